@@ -1,0 +1,18 @@
+// docs/reference/errors.md, from the catalogue in src/lib/errors.ts.
+import { catalogue, entryOf } from '../../src/lib/errors.ts'
+import type { ErrorCode } from '../../src/lib/errors.ts'
+import { page, table } from './page.ts'
+
+export function errorsPage(): string {
+  const codes = Object.keys(catalogue) as ErrorCode[]
+  const rows = codes.map((code) => {
+    const { http, sip, cause, cure } = entryOf(code)
+    return [`\`${code}\``, String(http), sip === undefined ? '' : String(sip), cause, cure]
+  })
+  return page('Errors', '`src/lib/errors.ts`', [
+    'Every failure the platform reports has one of these codes: in the `code` of an API error, in the journal of a',
+    'call and in the log. SIP refusals carry the sentence in `X-Reason`.',
+    '',
+    ...table(['Code', 'HTTP', 'SIP', 'Cause', 'What to do'], rows),
+  ])
+}

@@ -1,0 +1,76 @@
+// docs/reference/openapi.json and resources.md, from src/api/.
+import { apiRoutes } from '../../src/api/index.ts'
+import { createOpenApi } from '../../src/api/openapi.ts'
+import { page, propertyTable, table } from './page.ts'
+import type { Schema } from './page.ts'
+
+interface Operation {
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly description?: string
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly required: boolean
+    readonly description?: string
+    readonly schema: Schema
+  }[]
+  readonly responses: Readonly<Record<string, unknown>>
+}
+
+interface Document {
+  readonly tags: readonly { readonly name: string }[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+export function openApiFile(): string {
+  return `${JSON.stringify(createOpenApi(apiRoutes), null, 2)}
+`
+}
+
+export function resourcesPage(): string {
+  const { tags, paths, components } = JSON.parse(openApiFile()) as Document
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  )
+  return page('Resources', '`src/api/`', [
+    'The REST API, below `/v1`. Every request but the login carries `Authorization: Bearer <token>`. The same in a form',
+    'for programs: [openapi.json](openapi.json), served at `/v1/openapi.json`. Error codes: [errors.md](errors.md).',
+    ...tags.flatMap(({ name }) => [
+      '',
+      `## ${name}`,
+      '',
+      ...endpoints(operations.filter(({ operation }) => operation.tags.includes(name))),
+    ]),
+    '',
+    '# Shapes',
+    ...Object.entries(components.schemas).flatMap(([name, schema]) => [
+      '',
+      `## ${name}`,
+      '',
+      ...propertyTable(schema),
+    ]),
+  ])
+}
+
+interface Endpoint {
+  readonly path: string
+  readonly method: string
+  readonly operation: Operation
+}
+
+function endpoints(list: readonly Endpoint[]): string[] {
+  const rows = list.map(({ path, method, operation }) => {
+    const statuses = Object.keys(operation.responses)
+    const query = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query')
+    return [
+      `\`${method} ${path}\``,
+      [operation.summary, operation.description].filter((part) => part !== undefined).join(' '),
+      query.map(({ name, required }) => `\`${name}\`${required ? ' (required)' : ''}`).join(', '),
+      statuses.filter((status) => status < '300').join(', '),
+      statuses.filter((status) => status >= '300').join(', '),
+    ]
+  })
+  return table(['Endpoint', 'What it does', 'Query', 'Success', 'Errors'], rows)
+}

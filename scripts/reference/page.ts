@@ -1,0 +1,74 @@
+// How a generated page looks: its head, its tables, and how a JSON Schema is said in few words.
+
+export function page(title: string, source: string, lines: readonly string[]): string {
+  return [
+    `# ${title}`,
+    '',
+    `Generated from ${source} by \`npm run docs\`; do not edit.`,
+    '',
+    ...lines,
+    '',
+  ].join('\n')
+}
+
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)]
+}
+
+/** The members of a JSON Schema that a reader is told about. */
+export interface Schema {
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly description?: string
+  readonly format?: string
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly maxLength?: number
+  readonly $ref?: string
+}
+
+export function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? ''
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
+  if (schema.enum !== undefined) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ')
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(' or ')
+  if (schema.items !== undefined) return `array of ${typeOf(schema.items)}`
+  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? ['any'])
+  return `${types.join(' or ')}${boundsOf(schema)}`
+}
+
+function boundsOf({ format, minimum, maximum, exclusiveMinimum, maxLength }: Schema): string {
+  const bounds = [
+    format,
+    minimum === undefined ? undefined : `from ${minimum}`,
+    exclusiveMinimum === undefined ? undefined : `over ${exclusiveMinimum}`,
+    maximum === undefined ? undefined : `to ${maximum}`,
+    maxLength === undefined ? undefined : `at most ${maxLength} characters`,
+  ].filter((bound) => bound !== undefined)
+  return bounds.length === 0 ? '' : ` (${bounds.join(' ')})`
+}
+
+/** One row per property: name, type, whether it must be there, what it means. */
+export function propertyTable({ properties = {}, required = [] }: Schema): string[] {
+  const rows = Object.entries(properties).map(([name, schema]) => [
+    `\`${name}\``,
+    typeOf(schema),
+    required.includes(name) ? 'yes' : '',
+    [
+      schema.description,
+      schema.default === undefined ? undefined : `Default \`${JSON.stringify(schema.default)}\`.`,
+    ]
+      .filter((part) => part !== undefined)
+      .join(' '),
+  ])
+  return table(['Field', 'Type', 'Required', 'Meaning'], rows)
+}
