@@ -1,0 +1,38 @@
+// Time as a value that is handed in, so that tests move it by hand.
+
+export interface Timer {
+  cancel(): void
+}
+
+export interface Clock {
+  /** Epoch milliseconds, for records. May jump when the operator sets the machine's clock. */
+  now(): number
+  /** Monotonic milliseconds, for durations and deadlines. */
+  monotonic(): number
+  /** Calls `action` once after `delayMs`. The timer does not keep the process alive. */
+  after(delayMs: number, action: () => void): Timer
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(delayMs, action) {
+    const handle = setTimeout(action, delayMs)
+    handle.unref()
+    return { cancel: () => clearTimeout(handle) }
+  },
+}
+
+/** Resolves after `delayMs`, or at once when `signal` aborts: a cut wait is a normal outcome for its callers. */
+export function sleep(delayMs: number, clock: Clock, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const finish = (): void => {
+      timer.cancel()
+      signal?.removeEventListener('abort', finish)
+      resolve()
+    }
+    const timer = clock.after(delayMs, finish)
+    signal?.addEventListener('abort', finish, { once: true })
+  })
+}

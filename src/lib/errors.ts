@@ -1,0 +1,315 @@
+// Every failure a caller may be told about: one closed list. `http` and `sip` are the wire statuses,
+// `cure` is what the reader can do about it. docs/reference/errors.md is generated from here.
+
+interface CatalogueEntry {
+  readonly http: number
+  readonly sip?: number
+  readonly cure: string
+  /** What brings it about. */
+  readonly cause: string
+}
+
+export const catalogue = {
+  bad_request: {
+    cause: 'A field, parameter or header has a value that it cannot have, or a required one is missing.',
+    http: 400,
+    sip: 400,
+    cure: 'Correct the field or header the message names and send it again.',
+  },
+  malformed_body: {
+    cause: 'The body is not one JSON document, or not as long as its headers say.',
+    http: 400,
+    cure: 'Send one JSON document with Content-Type: application/json.',
+  },
+  not_authenticated: {
+    cause: 'The request carries no token, or one that is unknown, expired or revoked.',
+    http: 401,
+    sip: 401,
+    cure: 'Send "Authorization: Bearer <token>" with an API key or the token POST /login answered.',
+  },
+  not_permitted: {
+    cause: 'The caller is known, but the record or the action is outside its scope, or it may only look.',
+    http: 403,
+    sip: 403,
+    cure: 'Use a key or user whose scope covers this record.',
+  },
+  wrong_credentials: {
+    cause: 'The user name, the password or both are wrong; which one is not told.',
+    http: 403,
+    sip: 403,
+    cure: 'Check the user name, the password and the SIP realm.',
+  },
+  locked_out: {
+    cause: 'Too many wrong passwords came for this user or from this address.',
+    http: 403,
+    cure: 'Wait until the lock-out ends, or let an administrator reset the password.',
+  },
+  user_refused: {
+    cause: 'A rule about users does not allow the change.',
+    http: 403,
+    cure: 'Correct what the message names and send the whole request again.',
+  },
+  not_found: {
+    cause: 'There is no such record, or none that the caller may see.',
+    http: 404,
+    sip: 404,
+    cure: 'Check the identifier in the path.',
+  },
+  no_such_route: {
+    cause: 'No endpoint has this method and path.',
+    http: 404,
+    cure: 'Compare method and path with /v1/openapi.json.',
+  },
+  stale_record: {
+    cause: 'Somebody changed the record after the ETag in If-Match was read.',
+    http: 412,
+    cure: 'Read the record again, apply your change to it and send the new ETag.',
+  },
+  too_large: {
+    cause: 'The body is larger than is read.',
+    http: 413,
+    sip: 513,
+    cure: 'Send less: the limit stands in docs/reference/settings.md.',
+  },
+  request_in_progress: {
+    cause: 'A request with the same Idempotency-Key is still being carried out.',
+    http: 409,
+    cure: 'Wait for the answer of the first request, or send it again in a moment.',
+  },
+  idempotency_key_reused: {
+    cause: 'The Idempotency-Key was used before, for another request.',
+    http: 422,
+    cure: 'Use a new Idempotency-Key for each request that is not a repetition.',
+  },
+  duplicate: {
+    cause: 'Another record has the value already, and it must be unique.',
+    http: 422,
+    cure: 'Choose a value that no other record uses.',
+  },
+  in_use: {
+    cause: 'Other records point at the one that was to be removed or changed.',
+    http: 422,
+    cure: 'Remove the references the message names first.',
+  },
+  quota_reached: {
+    cause: 'The account has as many records of this kind as the operator allows.',
+    http: 422,
+    cure: 'Remove records that are not needed, or ask the operator to lift SWITCHHOOK_ACCOUNT_QUOTAS.',
+  },
+  too_many_requests: {
+    cause: 'More requests came than the rate limit allows.',
+    http: 429,
+    cure: 'Wait for the seconds in Retry-After, then go on more slowly.',
+  },
+  mail_not_configured: {
+    cause: 'The platform has no mail server to send a link with.',
+    http: 422,
+    cure: 'Set SWITCHHOOK_SMTP_URL, or let an administrator give the user a new password.',
+  },
+  internal: {
+    cause: 'A mistake of ours, or a part of the platform that failed in a way nobody foresaw.',
+    http: 500,
+    sip: 500,
+    cure: 'Report the request id to the operator; the log holds the details under it.',
+  },
+  stopping: {
+    cause: 'The operator is stopping or restarting the platform.',
+    http: 503,
+    sip: 503,
+    cure: 'The platform is shutting down; send the call to another node or try again.',
+  },
+  database_unavailable: {
+    cause: 'The database did not answer, or broke off a transaction.',
+    // Not 503: older clients take what is above 500 for an empty success.
+    http: 500,
+    sip: 503,
+    cure: 'Try again; the operator should look at the database. With an Idempotency-Key nothing happens twice.',
+  },
+  dns_update_failed: {
+    cause: 'The name server that keeps the records of SIP realms did not take a change of them.',
+    http: 500,
+    cure: 'The operator should compare the SWITCHHOOK_DNS_ settings with the keys and the update policy of the name server.',
+  },
+  overloaded: {
+    cause: 'More work is waiting than the platform does in a bearable time.',
+    http: 503,
+    sip: 503,
+    cure: 'The platform is at its capacity; try again after Retry-After.',
+  },
+
+  unknown_realm: {
+    cause: 'A phone named a SIP domain that no account has.',
+    http: 404,
+    sip: 404,
+    cure: 'Set sip_realm on the account, and the same domain in the phone.',
+  },
+  account_inactive: {
+    cause: 'The account was switched off by the operator.',
+    http: 403,
+    sip: 503,
+    cure: 'Set is_active on the account.',
+  },
+  account_call_limit: {
+    cause: 'As many calls of the account are up as its limit allows.',
+    http: 503,
+    sip: 503,
+    cure: 'Raise the limit voice_call_session of the account, or wait until a call ends.',
+  },
+  service_provider_call_limit: {
+    cause: 'As many calls of the service provider are up as its limit allows.',
+    http: 503,
+    sip: 503,
+    cure: 'Raise the limit voice_call_session of the service provider, or wait until a call ends.',
+  },
+  device_limit: {
+    cause: 'As many phones are registered as the limit allows.',
+    http: 503,
+    sip: 503,
+    cure: 'Raise the limit device of the account or service provider, or unregister a phone.',
+  },
+  no_application: {
+    cause: 'Nothing says which application runs this call.',
+    http: 422,
+    sip: 480,
+    cure: 'Dial app-<application_sid>, or set device_calling_application_sid on the account.',
+  },
+  direct_app_calling_off: {
+    cause: 'The phone dialled an application, and its SIP client may not.',
+    http: 403,
+    sip: 480,
+    cure: 'Set allow_direct_app_calling on the SIP client.',
+  },
+  loop_detected: {
+    cause: 'The call passed through here before.',
+    http: 482,
+    sip: 482,
+    cure: 'The call came back to the application it left; correct the route.',
+  },
+  media_not_acceptable: {
+    cause: 'The offer has no audio stream that the platform can take part in.',
+    http: 488,
+    sip: 488,
+    cure: 'Offer one audio stream with PCMU or PCMA over RTP/AVP.',
+  },
+  media_lost: {
+    cause: 'The thread that carried the audio of the call died.',
+    http: 503,
+    sip: 503,
+    cure: 'Call again: a media thread died and a new one serves the next call; the log says why.',
+  },
+  no_media_port: {
+    cause: 'All RTP ports are taken by running calls.',
+    http: 503,
+    sip: 503,
+    cure: 'Widen SWITCHHOOK_RTP_PORTS or lower the number of calls.',
+  },
+  hook_bad_url: {
+    cause: 'The URL of a hook is not one that can be requested.',
+    http: 400,
+    sip: 480,
+    cure: 'Give an absolute http or https URL without a user name or password in it, or a path that starts with "/".',
+  },
+  sip_unreachable: {
+    cause: 'No answer came from the SIP address, or no connection to it could be made.',
+    http: 480,
+    sip: 480,
+    cure: 'Check the address, and that the far end listens there over that transport.',
+  },
+  hook_unreachable: {
+    cause: 'No connection to the URL could be made, or it broke before the answer.',
+    http: 480,
+    sip: 480,
+    cure: 'Check that the hook URL answers from this machine.',
+  },
+  hook_refused_address: {
+    cause:
+      'The URL leads to a private or reserved address, which customers may not reach through the platform.',
+    http: 480,
+    sip: 480,
+    cure: 'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if the hook is meant to be inside.',
+  },
+  hook_timeout: {
+    cause: 'The answer did not come within its time.',
+    http: 480,
+    sip: 480,
+    cure: 'Answer the hook within its time budget.',
+  },
+  hook_bad_status: {
+    cause: 'The application answered with a status other than 2xx.',
+    http: 480,
+    sip: 480,
+    cure: 'Answer the hook with 200 and a JSON array of verbs.',
+  },
+  hook_too_large: {
+    cause: 'The answer is longer than is read.',
+    http: 480,
+    sip: 480,
+    cure: 'Answer with a shorter array of verbs.',
+  },
+  hook_invalid_payload: {
+    cause: 'The answer is not JSON, or not a list of verbs the platform knows.',
+    http: 480,
+    sip: 480,
+    cure: 'Answer with a JSON array of verbs as docs/reference/verbs.md describes.',
+  },
+  application_ended: {
+    cause: 'The application ended before it had answered the call.',
+    http: 480,
+    sip: 603,
+    cure: 'Answer the call in the application, or choose a status with sip:decline.',
+  },
+  audio_not_found: {
+    cause: 'The URL of the audio did not answer with a file.',
+    http: 404,
+    cure: 'Check that the URL answers 200 with a WAV file.',
+  },
+  audio_not_supported: {
+    cause: 'The file is not in a format that can be played.',
+    http: 415,
+    cure: 'Serve WAV audio: PCM 16 bit, or G.711.',
+  },
+  speech_failed: {
+    cause: 'The speech vendor refused the request or failed.',
+    http: 422,
+    cure: 'Check the speech vendor, voice and language of the application.',
+  },
+  synthesizer_unknown: {
+    cause: 'The application names a speech vendor that is not there.',
+    http: 422,
+    cure: 'Name a vendor that this platform has, or leave it out for the embedded voice.',
+  },
+} as const satisfies Record<string, CatalogueEntry>
+
+export type ErrorCode = keyof typeof catalogue
+
+/** Narrows the catalogue's literal entries to their common shape. */
+export function entryOf(code: ErrorCode): CatalogueEntry {
+  return catalogue[code]
+}
+
+export interface AppErrorOptions {
+  readonly cause?: unknown
+  /** Only ever logged. */
+  readonly detail?: object
+  /** Replaces the catalogue's cure where a better one is known. */
+  readonly cure?: string
+  /** When trying again may help; goes out as Retry-After. */
+  readonly retryAfterSeconds?: number
+}
+
+/** A failure with a stable code. `message` is public, one sentence; `detail` and `cause` are only ever logged. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly cure: string
+  readonly detail: object | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.cure = options.cure ?? entryOf(code).cure
+    this.detail = options.detail
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}

@@ -1,0 +1,39 @@
+// Identifiers and random tokens. Everything random the platform shows or sends is made here.
+import { randomBytes, randomFillSync, randomUUID } from 'node:crypto'
+
+/** A lower-case UUID v4, the form of every sid. */
+export function createSid(): string {
+  return randomUUID()
+}
+
+const sidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export function isSid(value: string): boolean {
+  return sidPattern.test(value)
+}
+
+/** `bytes` random bytes as lower-case hex: tags, branches, nonces. */
+export function randomHex(bytes: number): string {
+  return drawRandom(bytes).toString('hex')
+}
+
+// Asking the system for a few bytes costs twenty times what cutting them off a larger piece does.
+const pooledBytes = 4096
+let pool = Buffer.alloc(0)
+let drawn = 0
+
+/** Bytes that nobody else gets. They are a view: to be turned into text at once. */
+function drawRandom(bytes: number): Buffer {
+  if (bytes > pooledBytes / 8) return randomBytes(bytes)
+  if (drawn + bytes > pool.length) {
+    pool = randomFillSync(Buffer.alloc(pooledBytes))
+    drawn = 0
+  }
+  drawn += bytes
+  return pool.subarray(drawn - bytes, drawn)
+}
+
+/** `bytes` random bytes as URL-safe text: generated passwords and secrets. */
+export function randomToken(bytes: number): string {
+  return randomBytes(bytes).toString('base64url')
+}

@@ -1,0 +1,32 @@
+// Who opens, closes: long-lived parts start in order and stop in reverse.
+import type { Logger } from './log.ts'
+
+export interface Part {
+  readonly name: string
+  start(): Promise<void>
+  /** Idempotent. */
+  stop(): Promise<void>
+}
+
+/** Starts `parts` in order; when one fails, those already started are stopped in reverse and the failure is thrown. */
+export async function startAll(parts: readonly Part[], log: Logger): Promise<void> {
+  for (const [index, part] of parts.entries()) {
+    try {
+      await part.start()
+    } catch (error) {
+      await stopAll(parts.slice(0, index), log)
+      throw error
+    }
+  }
+}
+
+/** Stops `parts` in reverse order. One that fails to stop is logged and does not keep the others open. */
+export async function stopAll(parts: readonly Part[], log: Logger): Promise<void> {
+  for (const part of [...parts].reverse()) {
+    try {
+      await part.stop()
+    } catch (error) {
+      log.error({ part: part.name, err: error }, 'part failed to stop')
+    }
+  }
+}

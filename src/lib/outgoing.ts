@@ -1,0 +1,183 @@
+// The one client for every URL a customer names: hooks, audio, application variables, speech vendors.
+// Bounded in time and bytes, guarded by address, without redirects, proxies or content encodings.
+import { lookup as systemLookup } from 'node:dns/promises'
+import type { LookupFunction } from 'node:net'
+import { Agent, buildConnector } from 'undici'
+import { createAddressGuard, literalOf, parseTarget } from './address-guard.ts'
+import type { AddressGuard } from './address-guard.ts'
+import { systemClock } from './clock.ts'
+import type { Clock } from './clock.ts'
+import { AppError } from './errors.ts'
+import type { Logger } from './log.ts'
+import { converse } from './outgoing-conversation.ts'
+import type { Conversation } from './outgoing-conversation.ts'
+import { Exchange } from './outgoing-exchange.ts'
+import type { OutgoingAnswer, OutgoingRequest } from './outgoing-exchange.ts'
+import { isLostConnection, toOutgoingError } from './outgoing-errors.ts'
+
+export type { Conversation } from './outgoing-conversation.ts'
+export type { AnswerHead, BodySink, OutgoingAnswer, OutgoingRequest } from './outgoing-exchange.ts'
+
+export interface Outgoing {
+  /** Throws AppError hook_*, or the signal's reason when that aborts. Any status is an answer, also 3xx. */
+  request(request: OutgoingRequest): Promise<OutgoingAnswer>
+  /** Over a WebSocket. Throws AppError hook_*, or what `hear` throws; resolves when enough was heard, or all of it. */
+  converse(conversation: Conversation): Promise<void>
+  /** Cuts what is still running. Idempotent. */
+  close(): Promise<void>
+}
+
+export interface ResolvedAddress {
+  readonly address: string
+  readonly family: number
+}
+
+export interface OutgoingOptions {
+  /** CIDR ranges that may be reached although they are not public unicast. */
+  readonly allow: readonly string[]
+  readonly log: Logger
+  readonly clock?: Clock
+  readonly connectTimeoutMs?: number
+  readonly maxConnectionsPerOrigin?: number
+  readonly maxRunning?: number
+  /** Name resolution; tests put a rebinding name server here. */
+  readonly resolve?: (hostname: string) => Promise<readonly ResolvedAddress[]>
+}
+
+// What is heard over WebSockets are transcripts and control messages.
+const longestMessageBytes = 1024 * 1024
+
+export function createOutgoing(options: OutgoingOptions): Outgoing {
+  const { log, clock = systemClock, maxRunning = 2000, connectTimeoutMs = 3000 } = options
+  const isAllowed = createAddressGuard(options.allow)
+  const agent = new Agent({
+    connect: createConnector(isAllowed, connectTimeoutMs, options.resolve ?? resolveBySystem),
+    // HTTP/1.1 only: one request per connection at a time, so that a slow answer holds up nobody else's.
+    allowH2: false,
+    connections: options.maxConnectionsPerOrigin ?? 128,
+    // Under the five seconds after which many servers close: a request must not meet a closing connection.
+    keepAliveTimeout: 4000,
+    keepAliveMaxTimeout: 60_000,
+    // A name that moves to another machine is looked up again within a minute, also under steady load.
+    clientTtl: 60_000,
+    // Exchange keeps the time; a second set of timers per request would only cost.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    webSocket: { maxPayloadSize: longestMessageBytes },
+  })
+  let running = 0
+  let connects = 0
+  agent.on('connect', () => connects++)
+
+  async function attempt(target: URL, request: OutgoingRequest, deadline: number): Promise<OutgoingAnswer> {
+    const connectsBefore = connects
+    const exchange = new Exchange(request, clock, deadline)
+    agent.dispatch(
+      {
+        origin: target.origin,
+        path: target.pathname + target.search,
+        method: request.method,
+        headers: { 'accept-encoding': 'identity', ...request.headers },
+        body: request.body ?? null,
+      },
+      exchange,
+    )
+    try {
+      return await exchange.answer
+    } catch (error) {
+      // A kept-alive connection may be closed by the other side just as we write to it. The request was not
+      // answered and no new connection was involved, so that is no failure of the receiver: say it once more.
+      const isStale = !exchange.hasHead && connects === connectsBefore && isLostConnection(error)
+      if (isStale && clock.monotonic() < deadline) throw new StaleConnection()
+      throw error
+    }
+  }
+
+  return {
+    async request(request) {
+      request.signal?.throwIfAborted()
+      const target = parseTarget(request.url)
+      const literal = literalOf(target.hostname)
+      if (literal !== undefined && !isAllowed(literal)) throw refusedAddress(request.subject)
+      if (running >= maxRunning) throw new AppError('overloaded', 'too many outgoing requests are running')
+      const deadline = clock.monotonic() + request.totalTimeoutMs
+      running++
+      try {
+        return await attempt(target, request, deadline).catch((error: unknown) => {
+          if (!(error instanceof StaleConnection)) throw error
+          return attempt(target, request, deadline)
+        })
+      } catch (error) {
+        if (request.signal?.aborted === true) throw request.signal.reason
+        const failure = toOutgoingError(error, request.subject)
+        log.debug({ origin: target.origin, code: failure.code, err: failure }, 'outgoing request failed')
+        throw failure
+      } finally {
+        running--
+      }
+    },
+    async converse(conversation) {
+      const { url, subject } = conversation
+      const literal = literalOf(parseTarget(url.replace(/^ws/i, 'http')).hostname)
+      if (literal !== undefined && !isAllowed(literal)) throw refusedAddress(subject)
+      if (running >= maxRunning) throw new AppError('overloaded', 'too many outgoing requests are running')
+      running++
+      try {
+        await converse(conversation, agent, clock)
+      } finally {
+        running--
+      }
+    },
+    async close() {
+      if (!agent.destroyed) await agent.destroy()
+    },
+  }
+}
+
+class StaleConnection extends Error {}
+
+/** Checks what a socket is about to connect to: literals before, names with the addresses their one lookup gave. */
+function createConnector(
+  isAllowed: AddressGuard,
+  timeoutMs: number,
+  resolve: (hostname: string) => Promise<readonly ResolvedAddress[]>,
+): buildConnector.connector {
+  // Only checked addresses go on to the socket, which makes no lookup of its own that could answer differently.
+  const answerLookup = async (
+    hostname: string,
+    wantsAll: boolean,
+    callback: Parameters<LookupFunction>[2],
+  ): Promise<void> => {
+    let allowed: ResolvedAddress[]
+    try {
+      allowed = (await resolve(hostname)).filter(({ address }) => isAllowed(address))
+    } catch (error) {
+      return callback(error instanceof Error ? error : new Error(String(error)), '', 0)
+    }
+    const [first] = allowed
+    if (first === undefined) callback(refusedAddress('the host'), '', 0)
+    else if (wantsAll) callback(null, allowed)
+    else callback(null, first.address, first.family)
+  }
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    allowH2: false,
+    // Stated, because an environment variable could otherwise turn it off.
+    rejectUnauthorized: true,
+    autoSelectFamily: true,
+    lookup: (hostname, { all }, callback) => void answerLookup(hostname, all === true, callback),
+  })
+  return (target, callback) => {
+    const literal = literalOf(target.hostname)
+    if (literal === undefined || isAllowed(literal)) return connect(target, callback)
+    queueMicrotask(() => callback(refusedAddress('the host'), null))
+  }
+}
+
+function resolveBySystem(hostname: string): Promise<readonly ResolvedAddress[]> {
+  return systemLookup(hostname, { all: true })
+}
+
+function refusedAddress(subject: string): AppError {
+  return new AppError('hook_refused_address', `${subject} is at an address that may not be reached`)
+}

@@ -1,0 +1,48 @@
+// How often something may be done: one bucket of tokens per key, filled at a steady rate, bounded in number.
+import type { Clock } from './clock.ts'
+
+export interface BucketRule {
+  /** How many may be taken at once after a rest. */
+  readonly capacity: number
+  /** In how long an empty bucket is full again. */
+  readonly refillMs: number
+}
+
+export interface TokenBuckets {
+  /** Takes a token and answers 0, or takes none and answers in how many ms there will be one. */
+  take(key: string, rule: BucketRule): number
+  /** What `take` would answer; takes none. */
+  wait(key: string, rule: BucketRule): number
+}
+
+interface Bucket {
+  tokens: number
+  at: number
+}
+
+export function createTokenBuckets(clock: Clock, maxKeys = 20_000): TokenBuckets {
+  /** In order of use, the latest last. */
+  const buckets = new Map<string, Bucket>()
+
+  const tokensOf = (key: string, { capacity, refillMs }: BucketRule): number => {
+    const known = buckets.get(key)
+    if (known === undefined) return capacity
+    return Math.min(capacity, known.tokens + ((clock.monotonic() - known.at) * capacity) / refillMs)
+  }
+  const waitMs = (tokens: number, { capacity, refillMs }: BucketRule): number =>
+    tokens >= 1 ? 0 : Math.ceil(((1 - tokens) * refillMs) / capacity)
+
+  return {
+    take(key, rule) {
+      const tokens = tokensOf(key, rule)
+      buckets.delete(key)
+      buckets.set(key, { tokens: tokens >= 1 ? tokens - 1 : tokens, at: clock.monotonic() })
+      if (buckets.size > maxKeys) {
+        const [oldest] = buckets.keys()
+        if (oldest !== undefined) buckets.delete(oldest)
+      }
+      return waitMs(tokens, rule)
+    },
+    wait: (key, rule) => waitMs(tokensOf(key, rule), rule),
+  }
+}
