@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFakeClock } from '../lib/fake-clock.ts'
+import type { FakeClock } from '../lib/fake-clock.ts'
+import { createAuthenticator } from './authenticator.ts'
+import type { Authenticate } from './authenticator.ts'
+import { answerChallenge } from './digest.ts'
+import { createGuessLimit } from './guess-limit.ts'
+import { responseTo } from './message/build.ts'
+import { headersOf } from './message/message.ts'
+import type { HeaderField, SipRequest, SipResponse } from './message/message.ts'
+import { createNonces } from './nonces.ts'
+import type { Authentication, Remote } from './sip.ts'
+
+const remote: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }
+const uri = 'sip:500@a.example'
+
+let clock: FakeClock
+let authenticate: Authenticate
+
+beforeEach(() => {
+  clock = createFakeClock()
+  authenticate = createAuthenticator({
+    directory: {
+      realmState: async () => 'active',
+      findUser: async (realm, username) =>
+        username === 'nobody' ? undefined : { username, realm, password: 'right' },
+    },
+    nonces: createNonces({ clock }),
+    guesses: createGuessLimit(clock),
+    algorithms: ['MD5'],
+  })
+})
+
+function invite(authorization: readonly HeaderField[] = []): SipRequest {
+  return {
+    kind: 'request',
+    method: 'INVITE',
+    uri,
+    body: new Uint8Array(),
+    headers: [{ name: 'to', value: `<${uri}>` }, ...authorization],
+  }
+}
+
+async function challenge(): Promise<SipResponse> {
+  const asked = await authenticate(invite(), remote)
+  if (asked.verdict !== 'challenge') throw new Error(`not challenged but ${asked.verdict}`)
+  return responseTo(invite(), asked.reply)
+}
+
+async function attempt(username: string, password: string, from = remote): Promise<Authentication> {
+  return answer(await challenge(), username, password, from)
+}
+
+function answer(to: SipResponse, username: string, password: string, from = remote): Promise<Authentication> {
+  const field = answerChallenge(to, { method: 'INVITE', uri, credentials: { username, password } })
+  if (field === undefined) throw new Error('the challenge cannot be met')
+  return authenticate(invite([field]), from)
+}
+
+const wordOf = (result: Authentication): string =>
+  result.verdict === 'refused' ? result.code : result.verdict
+
+describe('guessing passwords', () => {
+  it.each(['alice', 'nobody'])(
+    'of %s ends after ten failures from one source, with 403 and a reason',
+    async (name) => {
+      for (let count = 0; count < 10; count++)
+        expect(wordOf(await attempt(name, `guess ${count}`))).toBe('wrong_credentials')
+      const eleventh = await attempt(name, 'right')
+      expect(eleventh).toMatchObject({
+        code: 'locked_out',
+        reply: {
+          status: 403,
+          headers: [{ name: 'x-reason', value: expect.stringContaining('Too many failed') }],
+        },
+      })
+    },
+  )
+
+  it('leaves the other phones of the same address alone, and the user elsewhere', async () => {
+    for (let count = 0; count < 12; count++) await attempt('alice', 'wrong')
+    expect(wordOf(await attempt('bob', 'right'))).toBe('accepted')
+    expect(wordOf(await attempt('alice', 'right', { ...remote, address: '198.51.100.8' }))).toBe('accepted')
+  })
+
+  it('is forgiven within a minute of the last failure', async () => {
+    for (let count = 0; count < 10; count++) await attempt('alice', 'wrong')
+    expect(wordOf(await attempt('alice', 'right'))).toBe('locked_out')
+    clock.advance(60_000)
+    expect(wordOf(await attempt('alice', 'right'))).toBe('accepted')
+  })
+
+  it('is counted one by one when it comes all at once', async () => {
+    const challenges = await Promise.all(Array.from({ length: 50 }, challenge))
+    const results = await Promise.all(challenges.map((asked) => answer(asked, 'alice', 'wrong')))
+    expect(results.filter((result) => wordOf(result) === 'wrong_credentials')).toHaveLength(10)
+  })
+
+  it('never counts requests without credentials', async () => {
+    for (let count = 0; count < 300; count++) await challenge()
+    expect(wordOf(await attempt('alice', 'right'))).toBe('accepted')
+  })
+
+  it('tells nothing without a fresh nonce: right and wrong passwords are challenged alike, as stale', async () => {
+    const old = await challenge()
+    clock.advance(60_001)
+    for (const password of ['right', 'wrong']) {
+      const result = await answer(old, 'alice', password)
+      const reply = result.verdict === 'challenge' ? result.reply : { status: 0 }
+      expect(headersOf(responseTo(invite(), reply), 'www-authenticate')).toEqual([
+        expect.stringMatching(/stale=true/i),
+      ])
+    }
+    expect(wordOf(await attempt('alice', 'right'))).toBe('accepted')
+  })
+
+  it('is worth no record when one source goes on with ever new names', async () => {
+    const words: string[] = []
+    for (let count = 0; count < 201; count++) words.push(wordOf(await attempt(`user${count}`, 'wrong')))
+    expect(words.filter((word) => word === 'wrong_credentials')).toHaveLength(200)
+    expect(words.at(-1)).toBe('locked_out')
+    expect(wordOf(await attempt('alice', 'right'))).toBe('accepted')
+  })
+})

@@ -1,0 +1,118 @@
+// Who sent this request: the server side of digest authentication, with every refusal it can give.
+import { randomBytes } from 'node:crypto'
+import {
+  challengeHeaders,
+  credentialsFor,
+  digestResponse,
+  isSameResponse,
+  type DigestAlgorithm,
+  type DigestCredentials,
+} from './digest.ts'
+import type { GuessLimit } from './guess-limit.ts'
+import type { SipRequest } from './message/message.ts'
+import { tryParseUri } from './message/uri.ts'
+import type { Nonces } from './nonces.ts'
+import { refusal } from './refusal.ts'
+import type { Authentication, Remote, Reply, SipDirectory } from './sip.ts'
+
+export type Authenticate = (request: SipRequest, remote: Remote) => Promise<Authentication>
+
+export interface AuthenticatorOptions {
+  readonly directory: SipDirectory
+  readonly nonces: Nonces
+  readonly guesses: GuessLimit
+  /** Challenged with, in the order of preference. */
+  readonly algorithms: readonly DigestAlgorithm[]
+}
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
+  const { directory, nonces, guesses, algorithms } = options
+  // An unknown user costs the same work as a wrong password: nobody can learn names by the clock.
+  const decoyPassword = randomBytes(16).toString('hex')
+
+  const challenge = (realm: string, isStale: boolean): Authentication => ({
+    verdict: 'challenge',
+    reply: {
+      status: 401,
+      headers: challengeHeaders({ realm, algorithms, isStale, nonce: () => nonces.issue(realm) }),
+      isUnproven: true,
+    },
+  })
+
+  const refuse = (code: RefusalCode, reply: Reply, { address }: Remote): Authentication =>
+    guesses.isWorthRecord(address)
+      ? { verdict: 'refused', code, reply }
+      : { verdict: 'refused', code: 'locked_out', reply: { ...reply, isUnproven: true } }
+
+  return async (request, remote) => {
+    const realm = realmOf(request)
+    const state = realm === undefined ? 'unknown' : await directory.realmState(realm)
+    if (realm === undefined || state === 'unknown') return refuseRealm(request.method)
+    if (state === 'inactive') return refuse('account_inactive', accountRefusal(request.method), remote)
+
+    const credentials = credentialsFor(request, realm)
+    if (credentials === 'absent') return challenge(realm, false)
+    if (credentials === 'malformed') return refuse('wrong_credentials', credentialsRefusal(), remote)
+
+    const user = await directory.findUser(realm, credentials.username)
+    // From here to the verdict nothing is waited for: guesses that come all at once are still counted one by one.
+    // Whoever answers a nonce of ours can receive at the address the guess is counted for; nobody else learns whether
+    // the password was right.
+    if (!nonces.isFresh(credentials.nonce, realm)) return challenge(realm, true)
+    const guess = { address: remote.address, realm, username: credentials.username }
+    if (!guesses.mayTry(guess)) return { verdict: 'refused', code: 'locked_out', reply: guessesRefusal() }
+    const expected = digestResponse({
+      ...credentials,
+      method: request.method,
+      password: user?.password ?? decoyPassword,
+    })
+    const isRight = isSameResponse(expected, credentials.response) && isForRequest(credentials, request)
+    if (user === undefined || !isRight) {
+      guesses.failed(guess)
+      return refuse('wrong_credentials', credentialsRefusal(), remote)
+    }
+
+    const count = credentials.qop === undefined ? undefined : Number.parseInt(credentials.qop.nc, 16)
+    // The password is right, so another round with a new nonce is all that is missing: RFC 7616 §3.3, stale.
+    return nonces.use(credentials.nonce, realm, count) === 'good'
+      ? { verdict: 'accepted', user }
+      : challenge(realm, true)
+  }
+}
+
+/** The realm is the host of the Request-URI: the domain the phone was configured with. */
+function realmOf(request: SipRequest): string | undefined {
+  const uri = tryParseUri(request.uri)
+  return uri === undefined || uri.scheme === 'tel' ? undefined : uri.host
+}
+
+/** RFC 7616 §3.4.6; ports and parameters are left out, since proxies on the way add and remove them. */
+function isForRequest(credentials: DigestCredentials, request: SipRequest): boolean {
+  const named = tryParseUri(credentials.uri)
+  const actual = tryParseUri(request.uri)
+  if (named === undefined || named.scheme === 'tel') return false
+  if (actual === undefined || actual.scheme === 'tel') return false
+  return named.user === actual.user && named.host === actual.host
+}
+
+type RefusalCode = 'wrong_credentials' | 'account_inactive'
+
+function refuseRealm(method: string): Authentication {
+  const status = method === 'REGISTER' ? 403 : 404
+  const reply = refusal('unknown_realm', 'Unknown or invalid realm', { status })
+  return { verdict: 'refused', code: 'unknown_realm', reply: { ...reply, isUnproven: true } }
+}
+
+function accountRefusal(method: string): Reply {
+  const status = method === 'REGISTER' ? 403 : 503
+  return refusal('account_inactive', 'Account exists but is inactive', { status })
+}
+
+function credentialsRefusal(): Reply {
+  return refusal('wrong_credentials', 'Invalid credentials')
+}
+
+function guessesRefusal(): Reply {
+  const sentence = 'Too many failed attempts; wait a minute and try again'
+  return { ...refusal('locked_out', sentence, { status: 403 }), isUnproven: true }
+}

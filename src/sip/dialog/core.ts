@@ -1,0 +1,80 @@
+// What every dialog and every INVITE of the user agent shares: handed in, so that tests can replace any of it.
+import type { Clock } from '../../lib/clock.ts'
+import type { Logger } from '../../lib/log.ts'
+import { isToken } from '../message/header-names.ts'
+import { isHeaderSafe } from '../message/serialize-message.ts'
+import { allowHeader } from '../message/validate.ts'
+import type { HeaderField } from '../message/message.ts'
+import { cleanHeaderValue } from '../refusal.ts'
+import type { Remote, Reply } from '../sip.ts'
+import type { Timers } from '../timers.ts'
+import type { TransactionLayer } from '../transaction/transaction.ts'
+import type { DialogTable } from './dialog-table.ts'
+
+export interface Core {
+  readonly transactions: TransactionLayer
+  readonly dialogs: DialogTable
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Logger
+  /** Server and User-Agent. */
+  readonly product: string
+  /** The Contact by which `remote` reaches us. */
+  contactFor(remote: Remote): string
+  /** Where a request to this URI goes: RFC 3263. Rejects with `sip_unreachable`. */
+  resolve(uri: string): Promise<Remote>
+}
+
+// RFC 3261 §20.5. UPDATE is RFC 3311, INFO RFC 6086, MESSAGE RFC 3428, REFER RFC 3515, NOTIFY RFC 6665.
+export const methodsInDialog = ['INVITE', 'BYE', 'OPTIONS', 'UPDATE', 'INFO', 'MESSAGE', 'REFER', 'NOTIFY']
+
+/** What our final and early-dialog answers to INVITE say of us: RFC 3261 §13.2.1 and §13.3.1.4. */
+export function capabilityHeaders(core: Core, remote: Remote): HeaderField[] {
+  return [
+    { name: 'contact', value: core.contactFor(remote) },
+    allowHeader(methodsInDialog),
+    { name: 'server', value: core.product },
+  ]
+}
+
+/** A reply from above the stack, made safe to send: a value with a line break loses it, it does not fail the call. */
+export function cleanReply(reply: Reply): Reply {
+  const reason = reply.reason === undefined ? {} : { reason: cleanHeaderValue(reply.reason) }
+  const headers = reply.headers === undefined ? {} : { headers: cleanHeaders(reply.headers) }
+  return { ...reply, ...reason, ...headers }
+}
+
+// Written by the stack alone. A second one from above would give two readings of one message.
+const structural = new Set([
+  'via',
+  'from',
+  'to',
+  'call-id',
+  'cseq',
+  'max-forwards',
+  'route',
+  'record-route',
+  'content-length',
+])
+
+export function cleanHeaders(headers: readonly HeaderField[]): readonly HeaderField[] {
+  return headers
+    .map(({ name, value }) => ({ name: name.toLowerCase(), value }))
+    .filter(({ name }) => isToken(name) && !structural.has(name))
+    .map(({ name, value }) => ({ name, value: isHeaderSafe(value) ? value : cleanHeaderValue(value) }))
+}
+
+/** A reply with fields that it does not have itself. */
+export function withHeaders(reply: Reply, added: readonly HeaderField[]): Reply {
+  return { ...reply, headers: mergeHeaders(added, reply.headers ?? []) }
+}
+
+/** What the owner of a message says wins over what the stack would say under the same name. */
+export function mergeHeaders(ours: readonly HeaderField[], own: readonly HeaderField[]): HeaderField[] {
+  return [...ours.filter(({ name }) => !own.some((field) => field.name === name)), ...own]
+}
+
+/** Seconds for Retry-After of a 500 to an overlapping request: RFC 3261 §14.2 and RFC 3311 §5.2. */
+export function randomRetryAfter(): HeaderField {
+  return { name: 'retry-after', value: String(Math.floor(Math.random() * 11)) }
+}

@@ -1,0 +1,340 @@
+// A confirmed dialog, from either side: RFC 3261 §12 to §15, RFC 3311.
+import { buildRequest, responseTo } from '../message/build.ts'
+import { cseqOf } from '../message/cseq.ts'
+import { headersOf } from '../message/message.ts'
+import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import type { Dialog, DialogListener, Remote, Reply } from '../sip.ts'
+import type { ServerTransaction } from '../transaction/transaction.ts'
+import { capabilityHeaders, cleanHeaders, cleanReply, mergeHeaders } from './core.ts'
+import { randomRetryAfter, withHeaders } from './core.ts'
+import type { Core } from './core.ts'
+import { addressed, dialogHeaders, noteSequence, refreshTarget } from './dialog-state.ts'
+import type { DialogState } from './dialog-state.ts'
+import type { DialogEntry } from './dialog-table.ts'
+import { flowOf, isFlowPreferred } from './flow.ts'
+import { readDescription } from './offer.ts'
+import { repeatUntilAck } from './repeat-until-ack.ts'
+import { sendRequest } from './send-request.ts'
+import type { Credentials } from './send-request.ts'
+
+export interface DialogOptions {
+  readonly core: Core
+  readonly state: DialogState
+  /** Where the peer's own packets come from, when no proxy stands between. */
+  readonly flow: Remote | undefined
+  readonly credentials?: Credentials | undefined
+}
+
+interface RequestOptions {
+  readonly headers?: readonly HeaderField[]
+  readonly body?: Reply['body']
+}
+
+/** `ending`: a BYE of ours is under way, or waits for the ACK. `over`: out of the table. */
+type Phase = 'live' | 'ending' | 'over'
+
+export class EstablishedDialog implements Dialog, DialogEntry {
+  readonly #core: Core
+  readonly #state: DialogState
+  readonly #credentials: Credentials | undefined
+  readonly #listening = Promise.withResolvers<DialogListener>()
+  // What repeats a 2xx of ours, by the CSeq of the INVITE it answers.
+  readonly #awaitedAcks = new Map<number, () => void>()
+  readonly #firstAck = Promise.withResolvers<void>()
+  #firstInvite: { readonly sequence: number; readonly hasOffer: boolean } | undefined
+  #flow: Remote | undefined
+  #phase: Phase = 'live'
+  #incomingOffer: ServerTransaction | undefined
+  #isInviting = false
+  #bye: Promise<void> | undefined
+
+  constructor({ core, state, flow, credentials }: DialogOptions) {
+    this.#core = core
+    this.#state = state
+    this.#flow = flow
+    this.#credentials = credentials
+    core.dialogs.set(state, this)
+  }
+
+  get callId(): string {
+    return this.#state.callId
+  }
+
+  get localTag(): string {
+    return this.#state.localTag
+  }
+
+  get remoteTag(): string {
+    return this.#state.remoteTag
+  }
+
+  listen(listener: DialogListener): void {
+    this.#listening.resolve(listener)
+  }
+
+  /** UAS: sends the 2xx that made this dialog, again and again until the ACK. */
+  answer(transaction: ServerTransaction, response: SipResponse): void {
+    const { sequence } = cseqOf(transaction.request)
+    this.#firstInvite = { sequence, hasOffer: transaction.request.body.byteLength > 0 }
+    this.#sendUntilAck(transaction, response)
+  }
+
+  /** UAC: acknowledges a 2xx, each time it comes: RFC 3261 §13.2.2.4. */
+  acknowledge(invite: SipRequest): void {
+    void this.#sendAck(invite)
+  }
+
+  async request(method: string, options: RequestOptions = {}): Promise<SipResponse> {
+    if (this.#phase !== 'live') return this.#localResponse(method, 481)
+    if (method !== 'INVITE') return this.#send(method, options)
+    // RFC 3261 §14.1: not while another INVITE is under way in either direction.
+    if (this.#isInviting || this.#incomingOffer !== undefined) return this.#localResponse(method, 491)
+    this.#isInviting = true
+    const response = await this.#send(method, options)
+    this.#isInviting = false
+    return response
+  }
+
+  bye(headers: readonly HeaderField[] = []): Promise<void> {
+    this.#bye ??= this.#hangUp(headers)
+    return this.#bye
+  }
+
+  /** Ends it without a word to anybody: the stack stops, or the dialog never came to be. */
+  stop(): void {
+    this.#end()
+  }
+
+  receive(transaction: ServerTransaction): void {
+    const { request, remote } = transaction
+    if (!noteSequence(this.#state, request)) return transaction.respond({ status: 500 })
+    if (request.method === 'BYE') return this.#receiveBye(transaction)
+    if (this.#phase !== 'live') return transaction.respond({ status: 481 })
+    this.#flow = flowOf(request, remote) ?? this.#flow
+    switch (request.method) {
+      case 'INVITE':
+      case 'UPDATE':
+        return this.#receiveOffer(transaction)
+      case 'OPTIONS':
+        return this.#respond(transaction, {
+          status: 200,
+          headers: [{ name: 'accept', value: 'application/sdp' }],
+        })
+      default:
+        void this.#ask((listener) => listener.requested(request)).then((reply) =>
+          transaction.respond(cleanReply(reply)),
+        )
+    }
+  }
+
+  receiveAck(ack: SipRequest): void {
+    const { sequence } = cseqOf(ack)
+    const stopRepeating = this.#awaitedAcks.get(sequence)
+    if (stopRepeating === undefined) return
+    this.#awaitedAcks.delete(sequence)
+    stopRepeating()
+    const isFirst = sequence === this.#firstInvite?.sequence
+    if (isFirst) this.#firstAck.resolve()
+    if (isFirst || ack.body.byteLength > 0) this.#tell((listener) => listener.confirmed(ack))
+  }
+
+  #receiveBye(transaction: ServerTransaction): void {
+    const wasLive = this.#phase === 'live'
+    transaction.respond({ status: 200 })
+    this.#end()
+    // When both sides hang up at once the owner has ended the call already: RFC 3261 §15.1.2.
+    if (wasLive) this.#tell((listener) => listener.ended(transaction.request))
+  }
+
+  #receiveOffer(transaction: ServerTransaction): void {
+    const { request } = transaction
+    const isInvite = request.method === 'INVITE'
+    // RFC 3261 §14.2 and RFC 3311 §5.2: one at a time, and no answer while our own offer waits for one.
+    if (this.#incomingOffer !== undefined) {
+      return transaction.respond({ status: 500, headers: [randomRetryAfter()] })
+    }
+    if (this.#isInviting || this.#isAnswerAwaited()) return transaction.respond({ status: 491 })
+    const description = readDescription(request)
+    if (description.kind === 'unsupported') {
+      return transaction.respond({ status: 415, headers: [{ name: 'accept', value: 'application/sdp' }] })
+    }
+    // An UPDATE without an offer only refreshes: RFC 3311 §5.2.
+    if (!isInvite && description.kind === 'absent') return this.#acceptOffer(transaction, { status: 200 })
+
+    this.#incomingOffer = transaction
+    transaction.onCancel(() => this.#dropIncomingOffer())
+    const offer = description.kind === 'sdp' ? description.sdp : undefined
+    void this.#ask((listener) => listener.offered(offer, request)).then((reply) => {
+      if (this.#incomingOffer !== transaction) return
+      this.#incomingOffer = undefined
+      if (reply.status >= 300) transaction.respond(cleanReply(reply))
+      else this.#acceptOffer(transaction, reply)
+    })
+  }
+
+  #acceptOffer(transaction: ServerTransaction, reply: Reply): void {
+    refreshTarget(this.#state, transaction.request)
+    if (transaction.request.method !== 'INVITE') return this.#respond(transaction, reply)
+    const complete = withHeaders(cleanReply(reply), capabilityHeaders(this.#core, transaction.remote))
+    this.#sendUntilAck(transaction, responseTo(transaction.request, complete))
+  }
+
+  /** Our offer stands in a 2xx whose ACK brings the answer. */
+  #isAnswerAwaited(): boolean {
+    const first = this.#firstInvite
+    return first !== undefined && !first.hasOffer && this.#awaitedAcks.has(first.sequence)
+  }
+
+  #dropIncomingOffer(): void {
+    this.#incomingOffer?.respond({ status: 487 })
+    this.#incomingOffer = undefined
+  }
+
+  #sendUntilAck(transaction: ServerTransaction, response: SipResponse): void {
+    const { clock, timers } = this.#core
+    const { sequence } = cseqOf(transaction.request)
+    transaction.respond(response)
+    const repeat = (): void => transaction.respond(response)
+    const timedOut = (): void => {
+      this.#awaitedAcks.delete(sequence)
+      this.#firstAck.resolve()
+      this.#fail('ack-timeout')
+    }
+    this.#awaitedAcks.set(sequence, repeatUntilAck({ clock, timers, repeat, timedOut }))
+  }
+
+  #fail(reason: 'ack-timeout' | 'transport-error'): void {
+    if (this.#phase !== 'live') return
+    this.#tell((listener) => listener.failed(reason))
+    void this.bye()
+  }
+
+  async #hangUp(headers: readonly HeaderField[]): Promise<void> {
+    if (this.#phase !== 'live') return
+    this.#phase = 'ending'
+    this.#dropIncomingOffer()
+    // RFC 3261 §15.1.1: the callee sends no BYE before the ACK came or cannot come any more.
+    if (this.#firstInvite !== undefined && this.#awaitedAcks.has(this.#firstInvite.sequence)) {
+      await this.#firstAck.promise
+      if (this.#hasEnded()) return
+    }
+    await this.#send('BYE', { headers })
+    this.#end()
+  }
+
+  #hasEnded(): boolean {
+    return this.#phase === 'over'
+  }
+
+  #end(): void {
+    if (this.#phase === 'over') return
+    this.#phase = 'over'
+    this.#dropIncomingOffer()
+    for (const stopRepeating of this.#awaitedAcks.values()) stopRepeating()
+    this.#awaitedAcks.clear()
+    this.#firstAck.resolve()
+    this.#core.dialogs.delete(this.#state, this)
+  }
+
+  /** Resolves with the final response, made here when none came. */
+  async #send(method: string, options: RequestOptions): Promise<SipResponse> {
+    const remote = await this.#destination()
+    if (remote === undefined) return this.#localResponse(method, 503)
+    const answered = Promise.withResolvers<SipResponse>()
+    sendRequest({
+      transactions: this.#core.transactions,
+      remote,
+      credentials: this.#credentials,
+      build: (authorization) => this.#build(method, remote, options, authorization),
+      response: (response, request) => {
+        if (response.status < 200) return
+        if (method === 'INVITE' && response.status < 300) this.acknowledge(request)
+        answered.resolve(response)
+      },
+    })
+    const response = await answered.promise
+    const isOk = response.status < 300
+    if (isOk && (method === 'INVITE' || method === 'UPDATE')) refreshTarget(this.#state, response)
+    // RFC 3261 §12.2.1.2: the peer has no such dialog, or is gone.
+    if (method !== 'BYE' && (response.status === 481 || response.status === 408))
+      this.#fail('transport-error')
+    return response
+  }
+
+  #build(
+    method: string,
+    remote: Remote,
+    { headers = [], body }: RequestOptions,
+    authorization: readonly HeaderField[],
+  ): SipRequest {
+    this.#state.localSequence += 1
+    const { uri } = addressed(this.#state.remoteTarget, this.#state.routeSet)
+    const isRefresh = method === 'INVITE' || method === 'UPDATE'
+    return buildRequest({
+      method,
+      uri,
+      headers: [
+        ...dialogHeaders(this.#state, method, this.#state.localSequence),
+        ...authorization,
+        ...mergeHeaders(
+          [
+            ...(isRefresh ? [{ name: 'contact', value: this.#core.contactFor(remote) }] : []),
+            { name: 'user-agent', value: this.#core.product },
+          ],
+          cleanHeaders(headers),
+        ),
+      ],
+      ...(body === undefined ? {} : { body }),
+    })
+  }
+
+  async #sendAck(invite: SipRequest): Promise<void> {
+    const remote = await this.#destination()
+    if (remote === undefined) return
+    const { uri } = addressed(this.#state.remoteTarget, this.#state.routeSet)
+    // RFC 3261 §13.2.2.4: the same credentials as in the INVITE.
+    const credentials = ['authorization', 'proxy-authorization'].flatMap((name) =>
+      headersOf(invite, name).map((value) => ({ name, value })),
+    )
+    const headers = [...dialogHeaders(this.#state, 'ACK', cseqOf(invite).sequence), ...credentials]
+    this.#core.transactions.sendAck(buildRequest({ method: 'ACK', uri, headers }), remote)
+  }
+
+  async #destination(): Promise<Remote | undefined> {
+    const { remoteTarget, routeSet } = this.#state
+    if (this.#flow !== undefined && routeSet.length === 0 && isFlowPreferred(this.#flow, remoteTarget)) {
+      return this.#flow
+    }
+    try {
+      return await this.#core.resolve(addressed(remoteTarget, routeSet).nextHop)
+    } catch (error) {
+      this.#core.log.debug({ err: error, callId: this.callId }, 'next hop of a dialog cannot be resolved')
+      // Better the way its packets took than none: many phones put a name of their own network into Contact.
+      return routeSet.length === 0 ? this.#flow : undefined
+    }
+  }
+
+  #localResponse(method: string, status: number): SipResponse {
+    const headers = dialogHeaders(this.#state, method, this.#state.localSequence)
+    return responseTo(buildRequest({ method, uri: this.#state.remoteTarget, headers }), { status })
+  }
+
+  #respond(transaction: ServerTransaction, reply: Reply): void {
+    transaction.respond(withHeaders(cleanReply(reply), capabilityHeaders(this.#core, transaction.remote)))
+  }
+
+  async #ask(question: (listener: DialogListener) => Promise<Reply>): Promise<Reply> {
+    try {
+      return await question(await this.#listening.promise)
+    } catch (error) {
+      this.#core.log.error({ err: error, callId: this.callId }, 'dialog listener failed')
+      return { status: 500 }
+    }
+  }
+
+  #tell(news: (listener: DialogListener) => void): void {
+    this.#listening.promise.then(news).catch((error: unknown) => {
+      this.#core.log.error({ err: error, callId: this.callId }, 'dialog listener failed')
+    })
+  }
+}

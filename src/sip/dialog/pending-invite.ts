@@ -1,0 +1,133 @@
+// An INVITE from outside until its final response: the UAS side of RFC 3261 §13.3.
+import type { Timer } from '../../lib/clock.ts'
+import { responseTo } from '../message/build.ts'
+import { headerOf } from '../message/message.ts'
+import type { SipRequest } from '../message/message.ts'
+import type { Dialog, IncomingInvite, Remote, Reply } from '../sip.ts'
+import type { ServerTransaction } from '../transaction/transaction.ts'
+import { capabilityHeaders, cleanReply, randomRetryAfter, withHeaders } from './core.ts'
+import type { Core } from './core.ts'
+import { uasDialogState } from './dialog-state.ts'
+import type { DialogState } from './dialog-state.ts'
+import type { DialogEntry } from './dialog-table.ts'
+import { EstablishedDialog } from './established-dialog.ts'
+import { flowOf } from './flow.ts'
+
+// RFC 3261 §13.3.1.1: proxies give up on an INVITE that is silent for three minutes.
+const provisionalRepeatMs = 60_000
+
+export class PendingInvite implements IncomingInvite, DialogEntry {
+  readonly #core: Core
+  readonly #transaction: ServerTransaction
+  readonly #state: DialogState
+  #phase: 'waiting' | 'cancelled' | 'decided' = 'waiting'
+  #cancel: SipRequest | undefined
+  #cancelListener: ((cancel: SipRequest) => void) | undefined
+  #repetition: Timer | undefined
+
+  constructor(core: Core, transaction: ServerTransaction) {
+    this.#core = core
+    this.#transaction = transaction
+    this.#state = uasDialogState(transaction.request, transaction.localTag)
+    // Responses carry our tag, so the caller may address us within the early dialog from the first one on.
+    core.dialogs.set(this.#state, this)
+    transaction.onCancel((cancel) => this.#abandon(cancel))
+    // Nobody will take the answer any more: to the owner that is a caller who hung up.
+    transaction.onEnd(() => this.#abandon(transaction.request))
+  }
+
+  get request(): SipRequest {
+    return this.#transaction.request
+  }
+
+  get raw(): Uint8Array {
+    return this.#transaction.raw
+  }
+
+  get remote(): Remote {
+    return this.#transaction.remote
+  }
+
+  get callId(): string {
+    return headerOf(this.request, 'call-id') ?? ''
+  }
+
+  progress(reply: Reply): void {
+    if (this.#phase !== 'waiting' || reply.status <= 100 || reply.status >= 200) return
+    const response = responseTo(this.request, this.#complete(reply), { toTag: this.#transaction.localTag })
+    this.#transaction.respond(response)
+    this.#repetition?.cancel()
+    const repeat = (): void => {
+      this.#transaction.respond(response)
+      this.#repetition = this.#core.clock.after(provisionalRepeatMs, repeat)
+    }
+    this.#repetition = this.#core.clock.after(provisionalRepeatMs, repeat)
+  }
+
+  reject(reply: Reply): void {
+    if (this.#phase !== 'waiting') return
+    this.#decide('decided')
+    const clean = cleanReply(reply.status >= 300 ? reply : { ...reply, status: 500 })
+    this.#transaction.respond(withHeaders(clean, [{ name: 'server', value: this.#core.product }]))
+  }
+
+  accept(reply: Omit<Reply, 'status'>): Dialog {
+    const wasWaiting = this.#phase === 'waiting'
+    if (wasWaiting) this.#decide('decided')
+    const flow = flowOf(this.request, this.remote)
+    const dialog = new EstablishedDialog({ core: this.#core, state: this.#state, flow })
+    if (wasWaiting) {
+      const complete = this.#complete({ ...reply, status: 200 })
+      dialog.answer(
+        this.#transaction,
+        responseTo(this.request, complete, { toTag: this.#transaction.localTag }),
+      )
+    } else dialog.stop()
+    return dialog
+  }
+
+  onCancel(listener: (cancel: SipRequest) => void): void {
+    this.#cancelListener = listener
+    if (this.#cancel !== undefined) listener(this.#cancel)
+  }
+
+  /** A request within the early dialog. */
+  receive(transaction: ServerTransaction): void {
+    if (transaction.request.method === 'BYE') {
+      // RFC 3261 §15: the caller may end an early dialog so, instead of with CANCEL.
+      transaction.respond({ status: 200 })
+      this.#abandon(transaction.request)
+      return
+    }
+    // RFC 3311 §5.2: the offer of the INVITE has no reliable answer yet. Nothing else is for an early dialog of ours.
+    transaction.respond({ status: 500, headers: [randomRetryAfter()] })
+  }
+
+  receiveAck(): void {
+    // The transaction takes the ACK of a refusal; there is no 2xx yet.
+  }
+
+  stop(): void {
+    if (this.#phase === 'waiting') this.#decide('decided')
+  }
+
+  #abandon(cancel: SipRequest): void {
+    if (this.#phase !== 'waiting') return
+    this.#decide('cancelled')
+    this.#transaction.respond(withHeaders({ status: 487 }, [{ name: 'server', value: this.#core.product }]))
+    this.#cancel = cancel
+    this.#cancelListener?.(cancel)
+  }
+
+  #decide(phase: 'cancelled' | 'decided'): void {
+    this.#phase = phase
+    this.#repetition?.cancel()
+    this.#core.dialogs.delete(this.#state, this)
+  }
+
+  #complete(reply: Reply): Reply {
+    // RFC 3261 §12.1.1: the proxies that want to stay on the path must be told to the caller too.
+    const recorded = this.request.headers.filter(({ name }) => name === 'record-route')
+    return withHeaders(cleanReply(reply), [...recorded, ...capabilityHeaders(this.#core, this.remote)])
+  }
+}

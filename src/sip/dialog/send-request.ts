@@ -1,0 +1,75 @@
+// One request of ours until its final answer, challenges answered on the way: RFC 3261 §8.1.3 and §22.2.
+import { AppError } from '../../lib/errors.ts'
+import { answerChallenge } from '../digest.ts'
+import { responseTo } from '../message/build.ts'
+import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import type { Remote } from '../sip.ts'
+import type { ClientTransaction, TransactionLayer } from '../transaction/transaction.ts'
+
+export interface Credentials {
+  readonly username: string
+  readonly password: string
+}
+
+export interface SendOptions {
+  readonly transactions: TransactionLayer
+  readonly remote: Remote
+  readonly credentials: Credentials | undefined
+  /** Builds the request anew for each try: the CSeq must rise, `authorization` answers the challenges so far. */
+  build(authorization: readonly HeaderField[]): SipRequest
+  /** Every response that is not a challenge we answer, each with the request it answers. */
+  response(response: SipResponse, request: SipRequest): void
+  /** A transaction was made; the latest is the one to cancel. */
+  sent?(transaction: ClientTransaction): void
+  /** No more tries, whatever the answer: the request was cancelled. */
+  isOver?(): boolean
+}
+
+// One for the far end, one for a proxy, one for a nonce that went stale in between.
+const mostAnswers = 3
+
+/** When no final response comes, one is made here: 408 for silence, 503 for a network that refuses (RFC 3261 §8.1.3.1). */
+export function sendRequest(options: SendOptions): void {
+  attempt(options, new Map())
+}
+
+function attempt(options: SendOptions, authorization: ReadonlyMap<string, string>, answered = 0): void {
+  const request = options.build([...authorization].map(([name, value]) => ({ name, value })))
+  const fail = (status: number): void => options.response(responseTo(request, { status }), request)
+  try {
+    const transaction = options.transactions.request(request, options.remote, {
+      response(response) {
+        const next = answered < mostAnswers ? authorize(options, request, response, authorization) : undefined
+        if (next === undefined) options.response(response, request)
+        else attempt(options, next, answered + 1)
+      },
+      failed: (reason) => fail(reason === 'timeout' ? 408 : 503),
+    })
+    options.sent?.(transaction)
+  } catch (error) {
+    // At its bound or stopping, the layer takes no request.
+    if (!(error instanceof AppError)) throw error
+    fail(error.code === 'bad_request' ? 400 : 503)
+  }
+}
+
+/** The authorization with which to try again, or undefined when the response is final. */
+function authorize(
+  options: SendOptions,
+  request: SipRequest,
+  response: SipResponse,
+  authorization: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> | undefined {
+  const { credentials } = options
+  const isChallenge = response.status === 401 || response.status === 407
+  if (!isChallenge || credentials === undefined || options.isOver?.() === true) return undefined
+  const answer = answerChallenge(response, { method: request.method, uri: request.uri, credentials })
+  // Answered before and challenged again: the password is wrong, unless only the nonce had gone stale.
+  if (answer === undefined || (authorization.has(answer.name) && !isStale(response))) return undefined
+  return new Map([...authorization, [answer.name, answer.value]])
+}
+
+function isStale(response: SipResponse): boolean {
+  const challenges = response.headers.filter(({ name }) => name.endsWith('-authenticate'))
+  return challenges.some(({ value }) => /\bstale\s*=\s*"?true/i.test(value))
+}

@@ -1,0 +1,162 @@
+// An INVITE of ours, until each of its answers is dealt with: the UAC side of RFC 3261 §13.2, forks included.
+import type { Timer } from '../../lib/clock.ts'
+import { randomHex } from '../../lib/ids.ts'
+import { buildRequest, responseTo } from '../message/build.ts'
+import { headerOf } from '../message/message.ts'
+import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import { parseNameAddr, serializeNameAddr, tagOf } from '../message/name-addr.ts'
+import { noParams } from '../message/params.ts'
+import type { InviteOutcome, OutgoingInvite, OutgoingInviteOptions, Remote } from '../sip.ts'
+import { transactionTimeoutMs } from '../timers.ts'
+import type { ClientTransaction } from '../transaction/transaction.ts'
+import { capabilityHeaders, cleanHeaders, mergeHeaders } from './core.ts'
+import type { Core } from './core.ts'
+import { addressed, uacDialogState } from './dialog-state.ts'
+import { EstablishedDialog } from './established-dialog.ts'
+import { sendRequest } from './send-request.ts'
+
+export class SentInvite implements OutgoingInvite {
+  readonly callId = randomHex(16)
+  readonly outcome: Promise<InviteOutcome>
+  readonly #core: Core
+  readonly #options: OutgoingInviteOptions
+  readonly #settled = Promise.withResolvers<InviteOutcome>()
+  readonly #localTag = randomHex(8)
+  // Every dialog a 2xx made, by the tag of the fork.
+  readonly #forks = new Map<string, EstablishedDialog>()
+  #nextSequence = 1
+  #latest: SipRequest
+  #transaction: ClientTransaction | undefined
+  #cancelHeaders: readonly HeaderField[] | undefined
+  #isSettled = false
+  #lingering: Timer | undefined
+  readonly #onGone: () => void
+
+  /** `onGone` is called when no answer can come any more, 64*T1 after the first final one: RFC 3261 §13.2.2.4. */
+  constructor(core: Core, options: OutgoingInviteOptions, onGone: () => void) {
+    this.#core = core
+    this.#options = options
+    this.#onGone = onGone
+    this.outcome = this.#settled.promise
+    this.#latest = this.#build(undefined, [], 1)
+    void this.#send()
+  }
+
+  get localTag(): string {
+    return this.#localTag
+  }
+
+  cancel(headers: readonly HeaderField[] = []): void {
+    if (this.#isSettled || this.#cancelHeaders !== undefined) return
+    this.#cancelHeaders = cleanHeaders(headers)
+    this.#transaction?.cancel(this.#cancelHeaders)
+  }
+
+  /** A response to one of its INVITEs, also one that no transaction waits for any more. */
+  respond(response: SipResponse, invite: SipRequest = this.#latest): void {
+    if (response.status < 200) {
+      if (response.status > 100 && !this.#isSettled) this.#options.onProvisional?.(response)
+    } else if (response.status < 300) this.#answered(response, invite)
+    else this.#settle({ kind: 'refused', response: this.#isCancelled() ? this.#terminated() : response })
+  }
+
+  stop(): void {
+    this.#settle({ kind: 'refused', response: responseTo(this.#latest, { status: 503 }) })
+    this.#lingering?.cancel()
+  }
+
+  async #send(): Promise<void> {
+    const remote = await this.#destination()
+    if (this.#isSettled) return
+    if (this.#isCancelled()) return this.#settle({ kind: 'refused', response: this.#terminated() })
+    if (remote === undefined) {
+      return this.#settle({ kind: 'refused', response: responseTo(this.#latest, { status: 503 }) })
+    }
+    sendRequest({
+      transactions: this.#core.transactions,
+      remote,
+      credentials: this.#options.credentials,
+      build: (authorization) => (this.#latest = this.#build(remote, authorization, this.#nextSequence++)),
+      response: (response, invite) => this.respond(response, invite),
+      sent: (transaction) => (this.#transaction = transaction),
+      isOver: () => this.#isCancelled(),
+    })
+    if (this.#cancelHeaders !== undefined) this.#transaction?.cancel(this.#cancelHeaders)
+  }
+
+  async #destination(): Promise<Remote | undefined> {
+    const { uri, routes = [], destination } = this.#options
+    if (destination !== undefined) return destination
+    try {
+      return await this.#core.resolve(addressed(uri, routes).nextHop)
+    } catch (error) {
+      this.#core.log.debug({ err: error, callId: this.callId }, 'destination of an INVITE cannot be resolved')
+      return undefined
+    }
+  }
+
+  #build(remote: Remote | undefined, authorization: readonly HeaderField[], sequence: number): SipRequest {
+    const { from, to, routes = [], headers = [], body } = this.#options
+    const target = addressed(this.#options.uri, routes)
+    return buildRequest({
+      method: 'INVITE',
+      uri: target.uri,
+      headers: [
+        ...target.routes.map((value) => ({ name: 'route', value })),
+        { name: 'max-forwards', value: '70' },
+        { name: 'from', value: `${toAddress(from)};tag=${this.#localTag}` },
+        { name: 'to', value: toAddress(to) },
+        { name: 'call-id', value: this.callId },
+        { name: 'cseq', value: `${sequence} INVITE` },
+        ...authorization,
+        ...mergeHeaders(
+          (remote === undefined ? [] : capabilityHeaders(this.#core, remote)).map(asClient),
+          cleanHeaders(headers),
+        ),
+      ],
+      ...(body === undefined ? {} : { body }),
+    })
+  }
+
+  #answered(response: SipResponse, invite: SipRequest): void {
+    const remoteTag = tagOf(headerOf(response, 'to')) ?? ''
+    const known = this.#forks.get(remoteTag)
+    if (known !== undefined) return known.acknowledge(invite)
+    const { credentials, destination } = this.#options
+    const state = uacDialogState(invite, response)
+    const dialog = new EstablishedDialog({ core: this.#core, state, flow: destination, credentials })
+    this.#forks.set(remoteTag, dialog)
+    dialog.acknowledge(invite)
+    if (!this.#isSettled && !this.#isCancelled()) {
+      return this.#settle({ kind: 'answered', response, dialog })
+    }
+    // Another fork answered too, or the 200 crossed our CANCEL: RFC 3261 §13.2.2.4 and §9.1.
+    void dialog.bye()
+    this.#settle({ kind: 'refused', response: this.#terminated() })
+  }
+
+  #isCancelled(): boolean {
+    return this.#cancelHeaders !== undefined
+  }
+
+  #terminated(): SipResponse {
+    return responseTo(this.#latest, { status: 487 })
+  }
+
+  #settle(outcome: InviteOutcome): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#settled.resolve(outcome)
+    this.#lingering = this.#core.clock.after(transactionTimeoutMs(this.#core.timers), this.#onGone)
+  }
+}
+
+/** What a response calls Server, a request calls User-Agent. */
+function asClient(field: HeaderField): HeaderField {
+  return field.name === 'server' ? { ...field, name: 'user-agent' } : field
+}
+
+/** A URI or an address, written with <> so that what follows belongs to the header field: RFC 3261 §20. */
+function toAddress(text: string): string {
+  return text.includes('<') ? serializeNameAddr({ ...parseNameAddr(text), params: noParams }) : `<${text}>`
+}

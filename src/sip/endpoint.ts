@@ -1,0 +1,73 @@
+// `createSip`: the stack put together, from the sockets up.
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { DigestAlgorithm } from './digest.ts'
+import { findLocalAddress } from './local-address.ts'
+import type { LocalAddress } from './local-address.ts'
+import type { Sip, SipDirectory, SipHandlers } from './sip.ts'
+import type { Timers } from './timers.ts'
+import { createTransport } from './transport/create-transport.ts'
+import { createUserAgent } from './user-agent.ts'
+
+export interface SipOptions {
+  /** The address to bind; 0.0.0.0 or :: for every one. */
+  readonly bind: string
+  /** Of UDP and TCP alike; 0 for any free one. */
+  readonly port: number
+  /** Written into Contact and Via, when peers see us under another address than the bound one. */
+  readonly publicAddress?: string | undefined
+  readonly directory: SipDirectory
+  readonly handlers: SipHandlers
+  readonly clock: Clock
+  readonly log: Logger
+  /** Server and User-Agent. */
+  readonly userAgent: string
+  readonly digestAlgorithms?: readonly DigestAlgorithm[]
+  readonly maxCalls?: number
+  readonly timers?: Timers
+}
+
+export function createSip(options: SipOptions): Sip {
+  const { bind, port, publicAddress, clock, log } = options
+  let local: LocalAddress | undefined
+  const transport = createTransport({
+    bind,
+    port,
+    clock,
+    log,
+    handlers: { message: (message, raw, remote) => agent.receive(message, raw, remote) },
+  })
+  const agent = createUserAgent({
+    ...options,
+    transport,
+    addressFor(remote) {
+      const general = local?.general ?? bind
+      const host = remote === undefined ? general : (local?.towards(remote.address) ?? general)
+      return { host, port: transport.listening.port }
+    },
+  })
+  return {
+    name: 'sip',
+    async start() {
+      local = await findLocalAddress({ bind, publicAddress, clock })
+      await transport.start()
+    },
+    async stop() {
+      agent.stop()
+      await transport.stop()
+    },
+    get listening() {
+      return transport.listening
+    },
+    get host() {
+      return local?.general ?? bind
+    },
+    drain: () => agent.drain(),
+    authenticate: (request, remote) => agent.authenticate(request, remote),
+    invite: (inviteOptions) => agent.invite(inviteOptions),
+    bindings: agent.bindings,
+    get counters() {
+      return agent.counters
+    },
+  }
+}

@@ -1,0 +1,43 @@
+// What a SIP message is (RFC 3261 §7). Headers stay text until somebody asks for a parsed one.
+
+/** One header field line; `name` is canonical lower case with compact forms expanded (RFC 3261 §7.3.3). */
+export interface HeaderField {
+  readonly name: string
+  readonly value: string
+}
+
+interface MessageParts {
+  /** As it stood in the start line; absent in messages made here, which are `SIP/2.0`. */
+  readonly version?: string
+  /** In the order received or to be sent. */
+  readonly headers: readonly HeaderField[]
+  readonly body: Uint8Array
+}
+
+export interface SipRequest extends MessageParts {
+  readonly kind: 'request'
+  readonly method: string
+  /** The Request-URI as received; parse it with `parseUri`. */
+  readonly uri: string
+}
+
+export interface SipResponse extends MessageParts {
+  readonly kind: 'response'
+  readonly status: number
+  readonly reason: string
+}
+
+export type SipMessage = SipRequest | SipResponse
+
+/** The first field of that name (lower case), or undefined. */
+export function headerOf(message: SipMessage, name: string): string | undefined {
+  for (const field of message.headers) if (field.name === name) return field.value
+  return undefined
+}
+
+/** Every field of that name, in order, not split at commas. */
+export function headersOf(message: SipMessage, name: string): string[] {
+  const values: string[] = []
+  for (const field of message.headers) if (field.name === name) values.push(field.value)
+  return values
+}

@@ -1,0 +1,91 @@
+// name-addr and addr-spec with parameters: From, To, Contact, Route, Record-Route, Path, Refer-To, P-Asserted-Identity.
+import { indexOutside, quoted, splitList, unquote } from './list.ts'
+import { malformed } from './malformed.ts'
+import { headersOf } from './message.ts'
+import type { SipMessage } from './message.ts'
+import { noParams, parseParams, serializeParams } from './params.ts'
+import type { Params } from './params.ts'
+
+export interface NameAddr {
+  /** Without quotes and escapes; undefined when there is none. */
+  readonly displayName?: string
+  /** As written; parse it with `parseUri`. */
+  readonly uri: string
+  /** The header field's parameters (tag, expires, q ...), not the URI's. */
+  readonly params: Params
+}
+
+// RFC 3261 §25.1: display-name = *(token LWS) / quoted-string. Deviation: any character above ASCII is accepted unquoted.
+const tokens = /^[A-Za-z0-9\-.!%*_+`'~\s\u0080-\u{10ffff}]*$/u
+const quotedString = /^"(?:[^"\\]|\\.)*"$/s
+
+/** One value; split lists with `splitList` first. */
+export function parseNameAddr(text: string): NameAddr {
+  const open = indexOfBracket(text)
+  if (open === -1) return parseAddrSpec(text)
+  const close = text.indexOf('>', open)
+  if (close === -1) throw malformed('Missing > in an address')
+  const name = text.slice(0, open).trim()
+  if (!quotedString.test(name) && !tokens.test(name)) throw malformed('Bad display name')
+  const rest = text.slice(close + 1).trim()
+  if (rest !== '' && !rest.startsWith(';')) throw malformed('Unexpected text after an address')
+  const params = rest === '' ? noParams : parseParams(rest.slice(1))
+  const uri = checkUri(text.slice(open + 1, close))
+  return name === '' ? { uri, params } : { displayName: unquote(name), uri, params }
+}
+
+/** RFC 3261 §20: without <> every parameter belongs to the header field, and the URI has no comma, ? or ; */
+function parseAddrSpec(text: string): NameAddr {
+  const semicolon = text.indexOf(';')
+  const uri = checkUri((semicolon === -1 ? text : text.slice(0, semicolon)).trim())
+  if (/[?,]/.test(uri)) throw malformed('URI with ? or , outside <>')
+  return { uri, params: semicolon === -1 ? noParams : parseParams(text.slice(semicolon + 1)) }
+}
+
+function indexOfBracket(text: string): number {
+  if (!text.includes('"')) return text.indexOf('<')
+  const open = indexOutsideQuotes(text)
+  if (open === -2) throw malformed('Unbalanced quotes in a display name')
+  return open
+}
+
+function indexOutsideQuotes(text: string): number {
+  let isQuoted = false
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (isQuoted && character === '\\') at += 1
+    else if (character === '"') isQuoted = !isQuoted
+    else if (character === '<' && !isQuoted) return at
+  }
+  return isQuoted ? -2 : -1
+}
+
+function checkUri(uri: string): string {
+  if (!/^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(uri) || /[<>"]/.test(uri))
+    throw malformed('Bad URI in an address')
+  return uri
+}
+
+export function serializeNameAddr(address: NameAddr): string {
+  const name = address.displayName === undefined ? '' : `${quoted(address.displayName)} `
+  return `${name}<${address.uri}>${serializeParams(address.params)}`
+}
+
+/** Every value of a field that may be repeated and listed, in order. */
+export function nameAddrsOf(message: SipMessage, name: string): NameAddr[] {
+  return headersOf(message, name).flatMap((value) => splitList(value).map(parseNameAddr))
+}
+
+/** The tag of a From or To value, cheaper than parsing all of it; undefined when it has none. */
+export function tagOf(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined
+  let semicolon = indexOutside(value, ';')
+  while (semicolon !== -1) {
+    const next = indexOutside(value, ';', semicolon + 1)
+    const param = value.slice(semicolon + 1, next === -1 ? value.length : next)
+    const tag = /^\s*tag\s*=\s*([^\s=]+)\s*$/i.exec(param)?.[1]
+    if (tag !== undefined) return tag
+    semicolon = next
+  }
+  return undefined
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../lib/errors.ts'
+import { headerOf, headersOf } from './message.ts'
+import { messageLimits, parseMessage } from './parse-message.ts'
+import { serializeMessage } from './serialize-message.ts'
+
+const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8')
+const options = (headers: string, body = ''): Uint8Array =>
+  bytes(`OPTIONS sip:a@b SIP/2.0\r\n${headers}\r\n${body}`)
+
+describe('parseMessage', () => {
+  it('splits a request into method, URI, headers and body', () => {
+    const message = parseMessage(options('Via: SIP/2.0/UDP h\r\nContent-Length: 2\r\n', 'hi'))
+    expect(message).toMatchObject({ kind: 'request', method: 'OPTIONS', uri: 'sip:a@b', version: 'SIP/2.0' })
+    expect(Buffer.from(message.body).toString()).toBe('hi')
+  })
+
+  it('splits a response, also one without a reason phrase', () => {
+    expect(parseMessage(bytes('SIP/2.0 200 All right\r\n\r\n'))).toMatchObject({
+      status: 200,
+      reason: 'All right',
+    })
+    expect(parseMessage(bytes('SIP/2.0 200 \r\n\r\n'))).toMatchObject({ status: 200, reason: '' })
+  })
+
+  it('counts Content-Length in bytes and ignores what follows', () => {
+    const message = parseMessage(options(`Content-Length: ${Buffer.byteLength('héllo€')}\r\n`, 'héllo€xx'))
+    expect(Buffer.from(message.body).toString()).toBe('héllo€')
+  })
+
+  it('expands compact forms, unfolds lines and allows white space before the colon', () => {
+    const message = parseMessage(options('f : <sip:a@b>\r\n ;tag=1\r\nI: x\r\nV:one\r\nVia: two\r\n'))
+    expect(headerOf(message, 'from')).toBe('<sip:a@b> ;tag=1')
+    expect(headerOf(message, 'call-id')).toBe('x')
+    expect(headersOf(message, 'via')).toEqual(['one', 'two'])
+  })
+
+  it('accepts bare LF as the end of a line', () => {
+    const message = parseMessage(bytes('OPTIONS sip:a@b SIP/2.0\nSubject: x\nl: 1\n\nyz'))
+    expect(headerOf(message, 'subject')).toBe('x')
+    expect(message.body.byteLength).toBe(1)
+  })
+
+  it('ignores empty lines before the start line', () => {
+    expect(parseMessage(bytes('\r\n\r\nOPTIONS sip:a@b SIP/2.0\r\n\r\n'))).toMatchObject({
+      method: 'OPTIONS',
+    })
+  })
+
+  it.each([
+    ['no empty line', 'OPTIONS sip:a@b SIP/2.0\r\nVia: x\r\n'],
+    ['an empty datagram', ''],
+    ['only line ends', '\r\n\r\n\r\n'],
+    ['a start line of another protocol', 'GET / HTTP/1.1\r\n\r\n'],
+    ['a start line of one word', 'OPTIONS\r\n\r\n'],
+    ['a method that is no token', 'OP(IONS sip:a@b SIP/2.0\r\n\r\n'],
+    ['a header without a colon', 'OPTIONS sip:a@b SIP/2.0\r\nVia\r\n\r\n'],
+    ['a header without a name', 'OPTIONS sip:a@b SIP/2.0\r\n: x\r\n\r\n'],
+    ['a header name that is no token', 'OPTIONS sip:a@b SIP/2.0\r\nVi a: x\r\n\r\n'],
+    ['NUL in a header', 'OPTIONS sip:a@b SIP/2.0\r\nVia: \0\r\n\r\n'],
+    ['a bare CR in a header', 'OPTIONS sip:a@b SIP/2.0\r\nVia: a\rb: c\r\n\r\n'],
+    ['a continuation line before any header', 'OPTIONS sip:a@b SIP/2.0\r\n x\r\n\r\n'],
+    ['a header line over the limit', `OPTIONS sip:a@b SIP/2.0\r\nX: ${'x'.repeat(8_200)}\r\n\r\n`],
+    ['a start line over the limit', `OPTIONS sip:${'a'.repeat(8_200)}@b SIP/2.0\r\n\r\n`],
+    ['too many headers', `OPTIONS sip:a@b SIP/2.0\r\n${'X: y\r\n'.repeat(129)}\r\n`],
+    ['too many bytes', `OPTIONS sip:a@b SIP/2.0\r\n\r\n${'x'.repeat(messageLimits.messageBytes)}`],
+  ])('refuses %s', (_, text) => {
+    expect(() => parseMessage(bytes(text))).toThrow(AppError)
+  })
+})
+
+describe('serializeMessage', () => {
+  it('writes the usual spelling of names and counts the body in bytes', () => {
+    const text = Buffer.from(serializeMessage(parseMessage(options('i: 1\r\nx-own: 2\r\n', '€')))).toString()
+    expect(text).toBe('OPTIONS sip:a@b SIP/2.0\r\nCall-ID: 1\r\nX-Own: 2\r\nContent-Length: 3\r\n\r\n€')
+  })
+
+  it.each(['a\r\nVia: b', 'a\nb', 'a\rb', 'a\0'])('refuses %j in a header value, URI and reason', (value) => {
+    const body = new Uint8Array(0)
+    const headers = [{ name: 'subject', value }]
+    expect(() => serializeMessage({ kind: 'request', method: 'INFO', uri: 'sip:a', headers, body })).toThrow()
+    const request = { kind: 'request', method: 'INFO', uri: value, headers: [], body } as const
+    expect(() => serializeMessage(request)).toThrow()
+    const response = { kind: 'response', status: 200, reason: value, headers: [], body } as const
+    expect(() => serializeMessage(response)).toThrow()
+  })
+
+  it('refuses a header name that is no token', () => {
+    const headers = [{ name: 'a\r\nb', value: 'x' }]
+    const body = new Uint8Array(0)
+    expect(() => serializeMessage({ kind: 'response', status: 200, reason: '', headers, body })).toThrow()
+  })
+})

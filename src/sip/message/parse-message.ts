@@ -1,0 +1,163 @@
+// Bytes to SipMessage (RFC 3261 §7). Refuses only what cannot be framed or split into header fields; whether the
+// values make a request that may be served is asked later, in validate.ts, so that it can be answered.
+import { canonicalName, isToken } from './header-names.ts'
+import { malformed } from './malformed.ts'
+import type { HeaderField, SipMessage } from './message.ts'
+import { isHeaderSafe } from './serialize-message.ts'
+
+export const messageLimits = {
+  /** The largest UDP datagram, and enough for any INVITE seen in the field. */
+  messageBytes: 65_535,
+  /** One header field with its continuation lines. Identity and Geolocation bodies stay under 4 kB. */
+  headerChars: 8_192,
+  headerCount: 128,
+} as const
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const space = 0x20
+const tab = 0x09
+const noBytes = new Uint8Array(0)
+
+/** The start line and headers of a message, and where they stood in the bytes. */
+export interface MessageHead {
+  readonly message: SipMessage
+  /** Offset of the first byte of the body. */
+  readonly bodyStart: number
+  /** Undefined when absent; NaN when it is no number that a length could be. */
+  readonly contentLength: number | undefined
+}
+
+/**
+ * One whole datagram, or one whole message cut out of a stream. Bytes beyond Content-Length are ignored; a body shorter
+ * than Content-Length is left to `validate` to refuse (RFC 3261 §18.3).
+ */
+export function parseMessage(bytes: Uint8Array): SipMessage {
+  if (bytes.byteLength > messageLimits.messageBytes) throw malformed('Message too large')
+  const start = skipLeadingBlankLines(bytes)
+  const bodyStart = findBodyStart(bytes, start)
+  if (bodyStart === -1) throw malformed('Headers do not end with an empty line')
+  const { message, contentLength } = parseHead(bytes, start, bodyStart)
+  return withBody(message, bytes, bodyStart, contentLength)
+}
+
+/** The message with its body, a view of `bytes`. */
+export function withBody(
+  message: SipMessage,
+  bytes: Uint8Array,
+  bodyStart: number,
+  contentLength: number | undefined,
+): SipMessage {
+  if (bodyStart === bytes.length) return message
+  const usable = contentLength !== undefined && contentLength >= 0
+  const end = usable ? Math.min(bytes.length, bodyStart + contentLength) : bytes.length
+  return end === bodyStart ? message : { ...message, body: bytes.subarray(bodyStart, end) }
+}
+
+/** RFC 3261 §7.5: CRLFs before the start line are ignored. */
+export function skipLeadingBlankLines(bytes: Uint8Array): number {
+  let start = 0
+  while (bytes[start] === carriageReturn || bytes[start] === lineFeed) start += 1
+  return start
+}
+
+/**
+ * Where the body begins, or -1 while the empty line is not there.
+ * Deviation from RFC 3261 §7: a bare LF ends a line too, as simple devices send it; framing and splitting agree on it,
+ * so the leniency cannot make two readings of one message here.
+ */
+export function findBodyStart(bytes: Uint8Array, from: number): number {
+  let lineEnd = bytes.indexOf(lineFeed, from)
+  while (lineEnd !== -1) {
+    const next = bytes[lineEnd + 1]
+    if (next === lineFeed) return lineEnd + 2
+    if (next === carriageReturn && bytes[lineEnd + 2] === lineFeed) return lineEnd + 3
+    lineEnd = bytes.indexOf(lineFeed, lineEnd + 1)
+  }
+  return -1
+}
+
+/** Start line and headers; `bodyStart` is what `findBodyStart` answered. The message has an empty body. */
+export function parseHead(bytes: Uint8Array, start: number, bodyStart: number): MessageHead {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, bodyStart - start).toString('utf8')
+  const firstEnd = text.indexOf('\n')
+  const startLine = text.slice(0, text.charCodeAt(firstEnd - 1) === carriageReturn ? firstEnd - 1 : firstEnd)
+  const headers = parseHeaders(text, firstEnd + 1)
+  return { message: toMessage(startLine, headers), bodyStart, contentLength: contentLengthOf(headers) }
+}
+
+function parseHeaders(text: string, from: number): HeaderField[] {
+  const headers: HeaderField[] = []
+  let position = from
+  while (position < text.length) {
+    let lineEnd = text.indexOf('\n', position)
+    if (lineEnd === -1) lineEnd = text.length
+    if (lineEnd - position <= 1 && text.slice(position, lineEnd).trim() === '') break
+    let isFolded = false
+    // RFC 3261 §7.3.1: a line that begins with white space continues the one before.
+    while (isBlank(text.charCodeAt(lineEnd + 1))) {
+      const nextEnd = text.indexOf('\n', lineEnd + 1)
+      lineEnd = nextEnd === -1 ? text.length : nextEnd
+      isFolded = true
+    }
+    if (lineEnd - position > messageLimits.headerChars) throw malformed('Header field too long')
+    if (headers.length === messageLimits.headerCount) throw malformed('Too many header fields')
+    headers.push(parseHeaderLine(text, position, lineEnd, isFolded))
+    position = lineEnd + 1
+  }
+  return headers
+}
+
+function parseHeaderLine(text: string, start: number, end: number, isFolded: boolean): HeaderField {
+  const colon = text.indexOf(':', start)
+  if (colon === -1 || colon >= end) throw malformed('Header field without a colon')
+  let nameEnd = colon
+  while (nameEnd > start && isBlank(text.charCodeAt(nameEnd - 1))) nameEnd -= 1
+  const name = canonicalName(text.slice(start, nameEnd))
+  if (name === undefined) throw malformed('Header field name is no token')
+  const line = text.slice(colon + 1, end)
+  const value = (isFolded ? unfold(line) : line).trim()
+  if (value.includes('\r')) throw malformed('Bare CR in a header field')
+  if (value.includes('\0') && !isHeaderSafe(value)) throw malformed('NUL in a header field')
+  return { name, value }
+}
+
+function unfold(lines: string): string {
+  return lines
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ')
+}
+
+function isBlank(code: number): boolean {
+  return code === space || code === tab
+}
+
+const statusLine = /^(SIP\/\d+\.\d+) (\d+)(?: (.*))?$/i
+// White space around and inside the Request-URI is kept in `uri` or `version`: validate.ts answers it with 400.
+const requestLine = /^([^ \t]+) (.*\S)[ \t]+(SIP\/\d+\.\d+[ \t]*)$/i
+
+function toMessage(line: string, headers: readonly HeaderField[]): SipMessage {
+  if (line.length > messageLimits.headerChars) throw malformed('Start line too long')
+  const response = statusLine.exec(line)
+  if (response !== null) {
+    const [, version = '', status = '', reason = ''] = response
+    return { kind: 'response', version, status: Number(status), reason, headers, body: noBytes }
+  }
+  const request = requestLine.exec(line)
+  if (request === null) throw malformed('Start line is neither a request line nor a status line')
+  const [, method = '', uri = '', version = ''] = request
+  if (!isToken(method)) throw malformed('Method is no token')
+  const isCut = line[method.length + 1 + uri.length + 1] === ' '
+  return { kind: 'request', version, method, uri: isCut ? `${uri} ` : uri, headers, body: noBytes }
+}
+
+/** RFC 3261 §20.14. Several fields tell no length at all (RFC 4475 §3.3.9). */
+function contentLengthOf(headers: readonly HeaderField[]): number | undefined {
+  let length: number | undefined
+  for (const { name, value } of headers) {
+    if (name !== 'content-length') continue
+    length = length === undefined && /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
+  }
+  return length
+}

@@ -1,0 +1,36 @@
+// SipMessage to bytes. The only writer of the wire, so the only place where a field could smuggle a line: it refuses.
+import { AppError } from '../../lib/errors.ts'
+import { isToken, wireName } from './header-names.ts'
+import type { SipMessage } from './message.ts'
+
+/** Whether text may stand in a header field or start line: no CR, no LF, and NUL only as a quoted-pair (RFC 3261 §25.1). */
+export function isHeaderSafe(text: string): boolean {
+  if (text.includes('\r') || text.includes('\n')) return false
+  return !text.includes('\0') || !/(?:^|[^\\])\0/.test(text)
+}
+
+/** Content-Length is always counted here, in bytes; one that the message carries is replaced. */
+export function serializeMessage(message: SipMessage): Uint8Array {
+  let head = `${safe(startLineOf(message), 'start line')}\r\n`
+  for (const { name, value } of message.headers) {
+    if (name === 'content-length') continue
+    if (!isToken(name))
+      throw new AppError('bad_request', 'Header field name is no token', { detail: { name } })
+    head += `${wireName(name)}: ${safe(value, name)}\r\n`
+  }
+  head += `Content-Length: ${message.body.byteLength}\r\n\r\n`
+  const headBytes = Buffer.from(head, 'utf8')
+  return message.body.byteLength === 0 ? headBytes : Buffer.concat([headBytes, message.body])
+}
+
+function startLineOf(message: SipMessage): string {
+  const version = message.version ?? 'SIP/2.0'
+  return message.kind === 'request'
+    ? `${message.method} ${message.uri} ${version}`
+    : `${version} ${message.status} ${message.reason}`
+}
+
+function safe(text: string, where: string): string {
+  if (!isHeaderSafe(text)) throw new AppError('bad_request', `Line break in the ${where}`)
+  return text
+}

@@ -1,0 +1,234 @@
+// SIP, SIPS and tel URIs (RFC 3261 §19.1, RFC 3966): parsing, writing and comparing.
+import { isIPv6 } from 'node:net'
+import { malformed } from './malformed.ts'
+import { noParams, serializeParams } from './params.ts'
+import type { Params } from './params.ts'
+
+export interface SipUri {
+  readonly scheme: 'sip' | 'sips'
+  /** As written, escapes kept; see `unescapeUri`. */
+  readonly user?: string
+  readonly password?: string
+  /** Lower case; an IPv6 address without its brackets. */
+  readonly host: string
+  readonly port?: number
+  readonly params: Params
+  readonly headers: ReadonlyMap<string, string>
+}
+
+export interface TelUri {
+  readonly scheme: 'tel'
+  /** As written, visual separators kept. */
+  readonly number: string
+  readonly params: Params
+}
+
+export type Uri = SipUri | TelUri
+
+const noHeaders: ReadonlyMap<string, string> = new Map()
+const schemePattern = /^([A-Za-z][A-Za-z0-9+.-]*):/
+const badEscape = /%(?![0-9A-Fa-f]{2})/
+// user-unreserved and unreserved of RFC 3261 §25.1. Also `#` and `[]`, which telephone dial strings carry unescaped.
+const userPattern = /^[A-Za-z0-9\-_.!~*'()&=+$,;?/%#[\]]+$/
+const passwordPattern = /^[A-Za-z0-9\-_.!~*'()&=+$,%]*$/
+const hostName = /^[A-Za-z0-9_.-]+$/
+const badLabel = /^\.|\.\.|(?:^|\.)-|-(?:\.|$)/
+const paramPattern = /^[A-Za-z0-9\-_.!~*'()[\]/:&+$%]+$/
+const headerPattern = /^[A-Za-z0-9\-_.!~*'()[\]/?:+$%;@,&]*$/
+
+/** The scheme in lower case, or undefined when the text has none. */
+export function schemeOf(text: string): string | undefined {
+  return schemePattern.exec(text)?.[1]?.toLowerCase()
+}
+
+/** Refuses other schemes than sip, sips and tel; ask `schemeOf` first where those are owed a 416. */
+export function parseUri(text: string): Uri {
+  const scheme = schemeOf(text)
+  if (scheme === 'sip' || scheme === 'sips') return parseSipUri(scheme, text.slice(scheme.length + 1))
+  if (scheme === 'tel') return parseTelUri(text.slice(4))
+  throw malformed('URI scheme is not sip, sips or tel')
+}
+
+/** Like `parseUri`, with undefined for what it refuses. */
+export function tryParseUri(text: string): Uri | undefined {
+  try {
+    return parseUri(text)
+  } catch {
+    return undefined
+  }
+}
+
+function parseSipUri(scheme: 'sip' | 'sips', rest: string): SipUri {
+  const at = rest.indexOf('@')
+  const afterUser = at === -1 ? rest : rest.slice(at + 1)
+  const question = afterUser.indexOf('?')
+  const beforeHeaders = question === -1 ? afterUser : afterUser.slice(0, question)
+  const semicolon = beforeHeaders.indexOf(';')
+  const hostPort = semicolon === -1 ? beforeHeaders : beforeHeaders.slice(0, semicolon)
+  return {
+    scheme,
+    ...(at === -1 ? undefined : parseUserInfo(rest.slice(0, at))),
+    ...parseHostPort(hostPort),
+    params: semicolon === -1 ? noParams : parseUriParams(beforeHeaders.slice(semicolon + 1)),
+    headers: question === -1 ? noHeaders : parseUriHeaders(afterUser.slice(question + 1)),
+  }
+}
+
+function parseUserInfo(text: string): { user: string; password?: string } {
+  const colon = text.indexOf(':')
+  const user = colon === -1 ? text : text.slice(0, colon)
+  if (!userPattern.test(user) || badEscape.test(user)) throw malformed('Bad user part in a URI')
+  if (colon === -1) return { user }
+  const password = text.slice(colon + 1)
+  if (!passwordPattern.test(password) || badEscape.test(password)) throw malformed('Bad password in a URI')
+  return { user, password }
+}
+
+/** `host`, `host:port`, `[v6]` or `[v6]:port`; also the sent-by of a Via. */
+export function parseHostPort(text: string): { host: string; port?: number } {
+  const bracketEnd = text.startsWith('[') ? text.indexOf(']') : -1
+  const colon = text.indexOf(':', bracketEnd + 1)
+  const hostText = (colon === -1 ? text : text.slice(0, colon)).trim()
+  const isV6 = bracketEnd !== -1
+  // Three colons come from an error in the grammar of RFC 3261 §25.1; RFC 5118 §4.10 asks to be lenient.
+  const host = (isV6 ? hostText.slice(1, -1).replace(':::', '::') : hostText).toLowerCase()
+  const isGood = isV6
+    ? hostText.endsWith(']') && isIPv6(host) && !host.includes('%')
+    : hostName.test(host) && !badLabel.test(host)
+  if (!isGood || host.length > 255) throw malformed('Bad host')
+  if (colon === -1) return { host }
+  const port = text.slice(colon + 1).trim()
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw malformed('Bad port')
+  return { host, port: Number(port) }
+}
+
+function parseUriParams(text: string): Params {
+  const params = new Map<string, string | undefined>()
+  for (const part of text.split(';')) {
+    const equals = part.indexOf('=')
+    const name = (equals === -1 ? part : part.slice(0, equals)).toLowerCase()
+    const value = equals === -1 ? undefined : part.slice(equals + 1)
+    if (!paramPattern.test(name) || (value !== undefined && value !== '' && !paramPattern.test(value))) {
+      throw malformed('Bad parameter in a URI')
+    }
+    if (badEscape.test(part)) throw malformed('Bad escape in a URI')
+    // RFC 3261 §19.1.1: a parameter name must not appear more than once.
+    if (params.has(name)) throw malformed('Repeated parameter in a URI')
+    params.set(name, value)
+  }
+  return params
+}
+
+function parseUriHeaders(text: string): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>()
+  for (const part of text.split('&')) {
+    const equals = part.indexOf('=')
+    if (equals < 1 || !headerPattern.test(part.replace('=', '')) || badEscape.test(part)) {
+      throw malformed('Bad header in a URI')
+    }
+    headers.set(part.slice(0, equals).toLowerCase(), part.slice(equals + 1))
+  }
+  return headers
+}
+
+function parseTelUri(rest: string): TelUri {
+  const semicolon = rest.indexOf(';')
+  const number = semicolon === -1 ? rest : rest.slice(0, semicolon)
+  // RFC 3966 §3: a global number has digits after its +, a local one may have *, # and hex digits.
+  if (!/^(?:\+[\d\-.()]*\d[\d\-.()]*|[\dA-Fa-f*#\-.()]*[\dA-Fa-f*#][\dA-Fa-f*#\-.()]*)$/.test(number)) {
+    throw malformed('Bad number in a tel URI')
+  }
+  return {
+    scheme: 'tel',
+    number,
+    params: semicolon === -1 ? noParams : parseUriParams(rest.slice(semicolon + 1)),
+  }
+}
+
+export function serializeUri(uri: Uri): string {
+  if (uri.scheme === 'tel') return `tel:${uri.number}${serializeParams(uri.params)}`
+  const password = uri.password === undefined ? '' : `:${uri.password}`
+  const userInfo = uri.user === undefined ? '' : `${uri.user}${password}@`
+  const headers = [...uri.headers].map(([name, value]) => `${name}=${value}`).join('&')
+  const query = headers === '' ? '' : `?${headers}`
+  return `${uri.scheme}:${userInfo}${serializeHostPort(uri)}${serializeParams(uri.params)}${query}`
+}
+
+export function serializeHostPort(place: {
+  readonly host: string
+  readonly port?: number | undefined
+}): string {
+  const host = place.host.includes(':') ? `[${place.host}]` : place.host
+  return place.port === undefined ? host : `${host}:${place.port}`
+}
+
+/** `%41` to `A`; sequences that are no UTF-8 stay as they are. */
+export function unescapeUri(text: string): string {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Text to the user part of a SIP URI: what RFC 3261 §25.1 does not allow there is escaped. */
+export function escapeUser(text: string): string {
+  return encodeURIComponent(text).replace(/%(?:26|3D|2B|24|2C|3B|3F|2F)/gi, decodeURIComponent)
+}
+
+// RFC 3261 §19.1.2 table 1: these make two URIs differ even when only one of them has the parameter.
+const comparedWhenAlone = ['user', 'ttl', 'method', 'maddr', 'transport']
+
+/** RFC 3261 §19.1.4. Neither symmetric default ports nor default transports are assumed, as the RFC says. */
+export function areUrisEqual(a: Uri, b: Uri): boolean {
+  if (a.scheme === 'tel' || b.scheme === 'tel') {
+    return a.scheme === 'tel' && b.scheme === 'tel' && areTelUrisEqual(a, b)
+  }
+  return (
+    a.scheme === b.scheme &&
+    comparable(a.user) === comparable(b.user) &&
+    comparable(a.password) === comparable(b.password) &&
+    a.host === b.host &&
+    a.port === b.port &&
+    areParamsEqual(a.params, b.params) &&
+    areHeadersEqual(a.headers, b.headers)
+  )
+}
+
+/** RFC 3966 §4: visual separators do not count. */
+function areTelUrisEqual(a: TelUri, b: TelUri): boolean {
+  const plain = (uri: TelUri): string => uri.number.replace(/[-.()]/g, '').toLowerCase()
+  if (plain(a) !== plain(b) || a.params.size !== b.params.size) return false
+  return [...a.params].every(
+    ([name, value]) => comparableParam(b.params.get(name)) === comparableParam(value),
+  )
+}
+
+/** Escapes of characters that need none are undone, those of reserved ones kept (RFC 3261 §19.1.4). */
+function comparable(text: string | undefined): string | undefined {
+  return text?.replace(/%[0-9A-Fa-f]{2}/g, (escape) => {
+    const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
+    return /[A-Za-z0-9\-_.!~*'()]/.test(character) ? character : escape.toUpperCase()
+  })
+}
+
+function comparableParam(text: string | undefined): string | undefined {
+  return comparable(text)?.toLowerCase()
+}
+
+function areParamsEqual(a: Params, b: Params): boolean {
+  const names = new Set([...a.keys(), ...b.keys()])
+  for (const name of names) {
+    const areBoth = a.has(name) && b.has(name)
+    if (!areBoth && comparedWhenAlone.includes(name)) return false
+    if (areBoth && comparableParam(a.get(name)) !== comparableParam(b.get(name))) return false
+  }
+  return true
+}
+
+function areHeadersEqual(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
+  if (a.size !== b.size) return false
+  for (const [name, value] of a) if (comparable(b.get(name)) !== comparable(value)) return false
+  return true
+}

@@ -1,0 +1,184 @@
+// Which status a request that could be parsed, but is wrong, is owed (RFC 3261 §8.2, §16.3); and which responses are
+// dropped. Answers are values: a refusal is a normal outcome here.
+import { AppError } from '../../lib/errors.ts'
+import type { Reply } from '../sip.ts'
+import { cseqOf } from './cseq.ts'
+import { splitList } from './list.ts'
+import { malformed } from './malformed.ts'
+import { headerOf, headersOf } from './message.ts'
+import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message.ts'
+import { parseNameAddr } from './name-addr.ts'
+import { parseUri, schemeOf } from './uri.ts'
+import { hasSeveralVias, topVia } from './via.ts'
+
+/** What the user agent core behind the stack can do; it becomes Allow, Supported, Accept and the refusals. */
+export interface Capabilities {
+  /** Methods that reach the core. ACK and CANCEL are always understood. */
+  readonly allow: readonly string[]
+  /** Option tags (RFC 3261 §19.2) that a Require may name. */
+  readonly supported: readonly string[]
+  /** Body types that an INVITE may carry, lower case. */
+  readonly accept: readonly string[]
+}
+
+// The methods of the IANA registry: one of these that is not allowed gets 405, any other 501 (RFC 3261 §8.2.1, §21.5.2).
+const registeredMethods = new Set(
+  'ACK BYE CANCEL INFO INVITE MESSAGE NOTIFY OPTIONS PRACK PUBLISH REFER REGISTER SUBSCRIBE UPDATE'.split(
+    ' ',
+  ),
+)
+
+const singleHeaders = ['from', 'to', 'call-id', 'cseq', 'max-forwards', 'content-length', 'content-type']
+
+/** The refusal a request is owed, or undefined when it may be served. */
+export function validateRequest(request: SipRequest, capabilities: Capabilities): Reply | undefined {
+  try {
+    return (
+      refuseVersion(request) ??
+      refuseFraming(request) ??
+      refuseMethod(request, capabilities) ??
+      refuseHeaders(request) ??
+      refuseRequestUri(request) ??
+      refuseExtensions(request, capabilities) ??
+      refuseBody(request, capabilities)
+    )
+  } catch (error) {
+    if (error instanceof AppError) return { status: 400, reason: error.message }
+    throw error
+  }
+}
+
+/** Why a response is dropped without more ado, or undefined when it may be matched with its request. */
+export function validateResponse(response: SipResponse): string | undefined {
+  try {
+    if (response.status < 100 || response.status > 699) return 'status out of range'
+    if (response.version?.toUpperCase() !== 'SIP/2.0') return 'version'
+    // RFC 3261 §8.1.3.3: more than one Via means that it is not for us.
+    if (hasSeveralVias(response)) return 'several Via values'
+    topVia(response)
+    cseqOf(response)
+    return refuseFraming(response)?.reason
+  } catch (error) {
+    if (error instanceof AppError) return error.message
+    throw error
+  }
+}
+
+function refuseVersion({ version = 'SIP/2.0' }: SipRequest): Reply | undefined {
+  if (version.trim().toUpperCase() !== 'SIP/2.0') return { status: 505 }
+  if (version.trim() !== version) throw malformed('White space at the end of the request line')
+  return undefined
+}
+
+/** RFC 3261 §18.3, §20.14. */
+function refuseFraming(message: SipMessage): Reply | undefined {
+  const lengths = headersOf(message, 'content-length')
+  if (lengths.length === 0) return undefined
+  const [length = ''] = lengths
+  if (lengths.length > 1) return { status: 400, reason: 'Repeated Content-Length' }
+  if (!/^\d{1,9}$/.test(length)) return { status: 400, reason: 'Bad Content-Length' }
+  if (Number(length) > message.body.byteLength) {
+    return { status: 400, reason: 'Content-Length larger than the message' }
+  }
+  return undefined
+}
+
+function refuseMethod({ method }: SipRequest, { allow }: Capabilities): Reply | undefined {
+  if (method === 'ACK' || method === 'CANCEL' || allow.includes(method)) return undefined
+  const headers = [allowHeader(allow)]
+  return { status: registeredMethods.has(method) ? 405 : 501, headers }
+}
+
+export function allowHeader(allow: readonly string[]): HeaderField {
+  return { name: 'allow', value: ['ACK', 'CANCEL', ...allow].join(', ') }
+}
+
+function refuseHeaders(request: SipRequest): undefined {
+  topVia(request)
+  for (const name of singleHeaders) {
+    if (headersOf(request, name).length > 1) throw malformed(`Repeated ${name}`)
+  }
+  for (const name of ['from', 'to'] as const) {
+    const value = headerOf(request, name)
+    if (value === undefined) throw malformed(`Missing ${name}`)
+    checkAddress(value, name)
+  }
+  if (headerOf(request, 'call-id') === undefined) throw malformed('Missing call-id')
+  if (cseqOf(request).method !== request.method) throw malformed('CSeq method differs from the request')
+  const hops = headerOf(request, 'max-forwards')
+  // RFC 3261 §20.22. Its absence is tolerated for clients of RFC 2543; zero concerns only who forwards.
+  if (hops !== undefined && !/^0*(?:1?\d?\d|2[0-4]\d|25[0-5])$/.test(hops))
+    throw malformed('Bad max-forwards')
+  for (const value of headersOf(request, 'contact')) {
+    if (value === '*') continue
+    for (const contact of splitList(value)) checkAddress(contact, 'contact')
+  }
+  // RFC 3261 §10.2: the address of record is a SIP or SIPS URI.
+  if (request.method === 'REGISTER' && !isSip(parseNameAddr(headerOf(request, 'to') ?? '').uri)) {
+    throw malformed('To of a REGISTER is not a SIP URI')
+  }
+  return undefined
+}
+
+/** Other schemes are legal here, only those we know are looked into. */
+function checkAddress(value: string, where: string): void {
+  let uri: string
+  try {
+    uri = parseNameAddr(value).uri
+    if (isSip(uri)) parseUri(uri)
+  } catch (error) {
+    throw error instanceof AppError ? malformed(`${error.message} (${where})`) : error
+  }
+}
+
+function isSip(uri: string): boolean {
+  const scheme = schemeOf(uri)
+  return scheme === 'sip' || scheme === 'sips'
+}
+
+function refuseRequestUri({ uri }: SipRequest): Reply | undefined {
+  if (/[\s<>]/.test(uri)) throw malformed('Bad Request-URI')
+  const scheme = schemeOf(uri)
+  if (scheme === undefined) throw malformed('Request-URI without a scheme')
+  if (!isSip(uri) && scheme !== 'tel') return { status: 416 }
+  const parsed = parseUri(uri)
+  // RFC 3261 §19.1.1 table 1: headers are not allowed in a Request-URI.
+  if (parsed.scheme !== 'tel' && parsed.headers.size > 0) throw malformed('Headers in the Request-URI')
+  return undefined
+}
+
+/** RFC 3261 §8.2.2.3: not asked of ACK and CANCEL. */
+function refuseExtensions(request: SipRequest, { supported }: Capabilities): Reply | undefined {
+  if (request.method === 'ACK' || request.method === 'CANCEL') return undefined
+  const required = headersOf(request, 'require').flatMap(splitList)
+  const unknown = required.filter((tag) => !supported.includes(tag))
+  if (unknown.length === 0) return undefined
+  return { status: 420, headers: [{ name: 'unsupported', value: unknown.join(', ') }] }
+}
+
+/** RFC 3261 §8.2.3 and §13.3.1: the body of an INVITE, and whether its answer can be SDP. */
+function refuseBody(request: SipRequest, { accept }: Capabilities): Reply | undefined {
+  const encoding = headerOf(request, 'content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    return { status: 415, headers: [{ name: 'accept-encoding', value: 'identity' }] }
+  }
+  if (request.method !== 'INVITE') return undefined
+  const acceptHeader = { name: 'accept', value: accept.join(', ') }
+  if (request.body.byteLength > 0) {
+    const type = mediaTypeOf(headerOf(request, 'content-type') ?? '')
+    const isOptional = /;\s*handling\s*=\s*optional/i.test(headerOf(request, 'content-disposition') ?? '')
+    if (!isOptional && !accept.includes(type)) return { status: 415, headers: [acceptHeader] }
+  }
+  const wanted = headersOf(request, 'accept').flatMap(splitList).map(mediaTypeOf)
+  if (wanted.length === 0 || wanted.some((type) => isSdpRange(type))) return undefined
+  const warning = { name: 'warning', value: '399 - "No answer can be given in the types of Accept"' }
+  return { status: 406, headers: [acceptHeader, warning] }
+}
+
+function mediaTypeOf(value: string): string {
+  return (value.split(';', 1)[0] ?? '').trim().toLowerCase()
+}
+
+function isSdpRange(type: string): boolean {
+  return type === 'application/sdp' || type === 'application/*' || type === '*/*'
+}

@@ -1,0 +1,64 @@
+// Via (RFC 3261 §20.42, RFC 3581).
+import { indexOutside, splitList } from './list.ts'
+import { malformed } from './malformed.ts'
+import { headerOf } from './message.ts'
+import type { HeaderField, SipMessage } from './message.ts'
+import { noParams, parseParams, serializeParams } from './params.ts'
+import type { Params } from './params.ts'
+import { parseHostPort, serializeHostPort } from './uri.ts'
+
+export interface Via {
+  /** Upper case: UDP, TCP, TLS, WS ... */
+  readonly transport: string
+  /** The sent-by: lower case, IPv6 without brackets. */
+  readonly host: string
+  readonly port?: number
+  readonly params: Params
+}
+
+/** RFC 3261 §8.1.1.7: branches that begin so are unique across space and time. */
+export const magicCookie = 'z9hG4bK'
+
+// SLASH may have white space around it, and the protocol name is a token of which only SIP/2.0 is defined.
+const sentProtocol = /^SIP\s*\/\s*2\.0\s*\/\s*([A-Za-z0-9\-.!%*_+`'~]+)\s+/i
+
+/** One value; split lists with `splitList` first. */
+export function parseVia(text: string): Via {
+  const protocol = sentProtocol.exec(text)
+  if (protocol === null) throw malformed('Bad Via protocol')
+  const rest = text.slice(protocol[0].length)
+  const semicolon = indexOutside(rest, ';')
+  const sentBy = (semicolon === -1 ? rest : rest.slice(0, semicolon)).trim()
+  return {
+    transport: (protocol[1] ?? '').toUpperCase(),
+    ...parseHostPort(sentBy),
+    params: semicolon === -1 ? noParams : parseParams(rest.slice(semicolon + 1)),
+  }
+}
+
+export function serializeVia(via: Via): string {
+  return `SIP/2.0/${via.transport} ${serializeHostPort(via)}${serializeParams(via.params)}`
+}
+
+/** The topmost Via of a message; throws when there is none. */
+export function topVia(message: SipMessage): Via {
+  const value = headerOf(message, 'via')
+  if (value === undefined) throw malformed('Missing Via')
+  return parseVia(splitList(value)[0] ?? '')
+}
+
+/** The same headers with the topmost Via value replaced; other values on its line stay. */
+export function withTopVia(headers: readonly HeaderField[], via: Via): readonly HeaderField[] {
+  const index = headers.findIndex((field) => field.name === 'via')
+  const line = headers[index]
+  if (line === undefined) return headers
+  const others = splitList(line.value).slice(1)
+  return headers.with(index, { name: 'via', value: [serializeVia(via), ...others].join(', ') })
+}
+
+/** Whether a message has more than one Via value, so that it is not for the element that holds it (RFC 3261 §8.1.3.3). */
+export function hasSeveralVias(message: SipMessage): boolean {
+  let count = 0
+  for (const field of message.headers) if (field.name === 'via') count += splitList(field.value).length
+  return count > 1
+}

@@ -1,0 +1,37 @@
+// How long a registration lasts: RFC 3261 §10.2.1.1 and §10.3 step 7.
+
+export interface ExpiresBounds {
+  readonly minSeconds: number
+  readonly maxSeconds: number
+  readonly defaultSeconds: number
+}
+
+export const expiresBounds: ExpiresBounds = {
+  // What user agents on UDP are told to refresh at; who asks for less is answered 423.
+  minSeconds: 30,
+  // Longer than a day tells nothing of where a phone is.
+  maxSeconds: 86_400,
+  defaultSeconds: 3600,
+}
+
+/** delta-seconds, or undefined when the text is none; values past 2**32-1 count as that: RFC 3261 §25.1. */
+export function parseDeltaSeconds(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\s*\d+\s*$/.test(text)) return undefined
+  return Math.min(Number(text), 2 ** 32 - 1)
+}
+
+export type GrantedExpires =
+  | { readonly kind: 'granted'; readonly seconds: number }
+  | { readonly kind: 'too-brief'; readonly minSeconds: number }
+
+/** The Contact parameter wins over the Expires header; a malformed one counts as absent: RFC 3261 §10.2.1.1. */
+export function grantExpires(
+  contactParam: string | undefined,
+  header: string | undefined,
+  bounds: ExpiresBounds = expiresBounds,
+): GrantedExpires {
+  const asked = parseDeltaSeconds(contactParam) ?? parseDeltaSeconds(header) ?? bounds.defaultSeconds
+  if (asked === 0) return { kind: 'granted', seconds: 0 }
+  if (asked < bounds.minSeconds) return { kind: 'too-brief', minSeconds: bounds.minSeconds }
+  return { kind: 'granted', seconds: Math.min(asked, bounds.maxSeconds) }
+}

@@ -1,0 +1,389 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '../../lib/errors.ts'
+import { createFakeClock } from '../../lib/fake-clock.ts'
+import type { FakeClock } from '../../lib/fake-clock.ts'
+import { createAuthenticator } from '../authenticator.ts'
+import { answerChallenge } from '../digest.ts'
+import { createGuessLimit } from '../guess-limit.ts'
+import { responseTo } from '../message/build.ts'
+import { headerOf, headersOf } from '../message/message.ts'
+import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import { createNonces } from '../nonces.ts'
+import type { Remote, SipDirectory } from '../sip.ts'
+import { createMemoryBindings } from './bindings.ts'
+import type { MemoryBindings } from './bindings.ts'
+import { createRegistrar } from './registrar.ts'
+import type { Register } from './registrar.ts'
+
+const remote: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }
+const contact = 'sip:alice@10.0.0.5:5060'
+const credentials = { username: 'alice', password: 'secret' }
+const directory: SipDirectory = {
+  async realmState(realm) {
+    if (realm === 'a.example') return 'active'
+    return realm === 'off.example' ? 'inactive' : 'unknown'
+  },
+  async findUser(realm, username) {
+    return username === 'alice' || username === 'bob' ? { username, realm, password: 'secret' } : undefined
+  },
+}
+
+let clock: FakeClock
+let bindings: MemoryBindings
+let register: Register
+let sequence: number
+
+beforeEach(() => {
+  clock = createFakeClock()
+  bindings = createMemoryBindings({ clock })
+  const authenticate = createAuthenticator({
+    directory,
+    nonces: createNonces({ clock }),
+    guesses: createGuessLimit(clock),
+    algorithms: ['MD5'],
+  })
+  register = createRegistrar({ authenticate, bindings, clock })
+  sequence = 0
+})
+
+interface Wish {
+  readonly uri?: string
+  readonly to?: string
+  readonly contacts?: readonly string[]
+  readonly expires?: string
+  readonly headers?: readonly HeaderField[]
+  readonly callId?: string
+  readonly cseq?: number
+}
+
+function toRequest(wish: Wish, authorization: readonly HeaderField[] = []): SipRequest {
+  sequence += 1
+  const { uri = 'sip:a.example', to = '<sip:alice@a.example>', contacts = [`<${contact}>`] } = wish
+  return {
+    kind: 'request',
+    method: 'REGISTER',
+    uri,
+    body: new Uint8Array(),
+    headers: [
+      { name: 'to', value: to },
+      { name: 'from', value: `${to};tag=f` },
+      { name: 'call-id', value: wish.callId ?? 'c' },
+      { name: 'cseq', value: `${wish.cseq ?? sequence} REGISTER` },
+      ...contacts.map((value) => ({ name: 'contact', value })),
+      ...(wish.expires === undefined ? [] : [{ name: 'expires', value: wish.expires }]),
+      ...(wish.headers ?? []),
+      ...authorization,
+    ],
+  }
+}
+
+async function send(wish: Wish, from = remote): Promise<SipResponse> {
+  const request = toRequest(wish)
+  return responseTo(request, await register(request, from))
+}
+
+/** As a phone does it: once without credentials, once with. */
+async function sendWithDigest(wish: Wish, from = remote, user = credentials): Promise<SipResponse> {
+  const challenge = await send(wish, from)
+  const uri = wish.uri ?? 'sip:a.example'
+  const answer = answerChallenge(challenge, { method: 'REGISTER', uri, credentials: user })
+  if (answer === undefined) return challenge
+  const request = toRequest(wish, [answer])
+  return responseTo(request, await register(request, from))
+}
+
+function told(response: SipResponse): unknown[] {
+  return [response.status, headerOf(response, 'contact'), headerOf(response, 'expires')]
+}
+
+describe('REGISTER', () => {
+  it('challenges first and binds then: where it came from, for what was asked', async () => {
+    const challenge = await send({})
+    expect(challenge.status).toBe(401)
+    expect(headerOf(challenge, 'www-authenticate')).toMatch(
+      /^Digest realm="a\.example", nonce="[\w-]+", algorithm=MD5, qop="auth"$/,
+    )
+    const response = await sendWithDigest({ expires: '600', headers: [{ name: 'user-agent', value: 'x/1' }] })
+    expect(told(response)).toEqual([200, `<${contact}>;expires=30`, '30'])
+    expect(await bindings.get('alice@a.example')).toEqual({
+      aor: 'alice@a.example',
+      contact,
+      expiresAt: clock.now() + 600_000,
+      remote,
+      path: [],
+      callId: 'c',
+      cseq: sequence,
+      userAgent: 'x/1',
+    })
+  })
+
+  it('answers the granted lifetime over TCP', async () => {
+    const response = await sendWithDigest({ expires: '600' }, { ...remote, transport: 'tcp' })
+    expect(told(response)).toEqual([200, `<${contact}>;expires=600`, '600'])
+  })
+
+  it('takes expires of the Contact before that of the header, and an hour when there is none', async () => {
+    const tcp = { ...remote, transport: 'tcp' } as const
+    const own = await sendWithDigest({ contacts: [`<${contact}>;expires=90`], expires: '600' }, tcp)
+    expect(headerOf(own, 'expires')).toBe('90')
+    expect(headerOf(await sendWithDigest({}, tcp), 'expires')).toBe('3600')
+    const far = await sendWithDigest({ expires: '4294967296' }, tcp)
+    expect(headerOf(far, 'expires')).toBe('86400')
+    expect(headerOf(await sendWithDigest({ expires: 'soon' }, tcp), 'expires')).toBe('3600')
+  })
+
+  it('answers 423 with Min-Expires to what is too brief', async () => {
+    const response = await sendWithDigest({ expires: '5' })
+    expect([response.status, headerOf(response, 'min-expires')]).toEqual([423, '30'])
+    expect(await bindings.get('alice@a.example')).toBeUndefined()
+  })
+
+  it('keeps one contact: the newest', async () => {
+    await sendWithDigest({})
+    await sendWithDigest({ contacts: ['<sip:alice@10.0.0.6>'] })
+    expect((await bindings.list('a.example')).map((binding) => binding.contact)).toEqual([
+      'sip:alice@10.0.0.6',
+    ])
+  })
+
+  it('answers what is bound to a REGISTER without Contact', async () => {
+    expect(told(await sendWithDigest({ contacts: [] }))).toEqual([200, undefined, undefined])
+    await sendWithDigest({ expires: '600' })
+    clock.advance(100_500)
+    expect(told(await sendWithDigest({ contacts: [] }))).toEqual([200, `<${contact}>;expires=500`, '500'])
+  })
+
+  it.each([
+    ['expires=0', { contacts: [`<${contact}>;expires=0`] }],
+    ['Expires: 0', { expires: '0' }],
+    ['Contact: *', { contacts: ['*'], expires: '0' }],
+  ])('unbinds with %s, but not without a password', async (_name, wish) => {
+    await sendWithDigest({})
+    expect((await send(wish)).status).toBe(401)
+    expect(await bindings.get('alice@a.example')).toBeDefined()
+    expect(told(await sendWithDigest(wish))).toEqual([200, undefined, '0'])
+    expect(await bindings.get('alice@a.example')).toBeUndefined()
+  })
+
+  it('keeps Path and gives it back to who supports it', async () => {
+    const path = { name: 'path', value: '<sip:edge.example;lr>, <sip:inner.example;lr>' }
+    const supported = { name: 'supported', value: 'outbound, path' }
+    const response = await sendWithDigest({ headers: [path, supported] })
+    expect(headersOf(response, 'path')).toEqual(['<sip:edge.example;lr>', '<sip:inner.example;lr>'])
+    const binding = await bindings.get('alice@a.example')
+    expect(binding?.path).toEqual(['<sip:edge.example;lr>', '<sip:inner.example;lr>'])
+    expect(headersOf(await sendWithDigest({ contacts: [], headers: [path] }), 'path')).toEqual([])
+  })
+
+  it('refuses an older CSeq of the same Call-ID, and takes any of another', async () => {
+    await sendWithDigest({ cseq: 10, expires: '600' })
+    const other = { ...remote, port: 41_000 }
+    expect((await sendWithDigest({ cseq: 9 }, other)).status).toBe(500)
+    expect((await sendWithDigest({ cseq: 9, callId: 'd' }, other)).status).toBe(200)
+    expect((await bindings.get('alice@a.example'))?.remote).toEqual(other)
+  })
+})
+
+describe('a REGISTER that only keeps the NAT open', () => {
+  beforeEach(async () => {
+    await sendWithDigest({ expires: '600' })
+  })
+
+  it('is answered without a challenge while more than 30 s are left, and changes nothing', async () => {
+    const before = await bindings.get('alice@a.example')
+    clock.advance(569_000)
+    expect(told(await send({ expires: '600' }))).toEqual([200, `<${contact}>;expires=30`, '30'])
+    expect(await bindings.get('alice@a.example')).toEqual(before)
+  })
+
+  it('is challenged when 30 s or less are left', async () => {
+    clock.advance(570_000)
+    expect((await send({ expires: '600' })).status).toBe(401)
+  })
+
+  it.each([
+    ['another port', {}, { ...remote, port: 40_001 }],
+    ['another address', {}, { ...remote, address: '198.51.100.8' }],
+    ['another transport', {}, { ...remote, transport: 'tcp' as const }],
+    ['another Contact', { contacts: ['<sip:mallory@10.0.0.9>'] }, remote],
+    ['another address of record', { to: '<sip:bob@a.example>' }, remote],
+  ])('is challenged when it comes with %s', async (_name, wish, from) => {
+    expect((await send(wish, from)).status).toBe(401)
+  })
+})
+
+describe('a REGISTER that is refused', () => {
+  const reasonOf = (response: SipResponse): unknown[] => [response.status, headerOf(response, 'x-reason')]
+
+  it('with a wrong password and with an unknown user looks the same', async () => {
+    const wrong = await sendWithDigest({}, remote, { username: 'alice', password: 'guess' })
+    const unknown = await sendWithDigest({}, remote, { username: 'nobody', password: 'guess' })
+    expect(reasonOf(wrong)).toEqual([403, 'Invalid credentials'])
+    expect(reasonOf(unknown)).toEqual(reasonOf(wrong))
+    expect(headersOf(wrong, 'www-authenticate')).toEqual([])
+  })
+
+  it.each([
+    ['an unknown realm', { uri: 'sip:b.example', to: '<sip:alice@b.example>' }],
+    ['an IPv4 address for a realm', { uri: 'sip:192.0.2.1', to: '<sip:alice@192.0.2.1>' }],
+    ['an IPv6 address for a realm', { uri: 'sip:[2001:db8::1]', to: '<sip:alice@[2001:db8::1]>' }],
+    ['a To of another realm', { to: '<sip:alice@off.example>' }],
+    ['a To without a user', { to: '<sip:a.example>' }],
+  ])('for %s gets 403', async (_name, wish) => {
+    expect(reasonOf(await send(wish))).toEqual([403, 'Unknown or invalid realm'])
+  })
+
+  it('for an inactive account gets 403', async () => {
+    const response = await send({ uri: 'sip:off.example', to: '<sip:alice@off.example>' })
+    expect(reasonOf(response)).toEqual([403, 'Account exists but is inactive'])
+  })
+
+  it('for the address of somebody else gets 403', async () => {
+    const response = await sendWithDigest({ to: '<sip:bob@a.example>' })
+    expect(reasonOf(response)).toEqual([403, 'These credentials are not for this address of record'])
+    expect(await bindings.get('bob@a.example')).toBeUndefined()
+  })
+
+  it.each([
+    ['a Contact that is no URI', { contacts: ['nonsense'] }],
+    ['a Contact of another scheme', { contacts: ['<tel:+441234>'] }],
+    ['an endless Contact', { contacts: [`<sip:${'a'.repeat(600)}@10.0.0.5>`] }],
+    ['a Contact with a line break', { contacts: ['<sip:alice@10.0.0.5\r\nVia:x>'] }],
+    ['* beside another Contact', { contacts: ['*', `<${contact}>`], expires: '0' }],
+    ['* without Expires: 0', { contacts: ['*'] }],
+    ['a Path that is no route', { headers: [{ name: 'path', value: '<tel:+441234>' }] }],
+    [
+      'an endless Path',
+      { headers: [{ name: 'path', value: Array(100).fill('<sip:edge.example;lr>').join(', ') }] },
+    ],
+  ])('for %s gets 400 and a sentence', async (_name, wish: Wish) => {
+    const response = await sendWithDigest(wish)
+    expect(response.status).toBe(400)
+    expect(headerOf(response, 'x-reason')).toMatch(/\w/)
+  })
+
+  it('beyond the bound of the registrar gets 503, and who is bound may still refresh', async () => {
+    const full = createMemoryBindings({ clock, capacity: 1 })
+    const authenticate = createAuthenticator({
+      directory,
+      nonces: createNonces({ clock }),
+      guesses: createGuessLimit(clock),
+      algorithms: ['MD5'],
+    })
+    register = createRegistrar({ authenticate, bindings: full, clock })
+    expect((await sendWithDigest({})).status).toBe(200)
+    const bob = { username: 'bob', password: 'secret' }
+    const second = await sendWithDigest({ to: '<sip:bob@a.example>' }, remote, bob)
+    expect([second.status, headerOf(second, 'retry-after')]).toEqual([503, '30'])
+    expect((await sendWithDigest({ contacts: ['<sip:alice@10.0.0.6>'] })).status).toBe(200)
+  })
+})
+
+describe('digest', () => {
+  it('challenges again with stale=true when the nonce is old, and takes the same password then', async () => {
+    const challenge = await send({})
+    clock.advance(61_000)
+    const again = { method: 'REGISTER', uri: 'sip:a.example', credentials }
+    const late = answerChallenge(challenge, again)
+    const request = toRequest({}, late === undefined ? [] : [late])
+    const stale = responseTo(request, await register(request, remote))
+    expect(stale.status).toBe(401)
+    expect(headerOf(stale, 'www-authenticate')).toMatch(/, stale=true$/)
+    const fresh = answerChallenge(stale, again)
+    const final = toRequest({}, fresh === undefined ? [] : [fresh])
+    expect((await register(final, remote)).status).toBe(200)
+  })
+
+  it('refuses credentials that were computed for another URI', async () => {
+    const challenge = await send({})
+    const other = { method: 'REGISTER', uri: 'sip:b.example', credentials }
+    const answer = answerChallenge(challenge, other)
+    const request = toRequest({}, answer === undefined ? [] : [answer])
+    expect((await register(request, remote)).status).toBe(403)
+  })
+
+  it('does not take the same credentials twice', async () => {
+    const challenge = await send({})
+    const answer = answerChallenge(challenge, { method: 'REGISTER', uri: 'sip:a.example', credentials })
+    const headers = answer === undefined ? [] : [answer]
+    expect((await register(toRequest({}, headers), remote)).status).toBe(200)
+    const replay = await register(toRequest({ contacts: ['<sip:mallory@203.0.113.9>'] }, headers), remote)
+    expect(replay.status).toBe(401)
+  })
+})
+
+describe('createMemoryBindings', () => {
+  const binding = (aor: string, expiresAt: number) => ({
+    aor,
+    contact,
+    expiresAt,
+    remote,
+    path: [],
+    callId: 'c',
+    cseq: 1,
+    userAgent: undefined,
+  })
+
+  it('shows what lives, sorted, of one realm, and forgets the rest', async () => {
+    await bindings.put(binding('b@a.example', clock.now() + 100_000))
+    await bindings.put(binding('a@a.example', clock.now() + 30_000))
+    await bindings.put(binding('a@b.example', clock.now() + 100_000))
+    const names = async (): Promise<string[]> => (await bindings.list('A.example')).map(({ aor }) => aor)
+    expect(await names()).toEqual(['a@a.example', 'b@a.example'])
+    clock.advance(30_000)
+    expect(await names()).toEqual(['b@a.example'])
+    expect(await bindings.get('a@a.example')).toBeUndefined()
+    clock.advance(30_000)
+    expect(bindings.size).toBe(2)
+    clock.advance(120_000)
+    expect(bindings.size).toBe(0)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('refuses a new one beyond its bound, and removes what is not there without a word', async () => {
+    const small = createMemoryBindings({ clock, capacity: 1 })
+    await small.put(binding('a@a.example', clock.now() + 1_000))
+    await expect(small.put(binding('b@a.example', clock.now() + 1_000))).rejects.toThrow(AppError)
+    await small.remove('c@a.example')
+    expect(small.size).toBe(1)
+    small.close()
+  })
+})
+
+describe('the admission of devices', () => {
+  it('is asked for a new binding only, and its no is a 503 that says so and binds nothing', async () => {
+    const asked: string[] = []
+    let refused: string | undefined
+    const authenticate = createAuthenticator({
+      directory,
+      nonces: createNonces({ clock }),
+      guesses: createGuessLimit(clock),
+      algorithms: ['MD5'],
+    })
+    register = createRegistrar({
+      authenticate,
+      bindings,
+      clock,
+      async admitDevice({ realm, username }, bind) {
+        asked.push(`${username}@${realm}`)
+        if (refused === undefined) await bind()
+        return refused
+      },
+    })
+    refused = 'Max Devices Registered'
+    const response = await sendWithDigest({})
+    expect([response.status, response.reason, headerOf(response, 'x-reason')]).toEqual([
+      503,
+      refused,
+      refused,
+    ])
+    expect(await bindings.get('alice@a.example')).toBeUndefined()
+    refused = undefined
+    expect((await sendWithDigest({})).status).toBe(200)
+    expect(await bindings.get('alice@a.example')).toBeDefined()
+    refused = 'Max Devices Registered'
+    expect((await sendWithDigest({ contacts: ['<sip:alice@192.0.2.77>'] })).status).toBe(200)
+    expect((await sendWithDigest({ expires: '0' })).status).toBe(200)
+    expect(asked).toEqual(['alice@a.example', 'alice@a.example'])
+  })
+})

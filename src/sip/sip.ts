@@ -1,0 +1,209 @@
+// The public face of the SIP stack: what a call engine sees of it. `createSip` in endpoint.ts makes one.
+import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
+
+export interface Remote {
+  readonly transport: 'udp' | 'tcp'
+  readonly address: string
+  readonly port: number
+}
+
+/** A message that crossed the wire, for whoever keeps a record. `raw` is the exact bytes. */
+export interface WireEvent {
+  readonly direction: 'received' | 'sent'
+  readonly callId: string
+  readonly message: SipMessage
+  readonly raw: Uint8Array
+  readonly remote: Remote
+}
+
+export interface Reply {
+  readonly status: number
+  /** Defaults to the phrase of RFC 3261 §21. */
+  readonly reason?: string
+  readonly headers?: readonly HeaderField[]
+  readonly body?: { readonly type: string; readonly content: string }
+  /**
+   * A refusal of an INVITE whose sender has not proved who and where it is: sent once for each time it asks, and
+   * forgotten, so that a forged address has nobody flooded (RFC 3261 §26.3.2.4).
+   */
+  readonly isUnproven?: true
+}
+
+/** An INVITE outside a dialog that waits for its final answer (UAS side, RFC 3261 §13.3). 100 Trying goes out by itself. */
+export interface IncomingInvite {
+  readonly request: SipRequest
+  readonly raw: Uint8Array
+  readonly remote: Remote
+  readonly callId: string
+  /** A provisional response 101..199; with a body it is early media. */
+  progress(reply: Reply): void
+  /** The final refusal 300..699. Does nothing once a final response went out. */
+  reject(reply: Reply): void
+  /**
+   * Sends 200 and resends it until the ACK (RFC 3261 §13.3.1.4). The dialog exists at once, before the ACK. After a
+   * CANCEL it is one that is over already: its requests are answered 481, its BYE does nothing.
+   */
+  accept(reply: Omit<Reply, 'status'>): Dialog
+  /**
+   * Called once when the caller gave up before a final response: a CANCEL, a BYE within the early dialog, or (with the
+   * INVITE itself) a transaction nobody waits for any more. The stack has answered it and sent 487.
+   */
+  onCancel(listener: (cancel: SipRequest) => void): void
+}
+
+export interface DialogListener {
+  /** BYE from the far end; already answered 200. */
+  ended(bye: SipRequest): void
+  /** The ACK for the 200 arrived; carries SDP when the INVITE had none. Again for a re-INVITE, if its ACK carries SDP. */
+  confirmed(ack: SipRequest): void
+  /**
+   * No ACK within 64*T1, or the peer does not know the dialog or does not answer within it (RFC 3261 §12.2.1.2): the
+   * stack sends BYE itself. Nothing is told afterwards.
+   */
+  failed(reason: 'ack-timeout' | 'transport-error' | 'session-expired'): void
+  /**
+   * A re-INVITE, or an UPDATE with an offer. `offer` is undefined when it carries none. The returned SDP is the answer
+   * (or fresh offer). Overlapping ones, and bodies that are no SDP, never come so far.
+   */
+  offered(offer: string | undefined, request: SipRequest): Promise<Reply>
+  /** Any other request within the dialog (INFO, MESSAGE, REFER, NOTIFY ...): its answer. */
+  requested(request: SipRequest): Promise<Reply>
+}
+
+/** A confirmed dialog (RFC 3261 §12), from either side. */
+export interface Dialog {
+  readonly callId: string
+  readonly localTag: string
+  readonly remoteTag: string
+  listen(listener: DialogListener): void
+  /**
+   * Sends a request within the dialog and resolves with its final response. Made here: 408 on timeout, 503 when it cannot
+   * be sent, 491 for an INVITE while another is under way, 481 once the dialog is ending. The ACK of an INVITE is sent.
+   */
+  request(
+    method: string,
+    options?: { readonly headers?: readonly HeaderField[]; readonly body?: Reply['body'] },
+  ): Promise<SipResponse>
+  /** Sends BYE once; later calls do nothing. Waits for the ACK first when it must (RFC 3261 §15.1.1). */
+  bye(headers?: readonly HeaderField[]): Promise<void>
+}
+
+export interface OutgoingInviteOptions {
+  /** Request-URI. */
+  readonly uri: string
+  readonly from: string
+  readonly to: string
+  readonly headers?: readonly HeaderField[]
+  readonly body?: Reply['body']
+  /** Pre-loaded Route set; the first one is where the request is sent. */
+  readonly routes?: readonly string[]
+  /** Overrides the destination that URI and routes give, e.g. the source address of a registration. */
+  readonly destination?: Remote
+  readonly credentials?: { readonly username: string; readonly password: string }
+  readonly onProvisional?: (response: SipResponse) => void
+}
+
+export type InviteOutcome =
+  | { readonly kind: 'answered'; readonly response: SipResponse; readonly dialog: Dialog }
+  | { readonly kind: 'refused'; readonly response: SipResponse }
+
+/** An INVITE we sent (UAC side, RFC 3261 §13.2). The ACK for a 200 is sent by the stack. */
+export interface OutgoingInvite {
+  readonly callId: string
+  readonly outcome: Promise<InviteOutcome>
+  /**
+   * Sends CANCEL when a provisional response came, waits for one otherwise (RFC 3261 §9.1). The outcome is then always
+   * `refused`, with 487: should a 200 cross the CANCEL, the stack sends ACK and BYE.
+   */
+  cancel(headers?: readonly HeaderField[]): void
+}
+
+/** What the digest check needs to know of a user; `undefined` = unknown. Unknown and wrong passwords are refused alike. */
+export interface SipUser {
+  readonly username: string
+  readonly realm: string
+  readonly password: string
+}
+
+export type RealmState = 'active' | 'inactive' | 'unknown'
+
+/** Questions the stack asks its owner. */
+export interface SipDirectory {
+  realmState(realm: string): Promise<RealmState>
+  findUser(realm: string, username: string): Promise<SipUser | undefined>
+  /**
+   * Asked when an address of record without a binding registers: runs `bind`, or answers why one more device is not
+   * admitted. Left out, every device is.
+   */
+  admitDevice?(
+    device: Pick<SipUser, 'realm' | 'username'>,
+    bind: () => Promise<void>,
+  ): Promise<string | undefined>
+}
+
+/** A binding of an address of record (RFC 3261 §10). `expiresAt` in epoch ms. */
+export interface Binding {
+  readonly aor: string
+  readonly contact: string
+  readonly expiresAt: number
+  readonly remote: Remote
+  readonly path: readonly string[]
+  readonly callId: string
+  readonly cseq: number
+  readonly userAgent: string | undefined
+}
+
+export interface BindingStore {
+  get(aor: string): Promise<Binding | undefined>
+  put(binding: Binding): Promise<void>
+  remove(aor: string): Promise<void>
+  /** Live bindings of a realm, sorted by address of record. */
+  list(realm: string): Promise<Binding[]>
+}
+
+/** The verdict of digest authentication (RFC 3261 §22) on an out-of-dialog request. */
+export type Authentication =
+  | { readonly verdict: 'accepted'; readonly user: SipUser }
+  | { readonly verdict: 'challenge'; readonly reply: Reply }
+  | {
+      readonly verdict: 'refused'
+      readonly reply: Reply
+      readonly code: 'wrong_credentials' | 'unknown_realm' | 'account_inactive' | 'locked_out'
+    }
+
+export interface Sip {
+  readonly name: string
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** Where it listens, known after start (port 0 in the settings = any free port). */
+  readonly listening: { readonly address: string; readonly port: number }
+  /** The address peers reach us at, known after start: never the wildcard. */
+  readonly host: string
+  /** From now on new INVITEs get 503 and OPTIONS too (so that a dispatcher drains us). */
+  drain(): void
+  authenticate(request: SipRequest, remote: Remote): Promise<Authentication>
+  /** Throws AppError bad_request when `from`, `to`, `uri` or `routes` are no addresses. */
+  invite(options: OutgoingInviteOptions): OutgoingInvite
+  readonly bindings: BindingStore
+  readonly counters: SipCounters
+}
+
+/** What the stack holds and did; all but the last three fall to zero when nothing happens any more. */
+export interface SipCounters {
+  /** Calls, unanswered ones included. */
+  readonly calls: number
+  /** Live transactions. */
+  readonly client: number
+  readonly server: number
+  readonly retransmissionsReceived: number
+  readonly retransmissionsSent: number
+  /** Requests answered 503 because the bound of transactions was reached. */
+  readonly refused: number
+}
+
+export interface SipHandlers {
+  /** Every INVITE outside a dialog. Must not throw. */
+  invited(invite: IncomingInvite): void
+  /** Every message in either direction, retransmissions included. */
+  wire?(event: WireEvent): void
+}

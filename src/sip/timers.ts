@@ -1,0 +1,35 @@
+// The timers of RFC 3261 §17 (table 4), RFC 6026 and the user agent core. All in milliseconds.
+
+export interface Timers {
+  /** Round-trip estimate. */
+  readonly t1Ms: number
+  /** Cap of the retransmission interval of non-INVITE requests and INVITE responses. */
+  readonly t2Ms: number
+  /** How long a message may stay in the network. */
+  readonly t4Ms: number
+  /** An INVITE client transaction that had a provisional response waits so long for a final one (RFC 3261 §16.6). */
+  readonly timerCMs: number
+  /** Timer D over UDP: how long retransmitted finals are acknowledged (RFC 3261 §17.1.1.2: at least 32 s). */
+  readonly timerDMs: number
+  /** An INVITE that has no response by then is answered 100, before its client repeats it (RFC 3261 §17.2.1). */
+  readonly tryingMs: number
+  /** An INVITE that its core never answered ends with 408 after this. */
+  readonly inviteAnswerMs: number
+}
+
+export const standardTimers: Timers = {
+  t1Ms: 500,
+  t2Ms: 4_000,
+  t4Ms: 5_000,
+  // RFC 3261 §16.6 step 11 asks for more than 3 minutes, so that a phone may ring for three.
+  timerCMs: 190_000,
+  timerDMs: 32_000,
+  tryingMs: 200,
+  // Applications may talk in early media for long; this only ends transactions that were forgotten.
+  inviteAnswerMs: 3_600_000,
+}
+
+/** Timers B, F, H, J, L, M and the wait for an ACK (RFC 3261 §13.3.1.4): 64*T1. */
+export function transactionTimeoutMs(timers: Timers): number {
+  return 64 * timers.t1Ms
+}

@@ -1,0 +1,93 @@
+// The client transactions of RFC 3261 §17.1 as tables. An input missing from a state is ignored there.
+import type { Machine } from './machine.ts'
+
+export type ClientState = 'calling' | 'trying' | 'proceeding' | 'accepted' | 'completed' | 'terminated'
+
+export type ClientTimer =
+  'timerA' | 'timerB' | 'timerC' | 'timerD' | 'timerE' | 'timerF' | 'timerK' | 'timerM' | 'timerCancel'
+
+export type ClientInput =
+  ClientTimer | 'start' | '1xx' | '2xx' | '300-699' | '200-699' | 'cancel' | 'transportError'
+
+export type ClientAction =
+  | 'send'
+  | 'passUp'
+  | 'sendAck'
+  | 'sendCancel'
+  | 'noteCancel'
+  | 'sendNotedCancel'
+  | 'reportTimeout'
+  | 'reportTransportError'
+  | 'startTimerA'
+  | 'doubleTimerA'
+  | 'startTimerB'
+  | 'startTimerC'
+  | 'startTimerD'
+  | 'startTimerE'
+  | 'doubleTimerE'
+  | 'startTimerEAtT2'
+  | 'startTimerF'
+  | 'startTimerK'
+  | 'startTimerM'
+  | 'startTimerCancel'
+
+export type ClientMachine = Machine<ClientState, ClientInput, ClientAction>
+
+// RFC 3261 §17.1.1.2 figure 5, as corrected by RFC 6026 §7.2: a 2xx leads to accepted, where further 2xx (forks and
+// retransmissions) reach the core. `cancel` and `timerCancel` are RFC 3261 §9.1: CANCEL waits for a provisional response,
+// and without a final response 64*T1 later the transaction is given up. Timer C is RFC 3261 §16.6's, here for a UAC.
+export const inviteClient: ClientMachine = {
+  calling: {
+    start: ['calling', 'startTimerA', 'startTimerB', 'send'],
+    timerA: ['calling', 'doubleTimerA', 'send'],
+    timerB: ['terminated', 'reportTimeout'],
+    '1xx': ['proceeding', 'startTimerC', 'passUp', 'sendNotedCancel'],
+    '2xx': ['accepted', 'startTimerM', 'passUp'],
+    '300-699': ['completed', 'startTimerD', 'sendAck', 'passUp'],
+    cancel: ['calling', 'noteCancel'],
+    transportError: ['terminated', 'reportTransportError'],
+  },
+  trying: {},
+  proceeding: {
+    '1xx': ['proceeding', 'passUp'],
+    '2xx': ['accepted', 'startTimerM', 'passUp'],
+    '300-699': ['completed', 'startTimerD', 'sendAck', 'passUp'],
+    cancel: ['proceeding', 'sendCancel', 'startTimerCancel'],
+    timerC: ['proceeding', 'sendCancel', 'startTimerCancel'],
+    timerCancel: ['terminated', 'reportTimeout'],
+  },
+  accepted: {
+    '2xx': ['accepted', 'passUp'],
+    timerM: ['terminated'],
+  },
+  completed: {
+    '300-699': ['completed', 'sendAck'],
+    timerD: ['terminated'],
+  },
+  terminated: {},
+}
+
+// RFC 3261 §17.1.2.2 figure 6.
+export const nonInviteClient: ClientMachine = {
+  calling: {},
+  trying: {
+    start: ['trying', 'startTimerE', 'startTimerF', 'send'],
+    timerE: ['trying', 'doubleTimerE', 'send'],
+    timerF: ['terminated', 'reportTimeout'],
+    '1xx': ['proceeding', 'startTimerEAtT2', 'passUp'],
+    '200-699': ['completed', 'startTimerK', 'passUp'],
+    transportError: ['terminated', 'reportTransportError'],
+  },
+  proceeding: {
+    timerE: ['proceeding', 'startTimerEAtT2', 'send'],
+    timerF: ['terminated', 'reportTimeout'],
+    '1xx': ['proceeding', 'passUp'],
+    '200-699': ['completed', 'startTimerK', 'passUp'],
+    transportError: ['terminated', 'reportTransportError'],
+  },
+  accepted: {},
+  completed: {
+    timerK: ['terminated'],
+  },
+  terminated: {},
+}

@@ -1,0 +1,304 @@
+// The transaction layer (RFC 3261 §17): matches messages with transactions, makes new ones, refuses what must be refused.
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { randomHex } from '../../lib/ids.ts'
+import type { Logger } from '../../lib/log.ts'
+import { responseTo } from '../message/build.ts'
+import { headerOf } from '../message/message.ts'
+import type { SipMessage, SipRequest, SipResponse } from '../message/message.ts'
+import { tagOf } from '../message/name-addr.ts'
+import { serializeMessage } from '../message/serialize-message.ts'
+import { validateRequest, validateResponse } from '../message/validate.ts'
+import type { Capabilities } from '../message/validate.ts'
+import { magicCookie, serializeVia, topVia } from '../message/via.ts'
+import type { Via } from '../message/via.ts'
+import type { Remote, Reply, WireEvent } from '../sip.ts'
+import { standardTimers } from '../timers.ts'
+import type { Timers } from '../timers.ts'
+import { markReceived, responseTarget } from '../transport/response-address.ts'
+import type { ResponseTarget } from '../transport/response-address.ts'
+import type { Transport } from '../transport/transport.ts'
+import { ClientTransactionMachine } from './client-transaction.ts'
+import type { OutgoingRequest } from './client-transaction.ts'
+import { ServerTransactionMachine } from './server-transaction.ts'
+import { clientKey, clientKeyOf, mergeKey, serverKey } from './transaction-key.ts'
+import type { ClientHandlers, ClientTransaction, TransactionCounters } from './transaction.ts'
+import type { TransactionLayer, TransactionUser } from './transaction.ts'
+
+export interface TransactionLayerOptions {
+  readonly transport: Pick<Transport, 'send'>
+  readonly user: TransactionUser
+  readonly capabilities: Capabilities
+  /** Host and port for the Via of a request to `remote`, asked for each: the port may be known only after start. */
+  advertised(remote: Remote): { readonly host: string; readonly port: number }
+  readonly clock: Clock
+  readonly log: Logger
+  /** Every message in either direction, retransmissions included. */
+  onWire?(event: WireEvent): void
+  readonly timers?: Timers
+  /** Hex text that nobody can guess; for tests that need the same one twice. */
+  readonly random?: (bytes: number) => string
+  /** How many server transactions, and as many client ones, may live at once. */
+  readonly maxTransactions?: number
+}
+
+// RFC 3261 §18.1.1: without knowledge of the path MTU.
+const largestDatagramBytes = 1_300
+// A call leaves two behind for 32 s each: this carries 900 calls a second, in about 350 MB at the worst.
+const defaultMaxTransactions = 60_000
+const retryAfterSeconds = 5
+
+export function createTransactionLayer(options: TransactionLayerOptions): TransactionLayer {
+  return new Layer(options)
+}
+
+class Layer implements TransactionLayer {
+  readonly #options: TransactionLayerOptions
+  readonly #timers: Timers
+  readonly #random: (bytes: number) => string
+  readonly #maxTransactions: number
+  readonly #clients = new Map<string, ClientTransactionMachine>()
+  readonly #servers = new Map<string, ServerTransactionMachine>()
+  /** Requests outside dialogs, to tell a merged one (RFC 3261 §8.2.2.2). */
+  readonly #merges = new Map<string, ServerTransactionMachine>()
+  readonly #tagSecret: string
+  readonly #counted = { retransmissionsReceived: 0, retransmissionsSent: 0, refused: 0 }
+  #isStopped = false
+
+  constructor(options: TransactionLayerOptions) {
+    this.#options = options
+    this.#timers = options.timers ?? standardTimers
+    this.#random = options.random ?? randomHex
+    this.#maxTransactions = options.maxTransactions ?? defaultMaxTransactions
+    this.#tagSecret = this.#random(16)
+  }
+
+  get counters(): TransactionCounters {
+    return { ...this.#counted, client: this.#clients.size, server: this.#servers.size }
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    for (const transaction of [...this.#servers.values()]) transaction.stop()
+    for (const transaction of [...this.#clients.values()]) transaction.stop()
+  }
+
+  request(message: SipRequest, remote: Remote, handlers: ClientHandlers): ClientTransaction {
+    if (this.#isStopped) throw new AppError('stopping', 'the SIP stack is stopping')
+    if (this.#clients.size >= this.#maxTransactions) {
+      throw new AppError('overloaded', 'too many SIP transactions')
+    }
+    const branch = this.#newBranch()
+    const asked = this.#outgoing(message, remote, branch)
+    const isTooLarge = remote.transport === 'udp' && asked.bytes.byteLength > largestDatagramBytes
+    const overTcp = isTooLarge ? this.#outgoing(message, { ...remote, transport: 'tcp' }, branch) : undefined
+    return this.#startClient(overTcp ?? asked, overTcp === undefined ? undefined : asked, branch, handlers)
+  }
+
+  sendAck(ack: SipRequest, remote: Remote): void {
+    const { request, bytes } = this.#outgoing(ack, remote, this.#newBranch())
+    this.#send(request, bytes, { remote }).catch(() => undefined)
+  }
+
+  receive(message: SipMessage, raw: Uint8Array, remote: Remote): void {
+    if (this.#isStopped) return
+    this.#wire('received', message, raw, remote)
+    try {
+      if (message.kind === 'request') this.#receiveRequest(message, raw, remote)
+      else this.#receiveResponse(message, remote)
+    } catch (error) {
+      // A fault in the core over one message must not end the others.
+      this.#options.log.error({ err: error, remote }, 'sip message not handled')
+    }
+  }
+
+  #receiveResponse(response: SipResponse, remote: Remote): void {
+    const reason = validateResponse(response)
+    if (reason !== undefined) return this.#options.log.debug({ remote, reason }, 'sip response dropped')
+    const transaction = this.#clients.get(clientKeyOf(response, topVia(response)))
+    if (transaction !== undefined) return transaction.received(response, remote)
+    this.#options.user.strayResponse(response, remote)
+  }
+
+  #receiveRequest(received: SipRequest, raw: Uint8Array, remote: Remote): void {
+    const via = viaOf(received)
+    if (via === undefined) {
+      // Without a Via value to route by, the answer goes back to where the request came from.
+      if (headerOf(received, 'via') === undefined || received.method === 'ACK') return
+      return this.#refuse(received, this.#refusalOf(received) ?? { status: 400 }, { remote })
+    }
+    const request = markReceived(received, via, remote)
+    const target = responseTarget(via, remote)
+    if (request.method === 'ACK') return this.#receiveAck(request, via, raw, remote)
+    const existing = this.#servers.get(serverKey(request, via))
+    if (existing !== undefined) {
+      this.#counted.retransmissionsReceived += 1
+      return existing.repeated()
+    }
+    const refusal = this.#refusalOf(request)
+    if (refusal !== undefined) return this.#refuse(request, refusal, target)
+    const key = serverKey(request, via)
+    if (request.method === 'CANCEL') return this.#receiveCancel(request, key, via, raw, remote, target)
+    const merge = mergeKey(request)
+    if (merge !== undefined && this.#merges.has(merge)) {
+      return this.#refuse(request, { status: 482, reason: 'Request Merged' }, target)
+    }
+    const transaction = this.#startServer(request, key, raw, remote, target, this.#random(8))
+    if (merge !== undefined) this.#merges.set(merge, transaction)
+    this.#offer(transaction)
+  }
+
+  #offer(transaction: ServerTransactionMachine): void {
+    try {
+      this.#options.user.request(transaction)
+    } catch (error) {
+      this.#options.log.error({ err: error, method: transaction.request.method }, 'sip request not handled')
+      transaction.respond({ status: 500 })
+    }
+  }
+
+  /** The ACK of a refusal ends with its transaction; any other one belongs to a 2xx and is the core's. */
+  #receiveAck(ack: SipRequest, via: Via, raw: Uint8Array, remote: Remote): void {
+    const transaction = this.#servers.get(serverKey(ack, via, 'INVITE'))
+    if (transaction !== undefined) return transaction.acknowledged(ack, raw, remote)
+    if (validateRequest(ack, this.#options.capabilities) !== undefined) return
+    this.#options.user.ack(ack, raw, remote)
+  }
+
+  /** RFC 3261 §9.2. Only an INVITE can be cancelled; for anything else it comes too late by nature. */
+  #receiveCancel(
+    cancel: SipRequest,
+    key: string,
+    via: Via,
+    raw: Uint8Array,
+    remote: Remote,
+    target: ResponseTarget,
+  ): void {
+    const invite = this.#servers.get(serverKey(cancel, via, 'INVITE'))
+    if (invite === undefined) return this.#refuse(cancel, { status: 481 }, target)
+    const transaction = this.#startServer(cancel, key, raw, remote, target, invite.localTag)
+    transaction.respond({ status: 200 })
+    invite.cancelled(cancel)
+  }
+
+  #refusalOf(request: SipRequest): Reply | undefined {
+    const refusal = validateRequest(request, this.#options.capabilities)
+    if (refusal !== undefined) return refusal
+    // What ends a call is let through a little longer: it frees more than it takes.
+    const isEnding = request.method === 'BYE' || request.method === 'CANCEL'
+    const bound = isEnding ? this.#maxTransactions * 1.1 : this.#maxTransactions
+    if (this.#servers.size < bound) return undefined
+    this.#counted.refused += 1
+    return { status: 503, headers: [{ name: 'retry-after', value: String(retryAfterSeconds) }] }
+  }
+
+  /** Without a transaction: a repeated request is answered again, with the same tag (RFC 3261 §8.2.7). */
+  #refuse(request: SipRequest, reply: Reply, target: ResponseTarget): void {
+    const response = responseTo(request, reply, { toTag: this.#statelessTag(request) })
+    this.#send(response, serializeMessage(response), target).catch(() => undefined)
+  }
+
+  #statelessTag(request: SipRequest): string {
+    const parts = ['call-id', 'cseq', 'via'].map((name) => headerOf(request, name))
+    const identity = [this.#tagSecret, ...parts, tagOf(headerOf(request, 'from'))].join('\n')
+    return createHash('sha256').update(identity).digest('hex').slice(0, 16)
+  }
+
+  #startServer(
+    request: SipRequest,
+    key: string,
+    raw: Uint8Array,
+    remote: Remote,
+    target: ResponseTarget,
+    localTag: string,
+  ): ServerTransactionMachine {
+    const merge = mergeKey(request)
+    const transaction = new ServerTransactionMachine({
+      request,
+      raw,
+      remote,
+      target,
+      localTag,
+      clock: this.#options.clock,
+      timers: this.#timers,
+      send: (response, bytes, to, isRepeated) => this.#send(response, bytes, to, isRepeated),
+      acknowledged: (ack, ackRaw, ackRemote) => this.#options.user.ack(ack, ackRaw, ackRemote),
+      terminated: () => {
+        this.#servers.delete(key)
+        if (merge !== undefined && this.#merges.get(merge) === transaction) this.#merges.delete(merge)
+      },
+    })
+    this.#servers.set(key, transaction)
+    return transaction
+  }
+
+  #startClient(
+    outgoing: OutgoingRequest,
+    fallback: OutgoingRequest | undefined,
+    branch: string,
+    handlers: ClientHandlers,
+  ): ClientTransactionMachine {
+    const key = clientKey(branch, outgoing.request.method)
+    const transaction = new ClientTransactionMachine({
+      branch,
+      outgoing,
+      fallback,
+      handlers,
+      clock: this.#options.clock,
+      timers: this.#timers,
+      send: (sent, isRepeated) => this.#send(sent.request, sent.bytes, { remote: sent.remote }, isRepeated),
+      cancel: (cancel) => void this.#startClient(cancel, undefined, branch, ignored),
+      terminated: () => void this.#clients.delete(key),
+    })
+    this.#clients.set(key, transaction)
+    transaction.start()
+    return transaction
+  }
+
+  #newBranch(): string {
+    return magicCookie + this.#random(12)
+  }
+
+  #outgoing(message: SipRequest, remote: Remote, branch: string): OutgoingRequest {
+    const { host, port } = this.#options.advertised(remote)
+    const params = new Map<string, string | undefined>([
+      ['branch', branch],
+      ['rport', undefined],
+    ])
+    const via = serializeVia({ transport: remote.transport.toUpperCase(), host, port, params })
+    const request = { ...message, headers: [{ name: 'via', value: via }, ...message.headers] }
+    return { request, bytes: serializeMessage(request), remote }
+  }
+
+  async #send(
+    message: SipMessage,
+    bytes: Uint8Array,
+    target: ResponseTarget,
+    isRepeated = false,
+  ): Promise<void> {
+    if (isRepeated) this.#counted.retransmissionsSent += 1
+    this.#wire('sent', message, bytes, target.remote)
+    try {
+      await this.#options.transport.send(bytes, target.remote, target.alternative)
+    } catch (error) {
+      this.#options.log.debug({ err: error, remote: target.remote }, 'sip message not sent')
+      throw error
+    }
+  }
+
+  #wire(direction: WireEvent['direction'], message: SipMessage, raw: Uint8Array, remote: Remote): void {
+    this.#options.onWire?.({ direction, callId: headerOf(message, 'call-id') ?? '', message, raw, remote })
+  }
+}
+
+/** The core has no interest in what becomes of a CANCEL: it waits for the 487 of its INVITE. */
+const ignored: ClientHandlers = { response: () => undefined, failed: () => undefined }
+
+function viaOf(request: SipRequest): Via | undefined {
+  try {
+    return topVia(request)
+  } catch {
+    return undefined
+  }
+}

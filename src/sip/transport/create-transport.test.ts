@@ -1,0 +1,293 @@
+import { once } from 'node:events'
+import { createSocket } from 'node:dgram'
+import { createConnection, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '../../lib/errors.ts'
+import { createFakeClock } from '../../lib/fake-clock.ts'
+import type { FakeClock } from '../../lib/fake-clock.ts'
+import { silentLogger } from '../../lib/log.ts'
+import { headerOf } from '../message/message.ts'
+import type { SipMessage } from '../message/message.ts'
+import type { Remote } from '../sip.ts'
+import { createTransport } from './create-transport.ts'
+import type { Transport } from './transport.ts'
+
+interface Received {
+  readonly message: SipMessage
+  readonly raw: Uint8Array
+  readonly remote: Remote
+}
+
+const options = (callId: string): Buffer =>
+  Buffer.from(`OPTIONS sip:a@b SIP/2.0\r\nCall-ID: ${callId}\r\nContent-Length: 0\r\n\r\n`)
+
+let clock: FakeClock
+let transport: Transport
+let received: Received[]
+let arrival = Promise.withResolvers<void>()
+const sockets: Socket[] = []
+
+beforeEach(async () => {
+  clock = createFakeClock()
+  received = []
+  transport = createTransport({
+    bind: '127.0.0.1',
+    port: 0,
+    clock,
+    log: silentLogger,
+    limits: { maxConnections: 5 },
+    handlers: {
+      message: (message, raw, remote) => {
+        received.push({ message, raw, remote })
+        arrival.resolve()
+      },
+    },
+  })
+  await transport.start()
+})
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await transport.stop()
+})
+
+async function connect(): Promise<Socket> {
+  const socket = createConnection({ host: '127.0.0.1', port: transport.listening.port })
+  sockets.push(socket)
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  return socket
+}
+
+async function arrivals(count: number): Promise<Received[]> {
+  while (received.length < count) {
+    arrival = Promise.withResolvers<void>()
+    await arrival.promise
+  }
+  return received
+}
+
+/** `once` would reject on the reset that closing a connection with unread bytes is. */
+function closeOf(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()))
+}
+
+/** Waits for a condition that sockets bring about. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('createTransport', () => {
+  it('with port 0 listens on one port for both UDP and TCP', async () => {
+    const { port } = transport.listening
+    const phone = createSocket('udp4')
+    phone.send(options('udp'), port, '127.0.0.1')
+    const socket = await connect()
+    socket.write(options('tcp'))
+    const both = await arrivals(2)
+    const callIds = both.map(({ message }) => headerOf(message, 'call-id'))
+    expect(new Set(callIds)).toEqual(new Set(['tcp', 'udp']))
+    expect(both.map(({ remote }) => remote.transport)).toEqual(callIds)
+    phone.close()
+  })
+
+  it('refuses to start on a taken port, and frees what it took', async () => {
+    const second = createTransport({
+      bind: '127.0.0.1',
+      port: transport.listening.port,
+      clock,
+      log: silentLogger,
+      handlers: { message: () => undefined },
+    })
+    await expect(second.start()).rejects.toThrow('EADDRINUSE')
+    await second.stop()
+  })
+
+  it('may be stopped twice, and then refuses to send', async () => {
+    await transport.stop()
+    await transport.stop()
+    const remote = { address: '127.0.0.1', port: 9 } as const
+    await expect(transport.send(options('x'), { ...remote, transport: 'udp' })).rejects.toThrow(AppError)
+    await expect(transport.send(options('x'), { ...remote, transport: 'tcp' })).rejects.toThrow(AppError)
+  })
+})
+
+describe('UDP', () => {
+  it('drops and counts truncated, oversized and binary datagrams, ignores keep-alives, and goes on', async () => {
+    const phone = createSocket('udp4')
+    const { port } = transport.listening
+    const bad = [
+      options('x').subarray(0, 30),
+      Buffer.from(Uint8Array.from({ length: 2_000 }, (_, index) => (index * 7) % 256)),
+      Buffer.from(`OPTIONS sip:a@b SIP/2.0\r\nX: ${'y'.repeat(60_000)}\r\n\r\n`),
+      Buffer.from([0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42]),
+    ]
+    const keepAlives = [
+      Buffer.from('\r\n\r\n'),
+      Buffer.from('\r\n'),
+      Buffer.from('\0\0\0\0'),
+      Buffer.alloc(0),
+    ]
+    for (const bytes of [...bad, ...keepAlives, options('good')]) phone.send(bytes, port, '127.0.0.1')
+    await arrivals(1)
+    expect(received).toHaveLength(1)
+    expect(transport.counters).toMatchObject({ received: 1, unparsable: bad.length })
+    phone.close()
+  })
+})
+
+describe('TCP', () => {
+  it('sends back on the connection a message came by, and knows it by its far end', async () => {
+    const socket = await connect()
+    socket.write(options('1'))
+    const [first] = await arrivals(1)
+    if (first === undefined) throw new Error('nothing received')
+    await transport.send(options('answer'), first.remote)
+    const [data] = (await once(socket, 'data')) as [Buffer]
+    expect(data.toString()).toContain('Call-ID: answer')
+    expect(transport.counters.connections).toBe(1)
+  })
+
+  it('opens one connection for requests that go to the same place at once, and reads answers from it', async () => {
+    const connections: Socket[] = []
+    const server = createServer((socket) => {
+      connections.push(socket)
+      socket.write(options('from-server'))
+      socket.resume()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const remote = {
+      transport: 'tcp',
+      address: '127.0.0.1',
+      port: (server.address() as AddressInfo).port,
+    } as const
+    await Promise.all([transport.send(options('1'), remote), transport.send(options('2'), remote)])
+    await transport.send(options('3'), remote)
+    const [answer] = await arrivals(1)
+    expect(answer?.remote).toEqual(remote)
+    expect(connections).toHaveLength(1)
+    for (const socket of connections) socket.destroy()
+    server.close()
+  })
+
+  it('takes the alternative when the connection of a response is gone (RFC 3261 §18.2.2)', async () => {
+    const server = createServer()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const alternative = {
+      transport: 'tcp',
+      address: '127.0.0.1',
+      port: (server.address() as AddressInfo).port,
+    } as const
+    const gone = { ...alternative, port: 1 }
+    const accepted = once(server, 'connection') as Promise<[Socket]>
+    await transport.send(options('late'), gone, alternative)
+    const [socket] = await accepted
+    const [data] = (await once(socket, 'data')) as [Buffer]
+    expect(data.toString()).toContain('Call-ID: late')
+    socket.destroy()
+    server.close()
+  })
+
+  it('tells when nobody listens', async () => {
+    const nobody = { transport: 'tcp', address: '127.0.0.1', port: 1 } as const
+    await expect(transport.send(options('x'), nobody)).rejects.toThrow(AppError)
+  })
+
+  it('answers a ping with a pong', async () => {
+    const socket = await connect()
+    socket.write('\r\n\r\n')
+    const [data] = (await once(socket, 'data')) as [Buffer]
+    expect(data.toString()).toBe('\r\n')
+  })
+
+  it('closes a sender whose message is not complete in 10 s, however steadily it drips', async () => {
+    const socket = await connect()
+    const closed = closeOf(socket)
+    socket.write(options('1'))
+    await arrivals(1)
+    socket.write('OPTIONS sip:a@b SIP/2.0\r\n')
+    await until(() => clock.pending === 2)
+    clock.advance(6_000)
+    socket.write('X: y\r\n')
+    const before = clock.pending
+    clock.advance(3_999)
+    expect(clock.pending).toBe(before)
+    expect(transport.counters.connections).toBe(1)
+    clock.advance(1)
+    await closed
+    expect(transport.counters.slowConnections).toBe(1)
+    await until(() => clock.pending === 0)
+  })
+
+  it('closes a connection that brings no message in 10 s', async () => {
+    const socket = await connect()
+    const closed = closeOf(socket)
+    await until(() => transport.counters.connections === 1)
+    clock.advance(10_000)
+    await closed
+    expect(transport.counters).toMatchObject({ connections: 0, slowConnections: 1 })
+  })
+
+  it('closes an idle connection after 15 minutes, and not one that pings', async () => {
+    const socket = await connect()
+    socket.on('data', () => undefined)
+    socket.write(options('1'))
+    await arrivals(1)
+    clock.advance(899_999)
+    const pong = once(socket, 'data')
+    socket.write('\r\n\r\n')
+    await pong
+    clock.advance(899_999)
+    expect(transport.counters.connections).toBe(1)
+    const closed = closeOf(socket)
+    clock.advance(1)
+    await closed
+  })
+
+  it('closes a connection that brings garbage, and counts it', async () => {
+    const socket = await connect()
+    socket.resume()
+    const closed = closeOf(socket)
+    socket.write(`${'garbage '.repeat(100)}\r\n\r\n`)
+    await closed
+    expect(transport.counters.unparsable).toBe(1)
+  })
+
+  it('at its bound lets half-open connections give way, and then refuses', async () => {
+    for (let count = 0; count < 12; count += 1) await connect()
+    await until(() => transport.counters.slowConnections === 7)
+    expect(transport.counters.connections).toBe(5)
+    // Five that have spoken take the places of the half-open ones; the sixth finds no room.
+    for (let count = 1; count <= 5; count += 1) {
+      const socket = await connect()
+      socket.write(options(String(count)))
+      await arrivals(count)
+    }
+    const refused = await connect()
+    refused.resume()
+    await closeOf(refused)
+    expect(transport.counters).toMatchObject({ connections: 5, refusedConnections: 1 })
+  })
+
+  it('closes a far end that does not read', async () => {
+    const server = createServer((socket) => socket.pause())
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const remote = {
+      transport: 'tcp',
+      address: '127.0.0.1',
+      port: (server.address() as AddressInfo).port,
+    } as const
+    const sends: Promise<unknown>[] = []
+    for (let count = 0; count < 400; count += 1) {
+      sends.push(transport.send(Buffer.alloc(60_000, 'x'), remote).catch((error: unknown) => error))
+    }
+    const outcomes = await Promise.all(sends)
+    expect(outcomes.some((outcome) => outcome instanceof AppError)).toBe(true)
+    await until(() => transport.counters.connections === 0)
+    server.close()
+  })
+})

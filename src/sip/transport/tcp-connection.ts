@@ -1,0 +1,121 @@
+// One TCP connection, whoever opened it: frames what comes in, answers pings, ends slow and idle far ends.
+import type { Socket } from 'node:net'
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { SipMessage } from '../message/message.ts'
+import type { Remote } from '../sip.ts'
+import type { TransportLimits } from './limits.ts'
+import { StreamFramer } from './stream-framer.ts'
+
+export interface TcpConnectionOptions {
+  readonly socket: Socket
+  readonly remote: Remote
+  /** The far end opened it, and owes a message soon. */
+  readonly isInbound: boolean
+  readonly limits: TransportLimits
+  readonly clock: Clock
+  message(message: SipMessage, raw: Uint8Array, remote: Remote): void
+  /** Input that cannot be framed or came too slowly; the connection closes itself. */
+  misbehaved(reason: string, kind: 'unparsable' | 'slow'): void
+  closed(): void
+}
+
+const pong = Buffer.from('\r\n')
+
+export class TcpConnection {
+  readonly remote: Remote
+  readonly #options: TcpConnectionOptions
+  readonly #socket: Socket
+  readonly #framer = new StreamFramer()
+  #hasSpoken = false
+  #messageTimer: Timer | undefined
+  #idleTimer: Timer | undefined
+
+  constructor(options: TcpConnectionOptions) {
+    this.#options = options
+    this.remote = options.remote
+    this.#socket = options.socket
+    this.#socket.setNoDelay(true)
+    this.#socket.on('data', (chunk: Buffer) => this.#received(chunk))
+    // The error itself reaches whoever waits for a write; `close` follows it.
+    this.#socket.on('error', () => undefined)
+    this.#socket.on('close', () => {
+      this.#messageTimer?.cancel()
+      this.#idleTimer?.cancel()
+      options.closed()
+    })
+    if (options.isInbound) this.#watchMessage('no message after connecting')
+    this.#watchIdle()
+  }
+
+  /** Whether it ever brought a whole message; one that did not gives way when connections run out. */
+  get hasSpoken(): boolean {
+    return this.#hasSpoken || !this.#options.isInbound
+  }
+
+  get isOpen(): boolean {
+    return !this.#socket.destroyed && this.#socket.writable
+  }
+
+  send(bytes: Uint8Array): Promise<void> {
+    if (this.#socket.writableLength > this.#options.limits.maxUnsentBytes) {
+      this.close()
+      return Promise.reject(new AppError('sip_unreachable', 'the far end does not read'))
+    }
+    this.#watchIdle()
+    return new Promise((resolve, reject) => {
+      this.#socket.write(bytes, (error) => {
+        if (error === null || error === undefined) resolve()
+        else reject(new AppError('sip_unreachable', 'the connection failed', { cause: error }))
+      })
+    })
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  /** Closes once everything written has gone out. */
+  closeSoon(): void {
+    this.#socket.destroySoon()
+  }
+
+  #received(chunk: Buffer): void {
+    this.#watchIdle()
+    const wasInside = this.#framer.isInsideMessage
+    for (const framed of this.#framer.push(chunk)) {
+      if (framed.kind === 'ping') {
+        this.#settled()
+        this.send(pong).catch(() => undefined)
+      } else if (framed.kind === 'message') {
+        this.#settled()
+        this.#options.message(framed.message, framed.raw, this.remote)
+      } else {
+        this.#options.misbehaved(framed.reason, 'unparsable')
+        return this.closeSoon()
+      }
+    }
+    if (!this.#framer.isInsideMessage) return
+    const hasJustBegun = !wasInside || this.#messageTimer === undefined
+    if (hasJustBegun && this.#hasSpoken) this.#watchMessage('message not complete in time')
+  }
+
+  #settled(): void {
+    this.#hasSpoken = true
+    this.#messageTimer?.cancel()
+    this.#messageTimer = undefined
+  }
+
+  #watchMessage(reason: string): void {
+    this.#messageTimer?.cancel()
+    this.#messageTimer = this.#options.clock.after(this.#options.limits.messageMs, () => {
+      this.#options.misbehaved(reason, 'slow')
+      this.close()
+    })
+  }
+
+  #watchIdle(): void {
+    this.#idleTimer?.cancel()
+    this.#idleTimer = this.#options.clock.after(this.#options.limits.idleMs, () => this.close())
+  }
+}

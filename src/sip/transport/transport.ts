@@ -1,0 +1,34 @@
+// The face of the transports: UDP and TCP behind one `send`. `createTransport` in create-transport.ts makes it.
+import type { SipMessage } from '../message/message.ts'
+import type { Remote } from '../sip.ts'
+
+export interface Transport {
+  start(): Promise<void>
+  /** Closes every socket. Idempotent. */
+  stop(): Promise<void>
+  /** Known after start; with port 0 in the settings, one free port that serves both UDP and TCP. */
+  readonly listening: { readonly address: string; readonly port: number }
+  /**
+   * Sends to `remote`; over TCP on the connection that exists to it, or on a new one. `alternative` is where a new
+   * connection goes instead when `remote` was the far end of one that is closed (RFC 3261 §18.2.2). Rejects with AppError
+   * `sip_unreachable` when the bytes cannot be handed to the network.
+   */
+  send(bytes: Uint8Array, remote: Remote, alternative?: Remote): Promise<void>
+  readonly counters: TransportCounters
+}
+
+export interface TransportCounters {
+  readonly received: number
+  readonly sent: number
+  /** Input that was no SIP message: dropped, never answered. */
+  readonly unparsable: number
+  readonly connections: number
+  readonly refusedConnections: number
+  /** Connections closed because a message was not complete in time, or too large to frame. */
+  readonly slowConnections: number
+}
+
+export interface TransportHandlers {
+  /** Every parsed message. `remote` is where it came from and where a response may go back to. */
+  message(message: SipMessage, raw: Uint8Array, remote: Remote): void
+}

@@ -1,0 +1,598 @@
+import { describe, expect, it } from 'vitest'
+import { createFakeClock } from '../lib/fake-clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createFakeNetwork, startOf } from './fake-network.ts'
+import type { FakeNetworkOptions } from './fake-network.ts'
+import { parseMessage } from './message/parse-message.ts'
+import { headerOf } from './message/message.ts'
+import type { SipMessage, SipRequest, SipResponse } from './message/message.ts'
+import type { Dialog, DialogListener, IncomingInvite, OutgoingInviteOptions, Reply } from './sip.ts'
+import { createUserAgent } from './user-agent.ts'
+import type { UserAgentOptions } from './user-agent.ts'
+
+const callerAddress = '192.0.2.1'
+const calleeAddress = '192.0.2.2'
+const sdp = { type: 'application/sdp', content: 'v=0\r\n' }
+const offered: OutgoingInviteOptions = {
+  uri: `sip:bob@${calleeAddress}`,
+  from: '"Alice" <sip:alice@a.example>',
+  to: 'sip:bob@b.example;user=phone',
+  body: sdp,
+}
+// 64*T1 twice: every transaction, and the one that a timeout of the first began.
+const longAfterMs = 80_000
+
+/** A listener that writes down what it is told. */
+function recorder(told: string[], replies: { offered?: Reply; requested?: Reply } = {}): DialogListener {
+  return {
+    ended: () => void told.push('ended'),
+    confirmed: () => void told.push('confirmed'),
+    failed: (reason) => void told.push(reason),
+    async offered(offer, request) {
+      told.push(`${request.method} ${offer === undefined ? 'without' : 'with'} offer`)
+      return replies.offered ?? { status: 200, body: sdp }
+    },
+    async requested(request) {
+      told.push(request.method)
+      return replies.requested ?? { status: 200 }
+    },
+  }
+}
+
+interface SetUp {
+  readonly network?: Partial<FakeNetworkOptions>
+  readonly callee?: Partial<UserAgentOptions>
+  readonly invited?: (invite: IncomingInvite) => void
+}
+
+/** Two user agents with a network between them; the callee answers at once unless told otherwise. */
+function setUp({ network: networkOptions, callee: calleeOptions, invited }: SetUp = {}) {
+  const clock = createFakeClock()
+  const network = createFakeNetwork({ clock, ...networkOptions })
+  const told = { caller: [] as string[], callee: [] as string[] }
+  const answered: Dialog[] = []
+  const common = {
+    clock,
+    log: silentLogger,
+    userAgent: 'test',
+    directory: { realmState: async () => 'unknown' as const, findUser: async () => undefined },
+  }
+  const caller = createUserAgent({
+    ...common,
+    transport: network.attach(callerAddress, (...message) => caller.receive(...message)),
+    addressFor: () => ({ host: callerAddress, port: 5060 }),
+    handlers: { invited: (invite) => invite.reject({ status: 603 }) },
+  })
+  const callee = createUserAgent({
+    ...common,
+    transport: network.attach(calleeAddress, (...message) => callee.receive(...message)),
+    addressFor: () => ({ host: calleeAddress, port: 5060 }),
+    handlers: {
+      invited(invite) {
+        if (invited !== undefined) return invited(invite)
+        invite.progress({ status: 180 })
+        const dialog = invite.accept({ body: sdp })
+        dialog.listen(recorder(told.callee))
+        answered.push(dialog)
+      },
+    },
+    ...calleeOptions,
+  })
+  const isQuiet = (): boolean =>
+    clock.pending === 0 && [caller, callee].every(({ counters }) => isIdle(counters))
+  return { clock, network, caller, callee, told, answered, isQuiet }
+}
+
+function isIdle({ calls, client, server }: { calls: number; client: number; server: number }): boolean {
+  return calls + client + server === 0
+}
+
+/** A call that is up on both sides. */
+async function connect(options?: SetUp) {
+  const world = setUp(options)
+  const outgoing = world.caller.invite(offered)
+  await world.network.run(100)
+  const outcome = await outgoing.outcome
+  if (outcome.kind !== 'answered') throw new Error(`refused ${outcome.response.status}`)
+  outcome.dialog.listen(recorder(world.told.caller))
+  const incoming = world.answered[0]
+  if (incoming === undefined && options?.invited === undefined) throw new Error('no dialog at the callee')
+  return {
+    ...world,
+    outgoing: outcome.dialog,
+    incoming: incoming ?? outcome.dialog,
+    response: outcome.response,
+  }
+}
+
+describe('a call', () => {
+  it.each(['caller', 'callee'] as const)(
+    'is set up and ended by the %s, and nothing is left',
+    async (side) => {
+      const { network, outgoing, incoming, told, isQuiet } = await connect()
+      expect(told.callee).toEqual(['confirmed'])
+      void (side === 'caller' ? outgoing : incoming).bye([{ name: 'reason', value: 'Q.850;cause=16' }])
+      await network.run(100)
+      expect(told[side === 'caller' ? 'callee' : 'caller']).toContain('ended')
+      await network.run(longAfterMs)
+      expect(isQuiet()).toBe(true)
+      expect(network.sent.filter((line) => line.endsWith('BYE'))).toHaveLength(1)
+    },
+  )
+
+  it('has one dialog ID on both sides and says who we are', async () => {
+    const { outgoing, incoming, response } = await connect()
+    expect([outgoing.callId, outgoing.localTag, outgoing.remoteTag]).toEqual([
+      incoming.callId,
+      incoming.remoteTag,
+      incoming.localTag,
+    ])
+    expect(headerOf(response, 'server')).toBe('test')
+    expect(headerOf(response, 'contact')).toBe(`<sip:${calleeAddress}:5060>`)
+    expect(headerOf(response, 'to')).toMatch(/^<sip:bob@b\.example;user=phone>;tag=/)
+  })
+
+  it('is refused with the status and headers the owner chose, without the line breaks in them', async () => {
+    const { network, caller, isQuiet } = setUp({
+      invited: (invite) =>
+        invite.reject({ status: 486, headers: [{ name: 'X-Reason', value: 'a\r\nVia: evil' }] }),
+    })
+    const { outcome } = caller.invite(offered)
+    await network.run(longAfterMs)
+    const { kind, response } = await outcome
+    expect([kind, response.status, headerOf(response, 'x-reason')]).toEqual(['refused', 486, 'a  Via: evil'])
+    expect(isQuiet()).toBe(true)
+  })
+
+  it('reports provisional responses, but not 100', async () => {
+    const seen: number[] = []
+    const { network, caller } = setUp()
+    caller.invite({ ...offered, onProvisional: ({ status }) => void seen.push(status) })
+    await network.run(100)
+    expect(seen).toEqual([180])
+  })
+
+  it('ends in 408 when nobody answers, and in 503 when the place is no place', async () => {
+    const { network, caller, isQuiet } = setUp()
+    network.drops = () => true
+    const silent = caller.invite(offered)
+    const nowhere = caller.invite({ ...offered, uri: 'sips:bob@192.0.2.9' })
+    await network.run(longAfterMs)
+    expect((await silent.outcome).response.status).toBe(408)
+    expect((await nowhere.outcome).response.status).toBe(503)
+    expect(isQuiet()).toBe(true)
+  })
+
+  it('keeps proxies patient: a provisional response is repeated every minute', async () => {
+    let invite: IncomingInvite | undefined
+    const { network, caller } = setUp({ invited: (incoming) => (invite = incoming) })
+    caller.invite(offered)
+    await network.run(100)
+    invite?.progress({ status: 183, body: sdp })
+    await network.run(125_000)
+    expect(network.sent.filter((line) => line.endsWith('183'))).toHaveLength(3)
+    invite?.reject({ status: 480 })
+  })
+})
+
+describe('loss and duplication', () => {
+  it.each([1, 2, 3, 4, 5])(
+    'leaves no ghost call with a tenth lost and a tenth doubled, seed %i',
+    async (seed) => {
+      const { network, caller, told, answered, isQuiet } = setUp({
+        network: { lossPercent: 10, duplicatePercent: 10, maxDelayMs: 200, seed },
+      })
+      const calls = Array.from({ length: 30 }, () => caller.invite(offered))
+      await network.run(20_000)
+      const outcomes = await Promise.all(calls.map(({ outcome }) => outcome))
+      const dialogs = outcomes.flatMap((outcome) => (outcome.kind === 'answered' ? [outcome.dialog] : []))
+      expect(dialogs).toHaveLength(30)
+      expect(new Set(answered.map(({ callId }) => callId)).size).toBe(30)
+      for (const [index, dialog] of dialogs.entries()) {
+        dialog.listen(recorder(told.caller))
+        void (index % 2 === 0 ? dialog : answered.find(({ callId }) => callId === dialog.callId))?.bye()
+      }
+      await network.run(longAfterMs)
+      expect(told.callee.filter((news) => news === 'confirmed')).toHaveLength(30)
+      expect([...told.caller, ...told.callee].filter((news) => news === 'ended')).toHaveLength(30)
+      expect(isQuiet()).toBe(true)
+    },
+  )
+
+  it('answers an INVITE that came twice once', async () => {
+    const { network, caller, answered } = setUp({ network: { duplicatePercent: 100 } })
+    caller.invite(offered)
+    await network.run(1_000)
+    expect(answered).toHaveLength(1)
+  })
+
+  it('repeats a lost 200 until its ACK, over TCP too', async () => {
+    const { network, caller, told } = setUp()
+    let lost = 0
+    network.drops = (message) => startOf(message) === '200' && lost++ < 3
+    caller.invite({ ...offered, uri: `${offered.uri};transport=tcp` })
+    await network.run(5_000)
+    expect(told.callee).toEqual(['confirmed'])
+    expect(network.sent.filter((line) => line.endsWith(' 200'))).toHaveLength(4)
+  })
+
+  it('acknowledges every copy of a 200 when the ACKs were lost', async () => {
+    const { network, caller, told } = setUp()
+    let lost = 0
+    network.drops = (message) => startOf(message) === 'ACK' && lost++ < 4
+    caller.invite(offered)
+    await network.run(10_000)
+    expect(told.callee).toEqual(['confirmed'])
+    expect(network.sent.filter((line) => line.endsWith(' ACK'))).toHaveLength(5)
+  })
+
+  it('ends a call whose ACK never comes with BYE, after 64*T1', async () => {
+    const { network, caller, told, isQuiet } = setUp()
+    network.drops = (message) => startOf(message) === 'ACK'
+    caller.invite(offered)
+    await network.run(31_000)
+    expect(network.sent).not.toContain(`${calleeAddress} BYE`)
+    await network.run(2_000)
+    expect(told.callee).toEqual(['ack-timeout'])
+    expect(network.sent).toContain(`${calleeAddress} BYE`)
+    await network.run(longAfterMs)
+    expect(isQuiet()).toBe(true)
+  })
+
+  it('gives up a call whose peer has vanished: BYE without an answer ends it', async () => {
+    const { network, incoming, callee } = await connect()
+    network.drops = () => true
+    void incoming.bye()
+    await network.run(longAfterMs)
+    expect(isIdle(callee.counters)).toBe(true)
+  })
+})
+
+describe('BYE', () => {
+  it('waits for the ACK when we are the callee', async () => {
+    const { network, caller, answered, told } = setUp()
+    network.drops = (message) => startOf(message) === 'ACK'
+    caller.invite(offered)
+    await network.run(100)
+    void answered[0]?.bye()
+    await network.run(300)
+    expect(network.sent).not.toContain(`${calleeAddress} BYE`)
+    network.drops = () => false
+    await network.run(1_000)
+    expect(network.sent).toContain(`${calleeAddress} BYE`)
+    expect(told.callee).toContain('confirmed')
+  })
+
+  it('is sent once, however often it is asked for', async () => {
+    const { network, outgoing } = await connect()
+    const byes = Promise.all([outgoing.bye(), outgoing.bye()])
+    await network.run(100)
+    await byes
+    await outgoing.bye()
+    expect(network.sent.filter((line) => line.endsWith('BYE'))).toHaveLength(1)
+  })
+
+  it('from both sides at once is answered 200 both ways', async () => {
+    const { network, outgoing, incoming, told, isQuiet } = await connect()
+    const byes = Promise.all([outgoing.bye(), incoming.bye()])
+    await network.run(100)
+    await byes
+    expect(told.caller).toEqual([])
+    expect(told.callee).toEqual(['confirmed'])
+    expect(network.sent.filter((line) => line.endsWith('481'))).toEqual([])
+    await network.run(longAfterMs)
+    expect(isQuiet()).toBe(true)
+  })
+
+  it('ends an early dialog as CANCEL does', async () => {
+    let invite: IncomingInvite | undefined
+    const abandoned: string[] = []
+    const { network, caller, callee } = setUp({
+      invited(incoming) {
+        invite = incoming
+        incoming.onCancel(({ method }) => abandoned.push(method))
+        incoming.progress({ status: 180 })
+      },
+    })
+    const ringing = Promise.withResolvers<SipResponse>()
+    const { outcome } = caller.invite({ ...offered, onProvisional: ringing.resolve })
+    await network.run(100)
+    const tag = /tag=(\S+)/.exec(headerOf(await ringing.promise, 'to') ?? '')?.[1] ?? ''
+    const { request } = invite ?? { request: undefined }
+    const bye = rawRequest('BYE', request, `${headerOf(request as SipRequest, 'to')};tag=${tag}`, 2)
+    callee.receive(parseMessage(bye), bye, { transport: 'udp', address: callerAddress, port: 5060 })
+    await network.run(100)
+    expect((await outcome).response.status).toBe(487)
+    expect(abandoned).toEqual(['BYE'])
+  })
+})
+
+/** A request of the caller's dialog, from outside its stack. */
+function rawRequest(
+  method: string,
+  invite: SipRequest | undefined,
+  to: string,
+  sequence: number,
+): Uint8Array {
+  if (invite === undefined) throw new Error('no INVITE')
+  return Buffer.from(
+    [
+      `${method} sip:${calleeAddress} SIP/2.0`,
+      `Via: SIP/2.0/UDP ${callerAddress}:5060;branch=z9hG4bK${method}${sequence}`,
+      `From: ${headerOf(invite, 'from')}`,
+      `To: ${to}`,
+      `Call-ID: ${headerOf(invite, 'call-id')}`,
+      `CSeq: ${sequence} ${method}`,
+      `Contact: <sip:new@${callerAddress}>`,
+      'Content-Length: 0',
+      '',
+      '',
+    ].join('\r\n'),
+  )
+}
+
+describe('CANCEL', () => {
+  it('of ours ends a ringing call with 487', async () => {
+    const cancelled: SipMessage[] = []
+    const { network, caller, isQuiet } = setUp({
+      invited(invite) {
+        invite.progress({ status: 180 })
+        invite.onCancel((cancel) => cancelled.push(cancel))
+      },
+    })
+    const outgoing = caller.invite(offered)
+    await network.run(100)
+    outgoing.cancel([{ name: 'reason', value: 'SIP;cause=200;text="Call completed elsewhere"' }])
+    await network.run(longAfterMs)
+    expect((await outgoing.outcome).response.status).toBe(487)
+    expect(cancelled.map((cancel) => headerOf(cancel, 'reason'))).toEqual([
+      'SIP;cause=200;text="Call completed elsewhere"',
+    ])
+    expect(isQuiet()).toBe(true)
+  })
+
+  it('before any response waits for one, and is never sent when none comes', async () => {
+    const { network, caller } = setUp()
+    network.drops = (message) => message.kind === 'response'
+    const outgoing = caller.invite(offered)
+    outgoing.cancel()
+    await network.run(longAfterMs)
+    expect((await outgoing.outcome).response.status).toBe(487)
+    expect(network.sent).not.toContain(`${callerAddress} CANCEL`)
+  })
+
+  it('that crossed a 200 still ends the call: ACK, then BYE', async () => {
+    const { network, caller, told, isQuiet } = setUp()
+    network.drops = (message) => startOf(message) === '180'
+    const outgoing = caller.invite(offered)
+    await network.run(10)
+    outgoing.cancel()
+    await network.run(longAfterMs)
+    expect((await outgoing.outcome).kind).toBe('refused')
+    expect(told.callee).toEqual(['confirmed', 'ended'])
+    expect(isQuiet()).toBe(true)
+  })
+
+  it('lets a late accept end in nothing', async () => {
+    let invite: IncomingInvite | undefined
+    const { network, caller, callee, isQuiet } = setUp({ invited: (incoming) => (invite = incoming) })
+    const outgoing = caller.invite(offered)
+    await network.run(300)
+    outgoing.cancel()
+    await network.run(100)
+    const dialog = invite?.accept({ body: sdp })
+    expect(callee.counters.calls).toBe(0)
+    expect((await dialog?.request('INFO'))?.status).toBe(481)
+    await dialog?.bye()
+    await network.run(longAfterMs)
+    expect(isQuiet()).toBe(true)
+  })
+})
+
+describe('requests within a dialog', () => {
+  it('reach the owner, and its answer goes back', async () => {
+    const { network, outgoing, incoming, told } = await connect()
+    const answers = Promise.all([outgoing.request('INFO', { body: sdp }), incoming.request('MESSAGE')])
+    await network.run(100)
+    expect((await answers).map(({ status }) => status)).toEqual([200, 200])
+    expect([told.callee, told.caller]).toEqual([['confirmed', 'INFO'], ['MESSAGE']])
+  })
+
+  it('are answered 500 when the owner fails, and the call goes on', async () => {
+    const failing: DialogListener = {
+      ...recorder([]),
+      requested: () => Promise.reject(new Error('a fault of the owner')),
+    }
+    const { network, outgoing } = await connect({
+      invited: (invite) => invite.accept({ body: sdp }).listen(failing),
+    })
+    const answers = Promise.all([outgoing.request('INFO'), outgoing.request('UPDATE', { body: sdp })])
+    await network.run(100)
+    expect((await answers).map(({ status }) => status)).toEqual([500, 200])
+  })
+
+  it('re-INVITE carries a new offer, and its 200 is repeated until the ACK', async () => {
+    const { network, outgoing, told } = await connect()
+    let lost = 0
+    network.drops = (message) => startOf(message) === 'ACK' && lost++ < 2
+    const answer = outgoing.request('INVITE', { body: sdp })
+    await network.run(5_000)
+    expect((await answer).status).toBe(200)
+    expect(told.callee).toEqual(['confirmed', 'INVITE with offer'])
+    expect(network.sent.filter((line) => line.endsWith(' ACK'))).toHaveLength(4)
+  })
+
+  it('UPDATE refreshes without a word to the owner, and carries an offer to it', async () => {
+    const { network, incoming, told } = await connect()
+    const bare = incoming.request('UPDATE')
+    const withOffer = bare.then(() => incoming.request('UPDATE', { body: sdp }))
+    await network.run(100)
+    expect([(await bare).status, (await bare).body.byteLength]).toEqual([200, 0])
+    expect([(await withOffer).status, (await withOffer).body.byteLength]).toEqual([200, 5])
+    expect(told.caller).toEqual(['UPDATE with offer'])
+  })
+
+  it('re-INVITEs that cross are both answered 491', async () => {
+    const { network, outgoing, incoming } = await connect()
+    const both = Promise.all([
+      outgoing.request('INVITE', { body: sdp }),
+      incoming.request('INVITE', { body: sdp }),
+    ])
+    await network.run(1_000)
+    expect((await both).map(({ status }) => status)).toEqual([491, 491])
+    const again = outgoing.request('INVITE', { body: sdp })
+    await network.run(1_000)
+    expect((await again).status).toBe(200)
+  })
+
+  it('a body that is no SDP is answered 415', async () => {
+    const { network, outgoing } = await connect()
+    const answer = outgoing.request('UPDATE', { body: { type: 'text/plain', content: 'x' } })
+    await network.run(100)
+    expect([(await answer).status, headerOf(await answer, 'accept')]).toEqual([415, 'application/sdp'])
+  })
+
+  it('an old CSeq is answered 500, an unknown dialog 481', async () => {
+    const { network, callee, outgoing, incoming } = await connect()
+    const first = outgoing.request('INFO')
+    await network.run(100)
+    await first
+    const invite = { headers: [] as { name: string; value: string }[] }
+    invite.headers.push({ name: 'from', value: `<sip:a@a>;tag=${outgoing.localTag}` })
+    invite.headers.push({ name: 'call-id', value: outgoing.callId })
+    const request = { kind: 'request', method: 'INVITE', uri: '', body: new Uint8Array(), ...invite } as const
+    const from = { transport: 'udp', address: callerAddress, port: 5060 } as const
+    network.sent.length = 0
+    const old = rawRequest('INFO', request, `<sip:b@b>;tag=${incoming.localTag}`, 1)
+    callee.receive(parseMessage(old), old, from)
+    const foreign = rawRequest('INFO', request, '<sip:b@b>;tag=nobody', 9)
+    callee.receive(parseMessage(foreign), foreign, from)
+    await network.run(10)
+    expect(network.sent).toEqual([`${calleeAddress} 500`, `${calleeAddress} 481`])
+  })
+
+  it('to a peer that has forgotten the call ends it on our side', async () => {
+    const { network, outgoing, callee, told } = await connect()
+    callee.stop()
+    network.drops = (message) => message.kind === 'request'
+    const answer = outgoing.request('INFO')
+    await network.run(longAfterMs)
+    expect((await answer).status).toBe(408)
+    expect(told.caller).toEqual(['transport-error'])
+  })
+})
+
+describe('the 200 of a second fork', () => {
+  it('is acknowledged and its call ended', async () => {
+    const clock = createFakeClock()
+    const network = createFakeNetwork({ clock })
+    const got: string[] = []
+    const forks = network.attach(calleeAddress, (message) => {
+      if (message.kind !== 'request') return
+      got.push(`${message.method} ${/tag=(\S+)/.exec(headerOf(message, 'to') ?? '')?.[1] ?? ''}`)
+      const tags = message.method === 'INVITE' ? ['one', 'two'] : message.method === 'BYE' ? [''] : []
+      for (const tag of tags) {
+        const copied = message.headers.filter(({ name }) =>
+          ['via', 'from', 'to', 'call-id', 'cseq'].includes(name),
+        )
+        const lines = copied.map(({ name, value }) =>
+          name === 'to' && tag !== '' ? `To: ${value};tag=${tag}` : `${name}: ${value}`,
+        )
+        const contact = `Contact: <sip:${tag}@${calleeAddress}>`
+        const response = ['SIP/2.0 200 OK', ...lines, contact, 'Content-Length: 0', '', ''].join('\r\n')
+        void forks.send(Buffer.from(response), { transport: 'udp', address: callerAddress, port: 5060 })
+      }
+    })
+    const caller = createUserAgent({
+      transport: network.attach(callerAddress, (...message) => caller.receive(...message)),
+      addressFor: () => ({ host: callerAddress, port: 5060 }),
+      handlers: { invited: () => undefined },
+      directory: { realmState: async () => 'unknown', findUser: async () => undefined },
+      clock,
+      log: silentLogger,
+      userAgent: 'test',
+    })
+    const outcome = caller.invite(offered).outcome
+    await network.run(1_000)
+    const answer = await outcome
+    expect(answer.kind === 'answered' && answer.dialog.remoteTag).toBe('one')
+    expect(got).toEqual(['INVITE ', 'ACK one', 'ACK two', 'BYE two'])
+  })
+})
+
+describe('what a user agent refuses', () => {
+  it('new calls while it drains or is full, with X-Reason and Retry-After', async () => {
+    const full = setUp({ callee: { maxCalls: 0 } })
+    const refused = full.caller.invite(offered)
+    await full.network.run(100)
+    const { response } = await refused.outcome
+    expect([response.status, headerOf(response, 'retry-after')]).toEqual([503, '5'])
+
+    const draining = await connect()
+    draining.callee.drain()
+    const late = draining.caller.invite(offered)
+    const inDialog = draining.outgoing.request('INFO')
+    await draining.network.run(100)
+    const answer = (await late.outcome).response
+    expect([answer.status, headerOf(answer, 'x-reason')]).toEqual([503, 'This node is shutting down'])
+    expect((await inDialog).status).toBe(200)
+  })
+})
+
+describe('an outgoing INVITE', () => {
+  const user = { username: 'alice', password: 'secret', realm: calleeAddress }
+  const directory: UserAgentOptions['directory'] = {
+    realmState: async () => 'active',
+    findUser: async (_realm, username) => (username === user.username ? user : undefined),
+  }
+  const challenging = (algorithms: UserAgentOptions['digestAlgorithms']) => {
+    const world = setUp({
+      callee: { directory, digestAlgorithms: algorithms },
+      invited(invite) {
+        void world.callee.authenticate(invite.request, invite.remote).then((result) => {
+          if (result.verdict === 'accepted') invite.accept({ body: sdp }).listen(recorder(world.told.callee))
+          else invite.reject(result.reply)
+        })
+      },
+    })
+    return world
+  }
+
+  it.each([[['MD5']], [['SHA-256']], [['SHA-256', 'MD5']]] as const)(
+    'answers a challenge with %s',
+    async (algorithms) => {
+      const { network, caller, told } = challenging(algorithms)
+      const { outcome } = caller.invite({ ...offered, credentials: user })
+      await network.run(1_000)
+      expect((await outcome).kind).toBe('answered')
+      expect(told.callee).toEqual(['confirmed'])
+      expect(network.sent.filter((line) => line.endsWith('INVITE'))).toHaveLength(2)
+    },
+  )
+
+  it('gives up when its password is wrong, after one try', async () => {
+    const { network, caller } = challenging(['MD5'])
+    const { outcome } = caller.invite({ ...offered, credentials: { ...user, password: 'no' } })
+    await network.run(1_000)
+    expect((await outcome).response.status).toBe(403)
+    expect(network.sent.filter((line) => line.endsWith('INVITE'))).toHaveLength(2)
+  })
+
+  it('goes to the first of its pre-loaded routes, or where it is told to', async () => {
+    const { network, caller, told } = setUp()
+    const routed = caller.invite({
+      ...offered,
+      uri: 'sip:bob@nowhere.invalid',
+      routes: [`<sip:${calleeAddress};lr>`],
+    })
+    const directed = caller.invite({
+      ...offered,
+      uri: 'sip:bob@nowhere.invalid',
+      destination: { transport: 'udp', address: calleeAddress, port: 5060 },
+    })
+    await network.run(100)
+    expect((await routed.outcome).kind).toBe('answered')
+    expect((await directed.outcome).kind).toBe('answered')
+    expect(told.callee).toEqual(['confirmed', 'confirmed'])
+  })
+})

@@ -1,0 +1,261 @@
+// The user agent core: which part answers a request, over whatever carries the messages (RFC 3261 §8.2).
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import { createAuthenticator } from './authenticator.ts'
+import type { DigestAlgorithm } from './digest.ts'
+import { methodsInDialog, withHeaders } from './dialog/core.ts'
+import type { Core } from './dialog/core.ts'
+import { DialogTable, dialogIdOf } from './dialog/dialog-table.ts'
+import { PendingInvite } from './dialog/pending-invite.ts'
+import { SentInvite } from './dialog/sent-invite.ts'
+import { cseqOf } from './message/cseq.ts'
+import { headerOf } from './message/message.ts'
+import type { SipMessage, SipRequest, SipResponse } from './message/message.ts'
+import { tagOf } from './message/name-addr.ts'
+import { serializeHostPort } from './message/uri.ts'
+import { allowHeader } from './message/validate.ts'
+import { createGuessLimit } from './guess-limit.ts'
+import { createNonces } from './nonces.ts'
+import { refusal } from './refusal.ts'
+import { createMemoryBindings } from './registrar/bindings.ts'
+import { createRegistrar } from './registrar/registrar.ts'
+import { resolveUri } from './resolve.ts'
+import type {
+  Authentication,
+  BindingStore,
+  OutgoingInvite,
+  OutgoingInviteOptions,
+  Remote,
+  Reply,
+  SipCounters,
+  SipDirectory,
+  SipHandlers,
+} from './sip.ts'
+import { standardTimers } from './timers.ts'
+import type { Timers } from './timers.ts'
+import { createTransactionLayer } from './transaction/transaction-layer.ts'
+import type { ServerTransaction } from './transaction/transaction.ts'
+import type { Transport } from './transport/transport.ts'
+
+export interface UserAgentOptions {
+  readonly transport: Pick<Transport, 'send'>
+  readonly directory: SipDirectory
+  readonly handlers: SipHandlers
+  readonly clock: Clock
+  readonly log: Logger
+  readonly userAgent: string
+  /** Our address as `remote` sees it, or for nobody in particular. */
+  addressFor(remote?: Remote): { readonly host: string; readonly port: number }
+  readonly timers?: Timers | undefined
+  /** Offered in challenges, in the order of preference. */
+  readonly digestAlgorithms?: readonly DigestAlgorithm[] | undefined
+  /** Most calls and unanswered INVITEs at once. */
+  readonly maxCalls?: number | undefined
+}
+
+export interface UserAgent {
+  receive(message: SipMessage, raw: Uint8Array, remote: Remote): void
+  authenticate(request: SipRequest, remote: Remote): Promise<Authentication>
+  invite(options: OutgoingInviteOptions): OutgoingInvite
+  drain(): void
+  stop(): void
+  readonly bindings: BindingStore
+  readonly counters: SipCounters
+}
+
+// Without a dialog these have nothing to act on; the others are served inside dialogs only.
+const needDialog = new Set(['BYE', 'UPDATE', 'INFO'])
+const servedOutside = ['INVITE', 'BYE', 'OPTIONS', 'REGISTER']
+const capabilities = {
+  allow: [...methodsInDialog, 'REGISTER'],
+  supported: ['path'],
+  accept: ['application/sdp', 'multipart/mixed'],
+}
+
+// Deviation from what RFC 8760 §2.1 would like: SHA-256 is offered on request only, since user agents in wide use give
+// up at a challenge in which any algorithm is unknown to them, whatever the order. It is accepted either way.
+const defaultAlgorithms: readonly DigestAlgorithm[] = ['MD5']
+// What one process can carry as media at its best, twice over.
+const defaultMaxCalls = 4_000
+const drainRetrySeconds = 30
+const overloadRetrySeconds = 5
+
+export function createUserAgent(options: UserAgentOptions): UserAgent {
+  return new Agent(options)
+}
+
+class Agent implements UserAgent {
+  readonly bindings
+  readonly authenticate
+  readonly #options: UserAgentOptions
+  readonly #core: Core
+  readonly #register
+  readonly #sent = new Map<string, SentInvite>()
+  readonly #maxCalls: number
+  #isDraining = false
+
+  constructor(options: UserAgentOptions) {
+    const { transport, directory, handlers, clock, log, timers = standardTimers } = options
+    this.#options = options
+    this.#maxCalls = options.maxCalls ?? defaultMaxCalls
+    this.bindings = createMemoryBindings({ clock })
+    const algorithms = options.digestAlgorithms ?? defaultAlgorithms
+    this.authenticate = createAuthenticator({
+      directory,
+      nonces: createNonces({ clock }),
+      guesses: createGuessLimit(clock),
+      algorithms,
+    })
+    this.#register = createRegistrar({
+      authenticate: this.authenticate,
+      bindings: this.bindings,
+      ...(directory.admitDevice === undefined
+        ? {}
+        : {
+            admitDevice: (device, put) => directory.admitDevice?.(device, put) ?? put().then(() => undefined),
+          }),
+      clock,
+    })
+    const transactions = createTransactionLayer({
+      transport,
+      capabilities,
+      clock,
+      log,
+      timers,
+      advertised: (remote) => options.addressFor(remote),
+      user: {
+        request: (transaction) => this.#request(transaction),
+        ack: (ack) => this.#ack(ack),
+        strayResponse: (response) => this.#strayResponse(response),
+      },
+      onWire: (event) => handlers.wire?.(event),
+    })
+    this.#core = {
+      transactions,
+      dialogs: new DialogTable(),
+      clock,
+      timers,
+      log,
+      product: options.userAgent,
+      contactFor: (remote) => this.#contactFor(remote),
+      resolve: resolveUri,
+    }
+  }
+
+  get counters(): SipCounters {
+    return { ...this.#core.transactions.counters, calls: this.#core.dialogs.size }
+  }
+
+  receive(message: SipMessage, raw: Uint8Array, remote: Remote): void {
+    this.#core.transactions.receive(message, raw, remote)
+  }
+
+  invite(options: OutgoingInviteOptions): OutgoingInvite {
+    const sent: SentInvite = new SentInvite(this.#core, options, () => this.#sent.delete(sent.callId))
+    this.#sent.set(sent.callId, sent)
+    return sent
+  }
+
+  drain(): void {
+    this.#isDraining = true
+  }
+
+  stop(): void {
+    for (const sent of this.#sent.values()) sent.stop()
+    this.#sent.clear()
+    this.#core.dialogs.stopAll()
+    this.#core.transactions.stop()
+    this.bindings.close()
+  }
+
+  #request(transaction: ServerTransaction): void {
+    const { request } = transaction
+    const id = dialogIdOf(request)
+    if (id !== undefined) {
+      const entry = this.#core.dialogs.get(id)
+      if (entry === undefined) this.#respond(transaction, { status: 481 })
+      else entry.receive(transaction)
+      return
+    }
+    switch (request.method) {
+      case 'INVITE':
+        return this.#invited(transaction)
+      case 'REGISTER':
+        void this.#answer(transaction, () => this.#register(request, transaction.remote))
+        return
+      case 'OPTIONS':
+        return this.#respond(transaction, this.#isDraining ? stopping() : optionsReply())
+      default:
+        return this.#respond(transaction, withoutDialog(request.method))
+    }
+  }
+
+  #invited(transaction: ServerTransaction): void {
+    if (this.#isDraining) return this.#respond(transaction, stopping())
+    if (this.#core.dialogs.size >= this.#maxCalls) return this.#respond(transaction, full())
+    this.#options.handlers.invited(new PendingInvite(this.#core, transaction))
+  }
+
+  #ack(ack: SipRequest): void {
+    const id = dialogIdOf(ack)
+    if (id !== undefined) this.#core.dialogs.get(id)?.receiveAck(ack)
+  }
+
+  /** RFC 3261 §13.2.2.4: a 2xx that comes late, or from another fork, still makes a dialog that must be ended. */
+  #strayResponse(response: SipResponse): void {
+    const isAnswer = response.status >= 200 && response.status < 300
+    if (!isAnswer || cseqOf(response).method !== 'INVITE') return
+    const sent = this.#sent.get(headerOf(response, 'call-id') ?? '')
+    if (sent?.localTag === tagOf(headerOf(response, 'from'))) sent?.respond(response)
+  }
+
+  async #answer(transaction: ServerTransaction, reply: () => Promise<Reply>): Promise<void> {
+    try {
+      this.#respond(transaction, await reply())
+    } catch (error) {
+      this.#core.log.error({ err: error, method: transaction.request.method }, 'sip request not handled')
+      this.#respond(transaction, {
+        status: error instanceof AppError && error.code === 'bad_request' ? 400 : 500,
+      })
+    }
+  }
+
+  #respond(transaction: ServerTransaction, reply: Reply): void {
+    transaction.respond(withHeaders(reply, [{ name: 'server', value: this.#options.userAgent }]))
+  }
+
+  #contactFor(remote: Remote): string {
+    const place = serializeHostPort(this.#options.addressFor(remote))
+    return remote.transport === 'tcp' ? `<sip:${place};transport=tcp>` : `<sip:${place}>`
+  }
+}
+
+function withoutDialog(method: string): Reply {
+  if (needDialog.has(method)) return { status: 481 }
+  return { status: 405, headers: [allowHeader(servedOutside)] }
+}
+
+function optionsReply(): Reply {
+  return {
+    status: 200,
+    headers: [
+      allowHeader(capabilities.allow),
+      { name: 'accept', value: 'application/sdp' },
+      { name: 'supported', value: capabilities.supported.join(', ') },
+    ],
+  }
+}
+
+function stopping(): Reply {
+  const headers = [{ name: 'retry-after', value: String(drainRetrySeconds) }]
+  return { ...refusal('stopping', 'This node is shutting down', { headers }), isUnproven: true }
+}
+
+function full(): Reply {
+  const headers = [{ name: 'retry-after', value: String(overloadRetrySeconds) }]
+  return {
+    ...refusal('overloaded', 'This node carries as many calls as it may', { headers }),
+    isUnproven: true,
+  }
+}
