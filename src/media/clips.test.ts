@@ -1,0 +1,118 @@
+import { mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tone, toWav } from '../../test/support/audio.ts'
+import { until } from '../../test/support/wait.ts'
+import { Clips } from './clips.ts'
+import { createLaws } from './codecs/g711.ts'
+
+const laws = createLaws()
+const secondBytes = 8000
+let directory: string
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'clips-'))
+})
+
+afterAll(async () => {
+  await rm(directory, { recursive: true })
+})
+
+function clipsOf(mostSeconds: number): Clips {
+  return new Clips({ laws, mostBytes: mostSeconds * secondBytes })
+}
+
+async function wav(name: string, seconds: number, sampleRate = 8000): Promise<string> {
+  const path = join(directory, name)
+  await writeFile(path, toWav(tone(440, seconds * 1000, { sampleRate })))
+  return path
+}
+
+describe('clips', () => {
+  it('are coded once for all who want them, per law', async () => {
+    const clips = clipsOf(60)
+    const path = await wav('once.wav', 2)
+    const [first, second] = await Promise.all([clips.acquire(path, 'PCMU'), clips.acquire(path, 'PCMU')])
+    expect(second).toBe(first)
+    expect(await clips.acquire(path, 'PCMU')).toBe(first)
+    expect(await clips.acquire(path, 'PCMA')).not.toBe(first)
+    expect(first).toMatchObject({ totalFrames: 100, law: 'PCMU' })
+    await until('all frames', () => first.readyFrames === 100)
+  })
+
+  it('can be played before they are wholly coded', async () => {
+    const clip = await clipsOf(700).acquire(await wav('long.wav', 600, 48_000), 'PCMU')
+    expect(clip.readyFrames).toBeGreaterThan(0)
+    expect(clip.readyFrames).toBeLessThan(clip.totalFrames)
+  })
+
+  it('end in whole frames, filled up with silence', async () => {
+    const clip = await clipsOf(10).acquire(await wav('odd.wav', 0.05), 'PCMA')
+    expect(clip.totalFrames).toBe(3)
+    await until('all frames', () => clip.readyFrames === 3)
+    expect(clip.frames.subarray(400).every((octet) => octet === laws.PCMA.silence)).toBe(true)
+  })
+
+  it('make room by forgetting the one that was unused longest, never one that plays', async () => {
+    const clips = clipsOf(3)
+    const paths = [
+      await wav('a.wav', 1),
+      await wav('b.wav', 1),
+      await wav('c.wav', 1),
+      await wav('d.wav', 1),
+    ] as const
+    const [a, b] = [await clips.acquire(paths[0], 'PCMU'), await clips.acquire(paths[1], 'PCMU')]
+    const c = await clips.acquire(paths[2], 'PCMU')
+    await until('all coded', () => [a, b, c].every((clip) => clip.readyFrames === 50))
+    await expect(clips.acquire(paths[3], 'PCMU')).rejects.toMatchObject({ code: 'overloaded' })
+    clips.release(b)
+    const d = await clips.acquire(paths[3], 'PCMU')
+    expect(d.totalFrames).toBe(50)
+    expect(await clips.acquire(paths[0], 'PCMU')).toBe(a)
+    await expect(clips.acquire(paths[1], 'PCMU')).rejects.toMatchObject({ code: 'overloaded' })
+  })
+
+  it('are read again when their file changed, and the old one goes with its last listener', async () => {
+    const clips = clipsOf(4)
+    const path = await wav('changing.wav', 2)
+    const old = await clips.acquire(path, 'PCMU')
+    await until('all frames', () => old.readyFrames === 100)
+    await wav('changing.wav', 1)
+    await utimes(path, 1, 1)
+    const changed = await clips.acquire(path, 'PCMU')
+    expect(changed.totalFrames).toBe(50)
+    await expect(clips.acquire(await wav('other.wav', 2), 'PCMU')).rejects.toMatchObject({
+      code: 'overloaded',
+    })
+    clips.release(old)
+    await clips.acquire(await wav('other.wav', 2), 'PCMU')
+  })
+
+  it('end early when their file is cut short while it is read', async () => {
+    const path = await wav('cut.wav', 600)
+    const clip = await clipsOf(700).acquire(path, 'PCMU')
+    await truncate(path, 1_000_001)
+    await until('the end', () => clip.readyFrames === clip.totalFrames)
+    expect(clip.failure).toBeUndefined()
+    expect(clip.totalFrames).toBeLessThan(30_000)
+  })
+
+  it.each([
+    ['longer than 30 minutes', 31 * 60 * 16_000],
+    ['larger than 100 MB', 101 * 1024 * 1024],
+  ])('are refused when %s', async (_name, bytes) => {
+    const path = await wav('large.wav', 1)
+    const file = toWav(tone(1, 10))
+    file.writeUInt32LE(bytes, 40)
+    await writeFile(path, file)
+    await truncate(path, bytes + 44)
+    await expect(clipsOf(10_000).acquire(path, 'PCMU')).rejects.toMatchObject({ code: 'audio_not_supported' })
+  })
+
+  it('that are missing are audio_not_found', async () => {
+    await expect(clipsOf(1).acquire(join(directory, 'none.wav'), 'PCMU')).rejects.toMatchObject({
+      code: 'audio_not_found',
+    })
+  })
+})

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { rms, toneShare } from '../../../test/support/audio.ts'
+import { createResampler } from './resampler.ts'
+
+const rates = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 47_999, 48_000]
+
+function sine(rate: number, hz: number, seconds: number): Float32Array {
+  return Float32Array.from(
+    { length: rate * seconds },
+    (_, index) => 10_000 * Math.sin((2 * Math.PI * hz * index) / rate),
+  )
+}
+
+function resample(rate: number, input: Float32Array, pieceSamples: number): Float64Array {
+  const resampler = createResampler(rate)
+  const output: number[] = []
+  for (let at = 0; at < input.length; at += pieceSamples)
+    output.push(...resampler.push(input.subarray(at, at + pieceSamples)))
+  output.push(...resampler.flush())
+  return Float64Array.from(output)
+}
+
+describe.each(rates)('from %i Hz', (rate) => {
+  it('keeps length, pitch and level of the voice band', () => {
+    for (const hz of [300, 1000, 3000]) {
+      const samples = resample(rate, sine(rate, hz, 1), 1000)
+      expect(samples.length).toBe(8000)
+      const middle = { sampleRate: 8000, samples: samples.slice(400, 7600) }
+      expect(toneShare(middle, hz)).toBeGreaterThan(0.999)
+      expect(rms(middle) / (10_000 / Math.SQRT2)).toBeCloseTo(1, 1)
+    }
+  })
+
+  it('gives the same samples however the input is cut', () => {
+    const input = sine(rate, 700, 1)
+    expect(resample(rate, input, 137)).toEqual(resample(rate, input, 5000))
+  })
+})
+
+// At 8,000 Hz there is nothing above the band.
+it.each([11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000])(
+  'lets nothing above the band of %i Hz fold back into it',
+  (rate) => {
+    const samples = resample(rate, sine(rate, 5000, 1), 1000)
+    expect(rms({ sampleRate: 8000, samples: samples.slice(400, 7600) })).toBeLessThan(10_000 / 500)
+  },
+)

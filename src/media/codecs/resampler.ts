@@ -1,0 +1,94 @@
+// Any rate of 8000 Hz or more down to 8000 Hz: a polyphase windowed-sinc low-pass, fed in pieces.
+
+export const telephoneRate = 8000
+
+export interface Resampler {
+  /** The output that became complete with these samples. The array is valid until the next call. */
+  push(samples: Float32Array): Float32Array
+  /** The tail, after the last samples. */
+  flush(): Float32Array
+}
+
+// Flat to 3.5 kHz, where telephony ends, and 60 dB down at 4.4 kHz: what folds back lands above the voice band.
+const cutoffHz = 3950
+const transitionHz = 900
+const stopbandDb = 60
+// All common rates have fewer phases than this; an odd rate is rounded to the nearest, 58 dB below the signal.
+const mostPhases = 640
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b)
+}
+
+/** Zeroth-order modified Bessel function: the shape of the Kaiser window. */
+function bessel(x: number): number {
+  let sum = 1
+  let term = 1
+  for (let k = 1; k < 40 && term > 1e-10 * sum; k += 1) {
+    term *= (x / (2 * k)) ** 2
+    sum += term
+  }
+  return sum
+}
+
+/** One row of coefficients per phase, each with unity gain at zero frequency. */
+function createKernel(rate: number, phases: number, taps: number): Float32Array {
+  const kernel = new Float32Array(phases * taps)
+  const beta = 0.1102 * (stopbandDb - 8.7)
+  const cutoff = (2 * cutoffHz) / rate
+  for (let phase = 0; phase < phases; phase += 1) {
+    const row = kernel.subarray(phase * taps, (phase + 1) * taps)
+    let sum = 0
+    for (let tap = 0; tap < taps; tap += 1) {
+      const t = tap - taps / 2 + 1 - phase / phases
+      const edge = 1 - (t / (taps / 2)) ** 2
+      const window = edge <= 0 ? 0 : bessel(beta * Math.sqrt(edge)) / bessel(beta)
+      const angle = Math.PI * cutoff * t
+      row[tap] = (angle === 0 ? 1 : Math.sin(angle) / angle) * window
+      sum += row[tap] ?? 0
+    }
+    for (let tap = 0; tap < taps; tap += 1) row[tap] = (row[tap] ?? 0) / sum
+  }
+  return kernel
+}
+
+export function createResampler(rate: number): Resampler {
+  if (rate === telephoneRate) return { push: (samples) => samples, flush: () => new Float32Array(0) }
+  const divisor = greatestCommonDivisor(rate, telephoneRate)
+  // The output runs at `up` / `down` of the input rate: sample n stands at input position n * down / up.
+  const up = telephoneRate / divisor
+  const down = rate / divisor
+  const phases = Math.min(up, mostPhases)
+  // Kaiser's estimate of the length, made even so that the window is centred.
+  const taps = 2 * Math.ceil((stopbandDb - 8) / (2.285 * ((2 * Math.PI * transitionHz) / rate)) / 2)
+  const kernel = createKernel(rate, phases, taps)
+
+  // The window before the first sample is silence, so the output has no delay against the input.
+  let pending = new Float32Array(taps / 2 - 1)
+  let position = 0
+  let fraction = 0
+
+  function push(samples: Float32Array): Float32Array {
+    const input = new Float32Array(pending.length + samples.length)
+    input.set(pending)
+    input.set(samples, pending.length)
+    const output = new Float32Array(Math.max(0, Math.ceil(((input.length - position) * up) / down) + 1))
+    let count = 0
+    while (position + taps <= input.length) {
+      const row = Math.floor((fraction * phases) / up) * taps
+      let sum = 0
+      for (let tap = 0; tap < taps; tap += 1) sum += (input[position + tap] ?? 0) * (kernel[row + tap] ?? 0)
+      output[count] = sum
+      count += 1
+      fraction += down
+      position += Math.floor(fraction / up)
+      fraction %= up
+    }
+    const consumed = Math.min(position, input.length)
+    pending = input.slice(consumed)
+    position -= consumed
+    return output.subarray(0, count)
+  }
+
+  return { push, flush: () => push(new Float32Array(taps / 2)) }
+}

@@ -1,0 +1,112 @@
+// WAV files: the RIFF chunks that say what the samples are, and the samples as one channel of floats.
+import { AppError } from '../../lib/errors.ts'
+import type { Laws } from './g711.ts'
+
+export interface WavFormat {
+  readonly encoding: 'pcm8' | 'pcm16' | 'PCMU' | 'PCMA'
+  readonly channels: 1 | 2
+  readonly rate: number
+  /** Bytes of one sample of all channels. */
+  readonly frameBytes: number
+  readonly dataOffset: number
+  readonly dataBytes: number
+}
+
+/** Reads up to `length` bytes at `offset`; fewer at the end of the file. */
+export type ReadAt = (offset: number, length: number) => Promise<Uint8Array>
+
+const lowestRate = 8000
+const highestRate = 48_000
+// Editors put notes, covers and padding before the samples; a file with more chunks than this is not audio.
+const mostChunks = 64
+
+function notSupported(message: string): AppError {
+  return new AppError('audio_not_supported', message)
+}
+
+function view(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+function text(bytes: Uint8Array, offset: number): string {
+  return String.fromCharCode(...bytes.subarray(offset, offset + 4))
+}
+
+function encodingOf(tag: number, bits: number): WavFormat['encoding'] {
+  if (tag === 1 && bits === 16) return 'pcm16'
+  if (tag === 1 && bits === 8) return 'pcm8'
+  if (tag === 6 && bits === 8) return 'PCMA'
+  if (tag === 7 && bits === 8) return 'PCMU'
+  throw notSupported(`The WAV file holds format ${tag} with ${bits} bits, which cannot be played.`)
+}
+
+// Wave format chunk:
+//  0      2          4              8               12            14               (16)    18      20            24
+//  +------+----------+--------------+---------------+-------------+----------------+-------+-------+-------------+------
+//  | tag  | channels | samples/sec  | bytes/sec     | block align | bits           | extra | valid | channel map | tag of extensible...
+//  +------+----------+--------------+---------------+-------------+----------------+-------+-------+-------------+------
+function parseFormat(chunk: Uint8Array): Pick<WavFormat, 'encoding' | 'channels' | 'rate' | 'frameBytes'> {
+  if (chunk.length < 16) throw notSupported('The format chunk of the WAV file is cut short.')
+  const fields = view(chunk)
+  const extensible = 0xfffe
+  const outerTag = fields.getUint16(0, true)
+  const tag = outerTag === extensible && chunk.length >= 26 ? fields.getUint16(24, true) : outerTag
+  const channels = fields.getUint16(2, true)
+  const rate = fields.getUint32(4, true)
+  const encoding = encodingOf(tag, fields.getUint16(14, true))
+  if (channels !== 1 && channels !== 2)
+    throw notSupported(`The WAV file has ${channels} channels; one or two can be played.`)
+  if (rate < lowestRate || rate > highestRate)
+    throw notSupported(`The WAV file has ${rate} samples a second; 8000 to 48000 can be played.`)
+  return { encoding, channels, rate, frameBytes: channels * (encoding === 'pcm16' ? 2 : 1) }
+}
+
+/** Finds the samples of a RIFF file. Throws audio_not_supported with the rule that was broken. */
+export async function readWavFormat(readAt: ReadAt, fileBytes: number): Promise<WavFormat> {
+  const head = await readAt(0, 12)
+  if (head.length < 12 || text(head, 0) !== 'RIFF' || text(head, 8) !== 'WAVE')
+    throw notSupported('The file is not a WAV file.')
+  let format: ReturnType<typeof parseFormat> | undefined
+  let offset = 12
+  for (let chunk = 0; chunk < mostChunks; chunk += 1) {
+    const header = await readAt(offset, 8)
+    if (header.length < 8) break
+    const size = view(header).getUint32(4, true)
+    const name = text(header, 0)
+    if (name === 'fmt ') format = parseFormat(await readAt(offset + 8, Math.min(size, 40)))
+    if (name === 'data') {
+      if (format === undefined) throw notSupported('The WAV file does not say how its samples are coded.')
+      // Writers that stream leave 0 or the largest size; the end of the file is then the end of the samples.
+      const rest = fileBytes - offset - 8
+      const declared = size === 0 ? rest : Math.min(size, rest)
+      const dataBytes = declared - (declared % format.frameBytes)
+      if (dataBytes <= 0) throw notSupported('The WAV file holds no samples.')
+      return { ...format, dataOffset: offset + 8, dataBytes }
+    }
+    // Chunks start on even offsets.
+    offset += 8 + size + (size % 2)
+  }
+  throw notSupported('The WAV file holds no samples.')
+}
+
+/** Samples as floats on the 16-bit scale; two channels are mixed to one. */
+export function toMono(bytes: Uint8Array, format: WavFormat, laws: Laws): Float32Array {
+  const { encoding, channels, frameBytes } = format
+  const count = Math.floor(bytes.length / frameBytes)
+  const samples = new Float32Array(count)
+  const fields = view(bytes)
+  const table = encoding === 'PCMU' || encoding === 'PCMA' ? laws[encoding].decode : undefined
+  const sampleBytes = frameBytes / channels
+  for (let index = 0; index < count; index += 1) {
+    let sum = 0
+    for (let channel = 0; channel < channels; channel += 1) {
+      const at = index * frameBytes + channel * sampleBytes
+      if (table !== undefined) sum += table[bytes[at] ?? 0] ?? 0
+      else if (encoding === 'pcm16') sum += fields.getInt16(at, true)
+      // Eight-bit PCM is unsigned, with its zero at 128.
+      else sum += ((bytes[at] ?? 128) - 128) << 8
+    }
+    samples[index] = sum / channels
+  }
+  return samples
+}

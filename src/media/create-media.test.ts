@@ -1,0 +1,433 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rms, slice, tone, toneShare, toWav } from '../../test/support/audio.ts'
+import { startRecorder } from '../../test/support/rtp-recorder.ts'
+import { RtpPeer } from '../../test/support/rtp-peer.ts'
+import { Inbox, until, within } from '../../test/support/wait.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createMedia } from './create-media.ts'
+import type { Media, MediaEvent, MediaSession } from './media.ts'
+import { toCompound } from './rtp/rtcp.ts'
+
+let directory: string
+let sine: string
+let media: Media
+const peers: RtpPeer[] = []
+
+// 100 pairs, at a place that another run of these tests is unlikely to use.
+const firstPort = 22_000 + (process.pid % 10) * 200
+
+function mediaWith(options: Partial<Parameters<typeof createMedia>[0]> = {}): Media {
+  return createMedia({
+    bind: '127.0.0.1',
+    publicAddress: undefined,
+    ports: { first: firstPort, last: firstPort + 199 },
+    workers: 1,
+    mediaTimeoutMs: 60_000,
+    log: silentLogger,
+    ...options,
+  })
+}
+
+async function peerOf(): Promise<RtpPeer> {
+  const peer = await RtpPeer.open()
+  peers.push(peer)
+  return peer
+}
+
+function eventsOf(session: MediaSession): Inbox<MediaEvent> {
+  const events = new Inbox<MediaEvent>()
+  session.onEvent((event) => events.push(event))
+  return events
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'media-'))
+  sine = join(directory, 'sine.wav')
+  await writeFile(sine, toWav(tone(440, 1000)))
+  await writeFile(join(directory, 'wide.wav'), toWav(tone(1000, 1000, { sampleRate: 44_100 })))
+  await writeFile(join(directory, 'long.wav'), toWav(tone(440, 20_000)))
+  await writeFile(join(directory, 'page.wav'), '<html>404 Not Found</html>')
+})
+
+afterAll(async () => {
+  await rm(directory, { recursive: true })
+})
+
+beforeEach(async () => {
+  media = mediaWith()
+  await media.start()
+})
+
+afterEach(async () => {
+  await media.stop()
+  await Promise.all(peers.splice(0).map((peer) => peer.close()))
+})
+
+describe('playback', () => {
+  it.each([
+    ['PCMU', '0 101', 0],
+    ['PCMA', '8 101', 8],
+  ] as const)(
+    'is heard by a %s phone at the right length, pitch and level',
+    async (law, payloads, payloadType) => {
+      const peer = await peerOf()
+      const session = await media.open()
+      const { codec, isHeld } = await session.answer(peer.offer({ payloads }))
+      expect({ codec, isHeld }).toEqual({ codec: law, isHeld: false })
+      const result = await session.play({ clip: { path: sine } })
+      expect(result).toEqual({ reason: 'completed', playedMs: 1000 })
+      await session.close()
+      const audio = peer.audio(law, payloadType)
+      const start = audio.samples.findIndex((sample) => Math.abs(sample) > 0.05) / 8
+      const played = slice(audio, start, start + 995)
+      expect(toneShare(played, 440)).toBeGreaterThan(0.98)
+      expect(rms(played)).toBeCloseTo(0.3535, 1)
+      expect(rms(slice(audio, start + 1005, start + 2000))).toBeLessThan(0.01)
+    },
+  )
+
+  it('resamples a 44.1 kHz file', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer())
+    expect((await session.play({ clip: { path: join(directory, 'wide.wav') } })).playedMs).toBe(1000)
+    const audio = peer.audio('PCMU', 0)
+    const start = audio.samples.findIndex((sample) => Math.abs(sample) > 0.05) / 8
+    expect(toneShare(slice(audio, start, start + 900), 1000)).toBeGreaterThan(0.98)
+  })
+
+  it('begins at the offset', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer())
+    const result = await session.play({ clip: { path: sine }, offsetMs: 600 })
+    expect(result).toEqual({ reason: 'completed', playedMs: 400 })
+    expect(await session.play({ clip: { path: sine }, offsetMs: 5000 })).toEqual({
+      reason: 'completed',
+      playedMs: 0,
+    })
+  })
+
+  it('goes to two phones at once without mixing them up', async () => {
+    const [first, second] = [await peerOf(), await peerOf()]
+    const sessions = [await media.open(), await media.open()] as const
+    await sessions[0].answer(first.offer())
+    await sessions[1].answer(second.offer({ payloads: '8' }))
+    await Promise.all([
+      sessions[0].play({ clip: { path: sine } }),
+      sessions[1].play({ clip: { path: join(directory, 'wide.wav') } }),
+    ])
+    const [low, high] = [first.audio('PCMU', 0), second.audio('PCMA', 8)]
+    expect(toneShare(slice(low, 200, 800), 440)).toBeGreaterThan(0.9)
+    expect(toneShare(slice(high, 200, 800), 1000)).toBeGreaterThan(0.9)
+  })
+
+  it('ends as stopped when its signal aborts, and the phone hears silence within 60 ms', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer())
+    const abort = new AbortController()
+    const playing = session.play({ clip: { path: join(directory, 'long.wav') }, signal: abort.signal })
+    await peer.heard.next('sound', ({ payload }) => payload[5] !== 0xff)
+    const count = peer.heard.items.length
+    abort.abort()
+    const result = await playing
+    expect(result.reason).toBe('stopped')
+    expect(result.playedMs).toBeLessThan(10_000)
+    await peer.heard.next('silence', ({ payload }) => payload.every((octet) => octet === 0xff), {
+      from: count,
+    })
+    const loud = peer.heard.items
+      .slice(count)
+      .filter(({ payload }) => payload.some((octet) => octet !== 0xff))
+    expect(loud.length).toBeLessThanOrEqual(8)
+  })
+
+  it('is ended by the next one, and by closing', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer())
+    const long = { clip: { path: join(directory, 'long.wav') } }
+    const first = session.play(long)
+    await peer.heard.next('a packet', () => true)
+    const second = session.play(long)
+    expect((await first).reason).toBe('stopped')
+    await session.close()
+    expect((await second).reason).toBe('stopped')
+  })
+
+  it('refuses what is not audio, and what is not there', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer())
+    await expect(session.play({ clip: { path: join(directory, 'page.wav') } })).rejects.toMatchObject({
+      code: 'audio_not_supported',
+    })
+    await expect(session.play({ clip: { path: directory } })).rejects.toMatchObject({
+      code: 'audio_not_supported',
+    })
+    await expect(session.play({ clip: { path: join(directory, 'none.wav') } })).rejects.toMatchObject({
+      code: 'audio_not_found',
+    })
+    expect((await session.play({ clip: { path: sine }, offsetMs: 900 })).reason).toBe('completed')
+  })
+})
+
+describe('an idle stream', () => {
+  it('is silence from the negotiated port, marked once at its start, with even timestamps', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer())
+    await until('ten packets', () => peer.heard.items.length >= 10)
+    const packets = peer.heard.items.slice(0, 10)
+    expect(packets.map(({ marker }) => marker)).toEqual([true, ...Array<boolean>(9).fill(false)])
+    expect(
+      packets.every(({ from, payload }) => from === session.port && payload.every((one) => one === 0xff)),
+    ).toBe(true)
+    const [first] = packets
+    for (const [index, { sequence, timestamp }] of packets.entries()) {
+      expect((sequence - (first?.sequence ?? 0)) & 0xffff).toBe(index)
+      expect((timestamp - (first?.timestamp ?? 0)) >>> 0).toBe(index * 160)
+    }
+  })
+})
+
+describe('what the far end sends', () => {
+  it('is reported once at its first packet, and from then on heard by the latched source only', async () => {
+    const [phone, stranger] = [await peerOf(), await peerOf()]
+    const session = await media.open()
+    const events = eventsOf(session)
+    // The SDP of a phone behind NAT: its address is not where packets come from.
+    await session.answer(phone.offer().replace(`m=audio ${phone.port}`, 'm=audio 9'))
+    phone.send(session.port)
+    const first = await events.next('first packet', ({ type }) => type === 'first-packet')
+    expect(first).toEqual({ type: 'first-packet', address: '127.0.0.1', port: phone.port })
+    await phone.heard.next('our packets', () => true)
+    stranger.send(session.port, { ssrc: 99 })
+    stranger.press(session.port, 1, 5)
+    phone.press(session.port, 2, 5)
+    expect(await events.next('digit', ({ type }) => type === 'digit')).toMatchObject({ digit: '2' })
+    expect(stranger.heard.items).toEqual([])
+    expect(await session.stats()).toMatchObject({ packetsReceived: 8, packetsLost: 0 })
+  })
+
+  it('counts each key once', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    const events = eventsOf(session)
+    await session.answer(peer.offer())
+    for (const event of [1, 1, 11]) peer.press(session.port, event, 5)
+    await until('three digits', () => events.items.filter(({ type }) => type === 'digit').length === 3)
+    await session.close()
+    expect(events.items.filter(({ type }) => type === 'digit')).toEqual(
+      ['1', '1', '#'].map((digit) => ({ type: 'digit', digit, durationMs: 100 })),
+    )
+  })
+
+  it('is missed after the time-out, but not while the far end is on hold', async () => {
+    await media.stop()
+    media = mediaWith({ mediaTimeoutMs: 300 })
+    await media.start()
+    const [talking, holding] = [await peerOf(), await peerOf()]
+    const sessions = [await media.open(), await media.open()] as const
+    const [missed, held] = [eventsOf(sessions[0]), eventsOf(sessions[1])]
+    await sessions[1].answer(holding.offer({ lines: ['a=inactive'] }))
+    await sessions[0].answer(talking.offer())
+    const event = await missed.next('time-out', ({ type }) => type === 'timeout')
+    expect(event).toMatchObject({ type: 'timeout' })
+    expect(held.items).toEqual([])
+    await sessions[1].answer(holding.offer())
+    await held.next('time-out after the hold', ({ type }) => type === 'timeout')
+  })
+})
+
+describe('hold and resume', () => {
+  it('stops sending while held and goes on in the same stream afterwards', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    const first = await session.answer(peer.offer())
+    await until('packets', () => peer.heard.items.length > 3)
+    const hold = await session.answer(peer.offer({ lines: ['a=sendonly'] }))
+    expect(hold.isHeld).toBe(true)
+    expect(hold.sdp).toContain('a=recvonly')
+    const before = peer.heard.items.length
+    // A playback takes its time although nobody hears it.
+    expect((await session.play({ clip: { path: sine } })).playedMs).toBe(1000)
+    expect(peer.heard.items.length).toBeLessThanOrEqual(before + 1)
+    const resumed = await session.answer(peer.offer())
+    expect(resumed.isHeld).toBe(false)
+    expect(resumed.sdp.replace(/^o=.*$/m, '')).toBe(first.sdp.replace(/^o=.*$/m, ''))
+    const next = await peer.heard.next('packets again', () => true, { from: before + 1 })
+    expect(next.marker).toBe(true)
+    expect(next.ssrc).toBe(peer.heard.items[0]?.ssrc)
+  })
+
+  it('keeps a running clip recognisable when the law changes in the middle', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer({ payloads: '0' }))
+    const playing = session.play({ clip: { path: sine } })
+    await until('packets', () => peer.heard.items.length > 10)
+    await session.answer(peer.offer({ payloads: '8' }))
+    await playing
+    const after = peer.audio('PCMA', 8)
+    expect(toneShare(slice(after, 100, 500), 440)).toBeGreaterThan(0.98)
+  })
+})
+
+describe('digits out', () => {
+  it('are marked, grow, and end three times', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer())
+    await session.sendDigits('5#', 100)
+    const events = peer.heard.items.filter(({ payloadType }) => payloadType === 101)
+    const rows = events.map(({ marker, payload }) => [
+      marker,
+      payload[0],
+      (payload[1] ?? 0) >> 7,
+      payload.readUInt16BE(2),
+    ])
+    const key = (event: number): unknown[] => [
+      [true, event, 0, 160],
+      [false, event, 0, 320],
+      [false, event, 0, 480],
+      [false, event, 0, 640],
+      [false, event, 1, 800],
+      [false, event, 1, 800],
+      [false, event, 1, 800],
+    ]
+    expect(rows).toEqual([...key(5), ...key(11)])
+    expect(new Set(events.slice(0, 7).map(({ timestamp }) => timestamp)).size).toBe(1)
+  })
+
+  it('are refused when they are none, or nobody takes them', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer({ payloads: '0' }))
+    await expect(session.sendDigits('5x', 100)).rejects.toMatchObject({ code: 'bad_request' })
+    await expect(session.sendDigits('5', 9000)).rejects.toMatchObject({ code: 'bad_request' })
+    await expect(session.sendDigits('5', 100)).rejects.toMatchObject({ code: 'media_not_acceptable' })
+  })
+})
+
+describe('reports', () => {
+  it('say goodbye at the end, and tell what the far end reports of us', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer())
+    const packet = await peer.heard.next('a packet', () => true)
+    const block = {
+      ssrc: packet.ssrc,
+      fractionLost: 0,
+      packetsLost: 3,
+      highestSequence: 10,
+      jitter: 80,
+      lastSenderReport: 0,
+      delaySinceLastSenderReport: 0,
+    }
+    const report = { ssrc: peer.ssrc, cname: 'x', sender: undefined, block, isBye: false }
+    peer.sendReport(session.port + 1, toCompound(report))
+    await until('the remote figures', async () => (await session.stats()).remote !== undefined)
+    const final = await session.close()
+    expect(final.remote).toEqual({ packetsLost: 3, jitterMs: 10 })
+    expect(final.packetsSent).toBeGreaterThan(0)
+    const last = await peer.reports.next('the goodbye', (datagram) =>
+      datagram.includes(Buffer.from([0x81, 203])),
+    )
+    expect(last[1]).toBe(200)
+    expect(await session.close()).toEqual(final)
+  })
+})
+
+describe('ports', () => {
+  it('are even, and refused with no_media_port when all are taken; closing frees them', async () => {
+    const pairs = 4
+    await media.stop()
+    media = mediaWith({ ports: { first: firstPort, last: firstPort + 2 * pairs - 1 }, workers: 3 })
+    await media.start()
+    const sessions = await Promise.all(Array.from({ length: pairs }, () => media.open()))
+    expect(new Set(sessions.map(({ port }) => port)).size).toBe(pairs)
+    expect(sessions.every(({ port }) => port % 2 === 0)).toBe(true)
+    await expect(media.open()).rejects.toMatchObject({ code: 'no_media_port' })
+    expect(media.openSessions).toBe(pairs)
+    await sessions[0]?.close()
+    const again = await media.open()
+    expect(again.port).toBe(sessions[0]?.port)
+  })
+
+  it('are not leaked by opening and closing 2,000 times', { timeout: 60_000 }, async () => {
+    const handles = (): number => readdirSync('/proc/self/fd').length
+    const before = handles()
+    for (let round = 0; round < 40; round += 1) {
+      const sessions = await Promise.all(Array.from({ length: 50 }, () => media.open()))
+      await Promise.all(sessions.map((session) => session.close()))
+    }
+    expect(media.openSessions).toBe(0)
+    expect(handles()).toBeLessThanOrEqual(before + 4)
+    const all = await Promise.all(Array.from({ length: 100 }, () => media.open()))
+    expect(new Set(all.map(({ port }) => port)).size).toBe(100)
+  })
+})
+
+describe('the beat', () => {
+  it(
+    'keeps packets 20 ms apart while the main thread is blocked 250 ms in every second',
+    { timeout: 60_000, retry: 1 },
+    async () => {
+      const recorder = await startRecorder(50)
+      try {
+        const peer = await peerOf()
+        const sessions = await Promise.all(
+          recorder.ports.map(async (port) => {
+            const session = await media.open()
+            await session.answer(peer.offer().replace(/m=audio \d+/, `m=audio ${port}`))
+            return session
+          }),
+        )
+        const playing = sessions.map((session) =>
+          session.play({ clip: { path: join(directory, 'long.wav') } }),
+        )
+        await recorder.reset()
+        await setTimeout(3000)
+        const undisturbed = await recorder.report()
+        await recorder.reset()
+        for (let second = 0; second < 6; second += 1) {
+          const end = performance.now() + 250
+          while (performance.now() < end);
+          await setTimeout(750)
+        }
+        const pacing = await recorder.report()
+        await Promise.all(sessions.map((session) => session.close()))
+        await Promise.all(playing)
+        expect(pacing.packets).toBeGreaterThan(50 * 50 * 5)
+        expect(pacing.lost).toBe(0)
+        expect(pacing.driftMs).toBeLessThan(20)
+        expect(Math.abs(pacing.p50Ms - 20)).toBeLessThan(2)
+        // On a machine that is shared the processor itself is late; blocking must not make that worse.
+        expect(pacing.p99Ms).toBeLessThan(Math.max(25, undisturbed.p99Ms + 5))
+      } finally {
+        await recorder.close()
+      }
+    },
+  )
+})
+
+describe('stopping', () => {
+  it('ends what runs and is idempotent', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer())
+    const playing = session.play({ clip: { path: join(directory, 'long.wav') } })
+    await peer.heard.next('a packet', () => true)
+    await media.stop()
+    await media.stop()
+    expect((await within('the end of the playback', 1000, playing)).reason).toBe('stopped')
+    await expect(media.open()).rejects.toMatchObject({ code: 'overloaded' })
+  })
+})

@@ -1,0 +1,127 @@
+// The media plane: its workers, which of them takes a new session, and who is told when one dies.
+import { Worker } from 'node:worker_threads'
+import { systemClock } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import { createSid } from '../lib/ids.ts'
+import type { Logger } from '../lib/log.ts'
+import { findLocalAddress } from './local-address.ts'
+import type { Media, MediaSession, OpenOptions } from './media.ts'
+import type { PortRange, WorkerSetup } from './messages.ts'
+import { splitPorts } from './ports.ts'
+import { promptLimitMs, Session } from './session.ts'
+import { WorkerLink } from './worker-link.ts'
+
+export interface MediaOptions {
+  readonly bind: string
+  /** What SDP names instead of the bound address; undefined lets each session find the address that faces its peer. */
+  readonly publicAddress: string | undefined
+  readonly ports: PortRange
+  readonly workers: number
+  /** How long a far end that is supposed to send may be silent. */
+  readonly mediaTimeoutMs: number
+  readonly log: Logger
+  readonly clock?: Clock
+  readonly createWorker?: (setup: WorkerSetup, name: string) => Worker
+}
+
+function createThread(setup: WorkerSetup, name: string): Worker {
+  return new Worker(new URL('./worker.ts', import.meta.url), { workerData: setup, name })
+}
+
+interface Member {
+  readonly link: WorkerLink
+  readonly sessions: Map<string, Session>
+  /** Asked for and not answered yet: counts, so that a rush of calls spreads. */
+  opening: number
+}
+
+// A worker that is late in more than one tick of ten cannot take a call more. With few sessions it is the machine
+// that is slow, and refusing calls would not help.
+const mostLateShare = 0.1
+const alwaysAdmitted = 50
+
+export function createMedia(options: MediaOptions): Media {
+  const {
+    bind,
+    publicAddress,
+    mediaTimeoutMs,
+    log,
+    clock = systemClock,
+    createWorker = createThread,
+  } = options
+  const members = splitPorts(options.ports, Math.max(1, options.workers)).map((ports, index): Member => {
+    const sessions = new Map<string, Session>()
+    const link = new WorkerLink({
+      createWorker,
+      setup: { bind, ports, mediaTimeoutMs },
+      index,
+      clock,
+      log,
+      onEvent: (id, event) => sessions.get(id)?.emit(event),
+      onLost: () => {
+        for (const session of sessions.values()) session.lose()
+      },
+    })
+    return { link, sessions, opening: 0 }
+  })
+
+  const sizeOf = (member: Member): number => member.sessions.size + member.opening
+
+  function isAdmitting({ link, sessions }: Member): boolean {
+    return link.isRunning && (sessions.size < alwaysAdmitted || link.load.lateShare <= mostLateShare)
+  }
+
+  async function openOn(member: Member, address: string): Promise<Session> {
+    const id = createSid()
+    member.opening += 1
+    try {
+      const { port } = await member.link.request<'open'>({ kind: 'open', session: id }, promptLimitMs)
+      const onClosed = (): void => void member.sessions.delete(id)
+      const session = new Session({ id, address, port, link: member.link, onClosed })
+      member.sessions.set(id, session)
+      return session
+    } catch (error) {
+      // A worker that answers too late has opened a session that nobody knows.
+      member.link.request<'close'>({ kind: 'close', session: id }, promptLimitMs).catch(() => undefined)
+      throw error
+    } finally {
+      member.opening -= 1
+    }
+  }
+
+  async function open({ towards }: OpenOptions = {}): Promise<MediaSession> {
+    const address = await findLocalAddress({ bind, publicAddress, towards })
+    const candidates = members.filter(isAdmitting).sort((a, b) => sizeOf(a) - sizeOf(b))
+    if (candidates.length === 0) throw new AppError('overloaded', 'The media workers are at their capacity.')
+    for (const member of candidates) {
+      try {
+        return await openOn(member, address)
+      } catch (error) {
+        // Another worker has ports of its own.
+        if (!(error instanceof AppError && error.code === 'no_media_port')) throw error
+      }
+    }
+    throw new AppError('no_media_port', 'No RTP port is free.')
+  }
+
+  return {
+    name: 'media',
+    async start() {
+      try {
+        await Promise.all(members.map(({ link }) => link.start()))
+      } catch (error) {
+        await Promise.all(members.map(({ link }) => link.stop()))
+        throw error
+      }
+    },
+    async stop() {
+      await Promise.all(members.map(({ link }) => link.stop()))
+      for (const { sessions } of members) sessions.clear()
+    },
+    open,
+    get openSessions() {
+      return members.reduce((sum, { sessions }) => sum + sessions.size, 0)
+    },
+  }
+}

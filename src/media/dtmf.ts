@@ -1,0 +1,151 @@
+// Keys as RFC 4733 events: packets in, each pressed key once; digits in, packets out. Pure: time comes in as arguments.
+import { timestampDistance } from './rtp/packet.ts'
+import { digitsByEvent } from './rtp/telephone-event.ts'
+import type { TelephoneEvent } from './rtp/telephone-event.ts'
+
+export interface Digit {
+  readonly digit: string
+  readonly durationMs: number
+}
+
+export interface EventPacket extends TelephoneEvent {
+  readonly timestamp: number
+  readonly marker: boolean
+  readonly ssrc: number
+}
+
+const unitsPerMs = 8
+// Senders repeat an event every 50 ms at the slowest; three missing updates end it (RFC 4733 §2.6.2 leaves the
+// number to us), so that a lost end is heard late but heard.
+const lostEndAfterMs = 150
+// A sender that began again with other timestamps but the same SSRC is believed after this much silence;
+// no network keeps a packet back that long.
+const forgetAfterMs = 2000
+const firstNonDigitEvent = digitsByEvent.length
+
+interface Pressed {
+  readonly event: number
+  /** Of the first segment: names the key press. */
+  readonly startTimestamp: number
+  /** Of the present segment; differs from the start only for presses over 8 s (RFC 4733 §2.5.1.3). */
+  readonly timestamp: number
+  readonly duration: number
+  readonly heardMs: number
+}
+
+/** Turns event packets, lost, repeated and out of order as they come, into key presses. */
+export class DigitReceiver {
+  #pressed: Pressed | undefined
+  #ssrc: number | undefined
+  /** Timestamp of the latest event that was reported: everything up to it is a repeat. */
+  #reported: number | undefined
+  #heardMs = 0
+
+  /** The key presses that this packet completes: none, one, or two when it starts a key and ends it at once. */
+  accept(packet: EventPacket, nowMs: number): Digit[] {
+    if (packet.event >= firstNonDigitEvent) return []
+    const digits: Digit[] = []
+    if (packet.ssrc !== this.#ssrc) {
+      this.#finishInto(digits)
+      this.#ssrc = packet.ssrc
+      this.#reported = undefined
+    }
+    if (this.#isPast(packet, nowMs)) return digits
+    this.#heardMs = nowMs
+    const pressed = this.#pressed
+    if (pressed !== undefined && this.#isSamePress(pressed, packet)) {
+      const timestamp =
+        timestampDistance(pressed.timestamp, packet.timestamp) > 0 ? packet.timestamp : pressed.timestamp
+      const isOlderSegment = packet.timestamp !== timestamp
+      const isLonger = timestamp !== pressed.timestamp || packet.duration > pressed.duration
+      const duration = !isOlderSegment && isLonger ? packet.duration : pressed.duration
+      this.#pressed = { ...pressed, timestamp, duration, heardMs: nowMs }
+    } else {
+      this.#finishInto(digits)
+      const { event, timestamp, duration } = packet
+      this.#pressed = { event, startTimestamp: timestamp, timestamp, duration, heardMs: nowMs }
+    }
+    if (packet.isEnd) this.#finishInto(digits)
+    return digits
+  }
+
+  /** The key press whose end was lost, once it has been silent for long enough. */
+  expire(nowMs: number): Digit | undefined {
+    if (this.#pressed === undefined || nowMs - this.#pressed.heardMs < lostEndAfterMs) return undefined
+    const digits: Digit[] = []
+    this.#finishInto(digits)
+    return digits[0]
+  }
+
+  #isPast(packet: EventPacket, nowMs: number): boolean {
+    if (this.#reported === undefined || packet.timestamp === this.#reported)
+      return this.#reported !== undefined
+    return timestampDistance(this.#reported, packet.timestamp) < 0 && nowMs - this.#heardMs < forgetAfterMs
+  }
+
+  #isSamePress(pressed: Pressed, packet: EventPacket): boolean {
+    if (packet.event !== pressed.event) return false
+    const ahead = timestampDistance(pressed.timestamp, packet.timestamp)
+    if (ahead <= 0) return timestampDistance(pressed.startTimestamp, packet.timestamp) >= 0
+    // The next segment of a long press starts where the last one ended; a new press starts later, or says so.
+    return !packet.marker && ahead >= 0x8000 && ahead <= 0xffff
+  }
+
+  #finishInto(digits: Digit[]): void {
+    const pressed = this.#pressed
+    if (pressed === undefined) return
+    this.#pressed = undefined
+    this.#reported = pressed.timestamp
+    const units = timestampDistance(pressed.startTimestamp, pressed.timestamp) + pressed.duration
+    digits.push({
+      digit: digitsByEvent.charAt(pressed.event),
+      durationMs: Math.round(units / unitsPerMs),
+    })
+  }
+}
+
+/** What to send in one 20 ms tick while digits go out. */
+export type DigitStep =
+  | { readonly kind: 'event'; readonly event: TelephoneEvent; readonly isFirst: boolean }
+  | { readonly kind: 'pause' }
+
+export const shortestDigitMs = 40
+// The duration field ends at 8191 ms; longer presses would need segments, which receivers handle badly.
+export const longestDigitMs = 8000
+export const mostDigits = 128
+
+const tickMs = 20
+const endPackets = 3
+// The end is repeated in the first ticks of the pause; RFC 4733 §2.5.1.4 and Q.24 both ask for 40 ms or more.
+const pauseTicks = 5
+/** `w` waits, as dial strings have it. */
+const waitTicks = 500 / tickMs
+
+export function isDigits(digits: string): boolean {
+  return digits.length <= mostDigits && /^[0-9*#A-Dw]*$/i.test(digits)
+}
+
+/** How long the whole string takes to send. */
+export function sendingMs(digits: string, durationMs: number): number {
+  return digits.length * Math.max(durationMs + pauseTicks * tickMs, waitTicks * tickMs)
+}
+
+function* stepsOf(digit: string, durationMs: number): Generator<DigitStep> {
+  if (digit === 'w') {
+    for (let tick = 0; tick < waitTicks; tick += 1) yield { kind: 'pause' }
+    return
+  }
+  const event = digitsByEvent.indexOf(digit.toUpperCase())
+  const ticks = Math.round(durationMs / tickMs)
+  for (let tick = 1; tick <= ticks + endPackets - 1; tick += 1) {
+    // The end packet and its repeats carry the same, final duration: RFC 4733 §2.5.1.4.
+    const duration = Math.min(tick, ticks) * tickMs * unitsPerMs
+    yield { kind: 'event', event: { event, isEnd: tick >= ticks, duration }, isFirst: tick === 1 }
+  }
+  for (let tick = endPackets - 1; tick < pauseTicks; tick += 1) yield { kind: 'pause' }
+}
+
+/** One step per tick until all digits are sent. */
+export function* digitSteps(digits: string, durationMs: number): Generator<DigitStep> {
+  for (const digit of digits) yield* stepsOf(digit, durationMs)
+}

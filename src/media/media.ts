@@ -1,0 +1,80 @@
+// The public face of the media plane. Audio never crosses it: only ids, file paths, SDP text and facts.
+
+/** Audio on disk: a WAV file (PCM 16 bit, or G.711, any rate). Paths are ours, never a customer's text. */
+export interface AudioClip {
+  readonly path: string
+}
+
+export interface PlayOptions {
+  readonly clip: AudioClip
+  /** Where to begin, in ms. */
+  readonly offsetMs?: number
+  /** Ends the playback early; a normal outcome. */
+  readonly signal?: AbortSignal
+}
+
+export interface PlayResult {
+  readonly reason: 'completed' | 'stopped'
+  /** How much was sent, in ms. */
+  readonly playedMs: number
+}
+
+export interface StreamStats {
+  readonly packetsSent: number
+  readonly packetsReceived: number
+  /** From sequence numbers (RFC 3550 §6.4.1), cumulative. */
+  readonly packetsLost: number
+  /** Interarrival jitter in ms (RFC 3550 §6.4.1). */
+  readonly jitterMs: number
+  /** What the far end reports of our stream; undefined before its first receiver report. */
+  readonly remote?: { readonly packetsLost: number; readonly jitterMs: number; readonly roundTripMs?: number }
+  readonly codec: string
+}
+
+export type MediaEvent =
+  /** The first packet from the far end: where media really comes from (symmetric RTP). */
+  | { readonly type: 'first-packet'; readonly address: string; readonly port: number }
+  /** One pressed key, reported once however often its end packet is repeated (RFC 4733 §2.5.1.4). */
+  | { readonly type: 'digit'; readonly digit: string; readonly durationMs: number }
+  /** Neither RTP nor RTCP for the time-out while the far end is supposed to send; told again only after it was heard.
+   *  `worker-lost`: our media worker died, and nothing of this session will be heard or sent again. */
+  | { readonly type: 'timeout'; readonly silentMs: number; readonly cause?: 'worker-lost' }
+
+/** One RTP stream pair of one call leg, in a worker thread. */
+export interface MediaSession {
+  readonly id: string
+  readonly address: string
+  readonly port: number
+  /** Applies the far end's offer and returns our answer (RFC 3264); also for re-offers. From here on packets are sent,
+   *  so call it when the answer goes out. Throws media_not_acceptable and leaves the stream as it was. */
+  answer(offer: string): Promise<{ readonly sdp: string; readonly codec: string; readonly isHeld: boolean }>
+  /** An offer of ours, for an INVITE without SDP or an outgoing leg. */
+  offer(): Promise<string>
+  /** Applies the answer to `offer()`. */
+  acceptAnswer(sdp: string): Promise<{ readonly codec: string }>
+  /** Queued behind nothing: a second play while one runs ends the first as 'stopped'. Time goes on while the far end
+   *  holds. Throws audio_not_found, audio_not_supported, overloaded, or internal when the worker died. */
+  play(options: PlayOptions): Promise<PlayResult>
+  /** RFC 4733 events out (0-9 * # A-D, `w` waits 500 ms); resolves when the last one is sent. A playback pauses meanwhile.
+   *  Throws bad_request, or media_not_acceptable when the far end takes no telephone events. */
+  sendDigits(digits: string, durationMs: number): Promise<void>
+  onEvent(listener: (event: MediaEvent) => void): void
+  stats(): Promise<StreamStats>
+  /** Frees the port; resolves with the final figures. Idempotent. */
+  close(): Promise<StreamStats>
+}
+
+export interface OpenOptions {
+  /** IP address the leg's signalling comes from: chooses the local address to publish when no other is set. */
+  readonly towards?: string
+}
+
+export interface Media {
+  readonly name: string
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** Allocates an even RTP port (RTCP on the next one). Throws no_media_port, or overloaded when the workers lag. */
+  open(options?: OpenOptions): Promise<MediaSession>
+  /** Sessions open now. */
+  readonly openSessions: number
+}

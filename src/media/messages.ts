@@ -1,0 +1,77 @@
+// What the main thread and a media worker say to each other: ids, control and facts; never audio.
+import type { ErrorCode } from '../lib/errors.ts'
+import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
+import type { Agreement } from './sdp/negotiation.ts'
+
+/** Given to a worker when its thread starts. */
+export interface WorkerSetup {
+  readonly bind: string
+  readonly ports: PortRange
+  readonly mediaTimeoutMs: number
+}
+
+export interface PortRange {
+  readonly first: number
+  readonly last: number
+}
+
+/** How a worker fares: `lateShare` is the part of its latest ticks that came too late to be heard in time. */
+export interface WorkerLoad {
+  readonly lateShare: number
+}
+
+export type WorkerRequest =
+  | { readonly kind: 'open'; readonly session: string }
+  | { readonly kind: 'agree'; readonly session: string; readonly agreement: Agreement }
+  | {
+      readonly kind: 'play'
+      readonly session: string
+      readonly play: number
+      readonly path: string
+      readonly offsetMs: number
+    }
+  | { readonly kind: 'stop-play'; readonly session: string; readonly play: number }
+  | {
+      readonly kind: 'digits'
+      readonly session: string
+      readonly digits: string
+      readonly durationMs: number
+    }
+  | { readonly kind: 'stats'; readonly session: string }
+  | { readonly kind: 'close'; readonly session: string }
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'stop' }
+
+/** What each request is answered with. */
+export interface WorkerReplies {
+  readonly open: { readonly port: number }
+  readonly agree: null
+  readonly play: PlayResult
+  readonly 'stop-play': null
+  readonly digits: null
+  readonly stats: StreamStats
+  readonly close: StreamStats
+  readonly ping: WorkerLoad
+  readonly stop: null
+}
+
+export type RequestKind = keyof WorkerReplies
+export type RequestOf<Kind extends RequestKind> = Extract<WorkerRequest, { kind: Kind }>
+
+export interface Envelope {
+  readonly id: number
+  readonly request: WorkerRequest
+}
+
+export type FromWorker =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'reply'; readonly id: number; readonly value: WorkerReplies[RequestKind] }
+  | {
+      readonly kind: 'failure'
+      readonly id: number
+      readonly code: ErrorCode
+      readonly message: string
+      /** Only for the log. */
+      readonly stack: string | undefined
+    }
+  | { readonly kind: 'event'; readonly session: string; readonly event: MediaEvent }

@@ -1,0 +1,152 @@
+// RTP ports of one worker: even numbers, each with its RTCP port above it (RFC 3550 §11), and the sockets on them.
+import { createSocket } from 'node:dgram'
+import type { Socket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import { AppError } from '../lib/errors.ts'
+import type { PortRange } from './messages.ts'
+import type { Endpoint } from './rtp/source.ts'
+
+export function portPairs({ first, last }: PortRange): number {
+  return Math.max(0, Math.floor((last - evenFrom(first) + 1) / 2))
+}
+
+function evenFrom(port: number): number {
+  return port + (port % 2)
+}
+
+/** Contiguous parts of the range, one per worker; fewer parts when there are fewer pairs than workers. */
+export function splitPorts(range: PortRange, workers: number): PortRange[] {
+  const pairs = portPairs(range)
+  const parts = Math.min(workers, pairs)
+  const start = evenFrom(range.first)
+  return Array.from({ length: parts }, (_, index) => {
+    const from = Math.floor((index * pairs) / parts)
+    const to = Math.floor(((index + 1) * pairs) / parts)
+    return { first: start + 2 * from, last: start + 2 * to - 1 }
+  })
+}
+
+/** Free ports in the order they became free: late packets of an old call rarely meet a new one. */
+export class PortPool {
+  readonly #free: number[]
+
+  constructor(range: PortRange) {
+    this.#free = Array.from({ length: portPairs(range) }, (_, index) => evenFrom(range.first) + 2 * index)
+  }
+
+  get free(): number {
+    return this.#free.length
+  }
+
+  take(): number | undefined {
+    return this.#free.shift()
+  }
+
+  giveBack(port: number): void {
+    this.#free.push(port)
+  }
+}
+
+// Packets the kernel would not take yet. More than these and the oldest one is worthless to the listener.
+const mostQueuedPackets = 4
+const v4InV6 = '::ffff:'
+
+/** The two sockets of a session. Addresses are plain IPv4 or IPv6, also on a socket that takes both. */
+export class SocketPair {
+  readonly port: number
+  readonly #rtp: Socket
+  readonly #rtcp: Socket
+  readonly #isV6: boolean
+
+  constructor(port: number, rtp: Socket, rtcp: Socket, isV6: boolean) {
+    this.port = port
+    this.#rtp = rtp
+    this.#rtcp = rtcp
+    this.#isV6 = isV6
+  }
+
+  listen(onRtp: (datagram: Buffer, from: Endpoint) => void, onRtcp: typeof onRtp): void {
+    this.#rtp.on('message', (datagram, from) => onRtp(datagram, this.#toPlain(from)))
+    this.#rtcp.on('message', (datagram, from) => onRtcp(datagram, this.#toPlain(from)))
+  }
+
+  /** False when the packet was dropped because the kernel is behind. */
+  sendRtp(packet: Buffer, bytes: number, to: Endpoint): boolean {
+    return this.#send(this.#rtp, packet, bytes, to)
+  }
+
+  sendRtcp(packet: Buffer, to: Endpoint): boolean {
+    return this.#send(this.#rtcp, packet, packet.length, to)
+  }
+
+  /** Resolves when both ports are free again. */
+  async close(): Promise<void> {
+    await Promise.all([closeSocket(this.#rtp), closeSocket(this.#rtcp)])
+  }
+
+  #send(socket: Socket, packet: Buffer, bytes: number, to: Endpoint): boolean {
+    if (socket.getSendQueueCount() >= mostQueuedPackets) return false
+    const address = this.#isV6 && !to.address.includes(':') ? v4InV6 + to.address : to.address
+    socket.send(packet, 0, bytes, to.port, address)
+    return true
+  }
+
+  #toPlain(from: Endpoint): Endpoint {
+    return from.address.startsWith(v4InV6)
+      ? { address: from.address.slice(v4InV6.length), port: from.port }
+      : from
+  }
+}
+
+function closeSocket(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.close(() => resolve()))
+}
+
+function bindSocket(address: string, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket({
+      type: isIPv6(address) ? 'udp6' : 'udp4',
+      // Addresses are never names here; the default look-up would put every packet off to a later turn of the loop.
+      lookup: (host, _options, found) => found(null, host, isIPv6(host) ? 6 : 4),
+    })
+    const fail = (error: Error): void => {
+      closeSocket(socket).then(() => reject(error), reject)
+    }
+    socket.once('error', fail)
+    socket.bind({ address, port, exclusive: true }, () => {
+      socket.off('error', fail)
+      // A packet that could not be sent (no route, port unreachable) is one lost packet; RTCP and the time-out tell.
+      socket.on('error', () => undefined)
+      resolve(socket)
+    })
+  })
+}
+
+async function bindPair(address: string, port: number): Promise<SocketPair> {
+  const rtp = await bindSocket(address, port)
+  try {
+    return new SocketPair(port, rtp, await bindSocket(address, port + 1), isIPv6(address))
+  } catch (error) {
+    await closeSocket(rtp)
+    throw error
+  }
+}
+
+// Another program may sit on some of our ports; more than this in a row means the range is not ours.
+const mostTakenPorts = 64
+
+/** Takes the next free pair that can be bound. Throws no_media_port. */
+export async function openSockets(pool: PortPool, bind: string): Promise<SocketPair> {
+  let cause: unknown
+  for (let attempt = Math.min(pool.free, mostTakenPorts); attempt > 0; attempt -= 1) {
+    const port = pool.take()
+    if (port === undefined) break
+    try {
+      return await bindPair(bind, port)
+    } catch (error) {
+      pool.giveBack(port)
+      cause = error
+    }
+  }
+  throw new AppError('no_media_port', 'No RTP port is free.', { cause })
+}

@@ -1,0 +1,103 @@
+// RTCP of one session: when a report is due, what it says, and what the far end reports of us (RFC 3550 §6).
+import { randomBytes } from 'node:crypto'
+import type { Reception } from './reception.ts'
+import { parseRtcp, roundTripMs, toCompound, toShortNtp } from './rtcp.ts'
+import type { HeardReport, ReportBlock, SenderInfo } from './rtcp.ts'
+import type { RtpSender } from './sender.ts'
+
+export interface RemoteReport {
+  readonly packetsLost: number
+  readonly jitterMs: number
+  readonly roundTripMs?: number
+}
+
+// RFC 3550 §6.2: five seconds, half of it for the first report, spread by a half so that calls do not report in step.
+const intervalMs = 5000
+const unitsPerMs = 8
+
+export interface ReporterOptions {
+  readonly sender: RtpSender
+  readonly reception: Reception
+  /** Epoch ms that never jumps: reports are compared with each other only. */
+  readonly now: () => number
+}
+
+export class Reporter {
+  readonly #options: ReporterOptions
+  // RFC 7022 §4.2: random, per session, so that it tells nothing about the machine.
+  readonly #cname = randomBytes(12).toString('base64')
+  #dueMs: number | undefined
+  #reportedPackets = 0
+  #lastHeard: { readonly senderReport: number; readonly atMs: number } | undefined
+  #remote: RemoteReport | undefined
+
+  constructor(options: ReporterOptions) {
+    this.#options = options
+  }
+
+  get remote(): RemoteReport | undefined {
+    return this.#remote
+  }
+
+  isDue(): boolean {
+    const nowMs = this.#options.now()
+    this.#dueMs ??= nowMs + this.#spread() / 2
+    return nowMs >= this.#dueMs
+  }
+
+  /** The compound packet to send now. */
+  report(rtpTimestamp: number, isBye = false): Buffer {
+    const { sender, now } = this.#options
+    const epochMs = now()
+    this.#dueMs = epochMs + this.#spread()
+    const hasSent = sender.packets > this.#reportedPackets
+    this.#reportedPackets = sender.packets
+    const info: SenderInfo = { epochMs, rtpTimestamp, packets: sender.packets, octets: sender.octets }
+    return toCompound({
+      ssrc: sender.ssrc,
+      cname: this.#cname,
+      sender: hasSent ? info : undefined,
+      block: this.#block(epochMs),
+      isBye,
+    })
+  }
+
+  /** Takes in a report of the far end; undefined when the datagram is none. */
+  accept(datagram: Buffer): HeardReport | undefined {
+    const heard = parseRtcp(datagram)
+    if (heard === undefined) return undefined
+    const nowMs = this.#options.now()
+    if (heard.senderReport !== undefined) this.#lastHeard = { senderReport: heard.senderReport, atMs: nowMs }
+    const block = heard.blocks.find(({ ssrc }) => ssrc === this.#options.sender.ssrc)
+    if (block !== undefined) {
+      const roundTrip = roundTripMs(block, nowMs)
+      this.#remote = {
+        packetsLost: block.packetsLost,
+        jitterMs: block.jitter / unitsPerMs,
+        // A report without a round trip (the far end has not heard our sender report yet) keeps the last known one.
+        ...(roundTrip === undefined ? lastRoundTrip(this.#remote) : { roundTripMs: roundTrip }),
+      }
+    }
+    return heard
+  }
+
+  #block(nowMs: number): ReportBlock | undefined {
+    const report = this.#options.reception.report()
+    if (report === undefined) return undefined
+    const heard = this.#lastHeard
+    return {
+      ...report,
+      lastSenderReport: heard?.senderReport ?? 0,
+      delaySinceLastSenderReport:
+        heard === undefined ? 0 : (toShortNtp(nowMs) - toShortNtp(heard.atMs)) >>> 0,
+    }
+  }
+
+  #spread(): number {
+    return intervalMs * (0.5 + randomBytes(1).readUInt8() / 255)
+  }
+}
+
+function lastRoundTrip(remote: RemoteReport | undefined): { roundTripMs?: number } {
+  return remote?.roundTripMs === undefined ? {} : { roundTripMs: remote.roundTripMs }
+}

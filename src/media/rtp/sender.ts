@@ -1,0 +1,72 @@
+// The packets of one outgoing stream: header, numbering and counts. Timestamps come from the tick, so they cannot drift.
+import { randomBytes } from 'node:crypto'
+import { frameBytes } from '../clips.ts'
+import { tickSamples } from '../tick-clock.ts'
+import { rtpHeaderBytes, writeRtpHeader } from './packet.ts'
+import { telephoneEventBytes, writeTelephoneEvent } from './telephone-event.ts'
+import type { TelephoneEvent } from './telephone-event.ts'
+
+/** A packet in a buffer that is used again: valid until a few packets later. */
+export interface Outgoing {
+  readonly packet: Buffer
+  readonly bytes: number
+}
+
+// One more than the kernel may owe us (see SocketPair), so that no packet is overwritten before it is sent.
+const ringPackets = 8
+
+export class RtpSender {
+  readonly ssrc = randomBytes(4).readUInt32BE()
+  // Random starts: RFC 3550 §5.1.
+  #sequence = randomBytes(2).readUInt16BE()
+  readonly #timestampStart = randomBytes(4).readUInt32BE()
+  readonly #ring = Array.from({ length: ringPackets }, () => Buffer.alloc(rtpHeaderBytes + frameBytes))
+  #lastAudioTick: number | undefined
+  #eventTick = 0
+  #packets = 0
+  #octets = 0
+
+  get packets(): number {
+    return this.#packets
+  }
+
+  get octets(): number {
+    return this.#octets
+  }
+
+  timestampAt(tick: number): number {
+    return (this.#timestampStart + tick * tickSamples) >>> 0
+  }
+
+  /** A packet whose payload the caller fills in, `frameBytes` from offset `rtpHeaderBytes`. */
+  audio(tick: number, payloadType: number, startsTalk: boolean): Outgoing {
+    // RFC 3551 §4.1: the marker tells where sound begins again after packets were not sent.
+    const marker = startsTalk || this.#lastAudioTick !== tick - 1
+    this.#lastAudioTick = tick
+    return this.#next({ tick, payloadType, marker, payloadBytes: frameBytes })
+  }
+
+  /** All packets of one event carry the timestamp of its first: RFC 4733 §2.2.1. */
+  event(tick: number, payloadType: number, step: { event: TelephoneEvent; isFirst: boolean }): Outgoing {
+    if (step.isFirst) this.#eventTick = tick
+    const outgoing = this.#next({
+      tick: this.#eventTick,
+      payloadType,
+      marker: step.isFirst,
+      payloadBytes: telephoneEventBytes,
+    })
+    writeTelephoneEvent(outgoing.packet, rtpHeaderBytes, step.event)
+    return outgoing
+  }
+
+  #next(options: { tick: number; payloadType: number; marker: boolean; payloadBytes: number }): Outgoing {
+    const { tick, payloadType, marker, payloadBytes } = options
+    const packet = this.#ring[this.#packets % ringPackets] ?? Buffer.alloc(rtpHeaderBytes + frameBytes)
+    const timestamp = this.timestampAt(tick)
+    writeRtpHeader(packet, { marker, payloadType, sequence: this.#sequence, timestamp, ssrc: this.ssrc })
+    this.#sequence = (this.#sequence + 1) & 0xffff
+    this.#packets += 1
+    this.#octets += payloadBytes
+    return { packet, bytes: rtpHeaderBytes + payloadBytes }
+  }
+}

@@ -1,0 +1,38 @@
+// The payload of a telephone-event packet: RFC 4733 §2.3.
+
+//  0                   1                   2                   3
+//  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+// |     event     |E|R| volume    |          duration             |
+// +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+
+export const telephoneEventBytes = 4
+
+/** Event codes 0 to 15 in order: RFC 4733 §3.2 table 3. */
+export const digitsByEvent = '0123456789*#ABCD'
+
+export interface TelephoneEvent {
+  readonly event: number
+  readonly isEnd: boolean
+  /** In timestamp units of 1/8000 s, from the start of this segment of the event. */
+  readonly duration: number
+}
+
+/** Undefined when the payload is too short. Later blocks of a redundant payload are repeats and are not read. */
+export function parseTelephoneEvent(payload: Buffer): TelephoneEvent | undefined {
+  if (payload.length < telephoneEventBytes) return undefined
+  return {
+    event: payload.readUInt8(0),
+    isEnd: (payload.readUInt8(1) & 0x80) !== 0,
+    duration: payload.readUInt16BE(2),
+  }
+}
+
+// -10 dBm0, a level every receiver takes; receivers that only want the digit ignore it.
+const volume = 10
+
+export function writeTelephoneEvent(packet: Buffer, offset: number, event: TelephoneEvent): void {
+  packet.writeUInt8(event.event, offset)
+  packet.writeUInt8((event.isEnd ? 0x80 : 0) | volume, offset + 1)
+  packet.writeUInt16BE(event.duration, offset + 2)
+}

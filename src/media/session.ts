@@ -1,0 +1,130 @@
+// One media session as the call engine sees it: offer and answer here, the packets in a worker.
+import { AppError } from '../lib/errors.ts'
+import { isDigits, longestDigitMs, sendingMs, shortestDigitMs } from './dtmf.ts'
+import type { MediaEvent, MediaSession, PlayOptions, PlayResult, StreamStats } from './media.ts'
+import { Negotiation } from './sdp/negotiation.ts'
+import type { Agreement } from './sdp/negotiation.ts'
+import type { WorkerLink } from './worker-link.ts'
+
+export interface SessionOptions {
+  readonly id: string
+  readonly address: string
+  readonly port: number
+  readonly link: WorkerLink
+  /** Called once, when the session is closed or its worker is gone. */
+  readonly onClosed: () => void
+}
+
+/** The wait for what a worker does at once. */
+export const promptLimitMs = 3000
+// The longest clip, and time to read it.
+const playLimitMs = 31 * 60 * 1000
+
+export class Session implements MediaSession {
+  readonly id: string
+  readonly address: string
+  readonly port: number
+  readonly #link: WorkerLink
+  readonly #onClosed: () => void
+  readonly #negotiation: Negotiation
+  readonly #listeners: ((event: MediaEvent) => void)[] = []
+  #stats: StreamStats = { packetsSent: 0, packetsReceived: 0, packetsLost: 0, jitterMs: 0, codec: '' }
+  #lastPlay = 0
+  #closing: Promise<StreamStats> | undefined
+
+  constructor({ id, address, port, link, onClosed }: SessionOptions) {
+    this.id = id
+    this.address = address
+    this.port = port
+    this.#link = link
+    this.#onClosed = onClosed
+    this.#negotiation = new Negotiation(String(Date.now()), { address, port })
+  }
+
+  async answer(offer: string): Promise<{ sdp: string; codec: string; isHeld: boolean }> {
+    const { sdp, agreement, isHeld } = this.#negotiation.answer(offer)
+    await this.#agree(agreement)
+    return { sdp, codec: agreement.law, isHeld }
+  }
+
+  offer(): Promise<string> {
+    return Promise.resolve(this.#negotiation.offer())
+  }
+
+  async acceptAnswer(sdp: string): Promise<{ codec: string }> {
+    const { agreement } = this.#negotiation.acceptAnswer(sdp)
+    await this.#agree(agreement)
+    return { codec: agreement.law }
+  }
+
+  async play({ clip, offsetMs = 0, signal }: PlayOptions): Promise<PlayResult> {
+    if (signal?.aborted === true) return { reason: 'stopped', playedMs: 0 }
+    this.#lastPlay += 1
+    const play = this.#lastPlay
+    const session = this.id
+    const stop = (): void => {
+      // When this fails the worker is gone, and the playback with it.
+      this.#link
+        .request<'stop-play'>({ kind: 'stop-play', session, play }, promptLimitMs)
+        .catch(() => undefined)
+    }
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      const { path } = clip
+      return await this.#link.request<'play'>({ kind: 'play', session, play, path, offsetMs }, playLimitMs)
+    } finally {
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+
+  async sendDigits(digits: string, durationMs: number): Promise<void> {
+    if (!isDigits(digits)) throw new AppError('bad_request', 'Digits are 0-9, *, #, A-D and w, at most 128.')
+    if (!(durationMs >= shortestDigitMs && durationMs <= longestDigitMs))
+      throw new AppError('bad_request', `A digit lasts ${shortestDigitMs} to ${longestDigitMs} ms.`)
+    const limitMs = sendingMs(digits, durationMs) + promptLimitMs
+    await this.#link.request<'digits'>({ kind: 'digits', session: this.id, digits, durationMs }, limitMs)
+  }
+
+  onEvent(listener: (event: MediaEvent) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  async stats(): Promise<StreamStats> {
+    if (this.#closing === undefined)
+      this.#stats = await this.#link.request<'stats'>({ kind: 'stats', session: this.id }, promptLimitMs)
+    return this.#stats
+  }
+
+  close(): Promise<StreamStats> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  /** What the worker saw. */
+  emit(event: MediaEvent): void {
+    for (const listener of this.#listeners) listener(event)
+  }
+
+  /** Its worker died: what runs has been rejected already, and the call is told that nothing will be heard again. */
+  lose(): void {
+    if (this.#closing !== undefined) return
+    this.#closing = Promise.resolve(this.#stats)
+    this.#onClosed()
+    this.emit({ type: 'timeout', silentMs: 0, cause: 'worker-lost' })
+  }
+
+  async #agree(agreement: Agreement): Promise<void> {
+    await this.#link.request<'agree'>({ kind: 'agree', session: this.id, agreement }, promptLimitMs)
+    this.#stats = { ...this.#stats, codec: agreement.law }
+  }
+
+  async #close(): Promise<StreamStats> {
+    try {
+      this.#stats = await this.#link.request<'close'>({ kind: 'close', session: this.id }, promptLimitMs)
+    } catch {
+      // The worker is gone or hangs, and its sockets end with it: the last known figures are the final ones.
+    }
+    this.#onClosed()
+    return this.#stats
+  }
+}

@@ -1,0 +1,272 @@
+// One RTP stream pair of one call leg, in its worker: what happens at each tick and with each datagram.
+import { AppError } from '../lib/errors.ts'
+import type { Clips } from './clips.ts'
+import { createTranscoder } from './codecs/g711.ts'
+import type { Law, Laws } from './codecs/g711.ts'
+import { DigitReceiver, digitSteps } from './dtmf.ts'
+import type { Digit, DigitStep } from './dtmf.ts'
+import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
+import { Player } from './player.ts'
+import type { Frame } from './player.ts'
+import type { SocketPair } from './ports.ts'
+import { isRtcp, parseRtp, rtpHeaderBytes } from './rtp/packet.ts'
+import type { RtpPacket } from './rtp/packet.ts'
+import { Reception } from './rtp/reception.ts'
+import { Reporter } from './rtp/reporter.ts'
+import { RtpSender } from './rtp/sender.ts'
+import type { Outgoing } from './rtp/sender.ts'
+import { SourceLatch } from './rtp/source.ts'
+import type { Endpoint } from './rtp/source.ts'
+import { parseTelephoneEvent } from './rtp/telephone-event.ts'
+import type { Agreement } from './sdp/negotiation.ts'
+
+export interface StreamOptions {
+  readonly sockets: SocketPair
+  readonly laws: Laws
+  readonly clips: Clips
+  readonly mediaTimeoutMs: number
+  readonly onEvent: (event: MediaEvent) => void
+  /** Monotonic, on the scale of epoch ms. */
+  readonly now: () => number
+}
+
+// RFC 3389 comfort noise: static, so phones send it unasked in pauses. It is a sign of life without sound.
+const comfortNoise = 13
+const unitsPerMs = 8
+
+interface Sending {
+  readonly steps: Iterator<DigitStep>
+  readonly resolve: () => void
+}
+
+export class Stream {
+  readonly #options: StreamOptions
+  readonly #sender = new RtpSender()
+  readonly #reception = new Reception()
+  readonly #source = new SourceLatch()
+  readonly #digits = new DigitReceiver()
+  readonly #reporter: Reporter
+  #agreement: Agreement | undefined
+  #player: { readonly id: number; readonly player: Player } | undefined
+  #sending: Sending | undefined
+  #transcoder: { readonly from: Law; readonly to: Law; readonly table: Uint8Array } | undefined
+  #remoteRtcp: Endpoint | undefined
+  #tick = 0
+  /** When the far end last gave a sign of life; undefined while it owes none. */
+  #aliveMs: number | undefined
+  #wasHeard = false
+
+  constructor(options: StreamOptions) {
+    this.#options = options
+    this.#reporter = new Reporter({
+      sender: this.#sender,
+      reception: this.#reception,
+      now: options.now,
+    })
+    options.sockets.listen(
+      (datagram, from) => this.#onRtpPort(datagram, from),
+      (datagram, from) => this.#onRtcp(datagram, from),
+    )
+  }
+
+  agree(agreement: Agreement): void {
+    this.#agreement = agreement
+    this.#source.signal(agreement.remote)
+    this.#remoteRtcp = undefined
+    this.#aliveMs = agreement.mayReceive ? (this.#aliveMs ?? this.#options.now()) : undefined
+  }
+
+  /** Ends a running playback as stopped. */
+  async play(play: { id: number; path: string; offsetMs: number }): Promise<PlayResult> {
+    if (this.#agreement === undefined) throw new Error('play before offer and answer')
+    this.#player?.player.stop()
+    const { clips, now } = this.#options
+    const { path, offsetMs } = play
+    const player = new Player({ clips, path, offsetMs, law: this.#agreement.law, nowMs: now() })
+    this.#player = { id: play.id, player }
+    return await player.result
+  }
+
+  stopPlay(id: number): void {
+    if (this.#player?.id === id) this.#player.player.stop()
+  }
+
+  /** Resolves when the last end packet is sent. Digits sent meanwhile by another request replace these. */
+  async sendDigits(digits: string, durationMs: number): Promise<void> {
+    if (this.#agreement?.send.event === undefined)
+      throw new AppError('media_not_acceptable', 'The far end does not take RFC 4733 digits.')
+    this.#sending?.resolve()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#sending = { steps: digitSteps(digits, durationMs), resolve }
+    await promise
+  }
+
+  /** The beat. Playback and digits go on in time also while the far end holds us; it just does not hear them. */
+  tick(tick: number, nowMs: number): void {
+    this.#tick = tick
+    const agreement = this.#agreement
+    if (agreement === undefined) return
+    const step = this.#nextDigitStep()
+    const player = this.#player?.player
+    const frame = step === undefined ? player?.next(nowMs) : undefined
+    if (player?.hasEnded === true) this.#player = undefined
+    const to = this.#source.destination
+    if (agreement.maySend && to !== undefined) this.#send(this.#build(agreement, { tick, step, frame }), to)
+    const expired = this.#digits.expire(nowMs)
+    if (expired !== undefined) this.#report([expired])
+    this.#checkSilence(nowMs)
+    if (this.#reporter.isDue()) this.#sendReport(false)
+  }
+
+  stats(): StreamStats {
+    const { remote } = this.#reporter
+    return {
+      packetsSent: this.#sender.packets,
+      packetsReceived: this.#reception.packetsReceived,
+      packetsLost: this.#reception.packetsLost,
+      jitterMs: this.#reception.jitter / unitsPerMs,
+      ...(remote === undefined ? {} : { remote }),
+      codec: this.#agreement?.law ?? '',
+    }
+  }
+
+  /** Says goodbye (RFC 3550 §6.6), ends what runs, and resolves when the ports are free. */
+  async close(): Promise<StreamStats> {
+    this.#player?.player.stop()
+    this.#sending?.resolve()
+    if (this.#sender.packets + this.#reception.packetsReceived > 0) this.#sendReport(true)
+    await this.#options.sockets.close()
+    return this.stats()
+  }
+
+  #nextDigitStep(): DigitStep | undefined {
+    if (this.#sending === undefined) return undefined
+    const { done, value } = this.#sending.steps.next()
+    if (done !== true) return value
+    this.#sending.resolve()
+    this.#sending = undefined
+    return undefined
+  }
+
+  /**
+   * One packet per tick, silence when there is nothing to say: it opens and holds the NAT binding, lets the far
+   * end latch on to us, and keeps phones and carriers that hang up on dead media from doing so. Not sending
+   * would need comfort noise (RFC 3389), which many phones play as a hiss or not at all.
+   */
+  #build(
+    agreement: Agreement,
+    { tick, step, frame }: { tick: number; step: DigitStep | undefined; frame: Frame | undefined },
+  ): Outgoing {
+    const { send, law } = agreement
+    // An event in progress stands for the audio: RFC 4733 §2.1 lets the two exclude each other.
+    if (step?.kind === 'event' && send.event !== undefined) return this.#sender.event(tick, send.event, step)
+    const outgoing = this.#sender.audio(tick, send.audio, frame?.isFirst === true)
+    if (frame === undefined) outgoing.packet.fill(this.#options.laws[law].silence, rtpHeaderBytes)
+    else this.#copyFrame(outgoing.packet, frame, law)
+    return outgoing
+  }
+
+  #copyFrame(packet: Buffer, { clip, offset }: Frame, law: Law): void {
+    const end = offset + packet.length - rtpHeaderBytes
+    clip.frames.copy(packet, rtpHeaderBytes, offset, end)
+    if (clip.law === law) return
+    // A re-offer changed the law in the middle of the clip.
+    const table = this.#transcoderOf(clip.law, law)
+    for (let at = rtpHeaderBytes; at < packet.length; at += 1) packet[at] = table[packet[at] ?? 0] ?? 0
+  }
+
+  #transcoderOf(from: Law, to: Law): Uint8Array {
+    if (this.#transcoder?.from !== from || this.#transcoder.to !== to) {
+      const { laws } = this.#options
+      this.#transcoder = { from, to, table: createTranscoder(laws[from], laws[to]) }
+    }
+    return this.#transcoder.table
+  }
+
+  #send({ packet, bytes }: Outgoing, to: Endpoint): void {
+    this.#options.sockets.sendRtp(packet, bytes, to)
+  }
+
+  #onRtpPort(datagram: Buffer, from: Endpoint): void {
+    if (this.#agreement?.hasRtcpMux === true && isRtcp(datagram)) return this.#onRtcp(datagram, from)
+    const packet = parseRtp(datagram)
+    if (packet !== undefined) this.#onRtp(packet, from)
+  }
+
+  #onRtp(packet: RtpPacket, from: Endpoint): void {
+    const agreement = this.#agreement
+    if (agreement === undefined) return
+    const { audio, event } = agreement.receive
+    const isEvent = packet.payloadType === event
+    if (!isEvent && packet.payloadType !== audio && packet.payloadType !== comfortNoise) return
+    const nowMs = this.#options.now()
+    // Without a right to send, a new source has no business here; the known one may still be draining.
+    if (!agreement.mayReceive && this.#source.latched === undefined) return
+    const { ssrc, sequence } = packet
+    if (this.#source.accept({ ...from, ssrc, sequence, nowMs }) === 'foreign') return
+    this.#hear(from, nowMs)
+    // Events repeat one timestamp, so it does not tell when the packet was sent.
+    const arrival = this.#reception.accept(packet, Math.round(nowMs * unitsPerMs), !isEvent)
+    if (arrival === 'duplicate' || arrival === 'stray') return
+    if (isEvent) this.#onEvent(packet, nowMs)
+    // Received speech (packet.payload, when the payload type is audio) ends here: recognition and recording attach
+    // at this place, behind a jitter buffer.
+  }
+
+  #onEvent(packet: RtpPacket, nowMs: number): void {
+    const event = parseTelephoneEvent(packet.payload)
+    if (event === undefined) return
+    const { timestamp, marker, ssrc } = packet
+    this.#report(this.#digits.accept({ ...event, timestamp, marker, ssrc }, nowMs))
+  }
+
+  #report(digits: readonly Digit[]): void {
+    for (const { digit, durationMs } of digits) this.#options.onEvent({ type: 'digit', digit, durationMs })
+  }
+
+  #onRtcp(datagram: Buffer, from: Endpoint): void {
+    const agreement = this.#agreement
+    if (agreement === undefined) return
+    // Only from the machine whose media we take, or that signalling named.
+    const media = this.#source.destination
+    if (from.address !== media?.address && from.address !== agreement.remoteRtcp?.address) return
+    if (this.#reporter.accept(datagram) === undefined) return
+    this.#remoteRtcp = from
+    if (this.#aliveMs !== undefined) this.#aliveMs = this.#options.now()
+  }
+
+  #hear(from: Endpoint, nowMs: number): void {
+    if (this.#agreement?.mayReceive === true) this.#aliveMs = nowMs
+    if (this.#wasHeard) return
+    this.#wasHeard = true
+    this.#options.onEvent({ type: 'first-packet', address: from.address, port: from.port })
+  }
+
+  #checkSilence(nowMs: number): void {
+    if (this.#aliveMs === undefined) return
+    const silentMs = Math.round(nowMs - this.#aliveMs)
+    if (silentMs < this.#options.mediaTimeoutMs) return
+    // Once; the next packet starts the watch again.
+    this.#aliveMs = undefined
+    this.#options.onEvent({ type: 'timeout', silentMs })
+  }
+
+  #sendReport(isBye: boolean): void {
+    const to = this.#rtcpDestination()
+    if (to === undefined) return
+    const packet = this.#reporter.report(this.#sender.timestampAt(this.#tick), isBye)
+    if (this.#agreement?.hasRtcpMux === true) this.#options.sockets.sendRtp(packet, packet.length, to)
+    else this.#options.sockets.sendRtcp(packet, to)
+  }
+
+  /** Where its reports come from; else beside its media, which NAT may have moved; else what the SDP says. */
+  #rtcpDestination(): Endpoint | undefined {
+    const agreement = this.#agreement
+    if (agreement?.remote === undefined) return undefined
+    if (agreement.hasRtcpMux) return this.#source.destination
+    if (this.#remoteRtcp !== undefined) return this.#remoteRtcp
+    const latched = this.#source.latched
+    if (latched === undefined || latched.address === agreement.remote.address) return agreement.remoteRtcp
+    return latched.port === 65_535 ? undefined : { address: latched.address, port: latched.port + 1 }
+  }
+}

@@ -1,0 +1,107 @@
+import { Worker } from 'node:worker_threads'
+import { afterEach, describe, expect, it } from 'vitest'
+import { RtpPeer } from '../../test/support/rtp-peer.ts'
+import { Inbox, until, within } from '../../test/support/wait.ts'
+import { createFakeClock } from '../lib/fake-clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createMedia } from './create-media.ts'
+import type { Media, MediaEvent } from './media.ts'
+
+const firstPort = 24_000 + (process.pid % 10) * 90
+const threads: Worker[] = []
+let media: Media | undefined
+
+function mediaWith(options: Partial<Parameters<typeof createMedia>[0]>): Media {
+  media = createMedia({
+    bind: '127.0.0.1',
+    publicAddress: undefined,
+    ports: { first: firstPort, last: firstPort + 19 },
+    workers: 1,
+    mediaTimeoutMs: 60_000,
+    log: silentLogger,
+    createWorker: (setup) => {
+      const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: setup })
+      threads.push(thread)
+      return thread
+    },
+    ...options,
+  })
+  return media
+}
+
+/** A worker that says it is ready and then never answers. */
+function createDeafWorker(): Worker {
+  const thread = new Worker(
+    `const { parentPort } = require('node:worker_threads')
+     parentPort.on('message', () => undefined)
+     parentPort.postMessage({ kind: 'ready' })`,
+    { eval: true },
+  )
+  threads.push(thread)
+  return thread
+}
+
+afterEach(async () => {
+  await media?.stop()
+  media = undefined
+  threads.length = 0
+})
+
+describe('a worker that dies', () => {
+  it('ends its playbacks, tells its calls, gives way to a new one, and leaves other workers alone', async () => {
+    const plane = mediaWith({ workers: 2 })
+    await plane.start()
+    const peer = await RtpPeer.open()
+    const [lost, kept] = [await plane.open(), await plane.open()]
+    await lost.answer(peer.offer())
+    const events = new Inbox<MediaEvent>()
+    lost.onEvent((event) => events.push(event))
+    const sending = lost.sendDigits('1'.repeat(100), 100)
+    const refused = expect(within('the failure', 2000, sending)).rejects.toMatchObject({ code: 'internal' })
+    // Sessions spread over the workers, the first one to the first.
+    await threads[0]?.terminate()
+    await refused
+    expect(await events.next('the loss', ({ type }) => type === 'timeout')).toEqual({
+      type: 'timeout',
+      silentMs: 0,
+      cause: 'worker-lost',
+    })
+    expect(plane.openSessions).toBe(1)
+    expect((await lost.close()).codec).toBe('PCMU')
+    expect((await kept.stats()).packetsSent).toBe(0)
+    await until('the new worker', async () => {
+      const session = await plane.open()
+      const isOnFirst = session.port < firstPort + 10
+      await session.close()
+      return isOnFirst
+    })
+    expect(threads.length).toBe(3)
+    await peer.close()
+  })
+})
+
+describe('a worker that hangs', () => {
+  it('never keeps a request waiting, and is ended and replaced', async () => {
+    const clock = createFakeClock()
+    const plane = mediaWith({ clock, createWorker: createDeafWorker })
+    await plane.start()
+    const opening = plane.open()
+    const refused = expect(opening).rejects.toMatchObject({ code: 'overloaded' })
+    await until('the request', () => clock.pending >= 2)
+    clock.advance(3000)
+    await refused
+    await until('a second worker', () => {
+      clock.advance(500)
+      return threads.length >= 2
+    })
+  })
+
+  it('does not start', async () => {
+    const clock = createFakeClock()
+    const silent = (): Worker => new Worker('setInterval(() => undefined, 1000)', { eval: true })
+    const starting = mediaWith({ clock, createWorker: silent }).start()
+    const refused = expect(starting).rejects.toMatchObject({ code: 'internal' })
+    clock.advance(10_000)
+    await refused
+  })
+})

@@ -1,0 +1,215 @@
+// A media worker from outside: requests with bounded waits, a watchdog, and a new thread when the old one died.
+import type { Worker } from 'node:worker_threads'
+import type { Clock, Timer } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Logger } from '../lib/log.ts'
+import type { MediaEvent } from './media.ts'
+import type {
+  Envelope,
+  FromWorker,
+  RequestKind,
+  RequestOf,
+  WorkerLoad,
+  WorkerReplies,
+  WorkerSetup,
+} from './messages.ts'
+
+export interface WorkerLinkOptions {
+  readonly createWorker: (setup: WorkerSetup, name: string) => Worker
+  readonly setup: WorkerSetup
+  readonly index: number
+  readonly clock: Clock
+  readonly log: Logger
+  readonly onEvent: (session: string, event: MediaEvent) => void
+  /** The thread died, and its sessions with it. */
+  readonly onLost: () => void
+}
+
+interface Waiting {
+  readonly resolve: (value: WorkerReplies[RequestKind]) => void
+  readonly reject: (error: AppError) => void
+  readonly timer: Timer
+}
+
+type State =
+  | { readonly at: 'stopped' }
+  | { readonly at: 'starting' | 'running' | 'stopping'; readonly worker: Worker }
+  | { readonly at: 'lost'; readonly restart: Timer }
+
+const startLimitMs = 10_000
+const stopLimitMs = 3000
+const pingEveryMs = 1000
+// A thread that misses this many in a row hangs: its beat is 20 ms.
+const mostMissedPings = 4
+const shortestRestartMs = 100
+const longestRestartMs = 30_000
+// A thread that lived this long did not die of its start; the next one may start at once again.
+const provenMs = 60_000
+
+function lost(cause?: unknown): AppError {
+  return new AppError('internal', 'The media worker of this call ended.', { cause })
+}
+
+export class WorkerLink {
+  readonly #options: WorkerLinkOptions
+  readonly #waiting = new Map<number, Waiting>()
+  #state: State = { at: 'stopped' }
+  #load: WorkerLoad = { lateShare: 0 }
+  #lastId = 0
+  #missedPings = 0
+  #watchdog: Timer | undefined
+  #restartMs = shortestRestartMs
+  #startedMs = 0
+
+  constructor(options: WorkerLinkOptions) {
+    this.#options = options
+  }
+
+  get isRunning(): boolean {
+    return this.#state.at === 'running'
+  }
+
+  get load(): WorkerLoad {
+    return this.#load
+  }
+
+  /** Resolves when the worker's beat runs. */
+  start(): Promise<void> {
+    const { createWorker, setup, index, clock, log } = this.#options
+    const worker = createWorker(setup, `media-${index}`)
+    this.#state = { at: 'starting', worker }
+    this.#startedMs = clock.monotonic()
+    return new Promise((resolve, reject) => {
+      const limit = clock.after(startLimitMs, () => {
+        // The exit that follows rejects.
+        void worker.terminate()
+      })
+      worker.on('message', (message: FromWorker) => {
+        if (message.kind !== 'ready') return this.#onMessage(message)
+        limit.cancel()
+        this.#state = { at: 'running', worker }
+        this.#missedPings = 0
+        this.#watch()
+        resolve()
+      })
+      worker.on('error', (error) => log.error({ worker: index, err: error }, 'media worker failed'))
+      worker.once('exit', (exitCode) => {
+        limit.cancel()
+        reject(lost())
+        this.#onExit(exitCode)
+      })
+    })
+  }
+
+  /** Ends the sessions in an orderly way, and the thread. Idempotent. */
+  async stop(): Promise<void> {
+    const state = this.#state
+    this.#watchdog?.cancel()
+    if (state.at === 'lost') state.restart.cancel()
+    if (state.at === 'stopped' || state.at === 'lost' || state.at === 'stopping') {
+      if (state.at === 'lost') this.#state = { at: 'stopped' }
+      return
+    }
+    const { worker } = state
+    this.#state = { at: 'stopping', worker }
+    if (state.at === 'running') await this.#ask(worker, { kind: 'stop' }, stopLimitMs).catch(() => undefined)
+    await worker.terminate()
+    this.#state = { at: 'stopped' }
+  }
+
+  /** Throws what the worker refused with, `overloaded` when it did not answer in time, `internal` when it died. */
+  request<Kind extends RequestKind>(request: RequestOf<Kind>, limitMs: number): Promise<WorkerReplies[Kind]> {
+    const state = this.#state
+    if (state.at !== 'running') return Promise.reject(lost())
+    return this.#ask(state.worker, request, limitMs)
+  }
+
+  #ask<Kind extends RequestKind>(
+    worker: Worker,
+    request: RequestOf<Kind>,
+    limitMs: number,
+  ): Promise<WorkerReplies[Kind]> {
+    this.#lastId += 1
+    const id = this.#lastId
+    return new Promise((resolve, reject) => {
+      const timer = this.#options.clock.after(limitMs, () => {
+        this.#waiting.delete(id)
+        reject(new AppError('overloaded', 'The media worker did not answer in time.', { detail: request }))
+      })
+      this.#waiting.set(id, {
+        // The reply to a request of this kind has the type of this kind: messages.ts pairs them.
+        resolve: (value) => resolve(value as WorkerReplies[Kind]),
+        reject,
+        timer,
+      })
+      const envelope: Envelope = { id, request }
+      worker.postMessage(envelope)
+    })
+  }
+
+  #onMessage(message: Exclude<FromWorker, { kind: 'ready' }>): void {
+    if (message.kind === 'event') return this.#options.onEvent(message.session, message.event)
+    const waiting = this.#waiting.get(message.id)
+    // Answered after its limit.
+    if (waiting === undefined) return
+    this.#waiting.delete(message.id)
+    waiting.timer.cancel()
+    if (message.kind === 'reply') return waiting.resolve(message.value)
+    const { code, stack } = message
+    waiting.reject(new AppError(code, message.message, { detail: { stack } }))
+  }
+
+  #watch(): void {
+    this.#watchdog?.cancel()
+    this.#watchdog = this.#options.clock.after(pingEveryMs, () => {
+      void this.#ping().then(() => {
+        if (this.#state.at === 'running') this.#watch()
+      })
+    })
+  }
+
+  async #ping(): Promise<void> {
+    try {
+      this.#load = await this.request<'ping'>({ kind: 'ping' }, pingEveryMs)
+      this.#missedPings = 0
+    } catch {
+      this.#missedPings += 1
+      const state = this.#state
+      if (this.#missedPings < mostMissedPings || state.at !== 'running') return
+      this.#options.log.error({ worker: this.#options.index }, 'media worker hangs and is ended')
+      await state.worker.terminate()
+    }
+  }
+
+  #onExit(exitCode: number): void {
+    // A start that failed is its caller's to repeat.
+    const wasWanted = this.#state.at !== 'running'
+    this.#watchdog?.cancel()
+    for (const waiting of this.#waiting.values()) {
+      waiting.timer.cancel()
+      waiting.reject(lost())
+    }
+    this.#waiting.clear()
+    if (wasWanted) {
+      this.#state = { at: 'stopped' }
+      return
+    }
+    const { log, index, onLost } = this.#options
+    log.error({ worker: index, exitCode }, 'media worker ended, its calls lose their media')
+    this.#restartLater()
+    onLost()
+  }
+
+  #restartLater(): void {
+    const { clock, log, index } = this.#options
+    if (clock.monotonic() - this.#startedMs > provenMs) this.#restartMs = shortestRestartMs
+    const restart = clock.after(this.#restartMs, () => {
+      this.start().catch((error: unknown) => {
+        log.error({ worker: index, err: error }, 'media worker did not start again')
+        this.#restartLater()
+      })
+    })
+    this.#restartMs = Math.min(longestRestartMs, this.#restartMs * 2)
+    this.#state = { at: 'lost', restart }
+  }
+}
