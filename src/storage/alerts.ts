@@ -1,0 +1,199 @@
+// Alerts: taken at once, written soon and in batches, read by page, forgotten after a month.
+import { sql } from 'kysely'
+import type { SelectQueryBuilder } from 'kysely'
+import type { Tenancy } from '../lib/caller.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
+import { createSid } from '../lib/ids.ts'
+import type { Logger } from '../lib/log.ts'
+import { createTokenBuckets } from '../lib/token-buckets.ts'
+import type { Database, Parameter, Session } from './database.ts'
+import type { AlertRow, Schema } from './tables.ts'
+
+export interface Alert {
+  /** Or a service provider alone. */
+  readonly account_sid?: string
+  readonly service_provider_sid?: string
+  readonly alert_type: string
+  readonly message: string
+  readonly detail?: string
+  readonly vendor?: string
+  readonly call_sid?: string
+}
+
+export interface AlertQuery {
+  /** From 1. */
+  readonly page: number
+  readonly count: number
+  readonly alert_type?: string
+  /** The last N x 24 hours; overrides start and end. */
+  readonly days?: number
+  /** Epoch ms, both inclusive. */
+  readonly start?: number
+  readonly end?: number
+}
+
+export type AlertOwner = { readonly account_sid: string } | { readonly service_provider_sid: string }
+
+export interface AlertLog {
+  /** Never throws and never waits. Of a flood from one account, some are kept. */
+  raise(alert: Alert): void
+  page(
+    tenancy: Tenancy,
+    owner: AlertOwner,
+    query: AlertQuery,
+  ): Promise<{ readonly total: number; readonly rows: readonly AlertRow[] }>
+}
+
+export interface AlertStore extends AlertLog {
+  /** Resolves when everything raised so far is committed. */
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface AlertStoreOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const dayMs = 86_400_000
+const keepMs = 30 * dayMs
+const pruneIntervalMs = 3_600_000
+const maxPruned = 1000
+const soonMs = 200
+const maxWaiting = 1000
+// What one sort of trouble of one account may say a minute: enough to see it, too little to drown the rest.
+const perTrouble = { capacity: 20, refillMs: 60_000 }
+const longest = { message: 500, detail: 1024 }
+
+export function createAlertStore({ database, clock, log }: AlertStoreOptions): AlertStore {
+  const db = database.builder
+  const troubles = createTokenBuckets(clock)
+  let waiting: AlertRow[] = []
+  let timer: Timer | undefined
+  let running: Promise<void> = Promise.resolve()
+  let prunedAt = Number.NEGATIVE_INFINITY
+
+  async function writeWaiting(): Promise<void> {
+    const rows = waiting
+    if (rows.length === 0) return
+    waiting = []
+    const isPruneDue = clock.monotonic() - prunedAt >= pruneIntervalMs
+    try {
+      await database.commitBeside(async (session) => {
+        for (const row of rows) await insert(session, row)
+        if (isPruneDue) await prune(session)
+      })
+      if (isPruneDue) prunedAt = clock.monotonic()
+    } catch (error) {
+      log.error({ err: error, alerts: rows.length }, 'alerts could not be written')
+    }
+  }
+
+  async function insert(session: Session, row: AlertRow): Promise<void> {
+    const provider =
+      row.account_sid === null || row.service_provider_sid !== ''
+        ? row.service_provider_sid
+        : sql<string>`coalesce((select service_provider_sid from accounts where account_sid = ${row.account_sid}), '')`
+    await run(
+      session,
+      db
+        .insertInto('alerts')
+        .values({ ...row, service_provider_sid: provider })
+        .compile(),
+    )
+  }
+
+  async function prune(session: Session): Promise<void> {
+    const old = db
+      .selectFrom('alerts')
+      .select('alert_sid')
+      .where('time', '<', clock.now() - keepMs)
+      .limit(maxPruned)
+    await run(session, db.deleteFrom('alerts').where('alert_sid', 'in', old).compile())
+  }
+
+  function flush(): Promise<void> {
+    timer?.cancel()
+    timer = undefined
+    running = running.then(writeWaiting)
+    return running
+  }
+
+  return {
+    raise(alert) {
+      const owner = alert.account_sid ?? alert.service_provider_sid ?? ''
+      const isFlood =
+        waiting.length >= maxWaiting || troubles.take(`${owner} ${alert.alert_type}`, perTrouble) > 0
+      if (isFlood) return
+      waiting.push(toRow(alert, clock.now()))
+      timer ??= clock.after(soonMs, () => void flush())
+    },
+    async page(tenancy, owner, query) {
+      const matching = <O>(select: Selecting<O>): Selecting<O> =>
+        within(filtered(select, query, clock.now()), tenancy, owner)
+      const total = matching(db.selectFrom('alerts').select((eb) => eb.fn.countAll().as('total')))
+      const rows = matching(db.selectFrom('alerts').selectAll())
+        .orderBy('time', 'desc')
+        .orderBy('alert_sid', 'desc')
+        .limit(query.count)
+        .offset((query.page - 1) * query.count)
+      const [counted, found] = await Promise.all([
+        run(database.slowReader, total.compile()),
+        run(database.slowReader, rows.compile()),
+      ])
+      return { total: Number(counted[0]?.['total'] ?? 0), rows: found as unknown as AlertRow[] }
+    },
+    flush,
+    stop: flush,
+  }
+}
+
+type Selecting<O> = SelectQueryBuilder<Schema, 'alerts', O>
+
+function run(session: Session, query: { readonly sql: string; readonly parameters: readonly unknown[] }) {
+  return session.all(query.sql, query.parameters as readonly Parameter[])
+}
+
+function toRow(alert: Alert, time: number): AlertRow {
+  const { account_sid, service_provider_sid, alert_type, message, detail, vendor, call_sid } = alert
+  return {
+    alert_sid: createSid(),
+    account_sid: account_sid ?? null,
+    service_provider_sid: service_provider_sid ?? '',
+    alert_type,
+    message: message.slice(0, longest.message),
+    detail: detail?.slice(0, longest.detail) ?? null,
+    vendor: vendor ?? null,
+    call_sid: call_sid ?? null,
+    time,
+  }
+}
+
+function filtered<O>(query: Selecting<O>, wanted: AlertQuery, now: number): Selecting<O> {
+  const { days, alert_type } = wanted
+  const start = days === undefined ? wanted.start : now - days * dayMs
+  const end = days === undefined ? wanted.end : undefined
+  let result = query
+  if (start !== undefined) result = result.where('time', '>=', start)
+  if (end !== undefined) result = result.where('time', '<=', end)
+  if (alert_type !== undefined) result = result.where('alert_type', '=', alert_type)
+  return result
+}
+
+/** The owner that was asked for, and the tenancy of whoever asks: the second wall. */
+function within<O>(query: Selecting<O>, tenancy: Tenancy, owner: AlertOwner): Selecting<O> {
+  const asked =
+    'account_sid' in owner
+      ? query.where('account_sid', '=', owner.account_sid)
+      : query.where('service_provider_sid', '=', owner.service_provider_sid)
+  switch (tenancy.level) {
+    case 'account':
+      return asked.where('account_sid', '=', tenancy.account_sid)
+    case 'service_provider':
+      return asked.where('service_provider_sid', '=', tenancy.service_provider_sid)
+    case 'admin':
+    case 'system':
+      return asked
+  }
+}

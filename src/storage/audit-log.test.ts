@@ -1,0 +1,293 @@
+import { createHash } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemTenancy } from '../lib/caller.ts'
+import type { Tenancy } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import { createSid } from '../lib/ids.ts'
+import { genesis, hashOf } from './audit-log.ts'
+import type { AuditPage, AuditQuery } from './audit-log.ts'
+import { mask } from './change-set.ts'
+import { descriptors } from './descriptors.ts'
+import type { Actor } from './storage.ts'
+import type { AuditEntryRow } from './tables.ts'
+import { makeAccount, onEachStore } from './test-platform.ts'
+import type { TestAccount, TestStorage } from './test-platform.ts'
+
+onEachStore(({ name: store, open }) => {
+  let test: TestStorage
+  let mine: TestAccount
+
+  beforeEach(async () => {
+    test = await open()
+    mine = await makeAccount(test.storage)
+  })
+  afterEach(() => test.close())
+
+  const admin: Tenancy = { level: 'admin' }
+  const page = (query: Partial<AuditQuery> = {}, tenancy: Tenancy = admin): Promise<AuditPage> =>
+    test.storage.audit.page(tenancy, { page: 1, count: 500, ...query })
+  const entriesOf = async (sid: string): Promise<readonly AuditEntryRow[]> => (await page({ sid })).rows
+  const actor: Actor = {
+    principal: { kind: 'user', user_sid: 'u1', name: 'Ada', session_sid: 's1' },
+    request_id: 'r-1',
+    address: '192.0.2.7',
+  }
+  const clients = (by: Actor | undefined = actor) => test.storage.for(mine.asAccount, by).clients
+  const cellsOf = (text: string | null): unknown => (text === null ? null : JSON.parse(text))
+
+  describe('a change', () => {
+    it('leaves one entry that says who, from where, in which request, and what', async () => {
+      const { client_sid } = await clients().insert({ username: 'alice', password: 'planted-secret-1' })
+      const [entry, ...others] = await entriesOf(client_sid)
+      expect(others).toEqual([])
+      expect(entry).toMatchObject({
+        actor_kind: 'user',
+        actor_sid: 'u1',
+        actor_name: 'Ada',
+        address: '192.0.2.7',
+        request_id: 'r-1',
+        action: 'create',
+        resource: 'clients',
+        account_sid: mine.account_sid,
+        service_provider_sid: mine.service_provider_sid,
+        before: null,
+      })
+      expect(cellsOf(entry!.after)).toMatchObject({ username: 'alice', password: mask, is_active: 1 })
+    })
+
+    it('of some columns tells those and no others, as they were and as they are', async () => {
+      const { client_sid } = await clients().insert({ username: 'alice', password: 'p' })
+      await clients().update(client_sid, { username: 'bob', is_active: 1 })
+      const [entry] = await entriesOf(client_sid)
+      expect(entry?.action).toBe('update')
+      expect([cellsOf(entry!.before), cellsOf(entry!.after)]).toEqual([
+        { username: 'alice', version: 1 },
+        { username: 'bob', version: 2 },
+      ])
+    })
+
+    it('of a secret tells that it has changed, not what it is; the same secret again is no change', async () => {
+      const { client_sid } = await clients().insert({ username: 'alice', password: 'planted-secret-1' })
+      await clients().update(client_sid, { password: 'planted-secret-2' })
+      await clients().update(client_sid, { password: 'planted-secret-2' })
+      const [again, changed] = await entriesOf(client_sid)
+      expect(cellsOf(changed!.after)).toEqual({ password: mask, version: 2 })
+      expect(cellsOf(again!.after)).toEqual({ version: 3 })
+      expect(await test.contents()).not.toMatch(/planted-secret/)
+    })
+
+    it('that removes a record keeps what it was', async () => {
+      const { client_sid } = await clients().insert({ username: 'alice', password: 'p' })
+      await clients().remove(client_sid)
+      const [entry] = await entriesOf(client_sid)
+      expect(entry).toMatchObject({ action: 'delete', after: null, account_sid: mine.account_sid })
+      expect(cellsOf(entry!.before)).toMatchObject({ username: 'alice', password: mask })
+    })
+
+    it('of one record in many steps of a transaction is one entry, and none when nothing remains', async () => {
+      const [kept, gone] = [createSid(), createSid()]
+      await test.storage.transaction(
+        mine.asAccount,
+        async (rows) => {
+          await rows.clients.insert({ client_sid: kept, username: 'kept', password: 'p' })
+          await rows.clients.insert({ client_sid: gone, username: 'gone', password: 'p' })
+          await rows.clients.update(kept, { username: 'kept on' })
+          await rows.clients.remove(gone)
+        },
+        actor,
+      )
+      expect(await entriesOf(gone)).toEqual([])
+      const [entry, ...others] = await entriesOf(kept)
+      expect(others).toEqual([])
+      expect(entry?.action).toBe('create')
+      expect(cellsOf(entry!.after)).toMatchObject({ username: 'kept on' })
+    })
+
+    it('that fails leaves no entry', async () => {
+      const before = (await page()).total
+      const work = test.storage.transaction(mine.asAccount, async (rows) => {
+        await rows.clients.insert({ username: 'alice', password: 'p' })
+        throw new AppError('bad_request', 'changed my mind')
+      })
+      await expect(work).rejects.toThrow('changed my mind')
+      expect(await clients().update(createSid(), { username: 'nobody' })).toBe(false)
+      expect(await clients().remove(createSid())).toBe(false)
+      expect((await page()).total).toBe(before)
+    })
+
+    it('of the platform says so, and a trace of use is no change', async () => {
+      const { api_keys } = test.storage.for(systemTenancy)
+      const { api_key_sid } = await api_keys.insert({ token_hash: 'planted-hash', token_prefix: 'abc' })
+      await api_keys.update(api_key_sid, { last_used: 1 })
+      const [entry, ...others] = await entriesOf(api_key_sid)
+      expect(others).toEqual([])
+      expect(entry).toMatchObject({ actor_kind: 'platform', actor_sid: null, request_id: null })
+      expect(entry!.after).not.toContain('planted-hash')
+    })
+  })
+
+  it('masks every column that by its name may hold a secret', async () => {
+    // Names, ids, counts and marks that only sound like one.
+    const harmless =
+      /_sid$|^token_prefix$|^min_password_length$|^use_voice_cloning_key$|^private_network_cidr$/
+    for (const [table, { secrets = [], hashes = [] }] of Object.entries(descriptors)) {
+      const covered: readonly string[] = [...secrets, ...hashes]
+      const sounding = (await columnsOf(table)).filter(
+        (column) => /pass|secret|token|hash|credential|private|_key$/.test(column) && !harmless.test(column),
+      )
+      expect(
+        sounding.filter((column) => !covered.includes(column)),
+        table,
+      ).toEqual([])
+    }
+  })
+
+  const columnsOf = async (table: string): Promise<string[]> => {
+    const rows = await test.query(
+      store === 'SQLite'
+        ? `select name from pragma_table_info('${table}')`
+        : `select column_name as name from information_schema.columns where table_name = '${table}'`,
+    )
+    return rows.map(({ name }) => String(name))
+  }
+
+  describe('a page', () => {
+    it('shows each tenancy what happened to its own rows, newest first', async () => {
+      const other = await makeAccount(test.storage)
+      const sibling = await makeAccount(test.storage, mine.service_provider_sid)
+      for (const { asAccount } of [mine, sibling, other])
+        await test.storage.for(asAccount).clients.insert({ username: 'x', password: 'p' })
+      const seen = async (tenancy: Tenancy): Promise<(string | null)[]> =>
+        (await page({ resource: 'clients' }, tenancy)).rows.map(({ account_sid }) => account_sid)
+      expect(await seen(mine.asAccount)).toEqual([mine.account_sid])
+      expect(await seen(mine.asProvider)).toEqual([sibling.account_sid, mine.account_sid])
+      expect(await seen(admin)).toEqual([other.account_sid, sibling.account_sid, mine.account_sid])
+      expect((await page({ account_sid: other.account_sid }, mine.asAccount)).total).toBe(0)
+    })
+
+    it('is cut and narrowed as asked', async () => {
+      for (const username of ['a', 'b', 'c']) await clients().insert({ username, password: 'p' })
+      const second = await page({ resource: 'clients', count: 2, page: 2 })
+      expect(second.total).toBe(3)
+      expect(second.rows.map(({ after }) => (cellsOf(after) as { username: string }).username)).toEqual(['a'])
+      expect((await page({ actor_sid: 'u1' })).total).toBe(3)
+      expect((await page({ actor_sid: 'u2' })).total).toBe(0)
+      expect((await page({ action: 'delete' })).total).toBe(0)
+      const at = second.rows[0]!.at
+      expect((await page({ start: at, resource: 'clients' })).total).toBe(3)
+      expect((await page({ end: at - 1, resource: 'clients' })).total).toBe(0)
+    })
+  })
+
+  describe('the chain', () => {
+    const verdict = () => test.storage.audit.verify()
+    /** What somebody does who owns the database. */
+    const tamper = async (sql: string): Promise<void> => {
+      if (store === 'SQLite') {
+        await test.query('drop trigger audit_log_no_update')
+        await test.query('drop trigger audit_log_no_delete')
+      } else await test.query('alter table audit_log disable trigger all')
+      await test.query(sql)
+    }
+    const write = async (count: number): Promise<void> => {
+      for (let n = 0; n < count; n++) await clients().insert({ username: `user ${n}`, password: 'p' })
+    }
+
+    it('is whole over everything that was written, and ends where the verdict says', async () => {
+      await write(5)
+      const found = await verdict()
+      const { rows, total } = await page()
+      expect(found).toEqual({
+        isIntact: true,
+        entries: total,
+        head: { seq: rows[0]!.seq, hash: rows[0]!.hash },
+        problems: [],
+      })
+      expect(rows.at(-1)).toMatchObject({ seq: 1, previous_hash: genesis })
+      await test.reopen()
+      await write(1).catch(() => undefined)
+      expect((await verdict()).isIntact).toBe(true)
+    })
+
+    it('can be checked by anybody from what the API shows', async () => {
+      const { client_sid } = await clients().insert({ username: 'Zoë "z"', password: 'p' })
+      const [entry] = await entriesOf(client_sid)
+      const { hash, ...rest } = entry!
+      const shown: Record<string, unknown> = {
+        ...rest,
+        at: new Date(rest.at).toISOString(),
+        before: cellsOf(rest.before),
+        after: cellsOf(rest.after),
+      }
+      expect(createHash('sha256').update(sorted(shown)).digest('hex')).toBe(hash)
+      expect(hashOf(rest)).toBe(hash)
+    })
+
+    it('stays whole when many write at once', async () => {
+      await Promise.all(
+        Array.from({ length: 30 }, (_, n) => clients().insert({ username: `user ${n}`, password: 'p' })),
+      )
+      expect(await verdict()).toMatchObject({ isIntact: true, problems: [] })
+    })
+
+    it('is refused every change by the database itself', async () => {
+      await expect(test.query("update audit_log set action = 'x'")).rejects.toThrow('append-only')
+      await expect(test.query('delete from audit_log')).rejects.toThrow('append-only')
+    })
+
+    it.each([
+      ['an entry that was changed', "update audit_log set after = '{}' where seq = 3", 3, 'changed'],
+      [
+        'an entry whose maker was changed',
+        "update audit_log set actor_sid = 'x' where seq = 3",
+        3,
+        'changed',
+      ],
+      ['an entry that was removed', 'delete from audit_log where seq = 3', 3, 'missing'],
+      ['entries removed from the beginning', 'delete from audit_log where seq < 3', 1, 'missing'],
+      ['entries removed from the end', 'delete from audit_log where seq >= 5', 5, 'missing'],
+      ['a hash that was changed', `update audit_log set hash = '${genesis}' where seq = 3`, 3, 'changed'],
+      ['a head that was forged', "update audit_head set seq = 4, seal = 'x'", 4, 'head'],
+      ['a head that was taken away', 'delete from audit_head', 7, 'head'],
+    ])('shows %s', async (_name, sql, seq, problem) => {
+      await write(4)
+      expect((await page()).total).toBe(7)
+      await tamper(sql)
+      const found = await verdict()
+      expect(found.isIntact).toBe(false)
+      expect(found.problems).toContainEqual({ seq, problem })
+    })
+
+    it('shows an entry that was changed and given its hash anew, at the one after it', async () => {
+      await write(4)
+      const { rows } = await page()
+      const { hash: _hash, ...third } = rows.find(({ seq }) => seq === 3)!
+      const forged = hashOf({ ...third, actor_name: 'Somebody else' })
+      await tamper(`update audit_log set actor_name = 'Somebody else', hash = '${forged}' where seq = 3`)
+      expect((await verdict()).problems).toEqual([{ seq: 4, problem: 'unchained' }])
+    })
+
+    it('does not become good again by what is written after a forged head', async () => {
+      await write(4)
+      const { rows } = await page()
+      const kept = rows.find(({ seq }) => seq === 5)!
+      await tamper('delete from audit_log where seq > 5')
+      await test.query(`update audit_head set seq = 5, hash = '${kept.hash}'`)
+      await clients().insert({ username: 'later', password: 'p' })
+      const found = await verdict()
+      expect(found.problems).toEqual([{ seq: 6, problem: 'head' }])
+    })
+
+    it('goes on over a whole database being verified while it is written', async () => {
+      const [found] = await Promise.all([verdict(), write(20)])
+      expect(found.isIntact).toBe(true)
+    })
+  })
+})
+
+/** RFC 8785, for values without numbers beyond the integers. */
+function sorted(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${sorted(member)}`).join(',')}}`
+}

@@ -1,0 +1,315 @@
+// The audit log: who changed what, written with the change, chained so that later tampering shows.
+// What the chain proves and what not: docs/decisions/0006-audit-log.md.
+import { hash as digest, timingSafeEqual } from 'node:crypto'
+import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { Tenancy } from '../lib/caller.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Change } from './change-set.ts'
+import type { Cells, Database, Parameter, Session } from './database.ts'
+import { prepare, slot } from './prepared.ts'
+import type { Vault } from './secrets.ts'
+import type { Actor } from './storage.ts'
+import type { AuditEntryRow, Schema } from './tables.ts'
+
+export interface AuditLog {
+  /** Within the transaction of the changes. */
+  append(session: Session, changes: readonly Change[], actor: Actor | undefined): Promise<void>
+  /** Newest first, as far as the tenancy sees. */
+  page(tenancy: Tenancy, query: AuditQuery): Promise<AuditPage>
+  verify(): Promise<AuditVerdict>
+  /** Makes the head of a log that has none yet. */
+  begin(session: Session): Promise<void>
+}
+
+export interface AuditQuery {
+  /** From 1. */
+  readonly page: number
+  readonly count: number
+  readonly account_sid?: string | undefined
+  readonly resource?: string | undefined
+  readonly sid?: string | undefined
+  readonly action?: AuditEntryRow['action'] | undefined
+  readonly actor_sid?: string | undefined
+  /** Epoch ms, both inclusive. */
+  readonly start?: number | undefined
+  readonly end?: number | undefined
+}
+
+export interface AuditPage {
+  readonly total: number
+  readonly rows: readonly AuditEntryRow[]
+}
+
+export interface AuditVerdict {
+  readonly isIntact: boolean
+  /** How many entries were read. */
+  readonly entries: number
+  /** Where the chain ends. Who keeps it elsewhere can tell later that nothing up to here was replaced. */
+  readonly head: { readonly seq: number; readonly hash: string }
+  /** The first hundred. */
+  readonly problems: readonly AuditProblem[]
+}
+
+export interface AuditProblem {
+  /** The entry at which it shows. */
+  readonly seq: number
+  readonly problem: 'missing' | 'changed' | 'unchained' | 'head'
+}
+
+/** The hash before the first. */
+export const genesis = '0'.repeat(64)
+
+const headId = 1
+
+export interface AuditLogOptions {
+  readonly database: Database
+  readonly vault: Vault
+  readonly clock: Clock
+}
+
+export function createAuditLog({ database, vault, clock }: AuditLogOptions): AuditLog {
+  const db = database.builder
+  const queries = createQueries(db)
+  const sealOf = (seq: number, hash: string): string => vault.mac('audit head', `${seq} ${hash}`)
+
+  let known: { readonly seq: number; readonly hash: string; readonly seal: string } | undefined
+
+  async function readHead(session: Session): Promise<Head | undefined> {
+    const [row] = await queries.head.all(session, { id: headId })
+    if (row === undefined) return undefined
+    const [seq, hash, seal] = [Number(row['seq']), String(row['hash']), String(row['seal'])]
+    // The seal that was set last is known to be good: checking it costs as much as making it.
+    const isKnown = known?.seq === seq && known.hash === hash && known.seal === seal
+    return { seq, hash, isSealed: isKnown || isSame(seal, sealOf(seq, hash)) }
+  }
+
+  return {
+    async append(session, changes, actor) {
+      if (changes.length === 0) return
+      const head = (await readHead(session)) ?? { seq: 0, hash: genesis, isSealed: false }
+      let { seq, hash } = head
+      const at = clock.now()
+      for (const change of changes) {
+        const entry = entryOf(change, actor, { seq: ++seq, at, previous_hash: hash })
+        hash = hashOf(entry)
+        await queries.append.all(session, { ...entry, hash })
+      }
+      // A head that somebody has forged is not made good by what comes after it.
+      const seal = head.isSealed ? sealOf(seq, hash) : 'broken'
+      if (head.isSealed) known = { seq, hash, seal }
+      await queries.moveHead.all(session, { id: headId, seq, hash, seal })
+    },
+    async page(tenancy, query) {
+      const matching = <O>(select: Selecting<O>): Selecting<O> => filtered(within(select, tenancy), query)
+      const total = matching(db.selectFrom('audit_log').select((eb) => eb.fn.countAll().as('total')))
+      const rows = matching(db.selectFrom('audit_log').selectAll())
+        .orderBy('seq', 'desc')
+        .limit(query.count)
+        .offset((query.page - 1) * query.count)
+      const run = (compiled: { readonly sql: string; readonly parameters: readonly unknown[] }) =>
+        database.slowReader.all(compiled.sql, compiled.parameters as readonly Parameter[])
+      const [counted, found] = await Promise.all([run(total.compile()), run(rows.compile())])
+      return { total: Number(counted[0]?.['total'] ?? 0), rows: found as unknown as AuditEntryRow[] }
+    },
+    async verify() {
+      const head = await readHead(database.reader)
+      return verifyChain(head, async (after, upTo) => {
+        const rows = await queries.next.all(database.slowReader, { after, upTo })
+        return rows as unknown as AuditEntryRow[]
+      })
+    },
+    async begin(session) {
+      const [[head], [entry]] = [
+        await queries.head.all(session, { id: headId }),
+        await queries.next.all(session, { after: 0, upTo: Number.MAX_SAFE_INTEGER }),
+      ]
+      // Entries without a head: it was taken away, and verification shall say so.
+      if (head !== undefined || entry !== undefined) return
+      await queries.makeHead.all(session, { id: headId, seq: 0, hash: genesis, seal: sealOf(0, genesis) })
+    },
+  }
+}
+
+interface Head {
+  readonly seq: number
+  readonly hash: string
+  readonly isSealed: boolean
+}
+
+type Entry = Omit<AuditEntryRow, 'hash'>
+
+function entryOf(
+  change: Change,
+  actor: Actor | undefined,
+  place: Pick<AuditEntryRow, 'seq' | 'at' | 'previous_hash'>,
+): Entry {
+  const { action, resource, sid, service_provider_sid, account_sid, before, after } = change
+  return {
+    ...place,
+    ...whoIs(actor),
+    address: actor?.address ?? null,
+    request_id: actor?.request_id ?? null,
+    service_provider_sid,
+    account_sid,
+    action,
+    resource,
+    sid,
+    before: before === null ? null : canonical(before),
+    after: after === null ? null : canonical(after),
+  }
+}
+
+function whoIs(actor: Actor | undefined): Pick<Entry, 'actor_kind' | 'actor_sid' | 'actor_name'> {
+  if (actor === undefined) return { actor_kind: 'platform', actor_sid: null, actor_name: null }
+  const { principal } = actor
+  switch (principal?.kind) {
+    case undefined:
+      return { actor_kind: 'anonymous', actor_sid: null, actor_name: null }
+    case 'api_key':
+      return { actor_kind: 'api_key', actor_sid: principal.api_key_sid, actor_name: null }
+    case 'user':
+      return { actor_kind: 'user', actor_sid: principal.user_sid, actor_name: principal.name }
+  }
+}
+
+/** JSON as RFC 8785 §3.2 writes it: members sorted, no white space. Rows hold nothing but texts, integers and nulls. */
+function canonical(row: Cells): string {
+  let text = ''
+  for (const column of Object.keys(row).sort())
+    text += `${text === '' ? '' : ','}"${column}":${JSON.stringify(row[column])}`
+  return `{${text}}`
+}
+
+/** SHA-256 of the entry as the API shows it, without this hash, in the form of RFC 8785. */
+export function hashOf(entry: Entry): string {
+  const { before, after, at } = entry
+  const text = (value: string | number | null): string => JSON.stringify(value)
+  const members = [
+    `"account_sid":${text(entry.account_sid)}`,
+    `"action":${text(entry.action)}`,
+    `"actor_kind":${text(entry.actor_kind)}`,
+    `"actor_name":${text(entry.actor_name)}`,
+    `"actor_sid":${text(entry.actor_sid)}`,
+    `"address":${text(entry.address)}`,
+    `"after":${after ?? 'null'}`,
+    `"at":${text(new Date(at).toISOString())}`,
+    `"before":${before ?? 'null'}`,
+    `"previous_hash":${text(entry.previous_hash)}`,
+    `"request_id":${text(entry.request_id)}`,
+    `"resource":${text(entry.resource)}`,
+    `"seq":${text(entry.seq)}`,
+    `"service_provider_sid":${text(entry.service_provider_sid)}`,
+    `"sid":${text(entry.sid)}`,
+  ]
+  return digest('sha256', `{${members.join(',')}}`, 'hex')
+}
+
+const maxProblems = 100
+const batchSize = 500
+
+/** Walks the chain from its beginning, a batch at a time, so that nothing else has to wait. */
+async function verifyChain(
+  head: Head | undefined,
+  read: (after: number, upTo: number) => Promise<readonly AuditEntryRow[]>,
+): Promise<AuditVerdict> {
+  const problems: AuditProblem[] = []
+  const report = (seq: number, problem: AuditProblem['problem']): void => {
+    if (problems.length < maxProblems) problems.push({ seq, problem })
+  }
+  // What is written meanwhile is not yet looked at.
+  const upTo = head?.seq ?? Number.MAX_SAFE_INTEGER
+  let last = { seq: 0, hash: genesis }
+  let entries = 0
+  for (;;) {
+    const rows = await read(last.seq, upTo)
+    for (const row of rows) {
+      if (row.seq !== last.seq + 1) report(last.seq + 1, 'missing')
+      else if (row.previous_hash !== last.hash) report(row.seq, 'unchained')
+      if (!isIntact(row)) report(row.seq, 'changed')
+      last = { seq: row.seq, hash: row.hash }
+    }
+    entries += rows.length
+    if (rows.length < batchSize) break
+  }
+  if (head === undefined || !head.isSealed || (head.seq === last.seq && head.hash !== last.hash))
+    report(last.seq, 'head')
+  else if (head.seq !== last.seq) report(last.seq + 1, 'missing')
+  return { isIntact: problems.length === 0, entries, head: { seq: last.seq, hash: last.hash }, problems }
+}
+
+function isIntact(row: AuditEntryRow): boolean {
+  return Number.isFinite(row.at) && Math.abs(row.at) <= 8.64e15 && hashOf(row) === row.hash
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+}
+
+type Selecting<O> = SelectQueryBuilder<Schema, 'audit_log', O>
+
+function within<O>(query: Selecting<O>, tenancy: Tenancy): Selecting<O> {
+  switch (tenancy.level) {
+    case 'account':
+      return query.where('account_sid', '=', tenancy.account_sid)
+    case 'service_provider':
+      return query.where('service_provider_sid', '=', tenancy.service_provider_sid)
+    case 'admin':
+    case 'system':
+      return query
+  }
+}
+
+function filtered<O>(query: Selecting<O>, wanted: AuditQuery): Selecting<O> {
+  const { start, end } = wanted
+  let result = query
+  for (const column of ['account_sid', 'resource', 'sid', 'action', 'actor_sid'] as const) {
+    const value = wanted[column]
+    if (value !== undefined) result = result.where(column, '=', value)
+  }
+  if (start !== undefined) result = result.where('at', '>=', start)
+  if (end !== undefined) result = result.where('at', '<=', end)
+  return result
+}
+
+function createQueries(db: Kysely<Schema>) {
+  const head = { seq: slot('seq'), hash: slot('hash'), seal: slot('seal') }
+  return {
+    head: prepare(db.selectFrom('audit_head').selectAll().where('id', '=', slot('id'))),
+    makeHead: prepare(db.insertInto('audit_head').values({ id: slot('id'), ...head })),
+    moveHead: prepare(
+      db
+        .insertInto('audit_head')
+        .values({ id: slot('id'), ...head })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(head)),
+    ),
+    next: prepare(
+      db
+        .selectFrom('audit_log')
+        .selectAll()
+        .where('seq', '>', slot('after'))
+        .where('seq', '<=', slot('upTo'))
+        .orderBy('seq')
+        .limit(batchSize),
+    ),
+    append: prepare(
+      db.insertInto('audit_log').values({
+        seq: slot('seq'),
+        at: slot('at'),
+        actor_kind: slot('actor_kind'),
+        actor_sid: slot('actor_sid'),
+        actor_name: slot('actor_name'),
+        address: slot('address'),
+        request_id: slot('request_id'),
+        service_provider_sid: slot('service_provider_sid'),
+        account_sid: slot('account_sid'),
+        action: slot('action'),
+        resource: slot('resource'),
+        sid: slot('sid'),
+        before: slot('before'),
+        after: slot('after'),
+        previous_hash: slot('previous_hash'),
+        hash: slot('hash'),
+      }),
+    ),
+  }
+}

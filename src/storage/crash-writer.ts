@@ -1,0 +1,25 @@
+// For durability.test.ts: a process that writes and reports what was acknowledged, until it is killed.
+import { systemTenancy } from '../lib/caller.ts'
+import { systemClock } from '../lib/clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createStorage } from './create-storage.ts'
+
+/** Writes with `writers` at once; `report` is called with each name that was acknowledged. */
+export async function writeForEver(
+  dataDir: string,
+  round: number,
+  writers: number,
+  report: (name: string) => void,
+): Promise<void> {
+  const storage = createStorage({ dataDir, clock: systemClock, log: silentLogger })
+  await storage.start()
+  const { service_providers } = storage.for(systemTenancy)
+  const one = async (writer: number): Promise<void> => {
+    for (let n = 0; ; n++) {
+      const name = `${round}-${writer}-${n}`
+      await service_providers.insert({ name, description: 'x'.repeat(200) })
+      report(name)
+    }
+  }
+  await Promise.all(Array.from({ length: writers }, (_, writer) => one(writer)))
+}

@@ -1,0 +1,118 @@
+import { readFile, stat } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { hashApiKey } from '../lib/api-key.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import { systemClock } from '../lib/clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { verifyPassword } from '../lib/password.ts'
+import { createStorage } from './create-storage.ts'
+import { firstBoot } from './first-boot.ts'
+import { openTestStorage } from './test-platform.ts'
+import type { TestStorage } from './test-platform.ts'
+
+let test: TestStorage
+afterEach(() => test.close())
+
+describe('first boot', () => {
+  it('makes a provider, an admin and a key, and tells their secrets once', async () => {
+    test = await openTestStorage()
+    const secrets = await firstBoot(test.storage, {})
+    expect(secrets).toMatchObject({ username: 'admin', isPasswordGiven: false, isApiKeyGiven: false })
+    expect(secrets?.password.length).toBeGreaterThanOrEqual(16)
+    const { users, api_keys, service_providers } = test.storage.for(systemTenancy)
+    const [admin] = await users.list()
+    expect(admin).toMatchObject({
+      name: 'admin',
+      is_active: 1,
+      force_change: 1,
+      account_sid: null,
+      service_provider_sid: null,
+    })
+    expect(await verifyPassword(secrets?.password ?? '', admin?.hashed_password ?? '')).toBe(true)
+    const [key] = await api_keys.list({ where: { token_hash: hashApiKey(secrets?.apiKey ?? '') } })
+    expect(key).toMatchObject({ account_sid: null, service_provider_sid: null })
+    expect(await service_providers.list()).toMatchObject([{ name: 'default service provider' }])
+
+    await test.reopen()
+    expect(await firstBoot(test.storage, { adminPassword: 'another one' })).toBeUndefined()
+    expect(await test.storage.for(systemTenancy).users.count()).toBe(1)
+  })
+
+  it('uses the secrets of the settings', async () => {
+    test = await openTestStorage()
+    const given = { adminPassword: 'given password', adminApiKey: 'given-key-0123456789' }
+    expect(await firstBoot(test.storage, given)).toMatchObject({
+      password: 'given password',
+      apiKey: 'given-key-0123456789',
+      isPasswordGiven: true,
+      isApiKeyGiven: true,
+    })
+    const [admin] = await test.storage.for(systemTenancy).users.list()
+    expect(admin?.force_change).toBe(0)
+  })
+
+  it('acts once when two come at the same time, and leaves no secret in the files', async () => {
+    test = await openTestStorage()
+    const outcomes = await Promise.all([firstBoot(test.storage, {}), firstBoot(test.storage, {})])
+    const told = outcomes.filter((secrets) => secrets !== undefined)
+    expect(told).toHaveLength(1)
+    for (const file of ['switchhook.db', 'switchhook.db-wal']) {
+      const bytes = await readFile(join(test.dataDir, file))
+      for (const secret of [told[0]!.password, told[0]!.apiKey]) expect(bytes.includes(secret)).toBe(false)
+    }
+  })
+})
+
+describe('the start', () => {
+  const start = (dataDir: string, more: object = {}): Promise<void> =>
+    createStorage({ dataDir, clock: systemClock, log: silentLogger, ...more }).start()
+
+  it('is refused with a sentence when the key is not the one of the database', async () => {
+    test = await openTestStorage()
+    await test.storage.stop()
+    await expect(start(test.dataDir, { secretKey: 'ab'.repeat(32) })).rejects.toThrow(
+      /key does not open the secrets of this database/,
+    )
+  })
+
+  it('is refused with a sentence when a newer version has used the database, which stays as it was', async () => {
+    test = await openTestStorage()
+    await test.storage.stop()
+    const file = new DatabaseSync(join(test.dataDir, 'switchhook.db'))
+    file.exec("insert into kysely_migration values ('9999-from-the-future', '2030-01-01')")
+    file.close()
+    await expect(start(test.dataDir)).rejects.toThrow(/newer version of Switchhook .*9999-from-the-future/)
+  })
+
+  it('is refused with a sentence that holds no password when PostgreSQL does not answer', async () => {
+    test = await openTestStorage()
+    const failure = start(test.dataDir, { databaseUrl: 'postgres://u:pass-word@127.0.0.1:1/x' })
+    await expect(failure).rejects.toThrow(/PostgreSQL cannot be used .*Check SWITCHHOOK_DATABASE_URL/)
+    await expect(failure).rejects.not.toThrow(/pass-word/)
+  })
+
+  it('finds everything again, and stop can be called twice', async () => {
+    test = await openTestStorage()
+    await test.storage.for(systemTenancy).settings.insert({ name: 'a', value: 'b' })
+    await test.reopen()
+    expect((await test.storage.for(systemTenancy).settings.find('a'))?.value).toBe('b')
+    await test.storage.stop()
+    await test.storage.stop()
+    expect(() => test.storage.for(systemTenancy)).toThrow('storage is not running')
+  })
+
+  it('makes files that only their owner can read', async () => {
+    test = await openTestStorage()
+    for (const file of ['switchhook.db', 'switchhook.db-wal', 'secret.key'])
+      expect((await stat(join(test.dataDir, file))).mode & 0o077, file).toBe(0)
+  })
+
+  it('leaves one file behind after a stop: the log has been copied', async () => {
+    test = await openTestStorage()
+    await test.storage.for(systemTenancy).settings.insert({ name: 'a', value: 'b' })
+    await test.storage.stop()
+    await expect(readFile(join(test.dataDir, 'switchhook.db-wal'))).rejects.toThrow('ENOENT')
+  })
+})

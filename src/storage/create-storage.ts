@@ -1,0 +1,230 @@
+// Makes storage: opens the database, checks the key, hands out repositories and stores.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemTenancy } from '../lib/caller.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Logger } from '../lib/log.ts'
+import { createAlertStore } from './alerts.ts'
+import type { AlertLog, AlertStore } from './alerts.ts'
+import { createAuditLog } from './audit-log.ts'
+import type { AuditLog } from './audit-log.ts'
+import { createCallRecords } from './call-records.ts'
+import type { CallRecords, Journal, RecentCalls } from './call-records.ts'
+import { createCallStore } from './call-store.ts'
+import type { CallStore } from './call-store.ts'
+import { createChangeSet } from './change-set.ts'
+import { write } from './database.ts'
+import type { Database } from './database.ts'
+import { createExpiredRows } from './expired-rows.ts'
+import type { ExpiredRows } from './expired-rows.ts'
+import { createIdempotencyStore } from './idempotency.ts'
+import type { IdempotencyStore, RunChange } from './idempotency.ts'
+import { migrate } from './migrate.ts'
+import { createOutbox } from './outbox.ts'
+import type { OutboxStore } from './outbox.ts'
+import { openPostgres } from './postgres.ts'
+import { createRepositoryMaker } from './repository.ts'
+import type { RepositoryMaker } from './repository.ts'
+import { createVault, loadKey } from './secrets.ts'
+import type { Vault } from './secrets.ts'
+import { openSqlite } from './sqlite.ts'
+import type { SqliteOptions } from './sqlite.ts'
+import { StorageStartError } from './startup-error.ts'
+import type { Storage } from './storage.ts'
+
+export interface StorageOptions {
+  readonly dataDir: string
+  /** PostgreSQL; the embedded database in dataDir when undefined. */
+  readonly databaseUrl?: string | undefined
+  /** 64 hex digits; a key file in dataDir when undefined. */
+  readonly secretKey?: string | undefined
+  readonly clock: Clock
+  readonly log: Logger
+  /** For tests: replaces the sync of the log file. */
+  readonly sync?: SqliteOptions['sync']
+}
+
+/** Everything but start and stop may be used only in between. */
+export interface PlatformStorage extends Storage {
+  /** Rises with each change made through repositories, before its maker is told: what was read earlier may be old. */
+  revision(): number
+  readonly calls: Pick<CallStore, 'write' | 'flush' | 'unfinished'>
+  readonly outbox: OutboxStore
+  readonly journal: Journal
+  readonly recentCalls: RecentCalls
+  readonly alerts: AlertLog & Pick<AlertStore, 'flush'>
+  readonly audit: Pick<AuditLog, 'page' | 'verify'>
+  readonly idempotency: IdempotencyStore
+  readonly expired: ExpiredRows
+  /** Removes up to `limit` call records attempted before `before`, with their journals; returns how many. */
+  pruneRecentCalls(before: number, limit: number): Promise<number>
+}
+
+interface Opened {
+  readonly database: Database
+  readonly maker: RepositoryMaker
+  readonly expired: ExpiredRows
+  readonly calls: CallStore
+  readonly outbox: OutboxStore
+  readonly records: CallRecords
+  readonly audit: AuditLog
+  readonly idempotency: IdempotencyStore
+  readonly alerts: AlertStore
+}
+
+export function createStorage(options: StorageOptions): PlatformStorage {
+  let opened: Opened | undefined
+  let revision = 0
+
+  /** One transaction, with the entries of the audit log for what it has changed. */
+  const change: RunChange = (work, actor) => {
+    const { database, audit } = parts()
+    const written = write(database, async (session) => {
+      const changes = createChangeSet()
+      const result = await work(session, changes)
+      await audit.append(session, changes.entries(), actor)
+      return result
+    })
+    // Also after a failure, which may have left the change behind.
+    return written.finally(() => revision++)
+  }
+
+  function parts(): Opened {
+    if (opened === undefined) throw new Error('storage is not running')
+    return opened
+  }
+
+  const storage: PlatformStorage = {
+    name: 'storage',
+    revision: () => revision,
+    async start() {
+      opened = await openParts(options, change)
+      try {
+        await checkKey(storage, opened)
+      } catch (error) {
+        await storage.stop()
+        throw error
+      }
+    },
+    async stop() {
+      if (opened === undefined) return
+      const { calls, alerts, database } = opened
+      await calls.stop()
+      await alerts.stop()
+      opened = undefined
+      await database.close()
+    },
+    for(tenancy, by) {
+      const { maker, database } = parts()
+      return maker.bind(tenancy, {
+        reader: database.reader,
+        write: by === 'nobody' ? refuseChange : (work) => change(work, by),
+      })
+    },
+    transaction(tenancy, work, by) {
+      const { maker } = parts()
+      return change(
+        (session, changes) =>
+          work(
+            maker.bind(tenancy, {
+              reader: session,
+              write: by === 'nobody' ? refuseChange : (inner) => inner(session, changes),
+            }),
+          ),
+        by === 'nobody' ? undefined : by,
+      )
+    },
+    idempotency: {
+      find: (...asked) => parts().idempotency.find(...asked),
+      once: (...asked) => parts().idempotency.once(...asked),
+      fingerprint: (text) => parts().idempotency.fingerprint(text),
+    },
+    audit: {
+      page: (...asked) => parts().audit.page(...asked),
+      verify: () => parts().audit.verify(),
+    },
+    calls: {
+      write: (batch, urgency) => parts().calls.write(batch, urgency),
+      flush: () => parts().calls.flush(),
+      unfinished: () => parts().calls.unfinished(),
+    },
+    outbox: {
+      claim: (...asked) => parts().outbox.claim(...asked),
+      settle: (results) => parts().outbox.settle(results),
+      onEnqueued: (listener) => parts().outbox.onEnqueued(listener),
+      nextDueAt: () => parts().outbox.nextDueAt(),
+    },
+    journal: { read: (...asked) => parts().records.journal.read(...asked) },
+    recentCalls: {
+      page: (...asked) => parts().records.recentCalls.page(...asked),
+      find: (...asked) => parts().records.recentCalls.find(...asked),
+      pageOfProvider: (...asked) => parts().records.recentCalls.pageOfProvider(...asked),
+      bySipCallId: (...asked) => parts().records.recentCalls.bySipCallId(...asked),
+    },
+    alerts: {
+      // A call that ends while the platform stops may still have something to say.
+      raise: (alert) => opened?.alerts.raise(alert),
+      page: (...asked) => parts().alerts.page(...asked),
+      flush: () => parts().alerts.flush(),
+    },
+    expired: {
+      deliveries: (...asked) => parts().expired.deliveries(...asked),
+      sessions: (...asked) => parts().expired.sessions(...asked),
+      idempotencyKeys: (...asked) => parts().expired.idempotencyKeys(...asked),
+    },
+    pruneRecentCalls: (before, limit) => parts().records.prune(before, limit),
+  }
+  return storage
+}
+
+/** Such a change would have no maker: it is a mistake of ours. */
+async function refuseChange(): Promise<never> {
+  throw new Error('rows were changed by a request that only reads')
+}
+
+async function openParts(options: StorageOptions, change: RunChange): Promise<Opened> {
+  const { dataDir, secretKey, clock, log } = options
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const vault: Vault = createVault(await loadKey(dataDir, secretKey))
+  const database = await openDatabase(options)
+  const calls = createCallStore({ database, vault, clock, log })
+  const maker = createRepositoryMaker(database, vault, clock)
+  return {
+    database,
+    calls,
+    audit: createAuditLog({ database, vault, clock }),
+    maker,
+    expired: createExpiredRows(database, clock),
+    idempotency: createIdempotencyStore({ database, maker, vault, clock, change }),
+    outbox: createOutbox({ database, vault, clock, onEnqueued: (listener) => calls.onEnqueued(listener) }),
+    records: createCallRecords(database, clock),
+    alerts: createAlertStore({ database, clock, log }),
+  }
+}
+
+function openDatabase({ dataDir, databaseUrl, clock, log, sync }: StorageOptions): Promise<Database> {
+  if (databaseUrl !== undefined) return openPostgres({ url: databaseUrl, clock, log, migrate })
+  const path = join(dataDir, 'switchhook.db')
+  return openSqlite({ path, clock, log, migrate, ...(sync === undefined ? {} : { sync }) })
+}
+
+const keyCheck = { name: 'secret_key_check', value: 'sealed with the key of this database' }
+
+/** A wrong key must stop the start, not surface as a phone that cannot register. */
+async function checkKey(storage: Storage, { database, audit }: Opened): Promise<void> {
+  try {
+    await storage.for(systemTenancy).settings.find(keyCheck.name)
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    throw new StorageStartError(
+      'The key does not open the secrets of this database. Set SWITCHHOOK_SECRET_KEY, or restore secret.key in the ' +
+        'data directory, to the key the database was made with.',
+      { cause },
+    )
+  }
+  await database.commit((session) => audit.begin(session))
+  await storage.transaction(systemTenancy, async ({ settings }) => {
+    if ((await settings.count({ where: { name: keyCheck.name } })) === 0) await settings.insert(keyCheck)
+  })
+}

@@ -1,0 +1,65 @@
+// What storage needs of a database: sessions that run statements, and transactions. sqlite.ts and postgres.ts each make
+// one; nothing else in this folder knows which database it is.
+import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { Schema } from './tables.ts'
+
+export type Parameter = string | number | null
+export type Cell = string | number | null
+export type Cells = Record<string, Cell>
+
+/** Runs single statements. A session of a transaction refuses to go on once the transaction has ended. */
+export interface Session {
+  all(sql: string, parameters: readonly Parameter[]): Promise<Cells[]>
+}
+
+export interface Database {
+  /** Compiles queries; never runs them. */
+  readonly builder: Kysely<Schema>
+  /** Sees what is committed; waits for no writer. */
+  readonly reader: Session
+  /** As `reader`, but off the main thread, for statements that may read many rows. */
+  readonly slowReader: Session
+  /**
+   * One transaction at a time, over all processes that share the database, so that what `work` reads stays true until
+   * it is committed. Resolves when it is committed. It survives the process from then on.
+   */
+  commit<R>(work: (session: Session) => Promise<R>): Promise<R>
+  /**
+   * As `commit`, but beside other transactions: for the stores of the call engine, which lock the few rows they share.
+   * `work` may be run again, after everything it did was undone.
+   */
+  commitBeside<R>(work: (session: Session) => Promise<R>): Promise<R>
+  /** Undefined where transactions never run beside each other. */
+  readonly rowLocks: RowLocks | undefined
+  /** Numbers that no other transaction gets, rising. Undefined where the only writer counts by itself. */
+  readonly nextIds: ((session: Session, count: number) => Promise<number[]>) | undefined
+  /** Resolves when everything committed so far survives the machine. */
+  durable(): Promise<void>
+  /** Which rule a failed statement broke, if it broke one. */
+  brokenRule(error: unknown): BrokenRule | undefined
+  close(): Promise<void>
+}
+
+/** How a query keeps others away from the rows it reads until its transaction ends. */
+export interface RowLocks {
+  wait<O>(query: Selecting<O>): Selecting<O>
+  /** Rows that somebody else has locked are left out. */
+  skip<O>(query: Selecting<O>): Selecting<O>
+}
+
+type Selecting<O> = SelectQueryBuilder<Schema, 'outbox', O>
+
+export type BrokenRule =
+  | { readonly rule: 'unique'; readonly columns: readonly string[] }
+  | { readonly rule: 'not_null'; readonly column: string }
+  | { readonly rule: 'foreign_key' }
+  | { readonly rule: 'check' }
+  /** A value that its column cannot hold. */
+  | { readonly rule: 'value' }
+
+/** One transaction, acknowledged only when it is on the disk. */
+export async function write<R>(database: Database, work: (session: Session) => Promise<R>): Promise<R> {
+  const result = await database.commit(work)
+  await database.durable()
+  return result
+}

@@ -1,0 +1,72 @@
+// Removes what nobody may use any more, a few rows at a time: each batch is a short transaction, so no writer waits.
+import type { Clock } from '../lib/clock.ts'
+import type { Database } from './database.ts'
+import { prepare, slot } from './prepared.ts'
+import type { Prepared } from './prepared.ts'
+
+export interface ExpiredRows {
+  /** Entries of the delivery log settled before `before`. These three answer how many rows they have removed. */
+  deliveries(before: number, limit: number): Promise<number>
+  sessions(limit: number): Promise<number>
+  idempotencyKeys(limit: number): Promise<number>
+}
+
+export function createExpiredRows(database: Database, clock: Clock): ExpiredRows {
+  const queries = createQueries(database)
+  const remove = async (query: Prepared, before: number, limit: number): Promise<number> =>
+    (await database.commitBeside((session) => query.all(session, { before, limit }))).length
+  return {
+    deliveries: (before, limit) => remove(queries.deliveries, before, limit),
+    sessions: (limit) => remove(queries.sessions, clock.now(), limit),
+    idempotencyKeys: (limit) => remove(queries.idempotencyKeys, clock.now(), limit),
+  }
+}
+
+function createQueries({ builder: db }: Database) {
+  return {
+    deliveries: prepare(
+      db
+        .deleteFrom('delivery_log')
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('delivery_log as old')
+            .select('old.id')
+            .where('old.settled_at', '<', slot('before'))
+            .orderBy('old.settled_at')
+            .limit(slot('limit')),
+        )
+        .returning('id'),
+    ),
+    sessions: prepare(
+      db
+        .deleteFrom('user_sessions')
+        .where('user_session_sid', 'in', (eb) =>
+          eb
+            .selectFrom('user_sessions as old')
+            .select('old.user_session_sid')
+            .where('old.expires_at', '<=', slot('before'))
+            .orderBy('old.expires_at')
+            .limit(slot('limit')),
+        )
+        .returning('user_session_sid'),
+    ),
+    idempotencyKeys: prepare(
+      db
+        .deleteFrom('idempotency_keys')
+        .where((eb) =>
+          eb(
+            eb.refTuple('principal', 'key'),
+            'in',
+            eb
+              .selectFrom('idempotency_keys as old')
+              .select(['old.principal', 'old.key'])
+              .where('old.expires_at', '<=', slot('before'))
+              .orderBy('old.expires_at')
+              .limit(slot('limit'))
+              .$asTuple('principal', 'key'),
+          ),
+        )
+        .returning('key'),
+    ),
+  }
+}

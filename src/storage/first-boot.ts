@@ -1,0 +1,62 @@
+// What a new platform starts with: one service provider, one admin, one admin key. Runs at every start, acts once.
+import { systemTenancy } from '../lib/caller.ts'
+import { apiKeyPrefix, hashApiKey } from '../lib/api-key.ts'
+import { createSid, randomToken } from '../lib/ids.ts'
+import { hashPassword } from '../lib/password.ts'
+import type { Storage } from './storage.ts'
+
+export interface FirstBootOptions {
+  /** Generated when undefined. */
+  readonly adminPassword?: string | undefined
+  readonly adminApiKey?: string | undefined
+}
+
+/** To be shown once, then forgotten. */
+export interface FirstBootSecrets {
+  readonly username: string
+  readonly password: string
+  readonly apiKey: string
+  /** True when it came from the settings: the operator knows it and it need not be shown. */
+  readonly isPasswordGiven: boolean
+  readonly isApiKeyGiven: boolean
+}
+
+const passwordBytes = 15
+
+/** Undefined when the platform has been set up before. */
+export async function firstBoot(
+  storage: Pick<Storage, 'for' | 'transaction'>,
+  { adminPassword, adminApiKey }: FirstBootOptions,
+): Promise<FirstBootSecrets | undefined> {
+  if ((await storage.for(systemTenancy).service_providers.count()) > 0) return undefined
+  const password = adminPassword ?? randomToken(passwordBytes)
+  const apiKey = adminApiKey ?? createSid()
+  const hashed_password = await hashPassword(password)
+  const isMade = await storage.transaction(systemTenancy, async (repositories) => {
+    // Asked again inside: another process may have come first while the password was hashed.
+    if ((await repositories.service_providers.count()) > 0) return false
+    await repositories.service_providers.insert({ name: 'default service provider' })
+    await repositories.users.insert({
+      name: 'admin',
+      email: 'admin@localhost',
+      hashed_password,
+      permissions: JSON.stringify(['VIEW_ONLY', 'PROVISION_SERVICES', 'PROVISION_USERS']),
+      email_validated: 1,
+      // A password that was generated and printed is known to the terminal's history too.
+      force_change: adminPassword === undefined ? 1 : 0,
+    })
+    await repositories.api_keys.insert({
+      token_hash: hashApiKey(apiKey),
+      token_prefix: apiKeyPrefix(apiKey),
+    })
+    return true
+  })
+  if (!isMade) return undefined
+  return {
+    username: 'admin',
+    password,
+    apiKey,
+    isPasswordGiven: adminPassword !== undefined,
+    isApiKeyGiven: adminApiKey !== undefined,
+  }
+}

@@ -1,0 +1,48 @@
+// Many commits, one sync: whoever asks while one is running shares the next.
+
+export interface GroupSync {
+  /** Resolves after a sync that began after this call. Rejects for ever once a sync has failed. */
+  synced(): Promise<void>
+}
+
+export function createGroupSync(sync: () => Promise<void>): GroupSync {
+  let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
+
+  // After a failed sync the kernel may have dropped the pages it could not write: a later success would prove
+  // nothing. So a failure is kept and answers everyone who comes after it.
+  let failure: { readonly error: unknown } | undefined
+
+  async function run(): Promise<void> {
+    if (failure !== undefined) throw failure.error
+    try {
+      await sync()
+    } catch (error) {
+      failure = { error }
+      throw error
+    }
+  }
+
+  function begin(): Promise<void> {
+    const started = run()
+    running = started
+    const ended = (): void => {
+      if (running === started) running = undefined
+    }
+    started.then(ended, ended)
+    return started
+  }
+
+  return {
+    synced() {
+      if (running === undefined) return begin()
+      next ??= running
+        .catch(() => undefined)
+        .then(() => {
+          next = undefined
+          return begin()
+        })
+      return next
+    },
+  }
+}

@@ -1,0 +1,226 @@
+// Answers that are given again when a request is repeated: kept in the transaction of what the request has changed.
+import type { Tenancy } from '../lib/caller.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { ChangeSet } from './change-set.ts'
+import type { Database, Session } from './database.ts'
+import { prepare, slot } from './prepared.ts'
+import type { RepositoryMaker } from './repository.ts'
+import type { Vault } from './secrets.ts'
+import type { Actor, Storage } from './storage.ts'
+
+/** One request, however often it is sent. */
+export interface OnceRequest {
+  /** Who asks: keys of two callers never meet. */
+  readonly principal: string
+  readonly key: string
+  readonly route: string
+  /** Of `IdempotencyStore.fingerprint`. */
+  readonly fingerprint: string
+}
+
+export interface KeptAnswer extends Pick<OnceRequest, 'route' | 'fingerprint'> {
+  readonly status: number
+  /** Undefined when the answer has no body. */
+  readonly body: unknown
+}
+
+export type Answer = Pick<KeptAnswer, 'status' | 'body'>
+
+export interface IdempotencyStore {
+  find(request: Pick<OnceRequest, 'principal' | 'key'>): Promise<KeptAnswer | undefined>
+  /**
+   * Runs `work`: everything it changes through the storage it is given is one transaction, which begins with the first
+   * change and is committed together with the answer when `work` has resolved. Undefined when another request with this
+   * key has been answered meanwhile: then nothing of `work` remains. `work` awaits nothing slow once it has changed
+   * something.
+   */
+  once(
+    request: OnceRequest,
+    actor: Actor,
+    work: (storage: UnitStorage) => Promise<Answer>,
+  ): Promise<Answer | undefined>
+  /** Tells texts apart without giving them away: bodies hold passwords. */
+  fingerprint(text: string): string
+}
+
+export type UnitStorage = Pick<Storage, 'for' | 'transaction'>
+
+export const keptForMs = 24 * 60 * 60 * 1000
+
+export interface IdempotencyOptions {
+  readonly database: Database
+  readonly maker: RepositoryMaker
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly change: RunChange
+}
+
+/** One transaction, with the entries of the audit log for what it changes. */
+export type RunChange = <R>(
+  work: (session: Session, changes: ChangeSet) => Promise<R>,
+  actor: Actor | undefined,
+) => Promise<R>
+
+/** Another request has kept its answer under this key: what this one did is undone. */
+class KeyTaken extends Error {}
+
+export function createIdempotencyStore(options: IdempotencyOptions): IdempotencyStore {
+  const { database, vault, clock } = options
+  const queries = createQueries(database)
+  const place = ({ principal, key }: Pick<OnceRequest, 'principal' | 'key'>) => ({
+    table: 'idempotency_keys',
+    row: `${principal} ${key}`,
+    column: 'response',
+  })
+
+  async function keep(session: Session, request: OnceRequest, { status, body }: Answer): Promise<void> {
+    const now = clock.now()
+    const kept = await queries.keep.all(session, {
+      ...request,
+      status,
+      response: body === undefined ? null : vault.seal(JSON.stringify(body), place(request)),
+      created_at: now,
+      expires_at: now + keptForMs,
+    })
+    if (kept.length === 0) throw new KeyTaken()
+  }
+
+  return {
+    async find({ principal, key }) {
+      const [row] = await queries.find.all(database.reader, { principal, key, now: clock.now() })
+      if (row === undefined) return undefined
+      const { response } = row
+      return {
+        route: String(row['route']),
+        fingerprint: String(row['fingerprint']),
+        status: Number(row['status']),
+        body:
+          typeof response === 'string'
+            ? (JSON.parse(vault.unseal(response, place({ principal, key }))) as unknown)
+            : undefined,
+      }
+    },
+    async once(request, actor, work) {
+      const unit = createUnit(options, actor)
+      try {
+        return await unit.run(work, (session, answer) => keep(session, request, answer))
+      } catch (error) {
+        if (error instanceof KeyTaken) return undefined
+        throw error
+      }
+    },
+    fingerprint: (text) => vault.mac('request fingerprint', text),
+  }
+}
+
+interface OpenTransaction {
+  readonly session: Session
+  readonly changes: ChangeSet
+}
+
+interface Unit {
+  run(
+    work: (storage: UnitStorage) => Promise<Answer>,
+    finish: (session: Session, answer: Answer) => Promise<void>,
+  ): Promise<Answer>
+}
+
+/** A transaction that begins when it is needed and ends when its user has. */
+function createUnit({ database, maker, change }: IdempotencyOptions, actor: Actor): Unit {
+  const finished = Promise.withResolvers<(session: Session) => Promise<void>>()
+  let opened: Promise<OpenTransaction> | undefined
+  let committed: Promise<void> | undefined
+  let failure: { readonly error: unknown } | undefined
+
+  function open(): Promise<OpenTransaction> {
+    opened ??= new Promise((resolve, reject) => {
+      committed = change(async (session, changes) => {
+        resolve({ session, changes })
+        await (
+          await finished.promise
+        )(session)
+      }, actor)
+      // Before it is open: it could not begin. After that: whoever waits for the commit is told.
+      committed.catch(reject)
+    })
+    return opened
+  }
+
+  const reader: Session = {
+    all: async (sql, parameters) =>
+      (opened === undefined ? database.reader : (await opened).session).all(sql, parameters),
+  }
+
+  /** What failed within the unit must not be committed, whoever caught it. */
+  async function joined<R>(work: (transaction: OpenTransaction) => Promise<R>): Promise<R> {
+    const transaction = await open()
+    try {
+      return await work(transaction)
+    } catch (error) {
+      failure ??= { error }
+      throw error
+    }
+  }
+
+  const bound = (tenancy: Tenancy) =>
+    maker.bind(tenancy, { reader, write: (work) => joined(({ session, changes }) => work(session, changes)) })
+
+  const storage: UnitStorage = {
+    for: bound,
+    transaction: (tenancy, work) => joined(() => work(bound(tenancy))),
+  }
+
+  return {
+    async run(work, finish) {
+      try {
+        const answer = await work(storage)
+        if (failure !== undefined) throw failure.error
+        await open()
+        finished.resolve((session) => finish(session, answer))
+        await committed
+        return answer
+      } catch (error) {
+        finished.reject(error)
+        // The handler is told when everything is undone, and not before.
+        await committed?.catch(() => undefined)
+        throw error
+      } finally {
+        finished.promise.catch(() => undefined)
+      }
+    },
+  }
+}
+
+function createQueries({ builder: db }: Database) {
+  const answer = {
+    route: slot('route'),
+    fingerprint: slot('fingerprint'),
+    status: slot('status'),
+    response: slot('response'),
+    created_at: slot('created_at'),
+    expires_at: slot('expires_at'),
+  }
+  return {
+    find: prepare(
+      db
+        .selectFrom('idempotency_keys')
+        .selectAll()
+        .where('principal', '=', slot('principal'))
+        .where('key', '=', slot('key'))
+        .where('expires_at', '>', slot('now')),
+    ),
+    // One that has expired and was not removed yet gives way.
+    keep: prepare(
+      db
+        .insertInto('idempotency_keys')
+        .values({ principal: slot('principal'), key: slot('key'), ...answer })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['principal', 'key'])
+            .doUpdateSet(answer)
+            .where('idempotency_keys.expires_at', '<=', slot('created_at')),
+        )
+        .returning('key'),
+    ),
+  }
+}

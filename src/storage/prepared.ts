@@ -1,0 +1,43 @@
+// Queries that are compiled once and run often: a slot stands where a value comes at each run.
+import { sql } from 'kysely'
+import type { Compilable, RawBuilder } from 'kysely'
+import type { Cells, Parameter, Session } from './database.ts'
+
+class Slot {
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/** To be used as a value while a query is built. Its type fits every column: the run brings the real value. */
+export function slot(name: string): never {
+  return new Slot(name) as never
+}
+
+/** A slot for LIMIT and OFFSET. SQLite plans a statement anew for every bare value there: it looks at the value. */
+export function rowSlot(name: string): RawBuilder<number> {
+  return sql<number>`cast(${slot(name)} as bigint)`
+}
+
+export type Values = Readonly<Record<string, Parameter | undefined>>
+
+export interface Prepared {
+  /** A slot without a value is a mistake of ours and throws. */
+  all(session: Session, values: Values): Promise<Cells[]>
+}
+
+export function prepare(query: Compilable): Prepared {
+  const { sql, parameters } = query.compile()
+  return {
+    all(session, values) {
+      const bound: Parameter[] = []
+      for (const parameter of parameters) {
+        const value = parameter instanceof Slot ? values[parameter.name] : (parameter as Parameter)
+        if (value === undefined) throw new Error('a prepared query was run without one of its values')
+        bound.push(value)
+      }
+      return session.all(sql, bound)
+    },
+  }
+}

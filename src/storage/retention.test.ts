@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemTenancy } from '../lib/caller.ts'
+import { createFakeClock } from '../lib/fake-clock.ts'
+import type { FakeClock } from '../lib/fake-clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createRetention } from './retention.ts'
+import { onEachStore, openTestStorage } from './test-platform.ts'
+import type { TestStorage } from './test-platform.ts'
+
+const dayMs = 86_400_000
+let test: TestStorage
+let clock: FakeClock
+afterEach(() => test.close())
+
+/** Lets everything run that waits for no clock. */
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+onEachStore(({ open }) => {
+  beforeEach(async () => {
+    clock = createFakeClock()
+    test = await open({ clock })
+  })
+
+  const count = async (table: string): Promise<number> =>
+    Number((await test.query(`select count(*) as n from ${table}`))[0]?.['n'])
+
+  const deliver = async (call_sid: string): Promise<void> => {
+    const hook = { url: 'http://app/', method: 'POST' as const, username: null, password: null }
+    const notifications = [{ account_sid: 'a', call_sid, hook, payload: {} }]
+    test.storage.calls.write({ call_sid, account_sid: 'a', events: [], notifications }, 'now')
+    await test.storage.calls.flush()
+    const [item] = await test.storage.outbox.claim(1, 1000)
+    await test.storage.outbox.settle([{ id: item!.id, outcome: 'delivered', status: 200, durationMs: 1 }])
+  }
+
+  describe('what has expired', () => {
+    it('is removed from the delivery log, oldest first, as many as asked, and nothing younger', async () => {
+      for (let n = 0; n < 5; n++) {
+        await deliver(`call ${n}`)
+        clock.advance(dayMs)
+      }
+      const before = clock.now() - 2 * dayMs
+      expect(await test.storage.expired.deliveries(before, 2)).toBe(2)
+      expect(await test.query('select call_sid from delivery_log order by settled_at')).toEqual([
+        { call_sid: 'call 2' },
+        { call_sid: 'call 3' },
+        { call_sid: 'call 4' },
+      ])
+      expect(await test.storage.expired.deliveries(before, 2)).toBe(1)
+      expect(await test.storage.expired.deliveries(before, 2)).toBe(0)
+    })
+
+    it('is removed from sessions and idempotency keys, without an entry in the audit log', async () => {
+      const rows = test.storage.for(systemTenancy)
+      const { user_sid } = await rows.users.insert({ name: 'n', email: 'e' })
+      const actor = { principal: undefined, request_id: 'r', address: 'a' }
+      for (let n = 0; n < 3; n++) {
+        await rows.user_sessions.insert({ user_sid, expires_at: clock.now() + dayMs })
+        const request = { principal: 'p', key: `k${n}`, route: 'r', fingerprint: 'f' }
+        await test.storage.idempotency.once(request, actor, async () => ({ status: 204, body: undefined }))
+        clock.advance(dayMs / 2)
+      }
+      const entries = await count('audit_log')
+      expect(await test.storage.expired.sessions(10)).toBe(2)
+      expect(await test.storage.expired.idempotencyKeys(1)).toBe(1)
+      expect(await test.storage.expired.idempotencyKeys(10)).toBe(1)
+      expect([await count('user_sessions'), await count('idempotency_keys')]).toEqual([1, 1])
+      expect(await count('audit_log')).toBe(entries)
+    })
+  })
+})
+
+describe('retention', () => {
+  const asked: string[] = []
+  const part = (days: { deliveryLogDays: number; callRecordDays: number }, left = 450) => {
+    asked.length = 0
+    const batch = (name: string) => async (limit: number) => {
+      asked.push(name)
+      if (name !== 'sessions') return 0
+      const removed = Math.min(limit, left)
+      left -= removed
+      return removed
+    }
+    const storage = {
+      expired: {
+        deliveries: (before: number, limit: number) =>
+          batch(`deliveries before ${(clock.now() - before) / dayMs} days`)(limit),
+        sessions: batch('sessions'),
+        idempotencyKeys: async () => {
+          asked.push('keys')
+          throw new Error('the database does not answer')
+        },
+      },
+      pruneRecentCalls: (before: number, limit: number) =>
+        batch(`calls before ${(clock.now() - before) / dayMs} days`)(limit),
+    }
+    return createRetention({ storage, ...days, clock, log: silentLogger })
+  }
+  beforeEach(async () => {
+    clock = createFakeClock()
+    test = await openTestStorage()
+  })
+
+  it('works through everything that has expired in batches with pauses, and again every hour', async () => {
+    const retention = part({ deliveryLogDays: 30, callRecordDays: 90 })
+    await retention.start()
+    await settled()
+    expect(asked).toEqual([])
+    clock.advance(60_000)
+    await settled()
+    expect(asked).toEqual(['keys', 'sessions'])
+    clock.advance(25)
+    await settled()
+    clock.advance(25)
+    await settled()
+    const once = [
+      'keys',
+      'sessions',
+      'sessions',
+      'sessions',
+      'deliveries before 30 days',
+      'calls before 90 days',
+    ]
+    expect(asked).toEqual(once)
+    clock.advance(3_600_000)
+    await settled()
+    expect(asked).toEqual([...once, 'keys', 'sessions', ...once.slice(-2)])
+    await retention.stop()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('keeps for ever what is to be kept for 0 days', async () => {
+    const retention = part({ deliveryLogDays: 0, callRecordDays: 0 }, 0)
+    await retention.start()
+    clock.advance(60_000)
+    await settled()
+    expect(asked).toEqual(['keys', 'sessions'])
+    await retention.stop()
+  })
+
+  it('stops at once, also between two batches', async () => {
+    const retention = part({ deliveryLogDays: 30, callRecordDays: 0 }, 10_000)
+    await retention.start()
+    clock.advance(60_000)
+    await settled()
+    await retention.stop()
+    expect(asked).toEqual(['keys', 'sessions'])
+    await retention.stop()
+  })
+})

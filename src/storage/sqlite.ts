@@ -1,0 +1,131 @@
+// The embedded database: one file, one writer at a time, durable commits that never stall the main thread.
+// Why it is safe: docs/decisions/0002-durable-commits.md.
+import { open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { Kysely, SqliteDialect } from 'kysely'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import { createCheckpoints } from './checkpoints.ts'
+import type { Database, Session } from './database.ts'
+import { createGroupSync } from './group-sync.ts'
+import { brokenRule, openConnection } from './sqlite-connection.ts'
+import type { Connection } from './sqlite-connection.ts'
+import { toDiskFailure } from './sqlite-failure.ts'
+import type { Schema } from './tables.ts'
+import { createThreadClient } from './thread-client.ts'
+import { runInSession } from './transaction-session.ts'
+import { createWriteQueue } from './write-queue.ts'
+
+export interface SqliteOptions {
+  readonly path: string
+  readonly clock: Clock
+  readonly log: Logger
+  /** Runs inside one transaction, before anything else is served. */
+  readonly migrate: (db: Kysely<Schema>) => Promise<void>
+  /** For tests; by default the log file's fdatasync, in the thread pool. */
+  readonly sync?: (log: FileHandle) => Promise<void>
+}
+
+export async function openSqlite(options: SqliteOptions): Promise<Database> {
+  const { path, clock, log } = options
+  await reserveFile(path)
+  const writer = openConnection({ path, readOnly: false, synchronous: 'NORMAL' })
+  const builder = new Kysely<Schema>({ dialect: new SqliteDialect({ database: writer.forKysely }) })
+  try {
+    await inTransaction(writer, clock, () => options.migrate(builder))
+  } catch (error) {
+    writer.close()
+    throw error
+  }
+  const reader = openConnection({ path, readOnly: true, synchronous: 'NORMAL' })
+  const queue = createWriteQueue()
+
+  // SQLite takes no lock on the log file, so closing this handle releases none (https://sqlite.org/howtocorrupt.html §2.2).
+  const walFile = await open(`${path}-wal`, 'r+')
+  const sync = options.sync ?? ((file: FileHandle) => file.datasync())
+  const group = createGroupSync(() => sync(walFile))
+  await group.synced()
+
+  const checkpointThread = createThreadClient(path, 'checkpoints', log)
+  const readThread = createThreadClient(path, 'reads', log)
+  const checkpoints = createCheckpoints({
+    clock,
+    log,
+    thread: checkpointThread,
+    exclusively: (work) => queue.run(work),
+    measure() {
+      const [row] = reader.all('PRAGMA wal_checkpoint(NOOP)', [])
+      const length = Math.max(0, Number(row?.['log'] ?? 0))
+      return { length, behind: length - Math.max(0, Number(row?.['checkpointed'] ?? 0)) }
+    },
+  })
+
+  async function commit<R>(work: (session: Session) => Promise<R>): Promise<R> {
+    const result = await queue.run(() => inTransaction(writer, clock, work))
+    checkpoints.committed()
+    return result
+  }
+
+  return {
+    builder,
+    reader: {
+      all: (sql, parameters) => attempt(() => reader.all(sql, parameters)),
+    },
+    slowReader: {
+      all: async (sql, parameters) =>
+        (await readThread.run({ kind: 'read', sql, parameters })) as Awaited<ReturnType<Session['all']>>,
+    },
+    commit,
+    // There is one writer: beside each other means one after the other.
+    commitBeside: commit,
+    rowLocks: undefined,
+    nextIds: undefined,
+    durable: () => group.synced(),
+    brokenRule,
+    async close() {
+      await checkpoints.stop()
+      await queue.run(async () => undefined)
+      await group.synced().catch((error: unknown) => log.error({ err: error }, 'last sync failed'))
+      await Promise.all([checkpointThread.close(), readThread.close()])
+      await walFile.close()
+      reader.close()
+      // The last connection to close copies the log into the database file and removes it.
+      writer.close()
+    },
+  }
+}
+
+/** A new database, and the log files that take their mode from it, are for the owner's eyes only. */
+async function reserveFile(path: string): Promise<void> {
+  try {
+    await (await open(path, 'ax', 0o600)).close()
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}
+
+/** Runs at once; a failure becomes a rejection. */
+function attempt<R>(action: () => R): Promise<R> {
+  return new Promise((resolve) => resolve(action()))
+}
+
+async function inTransaction<R>(
+  writer: Connection,
+  clock: Clock,
+  work: (session: Session) => Promise<R>,
+): Promise<R> {
+  try {
+    writer.exec('BEGIN IMMEDIATE')
+    const result = await runInSession(
+      work,
+      (sql, parameters) => attempt(() => writer.all(sql, parameters)),
+      clock,
+    )
+    writer.exec('COMMIT')
+    return result
+  } catch (error) {
+    // Some failures, a full disk for one, have rolled back already; then this has nothing to do.
+    if (writer.isInTransaction()) writer.exec('ROLLBACK')
+    throw toDiskFailure(error)
+  }
+}

@@ -1,0 +1,139 @@
+// For tests: storage over a real database, in a file of a temporary folder or on a PostgreSQL server of the tests' own.
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe } from 'vitest'
+import { createTestDatabase } from '../../test/support/databases.ts'
+import { isMissing } from '../../test/support/tools.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import type { Tenancy } from '../lib/caller.ts'
+import { systemClock } from '../lib/clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createStorage } from './create-storage.ts'
+import type { PlatformStorage, StorageOptions } from './create-storage.ts'
+
+export interface TestStorage {
+  readonly storage: PlatformStorage
+  readonly dataDir: string
+  /** Stops it, if it runs, and starts another over the same data. */
+  reopen(options?: Partial<StorageOptions>): Promise<PlatformStorage>
+  /** Runs a statement beside the storage, as somebody would who has got hold of the database. */
+  query(sql: string): Promise<Record<string, unknown>[]>
+  /** Everything that is stored, as a thief of the disk would read it. */
+  contents(): Promise<string>
+  /** Stops it and removes the data. */
+  close(): Promise<void>
+}
+
+export interface TestStore {
+  readonly name: 'SQLite' | 'PostgreSQL'
+  readonly open: (options?: Partial<StorageOptions>) => Promise<TestStorage>
+}
+
+const sqliteStore: TestStore = {
+  name: 'SQLite',
+  open: (options) =>
+    openOver(options, async (dataDir) => ({
+      query: async (sql) => {
+        const file = new DatabaseSync(join(dataDir, 'switchhook.db'))
+        try {
+          return file.prepare(sql).all()
+        } finally {
+          file.close()
+        }
+      },
+      contents: async () => {
+        const files = await Promise.all(
+          ['switchhook.db', 'switchhook.db-wal'].map((name) => readFile(join(dataDir, name), 'latin1')),
+        )
+        return files.join('')
+      },
+      remove: () => Promise.resolve(),
+    })),
+}
+
+const postgresStore: TestStore = {
+  name: 'PostgreSQL',
+  open: (options) => openOver(options, createTestDatabase),
+}
+
+/** Declares the tests once for each store that there is. */
+export function onEachStore(declare: (store: TestStore) => void): void {
+  describe('on SQLite', () => declare(sqliteStore))
+  describe.skipIf(isMissing('postgres'))('on PostgreSQL', () => declare(postgresStore))
+}
+
+/** For tests that one store is enough for. */
+export function openTestStorage(options?: Partial<StorageOptions>): Promise<TestStorage> {
+  return sqliteStore.open(options)
+}
+
+interface Place extends Pick<TestStorage, 'query' | 'contents'> {
+  readonly url?: string
+  remove(): Promise<void>
+}
+
+async function openOver(
+  options: Partial<StorageOptions> = {},
+  makePlace: (dataDir: string) => Promise<Place>,
+): Promise<TestStorage> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-storage-'))
+  const place = await makePlace(dataDir)
+  const databaseUrl = place.url
+  const make = (more: Partial<StorageOptions> = {}): PlatformStorage =>
+    createStorage({ dataDir, databaseUrl, clock: systemClock, log: silentLogger, ...options, ...more })
+  let storage = make()
+  await storage.start()
+  return {
+    get storage() {
+      return storage
+    },
+    dataDir,
+    query: (sql) => place.query(sql),
+    contents: () => place.contents(),
+    async reopen(more) {
+      await storage.stop()
+      storage = make(more)
+      await storage.start()
+      return storage
+    },
+    async close() {
+      await storage.stop()
+      await place.remove()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export interface TestAccount {
+  readonly account_sid: string
+  readonly service_provider_sid: string
+  readonly asAccount: Tenancy
+  readonly asProvider: Tenancy
+}
+
+let made = 0
+
+export async function makeAccount(
+  storage: PlatformStorage,
+  service_provider_sid?: string,
+): Promise<TestAccount> {
+  const system = storage.for(systemTenancy)
+  made++
+  const provider =
+    service_provider_sid ??
+    (await system.service_providers.insert({ name: `provider ${made}` })).service_provider_sid
+  const { account_sid } = await system.accounts.insert({
+    name: `account ${made}`,
+    service_provider_sid: provider,
+    webhook_secret: `wh_secret_${made}`,
+    sip_realm: `a${made}.example.com`,
+  })
+  return {
+    account_sid,
+    service_provider_sid: provider,
+    asAccount: { level: 'account', account_sid, service_provider_sid: provider },
+    asProvider: { level: 'service_provider', service_provider_sid: provider },
+  }
+}
