@@ -1,0 +1,287 @@
+// Amazon Polly over REST and Amazon Transcribe over a WebSocket, signed with the keys of the credential or of a role they may assume.
+import { AwsV4Signer } from 'aws4fetch'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Outgoing } from '../lib/outgoing.ts'
+import { chooseVoice } from './choose-voice.ts'
+import { decodeEvent, encodeEvent } from './event-stream.ts'
+import type {
+  Choice,
+  Offer,
+  Pcm,
+  Settings,
+  SpeechVendor,
+  Utterance,
+  VendorOptions,
+  VoicesOfLanguage,
+} from './speech.ts'
+import {
+  callVendor,
+  converseWithVendor,
+  listOf,
+  memberOf,
+  parseAnswer,
+  regionSetting,
+  textOf,
+  toPieces,
+  vendorSentence,
+} from './vendor-call.ts'
+import type { VendorAnswer } from './vendor-call.ts'
+
+const vendor = 'aws'
+const sampleRate = 8000
+
+/** Where a region's service is; tests put their own there. */
+export type AwsAddress = (region: string, service: 'polly' | 'sts' | 'transcribestreaming') => string
+
+// The WebSockets of Transcribe have a port of their own.
+const inAws: AwsAddress = (region, service) =>
+  `https://${service}.${region}.amazonaws.com${service === 'transcribestreaming' ? ':8443' : ''}`
+
+const offer: Offer = {
+  tts: [
+    {
+      value: 'en-US',
+      name: 'English (US)',
+      voices: [
+        { value: 'Joanna', name: 'Joanna' },
+        { value: 'Matthew', name: 'Matthew' },
+      ],
+    },
+    { value: 'en-GB', name: 'English (UK)', voices: [{ value: 'Amy', name: 'Amy' }] },
+    { value: 'de-DE', name: 'German', voices: [{ value: 'Vicki', name: 'Vicki' }] },
+    { value: 'es-ES', name: 'Spanish (Spain)', voices: [{ value: 'Lucia', name: 'Lucia' }] },
+    { value: 'fr-FR', name: 'French', voices: [{ value: 'Lea', name: 'Léa' }] },
+  ],
+  stt: [
+    { value: 'en-US', name: 'English (US)' },
+    { value: 'en-GB', name: 'English (UK)' },
+    { value: 'de-DE', name: 'German' },
+    { value: 'es-ES', name: 'Spanish (Spain)' },
+    { value: 'fr-FR', name: 'French' },
+  ],
+}
+
+interface Keys {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string
+}
+
+interface SignedCall {
+  readonly service: 'polly' | 'sts'
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly contentType?: string
+  readonly body?: string
+  readonly accepts: RegExp
+}
+
+export function createAws(options: VendorOptions, at: AwsAddress = inAws): SpeechVendor {
+  const { outgoing, clock } = options
+  const roles = new Map<string, { readonly keys: Keys; readonly expiresAt: number }>()
+
+  async function send(settings: Settings, keys: Keys, call: SignedCall): Promise<VendorAnswer> {
+    const { service, method, path, contentType, body, accepts } = call
+    const region = regionSetting(settings, 'aws_region', vendor)
+    const signed = await new AwsV4Signer({
+      ...keys,
+      service,
+      region,
+      method,
+      url: `${at(region, service)}${path}`,
+      datetime: amzDate(clock),
+      ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
+      ...(body === undefined ? {} : { body }),
+    }).sign()
+    const headers = Object.fromEntries(signed.headers)
+    return callVendor(outgoing, settings, {
+      vendor,
+      method,
+      url: signed.url.href,
+      headers,
+      accepts,
+      ...(body === undefined ? {} : { body }),
+    })
+  }
+
+  /** The credential's own keys, or those that its role lends them for an hour. */
+  async function keysOf(settings: Settings): Promise<Keys> {
+    const own = ownKeys(settings)
+    const role = textOf(settings, 'role_arn')
+    if (role === undefined) return own
+    const name = JSON.stringify([own.accessKeyId, role])
+    const known = roles.get(name)
+    if (known !== undefined && known.expiresAt - renewBeforeMs > clock.now()) return known.keys
+    const answer = await send(settings, own, {
+      service: 'sts',
+      method: 'POST',
+      path: '/',
+      contentType: 'application/x-www-form-urlencoded; charset=utf-8',
+      body: new URLSearchParams({
+        Action: 'AssumeRole',
+        Version: '2011-06-15',
+        RoleArn: role,
+        RoleSessionName: 'switchhook',
+        DurationSeconds: '3600',
+      }).toString(),
+      accepts: /xml/,
+    })
+    const lent = readLentKeys(answer)
+    if (roles.size >= mostRoles) roles.clear()
+    roles.set(name, lent)
+    return lent.keys
+  }
+
+  return {
+    name: vendor,
+    version: '1',
+    needsCredential: true,
+    offer,
+    synthesizer: {
+      takesSsml: true,
+      choose: (wish) => chooseVoice(offer, wish, { voice: 'Joanna', language: 'en-US' }),
+      async synthesize(utterance, settings) {
+        const keys = await keysOf(settings)
+        const say = (engine: 'neural' | 'standard'): Promise<VendorAnswer> =>
+          send(settings, keys, {
+            service: 'polly',
+            method: 'POST',
+            path: '/v1/speech',
+            contentType: 'application/json',
+            body: JSON.stringify(toRequest(utterance, engine)),
+            accepts: /^audio\//,
+          })
+        // Most voices have the better engine; Polly says so when one has not.
+        const { body } = await say('neural').catch((error: unknown) => {
+          if (error instanceof AppError && /does not support the selected engine/i.test(error.message))
+            return say('standard')
+          throw error
+        })
+        return { sampleRate, bytes: body.subarray(0, body.length - (body.length % 2)) }
+      },
+    },
+    recognizer: {
+      async transcribe(recording, language, settings) {
+        const region = regionSetting(settings, 'aws_region', vendor)
+        const form = {
+          'language-code': language,
+          'media-encoding': 'pcm',
+          'sample-rate': String(recording.sampleRate),
+          'X-Amz-Expires': '300',
+        }
+        const path = `/stream-transcription-websocket?${new URLSearchParams(form).toString()}`
+        const signed = await new AwsV4Signer({
+          ...(await keysOf(settings)),
+          service: 'transcribe',
+          region,
+          method: 'GET',
+          url: `${at(region, 'transcribestreaming')}${path}`,
+          signQuery: true,
+          datetime: amzDate(clock),
+        }).sign()
+        return listen(outgoing, signed.url.href, recording, settings)
+      },
+    },
+    async fetchOffer(settings) {
+      const answer = await send(settings, await keysOf(settings), {
+        service: 'polly',
+        method: 'GET',
+        path: '/v1/voices',
+        accepts: /json/,
+      })
+      return { ...offer, tts: toVoices(parseAnswer(answer, vendor)) }
+    },
+  }
+}
+
+function amzDate(clock: Clock): string {
+  return new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '')
+}
+
+/** Says the recording piece by piece and ends with an empty one; Transcribe closes once it has told all it heard. */
+async function listen(
+  outgoing: Outgoing,
+  signedUrl: string,
+  recording: Pcm,
+  settings: Settings,
+): Promise<string> {
+  const headers = {
+    ':content-type': 'application/octet-stream',
+    ':event-type': 'AudioEvent',
+    ':message-type': 'event',
+  }
+  const words: string[] = []
+  await converseWithVendor(outgoing, {
+    vendor,
+    url: signedUrl.replace(/^http/, 'ws'),
+    messages: [...toPieces(recording), Buffer.alloc(0)].map((payload) => encodeEvent({ headers, payload })),
+    hear(message) {
+      const event = typeof message === 'string' ? undefined : decodeEvent(message)
+      if (event === undefined) throw new AppError('speech_failed', `${vendor} sent a damaged message`)
+      const said = parseAnswer({ contentType: '', body: event.payload }, vendor)
+      if (event.headers[':message-type'] === 'exception')
+        throw vendorSentence(
+          vendor,
+          textOf(said, 'Message') ?? event.headers[':exception-type'] ?? '',
+          settings,
+        )
+      for (const result of listOf(said, 'Transcript', 'Results'))
+        if (memberOf(result, 'IsPartial') === false)
+          words.push(textOf(result, 'Alternatives', 0, 'Transcript') ?? '')
+      return false
+    },
+  })
+  return words.join(' ').trim()
+}
+
+function toRequest({ text, isSsml, voice }: Utterance, engine: string): object {
+  return {
+    OutputFormat: 'pcm',
+    SampleRate: String(sampleRate),
+    Text: text,
+    TextType: isSsml ? 'ssml' : 'text',
+    VoiceId: voice,
+    Engine: engine,
+  }
+}
+
+// Longer than one request with them may take.
+const renewBeforeMs = 60_000
+const mostRoles = 500
+
+function ownKeys(settings: Settings): Keys {
+  const accessKeyId = textOf(settings, 'access_key_id')
+  const secretAccessKey = textOf(settings, 'secret_access_key')
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    throw new AppError('speech_failed', 'the credential for aws has no access keys', {
+      cure: 'Make a credential with access_key_id and secret_access_key; a role_arn needs keys that may assume it.',
+    })
+  return { accessKeyId, secretAccessKey }
+}
+
+/** The document of AssumeRole is flat enough to be read by its tags; none of its values has markup. */
+function readLentKeys({ body }: VendorAnswer) {
+  const text = body.toString('utf8')
+  const tag = (name: string): string => new RegExp(`<${name}>([^<]+)</${name}>`).exec(text)?.[1]?.trim() ?? ''
+  const [accessKeyId, secretAccessKey, sessionToken] = ['AccessKeyId', 'SecretAccessKey', 'SessionToken'].map(
+    tag,
+  )
+  if (!accessKeyId || !secretAccessKey || !sessionToken)
+    throw new AppError('speech_failed', `${vendor} lent no keys for the role`)
+  const expiresAt = Date.parse(tag('Expiration'))
+  return { keys: { accessKeyId, secretAccessKey, sessionToken }, expiresAt: expiresAt || 0 }
+}
+
+function toVoices(answer: unknown): readonly VoicesOfLanguage[] {
+  const languages = new Map<string, { readonly name: string; readonly voices: Choice[] }>()
+  for (const entry of listOf(answer, 'Voices')) {
+    const code = textOf(entry, 'LanguageCode')
+    const value = textOf(entry, 'Id')
+    if (code === undefined || value === undefined) continue
+    const language = languages.get(code) ?? { name: textOf(entry, 'LanguageName') ?? code, voices: [] }
+    language.voices.push({ value, name: textOf(entry, 'Name') ?? value })
+    languages.set(code, language)
+  }
+  return [...languages].map(([value, language]) => ({ value, ...language }))
+}

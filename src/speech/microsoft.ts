@@ -1,0 +1,180 @@
+// Microsoft Azure Speech over REST: synthesis from SSML, recognition of short audio.
+import { AppError } from '../lib/errors.ts'
+import { chooseVoice } from './choose-voice.ts'
+import { readWav } from './read-wav.ts'
+import type {
+  Choice,
+  Offer,
+  Settings,
+  SpeechVendor,
+  Utterance,
+  VendorOptions,
+  VoicesOfLanguage,
+} from './speech.ts'
+import { callVendor, listOf, memberOf, parseAnswer, regionSetting, textOf } from './vendor-call.ts'
+import { wavHeader } from './wav-header.ts'
+
+const vendor = 'microsoft'
+
+/** Where a region's service is; tests put their own there. */
+export type MicrosoftAddress = (region: string, service: 'tts' | 'stt' | 'voice') => string
+
+const inAzure: MicrosoftAddress = (region, service) => `https://${region}.${service}.speech.microsoft.com`
+
+const offer: Offer = {
+  tts: [
+    {
+      value: 'en-US',
+      name: 'English (US)',
+      voices: [
+        { value: 'en-US-JennyNeural', name: 'Jenny' },
+        { value: 'en-US-GuyNeural', name: 'Guy' },
+      ],
+    },
+    { value: 'en-GB', name: 'English (UK)', voices: [{ value: 'en-GB-SoniaNeural', name: 'Sonia' }] },
+    { value: 'de-DE', name: 'German', voices: [{ value: 'de-DE-KatjaNeural', name: 'Katja' }] },
+    { value: 'es-ES', name: 'Spanish (Spain)', voices: [{ value: 'es-ES-ElviraNeural', name: 'Elvira' }] },
+    { value: 'fr-FR', name: 'French', voices: [{ value: 'fr-FR-DeniseNeural', name: 'Denise' }] },
+  ],
+  stt: [
+    { value: 'en-US', name: 'English (US)' },
+    { value: 'en-GB', name: 'English (UK)' },
+    { value: 'de-DE', name: 'German' },
+    { value: 'es-ES', name: 'Spanish (Spain)' },
+    { value: 'fr-FR', name: 'French' },
+  ],
+}
+
+export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddress = inAzure): SpeechVendor {
+  return {
+    name: vendor,
+    version: '1',
+    needsCredential: true,
+    offer,
+    synthesizer: {
+      takesSsml: true,
+      choose: (wish) => chooseVoice(offer, wish, { voice: 'en-US-JennyNeural', language: 'en-US' }),
+      soundOf: (settings) => JSON.stringify(customOf(settings, 'tts') ?? null),
+      async synthesize(utterance, settings) {
+        const answer = await callVendor(outgoing, settings, {
+          vendor,
+          method: 'POST',
+          url: synthesisUrl(settings, at),
+          headers: {
+            ...keyHeader(settings),
+            'content-type': 'application/ssml+xml',
+            'x-microsoft-outputformat': 'riff-8khz-16bit-mono-pcm',
+            'user-agent': 'switchhook',
+          },
+          body: toSsml(utterance),
+          accepts: /^audio\//,
+        })
+        return readWav(answer.body, vendor)
+      },
+    },
+    recognizer: {
+      async transcribe({ sampleRate, bytes }, language, settings) {
+        const answer = await callVendor(outgoing, settings, {
+          vendor,
+          method: 'POST',
+          url: recognitionUrl(settings, language, at),
+          headers: {
+            ...keyHeader(settings),
+            'content-type': `audio/wav; codecs=audio/pcm; samplerate=${sampleRate}`,
+            accept: 'application/json',
+          },
+          body: Buffer.concat([wavHeader(sampleRate, bytes.length), bytes]),
+          accepts: /^application\/json/,
+        })
+        const parsed = parseAnswer(answer, vendor)
+        const status = textOf(parsed, 'RecognitionStatus')
+        if (status === undefined) throw new AppError('speech_failed', `${vendor} answered without a result`)
+        return textOf(parsed, 'DisplayText') ?? ''
+      },
+    },
+    async fetchOffer(settings) {
+      // A custom endpoint has no list of its own.
+      if (textOf(settings, 'region') === undefined) return offer
+      const answer = await callVendor(outgoing, settings, {
+        vendor,
+        method: 'GET',
+        url: `${at(regionSetting(settings, 'region', vendor), 'tts')}/cognitiveservices/voices/list`,
+        headers: keyHeader(settings),
+        accepts: /^application\/json/,
+      })
+      return { ...offer, tts: toVoices(parseAnswer(answer, vendor)) }
+    },
+  }
+}
+
+interface CustomEndpoint {
+  /** The id of a deployment in the region. */
+  readonly id: string | undefined
+  /** Or where a container of one's own listens. */
+  readonly url: string | undefined
+}
+
+function customOf(settings: Settings, kind: 'tts' | 'stt'): CustomEndpoint | undefined {
+  if (memberOf(settings, `use_custom_${kind}`) !== 1) return undefined
+  const id = textOf(settings, `custom_${kind}_endpoint`)
+  const url = textOf(settings, `custom_${kind}_endpoint_url`)
+  return id === undefined && url === undefined ? undefined : { id, url }
+}
+
+function synthesisUrl(settings: Settings, at: MicrosoftAddress): string {
+  const custom = customOf(settings, 'tts')
+  if (custom?.url !== undefined) return custom.url
+  const region = regionSetting(settings, 'region', vendor)
+  return custom?.id === undefined
+    ? `${at(region, 'tts')}/cognitiveservices/v1`
+    : `${at(region, 'voice')}/cognitiveservices/v1?deploymentId=${encodeURIComponent(custom.id)}`
+}
+
+function recognitionUrl(settings: Settings, language: string, at: MicrosoftAddress): string {
+  const custom = customOf(settings, 'stt')
+  const path = '/speech/recognition/conversation/cognitiveservices/v1'
+  const base = custom?.url ?? `${at(regionSetting(settings, 'region', vendor), 'stt')}${path}`
+  const url = new URL(base.replace(/^ws(s?):/i, 'http$1:'))
+  url.searchParams.set('language', language)
+  if (custom?.id !== undefined) url.searchParams.set('cid', custom.id)
+  return url.href
+}
+
+function keyHeader(settings: Settings): Readonly<Record<string, string>> {
+  const key = textOf(settings, 'api_key')
+  return key === undefined ? {} : { 'ocp-apim-subscription-key': key }
+}
+
+/** A document names its voice itself, or gets ours around what it says. */
+function toSsml({ text, isSsml, voice, language }: Utterance): string {
+  const lang = escapeXml(language ?? 'en-US')
+  const said = isSsml ? text.replace(/^\s*<speak[^>]*>/i, '').replace(/<\/speak>\s*$/i, '') : escapeXml(text)
+  const spoken = isSsml && /<voice\b/i.test(said) ? said : `<voice name="${escapeXml(voice)}">${said}</voice>`
+  const namespaces = 'xmlns="http://www.w3.org/2001/10/synthesis" xmlns:mstts="https://www.w3.org/2001/mstts"'
+  return `<speak version="1.0" ${namespaces} xml:lang="${lang}">${spoken}</speak>`
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
+}
+
+function toVoices(answer: unknown): readonly VoicesOfLanguage[] {
+  const languages = new Map<string, { readonly name: string; readonly voices: Choice[] }>()
+  for (const entry of listOf(answer)) {
+    const locale = textOf(entry, 'Locale')
+    const value = textOf(entry, 'ShortName')
+    if (locale === undefined || value === undefined) continue
+    const language = languages.get(locale) ?? { name: textOf(entry, 'LocaleName') ?? locale, voices: [] }
+    language.voices.push({ value, name: textOf(entry, 'DisplayName') ?? value })
+    languages.set(locale, language)
+  }
+  return [...languages].map(([value, language]) => ({ value, ...language }))
+}

@@ -1,0 +1,42 @@
+// Writes what was said as one WAV file: pieces of speech and the pauses between them.
+import { open } from 'node:fs/promises'
+import type { Segment } from './segments.ts'
+import type { ChosenVoice, Pcm, Settings, Synthesizer } from './speech.ts'
+import { wavHeader } from './wav-header.ts'
+
+export interface Rendering {
+  readonly synthesizer: Synthesizer
+  readonly settings: Settings
+  readonly chosen: ChosenVoice
+  readonly segments: readonly (Segment | { readonly ssml: string })[]
+}
+
+// Media refuses a file without samples; a text without a sound is a short silence.
+const shortestMs = 20
+
+/** One piece after the other: between two of them the voice may speak for another call. */
+export async function renderClip(path: string, rendering: Rendering): Promise<void> {
+  const spoken: (Pcm | number)[] = []
+  for (const segment of rendering.segments)
+    spoken.push('pauseMs' in segment ? segment.pauseMs : await say(segment, rendering))
+  const sampleRate = spoken.find((part) => typeof part !== 'number')?.sampleRate ?? 8000
+  const silence = (ms: number): Uint8Array => new Uint8Array(2 * Math.round((sampleRate * ms) / 1000))
+  const parts = spoken.map((part) => (typeof part === 'number' ? silence(part) : part.bytes))
+  if (parts.every(({ length }) => length === 0)) parts.push(silence(shortestMs))
+  const dataBytes = parts.reduce((sum, { length }) => sum + length, 0)
+  const file = await open(path, 'w', 0o600)
+  try {
+    await file.writev([wavHeader(sampleRate, dataBytes), ...parts])
+  } finally {
+    await file.close()
+  }
+}
+
+function say(
+  segment: { readonly text: string } | { readonly ssml: string },
+  { synthesizer, settings, chosen: { voice, language } }: Rendering,
+): Promise<Pcm> {
+  const isSsml = 'ssml' in segment
+  const text = isSsml ? segment.ssml : segment.text
+  return synthesizer.synthesize({ text, isSsml, voice, language }, settings)
+}

@@ -1,0 +1,76 @@
+// Tries a vendor with a credential: really speaks, and really listens to a short recording of the embedded voice.
+import { AppError } from '../lib/errors.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Pcm, Settings, SpeechVendor } from './speech.ts'
+
+export interface Uses {
+  readonly tts: boolean
+  readonly stt: boolean
+}
+
+export interface TestResult {
+  readonly status: 'success' | 'fail' | 'not tested'
+  /** Why it failed. */
+  readonly reason?: string
+}
+
+export interface TestResults {
+  readonly tts: TestResult
+  readonly stt: TestResult
+}
+
+export interface Trial {
+  readonly vendor: SpeechVendor | undefined
+  readonly settings: Settings
+  readonly uses: Uses
+  /** Speech at 16 kHz, which every recognizer takes. */
+  readonly recording: () => Promise<Pcm>
+  readonly log: Logger
+}
+
+export const sampleText = 'Hello. This is a short test of the telephone system.'
+const sampleLanguage = 'en-US'
+
+export async function tryVendor(trial: Trial): Promise<TestResults> {
+  const { uses } = trial
+  const [tts, stt] = await Promise.all([
+    uses.tts ? outcomeOf(trial, speak(trial)) : undefined,
+    uses.stt ? outcomeOf(trial, listen(trial)) : undefined,
+  ])
+  return { tts: tts ?? notTested, stt: stt ?? notTested }
+}
+
+const notTested: TestResult = { status: 'not tested' }
+
+/** What is wrong, or undefined. */
+async function speak({ vendor, settings }: Trial): Promise<string | undefined> {
+  const { synthesizer, name } = vendor ?? {}
+  if (synthesizer === undefined) throw new NothingToTry()
+  const { voice, language } = synthesizer.choose({ voice: null, language: null }, settings)
+  const { bytes } = await synthesizer.synthesize(
+    { text: sampleText, isSsml: false, voice, language },
+    settings,
+  )
+  return bytes.length > 0 ? undefined : `${name} answered with no sound`
+}
+
+async function listen({ vendor, settings, recording }: Trial): Promise<string | undefined> {
+  const { recognizer, name } = vendor ?? {}
+  if (recognizer === undefined) throw new NothingToTry()
+  const words = await recognizer.transcribe(await recording(), sampleLanguage, settings)
+  return words === '' ? `${name} heard no words in the sample` : undefined
+}
+
+class NothingToTry extends Error {}
+
+async function outcomeOf({ log, vendor }: Trial, attempt: Promise<string | undefined>): Promise<TestResult> {
+  try {
+    const fault = await attempt
+    return fault === undefined ? { status: 'success' } : { status: 'fail', reason: fault }
+  } catch (error) {
+    if (error instanceof NothingToTry) return notTested
+    if (!(error instanceof AppError)) throw error
+    log.info({ vendor: vendor?.name, code: error.code, err: error }, 'speech credential failed its test')
+    return { status: 'fail', reason: error.message }
+  }
+}

@@ -1,0 +1,209 @@
+// One request to a speech vendor: bounded in time and bytes, and every failure a sentence that says what the vendor
+// said, without the secrets it may have repeated.
+import { AppError } from '../lib/errors.ts'
+import type { Outgoing } from '../lib/outgoing.ts'
+import type { Settings } from './speech.ts'
+
+export interface VendorCall {
+  /** How sentences call the vendor. */
+  readonly vendor: string
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** The content types that a good answer may have. */
+  readonly accepts: RegExp
+}
+
+export interface VendorAnswer {
+  readonly contentType: string
+  readonly body: Buffer
+}
+
+// A caller hears silence meanwhile; the application's fallback voice is better than waiting longer.
+const answerTimeoutMs = 10_000
+const totalTimeoutMs = 20_000
+// A minute and a half of speech at 48 kHz, in base64.
+const maxBodyBytes = 12 * 1024 * 1024
+const maxHeardBytes = 4 * 1024 * 1024
+const longestReason = 200
+
+export async function callVendor(
+  outgoing: Outgoing,
+  settings: Settings,
+  call: VendorCall,
+): Promise<VendorAnswer> {
+  const { vendor, method, url, headers, body, accepts } = call
+  const answer = await outgoing
+    .request({
+      method,
+      url,
+      subject: vendor,
+      answerTimeoutMs,
+      totalTimeoutMs,
+      maxBodyBytes,
+      ...(headers === undefined ? {} : { headers }),
+      ...(body === undefined ? {} : { body }),
+    })
+    .catch((error: unknown) => {
+      throw toSpeechError(error)
+    })
+  const contentType = String(answer.headers['content-type'] ?? '').toLowerCase()
+  if (answer.status !== 200)
+    throw refusal(vendor, answer.status, hideSecrets(reasonOf(answer.body, contentType), settings))
+  if (!accepts.test(contentType))
+    throw new AppError('speech_failed', `${vendor} answered with ${nameOfType(contentType)}`, {
+      cure: 'Check the address of the vendor in the credential.',
+    })
+  return { contentType, body: answer.body }
+}
+
+export interface VendorConversation {
+  readonly vendor: string
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly messages: readonly (string | Uint8Array<ArrayBuffer>)[]
+  /** True when no more is wanted. */
+  readonly hear: (message: string | Buffer) => boolean
+}
+
+/** Over a WebSocket, for vendors that listen to nothing else. */
+export async function converseWithVendor(
+  outgoing: Outgoing,
+  { vendor, ...conversation }: VendorConversation,
+): Promise<void> {
+  const bounds = { subject: vendor, totalTimeoutMs, maxBytes: maxHeardBytes }
+  await outgoing.converse({ ...conversation, ...bounds }).catch((error: unknown) => {
+    throw toSpeechError(error)
+  })
+}
+
+/** A sentence of the vendor's own, fit to be passed on. */
+export function vendorSentence(vendor: string, sentence: string, settings: Settings): AppError {
+  return new AppError('speech_failed', `${vendor} failed: ${hideSecrets(clean(sentence), settings)}`)
+}
+
+// Samples in small pieces, as a caller would deliver them.
+const pieceBytes = 8192
+
+export function toPieces({ bytes }: { readonly bytes: Uint8Array }): Buffer<ArrayBuffer>[] {
+  const pieces: Buffer<ArrayBuffer>[] = []
+  for (let at = 0; at < bytes.length; at += pieceBytes)
+    pieces.push(Buffer.from(bytes.subarray(at, at + pieceBytes)))
+  return pieces
+}
+
+export function parseAnswer({ body }: VendorAnswer, vendor: string): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch (cause) {
+    throw new AppError('speech_failed', `${vendor} answered with damaged JSON`, { cause })
+  }
+}
+
+/** The member at a path of a parsed answer; undefined where something else stands. */
+export function memberOf(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let member = value
+  for (const name of path) {
+    if (typeof member !== 'object' || member === null) return undefined
+    member = (member as Readonly<Record<string | number, unknown>>)[name]
+  }
+  return member
+}
+
+export function listOf(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
+  const member = memberOf(value, ...path)
+  return Array.isArray(member) ? member : []
+}
+
+export function textOf(value: unknown, ...path: readonly (string | number)[]): string | undefined {
+  const member = memberOf(value, ...path)
+  return typeof member === 'string' && member !== '' ? member : undefined
+}
+
+/** A setting without which the vendor cannot be asked. */
+export function neededSetting(settings: Settings, name: string, vendor: string): string {
+  const value = textOf(settings, name)
+  if (value === undefined)
+    throw new AppError('speech_failed', `the credential for ${vendor} has no ${name}`, {
+      cure: `Make a credential with ${name}.`,
+    })
+  return value
+}
+
+/** Becomes part of a host name, so that nothing else may stand in it. */
+export function regionSetting(settings: Settings, name: string, vendor: string): string {
+  const region = neededSetting(settings, name, vendor)
+  if (/^[a-z0-9-]{1,40}$/i.test(region)) return region.toLowerCase()
+  throw new AppError('speech_failed', `the credential for ${vendor} has a ${name} that is no region`)
+}
+
+/** What follows the host and port a customer gave, with or without a scheme. */
+export function addressOf(uri: string, isTls: boolean): string {
+  const bare = uri.replace(/\/+$/, '').replace(/^ws(s?):\/\//i, 'http$1://')
+  return /^https?:\/\//i.test(bare) ? bare : `${isTls ? 'https' : 'http'}://${bare}`
+}
+
+function refusal(vendor: string, status: number, reason: string): AppError {
+  const said = reason === '' ? `status ${status}` : `status ${status}: ${reason}`
+  if (status === 401 || status === 403)
+    return new AppError('speech_failed', `${vendor} refused the credential (${said})`, {
+      cure: 'Check the key of the credential, and what the vendor lets it do.',
+    })
+  if (status === 429)
+    return new AppError('speech_failed', `${vendor} is being asked too often (${said})`, {
+      cure: 'Raise the quota at the vendor, or ask for less at once.',
+    })
+  return new AppError('speech_failed', `${vendor} answered with ${said}`)
+}
+
+/** The client speaks of hooks; whoever speaks is told about the vendor. */
+function toSpeechError(error: unknown): unknown {
+  if (!(error instanceof AppError) || !error.code.startsWith('hook_')) return error
+  return new AppError('speech_failed', error.message, { cause: error, cure: error.cure })
+}
+
+/** Where vendors put their sentence; each has a place of its own. */
+const reasonPaths: readonly (readonly (string | number)[])[] = [
+  ['error', 'message'],
+  ['detail', 'message'],
+  ['err_msg'],
+  ['message'],
+  ['Message'],
+  ['error_description'],
+  ['detail'],
+  ['error'],
+  ['msg'],
+]
+
+function reasonOf(body: Buffer, contentType: string): string {
+  let text: string | undefined
+  if (/\bjson\b/.test(contentType)) {
+    try {
+      const parsed: unknown = JSON.parse(body.toString('utf8'))
+      text = reasonPaths.map((path) => textOf(parsed, ...path)).find((found) => found !== undefined)
+    } catch {
+      // The status says enough.
+    }
+  } else if (contentType.startsWith('text/plain')) text = body.toString('utf8', 0, 4 * longestReason)
+  return clean(text ?? '')
+}
+
+function clean(text: string): string {
+  return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
+}
+
+function hideSecrets(reason: string, settings: Settings): string {
+  let shown = reason
+  for (const [name, value] of Object.entries(settings))
+    if (/key|secret|token/.test(name) && typeof value === 'string' && value.length >= 4)
+      shown = shown.replaceAll(value, '[hidden]')
+  return shown.slice(0, longestReason)
+}
+
+function nameOfType(contentType: string): string {
+  const [type = ''] = contentType.split(';')
+  return /^[a-z0-9.+-]+\/[a-z0-9.+-]+$/.test(type.trim())
+    ? type.trim().slice(0, 60)
+    : 'something of an unknown type'
+}
