@@ -1,0 +1,106 @@
+// Sends signed dynamic updates to one name server over UDP, again when no answer comes, and believes only signed answers.
+// A mechanism of its own, as sip/ is: its protocol and its RFCs concern nobody else, and it knows nothing but lib/.
+import { randomInt } from 'node:crypto'
+import dgram from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import type { Clock, Timer } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import { encodeUpdate, parseReply } from './message.ts'
+import type { Change, Prerequisite } from './message.ts'
+import { isAuthentic, sign, signatureError } from './tsig.ts'
+import type { Signed, TsigKey } from './tsig.ts'
+
+export interface UpdateClient {
+  /** Throws dns_update_failed. `conflict`: a prerequisite does not hold, and nothing was changed. */
+  update(prerequisites: readonly Prerequisite[], changes: readonly Change[]): Promise<'done' | 'conflict'>
+}
+
+export interface UpdateClientOptions {
+  /** An IP address. */
+  readonly server: { readonly address: string; readonly port: number }
+  readonly zone: string
+  readonly key: TsigKey
+  readonly clock: Clock
+  /** How long each try waits. */
+  readonly tries?: readonly number[]
+}
+
+// A change is idempotent, so a lost answer is repaired by sending the same bytes again.
+const defaultTriesMs = [1000, 1500, 2500]
+
+// RFC 2136 §2.2.
+const rcodes: Readonly<Record<number, string>> = {
+  1: 'could not read the update',
+  2: 'failed',
+  4: 'does not take updates',
+  5: 'refused the update',
+  9: 'did not accept the key, or does not have the zone',
+  10: 'says that the name is not in the zone',
+}
+const conflicts: ReadonlySet<number> = new Set([3, 6, 7, 8])
+const keyFaults = {
+  key: 'does not know the key',
+  signature: 'did not accept the signature: the secret is another',
+  time: 'has a clock that differs from ours by more than five minutes',
+} as const
+
+export function createUpdateClient(options: UpdateClientOptions): UpdateClient {
+  const { zone, key, clock } = options
+  return {
+    async update(prerequisites, changes) {
+      const id = randomInt(0x1_0000)
+      const request = sign(encodeUpdate({ id, zone, prerequisites, changes }), key, clock.now())
+      const rcode = await exchange(options, id, request)
+      if (rcode === 0) return 'done'
+      if (conflicts.has(rcode)) return 'conflict'
+      throw failed(rcodes[rcode] ?? `answered with code ${rcode}`)
+    },
+  }
+}
+
+function failed(what: string, cause?: unknown): AppError {
+  return new AppError('dns_update_failed', `the name server ${what}`, cause === undefined ? {} : { cause })
+}
+
+/** The answer's code. */
+function exchange(
+  { server, key, clock, tries = defaultTriesMs }: UpdateClientOptions,
+  id: number,
+  request: Signed,
+): Promise<number> {
+  const socket = dgram.createSocket(isIPv6(server.address) ? 'udp6' : 'udp4')
+  let timer: Timer | undefined
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const send = (round: number): void => {
+    const waitMs = tries[round]
+    if (waitMs === undefined) return reject(failed('did not answer'))
+    socket.send(request.bytes, (error) => {
+      if (error !== null) reject(failed('cannot be reached', error))
+    })
+    timer = clock.after(waitMs, () => send(round + 1))
+  }
+  socket.on('error', (error) => reject(failed('cannot be reached', error)))
+  socket.on('message', (bytes) => {
+    const reply = read(bytes)
+    if (reply?.isResponse !== true || reply.id !== id) return
+    // A signature that was not accepted is answered without one (RFC 8945 §5.2): that much is believed.
+    const fault = signatureError(reply)
+    if (fault !== undefined && reply.rcode !== 0) return reject(failed(keyFaults[fault]))
+    // RFC 8945 §5.4: what else is not signed says nothing, and we go on waiting.
+    if (isAuthentic(bytes, reply, request, key, clock.now())) resolve(reply.rcode)
+  })
+  // Connected: what comes from elsewhere never arrives, and a closed port is told at once.
+  socket.connect(server.port, server.address, () => send(0))
+  return promise.finally(() => {
+    timer?.cancel()
+    socket.close()
+  })
+}
+
+function read(bytes: Buffer): ReturnType<typeof parseReply> | undefined {
+  try {
+    return parseReply(bytes)
+  } catch {
+    return undefined
+  }
+}

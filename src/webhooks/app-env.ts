@@ -1,0 +1,144 @@
+// The variables an application wants to be given: asked of the application itself with OPTIONS, checked, and held
+// against the values that somebody sets.
+import { AppError } from '../lib/errors.ts'
+import type { Outgoing } from '../lib/outgoing.ts'
+
+export type VariableType = 'string' | 'number' | 'boolean'
+
+/** One variable as the application publishes it; further members are for whoever shows a form. */
+export interface AppVariable {
+  readonly type: VariableType
+  readonly description: string
+  readonly required?: boolean
+  readonly enum?: readonly unknown[]
+  readonly [more: string]: unknown
+}
+
+export type AppEnvSchema = Readonly<Record<string, AppVariable>>
+
+export type PublishedEnv =
+  | { readonly outcome: 'schema'; readonly schema: AppEnvSchema }
+  /** It cannot be reached, or does not say. */
+  | { readonly outcome: 'none' }
+  | { readonly outcome: 'invalid'; readonly fault: string }
+
+export interface AppEnv {
+  /** Throws overloaded, or the signal's reason; whatever else goes wrong is the application's silence. */
+  ask(url: string, signal?: AbortSignal): Promise<PublishedEnv>
+}
+
+// Somebody waits for the answer in a form.
+const answerTimeoutMs = 3000
+const totalTimeoutMs = 5000
+// Room for long default texts, prompts for one.
+const maxBodyBytes = 262_144
+
+export function createAppEnv({ outgoing }: { readonly outgoing: Pick<Outgoing, 'request'> }): AppEnv {
+  return {
+    async ask(url, signal) {
+      let answer
+      try {
+        answer = await outgoing.request({
+          url: toHttp(url),
+          method: 'OPTIONS',
+          headers: { accept: 'application/json' },
+          subject: 'the application',
+          answerTimeoutMs,
+          totalTimeoutMs,
+          maxBodyBytes,
+          ...(signal === undefined ? {} : { signal }),
+        })
+      } catch (error) {
+        if (error instanceof AppError && error.code.startsWith('hook_')) return { outcome: 'none' }
+        throw error
+      }
+      if (answer.status < 200 || answer.status > 299) return { outcome: 'none' }
+      const published = parseJson(answer.body)
+      if (published === undefined) return { outcome: 'none' }
+      const fault = schemaFault(published)
+      if (fault !== undefined) return { outcome: 'invalid', fault }
+      return { outcome: 'schema', schema: published as AppEnvSchema }
+    },
+  }
+}
+
+/** A WebSocket application answers OPTIONS at the same address. */
+function toHttp(text: string): string {
+  const url = new URL(text)
+  if (url.protocol === 'ws:') url.protocol = 'http:'
+  if (url.protocol === 'wss:') url.protocol = 'https:'
+  url.hash = ''
+  return url.href
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+const types: ReadonlySet<unknown> = new Set<VariableType>(['string', 'number', 'boolean'])
+const variableName = /^[a-zA-Z0-9_]+$/
+
+/** What is wrong with a published schema, or undefined. */
+export function schemaFault(published: unknown): string | undefined {
+  if (!isObject(published)) return 'the application did not publish a JSON object'
+  const variables = Object.entries(published)
+  if (variables.length === 0) return 'the application published no variable'
+  for (const [name, variable] of variables) {
+    if (!variableName.test(name)) return `the variable ${shown(name)} is not made of letters, digits and _`
+    const fault = variableFault(variable)
+    if (fault !== undefined) return `the variable ${shown(name)} ${fault}`
+  }
+  return undefined
+}
+
+function variableFault(variable: unknown): string | undefined {
+  if (!isObject(variable)) return 'is not an object'
+  const { type, description, required, default: fallback, enum: choices, obscure } = variable
+  if (!types.has(type)) return 'needs a type: string, number or boolean'
+  if (typeof description !== 'string') return 'needs a description'
+  if (required !== undefined && typeof required !== 'boolean')
+    return 'has a required that is not true or false'
+  if (fallback !== undefined && !types.has(typeof fallback))
+    return 'has a default that is not text, a number, true or false'
+  if (choices !== undefined && !Array.isArray(choices)) return 'has an enum that is not a list'
+  if (obscure !== undefined && typeof obscure !== 'boolean') return 'has an obscure that is not true or false'
+  return undefined
+}
+
+/** What is wrong with values somebody sets, or undefined. What the application does not know may be set too. */
+export function valuesFault(
+  schema: AppEnvSchema,
+  values: Readonly<Record<string, unknown>>,
+): string | undefined {
+  for (const [name, { type, required, enum: choices }] of Object.entries(schema)) {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
+    if (value === undefined || value === null) {
+      if (required === true) return `${name} is required by the application`
+      continue
+    }
+    if (typeof value !== type) return `${name} must be ${typeNames[type]}`
+    if (choices !== undefined && !choices.includes(value))
+      return `${name} must be one of ${shown(choices.map((choice) => JSON.stringify(choice)).join(', '))}`
+  }
+  return undefined
+}
+
+const typeNames: Readonly<Record<VariableType, string>> = {
+  string: 'text',
+  number: 'a number',
+  boolean: 'true or false',
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The other side's words, as far as they fit into a sentence. */
+function shown(text: string): string {
+  const plain = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
+  return plain.length > 100 ? `${plain.slice(0, 100)}...` : plain
+}

@@ -1,0 +1,190 @@
+import { access, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { serveLocally, startReceiver } from '../../test/support/local-http.ts'
+import type { Reply } from '../../test/support/local-http.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createOutgoing } from '../lib/outgoing.ts'
+import { createAudioFetcher } from './audio-fetcher.ts'
+import type { AudioFetcherOptions } from './audio-fetcher.ts'
+
+let cacheDir = ''
+const closing: (() => Promise<void>)[] = []
+
+beforeEach(async () => {
+  cacheDir = await mkdtemp(join(tmpdir(), 'switchhook-audio-'))
+})
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+  await rm(cacheDir, { recursive: true, force: true })
+})
+
+function makeFetcher(options: Partial<AudioFetcherOptions> = {}) {
+  const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger })
+  closing.push(() => outgoing.close())
+  return createAudioFetcher({ outgoing, cacheDir, log: silentLogger, ...options })
+}
+
+async function serving(reply: Reply): Promise<string> {
+  const receiver = await startReceiver(() => reply)
+  closing.push(() => receiver.close())
+  return `${receiver.url}/greeting.wav`
+}
+
+function wav({ tag = 1, bits = 16, samples = 800, before = Buffer.alloc(0) } = {}): Buffer {
+  const data = Buffer.alloc((samples * bits) / 8, 1)
+  const format = Buffer.alloc(24)
+  format.write('fmt ', 0, 'latin1')
+  format.writeUInt32LE(16, 4)
+  format.writeUInt16LE(tag, 8)
+  format.writeUInt16LE(1, 10)
+  format.writeUInt32LE(8000, 12)
+  format.writeUInt32LE((8000 * bits) / 8, 16)
+  format.writeUInt16LE(bits / 8, 20)
+  format.writeUInt16LE(bits, 22)
+  const dataHead = Buffer.from('data\0\0\0\0', 'latin1')
+  dataHead.writeUInt32LE(data.length, 4)
+  const body = Buffer.concat([Buffer.from('WAVE', 'latin1'), before, format, dataHead, data])
+  const riff = Buffer.from('RIFF\0\0\0\0', 'latin1')
+  riff.writeUInt32LE(body.length, 4)
+  return Buffer.concat([riff, body])
+}
+
+async function servingFile(file: Buffer): Promise<string> {
+  const server = await serveLocally((_request, response) => response.end(file))
+  closing.push(() => server.close())
+  return server.url
+}
+
+/** Removal runs beside the call; its end shows in the directory only. */
+async function whenEmpty(): Promise<void> {
+  await vi.waitFor(async () => expect(await readdir(join(cacheDir, 'fetched'))).toEqual([]))
+}
+
+describe('fetch', () => {
+  it.each([
+    ['PCM 16 bit', wav()],
+    ['PCM 8 bit', wav({ bits: 8 })],
+    ['A-law', wav({ tag: 6, bits: 8 })],
+    ['mu-law', wav({ tag: 7, bits: 8 })],
+    ['notes before the format', wav({ before: Buffer.from('LIST\x03\0\0\0abc\0', 'latin1') })],
+    ['a megabyte', wav({ samples: 500_000 })],
+  ])('lends a WAV file with %s and removes it when it is given back', async (_what, file) => {
+    const clip = await makeFetcher().fetch(await servingFile(file), {})
+    expect((await readFile(clip.path)).equals(file)).toBe(true)
+    clip.release()
+    clip.release()
+    await whenEmpty()
+  })
+
+  it('lends the same content under one path until its last borrower is done', async () => {
+    const url = await servingFile(wav())
+    const fetcher = makeFetcher()
+    const [first, second] = await Promise.all([fetcher.fetch(url, {}), fetcher.fetch(url, {})])
+    expect(first.path).toBe(second.path)
+    first.release()
+    first.release()
+    await access(second.path)
+    second.release()
+    await whenEmpty()
+  })
+
+  it.each([
+    ['404', { status: 404 }, 'audio_not_found', 'the audio URL answered with status 404'],
+    [
+      'a redirect',
+      { status: 302, headers: { location: '/x' } },
+      'audio_not_found',
+      'the audio URL answered with status 302',
+    ],
+    ['silence', { hangs: true }, 'audio_not_found', 'the audio URL did not answer in time'],
+    [
+      'HTML',
+      { body: '<!doctype html><p>no' },
+      'audio_not_supported',
+      'the audio URL did not answer with a WAV file',
+    ],
+    [
+      'MP3',
+      { body: `ID3${'x'.repeat(500)}` },
+      'audio_not_supported',
+      'the audio URL did not answer with a WAV file',
+    ],
+    ['nothing', { body: '' }, 'audio_not_supported', 'the audio file is not a WAV file'],
+    ['five bytes', { body: 'RIFF\x01' }, 'audio_not_supported', 'the audio file is not a WAV file'],
+    [
+      'no format',
+      { body: 'RIFF\x04\0\0\0WAVE' },
+      'audio_not_supported',
+      'the audio file does not say how it is coded',
+    ],
+  ] satisfies [string, Reply, string, string][])(
+    'refuses %s and leaves no file',
+    async (_what, reply, code, message) => {
+      const fetcher = makeFetcher({ answerTimeoutMs: 200, totalTimeoutMs: 500 })
+      await expect(fetcher.fetch(await serving(reply), {})).rejects.toMatchObject({ code, message })
+      await whenEmpty()
+    },
+  )
+
+  it.each([
+    ['24 bits', wav({ bits: 24 })],
+    ['32 bits of floats', wav({ tag: 3, bits: 32 })],
+    ['ADPCM', wav({ tag: 2, bits: 8 })],
+  ])('refuses a WAV file with %s', async (_what, file) => {
+    await expect(makeFetcher().fetch(await servingFile(file), {})).rejects.toMatchObject({
+      code: 'audio_not_supported',
+    })
+    await whenEmpty()
+  })
+
+  it('refuses a file beyond its bytes', async () => {
+    const fetcher = makeFetcher({ maxFileBytes: 1024 * 1024 })
+    await expect(fetcher.fetch(await servingFile(wav({ samples: 1_000_000 })), {})).rejects.toMatchObject({
+      code: 'audio_not_supported',
+      message: 'the audio file is larger than 1 MB',
+    })
+    await whenEmpty()
+  })
+
+  it('refuses more files at a time than it may hold, and takes them again later', async () => {
+    const url = await servingFile(wav({ samples: 1000 }))
+    const other = await servingFile(wav({ samples: 1001 }))
+    const fetcher = makeFetcher({ maxHeldBytes: 3000 })
+    const clip = await fetcher.fetch(url, {})
+    await expect(fetcher.fetch(other, {})).rejects.toMatchObject({ code: 'overloaded' })
+    clip.release()
+    const next = await fetcher.fetch(other, {})
+    next.release()
+    await whenEmpty()
+  })
+
+  it('refuses a forbidden address', async () => {
+    await expect(makeFetcher().fetch('http://169.254.169.254/latest.wav', {})).rejects.toMatchObject({
+      code: 'hook_refused_address',
+    })
+  })
+
+  it('ends with the reason of its signal and leaves no file', async () => {
+    const controller = new AbortController()
+    const receiver = await startReceiver(() => ({ hangs: true }))
+    closing.push(() => receiver.close())
+    const fetching = makeFetcher().fetch(receiver.url, { signal: controller.signal })
+    await receiver.arrived(1)
+    controller.abort(new Error('hung up'))
+    await expect(fetching).rejects.toThrow('hung up')
+    await whenEmpty()
+  })
+})
+
+describe('start', () => {
+  it('removes what a killed process left', async () => {
+    const fetched = join(cacheDir, 'fetched')
+    await mkdir(fetched)
+    await writeFile(join(fetched, 'old.part'), 'x')
+    await makeFetcher().start()
+    expect(await readdir(fetched)).toEqual([])
+  })
+})

@@ -1,0 +1,215 @@
+// Notifications on their way from the outbox to their receivers: in order per call, at least once, in their own time.
+import type { Clock, Timer } from '../lib/clock.ts'
+import type { Part } from '../lib/lifecycle.ts'
+import type { Logger } from '../lib/log.ts'
+import { createLanes } from './lanes.ts'
+import type { Lanes } from './lanes.ts'
+import type { Outcome, OutboxItem, OutboxStore } from './outbox.ts'
+import { createSender } from './sender.ts'
+import type { SenderOptions } from './sender.ts'
+
+export interface DeliveryOptions extends SenderOptions {
+  readonly outbox: OutboxStore
+  readonly clock: Clock
+  readonly log: Logger
+  /** How long `stop` lets running requests finish. */
+  readonly stopGraceMs?: number
+}
+
+// Notifications come in bursts (the three of a short call, those of a hundred calls); a moment's patience turns each
+// burst into one claim.
+const gatherMs = 30
+// The same for outcomes: a commit costs more than what is in it.
+const settleGatherMs = 15
+const batchSize = 64
+const maxHeld = 1024
+const laneBounds = { active: 16, activeFailing: 2, waitingFailing: 4 }
+// Long enough for an item to wait in its lane and be sent; short enough after a crash.
+const leaseMs = 60_000
+// What is left of a lease must cover a request, or somebody else may send the same item meanwhile.
+const sendingMs = 20_000
+// Looks again although nothing was announced: leases of a killed process run out unannounced.
+const lookAgainMs = 1000
+const longestSleepMs = 60_000
+const settleRetryMs = 1000
+
+interface Held {
+  readonly item: OutboxItem
+  /** Monotonic ms after which somebody else may be sending the item. */
+  readonly leasedUntil: number
+}
+
+export function createDelivery(options: DeliveryOptions): Part {
+  return new Delivery(options)
+}
+
+class Delivery implements Part {
+  readonly name = 'webhook delivery'
+  readonly #options: DeliveryOptions
+  readonly #clock: Clock
+  readonly #lanes: Lanes<Held>
+  readonly #cut = new AbortController()
+  readonly #send: (item: OutboxItem, signal: AbortSignal) => Promise<Outcome>
+  #outcomes: Outcome[] = []
+  #held = 0
+  #isStarted = false
+  #isStopping = false
+  #isPumping = false
+  #isSettling = false
+  #wasWoken = false
+  #timer: Timer | undefined
+  #timerAt = Infinity
+  #settleTimer: Timer | undefined
+  #stopped: Promise<void> | undefined
+  #whenIdle: (() => void) | undefined
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options
+    this.#clock = options.clock
+    this.#send = createSender(options)
+    this.#lanes = createLanes(
+      laneBounds,
+      (held) => void this.#run(held),
+      () => this.#held--,
+    )
+  }
+
+  async start(): Promise<void> {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    this.#options.outbox.onEnqueued(() => this.#wake())
+    this.#wake()
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  async #stop(): Promise<void> {
+    this.#isStopping = true
+    this.#timer?.cancel()
+    for (const { item } of this.#lanes.drain()) this.#finish(this.#putBack(item))
+    void this.#settle()
+    if (this.#held === 0 && !this.#isPumping) return
+    const grace = this.#clock.after(this.#options.stopGraceMs ?? 5000, () => this.#cut.abort())
+    await new Promise<void>((resolve) => (this.#whenIdle = resolve))
+    grace.cancel()
+  }
+
+  #wake(): void {
+    this.#wasWoken = true
+    if (!this.#isPumping) this.#pumpAfter(gatherMs)
+  }
+
+  /** Brings the next look at the outbox forward, never back. */
+  #pumpAfter(delayMs: number): void {
+    const at = this.#clock.monotonic() + delayMs
+    if (this.#isStopping || at >= this.#timerAt) return
+    this.#timer?.cancel()
+    this.#timerAt = at
+    this.#timer = this.#clock.after(delayMs, () => void this.#pump())
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#isPumping || this.#isStopping) return
+    this.#isPumping = true
+    this.#timerAt = Infinity
+    this.#wasWoken = false
+    let nextMs = lookAgainMs
+    try {
+      const wasFull = await this.#claim()
+      if (wasFull) nextMs = 0
+      else if (this.#held === 0) nextMs = await this.#untilNextDue()
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'outbox cannot be read')
+    }
+    this.#isPumping = false
+    if (this.#isStopping) this.#checkIdle()
+    else this.#pumpAfter(this.#wasWoken ? Math.min(nextMs, gatherMs) : nextMs)
+  }
+
+  /** True when there may be more to claim at once. */
+  async #claim(): Promise<boolean> {
+    const limit = Math.min(batchSize, maxHeld - this.#held)
+    if (limit <= 0) return false
+    const leasedUntil = this.#clock.monotonic() + leaseMs
+    const items = await this.#options.outbox.claim(limit, leaseMs, this.#lanes.busy())
+    for (const item of items) {
+      this.#held++
+      if (this.#isStopping) this.#finish(this.#putBack(item))
+      // Its lane is full of failures: the lease runs out and the item comes back when there may be room.
+      else if (!this.#lanes.admit(item.account_sid, { item, leasedUntil })) this.#held--
+    }
+    return items.length === limit
+  }
+
+  async #untilNextDue(): Promise<number> {
+    const dueAt = await this.#options.outbox.nextDueAt()
+    if (dueAt === undefined) return longestSleepMs
+    const inMs = dueAt - this.#clock.now()
+    // Due and yet not handed out: somebody holds a lease on it or on its predecessor.
+    return inMs <= 0 ? lookAgainMs : Math.min(inMs, longestSleepMs)
+  }
+
+  async #run({ item, leasedUntil }: Held): Promise<void> {
+    if (this.#clock.monotonic() + sendingMs > leasedUntil) {
+      this.#lanes.done(item.account_sid, true)
+      this.#held--
+      return
+    }
+    // A request that was cut is no word against its receiver; it is said again after the next start.
+    const answer = await this.#send(item, this.#cut.signal)
+    const outcome = this.#cut.signal.aborted && answer.outcome === 'retry' ? this.#putBack(item) : answer
+    this.#lanes.done(item.account_sid, outcome.outcome === 'delivered')
+    this.#finish(outcome)
+  }
+
+  #putBack({ id }: OutboxItem): Outcome {
+    return {
+      id,
+      outcome: 'retry',
+      at: this.#clock.now(),
+      error: 'the platform stopped before it was answered',
+    }
+  }
+
+  #finish(outcome: Outcome): void {
+    this.#outcomes.push(outcome)
+    if (outcome.outcome === 'retry') this.#pumpAfter(Math.max(gatherMs, outcome.at - this.#clock.now()))
+    if (this.#isStopping) void this.#settle()
+    else if (!this.#isSettling)
+      this.#settleTimer ??= this.#clock.after(settleGatherMs, () => void this.#settle())
+  }
+
+  /** Everything that finishes while one batch is written makes up the next one. */
+  async #settle(): Promise<void> {
+    this.#settleTimer?.cancel()
+    this.#settleTimer = undefined
+    if (this.#isSettling) return
+    this.#isSettling = true
+    while (this.#outcomes.length > 0) {
+      const batch = this.#outcomes
+      this.#outcomes = []
+      try {
+        await this.#options.outbox.settle(batch)
+      } catch (error) {
+        this.#options.log.error({ err: error, items: batch.length }, 'outbox cannot be written')
+        if (!this.#isStopping) {
+          this.#outcomes.unshift(...batch)
+          await new Promise<void>((resolve) => this.#clock.after(settleRetryMs, resolve))
+          continue
+        }
+        // What was sent and is not settled is sent again after the next start: at least once, not exactly once.
+      }
+      this.#held -= batch.length
+    }
+    this.#isSettling = false
+    if (this.#isStopping) this.#checkIdle()
+    else this.#wake()
+  }
+
+  #checkIdle(): void {
+    if (this.#held === 0 && !this.#isPumping) this.#whenIdle?.()
+  }
+}

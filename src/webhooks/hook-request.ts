@@ -1,0 +1,53 @@
+// How a hook becomes an HTTP request: shared by the hooks a call waits for and the notifications it does not.
+import type { OutgoingRequest } from '../lib/outgoing.ts'
+import { signatureHeaders } from './signing.ts'
+
+export interface Credentials {
+  readonly username: string | null
+  readonly password: string | null
+}
+
+export interface HookMessage {
+  /** Absolute and without fragment. */
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly credentials: Credentials
+  /** The exact JSON text of the payload. */
+  readonly json: string
+  /** The payload that `json` is the text of; only a GET reads it. */
+  readonly payload: () => unknown
+  readonly id: string
+  readonly at: number
+  readonly secret: string | undefined
+  readonly userAgent: string
+}
+
+export function toRequest(
+  message: HookMessage,
+): Pick<OutgoingRequest, 'url' | 'method' | 'headers' | 'body'> {
+  const { url, method, credentials, json, id, at, secret, userAgent } = message
+  const headers = {
+    'user-agent': userAgent,
+    accept: 'application/json',
+    ...authorization(credentials),
+    ...signatureHeaders({ secret, id, at, body: json }),
+  }
+  if (method === 'GET') return { url: withQuery(url, message.payload()), method, headers }
+  return { url, method, headers: { 'content-type': 'application/json', ...headers }, body: json }
+}
+
+/** RFC 7617 §2. Half a pair is no credential. */
+function authorization({ username, password }: Credentials): { authorization?: string } {
+  if (username === null || username === '' || password === null || password === '') return {}
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}` }
+}
+
+/** A GET carries the flat values of its payload, next to what the URL had already. */
+function withQuery(url: string, payload: unknown): string {
+  const target = new URL(url)
+  for (const [name, value] of Object.entries(payload ?? {})) {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      target.searchParams.set(name, String(value))
+  }
+  return target.href
+}

@@ -1,0 +1,54 @@
+// What a hook's URL says: where it leads, and in its fragment which failures are worth another try.
+import { parseTarget } from '../lib/address-guard.ts'
+import { AppError } from '../lib/errors.ts'
+
+type RetryClass = 'ct' | 'rt' | '4xx' | '5xx' | 'all'
+
+export interface RetryPolicy {
+  /** Tries after the first one. */
+  readonly retries: number
+  readonly on: ReadonlySet<RetryClass>
+}
+
+export interface HookUrl {
+  /** Absolute and without fragment. */
+  readonly url: string
+  readonly retry: RetryPolicy
+}
+
+const maxRetries = 5
+const retryClasses: readonly RetryClass[] = ['ct', 'rt', '4xx', '5xx', 'all']
+
+/** Throws hook_bad_url: what is no absolute URL cannot be sent anywhere. */
+export function parseHookUrl(text: string): HookUrl {
+  const url = parseTarget(text)
+  const retry = parseRetryPolicy(url.hash.slice(1))
+  url.hash = ''
+  return { url: url.href, retry }
+}
+
+/** `#rc=<retries>&rp=<classes>`: anything else in the fragment is not for us. */
+function parseRetryPolicy(fragment: string): RetryPolicy {
+  const parameters = new URLSearchParams(fragment)
+  const count = Number(parameters.get('rc') ?? '0')
+  const named = (parameters.get('rp') ?? '').split(',').map((word) => word.trim().toLowerCase())
+  const on = new Set(retryClasses.filter((known) => named.includes(known)))
+  return {
+    retries: Number.isInteger(count) ? Math.min(Math.max(count, 0), maxRetries) : 0,
+    on: on.size === 0 ? new Set<RetryClass>(['ct']) : on,
+  }
+}
+
+export function isWorthRetrying(error: AppError, policy: RetryPolicy): boolean {
+  const kind = retryClassOf(error)
+  return kind !== undefined && (policy.on.has(kind) || policy.on.has('all'))
+}
+
+function retryClassOf(error: AppError): RetryClass | undefined {
+  if (error.code === 'hook_unreachable') return 'ct'
+  if (error.code === 'hook_timeout') return 'rt'
+  if (error.code !== 'hook_bad_status') return undefined
+  const status = error.detail !== undefined && 'status' in error.detail ? Number(error.detail.status) : 0
+  if (status >= 500) return '5xx'
+  return status >= 400 ? '4xx' : undefined
+}

@@ -1,0 +1,49 @@
+// Whether a fetched file is a WAV file of a coding that can be played; media reads the rest when it plays.
+import type { FileHandle } from 'node:fs/promises'
+import { AppError } from '../lib/errors.ts'
+
+const pcm = 1
+const aLaw = 6
+const muLaw = 7
+const extensible = 0xfffe
+// Notes and padding may stand before the format; a file that hides it deeper is not worth a search.
+const mostChunks = 64
+
+export function startsLikeWav(head: Buffer): boolean {
+  return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE'
+}
+
+/** Throws audio_not_supported. */
+export async function checkWav(file: FileHandle): Promise<void> {
+  const head = await readAt(file, 0, 12)
+  if (head.length < 12 || !startsLikeWav(head)) throw notSupported('is not a WAV file')
+  let offset = 12
+  for (let chunk = 0; chunk < mostChunks; chunk++) {
+    const header = await readAt(file, offset, 8)
+    if (header.length < 8) break
+    const bytes = header.readUInt32LE(4)
+    if (header.toString('latin1', 0, 4) === 'fmt ') return checkFormat(await readAt(file, offset + 8, 26))
+    // Chunks start on even offsets.
+    offset += 8 + bytes + (bytes % 2)
+  }
+  throw notSupported('does not say how it is coded')
+}
+
+function checkFormat(format: Buffer): void {
+  if (format.length < 16) throw notSupported('is cut short')
+  const outer = format.readUInt16LE(0)
+  const tag = outer === extensible && format.length >= 26 ? format.readUInt16LE(24) : outer
+  const bits = format.readUInt16LE(14)
+  const isPlayable =
+    (tag === pcm && (bits === 8 || bits === 16)) || ((tag === aLaw || tag === muLaw) && bits === 8)
+  if (!isPlayable) throw notSupported(`holds format ${tag} with ${bits} bits, which cannot be played`)
+}
+
+async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset)
+  return buffer.subarray(0, bytesRead)
+}
+
+function notSupported(what: string): AppError {
+  return new AppError('audio_not_supported', `the audio file ${what}`)
+}
