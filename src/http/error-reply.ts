@@ -1,0 +1,83 @@
+// The only place that turns a failure into an HTTP answer: {msg, code, request_id, cure}.
+import { AppError, catalogue, entryOf } from '../lib/errors.ts'
+import type { ErrorCode } from '../lib/errors.ts'
+import type { Logger } from '../lib/log.ts'
+
+export interface ErrorReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: ErrorBody
+}
+
+export interface ErrorBody {
+  readonly msg: string
+  readonly code: ErrorCode
+  readonly request_id: string
+  readonly cure: string
+}
+
+/** What the OpenAPI document says of every error. */
+export const errorBodySchema = {
+  type: 'object',
+  required: ['msg'],
+  properties: {
+    msg: { type: 'string', description: 'One sentence that says what is wrong, and with which field.' },
+    code: { type: 'string', enum: Object.keys(catalogue), description: 'Stable, for programs.' },
+    request_id: { type: 'string', description: 'The same as in the X-Request-Id header and in the log.' },
+    cure: { type: 'string', description: 'What to do about it.' },
+  },
+} as const
+
+/** Failures that are not ours to tell in detail become `internal`, with the stack in the log. */
+export function toErrorReply(error: unknown, requestId: string, log: Logger): ErrorReply {
+  const failure = toAppError(error)
+  const { http: status } = entryOf(failure.code)
+  const fields = { request_id: requestId, code: failure.code, detail: failure.detail }
+  if (status === 500) log.error({ ...fields, err: error }, 'request failed')
+  else log.debug({ ...fields, msg_sent: failure.message, err: failure.cause }, 'request refused')
+  return {
+    status,
+    headers: headersOf(failure),
+    body: { msg: failure.message, code: failure.code, request_id: requestId, cure: failure.cure },
+  }
+}
+
+function headersOf(failure: AppError): Readonly<Record<string, string>> {
+  const { code, retryAfterSeconds } = failure
+  if (code === 'not_authenticated') return { 'www-authenticate': challengeOf(failure) }
+  return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+}
+
+/** RFC 6750 §3: no error code when the request carried no token at all. */
+function challengeOf(failure: AppError): string {
+  const challenge = 'Bearer realm="switchhook"'
+  return failure.message === missingToken ? challenge : `${challenge}, error="invalid_token"`
+}
+
+export const missingToken = 'a bearer token is required'
+
+// What the server library refuses before a handler runs.
+const refusals: Readonly<Record<string, { readonly code: ErrorCode; readonly message: string }>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'too_large', message: 'the body is larger than 1 MiB' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'malformed_body',
+    message: 'the body is not as long as Content-Length says',
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'malformed_body', message: 'the body must be JSON' },
+  FST_ERR_BAD_URL: { code: 'bad_request', message: 'the path is not a valid URL' },
+  FST_ERR_MAX_PARAM_LENGTH: { code: 'not_found', message: 'no such record' },
+}
+
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const refusal = refusals[codeOf(error)]
+  if (refusal !== undefined) return new AppError(refusal.code, refusal.message, { cause: error })
+  // Nobody reads this: it only keeps the log free of a failure that was none.
+  if (error instanceof Error && error.name === 'AbortError')
+    return new AppError('bad_request', 'the client went away', { cause: error })
+  return new AppError('internal', 'something went wrong on our side', { cause: error })
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}

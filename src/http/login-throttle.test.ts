@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { createFakeClock } from '../lib/fake-clock.ts'
+import { createLoginThrottle } from './login-throttle.ts'
+
+describe('the login throttle', () => {
+  it('locks the pair of user and address, and nobody else', () => {
+    const throttle = createLoginThrottle(createFakeClock())
+    for (let count = 0; count < 6; count++) throttle.begin('ann', '192.0.2.1')
+    expect(() => throttle.begin('ANN', '192.0.2.1')).toThrow('too many failed logins')
+    throttle.begin('ann', '192.0.2.2')
+    throttle.begin('bob', '192.0.2.1')
+  })
+
+  it('locks an address that tries many users', () => {
+    const throttle = createLoginThrottle(createFakeClock())
+    for (let count = 0; count < 60; count++) throttle.begin(`user ${count}`, '192.0.2.1')
+    expect(() => throttle.begin('one more', '192.0.2.1')).toThrow('too many failed logins')
+  })
+
+  it('counts from the last failure, and forgets after half an hour', () => {
+    const clock = createFakeClock()
+    const throttle = createLoginThrottle(clock)
+    for (let count = 0; count < 6; count++) throttle.begin('ann', '192.0.2.1')
+    clock.advance(1_799_999)
+    expect(() => throttle.begin('ann', '192.0.2.1')).toThrow('too many failed logins')
+    clock.advance(1)
+    throttle.begin('ann', '192.0.2.1')
+  })
+
+  it('hashes two passwords at a time, in order, and refuses more than a hundred waiting', async () => {
+    const throttle = createLoginThrottle(createFakeClock())
+    const gates: (() => void)[] = []
+    const started: number[] = []
+    const work = (number: number) => () =>
+      new Promise<number>((resolve) => {
+        started.push(number)
+        gates.push(() => resolve(number))
+      })
+    const running = Array.from({ length: 102 }, (_, number) => throttle.hashing(work(number)))
+    await expect(throttle.hashing(work(102))).rejects.toThrow('too many logins at once')
+    expect(started).toEqual([0, 1])
+    for (let number = 0; number < 102; number++) {
+      gates[number]!()
+      await running[number]
+    }
+    expect(started).toEqual(Array.from({ length: 102 }, (_, number) => number))
+  })
+})

@@ -1,0 +1,94 @@
+// Slows down guessing: counts failed logins per user and address, and per address alone, and locks out for a while.
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import { createTokenBuckets } from '../lib/token-buckets.ts'
+
+export interface LoginThrottle {
+  /**
+   * Counts an attempt as failed until `succeeded` is called, so that many sent at once are not all let through.
+   * Throws locked_out.
+   */
+  begin(username: string, address: string): { succeeded(): void }
+  /** For what anybody may ask for without a token, though not all day. Throws too_many_requests. */
+  demandPatience(address: string): void
+  /** Runs `work`, which hashes a password, a few at a time; throws overloaded when too many wait. */
+  hashing<R>(work: () => Promise<R>): Promise<R>
+}
+
+// Each takes 19 MiB and a thread of the pool that file and name look-ups use as well.
+const maxHashing = 2
+const maxWaiting = 100
+
+export const maxFailures = 6
+// One address that tries many names: an office behind one address stays well below.
+const maxFailuresOfAddress = 60
+export const lockOutMs = 1_800_000
+const maxRemembered = 20_000
+const patience = { capacity: 20, refillMs: 3_600_000 }
+
+interface Failures {
+  count: number
+  since: number
+}
+
+export function createLoginThrottle(clock: Clock): LoginThrottle {
+  const failures = new Map<string, Failures>()
+  const asked = createTokenBuckets(clock, maxRemembered)
+  const waiting: (() => void)[] = []
+  let running = 0
+
+  function recent(key: string): Failures | undefined {
+    const known = failures.get(key)
+    if (known === undefined || clock.now() - known.since < lockOutMs) return known
+    failures.delete(key)
+    return undefined
+  }
+
+  function fail(key: string): void {
+    const count = (recent(key)?.count ?? 0) + 1
+    // Put at the end: what is evicted below is what failed longest ago.
+    failures.delete(key)
+    failures.set(key, { count, since: clock.now() })
+    if (failures.size <= maxRemembered) return
+    const [oldest] = failures.keys()
+    if (oldest !== undefined) failures.delete(oldest)
+  }
+
+  return {
+    begin(username, address) {
+      const pair = `${address} ${username.toLowerCase()}`
+      if ((recent(pair)?.count ?? 0) >= maxFailures || (recent(address)?.count ?? 0) >= maxFailuresOfAddress)
+        throw new AppError('locked_out', 'too many failed logins; try again later')
+      fail(pair)
+      fail(address)
+      return {
+        succeeded() {
+          failures.delete(pair)
+          const ofAddress = failures.get(address)
+          if (ofAddress !== undefined) ofAddress.count--
+        },
+      }
+    },
+    demandPatience(address) {
+      const waitMs = asked.take(address, patience)
+      if (waitMs === 0) return
+      throw new AppError('too_many_requests', 'too many requests from this address', {
+        retryAfterSeconds: Math.ceil(waitMs / 1000),
+      })
+    },
+    async hashing(work) {
+      if (running >= maxHashing) {
+        if (waiting.length >= maxWaiting) throw new AppError('overloaded', 'too many logins at once')
+        await new Promise<void>((resolve) => waiting.push(resolve))
+      } else running++
+      try {
+        return await work()
+      } finally {
+        // The place goes straight to the next in line, so that nobody overtakes.
+        const next = waiting.shift()
+        if (next === undefined) running--
+        else next()
+      }
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { parseFormBody, parseJsonBody, parseMultipartBody } from './parse-body.ts'
+
+describe('parseJsonBody', () => {
+  it.each([
+    ['', undefined],
+    [' \r\n', undefined],
+    ['{"a":[1,{"b":null}]}', { a: [1, { b: null }] }],
+    ['[]', []],
+  ])('takes %j', (text, value) => {
+    expect(parseJsonBody(text)).toEqual(value)
+  })
+
+  it.each([
+    ['{"a":1', 'not valid JSON'],
+    ['{"a":1}x', 'not valid JSON'],
+    ["{'a':1}", 'not valid JSON'],
+    ['{"a":1,"a":2}', 'names a field twice'],
+    ['{"a":{"b":1,"c":[{"d":1}],"b":2}}', 'names a field twice'],
+    [String.raw`{"a":1,"\u0061":2}`, 'names a field twice'],
+    ['{"__proto__":{"x":1}}', 'must not name __proto__'],
+    [String.raw`{"a":[{"\u005f_proto__":1}]}`, 'must not name __proto__'],
+    ['{"constructor":{"prototype":{"x":1}}}', 'must not name prototype'],
+    ['['.repeat(33) + ']'.repeat(33), 'more than 32 levels'],
+    ['['.repeat(500_000) + ']'.repeat(500_000), 'more than 32 levels'],
+  ])('refuses %.60s', (text, message) => {
+    expect(() => parseJsonBody(text)).toThrow(message)
+  })
+
+  it('tells names from values, whatever the text holds', () => {
+    const value = {
+      a: '{"a":1,"a":2}',
+      b: 'a":',
+      c: '\\',
+      d: '"',
+      constructor: 1,
+      prototype: 2,
+      e: ['a', 'a'],
+    }
+    expect(parseJsonBody(JSON.stringify(value, null, 2))).toEqual(value)
+  })
+
+  it('takes as many levels as are allowed', () => {
+    const text = '['.repeat(32) + ']'.repeat(32)
+    expect(JSON.stringify(parseJsonBody(text))).toBe(text)
+  })
+})
+
+describe('parseFormBody', () => {
+  it('takes fields as text', () => {
+    expect(parseFormBody('username=a%20b&password=c%26d')).toEqual({ username: 'a b', password: 'c&d' })
+    expect(parseFormBody('')).toBeUndefined()
+  })
+
+  it.each(['a=1&a=2', '__proto__=1'])('refuses %s', (text) => {
+    expect(() => parseFormBody(text)).toThrow('body')
+  })
+})
+
+describe('parseMultipartBody', () => {
+  const type = 'multipart/form-data; boundary=b'
+  const part = (head: string, text: string): string =>
+    `--b\r\ncontent-disposition: form-data; ${head}\r\n\r\n${text}\r\n`
+  const parse = (body: string, contentType = type) => parseMultipartBody(Buffer.from(body), contentType)
+
+  it('takes fields, and files as text', async () => {
+    const body = `${part('name="a"', '1')}${part('name="file"; filename="k.txt"', 'é\r\n2')}--b--\r\n`
+    expect(await parse(body)).toEqual({ a: '1', file: 'é\r\n2' })
+  })
+
+  it.each([
+    ['no boundary', `${part('name="a"', '1')}--b--`, 'multipart/form-data', 'not valid'],
+    ['no end', part('name="a"', '1'), type, 'not valid'],
+    ['no form at all', '{"a":1}', type, 'not valid'],
+    ['a field without a name', `${part('filename="a"', '1')}--b--`, type, 'not valid'],
+    ['a field twice', `${part('name="a"', '1')}${part('name="a"', '2')}--b--`, type, 'twice'],
+    ['a dangerous name', `${part('name="__proto__"', '1')}--b--`, type, '__proto__'],
+  ])('refuses %s', async (_what, body, contentType, msg) => {
+    await expect(parse(body, contentType)).rejects.toMatchObject({
+      code: 'malformed_body',
+      message: expect.stringContaining(msg),
+    })
+  })
+})

@@ -1,0 +1,108 @@
+// Request bodies become values here: bounded in depth, without doubled or dangerous names.
+import { AppError } from '../lib/errors.ts'
+
+export const maxBodyBytes = 1_048_576
+const maxDepth = 32
+
+/** Undefined for an empty body, which clients send with a JSON content type on every request. */
+export function parseJsonBody(text: string): unknown {
+  if (text.trim() === '') return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new AppError('malformed_body', 'the body is not valid JSON', { cause })
+  }
+  refuseDangerousNames(text)
+  return value
+}
+
+/** Each field once; everything is text. */
+export function parseFormBody(text: string): Record<string, string> | undefined {
+  if (text === '') return undefined
+  const fields = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(text)) {
+    refuseName(name, undefined, fields)
+    fields.set(name, value)
+  }
+  return Object.fromEntries(fields)
+}
+
+/** As a form: each field once, and what a file holds is text. The whole body is in memory, and no longer than any. */
+export async function parseMultipartBody(
+  bytes: Uint8Array,
+  contentType = '',
+): Promise<Record<string, string>> {
+  let form: FormData
+  try {
+    form = await new Response(Buffer.from(bytes), { headers: { 'content-type': contentType } }).formData()
+  } catch (cause) {
+    throw new AppError('malformed_body', 'the body is not valid multipart/form-data', { cause })
+  }
+  const fields = new Map<string, string>()
+  for (const [name, value] of form) {
+    refuseName(name, undefined, fields)
+    fields.set(name, typeof value === 'string' ? value : await value.text())
+  }
+  return Object.fromEntries(fields)
+}
+
+interface Level {
+  /** Undefined within an array. */
+  readonly names: Set<string> | undefined
+  /** The name this level stands under. */
+  readonly under: string | undefined
+}
+
+/** JSON.parse keeps the last of two equal names and accepts any depth. `text` is known to be valid JSON. */
+function refuseDangerousNames(text: string): void {
+  const levels: Level[] = []
+  let name: string | undefined
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x22: {
+        const end = endOfString(text, at)
+        const level = levels.at(-1)
+        if (level?.names !== undefined && isName(text, end + 1)) {
+          name = JSON.parse(text.slice(at, end + 1)) as string
+          refuseName(name, level.under, level.names)
+          level.names.add(name)
+        }
+        at = end
+        break
+      }
+      case 0x7b:
+      case 0x5b:
+        if (levels.length === maxDepth)
+          throw new AppError('malformed_body', `the body is nested more than ${maxDepth} levels deep`)
+        levels.push({ names: text[at] === '{' ? new Set() : undefined, under: name })
+        name = undefined
+        break
+      case 0x7d:
+      case 0x5d:
+        levels.pop()
+        break
+    }
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; ; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x5c) at++
+    else if (code === 0x22) return at
+  }
+}
+
+/** In valid JSON, only a name is followed by a colon. */
+function isName(text: string, from: number): boolean {
+  let at = from
+  while (text.charCodeAt(at) <= 0x20) at++
+  return text[at] === ':'
+}
+
+function refuseName(name: string, under: string | undefined, siblings: { has(name: string): boolean }): void {
+  if (name === '__proto__' || (name === 'prototype' && under === 'constructor'))
+    throw new AppError('malformed_body', `the body must not name ${name}`)
+  if (siblings.has(name)) throw new AppError('malformed_body', 'the body names a field twice')
+}

@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Caller } from '../lib/caller.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createFakeClock } from '../lib/fake-clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createRateLimits, networkOf } from './rate-limits.ts'
+import type { RateLimitRules } from './rate-limits.ts'
+import { createHttpServer } from './server.ts'
+import type { HttpServer } from './server.ts'
+
+const key = (api_key_sid: string) => ({ kind: 'api_key', api_key_sid }) as const
+
+describe('a quota', () => {
+  it('is there at once after a rest, comes back steadily, and never grows beyond itself', () => {
+    const clock = createFakeClock()
+    const limits = createRateLimits({ perKey: 60, perAddress: 0 }, clock)
+    const take = (): boolean => limits.ofCaller(key('a'))?.isAllowed ?? false
+    clock.advance(3_600_000)
+    expect(Array.from({ length: 61 }, take).filter(Boolean)).toHaveLength(60)
+    clock.advance(999)
+    expect(take()).toBe(false)
+    clock.advance(1)
+    expect([take(), take()]).toEqual([true, false])
+    clock.advance(10_000)
+    expect(Array.from({ length: 20 }, take).filter(Boolean)).toHaveLength(10)
+  })
+
+  it('says what is left, when it is whole again, and when to come back', () => {
+    const clock = createFakeClock()
+    const limits = createRateLimits({ perKey: 2, perAddress: 0 }, clock)
+    const take = () => limits.ofCaller(key('a'))
+    expect(take()).toEqual({ isAllowed: true, state: '"key";r=1;t=30', retryAfterSeconds: 0 })
+    expect(take()).toEqual({ isAllowed: true, state: '"key";r=0;t=60', retryAfterSeconds: 0 })
+    expect(take()).toEqual({ isAllowed: false, state: '"key";r=0;t=30', retryAfterSeconds: 30 })
+    clock.advance(29_500)
+    expect(take()).toMatchObject({ isAllowed: false, retryAfterSeconds: 1 })
+    clock.advance(500)
+    expect(take()).toMatchObject({ isAllowed: true })
+  })
+
+  it('of one is not used up by others, and a key is no address', () => {
+    const limits = createRateLimits({ perKey: 1, perAddress: 1 }, createFakeClock())
+    for (const sid of ['a', 'b', 'c']) expect(limits.ofCaller(key(sid))?.isAllowed).toBe(true)
+    expect(limits.ofAddress('a')?.isAllowed).toBe(true)
+    expect(limits.ofCaller({ kind: 'user', user_sid: 'u', name: 'n', session_sid: 's' })?.isAllowed).toBe(
+      true,
+    )
+    expect(limits.ofCaller(key('a'))?.isAllowed).toBe(false)
+  })
+
+  it('of 0 is none', () => {
+    const limits = createRateLimits({ perKey: 0, perAddress: 0 }, createFakeClock())
+    expect([limits.policy, limits.ofAddress('a'), limits.ofCaller(key('a'))]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('survives a flood of others in bounded memory as long as it is used', () => {
+    const limits = createRateLimits({ perKey: 0, perAddress: 2 }, createFakeClock())
+    limits.ofAddress('10.0.0.1')
+    limits.ofAddress('10.0.0.1')
+    for (let n = 0; n < 30_000; n++) limits.ofAddress(`x${n}`)
+    expect(limits.ofAddress('10.0.0.1')?.isAllowed).toBe(false)
+  })
+})
+
+describe('the network of an address', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002::9', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['1::3:4:5:6:7:8', '1:0:3:4::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ])('%s is %s', (address, network) => {
+    expect(networkOf(address)).toBe(network)
+  })
+})
+
+describe('a server with limits', () => {
+  let server: HttpServer
+  afterEach(() => server.stop())
+
+  const clock = createFakeClock()
+  const callerOf = (sid: string): Caller => ({
+    tenancy: { level: 'admin' },
+    principal: key(sid),
+    isViewOnly: false,
+  })
+  const serve = (rules: RateLimitRules, trustedProxies?: readonly string[]): void => {
+    const route = { path: '/things', status: 200, handle: async () => ({ ok: true }) } as const
+    server = createHttpServer({
+      bind: '127.0.0.1',
+      port: 0,
+      prefix: '/v1',
+      routes: [
+        { ...route, method: 'GET', access: ['admin'] },
+        { ...route, method: 'GET', path: '/open', access: 'public' },
+      ],
+      authenticator: { authenticate: (header) => callerOf(header ?? ''), forget: () => undefined },
+      rateLimits: createRateLimits(rules, clock),
+      trustedProxies,
+      isReady: () => true,
+      clock: systemClock,
+      log: silentLogger,
+    })
+  }
+  const get = (url: string, headers: Record<string, string> = {}) => server.inject({ url, headers })
+
+  it('tells every answer its policy and what is left', async () => {
+    serve({ perKey: 100, perAddress: 200 })
+    const { headers } = await get('/v1/things', { authorization: 'a' })
+    expect(headers['ratelimit-policy']).toBe('"address";q=200;w=60, "key";q=100;w=60')
+    expect(headers['ratelimit']).toBe('"key";r=99;t=1')
+    expect((await get('/v1/open')).headers['ratelimit']).toBe('"address";r=198;t=1')
+    expect((await get('/v1/nowhere')).headers['ratelimit']).toBe('"address";r=197;t=1')
+  })
+
+  it('answers 429 {msg} with Retry-After to the key that is too fast, and to no other', async () => {
+    serve({ perKey: 2, perAddress: 0 })
+    const send = (authorization: string) => get('/v1/things', { authorization })
+    await send('a')
+    await send('a')
+    const refused = await send('a')
+    expect(refused.statusCode).toBe(429)
+    expect(refused.headers).toMatchObject({ 'retry-after': '30', ratelimit: '"key";r=0;t=30' })
+    expect(refused.json()).toMatchObject({ msg: 'too many requests', code: 'too_many_requests' })
+    expect((await send('b')).statusCode).toBe(200)
+    clock.advance(30_000)
+    expect((await send('a')).statusCode).toBe(200)
+  })
+
+  it('holds back an address before it asks who is there, whatever it asks for, but not its health checks', async () => {
+    serve({ perKey: 0, perAddress: 2 })
+    await get('/v1/open')
+    await get('/v1/nowhere')
+    expect((await get('/v1/things')).statusCode).toBe(429)
+    expect((await get('/v1/nowhere')).statusCode).toBe(429)
+    expect((await get('/health')).statusCode).toBe(200)
+    expect((await server.inject({ method: 'OPTIONS', url: '/v1/things' })).statusCode).toBe(204)
+  })
+
+  it('counts the clients behind a proxy it trusts one by one, and believes nobody else', async () => {
+    const send = async (address: string): Promise<number> =>
+      (await get('/v1/open', { 'x-forwarded-for': address })).statusCode
+    serve({ perKey: 0, perAddress: 1 }, ['127.0.0.0/8'])
+    expect([await send('192.0.2.1'), await send('192.0.2.2'), await send('192.0.2.1')]).toEqual([
+      200, 200, 429,
+    ])
+    await server.stop()
+    serve({ perKey: 0, perAddress: 1 })
+    expect([await send('192.0.2.1'), await send('192.0.2.2')]).toEqual([200, 429])
+  })
+})

@@ -1,0 +1,23 @@
+// Headers that every response carries. All of them are constant, so one object takes the place of a plugin each.
+
+export const responseHeaders: Readonly<Record<string, string>> = {
+  // Any origin, and no credentials: a browser sends our bearer token only when the page's own code sets it.
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'x-request-id, www-authenticate, retry-after, etag, idempotency-replayed, ratelimit, ratelimit-policy',
+  'cache-control': 'no-store',
+  // Answers are data: nothing in them may run, load or be framed.
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'cross-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+export const preflightHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+  'access-control-allow-headers':
+    'authorization, content-type, idempotency-key, if-match, if-none-match, x-request-id',
+  'access-control-max-age': '86400',
+}

@@ -1,0 +1,60 @@
+// What an HTTP route is to the server: where it answers, who may ask, and the function that answers.
+import type { Caller } from '../lib/caller.ts'
+import type { AppError } from '../lib/errors.ts'
+
+export type Level = Caller['tenancy']['level']
+
+/** Whom a route serves: everybody, or authenticated callers of these levels. */
+export type Access = 'public' | readonly Level[]
+
+export interface HttpRequest {
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, unknown>>
+  /** Undefined when none was sent. */
+  readonly body: unknown
+  /** Undefined on public routes only. */
+  readonly caller: Caller | undefined
+  /** With names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly requestId: string
+  /** The peer's IP address. */
+  readonly address: string
+  /** Aborts when the client has gone away: what is done for it alone can stop. */
+  readonly whenGone: () => AbortSignal
+  readonly head: ResponseHead
+}
+
+/** What a handler may say beside its answer. */
+export interface ResponseHead {
+  header(name: string, value: string): unknown
+  code(status: number): unknown
+}
+
+export interface HttpRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** With parameters in braces, below the prefix: `/Accounts/{AccountSid}`. */
+  readonly path: string
+  readonly access: Access
+  /** True where a view-only user may do it although it is not a GET. */
+  readonly openToViewOnly?: boolean
+  readonly status: 200 | 201 | 202 | 204
+  /** A handler that resolves with undefined is answered with 204 although `status` is another. */
+  readonly mayBeEmpty?: boolean
+  /** The handler answers JSON text, in one piece or as a stream of pieces. */
+  readonly answersText?: boolean
+  /** JSON Schema of the answer: members it does not name are left out. Without it the answer is sent as it is. */
+  readonly replySchema?: object | undefined
+  /** What this route tells of a failure in its own way, those before its handler included. */
+  readonly asRefusal?: (error: AppError) => AppError
+  handle(request: HttpRequest): Promise<unknown>
+}
+
+/** A page for people, beside the interface: HTML at a path of its own. */
+export interface HttpPage {
+  /** As the router writes it: `/docs/errors/:code`. */
+  readonly path: string
+  /** Its Content-Security-Policy. */
+  readonly policy: string
+  /** Undefined: there is no such page. */
+  readonly render: (params: Readonly<Record<string, string | undefined>>) => string | undefined
+}

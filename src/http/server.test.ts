@@ -1,0 +1,293 @@
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AppError } from '../lib/errors.ts'
+import { createLogger } from '../lib/log.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createHttpServer } from './server.ts'
+import type { HttpServer } from './server.ts'
+import type { HttpRoute } from './route.ts'
+
+const lines: string[] = []
+const log = createLogger('debug', { write: (line) => void lines.push(line) })
+let isReady = true
+let server: HttpServer
+
+const echo: HttpRoute = {
+  method: 'POST',
+  path: '/Things/{ThingSid}',
+  access: 'public',
+  status: 200,
+  handle: async ({ body, params, query }) => ({ body: body ?? null, params, query }),
+}
+
+const routes: HttpRoute[] = [
+  echo,
+  { ...echo, method: 'DELETE' },
+  { ...echo, method: 'GET', path: '/Things' },
+  {
+    ...echo,
+    method: 'GET',
+    path: '/broken',
+    handle: () => Promise.reject(new Error('SELECT secret FROM somewhere')),
+  },
+  {
+    ...echo,
+    method: 'GET',
+    path: '/refused',
+    handle: () => Promise.reject(new AppError('in_use', 'still in use', { detail: { table: 'x' } })),
+  },
+  {
+    ...echo,
+    method: 'GET',
+    path: '/filtered',
+    replySchema: { type: 'object', properties: { shown: { type: 'string' } } },
+    handle: async () => ({ shown: 'yes', hashed_password: 'no' }),
+  },
+]
+
+beforeAll(async () => {
+  server = createHttpServer({
+    bind: '127.0.0.1',
+    port: 0,
+    prefix: '/v1',
+    routes,
+    authenticator: { authenticate: () => Promise.reject(new Error('unused')), forget() {} },
+    isReady: () => isReady,
+    clock: systemClock,
+    log,
+  })
+  await server.start()
+})
+afterAll(() => server.stop())
+
+/** Writes bytes to a real socket and answers all that comes back. */
+async function exchange(bytes: string): Promise<string> {
+  const socket = connect(server.address.port, '127.0.0.1')
+  let received = ''
+  socket.on('data', (data) => (received += String(data)))
+  socket.write(bytes)
+  await once(socket, 'close')
+  return received
+}
+
+const json = (headers: Record<string, string> = {}) => ({ 'content-type': 'application/json', ...headers })
+
+describe('paths', () => {
+  it.each([
+    '/v1/Things/aB-1',
+    '/v1/Things/aB-1/',
+    '/v1//Things/aB-1',
+    '/V1/tHINGS/aB-1',
+    '/v1//things//aB-1//',
+  ])('answers %s, and keeps the letters of the value', async (url) => {
+    const answer = await server.inject({ method: 'POST', url })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toMatchObject({ params: { ThingSid: 'aB-1' } })
+  })
+
+  it.each([
+    ['GET', '/v1/nothing'],
+    ['GET', '/nothing'],
+    ['PUT', '/v1/Things/1'],
+    ['PATCH', '/v1/Things/1'],
+    ['GET', `/v1/Things/${'x'.repeat(500)}`],
+  ] as const)('answers 404 {msg} to %s %.40s', async (method, url) => {
+    const answer = await server.inject({ method, url, headers: json() })
+    expect(answer.statusCode).toBe(404)
+    expect(answer.json()).toMatchObject({ msg: expect.any(String) })
+  })
+
+  it('answers 400 {msg} to a path that is not properly encoded', async () => {
+    const answer = await server.inject({ method: 'POST', url: '/v1/Things/%zz' })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ msg: 'the path is not a valid URL' })
+    expect(answer.headers['x-request-id']).toBe(answer.json().request_id)
+  })
+
+  it('takes query values that are not percent-encoded', async () => {
+    const answer = await server.inject({ method: 'GET', url: '/v1/Things?url=https://x/y?z=1&at=10:00' })
+    expect(answer.json().query).toEqual({ url: 'https://x/y?z=1', at: '10:00' })
+  })
+})
+
+describe('bodies', () => {
+  const post = (payload: string | undefined, headers: Record<string, string>) =>
+    server.inject({
+      method: 'POST',
+      url: '/v1/Things/1',
+      headers,
+      ...(payload === undefined ? {} : { payload }),
+    })
+
+  it('takes no body under any content type', async () => {
+    for (const headers of [{}, json(), { 'content-type': 'text/plain' }]) {
+      const answer = await post(undefined, headers)
+      expect(answer.statusCode).toBe(200)
+      expect(answer.json().body).toBe(null)
+    }
+  })
+
+  it('takes JSON, with and without its name, and forms', async () => {
+    expect((await post('{"a":1}', json())).json().body).toEqual({ a: 1 })
+    expect((await post('{"a":1}', {})).json().body).toEqual({ a: 1 })
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    expect((await post('a=1', form)).json().body).toEqual({ a: '1' })
+  })
+
+  it.each(['{"a":', 'hello', '{"a":1,"a":1}', '{"__proto__":1}'])(
+    'answers 400 {msg} to %s',
+    async (payload) => {
+      const answer = await post(payload, json())
+      expect(answer.statusCode).toBe(400)
+      expect(answer.json()).toMatchObject({ code: 'malformed_body' })
+    },
+  )
+
+  it('answers 413 {msg} to more than 1 MiB', async () => {
+    const answer = await post(`"${'x'.repeat(1_048_576)}"`, json())
+    expect(answer.statusCode).toBe(413)
+    expect(answer.json()).toMatchObject({ code: 'too_large' })
+  })
+
+  it('ignores the body of a DELETE, whatever it is', async () => {
+    for (const payload of ['{"password":"x"}', '{"a":'])
+      expect(
+        (await server.inject({ method: 'DELETE', url: '/v1/Things/1', headers: json(), payload })).json()
+          .body,
+      ).toBe(null)
+  })
+})
+
+describe('request ids', () => {
+  it('echoes a harmless one in header, error body and log', async () => {
+    const headers = { 'x-request-id': 'client-1.2:3' }
+    const answer = await server.inject({ method: 'GET', url: '/v1/refused', headers })
+    expect(answer.headers['x-request-id']).toBe('client-1.2:3')
+    expect(answer.json()).toMatchObject({ request_id: 'client-1.2:3' })
+    expect(lines.join('')).toContain('"request_id":"client-1.2:3"')
+  })
+
+  it.each(['', 'a b', 'x'.repeat(129), '<script>', 'a"b'])(
+    'makes a new one in place of %.20j',
+    async (given) => {
+      const answer = await server.inject({
+        method: 'GET',
+        url: '/health',
+        headers: { 'x-request-id': given },
+      })
+      expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    },
+  )
+})
+
+describe('errors', () => {
+  it('answers {msg, code, request_id, cure} and keeps the detail in the log', async () => {
+    const answer = await server.inject({ method: 'GET', url: '/v1/refused' })
+    expect(answer.statusCode).toBe(422)
+    expect(answer.json()).toEqual({
+      msg: 'still in use',
+      code: 'in_use',
+      request_id: answer.headers['x-request-id'],
+      cure: expect.any(String),
+    })
+  })
+
+  it('answers a bug with 500 and a fixed text; the stack is in the log', async () => {
+    const answer = await server.inject({ method: 'GET', url: '/v1/broken' })
+    expect(answer.statusCode).toBe(500)
+    expect(answer.json().msg).toBe('something went wrong on our side')
+    expect(answer.body).not.toContain('SELECT')
+    expect(lines.join('')).toContain('SELECT secret FROM somewhere')
+  })
+
+  it('leaves out what the schema of the answer does not name', async () => {
+    const answer = await server.inject({ method: 'GET', url: '/v1/filtered' })
+    expect(answer.json()).toEqual({ shown: 'yes' })
+  })
+})
+
+describe('every response', () => {
+  it.each(['/health', '/v1/nothing', '/v1/Things', '/v1/broken'])(
+    'carries the safe headers: %s',
+    async (url) => {
+      const { headers } = await server.inject({ method: 'GET', url })
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': expect.stringContaining("default-src 'none'"),
+        'access-control-allow-origin': '*',
+      })
+      expect(headers).not.toHaveProperty('access-control-allow-credentials')
+      expect(headers).not.toHaveProperty('x-powered-by')
+    },
+  )
+
+  it('a preflight passes for any path, method and the headers clients send', async () => {
+    const answer = await server.inject({
+      method: 'OPTIONS',
+      url: '/v1/Things/1',
+      headers: {
+        origin: 'https://portal.example.com',
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    })
+    expect(answer.statusCode).toBe(204)
+    expect(answer.headers['access-control-allow-methods']).toContain('PUT')
+    expect(answer.headers['access-control-allow-headers']).toContain('authorization')
+  })
+})
+
+describe('health', () => {
+  it.each(['/health', '/'])('%s answers 200 once ready and 503 otherwise', async (url) => {
+    expect((await server.inject({ method: 'GET', url })).statusCode).toBe(200)
+    isReady = false
+    expect((await server.inject({ method: 'GET', url })).statusCode).toBe(503)
+    isReady = true
+  })
+})
+
+describe('stop', () => {
+  it('may be called twice, and before the start', async () => {
+    const other = createHttpServer({
+      bind: '127.0.0.1',
+      port: 0,
+      prefix: '/v1',
+      routes: [],
+      authenticator: { authenticate: () => Promise.reject(new Error('unused')), forget() {} },
+      isReady: () => true,
+      clock: systemClock,
+      log,
+    })
+    await other.stop()
+    await other.stop()
+  })
+})
+
+describe('over a socket', () => {
+  it('answers 400 {msg} to what is not HTTP', async () => {
+    const answer = await exchange('INVITE sip:a@b SIP/2.0\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ msg: expect.any(String) })
+  })
+
+  it('answers 431 {msg} to headers or a URL over 16 KiB', async () => {
+    const long = 'x'.repeat(20_000)
+    for (const request of [
+      `GET /v1/Things HTTP/1.1\r\nHost: a\r\nX-Long: ${long}\r\n\r\n`,
+      `GET /v1/Things?a=${long} HTTP/1.1\r\nHost: a\r\n\r\n`,
+    ]) {
+      const answer = await exchange(request)
+      expect(answer).toMatch(/^HTTP\/1\.1 431 /)
+      expect(answer).toContain('"msg"')
+    }
+  })
+
+  it('refuses a request with two lengths', async () => {
+    const answer = await exchange(
+      'POST /v1/Things/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  })
+})

@@ -1,0 +1,320 @@
+// The HTTP server: tolerant paths, bounded input, one id per request, one shape for every refusal.
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { fastify } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../lib/caller.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import { createSid } from '../lib/ids.ts'
+import type { Part } from '../lib/lifecycle.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Authenticator } from './authentication.ts'
+import { toErrorReply } from './error-reply.ts'
+import { maxBodyBytes, parseFormBody, parseJsonBody, parseMultipartBody } from './parse-body.ts'
+import type { RateLimits, Verdict } from './rate-limits.ts'
+import { requestIdOf } from './request-id.ts'
+import { preflightHeaders, responseHeaders } from './response-headers.ts'
+import type { HttpPage, HttpRoute } from './route.ts'
+import { demandAccess } from './scopes.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | undefined
+  }
+}
+
+export interface HttpServerOptions {
+  readonly bind: string
+  readonly port: number
+  /** Before every route's path: `/v1`. */
+  readonly prefix: string
+  readonly routes: readonly HttpRoute[]
+  readonly pages?: readonly HttpPage[]
+  readonly authenticator: Authenticator
+  /** Without them nobody is held back. */
+  readonly rateLimits?: RateLimits | undefined
+  /** CIDR ranges of reverse proxies whose X-Forwarded-For names the real address. */
+  readonly trustedProxies?: readonly string[] | undefined
+  /** Whether the whole platform is up: what /health tells. */
+  readonly isReady: () => boolean
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface HttpServer extends Part {
+  /** Where it listens, known after start (port 0 = any free port). */
+  readonly address: { readonly address: string; readonly port: number }
+  /** A request without a socket, for tests and tools. */
+  readonly inject: FastifyInstance['inject']
+}
+
+// Request line and headers together; the longest path and query we understand are far shorter.
+const maxHeaderBytes = 16_384
+// The longest path parameter is a SIP realm of 132 characters, percent-encoded in the worst case.
+const maxParamLength = 400
+// A connection takes memory before it has said who it is.
+const maxConnections = 10_000
+// How long a stop waits for requests that are being answered.
+const closeTimeoutMs = 5000
+const jsonType = 'application/json; charset=utf-8'
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { bind, port, routes, clock, log } = options
+  const server = createFastify(log, options.trustedProxies)
+  server.server.maxConnections = maxConnections
+  addBodyParsers(server)
+  addHooks(server, options)
+  addPlatformRoutes(server, options.isReady)
+  for (const page of options.pages ?? []) addPage(server, page)
+  for (const route of routes) addRoute(server, route, options)
+
+  return {
+    name: 'http',
+    async start() {
+      await server.listen({ host: bind, port })
+      log.info({ ...addressOf(server) }, 'http listening')
+    },
+    async stop() {
+      const timer = clock.after(closeTimeoutMs, () => server.server.closeAllConnections())
+      await server.close()
+      timer.cancel()
+    },
+    get address() {
+      return addressOf(server)
+    },
+    inject: server.inject.bind(server) as FastifyInstance['inject'],
+  }
+}
+
+function createFastify(log: Logger, trustedProxies: readonly string[] = []): FastifyInstance {
+  const refuse = createRefusal(log)
+  return fastify({
+    logger: false,
+    genReqId: requestIdOf,
+    requestIdHeader: false,
+    bodyLimit: maxBodyBytes,
+    // Whose X-Forwarded-For is believed.
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    // Slow senders: headers within 10 s, the whole request within 30 s. An idle socket is closed.
+    requestTimeout: 30_000,
+    connectionTimeout: 120_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: 'idle',
+    http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, connectionsCheckingInterval: 5000 },
+    clientErrorHandler: refuseUnparsable,
+    frameworkErrors: (error, request, reply) => void refuse(error, request, reply.headers(responseHeaders)),
+    routerOptions: {
+      caseSensitive: false,
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      maxParamLength,
+    },
+  })
+}
+
+function addBodyParsers(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
+  const add = (contentType: string, parse: (text: string) => unknown): void =>
+    server.addContentTypeParser<string>(
+      contentType,
+      { parseAs: 'string' },
+      // A body on DELETE has no meaning (RFC 9110 §9.3.5), and clients send one.
+      async (request: FastifyRequest, text: string) =>
+        request.method === 'DELETE' ? undefined : parse(text),
+    )
+  add('application/x-www-form-urlencoded', parseFormBody)
+  server.addContentTypeParser<Buffer>(
+    'multipart/form-data',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) =>
+      request.method === 'DELETE' ? undefined : parseMultipartBody(bytes, request.headers['content-type']),
+  )
+  // Everything else, under whatever name it comes, is JSON or empty.
+  add('*', parseJsonBody)
+}
+
+function addHooks(server: FastifyInstance, { log, rateLimits }: HttpServerOptions): void {
+  server.decorateRequest('caller', undefined)
+  const headers =
+    rateLimits?.policy === undefined
+      ? responseHeaders
+      : { ...responseHeaders, 'ratelimit-policy': rateLimits.policy }
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.headers(headers).header('x-request-id', request.id)
+    // Whoever watches the platform's health is not counted, nor a browser that asks before it asks.
+    const isCounted = rateLimits !== undefined && request.method !== 'OPTIONS' && !isHealth(request.url)
+    if (isCounted) demandPatience(rateLimits.ofAddress(request.ip), reply)
+    done()
+  })
+  const refuse = createRefusal(log)
+  server.setErrorHandler(refuse)
+  server.setNotFoundHandler((request, reply) =>
+    refuse(new AppError('no_such_route', 'no such route'), request, reply),
+  )
+}
+
+function isHealth(url: string): boolean {
+  return url === '/health' || url === '/'
+}
+
+/** Says how much is left, and throws too_many_requests when it was not enough. */
+function demandPatience(verdict: Verdict | undefined, reply: FastifyReply): void {
+  if (verdict === undefined) return
+  const { isAllowed, state, retryAfterSeconds } = verdict
+  reply.header('ratelimit', state)
+  if (isAllowed) return
+  throw new AppError('too_many_requests', 'too many requests', { retryAfterSeconds })
+}
+
+function addPlatformRoutes(server: FastifyInstance, isReady: () => boolean): void {
+  const health = async (_request: FastifyRequest, reply: FastifyReply): Promise<object> => {
+    const ready = isReady()
+    // Before the platform is up and while it drains: whoever balances load shall look elsewhere.
+    reply.code(ready ? 200 : 503)
+    return { status: ready ? 'ok' : 'unavailable' }
+  }
+  server.get('/', health)
+  server.get('/health', health)
+  // A preflight carries no token, and any method and path may be asked for.
+  server.options('*', async (_request, reply) => reply.code(204).headers(preflightHeaders).send())
+}
+
+function addPage(server: FastifyInstance, { path, policy, render }: HttpPage): void {
+  server.get(path, async (request, reply) => {
+    const text = render(request.params as Readonly<Record<string, string>>)
+    if (text === undefined) throw new AppError('no_such_route', 'no such page')
+    return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(text)
+  })
+}
+
+function addRoute(
+  server: FastifyInstance,
+  route: HttpRoute,
+  { prefix, authenticator, rateLimits, log }: HttpServerOptions,
+): void {
+  const { status, method, path } = route
+  server.route({
+    method,
+    url: prefix + path.replace(/\{(\w+)\}/g, ':$1'),
+    ...(route.replySchema === undefined ? {} : { schema: { response: { [status]: route.replySchema } } }),
+    onResponse: (request, reply, done) => {
+      const { statusCode, elapsedTime } = reply
+      log.debug(
+        { request_id: request.id, method, path, status: statusCode, duration_ms: elapsedTime },
+        'request answered',
+      )
+      done()
+    },
+    // Before the body is read: who may not ask is not listened to.
+    ...(route.access === 'public' ? {} : { onRequest: createAccessHook(route, authenticator, rateLimits) }),
+    ...(route.asRefusal === undefined ? {} : { errorHandler: createRouteRefusal(route.asRefusal, log) }),
+    handler(request, reply) {
+      reply.code(status)
+      if (route.answersText === true) reply.type(jsonType)
+      const answer = route.handle({
+        params: request.params as Record<string, string>,
+        query: request.query as Record<string, unknown>,
+        body: request.body,
+        caller: request.caller,
+        headers: request.headers,
+        requestId: request.id,
+        address: request.ip,
+        whenGone: () => request.signal,
+        head: reply,
+      })
+      return route.mayBeEmpty === true ? answer.then((body) => body ?? reply.code(204).send()) : answer
+    },
+  })
+}
+
+/** Answers at once when the caller is remembered: the usual request waits for nothing before its handler. */
+function createAccessHook(
+  route: HttpRoute,
+  authenticator: Authenticator,
+  rateLimits: RateLimits | undefined,
+) {
+  const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): void => {
+    demandPatience(rateLimits?.ofCaller(caller.principal), reply)
+    demandAccess(route, caller)
+    request.caller = caller
+  }
+  const ask = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Promise<Caller>,
+    done: Done,
+  ): Promise<void> => {
+    let failure: unknown
+    try {
+      admit(request, reply, await caller)
+    } catch (error) {
+      failure = error
+    }
+    done(failure as Error | undefined)
+  }
+  return (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+    const caller = authenticator.authenticate(request.headers.authorization)
+    if (caller instanceof Promise) return void ask(request, reply, caller, done)
+    admit(request, reply, caller)
+    done()
+  }
+}
+
+type Done = (error?: Error) => void
+
+type Refusal = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
+
+function createRefusal(log: Logger): Refusal {
+  return (error, request, reply) => {
+    const { status, headers, body } = toErrorReply(error, request.id, log)
+    return (
+      reply
+        .code(status)
+        .headers(headers)
+        .header('x-request-id', request.id)
+        .type(jsonType)
+        // Not through the route's schema, which describes what it answers when all is well.
+        .serializer(JSON.stringify)
+        .send(body)
+    )
+  }
+}
+
+/** What a known caller did wrong is told in the route's own way; before that, all routes speak alike. */
+function createRouteRefusal(asRefusal: (error: AppError) => AppError, log: Logger) {
+  const refuse = createRefusal(log)
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const isTheirs = error instanceof AppError && request.caller !== undefined
+    void refuse(isTheirs ? asRefusal(error) : error, request, reply)
+  }
+}
+
+const unparsable: Readonly<Record<string, { readonly status: number; readonly msg: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, msg: 'the request line and headers are longer than 16 KiB' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, msg: 'the request did not arrive in time' },
+}
+
+/** What the parser refuses never becomes a request: the answer is written by hand. */
+function refuseUnparsable(error: { readonly code: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const { status, msg } = unparsable[error.code] ?? { status: 400, msg: 'the request is not valid HTTP' }
+  const request_id = createSid()
+  const body = JSON.stringify({ msg, code: 'bad_request', request_id })
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    ...Object.entries(responseHeaders).map(([name, value]) => `${name}: ${value}`),
+    `x-request-id: ${request_id}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroySoon()
+}
+
+function addressOf(server: FastifyInstance): { address: string; port: number } {
+  const bound = server.server.address()
+  if (bound === null || typeof bound === 'string') throw new Error('http is not listening')
+  return { address: bound.address, port: bound.port }
+}

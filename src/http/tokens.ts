@@ -1,0 +1,55 @@
+// Login tokens: JSON Web Tokens signed with HS256 and a secret that only this platform knows.
+import { jwtVerify, SignJWT } from 'jose'
+import { JWTExpired, JOSEError } from 'jose/errors'
+import type { Clock } from '../lib/clock.ts'
+
+export const tokenLifetimeMs = 60 * 60 * 1000
+
+/** What the token names: a session, which must still exist when the token is used. */
+export interface TokenSubject {
+  readonly session_sid: string
+  readonly user_sid: string
+}
+
+export type TokenVerdict =
+  | { readonly verdict: 'valid'; readonly subject: TokenSubject; readonly expiresAt: number }
+  | { readonly verdict: 'expired' }
+  | { readonly verdict: 'not-ours' }
+
+export interface Tokens {
+  /** `claims` are for the client to read; we trust none of them but the session. */
+  issue(subject: TokenSubject, claims: Readonly<Record<string, unknown>>): Promise<string>
+  verify(token: string): Promise<TokenVerdict>
+}
+
+export function createTokens(secret: string, clock: Clock): Tokens {
+  const key = new TextEncoder().encode(secret)
+  return {
+    issue({ session_sid, user_sid }, claims) {
+      const issuedAt = Math.floor(clock.now() / 1000)
+      return new SignJWT({ ...claims, user_sid })
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setJti(session_sid)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + tokenLifetimeMs / 1000)
+        .sign(key)
+    },
+    async verify(token) {
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: ['HS256'],
+          requiredClaims: ['jti', 'exp', 'user_sid'],
+          currentDate: new Date(clock.now()),
+        })
+        const { jti, exp, user_sid } = payload
+        if (jti === undefined || exp === undefined || typeof user_sid !== 'string')
+          return { verdict: 'not-ours' }
+        return { verdict: 'valid', subject: { session_sid: jti, user_sid }, expiresAt: exp * 1000 }
+      } catch (error) {
+        if (error instanceof JWTExpired) return { verdict: 'expired' }
+        if (error instanceof JOSEError) return { verdict: 'not-ours' }
+        throw error
+      }
+    },
+  }
+}
