@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { toAlert } from './alerting.ts'
+import type { JournalEvent, JournalFact } from './journal.ts'
+import { account, createPlatform, settle } from './testing/platform.ts'
+import { parsePlainVerbs } from './testing/plain-verbs.ts'
+import type { Alert } from './ports.ts'
+import { AppError } from '../lib/errors.ts'
+
+const event = (fact: JournalFact): JournalEvent => ({ seq: 1, at: 0, ...fact })
+const failed = (code: string, status?: number): JournalFact => ({
+  type: 'hook-failed',
+  hook: 'call',
+  url: 'https://a.example.com',
+  duration_ms: 1,
+  code,
+  sentence: 's',
+  cure: 'c',
+  ...(status === undefined ? {} : { status }),
+})
+const problem = (code: string): JournalFact => ({ type: 'problem', code, sentence: 's', cure: 'c' })
+
+describe('alerts of the journal', () => {
+  it.each([
+    [failed('hook_unreachable'), 'webhook-connection-failure'],
+    [failed('hook_timeout'), 'webhook-connection-failure'],
+    [failed('hook_bad_status', 500), 'webhook-failure'],
+    [failed('hook_bad_status', 404), 'webhook-url-notfound'],
+    [failed('hook_bad_status', 401), 'webhook-auth-failure'],
+    [failed('hook_bad_status', 403), 'webhook-auth-failure'],
+    [failed('hook_invalid_payload'), 'invalid-app-payload'],
+    [problem('speech_failed'), 'tts-failure'],
+    [problem('audio_not_found'), 'play-url-notfound'],
+    [problem('hook_timeout'), undefined],
+    [{ type: 'note', sentence: 's' } as const, undefined],
+  ])('%j is %s', (fact, alert_type) => {
+    expect(toAlert(event(fact))?.alert_type).toBe(alert_type)
+  })
+
+  it('are raised once each, with the call they happened in', async () => {
+    const raised: Alert[] = []
+    const platform = createPlatform(parsePlainVerbs, {
+      alerts: { raise: (alert) => void raised.push(alert) },
+    })
+    platform.hooks.answers.set('/call', () =>
+      Promise.reject(
+        new AppError('hook_bad_status', 'the hook answered with status 404', { detail: { status: 404 } }),
+      ),
+    )
+    platform.ring()
+    await settle()
+    const [record] = platform.store.records
+    expect(raised).toEqual([
+      {
+        account_sid: account.account_sid,
+        call_sid: record?.call_sid,
+        alert_type: 'webhook-url-notfound',
+        message: 'the hook answered with status 404',
+        detail: 'http://app.test/call',
+      },
+    ])
+  })
+})

@@ -1,0 +1,68 @@
+// The first question to the application: the payload of the call hook (spec "New call", calls.md §1.3, §1.5).
+import type { SipRequest } from '../sip/message/message.ts'
+import type { Remote } from '../sip/sip.ts'
+import { toSipPayload } from './invite.ts'
+import type { ApplicationFacts } from './ports.ts'
+import { toCommonPayload } from './projection.ts'
+import type { CallFacts } from './projection.ts'
+
+export interface CallHookQuestion {
+  readonly facts: CallFacts
+  readonly application: ApplicationFacts
+  readonly request: SipRequest
+  readonly raw: Uint8Array
+  readonly remote: Remote
+  /** `user@realm` after digest authentication. */
+  readonly authenticatedUser: string
+  readonly publicIp: string | undefined
+}
+
+export function toCallHookPayload(question: CallHookQuestion): Record<string, unknown> {
+  const { facts, application, request, raw, remote } = question
+  const { started } = facts
+  const hasSip = application.call_hook?.method !== 'GET'
+  return {
+    ...toCommonPayload(facts),
+    ...(question.publicIp === undefined ? {} : { fs_public_ip: question.publicIp }),
+    caller_name: started.caller_name,
+    service_provider_sid: started.service_provider_sid,
+    local_sip_address: started.local_sip_address,
+    ...(hasSip
+      ? {
+          sip: toSipPayload(request, raw, {
+            added: {
+              'X-Account-Sid': started.account_sid,
+              'X-Application-Sid': application.application_sid,
+              'X-CID': started.sip_call_id,
+              'X-Forwarded-For': remote.address,
+              'X-Authenticated-User': question.authenticatedUser,
+            },
+          }),
+        }
+      : {}),
+    defaults: toDefaults(application),
+    ...(application.env_vars === null ? {} : { env_vars: application.env_vars }),
+  }
+}
+
+function toDefaults(application: ApplicationFacts): object {
+  return {
+    synthesizer: withoutNulls({
+      vendor: application.speech_synthesis_vendor,
+      label: application.speech_synthesis_label,
+      language: application.speech_synthesis_language,
+      voice: application.speech_synthesis_voice,
+    }),
+    recognizer: withoutNulls({
+      vendor: application.speech_recognizer_vendor,
+      label: application.speech_recognizer_label,
+      language: application.speech_recognizer_language,
+    }),
+  }
+}
+
+function withoutNulls(values: Readonly<Record<string, string | null>>): Record<string, string> {
+  const known: Record<string, string> = {}
+  for (const [key, value] of Object.entries(values)) if (value !== null) known[key] = value
+  return known
+}

@@ -1,0 +1,29 @@
+// Everything a call needs of the platform, handed in by app.ts through createCalls.
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Media } from '../media/media.ts'
+import type { Sip } from '../sip/sip.ts'
+import type { AudioFetcher, CallStore, Directory, Hooks, Speech } from './ports.ts'
+import type { NodeFacts } from './status.ts'
+import type { ParseVerbs } from './verb.ts'
+
+export interface CallNode extends NodeFacts {
+  /** The address in call records. */
+  readonly host: string
+}
+
+export interface CallServices {
+  /** A function: the stack is made with handlers that lead back to the engine. */
+  readonly sip: () => Pick<Sip, 'authenticate' | 'drain' | 'host' | 'listening'>
+  readonly media: Pick<Media, 'open'>
+  readonly directory: Directory
+  readonly hooks: Hooks
+  readonly store: CallStore
+  readonly speech: Speech
+  readonly audio: AudioFetcher
+  readonly verbs: ParseVerbs
+  readonly clock: Clock
+  readonly log: Logger
+  readonly node: () => CallNode
+  readonly maxCallMs: number
+}

@@ -1,0 +1,68 @@
+// The call as verbs see it: speak, play, collect, ask the application, answer, hang up. Never a dialog, a socket or a row.
+import type { AppError } from '../lib/errors.ts'
+import type { PlayResult } from '../media/media.ts'
+import type { Collected, DigitRules } from './digit-collector.ts'
+import type { HookForm } from './hook-form.ts'
+
+/** What a verb or the session says of the voice; `default` and absence mean the application's. */
+export interface Voice {
+  readonly vendor?: string
+  readonly label?: string
+  readonly language?: string
+  readonly voice?: string | object
+  /** Used once the first has failed, and from then on for the whole call. */
+  readonly fallback?: Voice
+}
+
+export interface PlayRequest {
+  readonly url: string
+  readonly offsetMs?: number
+  readonly signal: AbortSignal
+}
+
+export interface CollectRequest {
+  readonly rules: DigitRules
+  /** Heard while digits are taken already. */
+  readonly prompt?: (signal: AbortSignal) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+export interface Decline {
+  readonly status: number
+  readonly reason?: string
+  readonly headers?: Readonly<Record<string, unknown>>
+}
+
+export interface Redirect {
+  readonly hook: HookForm
+  readonly statusHook?: HookForm
+  readonly signal: AbortSignal
+}
+
+export interface Call {
+  readonly call_sid: string
+  readonly isAnswered: boolean
+  readonly hasEnded: boolean
+  answer(): Promise<void>
+  startEarlyMedia(): Promise<void>
+  /** Speaks `text`, or is silent for `silence_stream://<ms>`. Throws speech_failed or synthesizer_unknown. */
+  say(text: string, voice: Voice, signal: AbortSignal): Promise<PlayResult>
+  /** Throws audio_not_found, audio_not_supported or hook_refused_address. */
+  play(request: PlayRequest): Promise<PlayResult>
+  collect(request: CollectRequest): Promise<Collected>
+  /** Resolves after the time, or when `signal` aborts. */
+  wait(ms: number, signal: AbortSignal): Promise<void>
+  /** A signal that also aborts after the time. */
+  limit(ms: number, signal: AbortSignal): { readonly signal: AbortSignal; release(): void }
+  /** Asks an action hook; verbs in its answer replace those that were to follow. Failures are journalled, not thrown. */
+  ask(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>
+  /** Asks another application; its verbs replace those that were to follow. */
+  redirect(request: Redirect): Promise<void>
+  /** Replaces customerData of every later payload. */
+  tag(data: object): void
+  hangUp(headers: Readonly<Record<string, unknown>> | undefined): void
+  decline(decline: Decline): void
+  /** Journals a failure that the call survives. */
+  problem(error: AppError): void
+  note(sentence: string): void
+}

@@ -1,0 +1,215 @@
+// The call engine: takes INVITEs, keeps the live calls of this node, answers the API's questions about them.
+import { AppError } from '../lib/errors.ts'
+import type { SipRequest } from '../sip/message/message.ts'
+import { serializeHostPort } from '../sip/message/uri.ts'
+import type { IncomingInvite, WireEvent } from '../sip/sip.ts'
+import { createAlertingStore } from './alerting.ts'
+import type { CallNode, CallServices } from './call-services.ts'
+import type { Calls, LiveCall } from './calls.ts'
+import { serveInvite } from './inbound.ts'
+import type { Arrival, InboundOptions } from './inbound.ts'
+import type { JournalEvent } from './journal.ts'
+import type { Leg } from './leg.ts'
+import type { Alerts } from './ports.ts'
+import { recoverCalls } from './recovery.ts'
+import { toRefusal } from './refuse.ts'
+import { CallRegistry } from './registry.ts'
+import { WireTap } from './wire-tap.ts'
+
+export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs'> {
+  /** Set when the operator named an address: fs_public_ip of payloads. */
+  readonly publicAddress: string | undefined
+  /** The base of the REST API, undefined until it listens: service_url and api_base_url of payloads. */
+  readonly apiBaseUrl?: () => string | undefined
+  /** Where alerts go, if they go anywhere. */
+  readonly alerts?: Alerts
+  /** More at one time are refused with 503. */
+  readonly maxCalls?: number
+  /** An answered call is hung up after this long (calls.md §2.5: 180 minutes). */
+  readonly maxCallMs?: number
+}
+
+/** What the SIP stack calls. */
+export interface CallHandlers {
+  invited(invite: IncomingInvite): void
+  wire(event: WireEvent): void
+}
+
+const defaultMaxCalls = 2000
+const defaultMaxCallMs = 180 * 60_000
+/** A far end that does not answer our BYE by then is gone. */
+const byeGraceMs = 2000
+
+export function createCalls(options: CallsOptions): Calls & CallHandlers {
+  const { alerts, store } = options
+  return new CallEngine(
+    alerts === undefined ? options : { ...options, store: createAlertingStore(store, alerts) },
+  )
+}
+
+class CallEngine implements Calls, CallHandlers {
+  readonly name = 'calls'
+  readonly #options: CallsOptions
+  readonly #registry: CallRegistry
+  readonly #tap = new WireTap()
+  readonly #arrivals = new Set<Arrival>()
+  readonly #inbound: InboundOptions
+  #isDraining = false
+  /** Resolved when the last call has ended. */
+  #idleWaiters: (() => void)[] = []
+
+  constructor(options: CallsOptions) {
+    this.#options = options
+    this.#registry = new CallRegistry(options.clock, (leg) => {
+      this.#tap.detach(leg.journal.facts.started.sip_call_id, leg.journal)
+    })
+    const maxCallMs = options.maxCallMs ?? defaultMaxCallMs
+    this.#inbound = {
+      services: { ...options, maxCallMs, node: () => this.#node() },
+      onLeg: (arrival, leg) => this.#begun(arrival, leg),
+      onEnded: (leg) => this.#ended(leg),
+      callsBefore: (leg) => this.#registry.before(leg),
+      refusesNow: () => this.#stopping(),
+    }
+  }
+
+  get liveCount(): number {
+    return this.#registry.liveCount
+  }
+
+  async start(): Promise<void> {
+    const { store, directory, log } = this.#options
+    await recoverCalls({
+      store,
+      directory,
+      log,
+      node: () => this.#node(),
+      isLive: (account_sid, call_sid) => this.#registry.liveLeg(account_sid, call_sid) !== undefined,
+    })
+  }
+
+  async stop(): Promise<void> {
+    await this.hangUpAll('the platform is stopping')
+  }
+
+  list(account_sid: string): LiveCall[] {
+    return this.#registry.list(account_sid)
+  }
+
+  listOfProvider(service_provider_sid: string): LiveCall[] {
+    return this.#registry.listOfProvider(service_provider_sid)
+  }
+
+  find(account_sid: string, call_sid: string): LiveCall | undefined {
+    return this.#registry.find(account_sid, call_sid)
+  }
+
+  count(account_sid: string): { inbound: number; outbound: number } {
+    return this.#registry.count(account_sid)
+  }
+
+  journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined {
+    return this.#registry.journal(account_sid, call_sid)
+  }
+
+  hangUp(account_sid: string, call_sid: string): Promise<boolean> {
+    const leg = this.#registry.liveLeg(account_sid, call_sid)
+    if (leg === undefined) return Promise.resolve(false)
+    leg.journal.note({ type: 'decision', rule: 'API', outcome: 'hang up' })
+    // The leg has ended when this returns; the far end's answer to the BYE is not waited for.
+    void leg.hangUp()
+    return Promise.resolve(true)
+  }
+
+  async drain(): Promise<void> {
+    this.#isDraining = true
+    this.#options.sip().drain()
+    await this.#whenIdle()
+  }
+
+  async hangUpAll(reason: string): Promise<void> {
+    this.#isDraining = true
+    const legs = this.#registry.live
+    const farewells = legs.map((leg) => leg.hangUp({ reason }))
+    await this.#options.store.flush()
+    // Also those still being authenticated: they find the platform stopping and are refused.
+    const closing = [...farewells, ...legs.map((leg) => leg.closed), this.#whenIdle()]
+    await this.#atMost(byeGraceMs, Promise.all(closing))
+    await this.#options.store.flush()
+  }
+
+  invited(invite: IncomingInvite): void {
+    const refused = this.#stopping() ?? this.#overloaded()
+    if (refused !== undefined) {
+      invite.reject(toRefusal(refused).reply)
+      this.#tap.drop(invite.callId)
+      return
+    }
+    const attemptedAt = this.#options.clock.now()
+    const arrival: Arrival = { invite, attemptedAt, cancel: undefined, leg: undefined }
+    this.#arrivals.add(arrival)
+    invite.onCancel((cancel) => cancelled(arrival, cancel))
+    void serveInvite(arrival, this.#inbound).finally(() => {
+      this.#arrivals.delete(arrival)
+      if (arrival.leg === undefined) this.#tap.drop(invite.callId)
+      this.#checkIdle()
+    })
+  }
+
+  wire(event: WireEvent): void {
+    this.#tap.record(event)
+  }
+
+  #node(): CallNode {
+    const { sip, publicAddress, apiBaseUrl } = this.#options
+    const { host, listening } = sip()
+    const sipAddress = serializeHostPort({ host, port: listening.port })
+    return { host, sipAddress, publicIp: publicAddress, apiBaseUrl: apiBaseUrl?.() }
+  }
+
+  #stopping(): AppError | undefined {
+    return this.#isDraining ? new AppError('stopping', 'the platform is shutting down') : undefined
+  }
+
+  #overloaded(): AppError | undefined {
+    const most = this.#options.maxCalls ?? defaultMaxCalls
+    const waiting = this.#arrivals.size
+    return waiting >= most ? new AppError('overloaded', 'the platform is at its capacity') : undefined
+  }
+
+  #begun(arrival: Arrival, leg: Leg): void {
+    this.#registry.add(leg)
+    this.#tap.attach(arrival.invite, leg.journal)
+  }
+
+  #ended(leg: Leg): void {
+    this.#registry.ended(leg)
+    this.#checkIdle()
+  }
+
+  get #isIdle(): boolean {
+    return this.#registry.liveCount === 0 && this.#arrivals.size === 0
+  }
+
+  #whenIdle(): Promise<void> {
+    if (this.#isIdle) return Promise.resolve()
+    return new Promise((resolve) => this.#idleWaiters.push(resolve))
+  }
+
+  #checkIdle(): void {
+    if (!this.#isIdle) return
+    for (const resolve of this.#idleWaiters.splice(0)) resolve()
+  }
+
+  async #atMost(ms: number, work: Promise<unknown>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = this.#options.clock.after(ms, resolve)
+    await Promise.race([work, promise])
+    timer.cancel()
+  }
+}
+
+function cancelled(arrival: Arrival, cancel: SipRequest): void {
+  arrival.cancel ??= cancel
+  arrival.leg?.cancelled(cancel)
+}

@@ -1,0 +1,144 @@
+// Whatever order things happen in, every leg ends once: one final answer, one record, one last status event, nothing leaked.
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../lib/errors.ts'
+import { isFinal } from './call-status.ts'
+import type { CallStatus } from './call-status.ts'
+import { account, createPlatform, heldAnswer, settle } from './testing/platform.ts'
+import type { Platform } from './testing/platform.ts'
+import { parsePlainVerbs } from './testing/plain-verbs.ts'
+import { sipRequest } from './testing/scripted-sip.ts'
+import type { ScriptedInvite } from './testing/scripted-sip.ts'
+
+/** mulberry32: small, and the same everywhere for the same seed. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) % below
+  }
+}
+
+const verbLists = [
+  [{ verb: 'answer' }, { verb: 'speak' }, { verb: 'ask' }, { verb: 'hangup' }],
+  [{ verb: 'speak-early' }, { verb: 'ask' }, { verb: 'decline' }],
+  [{ verb: 'wait', ms: 300 }, { verb: 'speak' }, { verb: 'speak' }],
+  [{ verb: 'ask' }, { verb: 'answer' }, { verb: 'crash' }],
+  [{ verb: 'fail' }, { verb: 'tag', text: 't' }, { verb: 'speak' }, { verb: 'ask' }, { verb: 'ask' }],
+  [{ verb: 'hangup' }],
+  [],
+  [{ verb: 'juggle' }],
+]
+
+type Step = (context: { platform: Platform; invite: ScriptedInvite }) => unknown
+
+const hangUpByApi: Step = ({ platform }) => {
+  const [call] = platform.calls.list(account.account_sid)
+  return platform.calls.hangUp(account.account_sid, call?.call_sid ?? '')
+}
+
+const steps: readonly Step[] = [
+  ({ invite }) => invite.cancel(),
+  ({ invite }) => invite.dialog?.hangUp(),
+  ({ invite }) => invite.dialog?.fail('ack-timeout'),
+  ({ invite }) => invite.dialog?.listener.confirmed(sipRequest('ACK')),
+  ({ invite }) => invite.dialog?.listener.offered('v=0', sipRequest('INVITE')),
+  ({ invite }) => invite.dialog?.listener.offered(undefined, sipRequest('INVITE')),
+  hangUpByApi,
+  ({ platform }) => platform.media.sessions[0]?.emit({ type: 'timeout', silentMs: 20_000 }),
+  ({ platform }) => platform.media.sessions[0]?.press('12#'),
+  ({ platform }) => platform.clock.advance(250),
+  ({ platform }) => platform.clock.advance(250),
+  ({ platform }) => platform.clock.advance(1000),
+  ({ platform }) => void platform.calls.hangUpAll('maintenance'),
+]
+
+/** From "in this very turn" to "after everything that is ready has run". */
+async function pass(random: (below: number) => number): Promise<void> {
+  const turns = random(6)
+  if (turns === 5) return settle()
+  for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+}
+
+async function play(seed: number): Promise<{ platform: Platform; invite: ScriptedInvite }> {
+  const random = randomOf(seed)
+  const platform = createPlatform(parsePlainVerbs)
+  const pick = () => verbLists[random(verbLists.length)]
+  const first = heldAnswer()
+  if (random(2) === 0) first.release(pick())
+  platform.hooks.answers.set('/call', first.answer)
+  const later = heldAnswer()
+  const isHeld = random(3) === 0
+  platform.hooks.answers.set('/action', (request) => {
+    // An application that always answers with another question would go on for ever without a network in between.
+    if (platform.hooks.payloadsOf('/action').length > 4) return Promise.resolve([])
+    return isHeld ? later.answer(request) : Promise.resolve(pick())
+  })
+  if (random(8) === 0) platform.media.failure = { at: 'open', error: new AppError('no_media_port', 'none') }
+  if (random(8) === 0) {
+    const error = new AppError('media_not_acceptable', 'no codec in common')
+    platform.media.failure = { at: 'answer', error }
+  }
+  const invite = platform.ring(random(4) === 0 ? { body: '' } : {})
+  for (let count = 0; count < 8; count++) {
+    await pass(random)
+    const step = random(steps.length + 2)
+    if (step === steps.length) first.release(pick())
+    else if (step === steps.length + 1) later.release(pick())
+    else void steps[step]?.({ platform, invite })
+  }
+  // Whatever is left of the call is ended from both sides at once.
+  first.release([])
+  later.release([])
+  await settle()
+  invite.cancel()
+  void platform.calls.hangUpAll('the end')
+  invite.dialog?.hangUp()
+  await settle()
+  platform.clock.advance(5000)
+  await settle()
+  return { platform, invite }
+}
+
+function finals(platform: Platform): CallStatus[] {
+  return (platform.store.statuses as CallStatus[]).filter(isFinal)
+}
+
+describe('any interleaving', () => {
+  it('ends a leg exactly once and leaks nothing', async () => {
+    for (let seed = 1; seed <= 1500; seed++) {
+      const { platform, invite } = await play(seed)
+      const trace = `seed ${seed}`
+      expect(platform.store.records.length, trace).toBe(1)
+      expect(platform.calls.liveCount, trace).toBe(0)
+      expect(invite.isOpen, trace).toBe(false)
+      expect(platform.media.openSessions, trace).toBe(0)
+      expect(platform.lent.size, trace).toBe(0)
+      expect(platform.clock.pending, trace).toBe(0)
+      const [record] = platform.store.records
+      expect(record?.answered, trace).toBe(invite.dialog !== undefined)
+
+      const statuses = platform.store.statuses
+      expect(finals(platform).length, trace).toBe(statuses.length === 0 ? 0 : 1)
+      expect(statuses.slice(0, 1), trace).toEqual(statuses.length === 0 ? [] : ['trying'])
+      expect(finals(platform).at(-1), trace).toBe(statuses.at(-1))
+
+      const events = platform.store.batches.flatMap((batch) => batch.events)
+      expect(
+        events.map(({ seq }) => seq),
+        trace,
+      ).toEqual(events.map((_, index) => index + 1))
+      expect(events.filter(({ type }) => type === 'ended').length, trace).toBe(1)
+    }
+  })
+
+  it('never says goodbye twice, nor after the far end did', async () => {
+    for (let seed = 5001; seed <= 5300; seed++) {
+      const { platform, invite } = await play(seed)
+      const [record] = platform.store.records
+      if (record?.termination_reason === 'caller hungup')
+        expect(invite.dialog?.sentBye, `seed ${seed}`).toBeUndefined()
+    }
+  })
+})

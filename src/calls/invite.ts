@@ -1,0 +1,134 @@
+// What an INVITE says, in the words of a call: who calls whom, the offer, and the `sip` object of the call hook.
+import { isKnownName } from '../sip/message/header-names.ts'
+import { splitList } from '../sip/message/list.ts'
+import { headerOf, headersOf } from '../sip/message/message.ts'
+import type { SipRequest } from '../sip/message/message.ts'
+import { parseNameAddr } from '../sip/message/name-addr.ts'
+import type { NameAddr } from '../sip/message/name-addr.ts'
+import { tryParseUri, unescapeUri } from '../sip/message/uri.ts'
+import { toText } from './sip-text.ts'
+
+export interface Parties {
+  /** The user part of From, a leading + kept (calls.md §1.3). */
+  readonly from: string
+  /** The user part of the Request-URI. */
+  readonly to: string
+  readonly caller_name: string
+  /** P-Asserted-Identity before From. */
+  readonly calling_number: string
+}
+
+const nobody = 'anonymous'
+const mostParts = 16
+
+export function partiesOf(request: SipRequest): Parties {
+  const caller = addressOf(headerOf(request, 'from'))
+  const asserted = headersOf(request, 'p-asserted-identity').flatMap(splitList)[0]
+  const from = userOf(caller?.uri)
+  return {
+    from,
+    to: userOf(request.uri),
+    caller_name: caller?.displayName ?? '',
+    calling_number: asserted === undefined ? from : userOf(addressOf(asserted)?.uri, from),
+  }
+}
+
+/** The host of the Request-URI, lower case: the realm of a user call. Undefined for a tel URI. */
+export function realmOf(request: SipRequest): string | undefined {
+  const uri = tryParseUri(request.uri)
+  return uri === undefined || uri.scheme === 'tel' ? undefined : uri.host
+}
+
+function addressOf(value: string | undefined): NameAddr | undefined {
+  if (value === undefined) return undefined
+  try {
+    return parseNameAddr(value)
+  } catch {
+    return undefined
+  }
+}
+
+function userOf(text: string | undefined, fallback = nobody): string {
+  const uri = text === undefined ? undefined : tryParseUri(text)
+  if (uri === undefined) return fallback
+  const user = uri.scheme === 'tel' ? uri.number : unescapeUri(uri.user ?? '')
+  return user === '' ? fallback : user
+}
+
+export interface BodyPart {
+  readonly type: string
+  readonly content: string
+}
+
+/** The body, or the parts of a multipart one (RFC 5621 §3). */
+export function bodyParts(request: SipRequest): readonly BodyPart[] {
+  if (request.body.byteLength === 0) return []
+  const text = Buffer.from(request.body).toString('utf8')
+  const type = headerOf(request, 'content-type') ?? 'application/octet-stream'
+  const boundary = /^multipart\/.*;\s*boundary="?([^";]{1,70})"?/i.exec(type)?.[1]
+  if (boundary === undefined) return [{ type, content: text }]
+  return text
+    .split(`--${boundary}`)
+    .slice(1, mostParts + 1)
+    .filter((part) => !part.startsWith('--'))
+    .map(toPart)
+}
+
+function toPart(part: string): BodyPart {
+  const [head = '', ...rest] = part.replace(/^\r?\n/, '').split(/\r?\n\r?\n/)
+  const type = /^content-type\s*:\s*([^\r\n]+)/im.exec(head)?.[1]?.trim() ?? 'text/plain'
+  return { type, content: rest.join('\r\n\r\n').replace(/\r?\n$/, '') }
+}
+
+/** The SDP of the message, or undefined when it carries none. */
+export function sdpOf(request: SipRequest): string | undefined {
+  return bodyParts(request).find(({ type }) => /^application\/sdp\b/i.test(type))?.content
+}
+
+export interface SipPayloadOptions {
+  /** Headers the platform vouches for; they replace what the caller wrote under those names. */
+  readonly added: Readonly<Record<string, string>>
+}
+
+/** The `sip` object of the call hook (spec "sipRequest"; architecture.md ruling 12 for `payload`). */
+export function toSipPayload(request: SipRequest, raw: Uint8Array, { added }: SipPayloadOptions): object {
+  const text = toText(request, raw)
+  const parts = bodyParts(request)
+  return {
+    raw: text,
+    headers: { ...headersAsReceived(request, text, added), ...added },
+    body: Buffer.from(request.body).toString('utf8'),
+    method: request.method,
+    version: (request.version ?? 'SIP/2.0').replace(/^SIP\//i, ''),
+    uri: request.uri,
+    payload: Object.fromEntries(parts.map((part, index) => [String(index), part])),
+  }
+}
+
+// Answers to our own challenge: of no use to an application, of some to a thief.
+const withheld: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
+
+/** Known names in lower case, extension names as the caller spelled them; repeated fields joined with a comma. */
+function headersAsReceived(
+  request: SipRequest,
+  raw: string,
+  added: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const replaced = new Set(Object.keys(added).map((name) => name.toLowerCase()))
+  const spelling = spellings(raw)
+  const headers: Record<string, string> = {}
+  for (const { name, value } of request.headers) {
+    if (withheld.has(name) || replaced.has(name)) continue
+    const key = isKnownName(name) ? name : (spelling.get(name) ?? name)
+    headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`
+  }
+  return headers
+}
+
+function spellings(raw: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  const head = raw.split(/\r?\n\r?\n/, 1)[0] ?? ''
+  for (const [, name] of head.matchAll(/^([^\s:]+)[ \t]*:/gm))
+    if (name !== undefined) found.set(name.toLowerCase(), name)
+  return found
+}

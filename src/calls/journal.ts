@@ -1,0 +1,186 @@
+// The journal: the append-only story of one call, from which everything else that is said of it is derived.
+// Facts are wire names: the journal is read through the API. Aliases, not interfaces: storage takes them as plain records.
+import type { CallStatus } from './call-status.ts'
+
+/** What is known of a call when it begins. Always the first event. */
+export type StartedFact = {
+  readonly type: 'started'
+  readonly call_sid: string
+  readonly account_sid: string
+  readonly service_provider_sid: string
+  readonly direction: 'inbound' | 'outbound'
+  readonly from: string
+  readonly to: string
+  readonly caller_name: string
+  /** P-Asserted-Identity before From: what the call record shows (calls.md §8). */
+  readonly calling_number: string
+  readonly sip_call_id: string
+  readonly trace_id: string
+  readonly host: string
+  readonly local_sip_address: string
+  readonly remote_host: string
+  readonly originating_sip_ip: string
+  readonly trunk: string
+  readonly service_url: string
+  /** Epoch ms. */
+  readonly attempted_at: number
+  /** The account keeps no call records. */
+  readonly is_record_disabled: boolean
+}
+
+export type SipFact = {
+  readonly type: 'sip'
+  readonly direction: 'received' | 'sent'
+  /** `INVITE` or `200 OK`, for a ladder. */
+  readonly summary: string
+  readonly remote: string
+  readonly raw: string
+}
+
+/** A choice the platform made, and the rule that made it. */
+export type DecisionFact = {
+  readonly type: 'decision'
+  readonly rule: string
+  readonly outcome: string
+  readonly code?: string
+}
+
+export type ApplicationFact = { readonly type: 'application'; readonly application_sid: string }
+
+export type HookKind = 'call' | 'action' | 'redirect'
+
+export type HookAskedFact = {
+  readonly type: 'hook-asked'
+  readonly hook: HookKind
+  readonly method: string
+  readonly url: string
+}
+
+export type HookAnsweredFact = {
+  readonly type: 'hook-answered'
+  readonly hook: HookKind
+  readonly url: string
+  readonly status: number
+  readonly duration_ms: number
+  readonly attempts: number
+  readonly verbs: readonly string[]
+}
+
+export type HookFailedFact = {
+  readonly type: 'hook-failed'
+  readonly hook: HookKind
+  readonly url: string
+  /** Of the HTTP answer, when there was one. */
+  readonly status?: number
+  readonly duration_ms: number
+  readonly code: string
+  readonly sentence: string
+  readonly cure: string
+}
+
+export type VerbOutcome = 'done' | 'stopped' | 'skipped' | 'failed'
+
+export type VerbStartedFact = { readonly type: 'verb-started'; readonly verb: string; readonly id?: string }
+
+export type VerbEndedFact = {
+  readonly type: 'verb-ended'
+  readonly verb: string
+  readonly id?: string
+  readonly outcome: VerbOutcome
+  readonly duration_ms: number
+}
+
+export type MediaFact =
+  | { readonly type: 'media-open'; readonly codec: string; readonly address: string; readonly port: number }
+  | { readonly type: 'media-first-packet'; readonly address: string; readonly port: number }
+  | { readonly type: 'media-held' | 'media-resumed' }
+  | { readonly type: 'media-timeout'; readonly silent_ms: number }
+  | {
+      readonly type: 'media-closed'
+      readonly codec: string
+      readonly packets_sent: number
+      readonly packets_received: number
+      readonly packets_lost: number
+      readonly jitter_ms: number
+      readonly remote_packets_lost?: number
+      readonly remote_jitter_ms?: number
+      readonly round_trip_ms?: number
+    }
+
+export type DigitFact = {
+  readonly type: 'digit'
+  readonly digit: string
+  readonly duration_ms: number
+  readonly source: 'rtp' | 'info'
+}
+
+/** `tag` of the application: the customerData of later payloads. */
+export type TaggedFact = { readonly type: 'tagged'; readonly data: object }
+
+/** A status change, as status hooks report it. */
+export type StatusFact = {
+  readonly type: 'status'
+  readonly call_status: CallStatus
+  readonly sip_status: number
+  readonly sip_reason: string
+  readonly sip_reason_header?: string
+  readonly call_termination_by?: 'caller' | 'jambonz'
+  /** Whole seconds since the answer, by the monotonic clock; only with `completed`. */
+  readonly duration?: number
+  /** Of the far end's BYE, names snake-cased. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Why the call was not served. */
+export type RefusalFact = {
+  readonly type: 'refusal'
+  readonly code: string
+  readonly sentence: string
+  readonly cure: string
+  readonly sip_status: number
+}
+
+/** Something went wrong and the call went on. */
+export type ProblemFact = {
+  readonly type: 'problem'
+  readonly code: string
+  readonly sentence: string
+  readonly cure: string
+}
+
+export type NoteFact = { readonly type: 'note'; readonly sentence: string }
+
+export type EndedFact = { readonly type: 'ended'; readonly termination_reason: string }
+
+/** The bound of this journal is reached: what is left out from here on is not in it. */
+export type TruncatedFact = { readonly type: 'truncated' }
+
+/** Facts the derived records depend on: kept beyond the bound. There are few of them in any call. */
+export type EssentialFact = StartedFact | ApplicationFact | TaggedFact | StatusFact | RefusalFact | EndedFact
+
+export type JournalFact =
+  | EssentialFact
+  | SipFact
+  | DecisionFact
+  | HookAskedFact
+  | HookAnsweredFact
+  | HookFailedFact
+  | VerbStartedFact
+  | VerbEndedFact
+  | MediaFact
+  | DigitFact
+  | ProblemFact
+  | NoteFact
+  | TruncatedFact
+
+type EventBase = {
+  /** 1, 2, 3 ... without gaps within a call. */
+  readonly seq: number
+  /** Epoch ms. */
+  readonly at: number
+}
+
+export type JournalEvent = JournalFact & EventBase
+
+/** An event as a store gives it back: ours, but of a version of this program that may be another. */
+export type StoredEvent = EventBase & { readonly type: string; readonly [fact: string]: unknown }

@@ -1,0 +1,315 @@
+// One leg: an INVITE, the dialog it becomes, its media, and its one and only end.
+import type { Clock, Timer } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Media, MediaEvent, PlayOptions, PlayResult } from '../media/media.ts'
+import type { HeaderField, SipRequest } from '../sip/message/message.ts'
+import { reasonPhraseOf } from '../sip/message/reason-phrases.ts'
+import type { Dialog, DialogListener, IncomingInvite, Reply } from '../sip/sip.ts'
+import { byeHeaders } from './bye-headers.ts'
+import { sdpOf } from './invite.ts'
+import type { JournalWriter } from './journal-writer.ts'
+import { LegMedia } from './leg-media.ts'
+import { reasonHeader, toAppError, toProblem, toRefusal } from './refuse.ts'
+import type { Refusal } from './refuse.ts'
+import { reasonHeaderOf } from './reason-header.ts'
+import { digitOf } from './sip-digits.ts'
+import type { StatusChange, StatusReporter } from './status.ts'
+
+export interface LegOptions {
+  readonly invite: IncomingInvite
+  readonly journal: JournalWriter
+  readonly status: StatusReporter
+  readonly media: Pick<Media, 'open'>
+  readonly clock: Clock
+  readonly log: Logger
+  /** After this long without another end, the platform hangs up. */
+  readonly maxCallMs: number
+  readonly onEnded: (leg: Leg) => void
+}
+
+type State =
+  | { readonly state: 'unanswered' }
+  | { readonly state: 'answered'; readonly dialog: Dialog; readonly sinceMs: number }
+  | { readonly state: 'ended' }
+
+export interface HangUpOptions {
+  readonly headers?: readonly HeaderField[]
+  /** Goes out as X-Reason. */
+  readonly reason?: string
+}
+
+/** Ends of calls as the record names them (calls.md §8). */
+export const terminations = {
+  farEnd: 'caller hungup',
+  ourEnd: 'called party hungup',
+  abandoned: 'caller abandoned',
+  failed: 'failed',
+} as const
+
+// One for all: the reason an abort makes by itself comes with a stack trace that nobody reads.
+const callEnded = new DOMException('the call has ended', 'AbortError')
+
+export class Leg {
+  readonly journal: JournalWriter
+  readonly status: StatusReporter
+  /** Resolves when the leg has ended and its media port is free. */
+  readonly closed: Promise<void>
+  readonly #options: LegOptions
+  readonly #media: LegMedia
+  readonly #lifetime = new AbortController()
+  readonly #digitListeners = new Set<(digit: string) => void>()
+  readonly #resolveClosed: (closing: Promise<void>) => void
+  #state: State = { state: 'unanswered' }
+  #isEarly = false
+  #cap: Timer
+
+  constructor(options: LegOptions) {
+    this.#options = options
+    this.journal = options.journal
+    this.status = options.status
+    const { media, journal, log } = options
+    this.#media = new LegMedia({ media, journal, log, onEvent: (event) => this.#onMedia(event) })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.closed = promise
+    this.#resolveClosed = resolve
+    this.#cap = this.#startCap()
+  }
+
+  get call_sid(): string {
+    return this.journal.facts.started.call_sid
+  }
+
+  get isAnswered(): boolean {
+    return this.#state.state === 'answered'
+  }
+
+  get hasEnded(): boolean {
+    return this.#state.state === 'ended'
+  }
+
+  /** Aborts when the leg ends. */
+  get signal(): AbortSignal {
+    return this.#lifetime.signal
+  }
+
+  /** Sends 200. An offer that media cannot serve ends the leg; look at `hasEnded` afterwards. */
+  async answer(): Promise<void> {
+    if (this.#state.state !== 'unanswered') return
+    const sdp = await this.#negotiate()
+    if (sdp === undefined || this.#hasChanged()) return
+    const dialog = this.#options.invite.accept({ body: { type: 'application/sdp', content: sdp } })
+    this.#state = { state: 'answered', dialog, sinceMs: this.#options.clock.monotonic() }
+    dialog.listen(this.#dialogListener())
+    this.#cap.cancel()
+    this.#cap = this.#startCap()
+    this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
+  }
+
+  /** Sends 183 with our SDP, once. */
+  async startEarlyMedia(): Promise<void> {
+    if (this.#state.state !== 'unanswered' || this.#isEarly) return
+    const { invite } = this.#options
+    if (sdpOf(invite.request) === undefined) {
+      // An offer may not travel in an unreliable provisional response (RFC 3261 §13.2.1).
+      this.journal.note({ type: 'note', sentence: 'no early media for an INVITE without an offer: answered' })
+      return this.answer()
+    }
+    const sdp = await this.#negotiate()
+    if (sdp === undefined || this.#hasChanged()) return
+    this.#isEarly = true
+    invite.progress({ status: 183, body: { type: 'application/sdp', content: sdp } })
+    this.status.report({ call_status: 'early-media', sip_status: 183, sip_reason: reasonPhraseOf(183) })
+  }
+
+  play(options: PlayOptions): Promise<PlayResult> {
+    return this.#media.play(options)
+  }
+
+  /** Returns the function that stops listening. */
+  onDigit(listener: (digit: string) => void): () => void {
+    this.#digitListeners.add(listener)
+    return () => void this.#digitListeners.delete(listener)
+  }
+
+  /** The stack has answered the CANCEL and sent 487. */
+  cancelled(cancel: SipRequest): void {
+    this.#end(
+      { call_status: 'no-answer', sip_status: 487, sip_reason: reasonPhraseOf(487), ...causeOf(cancel) },
+      terminations.abandoned,
+      'caller',
+    )
+  }
+
+  /** Turns the call away: its refusal before the answer, BYE with X-Reason after it. */
+  refuse(error: unknown): void {
+    this.refuseWith(toRefusal(toAppError(error, this.#options.log)))
+  }
+
+  refuseWith({ reply, fact }: Refusal): void {
+    if (this.#state.state === 'ended') return
+    this.journal.add(fact)
+    if (this.#state.state === 'answered') return void this.hangUp({ reason: fact.sentence })
+    this.#options.invite.reject(reply)
+    this.#end({ call_status: 'failed', ...lineOf(reply) }, terminations.failed, 'jambonz')
+  }
+
+  /** The application chooses the refusal: `sip:decline`. */
+  decline(reply: Reply): void {
+    if (this.#state.state !== 'unanswered') return
+    this.#options.invite.reject(reply)
+    this.#end({ call_status: 'failed', ...lineOf(reply) }, terminations.failed, 'jambonz')
+  }
+
+  /** Ends the leg now. The promise is the far end's word on the BYE. */
+  async hangUp({ headers = [], reason }: HangUpOptions = {}): Promise<void> {
+    const state = this.#state
+    if (state.state === 'ended') return
+    const fields = reason === undefined ? headers : [...headers, reasonHeader(reason)]
+    if (state.state === 'answered') {
+      const bye = state.dialog.bye(fields)
+      this.#end(
+        { call_status: 'completed', sip_status: 200, sip_reason: reasonPhraseOf(200) },
+        terminations.ourEnd,
+        'jambonz',
+      )
+      return bye.catch((error: unknown) => this.#options.log.warn({ err: error }, 'BYE failed'))
+    }
+    const reply = { status: 503, headers: fields }
+    this.#options.invite.reject(reply)
+    this.#end({ call_status: 'no-answer', ...lineOf(reply) }, terminations.failed, 'jambonz')
+  }
+
+  #startCap(): Timer {
+    const { clock, maxCallMs } = this.#options
+    return clock.after(maxCallMs, () => this.#hangUpBecause('Max Call Duration'))
+  }
+
+  #hangUpBecause(reason: string): void {
+    this.journal.note({ type: 'decision', rule: 'platform hang-up', outcome: reason })
+    void this.hangUp({ reason })
+  }
+
+  /** Whether the leg has moved on while something was awaited. */
+  #hasChanged(): boolean {
+    return this.#state.state !== 'unanswered'
+  }
+
+  async #negotiate(): Promise<string | undefined> {
+    try {
+      return await this.#media.negotiate(sdpOf(this.#options.invite.request))
+    } catch (error) {
+      this.refuse(error)
+      return undefined
+    }
+  }
+
+  #dialogListener(): DialogListener {
+    return {
+      ended: (bye) => this.#hungUp(bye),
+      confirmed: (ack) => void this.#confirmed(ack),
+      failed: (reason) => this.#lost(reason),
+      offered: (offer, request) => this.#offered(offer, request),
+      requested: async (request) => this.#requested(request),
+    }
+  }
+
+  #hungUp(bye: SipRequest): void {
+    this.#end(
+      {
+        call_status: 'completed',
+        sip_status: 200,
+        sip_reason: reasonPhraseOf(200),
+        ...causeOf(bye),
+        headers: byeHeaders(bye),
+      },
+      terminations.farEnd,
+      'caller',
+    )
+  }
+
+  async #confirmed(ack: SipRequest): Promise<void> {
+    try {
+      await this.#media.acknowledge(sdpOf(ack))
+    } catch (error) {
+      this.refuse(error)
+    }
+  }
+
+  /** The stack has given the dialog up and sent BYE. */
+  #lost(reason: string): void {
+    this.journal.note({ type: 'decision', rule: 'dialog lost', outcome: reason })
+    this.#end(
+      { call_status: 'completed', sip_status: 200, sip_reason: reasonPhraseOf(200) },
+      terminations.ourEnd,
+      'jambonz',
+    )
+  }
+
+  async #offered(offer: string | undefined, request: SipRequest): Promise<Reply> {
+    // UPDATE without an offer refreshes the session and asks for nothing (RFC 3311 §5.2).
+    if (offer === undefined && request.method === 'UPDATE') return { status: 200 }
+    try {
+      const content = await this.#media.renegotiate(offer)
+      return { status: 200, body: { type: 'application/sdp', content } }
+    } catch (error) {
+      const refused = toAppError(error, this.#options.log)
+      this.journal.note(toProblem(refused))
+      return toRefusal(refused).reply
+    }
+  }
+
+  #requested(request: SipRequest): Reply {
+    // A phone that asks whether the call still stands.
+    if (request.method === 'OPTIONS') return { status: 200 }
+    if (request.method !== 'INFO')
+      return { status: 501, headers: [reasonHeader(`${request.method} within a call is not served`)] }
+    const pressed = digitOf(request)
+    if (pressed !== undefined) this.#press(pressed.digit, pressed.durationMs, 'info')
+    return { status: 200 }
+  }
+
+  #onMedia(event: MediaEvent): void {
+    if (this.hasEnded) return
+    if (event.type === 'digit') this.#press(event.digit, event.durationMs, 'rtp')
+    if (event.type === 'timeout' && event.cause === 'worker-lost')
+      return this.refuse(new AppError('media_lost', 'media server failure'))
+    // Before the answer a caller need not send, and one on hold may not.
+    if (event.type !== 'timeout' || !this.isAnswered || this.#media.isHeld) return
+    this.journal.note({ type: 'media-timeout', silent_ms: event.silentMs })
+    this.#hangUpBecause('Media Timeout')
+  }
+
+  #press(digit: string, durationMs: number, source: 'rtp' | 'info'): void {
+    this.journal.note({ type: 'digit', digit, duration_ms: durationMs, source })
+    for (const listener of [...this.#digitListeners]) listener(digit)
+  }
+
+  /** The one place where a leg ends: whoever comes first decides how, everybody later is too late. */
+  #end(change: StatusChange, termination_reason: string, by: 'caller' | 'jambonz'): void {
+    const state = this.#state
+    if (state.state === 'ended') return
+    this.#state = { state: 'ended' }
+    this.#cap.cancel()
+    this.#digitListeners.clear()
+    const duration =
+      state.state === 'answered'
+        ? { duration: Math.floor((this.#options.clock.monotonic() - state.sinceMs) / 1000) }
+        : {}
+    this.status.reportEnd({ ...change, call_termination_by: by, ...duration }, termination_reason)
+    const { call_status, sip_status } = change
+    this.#options.log.info({ call_status, sip_status, ...duration, termination_reason }, 'call ended')
+    this.#lifetime.abort(callEnded)
+    this.#resolveClosed(this.#media.close())
+    this.#options.onEnded(this)
+  }
+}
+
+function lineOf(reply: Reply): { sip_status: number; sip_reason: string } {
+  return { sip_status: reply.status, sip_reason: reply.reason ?? reasonPhraseOf(reply.status) }
+}
+
+function causeOf(message: SipRequest): { sip_reason_header?: string } {
+  const header = reasonHeaderOf(message)
+  return header === undefined ? {} : { sip_reason_header: header }
+}

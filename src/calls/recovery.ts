@@ -1,0 +1,91 @@
+// Calls that a killed process left behind: each gets the end it never had, and its one record.
+import type { Logger } from '../lib/log.ts'
+import { reasonPhraseOf } from '../sip/message/reason-phrases.ts'
+import type { JournalEvent, JournalFact, StatusFact, StoredEvent } from './journal.ts'
+import type { CallBatch, CallStore, Directory, Notification, UnfinishedCall } from './ports.ts'
+import { reduce, replay, toChangePayload, toCommonPayload, toRecentCall } from './projection.ts'
+import type { CallFacts } from './projection.ts'
+import { toNodePayload } from './status.ts'
+import type { NodeFacts } from './status.ts'
+
+export const stoppedInMidCall = 'platform stopped in mid-call'
+
+export interface RecoveryOptions {
+  readonly store: CallStore
+  readonly directory: Pick<Directory, 'application'>
+  readonly node: () => NodeFacts
+  /** A call that arrived since the start has an open journal too. */
+  readonly isLive: (account_sid: string, call_sid: string) => boolean
+  readonly log: Logger
+}
+
+export async function recoverCalls(options: RecoveryOptions): Promise<void> {
+  const { store, log, isLive } = options
+  const found = await store.unfinished()
+  const unfinished = found.filter(({ account_sid, call_sid }) => !isLive(account_sid, call_sid))
+  for (const call of unfinished) store.write(await endOf(call, options), 'now')
+  if (unfinished.length === 0) return
+  await store.flush()
+  log.warn({ calls: unfinished.length }, 'calls of the last run were ended')
+}
+
+async function endOf(call: UnfinishedCall, options: RecoveryOptions): Promise<CallBatch> {
+  const { account_sid, call_sid } = call
+  const batch = { account_sid, call_sid, events: [], notifications: [] }
+  const facts = replay(call.events)
+  if (facts === undefined) {
+    options.log.error({ call_sid }, 'journal of an unfinished call lacks its beginning: no record')
+    return { ...batch, ended: true }
+  }
+  // Only its closing was lost, or came before its last events.
+  if (facts.termination_reason !== undefined) return { ...batch, ...closing(facts) }
+  const events = endingEvents(facts, call.events)
+  const ended = events.reduce(reduce, facts)
+  return { ...batch, events, notifications: await notificationsOf(ended, facts, options), ...closing(ended) }
+}
+
+function closing(facts: CallFacts): Pick<CallBatch, 'record' | 'ended'> {
+  return facts.started.is_record_disabled ? { ended: true } : { record: toRecentCall(facts) }
+}
+
+/** The end is dated with the last thing that is known of the call: nobody knows when the process died. */
+function endingEvents(facts: CallFacts, before: readonly StoredEvent[]): JournalEvent[] {
+  const last = before.at(-1)
+  const at = last?.at ?? facts.started.attempted_at
+  const status: StatusFact =
+    facts.answered_at === undefined
+      ? { type: 'status', call_status: 'failed', sip_status: 503, sip_reason: reasonPhraseOf(503) }
+      : {
+          type: 'status',
+          call_status: 'completed',
+          sip_status: 200,
+          sip_reason: reasonPhraseOf(200),
+          duration: Math.max(0, Math.floor((at - facts.answered_at) / 1000)),
+        }
+  const added: JournalFact[] = [
+    { type: 'decision', rule: 'recovery at the start', outcome: stoppedInMidCall },
+    { ...status, call_termination_by: 'jambonz' },
+    { type: 'ended', termination_reason: stoppedInMidCall },
+  ]
+  return added.map((fact, index) => ({ seq: (last?.seq ?? 0) + 1 + index, at, ...fact }))
+}
+
+/** Whoever was told that the call began is told that it ended. */
+async function notificationsOf(
+  ended: CallFacts,
+  before: CallFacts,
+  { directory, node, log }: RecoveryOptions,
+): Promise<readonly Notification[]> {
+  if (before.change === undefined || before.application_sid === undefined) return []
+  const { account_sid, call_sid } = before.started
+  try {
+    const application = await directory.application(account_sid, before.application_sid)
+    const hook = application?.call_status_hook
+    if (hook === undefined || hook === null) return []
+    const payload = { ...toCommonPayload(ended), ...toNodePayload(node()), ...toChangePayload(ended) }
+    return [{ account_sid, call_sid, hook, payload }]
+  } catch (error) {
+    log.warn({ err: error, call_sid }, 'status hook of an unfinished call could not be found')
+    return []
+  }
+}

@@ -1,0 +1,116 @@
+// The legs of this node: the live ones, counted by looking, and for a while those that have ended.
+import type { Clock } from '../lib/clock.ts'
+import { toLiveCall } from './projection.ts'
+import type { LiveCall } from './calls.ts'
+import type { JournalEvent } from './journal.ts'
+import type { Leg } from './leg.ts'
+import type { CallsBefore } from './routing/call-limits.ts'
+
+/** Clients look a call up for an hour after its end (calls.md §6.3). */
+const keepEndedMs = 3_600_000
+/** At 100 calls a second an hour of them would not fit: the oldest go first, storage still has them. */
+const mostEnded = 500
+
+export class CallRegistry {
+  readonly #clock: Clock
+  readonly #onForgotten: (leg: Leg) => void
+  /** By account, in order of arrival. */
+  readonly #live = new Map<string, Map<string, Leg>>()
+  /** In order of arrival. */
+  readonly #all = new Set<Leg>()
+  readonly #ended = new Map<string, { readonly leg: Leg; readonly at: number }>()
+
+  constructor(clock: Clock, onForgotten: (leg: Leg) => void) {
+    this.#clock = clock
+    this.#onForgotten = onForgotten
+  }
+
+  get liveCount(): number {
+    return this.#all.size
+  }
+
+  get live(): readonly Leg[] {
+    return [...this.#all]
+  }
+
+  add(leg: Leg): void {
+    const { account_sid, call_sid } = leg.journal.facts.started
+    const legs = this.#live.get(account_sid) ?? new Map<string, Leg>()
+    this.#live.set(account_sid, legs)
+    legs.set(call_sid, leg)
+    this.#all.add(leg)
+  }
+
+  ended(leg: Leg): void {
+    const { account_sid, call_sid } = leg.journal.facts.started
+    const legs = this.#live.get(account_sid)
+    if (legs?.delete(call_sid) !== true) return
+    if (legs.size === 0) this.#live.delete(account_sid)
+    this.#all.delete(leg)
+    this.#ended.set(call_sid, { leg, at: this.#clock.monotonic() })
+    this.#forgetOld()
+  }
+
+  list(account_sid: string): LiveCall[] {
+    return [...(this.#live.get(account_sid)?.values() ?? [])].map((leg) => toLiveCall(leg.journal.facts))
+  }
+
+  listOfProvider(service_provider_sid: string): LiveCall[] {
+    const facts = [...this.#all].map((leg) => leg.journal.facts)
+    return facts
+      .filter(({ started }) => started.service_provider_sid === service_provider_sid)
+      .map(toLiveCall)
+  }
+
+  count(account_sid: string): { inbound: number; outbound: number } {
+    const count = { inbound: 0, outbound: 0 }
+    for (const leg of this.#live.get(account_sid)?.values() ?? [])
+      count[leg.journal.facts.started.direction]++
+    return count
+  }
+
+  /** Counted by order of arrival, so that of calls that come together just as many fit as there is room for. */
+  before(leg: Leg): CallsBefore {
+    const { account_sid, service_provider_sid, direction } = leg.journal.facts.started
+    let account = 0
+    let service_provider = 0
+    for (const other of this.#all) {
+      if (other === leg) break
+      const { started } = other.journal.facts
+      if (started.direction !== direction) continue
+      if (started.service_provider_sid === service_provider_sid) service_provider++
+      if (started.account_sid === account_sid) account++
+    }
+    return { account, service_provider }
+  }
+
+  find(account_sid: string, call_sid: string): LiveCall | undefined {
+    const leg = this.#leg(account_sid, call_sid)
+    return leg === undefined ? undefined : toLiveCall(leg.journal.facts)
+  }
+
+  journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined {
+    return this.#leg(account_sid, call_sid)?.journal.events
+  }
+
+  liveLeg(account_sid: string, call_sid: string): Leg | undefined {
+    return this.#live.get(account_sid)?.get(call_sid)
+  }
+
+  #leg(account_sid: string, call_sid: string): Leg | undefined {
+    const live = this.liveLeg(account_sid, call_sid)
+    if (live !== undefined) return live
+    this.#forgetOld()
+    const ended = this.#ended.get(call_sid)?.leg
+    return ended?.journal.facts.started.account_sid === account_sid ? ended : undefined
+  }
+
+  #forgetOld(): void {
+    const oldest = this.#clock.monotonic() - keepEndedMs
+    for (const [call_sid, { leg, at }] of this.#ended) {
+      if (at > oldest && this.#ended.size <= mostEnded) return
+      this.#ended.delete(call_sid)
+      this.#onForgotten(leg)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { chooseApplication } from './user-call.ts'
+
+const sid = '0b5a9b0e-2c8b-4b0a-9d0a-5d2f4f0c7c11'
+const device = '7d3a9b0e-2c8b-4b0a-9d0a-5d2f4f0c7c22'
+
+const toApplication = (application_sid: string) => ({ kind: 'application', application_sid })
+const refused = (code: string) => ({ kind: 'refused', code })
+
+describe('chooseApplication', () => {
+  it.each([
+    ['a dialled application', `app-${sid}`, true, null, toApplication(sid)],
+    ['a dialled application before the one of the account', `app-${sid}`, true, device, toApplication(sid)],
+    ['upper case in a dialled application', `app-${sid.toUpperCase()}`, true, null, toApplication(sid)],
+    ['a dialled application that is no sid', 'app-sales', true, device, refused('no_application')],
+    ['a forbidden application with one of the account', `app-${sid}`, false, device, toApplication(device)],
+    ['a forbidden application without one', `app-${sid}`, false, null, refused('direct_app_calling_off')],
+    ['a number with one of the account', '+4420', true, device, toApplication(device)],
+    ['a number without one', '+4420', true, null, refused('no_application')],
+    ['a queue with one of the account', 'queue-sales', true, device, toApplication(device)],
+    ['a queue without one', 'queue-sales', true, null, refused('no_application')],
+    ['a conference without one', 'conference-x', true, null, refused('no_application')],
+  ])('%s', (_, called, allow_direct_app_calling, device_calling_application_sid, target) => {
+    expect(
+      chooseApplication({ called, allow_direct_app_calling, device_calling_application_sid }).target,
+    ).toEqual(target)
+  })
+
+  it('names the row it followed, also where a row is not served yet', () => {
+    const call = {
+      called: 'conference-x',
+      allow_direct_app_calling: true,
+      device_calling_application_sid: null,
+    }
+    expect(chooseApplication(call).rule).toContain('conference- targets (row 4)')
+  })
+})

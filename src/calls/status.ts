@@ -1,0 +1,81 @@
+// Status changes of one leg: the journal event, the notification to the status hook and, at the end, the record,
+// all handed to storage in one batch.
+import type { AppError } from '../lib/errors.ts'
+import type { StatusFact } from './journal.ts'
+import type { JournalWriter } from './journal-writer.ts'
+import type { Hook, Notification } from './ports.ts'
+import { toChangePayload, toCommonPayload } from './projection.ts'
+import { toProblem } from './refuse.ts'
+
+/** What payloads say of the node that serves the call. */
+export interface NodeFacts {
+  /** `address:port` of the SIP edge. */
+  readonly sipAddress: string
+  /** Set when the operator configured one. */
+  readonly publicIp: string | undefined
+  /** The base of the REST API for call control. */
+  readonly apiBaseUrl: string | undefined
+}
+
+/** What every later payload says of the node; the first webhook says it in its own way (calls.md §1.3). */
+export function toNodePayload(node: NodeFacts): Record<string, unknown> {
+  return {
+    fs_sip_address: node.sipAddress,
+    ...(node.publicIp === undefined ? {} : { fs_public_ip: node.publicIp }),
+    ...(node.apiBaseUrl === undefined ? {} : { api_base_url: node.apiBaseUrl }),
+  }
+}
+
+export type StatusChange = Omit<StatusFact, 'type'>
+
+export class StatusReporter {
+  readonly #journal: JournalWriter
+  readonly #node: NodeFacts
+  #hook: Hook | null = null
+  #isAnnounced = false
+
+  constructor(journal: JournalWriter, node: NodeFacts) {
+    this.#journal = journal
+    this.#node = node
+  }
+
+  /** The application has taken the call: from now on its status hook hears of every change, this one first. */
+  announce(hook: Hook | null): void {
+    this.#hook = hook
+    this.#isAnnounced = true
+    this.report({ call_status: 'trying', sip_status: 100, sip_reason: 'Trying' })
+  }
+
+  /** `redirect` may name another status hook for the rest of the call. */
+  replaceHook(hook: Hook): void {
+    this.#hook = hook
+  }
+
+  report(change: StatusChange): void {
+    this.#journal.add({ type: 'status', ...change })
+    this.#journal.commit({ notifications: this.#notifications(toChangePayload(this.#journal.facts)) })
+  }
+
+  /** The last change: the record of the leg is written with it. */
+  reportEnd(change: StatusChange, termination_reason: string): void {
+    this.#journal.add({ type: 'status', ...change })
+    this.#journal.add({ type: 'ended', termination_reason })
+    const notifications = this.#notifications(toChangePayload(this.#journal.facts))
+    this.#journal.commit({ notifications, isLast: true })
+  }
+
+  /** An action hook answered with something that is no list of verbs (calls.md §1.6). */
+  reportInvalidPayload(error: AppError): void {
+    this.#journal.note(toProblem(error))
+    const extra = { error: error.code, reason: error.message }
+    this.#journal.commit({ notifications: this.#notifications(extra) })
+  }
+
+  #notifications(extra: Record<string, unknown>): readonly Notification[] {
+    if (!this.#isAnnounced || this.#hook === null) return []
+    const { facts } = this.#journal
+    const { account_sid, call_sid } = facts.started
+    const payload = { ...toCommonPayload(facts), ...toNodePayload(this.#node), ...extra }
+    return [{ account_sid, call_sid, hook: this.#hook, payload }]
+  }
+}

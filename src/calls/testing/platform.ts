@@ -1,0 +1,241 @@
+// The engine with everything around it scripted: what a deterministic test of a race needs.
+import { createFakeClock } from '../../lib/fake-clock.ts'
+import type { FakeClock } from '../../lib/fake-clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { silentLogger } from '../../lib/log.ts'
+import type { Authentication } from '../../sip/sip.ts'
+import type { Calls } from '../calls.ts'
+import { createCalls } from '../engine.ts'
+import type { CallHandlers, CallsOptions } from '../engine.ts'
+import type {
+  AccountFacts,
+  ApplicationFacts,
+  BorrowedClip,
+  CallBatch,
+  CallLimits,
+  CallStore,
+  ClientFacts,
+  HookAnswer,
+  HookRequest,
+  Hooks,
+  RecentCall,
+  UnfinishedCall,
+} from '../ports.ts'
+import type { ParseVerbs } from '../verb.ts'
+import { clipOf, ScriptedMedia } from './scripted-media.ts'
+import { ScriptedInvite } from './scripted-sip.ts'
+import type { ScriptedInviteOptions } from './scripted-sip.ts'
+
+export const account: AccountFacts = {
+  account_sid: 'a0000000-0000-4000-8000-000000000001',
+  service_provider_sid: 'b0000000-0000-4000-8000-000000000001',
+  sip_realm: 'example.com',
+  is_active: true,
+  device_calling_application_sid: null,
+  disable_cdrs: false,
+}
+
+export const client: ClientFacts = {
+  client_sid: 'c0000000-0000-4000-8000-000000000001',
+  username: 'alice',
+  is_active: true,
+  allow_direct_app_calling: true,
+  allow_direct_queue_calling: true,
+  allow_direct_user_calling: true,
+}
+
+const hook = (path: string) =>
+  ({ url: `http://app.test${path}`, method: 'POST', username: 'u', password: 'p' }) as const
+
+export const application: ApplicationFacts = {
+  application_sid: 'd0000000-0000-4000-8000-000000000001',
+  account_sid: account.account_sid,
+  call_hook: hook('/call'),
+  call_status_hook: hook('/status'),
+  app_json: null,
+  speech_synthesis_vendor: null,
+  speech_synthesis_language: 'en-US',
+  speech_synthesis_voice: null,
+  speech_synthesis_label: null,
+  speech_recognizer_vendor: null,
+  speech_recognizer_language: null,
+  speech_recognizer_label: null,
+  env_vars: { GREETING: 'hello' },
+}
+
+/** Keeps batches as storage would: the first record of a leg counts. */
+export class MemoryStore implements CallStore {
+  readonly batches: CallBatch[] = []
+  readonly left: UnfinishedCall[] = []
+
+  write(batch: CallBatch): void {
+    this.batches.push(batch)
+  }
+
+  flush(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  unfinished(): Promise<readonly UnfinishedCall[]> {
+    return Promise.resolve(this.left)
+  }
+
+  /** Every record handed over, duplicates included. */
+  get records(): RecentCall[] {
+    return this.batches.flatMap(({ record }) => (record === undefined ? [] : [record]))
+  }
+
+  get notifications(): Record<string, unknown>[] {
+    return this.batches.flatMap(({ notifications }) =>
+      notifications.map(({ payload }) => payload as Record<string, unknown>),
+    )
+  }
+
+  get statuses(): unknown[] {
+    return this.notifications.map((payload) => payload['call_status'])
+  }
+}
+
+type Answer = (request: HookRequest) => Promise<unknown>
+
+/** Answers by path; a path without an answer says nothing. */
+export class ScriptedHooks implements Hooks {
+  readonly asked: HookRequest[] = []
+  readonly answers = new Map<string, Answer>()
+
+  /** `body` as the parsed JSON of a 200. */
+  on(path: string, body: unknown): void {
+    this.answers.set(path, () => Promise.resolve(body))
+  }
+
+  payloadsOf(path: string): Record<string, unknown>[] {
+    return this.asked
+      .filter(({ hook: { url } }) => new URL(url).pathname === path)
+      .map(({ payload }) => payload as Record<string, unknown>)
+  }
+
+  async ask(request: HookRequest): Promise<HookAnswer> {
+    this.asked.push(request)
+    const url = new URL(request.hook.url)
+    const body = await this.answers.get(url.pathname)?.(request)
+    if (request.signal?.aborted === true) throw new AppError('hook_timeout', 'cut off')
+    return { url: url.href, status: 200, durationMs: 1, attempts: 1, body }
+  }
+}
+
+/** An answer that comes when the test says so, or never once the question is withdrawn. */
+export function heldAnswer(): { answer: Answer; release: (body: unknown) => void } {
+  const { promise, resolve } = Promise.withResolvers<unknown>()
+  const answer: Answer = ({ signal }) =>
+    Promise.race([
+      promise,
+      new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(new AppError('hook_timeout', 'cut off')), {
+          once: true,
+        })
+      }),
+    ])
+  return { answer, release: resolve }
+}
+
+export interface Platform {
+  readonly clock: FakeClock
+  readonly calls: Calls & CallHandlers
+  readonly store: MemoryStore
+  readonly hooks: ScriptedHooks
+  readonly media: ScriptedMedia
+  /** Clips lent out and not given back. */
+  readonly lent: Set<BorrowedClip>
+  authentication: Authentication
+  account: AccountFacts | undefined
+  client: ClientFacts | undefined
+  application: ApplicationFacts | undefined
+  limits: CallLimits
+  /** How long a text lasts, by default 1 s; throws what a test wants thrown. */
+  speak: (text: string) => number
+  fetch: (url: string) => number
+  /** Rings with an INVITE, by default to the application. */
+  ring(options?: Partial<ScriptedInviteOptions>): ScriptedInvite
+}
+
+export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOptions> = {}): Platform {
+  const clock = createFakeClock()
+  const store = new MemoryStore()
+  const hooks = new ScriptedHooks()
+  const media = new ScriptedMedia(clock)
+  const lent = new Set<BorrowedClip>()
+  let ringing = 0
+  const lend = async (lengthMs: () => number): Promise<BorrowedClip> => {
+    await Promise.resolve()
+    const clip: BorrowedClip = { ...clipOf(lengthMs()), release: () => void lent.delete(clip) }
+    lent.add(clip)
+    return clip
+  }
+  const calls = createCalls({
+    sip: () => ({
+      authenticate: () => Promise.resolve(platform.authentication),
+      drain: () => undefined,
+      host: '127.0.0.1',
+      listening: { address: '0.0.0.0', port: 5060 },
+    }),
+    media,
+    directory: {
+      accountByRealm: () => Promise.resolve(platform.account),
+      callLimits: () => Promise.resolve(platform.limits),
+      client: () => Promise.resolve(platform.client),
+      application: (account_sid, application_sid) =>
+        Promise.resolve(
+          platform.application?.application_sid === application_sid && account_sid === account.account_sid
+            ? platform.application
+            : undefined,
+        ),
+    },
+    hooks,
+    store,
+    speech: {
+      synthesize: async ({ text, vendor }) => {
+        const clip = await lend(() => platform.speak(text))
+        return vendor === 'absent' ? Object.assign(clip, { fallback: true }) : clip
+      },
+    },
+    audio: { fetch: (url) => lend(() => platform.fetch(url)) },
+    verbs: parseVerbs,
+    clock,
+    log: silentLogger,
+    publicAddress: undefined,
+    ...options,
+  })
+  const platform: Platform = {
+    clock,
+    calls,
+    store,
+    hooks,
+    media,
+    lent,
+    authentication: {
+      verdict: 'accepted',
+      user: { username: 'alice', realm: 'example.com', password: 'secret' },
+    },
+    account,
+    client,
+    application,
+    limits: {},
+    speak: () => 1000,
+    fetch: () => 1000,
+    ring(given = {}) {
+      const invite = new ScriptedInvite({
+        to: `app-${application.application_sid}@example.com`,
+        callId: `call-${++ringing}@test`,
+        ...given,
+      })
+      calls.invited(invite)
+      return invite
+    },
+  }
+  return platform
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,29 @@
+// What the engine knows of a verb: how to run it, and what call it needs. The verbs themselves are in verbs/.
+import type { Call } from './call.ts'
+
+/**
+ * `nothing`: runs in any state. `audio`: answers an unanswered call first, or opens early media when `isEarlyMedia`.
+ * `answered`, `unanswered`: skipped, not an error, when the call is otherwise.
+ */
+export type VerbNeeds = 'nothing' | 'audio' | 'answered' | 'unanswered'
+
+export interface VerbContext {
+  /** Aborts on hang-up, redirect or replacement: whatever the verb waits for ends. */
+  readonly signal: AbortSignal
+}
+
+/** One verb of an application, its options already checked. */
+export interface RunnableVerb {
+  readonly name: string
+  /** Echoed as verb_id in its action hook. */
+  readonly id?: string
+  readonly needs: VerbNeeds
+  readonly isEarlyMedia: boolean
+  /** Properties it does not have, for the journal (architecture.md ruling 17). */
+  readonly ignored: readonly string[]
+  /** Resolves when the verb is done. Throws AppError for what went wrong and leaves the call standing. */
+  run(call: Call, context: VerbContext): Promise<void>
+}
+
+/** The verbs of a list in either notation. Throws hook_invalid_payload naming the verb and the field. */
+export type ParseVerbs = (list: unknown) => readonly RunnableVerb[]

@@ -1,0 +1,13 @@
+// verb answer (calls.md §5.1)
+import Type from 'typebox'
+import { defineVerb } from './define/define-verb.ts'
+
+export const answer = defineVerb({
+  name: 'answer',
+  summary: 'Answers the call now.',
+  needs: 'nothing',
+  schema: Type.Object({}),
+  async execute(_options, call) {
+    await call.answer()
+  },
+})

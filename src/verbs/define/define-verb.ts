@@ -1,0 +1,73 @@
+// How a verb is declared: one value gives the parser, the types of its options and the reference page.
+import { Ajv } from 'ajv'
+import type { ValidateFunction } from 'ajv'
+import type { Static, TObject } from 'typebox'
+import { AppError } from '../../lib/errors.ts'
+import type { Call } from '../../calls/call.ts'
+import type { RunnableVerb, VerbContext, VerbNeeds } from '../../calls/verb.ts'
+import { sentenceOf } from './invalid.ts'
+import { unknownProperties } from './unknown-properties.ts'
+
+export interface VerbDefinition<S extends TObject> {
+  /** As applications write it. */
+  readonly name: string
+  /** One sentence for the reference page. */
+  readonly summary: string
+  readonly needs: VerbNeeds
+  /** Its own properties; `verb` and `id` are common to all. */
+  readonly schema: S
+  /** Whether an unanswered call gets early media instead of an answer; only for `needs: 'audio'`. */
+  readonly isEarlyMedia?: (options: Static<S>) => boolean
+  /** Resolves when the verb is done; `signal` aborts on hang-up and replacement. */
+  execute(options: Static<S>, call: Call, context: VerbContext): Promise<void>
+}
+
+export interface Verb {
+  readonly name: string
+  readonly summary: string
+  readonly needs: VerbNeeds
+  readonly schema: TObject
+  /** Makes the validator now rather than at the first use, which would hold up a call. */
+  compile(): void
+  /** Checks the properties. `place` begins the sentence of a refusal. Throws hook_invalid_payload. */
+  prepare(properties: Readonly<Record<string, unknown>>, place: string): RunnableVerb
+}
+
+const common: ReadonlySet<string> = new Set(['verb', 'id'])
+
+export function defineVerb<S extends TObject>(definition: VerbDefinition<S>): Verb {
+  const { name, summary, needs, schema } = definition
+  let validator: ValidateFunction<Static<S>> | undefined
+  // Our own schemas need no check against the schema of schemas, which costs more than compiling them.
+  const compile = (): ValidateFunction<Static<S>> =>
+    new Ajv({ verbose: true, strict: false, meta: false, validateSchema: false }).compile<Static<S>>(schema)
+  return {
+    name,
+    summary,
+    needs,
+    schema,
+    compile() {
+      validator ??= compile()
+    },
+    prepare(properties, place) {
+      const { id } = properties
+      if (id !== undefined && typeof id !== 'string') throw invalid(`${place}: "id" must be a string`)
+      validator ??= compile()
+      const validate = validator
+      if (!validate(properties)) throw invalid(`${place}: ${sentenceOf(validate.errors ?? [])}`)
+      const options: Static<S> = properties
+      return {
+        name,
+        ...(id === undefined ? {} : { id }),
+        needs,
+        isEarlyMedia: definition.isEarlyMedia?.(options) ?? false,
+        ignored: unknownProperties(schema, properties, common),
+        run: (call, context) => definition.execute(options, call, context),
+      }
+    },
+  }
+}
+
+export function invalid(sentence: string): AppError {
+  return new AppError('hook_invalid_payload', sentence)
+}

@@ -1,0 +1,47 @@
+// The sentence that tells an application's author which field of a verb is wrong, and what it should be.
+import type { ErrorObject } from 'ajv'
+
+interface JsonSchema {
+  readonly type?: string
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly items?: JsonSchema
+}
+
+/** Of Ajv's errors, made with `verbose`. */
+export function sentenceOf(errors: readonly ErrorObject[]): string {
+  const error = mostTelling(errors)
+  if (error === undefined) return 'is not valid'
+  const path = error.instancePath.slice(1).replaceAll('/', '.')
+  if (error.keyword === 'required') {
+    const missing = String(error.params['missingProperty'])
+    return `"${path === '' ? missing : `${path}.${missing}`}" is required`
+  }
+  const field = path === '' ? 'it' : `"${path}"`
+  if (error.keyword === 'anyOf' || error.keyword === 'type' || error.keyword === 'const') {
+    const schema = error.parentSchema as JsonSchema | undefined
+    if (schema !== undefined) return `${field} must be ${describe(schema)}`
+  }
+  return `${field} ${error.message ?? 'is not valid'}`
+}
+
+/** A branch that matched deeper down is the one that was meant; otherwise the outermost error comes last. */
+function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const last = errors.at(-1)
+  const deepest = errors.toSorted((a, b) => depth(b) - depth(a))[0]
+  return deepest !== undefined && last !== undefined && depth(deepest) > depth(last) ? deepest : last
+}
+
+function depth(error: ErrorObject): number {
+  return error.instancePath.split('/').length
+}
+
+function describe(schema: JsonSchema): string {
+  if (schema.anyOf !== undefined) return schema.anyOf.map(describe).join(' or ')
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.type === 'array')
+    return schema.items === undefined ? 'an array' : `an array of ${describe(schema.items)}`
+  if (schema.type === undefined) return 'of another type'
+  return `${/^[aeiou]/.test(schema.type) ? 'an' : 'a'} ${schema.type}`
+}

@@ -1,0 +1,42 @@
+// Reads a list of verbs in either notation: {"verb":"say", ...} and the older {"say":{...}} (calls.md §1.5).
+import type { RunnableVerb } from '../../calls/verb.ts'
+import { invalid } from './define-verb.ts'
+import type { Verb } from './define-verb.ts'
+
+/** More in one answer is a mistake of the application, or an attack. */
+const mostVerbs = 1000
+const longestName = 64
+
+/** Throws hook_invalid_payload with a sentence that names the verb and the field; one bad verb spoils the list. */
+export function parseList(list: unknown, verbs: readonly Verb[]): readonly RunnableVerb[] {
+  if (!Array.isArray(list)) throw invalid('the answer must be an array of verbs')
+  if (list.length > mostVerbs) throw invalid(`the answer has more than ${mostVerbs} verbs`)
+  return list.map((item: unknown, index) => parseItem(item, `verb ${index + 1}`, verbs))
+}
+
+function parseItem(item: unknown, place: string, verbs: readonly Verb[]): RunnableVerb {
+  if (!isRecord(item)) throw invalid(`${place} must be an object`)
+  const { name, properties } = readNotation(item, place)
+  const verb = verbs.find((known) => known.name === name)
+  if (verb === undefined) throw invalid(`${place}: unknown verb "${name.slice(0, longestName)}"`)
+  return verb.prepare(properties, `${place} (${name})`)
+}
+
+function readNotation(
+  item: Readonly<Record<string, unknown>>,
+  place: string,
+): { readonly name: string; readonly properties: Readonly<Record<string, unknown>> } {
+  if (Object.hasOwn(item, 'verb')) {
+    if (typeof item['verb'] !== 'string') throw invalid(`${place}: "verb" must be a string`)
+    return { name: item['verb'], properties: item }
+  }
+  const [entry, ...others] = Object.entries(item)
+  if (entry === undefined || others.length > 0) throw invalid(`${place}: "verb" is required`)
+  const [name, properties] = entry
+  if (!isRecord(properties)) throw invalid(`${place}: "${name.slice(0, longestName)}" must be an object`)
+  return { name, properties }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

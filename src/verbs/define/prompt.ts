@@ -1,0 +1,124 @@
+// Speaking and playing, as the say and play verbs do it and as the prompt of another verb.
+import Type from 'typebox'
+import type { Static } from 'typebox'
+import type { Call, Voice } from '../../calls/call.ts'
+import { earlyMedia, loop, optional, synthesizer } from './schemas.ts'
+
+export const sayProperties = {
+  text: Type.Union([Type.String(), Type.Array(Type.String())], {
+    description:
+      'What is said; the entries of an array one after another. SSML when it begins with <speak>. silence_stream://<ms> is silence.',
+  }),
+  loop,
+  synthesizer: Type.Optional(synthesizer),
+  instructions: optional.text('Style prompt for vendors that take one.'),
+  stream: optional.flag('Token streaming; only for WebSocket applications.'),
+  closeOnStreamEmpty: optional.flag('Only with stream.'),
+  closeStreamOnEmpty: optional.flag('Older spelling of closeOnStreamEmpty.'),
+  earlyMedia,
+  disableTtsCache: optional.flag('Synthesise anew even if the same text was spoken before.'),
+}
+
+export const playProperties = {
+  url: Type.Union([Type.String(), Type.Array(Type.String())], {
+    description:
+      'WAV over http or https, or silence_stream://<ms>; the entries of an array one after another.',
+  }),
+  loop,
+  earlyMedia,
+  seekOffset: Type.Optional(
+    Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: '^\\d+$' })], {
+      description: 'Where to begin, in samples of 1/8000 s.',
+    }),
+  ),
+  timeoutSecs: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, description: 'Stop after this many seconds.' }),
+  ),
+}
+
+const sayOptions = Type.Object(sayProperties)
+const playOptions = Type.Object(playProperties)
+export type SayOptions = Static<typeof sayOptions>
+export type PlayOptions = Static<typeof playOptions>
+
+export const samplesPerMs = 8
+
+/** A round shorter than this is followed by a pause: repeating nothing for ever must not occupy the platform. */
+const shortestRoundMs = 100
+const pauseMs = 1000
+
+/** Throws speech_failed or synthesizer_unknown. */
+export async function speak(call: Call, options: SayOptions, signal: AbortSignal): Promise<void> {
+  const texts = typeof options.text === 'string' ? [options.text] : options.text
+  const voice = toVoice(options.synthesizer)
+  await repeat(call, options.loop, signal, async () => {
+    let playedMs = 0
+    for (const text of texts) {
+      if (signal.aborted) break
+      playedMs += (await call.say(text, voice, signal)).playedMs
+    }
+    return playedMs
+  })
+}
+
+/** Resolves with how much was heard. Throws audio_not_found, audio_not_supported or hook_refused_address. */
+export async function playUrls(call: Call, options: PlayOptions, signal: AbortSignal): Promise<number> {
+  if (options.timeoutSecs === undefined) return playRounds(call, options, signal)
+  const limit = call.limit(options.timeoutSecs * 1000, signal)
+  try {
+    return await playRounds(call, options, limit.signal)
+  } finally {
+    limit.release()
+  }
+}
+
+async function playRounds(call: Call, options: PlayOptions, signal: AbortSignal): Promise<number> {
+  const urls = typeof options.url === 'string' ? [options.url] : options.url
+  const offsetMs = Number(options.seekOffset ?? 0) / samplesPerMs
+  let totalMs = 0
+  await repeat(call, options.loop, signal, async () => {
+    let playedMs = 0
+    for (const [index, url] of urls.entries()) {
+      if (signal.aborted) break
+      const from = index === 0 && offsetMs > 0 ? { offsetMs } : {}
+      playedMs += (await call.play({ url, signal, ...from })).playedMs
+    }
+    totalMs += playedMs
+    return playedMs
+  })
+  return totalMs
+}
+
+async function repeat(
+  call: Call,
+  times: number | 'forever' | undefined,
+  signal: AbortSignal,
+  round: () => Promise<number>,
+): Promise<void> {
+  const rounds = times === 'forever' || times === 0 ? Infinity : Math.max(1, Math.floor(times ?? 1))
+  for (let done = 0; done < rounds && !signal.aborted; done++) {
+    const playedMs = await round()
+    if (playedMs < shortestRoundMs && done + 1 < rounds) await call.wait(pauseMs, signal)
+  }
+}
+
+function toVoice(given: Static<typeof synthesizer> | undefined): Voice {
+  if (given === undefined) return {}
+  const { vendor, label, language, voice, fallbackVendor } = given
+  const fallback =
+    fallbackVendor === undefined
+      ? undefined
+      : {
+          vendor: fallbackVendor,
+          ...(given.fallbackLabel === undefined ? {} : { label: given.fallbackLabel }),
+          ...(given.fallbackLanguage === undefined ? {} : { language: given.fallbackLanguage }),
+          ...(given.fallbackVoice === undefined ? {} : { voice: given.fallbackVoice }),
+        }
+  return {
+    ...(vendor === undefined ? {} : { vendor }),
+    ...(label === undefined ? {} : { label }),
+    ...(language === undefined ? {} : { language }),
+    ...(voice === undefined ? {} : { voice }),
+    ...(fallback === undefined ? {} : { fallback }),
+  }
+}

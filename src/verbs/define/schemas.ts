@@ -1,0 +1,128 @@
+// Options that several verbs share (calls.md §5.0).
+import Type from 'typebox'
+
+const text = (description: string) => Type.Optional(Type.String({ description }))
+const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const number = (description: string) => Type.Optional(Type.Number({ description }))
+const anything = (description: string) => Type.Optional(Type.Object({}, { description }))
+
+/** Names and values of SIP headers; the call drops those that may not be set. */
+const headers = (description: string) =>
+  Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description }))
+
+export const optional = { text, flag, number, anything, headers }
+
+export function oneOf<const T extends readonly string[]>(values: T, description: string) {
+  return Type.Optional(
+    Type.Union(
+      values.map((value) => Type.Literal(value as T[number])),
+      { description },
+    ),
+  )
+}
+
+export const hook = Type.Union(
+  [
+    Type.String(),
+    Type.Object({
+      url: Type.String(),
+      method: text('POST (default) or GET.'),
+      username: text('For Basic authentication.'),
+      password: text('For Basic authentication.'),
+      basicAuth: Type.Optional(Type.Object({ username: Type.String(), password: Type.String() })),
+    }),
+  ],
+  {
+    description:
+      'An absolute URL, a path on the application’s host, or an object with either and credentials.',
+  },
+)
+
+export const loop = Type.Optional(
+  Type.Union([Type.Number({ minimum: 0 }), Type.Literal('forever')], {
+    description: 'How often; 0 and "forever" repeat until something ends the verb. Default 1.',
+  }),
+)
+
+export const earlyMedia = flag('Be heard before the call is answered (183), when it is not answered yet.')
+
+const voice = Type.Optional(
+  Type.Union([Type.String(), Type.Object({})], { description: 'Voice of the vendor.' }),
+)
+
+export const synthesizer = Type.Object(
+  {
+    vendor: text('Speech vendor; "default" is the application’s.'),
+    label: text('Which credential of the vendor.'),
+    language: text('Language code; "default" is the application’s.'),
+    voice,
+    engine: oneOf(['standard', 'neural', 'generative', 'long-form'], 'Engine of vendors that have several.'),
+    gender: oneOf(['MALE', 'FEMALE', 'NEUTRAL'], 'Gender of the voice.'),
+    fallbackVendor: text('Used for the rest of the call once the first one has failed.'),
+    fallbackLabel: text('Label of the fallback.'),
+    fallbackLanguage: text('Language of the fallback.'),
+    fallbackVoice: voice,
+    options: anything('Passed to the vendor.'),
+  },
+  { description: 'How the text is spoken; what is left out is the application’s.' },
+)
+
+export const vad = Type.Object(
+  {
+    enable: flag('Whether voice activity is looked for.'),
+    voiceMs: number('Voice for this long is speech.'),
+    silenceMs: number('Silence for this long ends it.'),
+    strategy: text('one-shot'),
+    mode: number('0 to 3.'),
+    vendor: text('silero or webrtc.'),
+    threshold: number('0 to 1.'),
+    speechPadMs: number('Audio kept before speech.'),
+  },
+  { description: 'Voice activity detection.' },
+)
+
+/** Accepted whole: applications written for a recogniser run unchanged on a platform that has none configured. */
+export const recognizer = Type.Object(
+  {
+    vendor: text('Speech vendor; "default" is the application’s.'),
+    label: text('Which credential of the vendor.'),
+    language: text('Language code; "default" is the application’s.'),
+    fallbackVendor: text('Used when the first one fails.'),
+    fallbackLabel: text('Label of the fallback.'),
+    fallbackLanguage: text('Language of the fallback.'),
+    hints: Type.Optional(Type.Array(Type.Union([Type.String(), Type.Object({})]))),
+    hintsBoost: number('Weight of the hints.'),
+    altLanguages: Type.Optional(Type.Array(Type.String())),
+    profanityFilter: flag('Mask profanity.'),
+    interim: flag('Report partial transcripts.'),
+    singleUtterance: flag('Stop at the first pause.'),
+    dualChannel: flag('Recognise both parties.'),
+    separateRecognitionPerChannel: flag('One transcript per party.'),
+    punctuation: flag('Add punctuation.'),
+    enhancedModel: flag('The vendor’s better model.'),
+    words: flag('Report words with times.'),
+    diarization: flag('Tell speakers apart.'),
+    identifyChannels: flag('Name the channel of each word.'),
+    requestSnr: flag('Report the signal-to-noise ratio.'),
+    autogeneratePrompt: flag('Let the platform word the prompt of the model.'),
+    diarizationMinSpeakers: number('At least this many.'),
+    diarizationMaxSpeakers: number('At most this many.'),
+    naicsCode: number('Industry of the call.'),
+    initialSpeechTimeoutMs: number('Wait this long for the first word.'),
+    asrTimeout: number('Join transcripts until this many seconds of silence.'),
+    fastRecognitionTimeout: number('Milliseconds of silence after a partial transcript.'),
+    minConfidence: number('Below this a transcript is reported as stt-low-confidence.'),
+    asrDtmfTerminationDigit: text('A key that ends speech.'),
+    model: text('Model of the vendor.'),
+    vocabularyName: text('Custom vocabulary.'),
+    vocabularyFilterName: text('Custom filter.'),
+    azureServiceEndpoint: text('Endpoint of a private deployment.'),
+    azureSttEndpointId: text('Custom model.'),
+    filterMethod: oneOf(['remove', 'mask', 'tag'], 'What a filter does.'),
+    outputFormat: oneOf(['simple', 'detailed'], 'Detail of the result.'),
+    profanityOption: oneOf(['masked', 'removed', 'raw'], 'How profanity is shown.'),
+    interactionType: text('Kind of conversation, for the vendor.'),
+    vad: Type.Optional(vad),
+  },
+  { description: 'How speech is recognised.' },
+)

@@ -1,0 +1,90 @@
+// verb gather (calls.md §5.4)
+import Type from 'typebox'
+import type { Static } from 'typebox'
+import type { Call } from '../calls/call.ts'
+import type { DigitRules } from '../calls/digit-collector.ts'
+import { defineVerb } from './define/define-verb.ts'
+import { playProperties, playUrls, sayProperties, speak } from './define/prompt.ts'
+import { hook, optional, recognizer, vad } from './define/schemas.ts'
+
+const count = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }))
+const seconds = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }))
+
+const schema = Type.Object({
+  input: Type.Optional(
+    Type.Array(Type.Union([Type.Literal('speech'), Type.Literal('digits'), Type.Literal('dtmf')]), {
+      description: 'What is taken; dtmf means digits. Default ["digits"].',
+    }),
+  ),
+  actionHook: Type.Optional(hook),
+  finishOnKey: optional.text('A key that ends the entry and is not part of it.'),
+  numDigits: count('Complete at this many.'),
+  minDigits: count('The entry may end by itself from here on.'),
+  maxDigits: count('Complete at this many.'),
+  interDigitTimeout: seconds('Complete after this pause between digits.'),
+  timeout: seconds(
+    'Give up after this long without a digit, counted from the end of the prompt. Default 15; 0 never.',
+  ),
+  speechTimeout: optional.number('Pause that ends speech.'),
+  bargein: optional.flag('Speech stops the prompt.'),
+  dtmfBargein: optional.flag('Digits stop the prompt. Default true.'),
+  minBargeinWordCount: optional.number('Words that count as barge-in.'),
+  listenDuringPrompt: optional.flag('Whether digits pressed during the prompt count. Default true.'),
+  partialResultHook: Type.Optional(hook),
+  recognizer: Type.Optional(recognizer),
+  vad: Type.Optional(vad),
+  say: Type.Optional(Type.Object(sayProperties, { description: 'Prompt.' })),
+  play: Type.Optional(Type.Object(playProperties, { description: 'Prompt.' })),
+  actionHookDelayAction: optional.anything('What to do while the action hook is slow.'),
+  fillerNoise: optional.anything('What to play while the action hook is slow.'),
+})
+
+type GatherOptions = Static<typeof schema>
+
+const defaultTimeoutSeconds = 15
+
+export const gather = defineVerb({
+  name: 'gather',
+  summary: 'Collects digits from the caller, with an optional prompt.',
+  needs: 'audio',
+  schema,
+  isEarlyMedia: ({ say, play }) => say?.earlyMedia === true || play?.earlyMedia === true,
+  async execute(options, call, { signal }) {
+    if (options.input?.includes('speech') === true)
+      call.note('gather: no speech recogniser is configured; speech is not heard')
+    const collected = await call.collect({
+      rules: toRules(options),
+      prompt: (promptSignal) => prompt(options, call, promptSignal),
+      signal,
+    })
+    if (collected.reason === 'stopped' || options.actionHook === undefined) return
+    const result =
+      collected.reason === 'digits'
+        ? { reason: 'dtmfDetected', digits: collected.digits }
+        : { reason: 'timeout' }
+    await call.ask(options.actionHook, result, signal)
+  },
+})
+
+async function prompt({ say, play }: GatherOptions, call: Call, signal: AbortSignal): Promise<void> {
+  if (say !== undefined) await speak(call, say, signal)
+  if (play !== undefined) await playUrls(call, play, signal)
+}
+
+function toRules(options: GatherOptions): DigitRules {
+  const { numDigits, minDigits, maxDigits, finishOnKey, interDigitTimeout } = options
+  const input = options.input ?? ['digits']
+  return {
+    takesDigits: input.includes('digits') || input.includes('dtmf'),
+    timeoutMs: (options.timeout ?? defaultTimeoutSeconds) * 1000,
+    listensDuringPrompt: options.listenDuringPrompt ?? true,
+    stopsPrompt: options.dtmfBargein ?? true,
+    ...(numDigits === undefined || numDigits === 0 ? {} : { numDigits }),
+    ...(maxDigits === undefined || maxDigits === 0 ? {} : { maxDigits }),
+    ...(minDigits === undefined ? {} : { minDigits }),
+    ...(finishOnKey === undefined ? {} : { finishOnKey }),
+    ...(interDigitTimeout === undefined || interDigitTimeout === 0
+      ? {}
+      : { interDigitTimeoutMs: interDigitTimeout * 1000 }),
+  }
+}

@@ -1,0 +1,14 @@
+// verb hangup (calls.md §5.6)
+import Type from 'typebox'
+import { defineVerb } from './define/define-verb.ts'
+import { optional } from './define/schemas.ts'
+
+export const hangup = defineVerb({
+  name: 'hangup',
+  summary: 'Ends an answered call.',
+  needs: 'answered',
+  schema: Type.Object({ headers: optional.headers('SIP headers of the BYE.') }),
+  async execute({ headers }, call) {
+    call.hangUp(headers)
+  },
+})

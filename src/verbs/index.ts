@@ -1,0 +1,22 @@
+// Every verb, sorted by name. A new verb is one file and one line here.
+import type { ParseVerbs } from '../calls/verb.ts'
+import { answer } from './answer.ts'
+import type { Verb } from './define/define-verb.ts'
+import { parseList } from './define/parse-verbs.ts'
+import { gather } from './gather.ts'
+import { hangup } from './hangup.ts'
+import { pause } from './pause.ts'
+import { play } from './play.ts'
+import { redirect } from './redirect.ts'
+import { say } from './say.ts'
+import { sipDecline } from './sip-decline.ts'
+import { tag } from './tag.ts'
+
+export const verbs: readonly Verb[] = [answer, gather, hangup, pause, play, redirect, say, sipDecline, tag]
+
+export const parseVerbs: ParseVerbs = (list) => parseList(list, verbs)
+
+/** Called once at the start: some ten milliseconds each, which no running call should wait for. */
+export function compileVerbs(): void {
+  for (const verb of verbs) verb.compile()
+}

@@ -1,0 +1,15 @@
+// verb pause (calls.md §5.8)
+import Type from 'typebox'
+import { defineVerb } from './define/define-verb.ts'
+
+export const pause = defineVerb({
+  name: 'pause',
+  summary: 'Waits in silence before the next verb; does not answer the call.',
+  needs: 'nothing',
+  schema: Type.Object({
+    length: Type.Number({ minimum: 0, maximum: 86_400, description: 'Seconds to wait.' }),
+  }),
+  async execute({ length }, call, { signal }) {
+    await call.wait(length * 1000, signal)
+  },
+})

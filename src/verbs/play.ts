@@ -1,0 +1,32 @@
+// verb play (calls.md §5.3)
+import Type from 'typebox'
+import { AppError } from '../lib/errors.ts'
+import { defineVerb } from './define/define-verb.ts'
+import { playProperties, playUrls, samplesPerMs } from './define/prompt.ts'
+import { hook } from './define/schemas.ts'
+
+export const play = defineVerb({
+  name: 'play',
+  summary: 'Plays audio from a URL.',
+  needs: 'audio',
+  schema: Type.Object({ ...playProperties, actionHook: Type.Optional(hook) }),
+  isEarlyMedia: ({ earlyMedia }) => earlyMedia === true,
+  async execute(options, call, { signal }) {
+    const { actionHook } = options
+    let result: Record<string, unknown>
+    try {
+      const playedMs = Math.round(await playUrls(call, options, signal))
+      result = {
+        reason: 'playCompleted',
+        playback_seconds: Math.floor(playedMs / 1000),
+        playback_milliseconds: playedMs,
+        playback_last_offset_pos: Number(options.seekOffset ?? 0) + playedMs * samplesPerMs,
+      }
+    } catch (error) {
+      if (!(error instanceof AppError) || signal.aborted) throw error
+      call.problem(error)
+      result = { reason: 'playFailed', status: 'fail' }
+    }
+    if (actionHook !== undefined) await call.ask(actionHook, result, signal)
+  },
+})

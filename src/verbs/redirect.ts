@@ -1,0 +1,14 @@
+// verb redirect (calls.md §5.7)
+import Type from 'typebox'
+import { defineVerb } from './define/define-verb.ts'
+import { hook } from './define/schemas.ts'
+
+export const redirect = defineVerb({
+  name: 'redirect',
+  summary: 'Continues the call with the verbs of another hook.',
+  needs: 'nothing',
+  schema: Type.Object({ actionHook: hook, statusHook: Type.Optional(hook) }),
+  async execute({ actionHook, statusHook }, call, { signal }) {
+    await call.redirect({ hook: actionHook, ...(statusHook === undefined ? {} : { statusHook }), signal })
+  },
+})

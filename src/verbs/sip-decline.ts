@@ -1,0 +1,18 @@
+// verb sip:decline (calls.md §5.11)
+import Type from 'typebox'
+import { defineVerb } from './define/define-verb.ts'
+import { optional } from './define/schemas.ts'
+
+export const sipDecline = defineVerb({
+  name: 'sip:decline',
+  summary: 'Turns an unanswered call away with a SIP status.',
+  needs: 'unanswered',
+  schema: Type.Object({
+    status: Type.Integer({ minimum: 300, maximum: 699, description: 'SIP status of the final response.' }),
+    reason: optional.text('Reason phrase; the usual one of the status when left out.'),
+    headers: optional.headers('SIP headers of the response.'),
+  }),
+  async execute(options, call) {
+    call.decline(options)
+  },
+})

@@ -1,0 +1,13 @@
+// verb tag (calls.md §5.10)
+import Type from 'typebox'
+import { defineVerb } from './define/define-verb.ts'
+
+export const tag = defineVerb({
+  name: 'tag',
+  summary: 'Sets customerData, which every later hook of the call carries; replaces what was set before.',
+  needs: 'nothing',
+  schema: Type.Object({ data: Type.Object({}, { description: 'Passed through untouched.' }) }),
+  async execute({ data }, call) {
+    call.tag(data)
+  },
+})

@@ -1,0 +1,451 @@
+// Each verb in a running call: the engine is real, what is around it is scripted.
+import { describe, expect, it } from 'vitest'
+import { createPlatform, heldAnswer, settle } from '../calls/testing/platform.ts'
+import type { Platform } from '../calls/testing/platform.ts'
+import type { ScriptedSession } from '../calls/testing/scripted-media.ts'
+import type { ScriptedInvite } from '../calls/testing/scripted-sip.ts'
+import { AppError } from '../lib/errors.ts'
+import { parseVerbs } from './index.ts'
+
+interface Running {
+  readonly platform: Platform
+  readonly invite: ScriptedInvite
+}
+
+async function run(...verbs: readonly object[]): Promise<Running> {
+  const platform = createPlatform(parseVerbs)
+  platform.hooks.on('/call', verbs)
+  const invite = platform.ring()
+  await settle()
+  return { platform, invite }
+}
+
+async function pass(platform: Platform, ms: number): Promise<void> {
+  platform.clock.advance(ms)
+  await settle()
+}
+
+function mediaOf({ platform }: Running): ScriptedSession {
+  const [session] = platform.media.sessions
+  if (session === undefined) throw new Error('there is no media')
+  return session
+}
+
+function problems({ platform }: Running): unknown[] {
+  return platform.store.batches.flatMap(({ events }) =>
+    events.flatMap((event) => (event.type === 'problem' ? [event.code] : [])),
+  )
+}
+
+describe('answer', () => {
+  it('sends 200 and opens media', async () => {
+    const { platform, invite } = await run({ verb: 'answer' }, { verb: 'pause', length: 1 })
+    expect(invite.dialog).toBeDefined()
+    expect(platform.media.openSessions).toBe(1)
+  })
+})
+
+describe('say', () => {
+  it('answers, speaks the entries in order, and repeats them', async () => {
+    const running = await run({ verb: 'say', text: ['one', 'three'], loop: 2 })
+    running.platform.speak = (text) => text.length * 100
+    const { platform, invite } = running
+    expect(invite.dialog).toBeDefined()
+    for (const ms of [1000, 500, 300]) await pass(platform, ms)
+    expect(mediaOf(running).played).toEqual(['/clips/1000', '/clips/500', '/clips/300', '/clips/500'])
+    await pass(platform, 500)
+    expect(invite.dialog?.sentBye).toEqual([])
+  })
+
+  it('is silent for silence_stream, without speech', async () => {
+    const running = await run({ verb: 'say', text: 'silence_stream://700' }, { verb: 'hangup' })
+    await pass(running.platform, 699)
+    expect(running.invite.dialog?.sentBye).toBeUndefined()
+    await pass(running.platform, 1)
+    expect(running.invite.dialog?.sentBye).toEqual([])
+    expect(mediaOf(running).played).toEqual([])
+  })
+
+  it.each([['forever'], [0]])('with loop %s goes on until the caller leaves', async (loop) => {
+    const running = await run({ verb: 'say', text: 'x', loop })
+    for (let count = 0; count < 20; count++) await pass(running.platform, 1000)
+    expect(mediaOf(running).played).toHaveLength(21)
+    running.invite.dialog?.hangUp()
+    await settle()
+    expect(running.platform.store.records).toHaveLength(1)
+    expect(running.platform.clock.pending).toBe(0)
+  })
+
+  it('repeating nothing for ever takes its time', async () => {
+    const running = await run({ verb: 'say', text: '', loop: 'forever' })
+    await pass(running.platform, 10_000)
+    expect(running.platform.calls.liveCount).toBe(1)
+    running.invite.dialog?.hangUp()
+    await settle()
+    expect(running.platform.clock.pending).toBe(0)
+  })
+
+  it('uses the fallback voice once the first one failed, and keeps it for the call', async () => {
+    const synthesizer = { vendor: 'bad', fallbackVendor: 'good', fallbackVoice: 'amy' }
+    const platform = createPlatform(parseVerbs)
+    let failures = 0
+    platform.speak = () => {
+      if (failures++ === 0) throw new AppError('speech_failed', 'the vendor is down')
+      return 100
+    }
+    platform.hooks.on('/call', [
+      { verb: 'say', text: 'a', synthesizer },
+      { verb: 'say', text: 'b', synthesizer },
+    ])
+    const invite = platform.ring()
+    await settle()
+    await pass(platform, 100)
+    await pass(platform, 100)
+    expect(failures).toBe(3)
+    expect(invite.dialog?.sentBye).toEqual([])
+  })
+
+  it('journals when the embedded voice stands in for a vendor that is not there', async () => {
+    const { platform } = await run({ verb: 'say', text: 'a', synthesizer: { vendor: 'absent' } })
+    const notes = platform.store.batches.flatMap(({ events }) =>
+      events.flatMap((event) => (event.type === 'note' ? [event.sentence] : [])),
+    )
+    expect(notes).toEqual(['the embedded voice spoke: "absent" has no such voice here'])
+  })
+
+  it('that cannot be spoken is journalled and the next verb runs', async () => {
+    const platform = createPlatform(parseVerbs)
+    platform.speak = () => {
+      throw new AppError('synthesizer_unknown', 'no such vendor')
+    }
+    platform.hooks.on('/call', [
+      { verb: 'say', text: 'a' },
+      { verb: 'pause', length: 1 },
+    ])
+    const invite = platform.ring()
+    await settle()
+    expect(problems({ platform, invite })).toEqual(['synthesizer_unknown'])
+    expect(invite.dialog?.sentBye).toBeUndefined()
+  })
+
+  it('with earlyMedia is heard before the answer', async () => {
+    const { platform, invite } = await run(
+      { verb: 'say', text: 'a', earlyMedia: true },
+      { verb: 'sip:decline', status: 480 },
+    )
+    expect(invite.provisionals).toMatchObject([{ status: 183 }])
+    await pass(platform, 1000)
+    expect(invite.final?.status).toBe(480)
+    expect(platform.store.statuses).toEqual(['trying', 'early-media', 'failed'])
+  })
+})
+
+describe('play', () => {
+  it('reports how much was heard to its action hook', async () => {
+    const url = ['http://a.test/1.wav', 'silence_stream://500']
+    const running = await run({ verb: 'play', url, actionHook: '/played', id: 'p1' })
+    await pass(running.platform, 1000)
+    await pass(running.platform, 500)
+    expect(running.platform.hooks.payloadsOf('/played')).toMatchObject([
+      {
+        reason: 'playCompleted',
+        playback_seconds: 1,
+        playback_milliseconds: 1500,
+        playback_last_offset_pos: 12_000,
+        verb_id: 'p1',
+        call_status: 'in-progress',
+      },
+    ])
+  })
+
+  it('begins at seekOffset and stops after timeoutSecs', async () => {
+    const running = await run({
+      verb: 'play',
+      url: 'http://a.test/1.wav',
+      seekOffset: '4000',
+      timeoutSecs: 0.2,
+      actionHook: '/played',
+    })
+    await pass(running.platform, 200)
+    expect(running.platform.hooks.payloadsOf('/played')).toMatchObject([
+      { reason: 'playCompleted', playback_milliseconds: 200, playback_last_offset_pos: 5600 },
+    ])
+    expect(running.platform.clock.pending).toBe(0)
+  })
+
+  it.each([['audio_not_found'], ['audio_not_supported'], ['hook_refused_address']] as const)(
+    'that fails with %s reports playFailed, is journalled, and the next verb runs',
+    async (code) => {
+      const platform = createPlatform(parseVerbs)
+      platform.fetch = () => {
+        throw new AppError(code, 'no audio')
+      }
+      platform.hooks.on('/call', [
+        { verb: 'play', url: 'http://a.test/1.wav', actionHook: '/played' },
+        { verb: 'pause', length: 1 },
+      ])
+      const invite = platform.ring()
+      await settle()
+      expect(platform.hooks.payloadsOf('/played')).toMatchObject([{ reason: 'playFailed', status: 'fail' }])
+      expect(problems({ platform, invite })).toEqual([code])
+      expect(platform.calls.liveCount).toBe(1)
+    },
+  )
+
+  it('says nothing to its action hook when the caller leaves', async () => {
+    const running = await run({ verb: 'play', url: 'http://a.test/1.wav', actionHook: '/played' })
+    running.invite.dialog?.hangUp()
+    await settle()
+    expect(running.platform.hooks.payloadsOf('/played')).toEqual([])
+    expect(running.platform.lent.size).toBe(0)
+  })
+})
+
+describe('gather', () => {
+  const menu = { verb: 'gather', numDigits: 2, actionHook: '/menu', say: { text: 'press two keys' } }
+
+  it('takes digits during the prompt, which the first one stops', async () => {
+    const running = await run(menu)
+    mediaOf(running).press('4')
+    await settle()
+    expect(running.platform.lent.size).toBe(0)
+    mediaOf(running).press('2')
+    await settle()
+    expect(running.platform.hooks.payloadsOf('/menu')).toMatchObject([
+      { reason: 'dtmfDetected', digits: '42' },
+    ])
+  })
+
+  it('reports a timeout counted from the end of the prompt', async () => {
+    const running = await run({ ...menu, timeout: 3 })
+    await pass(running.platform, 1000)
+    await pass(running.platform, 2999)
+    expect(running.platform.hooks.payloadsOf('/menu')).toEqual([])
+    await pass(running.platform, 1)
+    expect(running.platform.hooks.payloadsOf('/menu')).toMatchObject([{ reason: 'timeout' }])
+    expect(running.platform.hooks.payloadsOf('/menu')[0]).not.toHaveProperty('digits')
+  })
+
+  it('runs the verbs its action hook answers instead of the rest', async () => {
+    const platform = createPlatform(parseVerbs)
+    platform.hooks.on('/call', [menu, { verb: 'hangup' }])
+    platform.hooks.on('/menu', [
+      { verb: 'say', text: 'thank you' },
+      { verb: 'pause', length: 5 },
+    ])
+    const invite = platform.ring()
+    await settle()
+    platform.media.sessions[0]?.press('42')
+    await settle()
+    await pass(platform, 1000)
+    expect(invite.dialog?.sentBye).toBeUndefined()
+    await pass(platform, 5000)
+    expect(invite.dialog?.sentBye).toEqual([])
+  })
+
+  it('takes digits from SIP INFO too', async () => {
+    const running = await run(menu)
+    for (const digit of '42') {
+      const request = {
+        kind: 'request',
+        method: 'INFO',
+        uri: 'sip:x',
+        headers: [{ name: 'content-type', value: 'application/dtmf-relay' }],
+        body: Buffer.from(`Signal=${digit}\r\nDuration=160`),
+      } as const
+      expect(await running.invite.dialog?.listener.requested(request)).toEqual({ status: 200 })
+    }
+    await settle()
+    expect(running.platform.hooks.payloadsOf('/menu')).toMatchObject([{ digits: '42' }])
+  })
+
+  it('still asks when its prompt cannot be heard', async () => {
+    const platform = createPlatform(parseVerbs)
+    platform.fetch = () => {
+      throw new AppError('audio_not_found', '404')
+    }
+    platform.hooks.on('/call', [
+      { verb: 'gather', numDigits: 1, actionHook: '/menu', play: { url: 'http://a.test/x' } },
+    ])
+    const invite = platform.ring()
+    await settle()
+    platform.media.sessions[0]?.press('1')
+    await settle()
+    expect(platform.hooks.payloadsOf('/menu')).toMatchObject([{ digits: '1' }])
+    expect(problems({ platform, invite })).toEqual(['audio_not_found'])
+  })
+
+  it('for speech alone runs to its timeout and says in the journal that nobody listens', async () => {
+    const running = await run({ verb: 'gather', input: ['speech'], timeout: 2, actionHook: '/menu' })
+    mediaOf(running).press('1')
+    await pass(running.platform, 2000)
+    expect(running.platform.hooks.payloadsOf('/menu')).toMatchObject([{ reason: 'timeout' }])
+    expect(JSON.stringify(running.platform.store.batches)).toContain('no speech recogniser is configured')
+  })
+
+  it('says nothing to its action hook when the caller leaves', async () => {
+    const running = await run(menu)
+    mediaOf(running).press('4')
+    running.invite.dialog?.hangUp()
+    await settle()
+    expect(running.platform.hooks.payloadsOf('/menu')).toEqual([])
+    expect(running.platform.clock.pending).toBe(0)
+  })
+
+  it('withdraws its question to the application when the caller leaves', async () => {
+    const platform = createPlatform(parseVerbs)
+    platform.hooks.on('/call', [menu, { verb: 'say', text: 'never' }])
+    const held = heldAnswer()
+    platform.hooks.answers.set('/menu', held.answer)
+    const invite = platform.ring()
+    await settle()
+    platform.media.sessions[0]?.press('42')
+    await settle()
+    invite.dialog?.hangUp()
+    await settle()
+    expect(platform.hooks.asked.at(-1)?.signal?.aborted).toBe(true)
+    expect(platform.store.records).toHaveLength(1)
+  })
+})
+
+describe('pause', () => {
+  it('does not answer the call', async () => {
+    const { platform, invite } = await run({ verb: 'pause', length: 2 }, { verb: 'sip:decline', status: 486 })
+    await pass(platform, 1999)
+    expect(invite.isOpen).toBe(true)
+    await pass(platform, 1)
+    expect(invite.final?.status).toBe(486)
+  })
+})
+
+describe('redirect', () => {
+  it('runs another application, to whose host later relative hooks go without the old credentials', async () => {
+    const platform = createPlatform(parseVerbs)
+    platform.hooks.on('/call', [
+      { verb: 'redirect', actionHook: 'http://other.test/app', statusHook: '/events' },
+    ])
+    platform.hooks.on('/app', [{ verb: 'answer' }, { verb: 'redirect', actionHook: '/second' }])
+    platform.hooks.on('/second', [{ verb: 'hangup' }])
+    platform.ring()
+    await settle()
+    expect(platform.hooks.asked.map(({ hook }) => [hook.url, hook.username])).toEqual([
+      ['http://app.test/call', 'u'],
+      ['http://other.test/app', null],
+      ['http://other.test/second', null],
+    ])
+    const hooks = platform.store.batches.flatMap(({ notifications }) =>
+      notifications.map(({ hook }) => hook.url),
+    )
+    expect(hooks).toEqual(['http://app.test/status', 'http://app.test/events', 'http://app.test/events'])
+  })
+
+  it('to an application that cannot be reached goes on with the next verb', async () => {
+    const platform = createPlatform(parseVerbs)
+    platform.hooks.on('/call', [
+      { verb: 'redirect', actionHook: '/gone' },
+      { verb: 'sip:decline', status: 480 },
+    ])
+    platform.hooks.answers.set('/gone', () =>
+      Promise.reject(new AppError('hook_unreachable', 'connection refused')),
+    )
+    const invite = platform.ring()
+    await settle()
+    expect(invite.final?.status).toBe(480)
+  })
+})
+
+describe('tag', () => {
+  it('shows in later payloads exactly as given', async () => {
+    const data = { camelCase: 1, nested: { snake_case: [true] } }
+    const { platform } = await run({ verb: 'tag', data }, { verb: 'redirect', actionHook: '/next' })
+    expect(platform.hooks.payloadsOf('/next')).toMatchObject([{ customerData: data }])
+  })
+
+  it('that is too large is journalled and ignored', async () => {
+    const running = await run(
+      { verb: 'tag', data: { text: 'x'.repeat(70_000) } },
+      { verb: 'pause', length: 1 },
+    )
+    expect(problems(running)).toEqual(['bad_request'])
+  })
+})
+
+describe('hangup', () => {
+  it('sends BYE with the headers of the verb and drops the rest', async () => {
+    const { platform, invite } = await run(
+      { verb: 'answer' },
+      { verb: 'hangup', headers: { 'X-Why': 'done', Via: 'evil' } },
+      { verb: 'say', text: 'never' },
+    )
+    expect(invite.dialog?.sentBye).toEqual([{ name: 'x-why', value: 'done' }])
+    expect(platform.media.sessions[0]?.played).toEqual([])
+  })
+
+  it('is skipped while the call is unanswered', async () => {
+    const { invite } = await run({ verb: 'hangup' })
+    expect(invite.final?.status).toBe(603)
+  })
+})
+
+describe('sip:decline', () => {
+  it('sends its status, reason and headers', async () => {
+    const { platform, invite } = await run({
+      verb: 'sip:decline',
+      status: 486,
+      reason: 'Busy\r\nX-Evil: 1',
+      headers: { 'X-Extra': '1' },
+    })
+    expect(invite.final).toMatchObject({
+      status: 486,
+      reason: expect.stringMatching(/^Busy +X-Evil: 1$/) as string,
+    })
+    expect(invite.final?.headers).toEqual([
+      { name: 'x-extra', value: '1' },
+      { name: 'x-reason', value: 'SIP Decline Verb' },
+    ])
+    expect(platform.store.notifications.at(-1)).toMatchObject({ call_status: 'failed', sip_status: 486 })
+  })
+
+  it('is skipped once the call is answered', async () => {
+    const { invite } = await run({ verb: 'answer' }, { verb: 'sip:decline', status: 486 })
+    expect(invite.dialog?.sentBye).toEqual([])
+  })
+})
+
+describe('the call hook', () => {
+  it('gets exactly the fields of a new call', async () => {
+    const { platform } = await run({ verb: 'answer' })
+    const [payload] = platform.hooks.payloadsOf('/call')
+    expect(payload).toEqual({
+      call_sid: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+      direction: 'inbound',
+      from: '+4420',
+      to: 'app-d0000000-0000-4000-8000-000000000001',
+      call_id: 'call-1@test',
+      sbc_callid: 'call-1@test',
+      sip_status: 100,
+      sip_reason: 'Trying',
+      call_status: 'trying',
+      account_sid: 'a0000000-0000-4000-8000-000000000001',
+      application_sid: 'd0000000-0000-4000-8000-000000000001',
+      trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      originating_sip_ip: '127.0.0.1',
+      caller_name: 'Alice Liddell',
+      service_provider_sid: 'b0000000-0000-4000-8000-000000000001',
+      local_sip_address: '127.0.0.1:5060',
+      sip: expect.objectContaining({ method: 'INVITE', version: '2.0' }) as object,
+      defaults: { synthesizer: { language: 'en-US' }, recognizer: {} },
+      env_vars: { GREETING: 'hello' },
+    })
+  })
+
+  it('alone carries env_vars and the SIP request', async () => {
+    const { platform } = await run({ verb: 'redirect', actionHook: '/next' })
+    const [next] = platform.hooks.payloadsOf('/next')
+    for (const payload of [next, ...platform.store.notifications]) {
+      expect(payload).not.toHaveProperty('env_vars')
+      expect(payload).not.toHaveProperty('sip')
+      expect(payload).toHaveProperty('fs_sip_address', '127.0.0.1:5060')
+    }
+  })
+})
