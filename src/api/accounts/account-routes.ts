@@ -1,0 +1,60 @@
+// What an account has besides its fields: its signing secret and its SIP realm.
+import { AppError } from '../../lib/errors.ts'
+import { boolean } from '../define/fields.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import { createWebhookSecret } from './account.ts'
+import { moveRealm, undoMove } from './move-realm.ts'
+import { parseSipRealm } from './sip-realm.ts'
+
+export const webhookSecret = defineRoute({
+  method: 'GET',
+  path: '/Accounts/{AccountSid}/WebhookSecret',
+  access: everyone,
+  isChanging: true,
+  operationId: 'getWebhookSecret',
+  tag: 'Accounts',
+  summary: 'The secret that signs requests to the hooks of an account.',
+  query: { regenerate: boolean().optional().describe('true makes a new one; the old one is void at once.') },
+  reply: {
+    status: 200,
+    description: 'The secret.',
+    component: 'WebhookSecret',
+    schema: {
+      type: 'object',
+      properties: { webhook_secret: { type: 'string' } },
+      required: ['webhook_secret'],
+    },
+  },
+  errors: ['not_found'],
+  async handle({ account, query: { regenerate }, caller, rows }) {
+    if (regenerate !== true) return { webhook_secret: account.webhook_secret }
+    // A GET that changes something: what a view-only user may not do with PUT it may not do here.
+    if (caller.isViewOnly) throw new AppError('not_permitted', 'a view-only user cannot make changes')
+    const webhook_secret = createWebhookSecret()
+    await rows.accounts.update(account.account_sid, { webhook_secret })
+    return { webhook_secret }
+  },
+})
+
+export const sipRealms = defineRoute({
+  method: 'POST',
+  path: '/Accounts/{AccountSid}/SipRealms/{SipRealm}',
+  access: everyone,
+  operationId: 'setSipRealm',
+  tag: 'Accounts',
+  summary:
+    'Sets the SIP realm of an account, and its A, SRV and NAPTR records where the platform keeps them.',
+  reply: { status: 204, description: 'Set.' },
+  errors: ['not_found', 'duplicate', 'dns_update_failed'],
+  async handle({ account: { account_sid, sip_realm }, params, rows, services }) {
+    const realm = parseSipRealm(params.SipRealm)
+    await moveRealm(sip_realm, realm, services)
+    try {
+      await rows.accounts.update(account_sid, { sip_realm: realm })
+    } catch (error) {
+      // Somebody else was given the realm meanwhile, or the database failed: the records go back to what is stored.
+      await undoMove(sip_realm, realm, services)
+      throw error
+    }
+  },
+})

@@ -1,0 +1,101 @@
+// All the API says about an Account.
+import { AppError } from '../../lib/errors.ts'
+import { randomToken } from '../../lib/ids.ts'
+import { defineResource } from '../define/resource.ts'
+import { choice, flag, integer, retired, sid, text, time, webhook } from '../define/fields.ts'
+import { resolveOwner } from '../define/owner.ts'
+import { bucketCredential, mergeBucketCredential } from './bucket-credential.ts'
+import { moveRealm, removeRealm } from './move-realm.ts'
+import { sipRealm } from './sip-realm.ts'
+
+const accountHook = { empty: 'clears', showsSid: false } as const
+
+export const accounts = defineResource({
+  name: 'Account',
+  noun: 'account',
+  path: '/Accounts',
+  summary: 'A tenant, with its realm, phones, applications and calls.',
+  table: 'accounts',
+  owner: 'service_provider',
+  operations: ['list', 'create', 'read', 'update', 'delete'],
+  access: { create: ['admin', 'service_provider'] },
+  fields: {
+    account_sid: sid().readOnly(),
+    name: text({ min: 1, max: 64 }).describe('What people call it.').example('Acme Ltd'),
+    service_provider_sid: sid('service_providers')
+      .fixedAfterCreate()
+      .describe('May be left out with the key of a service provider.'),
+    sip_realm: sipRealm()
+      .optional()
+      .describe('The SIP domain that its phones register with. An account itself changes it at /SipRealms.'),
+    registration_hook: webhook(accountHook)
+      .optional()
+      .describe('Decides about registrations instead of the stored clients.'),
+    queue_event_hook: webhook(accountHook).optional().describe('Told when callers join and leave queues.'),
+    device_calling_application_sid: sid('applications')
+      .nullable()
+      .describe('Runs for calls that registered phones make.'),
+    siprec_hook_sid: sid('applications').nullable().describe('The application for SIPREC invitations.'),
+    is_active: flag()
+      .default(1)
+      .describe('0 refuses its calls, registrations, keys and users. Not for the account itself to change.'),
+    created_at: time().readOnly(),
+    plan_type: choice(['trial', 'free', 'paid']).readOnly(),
+    webhook_secret: text({ max: 64 })
+      .readOnly()
+      .describe('Signs the requests to its hooks; made anew at /WebhookSecret.')
+      .example('wh_secret_2gT6bPqkSxVn0aYvR4cJ1w'),
+    disable_cdrs: flag().default(0).describe('1 keeps no call records.'),
+    record_all_calls: flag().default(0),
+    record_format: choice(['mp3', 'wav']).default('mp3'),
+    bucket_credential: bucketCredential().nullable().describe('Where recordings go; secrets are masked.'),
+    enable_debug_log: flag().default(0),
+    device_to_call_ratio: integer({ min: 0, max: 1_000_000 }).readOnly(),
+    trial_end_date: time().nullable().readOnly(),
+    deactivated_reason: text({ max: 255 }).nullable().readOnly(),
+    stripe_customer_id: retired(),
+    subspace_client_id: retired(),
+    subspace_client_secret: retired(),
+    subspace_sip_teleport_id: retired(),
+    subspace_sip_teleport_destinations: retired(),
+  },
+  /** What the account itself may not change is refused later on. */
+  async prepare({ sip_realm, service_provider_sid }, row, context) {
+    const present = row?.sip_realm ?? null
+    if (context.caller.tenancy.level === 'account' || typeof sip_realm !== 'string' || sip_realm === present)
+      return
+    if (row === undefined) await resolveOwner('service_provider', { service_provider_sid }, context)
+    await moveRealm(present, sip_realm, context.services)
+  },
+  async beforeCreate({ bucket_credential }) {
+    const columns = { webhook_secret: createWebhookSecret() }
+    if (bucket_credential === undefined || bucket_credential === null) return columns
+    const merged = mergeBucketCredential(bucket_credential, null)
+    return { ...columns, bucket_credential: merged }
+  },
+  async beforeUpdate(changes, row, { caller }) {
+    const isOwnAccount = caller.tenancy.level === 'account'
+    if (isOwnAccount && changes.sip_realm !== undefined && changes.sip_realm !== row.sip_realm)
+      throw new AppError('bad_request', 'sip_realm is changed at /Accounts/{AccountSid}/SipRealms/{SipRealm}')
+    if (isOwnAccount && changes.is_active !== undefined && changes.is_active !== row.is_active)
+      throw new AppError('not_permitted', 'is_active of an account is not for the account itself to change')
+    const { bucket_credential } = changes
+    if (bucket_credential === undefined || bucket_credential === null) return undefined
+    return { bucket_credential: mergeBucketCredential(bucket_credential, row.bucket_credential) }
+  },
+  async afterUpdate({ sip_realm }, changes, services) {
+    if (changes.sip_realm === null) await removeRealm(sip_realm, services)
+  },
+  async afterDelete({ account_sid, sip_realm }, services) {
+    const { calls, log } = services
+    await removeRealm(sip_realm, services)
+    // Nobody owns them any more: nobody could see or end them.
+    const live = calls.list(account_sid)
+    await Promise.all(live.map(({ call_sid }) => calls.hangUp(account_sid, call_sid)))
+    if (live.length > 0) log.info({ account_sid, calls: live.length }, 'calls of a removed account hung up')
+  },
+})
+
+export function createWebhookSecret(): string {
+  return `wh_secret_${randomToken(16)}`
+}

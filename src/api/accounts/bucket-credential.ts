@@ -1,0 +1,122 @@
+// Where an account's recordings go: what each vendor needs, which parts are secret, and how masked ones come back.
+import { AppError } from '../../lib/errors.ts'
+import { json } from '../define/fields.ts'
+import { createField } from '../define/field.ts'
+import type { Field } from '../define/field.ts'
+
+type BucketCredential = Readonly<Record<string, unknown>>
+
+interface Vendor {
+  readonly required: readonly string[]
+  readonly optional: readonly string[]
+  readonly secret: string
+}
+
+const vendors: Readonly<Record<string, Vendor>> = {
+  aws_s3: {
+    required: ['name', 'region', 'access_key_id', 'secret_access_key'],
+    optional: ['tags'],
+    secret: 'secret_access_key',
+  },
+  s3_compatible: {
+    required: ['name', 'endpoint', 'access_key_id', 'secret_access_key'],
+    optional: ['region', 'tags'],
+    secret: 'secret_access_key',
+  },
+  google: { required: ['name', 'service_key'], optional: ['tags'], secret: 'service_key' },
+  azure: { required: ['name', 'connection_string'], optional: ['tags'], secret: 'connection_string' },
+}
+
+const text = { type: 'string', maxLength: 8192 }
+
+export function bucketCredential(): Field<BucketCredential> {
+  const field = json<BucketCredential>({
+    type: 'object',
+    required: ['vendor'],
+    properties: {
+      vendor: { type: 'string', enum: [...Object.keys(vendors), 'none'] },
+      name: text,
+      region: text,
+      endpoint: text,
+      access_key_id: text,
+      secret_access_key: text,
+      service_key: text,
+      connection_string: text,
+      tags: {
+        type: 'array',
+        maxItems: 50,
+        items: { type: 'object', properties: { Key: text, Value: text }, required: ['Key', 'Value'] },
+      },
+    },
+  })
+  const fromCell = (cell: string | number | null): unknown =>
+    cell === null ? null : maskSecret(JSON.parse(String(cell)) as BucketCredential)
+  // An object without a vendor is how a form says "none".
+  const normalize = (value: unknown): unknown => (isEmptyObject(value) ? { vendor: 'none' } : value)
+  return createField({ ...field.facts, fromCell, normalize })
+}
+
+/** What to store: secrets that came back masked keep their stored value. Null clears. */
+export function mergeBucketCredential(given: BucketCredential, stored: string | null): string | null {
+  const vendor = vendors[String(given['vendor'])]
+  if (vendor === undefined) return null
+  const present = stored === null ? {} : (JSON.parse(stored) as BucketCredential)
+  const merged: Record<string, unknown> = { vendor: given['vendor'] }
+  for (const name of [...vendor.required, ...vendor.optional]) {
+    const value = given[name]
+    if (value !== undefined && value !== null) merged[name] = value
+  }
+  const secret = merged[vendor.secret]
+  if (typeof secret === 'string' && isMaskOf(secret, present, vendor.secret))
+    merged[vendor.secret] = present[vendor.secret]
+  for (const name of vendor.required) {
+    if (merged[name] === undefined || merged[name] === '')
+      throw new AppError('bad_request', `bucket_credential.${name} is required`)
+  }
+  if (vendor.secret === 'service_key') demandServiceKey(merged['service_key'])
+  return JSON.stringify(merged)
+}
+
+function maskSecret(credential: BucketCredential): BucketCredential {
+  const secret = vendors[String(credential['vendor'])]?.secret
+  if (secret === undefined) return credential
+  return { ...credential, [secret]: maskOf(String(credential[secret]), secret) }
+}
+
+const pemHeader = '-----BEGIN PRIVATE KEY-----\n'
+
+function maskOf(secret: string, name: string): string {
+  if (name !== 'service_key') return maskText(secret)
+  const key = JSON.parse(secret) as { readonly private_key: string }
+  const body = key.private_key.startsWith(pemHeader)
+    ? pemHeader + maskText(key.private_key.slice(pemHeader.length))
+    : maskText(key.private_key)
+  return JSON.stringify({ ...key, private_key: body })
+}
+
+/** The first six characters of a long secret help to recognise it; a short one would be told by them. */
+function maskText(secret: string): string {
+  const shown = secret.length > 12 ? 6 : 0
+  return secret.slice(0, shown) + 'X'.repeat(secret.length - shown)
+}
+
+function isMaskOf(given: string, stored: BucketCredential, name: string): boolean {
+  const secret = stored[name]
+  return typeof secret === 'string' && given === maskOf(secret, name)
+}
+
+function demandServiceKey(text: unknown): void {
+  let key: unknown
+  try {
+    key = JSON.parse(String(text))
+  } catch (cause) {
+    throw new AppError('bad_request', 'bucket_credential.service_key must be JSON', { cause })
+  }
+  const isKey =
+    typeof key === 'object' && key !== null && 'private_key' in key && typeof key.private_key === 'string'
+  if (!isKey) throw new AppError('bad_request', 'bucket_credential.service_key must have a private_key')
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}

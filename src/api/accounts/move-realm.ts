@@ -1,0 +1,42 @@
+// The DNS records of a realm follow it: they move before the account does, so that a realm that is stored is one that works.
+import { systemTenancy } from '../../lib/caller.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Services } from '../define/context.ts'
+
+type Needs = Pick<Services, 'realms' | 'storage' | 'log'>
+
+/** Throws duplicate when another account has the realm, dns_update_failed when the name server does not take it. */
+export async function moveRealm(from: string | null, to: string, { realms, storage }: Needs): Promise<void> {
+  const isTaken = from !== to && (await isInUse(to, storage))
+  if (isTaken) throw new AppError('duplicate', 'sip_realm is already in use')
+  await realms.move(from ?? undefined, to)
+}
+
+export async function undoMove(from: string | null, to: string, needs: Needs): Promise<void> {
+  const { realms, storage, log } = needs
+  try {
+    // Whoever has it now needs its records.
+    const isTaken = await isInUse(to, storage)
+    if (from !== null) await realms.move(isTaken ? undefined : to, from)
+    else if (!isTaken) await realms.remove(to)
+  } catch (error) {
+    log.error({ err: error, realm: to }, 'records of a realm are not those that are stored')
+  }
+}
+
+/** The account that had the realm is gone: what is left in DNS leads nowhere, and is for the operator to remove. */
+export async function removeRealm(
+  realm: string | null,
+  { realms, log }: Pick<Services, 'realms' | 'log'>,
+): Promise<void> {
+  if (realm === null) return
+  try {
+    await realms.remove(realm)
+  } catch (error) {
+    log.error({ err: error, realm }, 'records of a removed realm are still there')
+  }
+}
+
+async function isInUse(sip_realm: string, storage: Services['storage']): Promise<boolean> {
+  return (await storage.for(systemTenancy).accounts.count({ where: { sip_realm } })) > 0
+}

@@ -1,0 +1,122 @@
+// All the API says about API keys. A key is shown once, when it is made.
+import { apiKeyPrefix, hashApiKey } from '../lib/api-key.ts'
+import type { Caller } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import { createSid } from '../lib/ids.ts'
+import type { Repositories, Row } from '../storage/storage.ts'
+import { demandQuota } from './define/operator-rules.ts'
+import { defineResource } from './define/resource.ts'
+import { defineRoute, everyone } from './define/route.ts'
+import { sid, text, time } from './define/fields.ts'
+
+// The length of a whole key, so that the mask looks like one.
+const tokenLength = 36
+
+export const apiKeys = defineResource({
+  name: 'ApiKey',
+  noun: 'API key',
+  path: '/ApiKeys',
+  summary: 'Lets a program in, as the platform, a service provider or an account.',
+  table: 'api_keys',
+  owner: 'caller',
+  operations: ['list', 'delete'],
+  // Above an account, its keys are listed with it.
+  list: { where: ({ tenancy }) => (tenancy.level === 'account' ? {} : { account_sid: null }) },
+  fields: {
+    api_key_sid: sid().readOnly(),
+    token: text({ max: 255 })
+      .readOnly()
+      .from('token_prefix')
+      .masked((prefix) => prefix.padEnd(tokenLength, 'x'))
+      .describe('The first characters; the whole key is shown only when it is made.')
+      .example('3f2a9cxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'),
+    account_sid: sid().nullable().readOnly(),
+    service_provider_sid: sid().nullable().readOnly(),
+    expires_at: time().nullable().readOnly(),
+    last_used: time().nullable().readOnly().describe('To the minute.'),
+    created_at: time().readOnly(),
+  },
+})
+
+export const createApiKey = defineRoute({
+  method: 'POST',
+  path: '/ApiKeys',
+  access: everyone,
+  operationId: 'createApiKey',
+  tag: 'ApiKeys',
+  summary: 'Makes an API key for an account, for a service provider, or for the platform.',
+  body: {
+    account_sid: sid().optional(),
+    service_provider_sid: sid()
+      .optional()
+      .describe('Instead of account_sid; with neither, an administrator makes an admin key.'),
+    expires_at: time().optional().describe('From when on the key is refused.'),
+  },
+  reply: {
+    status: 200,
+    description: 'The key, in full for the only time.',
+    component: 'NewApiKey',
+    schema: {
+      type: 'object',
+      properties: {
+        sid: { type: 'string', format: 'uuid' },
+        token: { type: 'string' },
+        api_key_sid: { type: 'string', format: 'uuid' },
+      },
+      required: ['sid', 'token', 'api_key_sid'],
+    },
+  },
+  errors: ['not_found', 'quota_reached'],
+  async handle({ body, caller, rows, services }) {
+    const { expires_at = null } = body
+    if (expires_at !== null && expires_at <= services.clock.now())
+      throw new AppError('bad_request', 'expires_at must lie in the future')
+    const owner = await ownerOfKey(body, caller, rows)
+    await demandQuota('api_keys', { caller, rows, services })
+    const token = createSid()
+    const { api_key_sid } = await rows.api_keys.insert({
+      ...owner,
+      token_hash: hashApiKey(token),
+      token_prefix: apiKeyPrefix(token),
+      expires_at,
+    })
+    services.log.info({ api_key_sid, ...owner }, 'API key made')
+    return { sid: api_key_sid, token, api_key_sid }
+  },
+})
+
+interface KeyWish {
+  readonly account_sid?: string | null
+  readonly service_provider_sid?: string | null
+}
+
+type KeyOwner = Partial<Pick<Row<'api_keys'>, 'account_sid' | 'service_provider_sid'>>
+
+/** When both are named the account wins: clients send the provider along. */
+async function ownerOfKey(
+  { account_sid = null, service_provider_sid = null }: KeyWish,
+  { tenancy }: Caller,
+  rows: Repositories,
+): Promise<KeyOwner> {
+  if (tenancy.level === 'account') {
+    const isOwn = account_sid === tenancy.account_sid
+    if (!isOwn) throw new AppError('bad_request', 'account_sid must be your own account')
+    return { account_sid }
+  }
+  if (account_sid !== null) {
+    const account = await rows.accounts.find(account_sid)
+    if (account !== undefined) return { account_sid }
+    throw tenancy.level === 'admin'
+      ? new AppError('not_found', 'no such account')
+      : new AppError('bad_request', 'account_sid must be an account of yours')
+  }
+  if (tenancy.level === 'service_provider') {
+    if (service_provider_sid !== tenancy.service_provider_sid)
+      throw new AppError('bad_request', 'account_sid or your own service_provider_sid is required')
+    return { service_provider_sid }
+  }
+  if (service_provider_sid === null) return {}
+  const provider = await rows.service_providers.find(service_provider_sid)
+  if (provider === undefined) throw new AppError('not_found', 'no such service provider')
+  return { service_provider_sid }
+}

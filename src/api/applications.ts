@@ -1,0 +1,124 @@
+// All the API says about an Application.
+import { AppError } from '../lib/errors.ts'
+import type { Repositories } from '../storage/storage.ts'
+import { valuesFault } from '../webhooks/app-env.ts'
+import { defineResource } from './define/resource.ts'
+import { flag, json, sid, text, time, webhook } from './define/fields.ts'
+
+const applicationHook = { empty: 'changes nothing', showsSid: true } as const
+
+// Vendor, language, voice and label of the embedded voice are chosen by leaving them unset.
+const vendor = text({ max: 64 })
+const language = text({ max: 64 })
+const voice = text({ max: 256 })
+const label = text({ max: 64 })
+
+const applicationUsers = {
+  phone_numbers: 'phone numbers',
+  voip_carriers: 'carriers',
+  ms_teams_tenants: 'Microsoft Teams tenants',
+} as const
+
+export const applications = defineResource({
+  name: 'Application',
+  noun: 'application',
+  path: '/Applications',
+  summary: 'The hooks, or the verbs, that run a call.',
+  table: 'applications',
+  owner: 'account',
+  operations: ['list', 'create', 'read', 'update', 'delete'],
+  list: { search: 'name', isPaged: true },
+  foreignOwner: () => new AppError('not_permitted', 'insufficient privileges'),
+  fields: {
+    application_sid: sid().readOnly(),
+    name: text({ min: 1, max: 64 }).describe('Unique within the account.').example('front desk'),
+    account_sid: sid('accounts')
+      .fixedAfterCreate()
+      .describe('May be left out with a key of the account itself.'),
+    service_provider_sid: sid().nullable().readOnly(),
+    call_hook: webhook(applicationHook).describe('Asked for verbs when a call arrives.'),
+    call_status_hook: webhook(applicationHook).describe('Told about every change of a call.'),
+    messaging_hook: webhook(applicationHook).optional().describe('Asked what to do with a message.'),
+    app_json: text({ max: 262_144, anyCharacters: true })
+      .optional()
+      .describe('JSON text: an array of verbs to run instead of asking `call_hook`.')
+      .example('[{"verb":"say","text":"Hello."}]'),
+    speech_synthesis_vendor: vendor.optional().describe('Left out: the embedded voice.'),
+    speech_synthesis_language: language.nullable(),
+    speech_synthesis_voice: voice.optional(),
+    speech_synthesis_label: label.nullable(),
+    speech_recognizer_vendor: vendor.optional(),
+    speech_recognizer_language: language.optional(),
+    speech_recognizer_label: label.nullable(),
+    use_for_fallback_speech: flag().default(0),
+    fallback_speech_synthesis_vendor: vendor.nullable(),
+    fallback_speech_synthesis_language: language.nullable(),
+    fallback_speech_synthesis_voice: voice.nullable(),
+    fallback_speech_synthesis_label: label.nullable(),
+    fallback_speech_recognizer_vendor: vendor.nullable(),
+    fallback_speech_recognizer_language: language.nullable(),
+    fallback_speech_recognizer_label: label.nullable(),
+    record_all_calls: flag().default(0),
+    env_vars: json()
+      .optional()
+      .describe(
+        'Sent with the call hook; stored encrypted. Must fit what the application publishes: see /AppEnv.',
+      )
+      .example({ greeting: 'Good morning' }),
+    created_at: time().readOnly(),
+  },
+  /** Variables are held against what the application publishes, when it does. */
+  async prepare({ env_vars, call_hook }, row, { rows, services, whenGone }) {
+    if (env_vars === undefined || env_vars === null) return
+    const url = call_hook?.url ?? (await storedUrl(row?.call_hook_sid, rows))
+    const published = url === undefined ? undefined : await services.appEnv.ask(url, whenGone())
+    if (published?.outcome !== 'schema') return
+    const fault = valuesFault(published.schema, env_vars)
+    if (fault !== undefined) throw new AppError('bad_request', `env_vars: ${fault}`)
+  },
+  async beforeCreate({ app_json }, { services }) {
+    demandVerbs(app_json, services.verbsFault)
+    return undefined
+  },
+  async beforeUpdate({ app_json, call_hook, call_status_hook }, _row, { services }) {
+    for (const [name, hook] of Object.entries({ call_hook, call_status_hook })) {
+      if (hook === null) throw new AppError('bad_request', `${name} is required and cannot be cleared`)
+    }
+    demandVerbs(app_json, services.verbsFault)
+    return undefined
+  },
+  async beforeDelete({ application_sid, account_sid }, { rows }) {
+    const account = await rows.accounts.find(account_sid)
+    const user = (['device_calling_application_sid', 'siprec_hook_sid'] as const).find(
+      (field) => account?.[field] === application_sid,
+    )
+    if (user !== undefined)
+      throw new AppError('in_use', `the account still names this application as ${user}`)
+    for (const [table, users] of Object.entries(applicationUsers)) {
+      const count = await rows[table as keyof typeof applicationUsers].count({ where: { application_sid } })
+      if (count > 0) throw new AppError('in_use', `${users} still refer to this application`)
+    }
+  },
+})
+
+async function storedUrl(
+  webhook_sid: string | null | undefined,
+  { webhooks }: Pick<Repositories, 'webhooks'>,
+): Promise<string | undefined> {
+  return typeof webhook_sid === 'string' ? (await webhooks.find(webhook_sid))?.url : undefined
+}
+
+function demandVerbs(
+  app_json: string | null | undefined,
+  verbsFault: (verbs: unknown) => string | undefined,
+): void {
+  if (app_json === undefined || app_json === null) return
+  let verbs: unknown
+  try {
+    verbs = JSON.parse(app_json)
+  } catch (cause) {
+    throw new AppError('bad_request', 'app_json must be JSON text', { cause })
+  }
+  const fault = verbsFault(verbs)
+  if (fault !== undefined) throw new AppError('bad_request', `app_json: ${fault}`)
+}

@@ -1,0 +1,44 @@
+// Whether something that only one may have is still free.
+import { systemTenancy } from '../lib/caller.ts'
+import type { Repositories } from '../storage/storage.ts'
+import { choice, text } from './define/fields.ts'
+import { defineRoute, everyone } from './define/route.ts'
+import { usersByEmail } from './find-users.ts'
+
+export const availability = defineRoute({
+  method: 'GET',
+  path: '/Availability',
+  access: everyone,
+  operationId: 'getAvailability',
+  tag: 'Availability',
+  summary: 'Tells whether an address, a phone number or a SIP realm is still free.',
+  query: {
+    type: choice(['email', 'phone', 'subdomain']).describe('subdomain: a whole SIP realm.'),
+    value: text({ min: 1, max: 255 }),
+  },
+  reply: {
+    status: 200,
+    description: 'Whether nobody has it.',
+    component: 'Availability',
+    schema: { type: 'object', properties: { available: { type: 'boolean' } }, required: ['available'] },
+  },
+  async handle({ query: { type, value }, services }) {
+    const holders = await countHolders(type, value, services.storage.for(systemTenancy))
+    return { available: holders === 0 }
+  },
+})
+
+async function countHolders(
+  type: 'email' | 'phone' | 'subdomain',
+  value: string,
+  all: Repositories,
+): Promise<number> {
+  switch (type) {
+    case 'email':
+      return (await usersByEmail(value, all)).length
+    case 'phone':
+      return all.users.count({ where: { phone: value } })
+    case 'subdomain':
+      return all.accounts.count({ where: { sip_realm: value.toLowerCase() } })
+  }
+}

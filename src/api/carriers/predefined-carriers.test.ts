@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSid } from '../../lib/ids.ts'
+import { openTestApi } from '../../../test/support/api.ts'
+import type { TestApi } from '../../../test/support/api.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await openTestApi()
+})
+afterAll(() => api.close())
+
+interface Template {
+  readonly predefined_carrier_sid: string
+  readonly name: string
+}
+
+const templates = async (): Promise<Template[]> =>
+  (await api.get('/PredefinedCarriers', api.own.accountKey)).body
+
+describe('GET /PredefinedCarriers', () => {
+  it('answers every template with all its keys', async () => {
+    const all = await templates()
+    expect(all.map(({ name }) => name)).toEqual(['Twilio', 'Voxbone', 'TelecomsXChange', 'Simwood', 'Retell'])
+    expect(new Set(all.map(({ predefined_carrier_sid }) => predefined_carrier_sid)).size).toBe(all.length)
+    expect(all[0]).toEqual({
+      predefined_carrier_sid: expect.any(String),
+      name: 'Twilio',
+      requires_static_ip: 0,
+      e164_leading_plus: 1,
+      requires_register: 0,
+      register_username: null,
+      register_sip_realm: null,
+      register_password: null,
+      tech_prefix: null,
+      inbound_auth_username: null,
+      inbound_auth_password: null,
+      diversion: null,
+      trunk_type: 'static_ip',
+    })
+  })
+})
+
+describe('POST .../PredefinedCarriers/{PredefinedCarrierSid}', () => {
+  it('makes a carrier of the owner in the path, under a name of its own', async () => {
+    const { account_sid, service_provider_sid, accountKey, providerKey } = api.own
+    const [template] = await templates()
+    const names: unknown[] = []
+    for (const [path, token, owner] of [
+      [`/Accounts/${account_sid}`, accountKey, { account_sid, service_provider_sid }],
+      [`/Accounts/${account_sid}`, api.adminKey, { account_sid, service_provider_sid }],
+      [`/ServiceProviders/${service_provider_sid}`, providerKey, { account_sid: null, service_provider_sid }],
+    ] as const) {
+      const made = await api.post(
+        `${path}/PredefinedCarriers/${template!.predefined_carrier_sid}`,
+        token,
+        undefined,
+      )
+      expect(made.status).toBe(201)
+      const { sid } = made.body as { sid: string }
+      const carrier = (await api.get(`/VoipCarriers/${sid}`, api.adminKey)).body as Record<string, unknown>
+      expect(carrier).toMatchObject({ ...owner, e164_leading_plus: 1, trunk_type: 'static_ip', is_active: 1 })
+      names.push(carrier['name'])
+    }
+    expect(names[0]).toBe('Twilio')
+    expect(names.slice(1)).toEqual([
+      expect.stringMatching(/^Twilio-[0-9a-f]{8}$/),
+      expect.stringMatching(/^Twilio-[0-9a-f]{8}$/),
+    ])
+  })
+
+  it('answers 404 for an unknown template', async () => {
+    for (const sid of [createSid(), 'twilio'])
+      expect(
+        (await api.post(`/Accounts/${api.own.account_sid}/PredefinedCarriers/${sid}`, api.adminKey)).status,
+      ).toBe(404)
+  })
+})

@@ -1,0 +1,101 @@
+// Predefined carriers: templates to look at, and carriers made from them.
+import { AppError } from '../../lib/errors.ts'
+import { createSid } from '../../lib/ids.ts'
+import type { RecordContext } from '../define/context.ts'
+import { createdReply } from '../define/resource.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import type { ApiRoute } from '../define/route.ts'
+import { carrierTemplates } from './carrier-templates.ts'
+import { voipCarriers } from './voip-carriers.ts'
+
+const word = { type: ['string', 'null'] }
+const bit = { type: 'integer', enum: [0, 1] }
+// Clients look for these, though no template sets them.
+const unset = {
+  register_username: null,
+  register_sip_realm: null,
+  register_password: null,
+  tech_prefix: null,
+  inbound_auth_username: null,
+  inbound_auth_password: null,
+  diversion: null,
+}
+const properties = {
+  predefined_carrier_sid: { type: 'string', format: 'uuid' },
+  name: { type: 'string' },
+  requires_static_ip: bit,
+  e164_leading_plus: bit,
+  requires_register: bit,
+  ...Object.fromEntries(Object.keys(unset).map((name) => [name, word])),
+  trunk_type: { type: 'string', enum: ['static_ip', 'auth', 'reg'] },
+}
+
+export const listPredefinedCarriers = defineRoute({
+  method: 'GET',
+  path: '/PredefinedCarriers',
+  access: everyone,
+  operationId: 'listPredefinedCarriers',
+  tag: 'PredefinedCarriers',
+  summary: 'Lists well-known carriers to make carriers from.',
+  reply: {
+    status: 200,
+    description: 'All of them.',
+    component: 'PredefinedCarrier',
+    schema: { type: 'array', items: { type: 'object', properties, required: Object.keys(properties) } },
+  },
+  handle: async () => carrierTemplates.map((template) => ({ ...unset, ...template })),
+})
+
+export const createCarrierOfAccount = defineRoute({
+  method: 'POST',
+  path: '/Accounts/{AccountSid}/PredefinedCarriers/{PredefinedCarrierSid}',
+  access: everyone,
+  operationId: 'createPredefinedCarrierOfAccount',
+  tag: 'PredefinedCarriers',
+  summary: 'Makes a carrier of the account from a well-known one.',
+  reply: createdReply,
+  errors: ['not_found', 'quota_reached'],
+  handle: ({ account: { account_sid, service_provider_sid }, params, ...context }) =>
+    instantiate(params.PredefinedCarrierSid, { account_sid, service_provider_sid }, context),
+})
+
+export const createCarrierOfProvider = defineRoute({
+  method: 'POST',
+  path: '/ServiceProviders/{ServiceProviderSid}/PredefinedCarriers/{PredefinedCarrierSid}',
+  access: ['admin', 'service_provider'],
+  operationId: 'createPredefinedCarrierOfServiceProvider',
+  tag: 'PredefinedCarriers',
+  summary: 'Makes a carrier of the service provider from a well-known one.',
+  reply: createdReply,
+  errors: ['not_found', 'quota_reached'],
+  handle: ({ provider: { service_provider_sid }, params, ...context }) =>
+    instantiate(params.PredefinedCarrierSid, { account_sid: null, service_provider_sid }, context),
+})
+
+export const predefinedCarrierRoutes: readonly ApiRoute[] = [
+  listPredefinedCarriers,
+  createCarrierOfAccount,
+  createCarrierOfProvider,
+]
+
+interface CarrierOwner {
+  readonly account_sid: string | null
+  readonly service_provider_sid: string
+}
+
+async function instantiate(
+  sid: string,
+  owner: CarrierOwner,
+  { caller, services }: RecordContext,
+): Promise<{ sid: string }> {
+  const template = carrierTemplates.find(({ predefined_carrier_sid }) => predefined_carrier_sid === sid)
+  if (template === undefined) throw new AppError('not_found', 'no such predefined carrier')
+  const { name, e164_leading_plus, requires_register, trunk_type } = template
+  const { service_provider_sid } = owner
+  return services.storage.transaction(caller.tenancy, async (rows) => {
+    const namesakes = await rows.voip_carriers.count({ where: { name, service_provider_sid } })
+    const ownName = namesakes === 0 ? name : `${name}-${createSid().slice(0, 8)}`
+    const values = { ...owner, name: ownName, e164_leading_plus, requires_register, trunk_type }
+    return { sid: await voipCarriers.create(values, { caller, services, rows }) }
+  })
+}

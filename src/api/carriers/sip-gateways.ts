@@ -1,0 +1,53 @@
+// All the API says about a SIP gateway: an address that a carrier sends calls from or takes them at.
+import { boolean, choice, flag, integer, sid } from '../define/fields.ts'
+import { defineResource } from '../define/resource.ts'
+import { host } from '../define/sip-fields.ts'
+import { demandGateway } from './gateway-rules.ts'
+
+// RFC 3261 §19.1.2: the ports of a URI that names none.
+const sipPort = 5060
+const sipsPort = 5061
+
+export const sipGateways = defineResource({
+  name: 'SipGateway',
+  noun: 'SIP gateway',
+  path: '/SipGateways',
+  summary: 'An address that a carrier sends calls from, or takes them at.',
+  table: 'sip_gateways',
+  owner: { partOf: 'voip_carrier_sid' },
+  isCarrierSide: true,
+  operations: ['list', 'create', 'read', 'update', 'delete'],
+  list: { orderBy: ['created_at'] },
+  fields: {
+    sip_gateway_sid: sid().readOnly(),
+    voip_carrier_sid: sid('voip_carriers').fixedAfterCreate(),
+    ipv4: host({ max: 128 })
+      .describe('An IPv4 address; where calls are only sent to, a host name as well.')
+      .example('192.0.2.10'),
+    port: integer({ min: 1, max: 65_535 })
+      .nullable()
+      .describe('5060 when left out, 5061 with TLS; null: what the SRV records of the host name say.'),
+    netmask: integer({ min: 1, max: 32 }).default(32).describe('How many bits of the address must match.'),
+    inbound: boolean().default(false).describe('Calls are taken from here.'),
+    outbound: boolean().default(false).describe('Calls are sent here.'),
+    is_active: flag().default(1),
+    protocol: choice(['udp', 'tcp', 'tls', 'tls/srtp']).default('udp'),
+    pad_crypto: flag().default(0),
+    send_options_ping: flag().default(0),
+    use_sips_scheme: flag().default(0),
+    remove_ice: flag().default(0),
+    dtls_off: flag().default(0),
+  },
+  async beforeCreate({ ipv4, netmask, inbound, outbound, port, protocol }, { services }) {
+    const facts = { ipv4, netmask: netmask ?? 32, isInbound: inbound === true, isOutbound: outbound === true }
+    demandGateway(facts, services.rules)
+    if (port !== undefined) return undefined
+    return { port: protocol === 'tls' || protocol === 'tls/srtp' ? sipsPort : sipPort }
+  },
+  async beforeUpdate(changes, row, { services }) {
+    const { inbound = row.inbound === 1, outbound = row.outbound === 1 } = changes
+    const { ipv4 = row.ipv4, netmask = row.netmask } = changes
+    demandGateway({ ipv4, netmask, isInbound: inbound, isOutbound: outbound }, services.rules)
+    return undefined
+  },
+})

@@ -1,0 +1,165 @@
+// All the API says about a carrier: whom calls are bought from and sold to. Its gateways are where it can be reached.
+import { AppError } from '../../lib/errors.ts'
+import type { Row } from '../../storage/storage.ts'
+import { choice, flag, integer, secret, sid, text, time } from '../define/fields.ts'
+import { createField, plainFacts } from '../define/field.ts'
+import type { Field } from '../define/field.ts'
+import type { RecordContext } from '../define/context.ts'
+import { defineResource } from '../define/resource.ts'
+import type { ApiRoute } from '../define/route.ts'
+import { domain, sipWord } from '../define/sip-fields.ts'
+import { demandRegistration } from './registration.ts'
+
+export const voipCarriers = defineResource({
+  name: 'VoipCarrier',
+  noun: 'carrier',
+  path: '/VoipCarriers',
+  summary: 'A company that calls are sent to or come from. Without an account it serves all of its provider.',
+  table: 'voip_carriers',
+  owner: 'any',
+  isCarrierSide: true,
+  operations: ['list', 'create', 'read', 'update', 'delete'],
+  list: {
+    search: 'name',
+    isPaged: true,
+    filters: {
+      account_sid: sid().optional().describe('Only carriers of this account, without shared ones.'),
+    },
+  },
+  fields: {
+    voip_carrier_sid: sid().readOnly(),
+    name: text({ min: 1, max: 64 }).example('Acme Telecom'),
+    description: text({ max: 1024 }).nullable(),
+    account_sid: sid('accounts').nullable().describe('Null: shared by all accounts of the provider.'),
+    service_provider_sid: sid('service_providers').nullable().fixedAfterCreate(),
+    application_sid: sid('applications')
+      .nullable()
+      .describe('Runs for calls to numbers that name no application; needs an account.'),
+    e164_leading_plus: flag().default(0).describe('1: numbers go out with a leading plus.'),
+    requires_register: flag()
+      .default(0)
+      .describe('1: we register with the carrier; needs register_username and register_password.'),
+    register_username: sipWord({ max: 64 }).nullable(),
+    register_sip_realm: domain({ max: 64 })
+      .nullable()
+      .describe('Null: the gateway of the carrier is the registrar.')
+      .example('sip.carrier.example.com'),
+    register_password: secret({ max: 64 }),
+    register_from_user: sipWord({ max: 128 }).nullable(),
+    register_from_domain: domain({ max: 255, mayBeEmpty: true }).nullable(),
+    register_public_ip_in_contact: flag().default(0),
+    register_status: registerStatus()
+      .readOnly()
+      .describe('How the last registration went; empty before the first.'),
+    tech_prefix: sipWord({ max: 16 }).nullable().describe('Goes before each called number.'),
+    inbound_auth_username: sipWord({ max: 64 })
+      .nullable()
+      .describe('With a password: calls from the carrier must bring them.'),
+    inbound_auth_password: secret({ max: 64 }),
+    diversion: sipWord({ max: 32 }).nullable().describe('The number in the Diversion header of calls sent.'),
+    is_active: flag().default(1),
+    created_at: time().readOnly(),
+    smpp_system_id: text({ max: 255 }).nullable(),
+    smpp_password: secret({ max: 64 }),
+    smpp_inbound_system_id: text({ max: 255 }).nullable(),
+    smpp_inbound_password: secret({ max: 64 }),
+    smpp_enquire_link_interval: integer({ min: 0, max: 86_400 }).default(0).describe('Seconds; 0: never.'),
+    dtmf_type: choice(['rfc2833', 'tones', 'info']).default('rfc2833'),
+    outbound_sip_proxy: sipWord({ max: 255 })
+      .nullable()
+      .describe('Where calls to the carrier go first.')
+      .example('sip:proxy.example.com'),
+    trunk_type: choice(['static_ip', 'auth', 'reg']).default('static_ip'),
+  },
+  async beforeCreate(carrier) {
+    demandRegistration(carrier)
+    return undefined
+  },
+  async beforeUpdate(changes, row, context) {
+    demandRegistration({ ...row, ...changes })
+    const { account_sid } = changes
+    if (account_sid !== undefined && account_sid !== row.account_sid)
+      await giveAway(row, account_sid, context)
+    return undefined
+  },
+  async beforeDelete({ voip_carrier_sid }, { rows }) {
+    if ((await rows.phone_numbers.count({ where: { voip_carrier_sid } })) > 0)
+      throw new AppError('in_use', 'phone numbers still refer to this carrier')
+    if ((await rows.lcr_carrier_set_entries.count({ where: { voip_carrier_sid } })) > 0)
+      throw new AppError('in_use', 'least cost routing still refers to this carrier')
+  },
+})
+
+/** Its gateways go with it; what refers to it must still be allowed to. */
+async function giveAway(
+  { voip_carrier_sid }: Row<'voip_carriers'>,
+  account_sid: string | null,
+  { rows }: RecordContext,
+): Promise<void> {
+  if (account_sid !== null) {
+    const where = { voip_carrier_sid }
+    const [numbers, entries] = await Promise.all([
+      rows.phone_numbers.list({ where }),
+      rows.lcr_carrier_set_entries.list({ where }),
+    ])
+    const other = [...numbers, ...entries].some((user) => user.account_sid !== account_sid)
+    if (other) throw new AppError('in_use', 'phone numbers or routes of others still refer to this carrier')
+  }
+  for (const { sip_gateway_sid } of await rows.sip_gateways.list({ where: { voip_carrier_sid } }))
+    await rows.sip_gateways.update(sip_gateway_sid, { account_sid })
+  for (const { smpp_gateway_sid } of await rows.smpp_gateways.list({ where: { voip_carrier_sid } }))
+    await rows.smpp_gateways.update(smpp_gateway_sid, { account_sid })
+}
+
+function registerStatus(): Field<object> {
+  const word = { type: ['string', 'null'] }
+  const cseq = { type: ['string', 'integer', 'null'] }
+  return createField({
+    ...plainFacts,
+    schema: { type: 'object', properties: { status: word, reason: word, cseq, callId: word } },
+    fromCell: (cell) => (cell === null ? {} : (JSON.parse(String(cell)) as unknown)),
+  })
+}
+
+export const nestedVoipCarriers: readonly ApiRoute[] = [
+  voipCarriers.listedAt({
+    path: '/Accounts/{AccountSid}/VoipCarriers',
+    operationId: 'listVoipCarriersOfAccount',
+    where: ({ account }) => ({ account_sid: account?.account_sid }),
+  }),
+  voipCarriers.createdAt({
+    path: '/Accounts/{AccountSid}/VoipCarriers',
+    operationId: 'createVoipCarrierOfAccount',
+    access: ['admin', 'service_provider', 'account'],
+    given: ({ account }) => ({
+      account_sid: account?.account_sid,
+      service_provider_sid: account?.service_provider_sid,
+    }),
+  }),
+  voipCarriers.updatedAt({
+    path: '/Accounts/{AccountSid}/VoipCarriers/{VoipCarrierSid}',
+    operationId: 'updateVoipCarrierOfAccount',
+    access: ['admin', 'service_provider', 'account'],
+    where: ({ account }) => ({ account_sid: account?.account_sid }),
+  }),
+  voipCarriers.listedAt({
+    path: '/ServiceProviders/{ServiceProviderSid}/VoipCarriers',
+    operationId: 'listVoipCarriersOfServiceProvider',
+    where: ({ provider, caller: { tenancy } }) => ({
+      service_provider_sid: provider?.service_provider_sid,
+      ...(tenancy.level === 'account' ? { account_sid: tenancy.account_sid } : {}),
+    }),
+  }),
+  voipCarriers.createdAt({
+    path: '/ServiceProviders/{ServiceProviderSid}/VoipCarriers',
+    operationId: 'createVoipCarrierOfServiceProvider',
+    access: ['admin', 'service_provider'],
+    given: ({ provider }) => ({ service_provider_sid: provider?.service_provider_sid }),
+  }),
+  voipCarriers.updatedAt({
+    path: '/ServiceProviders/{ServiceProviderSid}/VoipCarriers/{VoipCarrierSid}',
+    operationId: 'updateVoipCarrierOfServiceProvider',
+    access: ['admin', 'service_provider'],
+    where: ({ provider }) => ({ service_provider_sid: provider?.service_provider_sid }),
+  }),
+]

@@ -1,0 +1,66 @@
+// All the API says about a Client: a SIP user that registers with its account's realm.
+import { systemTenancy } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import { defineResource } from './define/resource.ts'
+import type { Services } from './define/context.ts'
+import { flag, sid, text } from './define/fields.ts'
+import type { Row } from '../storage/storage.ts'
+
+/** The first character helps to recognise a password; the rest is nobody's business. */
+function mask(password: string): string {
+  return password.slice(0, 1) + 'x'.repeat(Math.max(0, password.length - 1))
+}
+
+export const clients = defineResource({
+  name: 'Client',
+  noun: 'SIP client',
+  path: '/Clients',
+  summary: 'The user name and password of a phone.',
+  table: 'clients',
+  owner: 'account',
+  operations: ['list', 'create', 'read', 'update', 'delete'],
+  fields: {
+    client_sid: sid().readOnly(),
+    account_sid: sid('accounts')
+      .fixedAfterCreate()
+      .describe('May be left out with a key of the account itself.'),
+    username: text({
+      min: 1,
+      max: 64,
+      // RFC 3261 §25.1: what the user part of a SIP URI may hold unescaped.
+      pattern: "^[A-Za-z0-9_.!~*'()&=+$,;?/-]+$",
+      rule: "must have only letters, digits and -_.!~*'()&=+$,;?/",
+    })
+      .onlyOnCreate()
+      .describe('Unique within the account.')
+      .example('reception'),
+    password: text({ min: 1, max: 255 })
+      .onlyOnCreate()
+      .masked(mask)
+      .describe('Answers show the first character only.')
+      .example('sxxxxxxx'),
+    is_active: flag().default(1).describe('0: it can neither register nor call.'),
+    allow_direct_app_calling: flag().default(1).describe('1: it may dial app-<application_sid>.'),
+    allow_direct_queue_calling: flag().default(1).describe('1: it may dial queue-<name>.'),
+    allow_direct_user_calling: flag().default(1).describe('1: it may dial another client of the account.'),
+  },
+  async beforeCreate({ account_sid, username }, { rows }) {
+    const taken = await rows.clients.count({ where: { account_sid, username } })
+    if (taken > 0) throw new AppError('bad_request', 'username is already used in this account')
+    return undefined
+  },
+  async afterUpdate(client, { is_active }, services) {
+    if (is_active === 0) await unregister(client, services)
+  },
+  afterDelete: unregister,
+})
+
+/** A phone that may not register any more is not reachable any more. */
+async function unregister(
+  { account_sid, username }: Row<'clients'>,
+  { storage, bindings }: Services,
+): Promise<void> {
+  const account = await storage.for(systemTenancy).accounts.find(account_sid)
+  if (account?.sip_realm !== undefined && account.sip_realm !== null)
+    await bindings.remove(`${username}@${account.sip_realm}`)
+}

@@ -1,0 +1,154 @@
+// Puts the API on the HTTP server: services, authentication, every declared endpoint, and the document about them.
+import { createAuthenticator } from '../http/authentication.ts'
+import type { Authenticator } from '../http/authentication.ts'
+import { createLoginThrottle } from '../http/login-throttle.ts'
+import type { HttpRoute } from '../http/route.ts'
+import { limitRequests } from '../http/request-quotas.ts'
+import { createRateLimits } from '../http/rate-limits.ts'
+import type { RateLimitRules } from '../http/rate-limits.ts'
+import { createHttpServer } from '../http/server.ts'
+import type { HttpServer } from '../http/server.ts'
+import { createTokens } from '../http/tokens.ts'
+import type { Tokens } from '../http/tokens.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import type { RequestQuota } from '../lib/caller.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import { randomToken } from '../lib/ids.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Mailer } from '../lib/mail.ts'
+import type { Alert } from '../storage/alerts.ts'
+import type { Storage } from '../storage/storage.ts'
+import { noRealmRecords } from '../dns/realm-records.ts'
+import type { RealmRecords } from '../dns/realm-records.ts'
+import type { AppEnv } from '../webhooks/app-env.ts'
+import { createCredentialSource } from './credentials.ts'
+import { createRouteBinder } from './define/bind-route.ts'
+import type { ApiStorage, Services } from './define/context.ts'
+import { freeHand } from './define/operator-rules.ts'
+import type { OperatorRules } from './define/operator-rules.ts'
+import { createShapeCompiler } from './define/shape.ts'
+import { createDocsPages } from './docs/pages.ts'
+import { apiRoutes } from './index.ts'
+import { createOpenApi } from './openapi.ts'
+import { createPasswordResets } from './password-resets.ts'
+import { watchStorage } from './watched-storage.ts'
+
+export interface HttpOptions {
+  readonly bind: string
+  readonly port: number
+  readonly storage: ApiStorage
+  readonly calls: Services['calls']
+  readonly bindings: Services['bindings']
+  readonly speech: Services['speech']
+  readonly mail: Mailer
+  readonly speechCache: Services['speechCache']
+  readonly appEnv: AppEnv
+  /** Left out: there is no name server to write to. */
+  readonly realms?: RealmRecords | undefined
+  /** Where people log in with a browser: the base of links in mails. */
+  readonly portalUrl: () => string
+  /** Throws AppError when the list is no array of verbs. */
+  readonly parseVerbs: (list: unknown) => unknown
+  /** Whether the whole platform is up and not stopping. */
+  readonly isReady: () => boolean
+  /** What accounts are kept from; nothing when left out. */
+  readonly rules?: OperatorRules
+  /** Nobody is held back when left out. */
+  readonly rateLimits?: RateLimitRules
+  readonly trustedProxies?: readonly string[] | undefined
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export function createHttp(options: HttpOptions): HttpServer {
+  const { bind, port, isReady, clock, log } = options
+  const tokens = createLateTokens(options.storage, clock)
+  const source = createCredentialSource({ storage: options.storage, log })
+  const authenticator: Authenticator = limitRequests(createAuthenticator({ source, tokens, clock }), {
+    clock,
+    onRefused: (quota) => options.storage.alerts.raise(toAlert(quota)),
+  })
+  const services: Services = {
+    storage: watchStorage(options.storage, () => authenticator.forget()),
+    calls: options.calls,
+    bindings: options.bindings,
+    speech: options.speech,
+    verbsFault: (verbs) => verbsFault(options.parseVerbs, verbs),
+    tokens,
+    throttle: createLoginThrottle(clock),
+    resets: createPasswordResets(options),
+    speechCache: options.speechCache,
+    appEnv: options.appEnv,
+    realms: options.realms ?? noRealmRecords,
+    rules: options.rules ?? freeHand,
+    clock,
+    log,
+  }
+  const bindRoute = createRouteBinder(services, createShapeCompiler())
+  const document = createOpenApi(apiRoutes)
+  const routes = [...apiRoutes.map(bindRoute), createDocumentRoute(document)]
+  const pages = createDocsPages(document)
+  const { rateLimits, trustedProxies } = options
+  return createHttpServer({
+    bind,
+    port,
+    prefix: '/v1',
+    routes,
+    pages,
+    authenticator,
+    rateLimits: rateLimits === undefined ? undefined : createRateLimits(rateLimits, clock),
+    trustedProxies,
+    isReady,
+    clock,
+    log,
+  })
+}
+
+function toAlert({ owner, perMinute }: RequestQuota): Alert {
+  const alert_type = 'account_sid' in owner ? 'account-api-limit' : 'service-provider-api-limit'
+  return { ...owner, alert_type, message: `more than ${perMinute} requests a minute` }
+}
+
+function verbsFault(parseVerbs: HttpOptions['parseVerbs'], verbs: unknown): string | undefined {
+  try {
+    parseVerbs(verbs)
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError) return error.message
+    throw error
+  }
+}
+
+function createDocumentRoute(document: object): HttpRoute {
+  return { method: 'GET', path: '/openapi.json', access: 'public', status: 200, handle: async () => document }
+}
+
+const secretName = 'jwt_secret'
+const secretBytes = 32
+
+/** The secret is in storage, which is not open yet when the server is made: it is read at the first use, once. */
+function createLateTokens(storage: Pick<Storage, 'for' | 'transaction'>, clock: Clock): Tokens {
+  let made: Promise<Tokens> | undefined
+  const tokens = (): Promise<Tokens> => {
+    made ??= readSecret(storage).then((secret) => createTokens(secret, clock))
+    // A database that failed once is asked again.
+    made.catch(() => {
+      made = undefined
+    })
+    return made
+  }
+  return {
+    issue: async (subject, claims) => (await tokens()).issue(subject, claims),
+    verify: async (token) => (await tokens()).verify(token),
+  }
+}
+
+function readSecret(storage: Pick<Storage, 'transaction'>): Promise<string> {
+  return storage.transaction(systemTenancy, async ({ settings }) => {
+    const stored = await settings.find(secretName)
+    if (stored !== undefined) return stored.value
+    const made = await settings.insert({ name: secretName, value: randomToken(secretBytes) })
+    return made.value
+  })
+}

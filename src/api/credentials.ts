@@ -1,0 +1,106 @@
+// What the stored keys, users and sessions grant: the source that authentication asks.
+import type { CredentialSource, Grant } from '../http/authentication.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import type { Caller, RequestQuota } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Repositories, Row, Storage } from '../storage/storage.ts'
+
+export interface CredentialSourceOptions {
+  readonly storage: Pick<Storage, 'for'>
+  readonly log: Logger
+}
+
+export function createCredentialSource({ storage, log }: CredentialSourceOptions): CredentialSource {
+  const rows = (): Repositories => storage.for(systemTenancy)
+  return {
+    async apiKey(token_hash) {
+      const [key] = await rows().api_keys.list({ where: { token_hash }, limit: 1 })
+      if (key === undefined) return undefined
+      const { api_key_sid, expires_at, last_used } = key
+      const tenancy = await tenancyOf(key, rows())
+      return {
+        caller: {
+          tenancy,
+          ...(await quotasOf(tenancy, rows())),
+          principal: { kind: 'api_key', api_key_sid },
+          isViewOnly: false,
+        },
+        expiresAt: expires_at ?? undefined,
+        lastUsed: last_used ?? undefined,
+      }
+    },
+    async session({ session_sid, user_sid }) {
+      const [session, user] = await Promise.all([
+        rows().user_sessions.find(session_sid),
+        rows().users.find(user_sid),
+      ])
+      if (session?.user_sid !== user_sid || user?.is_active !== 1) return undefined
+      return grantOf(user, session, rows())
+    },
+    touched(api_key_sid, last_used) {
+      rows()
+        .api_keys.update(api_key_sid, { last_used })
+        .catch((error: unknown) => log.warn({ err: error, api_key_sid }, 'last use of a key not noted'))
+    },
+  }
+}
+
+async function grantOf(
+  user: Row<'users'>,
+  { user_session_sid, expires_at }: Row<'user_sessions'>,
+  rows: Repositories,
+): Promise<Grant> {
+  const { user_sid, name } = user
+  const tenancy = await tenancyOf(user, rows)
+  return {
+    caller: {
+      tenancy,
+      ...(await quotasOf(tenancy, rows)),
+      principal: { kind: 'user', user_sid, name, session_sid: user_session_sid },
+      isViewOnly: isViewOnly(permissionsOf(user)),
+    },
+    expiresAt: expires_at,
+  }
+}
+
+/** 0 says that there is no limit. */
+async function quotasOf(tenancy: Caller['tenancy'], rows: Repositories): Promise<Pick<Caller, 'quotas'>> {
+  if (tenancy.level === 'admin') return {}
+  const { service_provider_sid } = tenancy
+  const owners = [
+    ...(tenancy.level === 'account' ? [{ account_sid: tenancy.account_sid }] : []),
+    { service_provider_sid },
+  ]
+  const found = await Promise.all(
+    owners.map(async (owner): Promise<RequestQuota[]> => {
+      const where = { account_sid: null, ...owner, category: 'api_rate' }
+      const [limit] = await rows.limits.list({ where, limit: 1 })
+      return limit === undefined || limit.quantity === 0 ? [] : [{ owner, perMinute: limit.quantity }]
+    }),
+  )
+  const quotas = found.flat()
+  return quotas.length === 0 ? {} : { quotas }
+}
+
+/** An account that is switched off takes its keys and users with it. */
+async function tenancyOf(
+  { account_sid, service_provider_sid }: Pick<Row<'users'>, 'account_sid' | 'service_provider_sid'>,
+  rows: Repositories,
+): Promise<Caller['tenancy']> {
+  if (account_sid !== null) {
+    const account = await rows.accounts.find(account_sid)
+    if (account?.is_active !== 1) throw new AppError('account_inactive', 'the account is not active')
+    return { level: 'account', account_sid, service_provider_sid: account.service_provider_sid }
+  }
+  if (service_provider_sid !== null) return { level: 'service_provider', service_provider_sid }
+  return { level: 'admin' }
+}
+
+export function permissionsOf({ permissions }: Pick<Row<'users'>, 'permissions'>): readonly string[] {
+  return JSON.parse(permissions) as readonly string[]
+}
+
+export function isViewOnly(permissions: readonly string[]): boolean {
+  return permissions.length === 1 && permissions[0] === 'VIEW_ONLY'
+}

@@ -1,0 +1,132 @@
+// Turns a declared endpoint into one the HTTP server can run: compiles its shapes, finds the tenant in its path,
+// and hands its handler the rows that the caller may see.
+import type { HttpRequest, HttpRoute } from '../../http/route.ts'
+import type { Caller } from '../../lib/caller.ts'
+import type { Tenancy } from '../../lib/caller.ts'
+import { servicesActingFor, servicesForReading } from './acting.ts'
+import type { Services } from './context.ts'
+import { createOnce, requestKeyOf } from './idempotency.ts'
+import type { InFlight } from './idempotency.ts'
+import type { ApiRequest, ApiRoute, BodyDeclaration } from './route.ts'
+import { rowOf } from './rows.ts'
+import type { Repositories } from './rows.ts'
+import type { createShapeCompiler, Shape } from './shape.ts'
+import { findTenant } from './tenant.ts'
+
+export type RouteBinder = (route: ApiRoute) => HttpRoute
+
+export function createRouteBinder(
+  services: Services,
+  compile: ReturnType<typeof createShapeCompiler>,
+): RouteBinder {
+  const reading = servicesForReading(services)
+  const rowsOfReader = createRowsCache(reading)
+  const inFlight: InFlight = new Map()
+  return (route) => {
+    const { query, body, reply } = route
+    const isChanging = route.method !== 'GET' || route.isChanging === true
+    const queryShape = query === undefined ? takesNothing : compile(query, 'query')
+    const bodyShape = body === undefined ? takesNothing : bodyOf(body, compile)
+    const tenantsOf = tenantFinderOf(route.path)
+    const handle = (request: HttpRequest, context: Context, tenants: Tenants): Promise<unknown> =>
+      route.handle({
+        ...context,
+        ...tenants,
+        params: request.params,
+        query: queryShape(request.query),
+        body: bodyShape(request.body),
+        rawBody: request.body,
+        address: request.address,
+        whenGone: request.whenGone,
+        headers: request.headers,
+        head: request.head,
+      })
+    const answer = async (request: HttpRequest, given: Services, rowsOf: RowsOf): Promise<unknown> => {
+      const context = contextOf(request, given, rowsOf)
+      return handle(request, context, tenantsOf === undefined ? noTenants : await tenantsOf(request, context))
+    }
+    const once = createOnce(route, services, inFlight)
+    return {
+      method: route.method,
+      path: route.path,
+      access: route.access,
+      openToViewOnly: route.openToViewOnly,
+      status: reply.status,
+      answersText: reply.isText === true,
+      mayBeEmpty: reply.whenEmpty !== undefined,
+      replySchema: reply.isVaried === true || reply.isText === true ? undefined : reply.schema,
+      ...(route.asRefusal === undefined ? {} : { asRefusal: route.asRefusal }),
+      async handle(request) {
+        const key = requestKeyOf(request, route)
+        if (key !== undefined) return once.run(request, key, (unit) => answer(request, unit, freshRows))
+        return isChanging
+          ? answer(request, servicesActingFor(request, services), freshRows)
+          : answer(request, reading, rowsOfReader)
+      },
+    }
+  }
+}
+
+type Context = Pick<ApiRequest, 'caller' | 'rows' | 'services'>
+type Tenants = Pick<ApiRequest, 'account' | 'provider'>
+
+const noTenants: Tenants = { account: undefined, provider: undefined }
+
+/** For the paths below an account or a service provider; undefined for the others, which wait for nothing. */
+function tenantFinderOf(
+  path: string,
+): ((request: HttpRequest, context: Context) => Promise<Tenants>) | undefined {
+  if (/^\/Accounts\/\{AccountSid\}\/./.test(path))
+    return async ({ params }, context) => {
+      const row = await findTenant('accounts', params['AccountSid'] ?? '', context)
+      return { account: rowOf<'accounts'>(row), provider: undefined }
+    }
+  if (/^\/ServiceProviders\/\{ServiceProviderSid\}\/./.test(path))
+    return async ({ params }, context) => {
+      const row = await findTenant('service_providers', params['ServiceProviderSid'] ?? '', context)
+      return { account: undefined, provider: rowOf<'service_providers'>(row) }
+    }
+  return undefined
+}
+
+type RowsOf = (tenancy: Tenancy, storage: Services['storage']) => Repositories
+
+/** Of one request, in its name. */
+const freshRows: RowsOf = (tenancy, storage) => storage.for(tenancy)
+
+function contextOf(request: HttpRequest, services: Services, rowsOf: RowsOf): Context {
+  // Public routes have no caller; their handlers are typed not to look for one, nor for rows.
+  const caller = request.caller ?? nobody
+  return { caller, rows: rowsOf(caller.tenancy, services.storage), services }
+}
+
+// Sees no row: no account or provider has an empty id.
+const nobody: Caller = {
+  tenancy: { level: 'account', account_sid: '', service_provider_sid: '' },
+  principal: { kind: 'api_key', api_key_sid: '' },
+  isViewOnly: true,
+}
+
+/** Callers are remembered by authentication, so their tenancy is the same object from request to request. */
+function createRowsCache({ storage }: Services): RowsOf {
+  const cache = new WeakMap<Tenancy, Repositories>()
+  return (tenancy) => {
+    let rows = cache.get(tenancy)
+    if (rows === undefined) {
+      rows = storage.for(tenancy)
+      cache.set(tenancy, rows)
+    }
+    return rows
+  }
+}
+
+const nothing = Object.freeze({})
+const takesNothing: Shape = () => nothing
+
+function bodyOf(
+  { fields, mode, only }: BodyDeclaration,
+  compile: ReturnType<typeof createShapeCompiler>,
+): Shape {
+  const shape = compile(fields, mode)
+  return only === undefined ? shape : (input) => shape(input === undefined ? {} : { [only]: input })
+}

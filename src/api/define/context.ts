@@ -1,0 +1,90 @@
+// What a handler is given: who asks, the rows that caller may see, and the parts of the platform it may use.
+import type { Calls } from '../../calls/calls.ts'
+import type { Tokens } from '../../http/tokens.ts'
+import type { Caller } from '../../lib/caller.ts'
+import type { Tenancy } from '../../lib/caller.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { AuditLog } from '../../storage/audit-log.ts'
+import type { AlertLog } from '../../storage/alerts.ts'
+import type { IdempotencyStore } from '../../storage/idempotency.ts'
+import type { RecentCalls } from '../../storage/call-records.ts'
+import type { Repositories, Storage } from '../../storage/storage.ts'
+import type { SpeechVendors } from '../../speech/create-speech.ts'
+import type { LoginThrottle } from '../../http/login-throttle.ts'
+import type { RealmRecords } from '../../dns/realm-records.ts'
+import type { AppEnv } from '../../webhooks/app-env.ts'
+import type { OperatorRules } from './operator-rules.ts'
+
+/** A registered phone, as the registrar knows it. */
+export interface RegisteredPhone {
+  readonly aor: string
+  readonly contact: string
+  readonly expiresAt: number
+  readonly remote: { readonly transport: string; readonly address: string; readonly port: number }
+}
+
+export interface Bindings {
+  get(aor: string): Promise<RegisteredPhone | undefined>
+  list(realm: string): Promise<readonly RegisteredPhone[]>
+  remove(aor: string): Promise<void>
+}
+
+/** A journal event as storage has it: what the facts are is the call engine's knowledge. */
+export interface StoredEvent {
+  readonly seq: number
+  readonly at: number
+  readonly type: string
+}
+
+export interface ApiStorage extends Pick<Storage, 'for' | 'transaction'> {
+  readonly recentCalls: RecentCalls
+  readonly alerts: AlertLog
+  readonly journal: {
+    read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<readonly StoredEvent[] | undefined>
+  }
+  readonly audit: Pick<AuditLog, 'page' | 'verify'>
+  readonly idempotency: IdempotencyStore
+}
+
+export interface PasswordResets {
+  /** False when there is no mail server to send links with. */
+  readonly canMail: boolean
+  /**
+   * Mails a link to whoever has this address, if anybody has. Returns before anything is known of the address: neither
+   * the answer nor its time can tell.
+   */
+  request(email: string): void
+}
+
+/** Spoken clips that are kept; of one account, those it has asked for since the platform started. */
+export interface SpeechCache {
+  size(account_sid?: string): Promise<number>
+  clear(account_sid?: string): Promise<void>
+}
+
+export interface Services {
+  readonly storage: ApiStorage
+  readonly calls: Pick<Calls, 'list' | 'listOfProvider' | 'find' | 'count' | 'journal' | 'hangUp'>
+  readonly bindings: Bindings
+  readonly speech: SpeechVendors
+  /** What is wrong with an array of verbs, or undefined. */
+  readonly verbsFault: (verbs: unknown) => string | undefined
+  /** The secret is read from storage when the platform starts. */
+  readonly tokens: Tokens
+  readonly throttle: LoginThrottle
+  readonly rules: OperatorRules
+  readonly resets: PasswordResets
+  readonly speechCache: SpeechCache
+  readonly appEnv: AppEnv
+  readonly realms: RealmRecords
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** What code that reads and writes records needs; `rows` may be bound to a transaction. */
+export interface RecordContext {
+  readonly caller: Caller
+  readonly rows: Repositories
+  readonly services: Services
+}

@@ -1,0 +1,89 @@
+// ETags of records: what a client has seen, so that it neither reads it again for nothing nor writes over what it has
+// not seen. RFC 9110 §8.8.3 and §13.1.
+import { hash } from 'node:crypto'
+import { AppError } from '../../lib/errors.ts'
+import { loadHooks } from './nested-hooks.ts'
+import type { Hooks } from './record.ts'
+import type { ResourcePlan } from './resource.ts'
+import type { ApiRequest } from './route.ts'
+import type { Cells } from './rows.ts'
+
+export interface SeenRecord {
+  readonly record: Readonly<Record<string, unknown>>
+  /** Changes with everything the record shows: its row, its hooks, what is joined to it. */
+  readonly etag: string
+}
+
+export async function seenRecord(plan: ResourcePlan, row: Cells, request: ApiRequest): Promise<SeenRecord> {
+  const { form } = plan
+  const hooks = await loadHooks([row], form.hookColumns, request.rows)
+  const [joined] = (await plan.join?.([row], request)) ?? []
+  return {
+    record: { ...form.toWire(row, hooks), ...joined },
+    etag: etagOf(row, form.hookColumns, hooks, joined),
+  }
+}
+
+function etagOf(
+  row: Cells,
+  hookColumns: readonly string[],
+  hooks: Hooks,
+  joined: object | undefined,
+): string {
+  let tag = String(row['version'])
+  for (const column of hookColumns) {
+    const sid = row[column]
+    tag += `.${typeof sid === 'string' ? (hooks.get(sid)?.version ?? 0) : 0}`
+  }
+  // Rows of other tables have versions of their own; what they come to is hashed instead.
+  if (joined !== undefined) tag += `.${hash('sha256', JSON.stringify(joined), 'base64url').slice(0, 22)}`
+  return `"${tag}"`
+}
+
+type Headers = ApiRequest['headers']
+
+/** Throws stale_record when the client has seen another state of the record than there is. */
+export async function demandSeen(plan: ResourcePlan, row: Cells, request: ApiRequest): Promise<void> {
+  const { headers } = request
+  if (headers['if-match'] === undefined && headers['if-none-match'] === undefined) return
+  demandTag(headers, (await seenRecord(plan, row, request)).etag)
+}
+
+/** As `demandSeen`, for a record whose ETag is known. */
+export function demandTag(headers: Headers, etag: string): void {
+  const [match, noneMatch] = [tagsIn(headers, 'if-match'), tagsIn(headers, 'if-none-match')]
+  // RFC 9110 §13.1.1: If-Match compares strongly, so a weak tag never matches.
+  if (match !== undefined && match !== '*' && !match.includes(etag)) throw stale()
+  if (noneMatch !== undefined && (noneMatch === '*' || noneMatch.some((tag) => opaque(tag) === etag)))
+    throw stale()
+}
+
+/** Whether the client has this state already. */
+export function isSeen(headers: Headers, etag: string): boolean {
+  const tags = tagsIn(headers, 'if-none-match')
+  return tags !== undefined && (tags === '*' || tags.some((tag) => opaque(tag) === etag))
+}
+
+function opaque(tag: string): string {
+  return tag.startsWith('W/') ? tag.slice(2) : tag
+}
+
+const oneTag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`
+const tagList = new RegExp(String.raw`^\s*${oneTag}(?:\s*,\s*${oneTag})*\s*$`)
+
+function tagsIn(headers: Headers, name: 'if-match' | 'if-none-match'): readonly string[] | '*' | undefined {
+  const value = headers[name]
+  if (value === undefined) return undefined
+  const text = typeof value === 'string' ? value : value.join(',')
+  if (text.trim() === '*') return '*'
+  if (!tagList.test(text))
+    throw new AppError(
+      'bad_request',
+      `${name === 'if-match' ? 'If-Match' : 'If-None-Match'} must be * or ETags`,
+    )
+  return text.match(new RegExp(oneTag, 'g')) ?? []
+}
+
+function stale(): AppError {
+  return new AppError('stale_record', 'the record is not, or no longer, as the request supposes')
+}

@@ -1,0 +1,261 @@
+// The kinds of field a declaration is made of. The leniency that clients rely on lives here and nowhere else.
+import type { TableName } from '../../storage/storage.ts'
+import { createField, plainFacts } from './field.ts'
+import type { Field, JsonSchema } from './field.ts'
+
+// No control characters: text may end up in a SIP header, a log line or a terminal.
+const printable = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
+const printableRule = 'must not contain control characters'
+
+export interface TextRule {
+  readonly min?: number
+  readonly max: number
+  /** A regular expression in place of "no control characters". */
+  readonly pattern?: string
+  /** The pattern in words: "must be ...". */
+  readonly rule?: string
+  readonly lowerCase?: boolean
+  /** Control characters too: JSON text, passwords of people. */
+  readonly anyCharacters?: boolean
+}
+
+export function text(rules: TextRule): Field<string> {
+  const { min = 0, max, pattern = printable, lowerCase = false, anyCharacters = false } = rules
+  const rule = rules.rule ?? printableRule
+  return createField({
+    ...plainFacts,
+    schema: {
+      type: 'string',
+      ...(min > 0 ? { minLength: min } : {}),
+      maxLength: max,
+      ...(anyCharacters ? {} : { pattern, 'x-rule': rule }),
+    },
+    normalize: lowerCase ? (value) => (typeof value === 'string' ? value.toLowerCase() : value) : undefined,
+  })
+}
+
+/** What answers show in place of a secret. Sent back, it means: as it is. It tells nothing, not even a length. */
+export const secretMask = 'XXXXXXXX'
+
+/** A text that is never answered. Empty clears it. */
+export function secret(rules: TextRule): Field<string | null, 'optional'> {
+  const { facts } = text(rules).nullable()
+  return createField({
+    ...facts,
+    normalize: (value) => (value === secretMask ? undefined : value === '' ? null : value),
+    fromCell: (cell) => (cell === null ? null : secretMask),
+    description: `Answered as ${secretMask}, which may be sent back and changes nothing.`,
+    example: secretMask,
+  })
+}
+
+/** The id of a record; of `table`, when it must name an existing one that the caller sees. */
+export function sid(table?: TableName): Field<string> {
+  return createField({
+    ...plainFacts,
+    schema: { type: 'string', format: 'uuid' },
+    references: table,
+    example: '5f0c4e9a-2f3b-4c55-9d0e-7b1a3c2d4e5f',
+  })
+}
+
+const flags: ReadonlyMap<unknown, 0 | 1> = new Map<unknown, 0 | 1>([
+  [true, 1],
+  [false, 0],
+  ['1', 1],
+  ['0', 0],
+])
+const textFlags: ReadonlyMap<string, 0 | 1> = new Map([
+  ['true', 1],
+  ['false', 0],
+  ['1', 1],
+  ['0', 0],
+])
+
+/** A stored flag: 0 or 1 in answers; true, false, "1" and "0" are taken too. */
+export function flag(): Field<0 | 1> {
+  return createField({
+    ...plainFacts,
+    schema: { type: 'integer', enum: [0, 1] },
+    normalize: (value) => flags.get(value) ?? value,
+    fromText: (value) => textFlags.get(value) ?? value,
+  })
+}
+
+/** A real JSON boolean in answers; 1, 0, "1" and "0" are taken too. */
+export function boolean(): Field<boolean> {
+  return createField({
+    ...plainFacts,
+    schema: { type: 'boolean' },
+    normalize: (value) => {
+      const known = value === 1 || value === 0 ? value : flags.get(value)
+      return known === undefined ? value : known === 1
+    },
+    fromText: (value) => {
+      const known = textFlags.get(value)
+      return known === undefined ? value : known === 1
+    },
+    toCell: (value) => (value === true ? 1 : 0),
+    fromCell: (cell) => cell === 1,
+  })
+}
+
+export function integer({ min, max }: { readonly min: number; readonly max: number }): Field<number> {
+  return createField({
+    ...plainFacts,
+    schema: { type: 'integer', minimum: min, maximum: max },
+    fromText: (value) => (/^-?\d{1,15}$/.test(value) ? Number(value) : value),
+  })
+}
+
+/** One of a few words: taken in any case, answered as declared. */
+export function choice<const C extends string>(choices: readonly C[]): Field<C> {
+  const canonical = new Map(choices.map((word) => [word.toLowerCase(), word]))
+  return createField({
+    ...plainFacts,
+    schema: { type: 'string', enum: choices },
+    normalize: (value) => (typeof value === 'string' ? (canonical.get(value.toLowerCase()) ?? value) : value),
+  })
+}
+
+// RFC 3339 §5.6, with the offset; what a browser's toISOString makes is one of these.
+const isoTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?$/
+const isoDate = /^\d{4}-\d{2}-\d{2}$/
+
+/** A moment: ISO 8601 text in answers and in bodies, epoch milliseconds in the database; those are taken too. */
+export function time(): Field<number> {
+  return createField({
+    ...plainFacts,
+    schema: { type: 'string', format: 'date-time' },
+    // The canonical value is epoch ms; `compileShape` checks it as an integer.
+    normalize: (value) => (typeof value === 'string' ? parseTime(value) : value),
+    fromText: (value) => (/^\d{1,15}$/.test(value) ? Number(value) : parseTime(value)),
+    fromCell: (cell) => (cell === null ? null : new Date(Number(cell)).toISOString()),
+    example: '2026-11-21T08:30:00.000Z',
+  })
+}
+
+function parseTime(value: string): unknown {
+  if (!isoTime.test(value) && !isoDate.test(value)) return value
+  // Without an offset it is UTC: the server's own time zone is nobody's business.
+  const isLocal = /[Tt ]/.test(value) && !/([Zz]|[+-]\d{2}:?\d{2})$/.test(value)
+  const at = Date.parse(isLocal ? `${value}Z` : value)
+  return Number.isNaN(at) ? value : at
+}
+
+/** A JSON object, stored as text. */
+export function json<T extends object = Record<string, unknown>>(
+  // Open, or the serializer would leave its members out.
+  schema: JsonSchema = { type: 'object', maxProperties: 200, additionalProperties: true },
+): Field<T> {
+  return createField({
+    ...plainFacts,
+    schema,
+    toCell: (value) => JSON.stringify(value),
+    fromCell: (cell) => (cell === null ? null : (JSON.parse(String(cell)) as unknown)),
+  })
+}
+
+/** A list of short texts. */
+export function texts({
+  max,
+  maxLength,
+}: {
+  readonly max: number
+  readonly maxLength: number
+}): Field<readonly string[]> {
+  return createField({
+    ...plainFacts,
+    schema: {
+      type: 'array',
+      maxItems: max,
+      items: { type: 'string', maxLength, pattern: printable, 'x-rule': printableRule },
+    },
+  })
+}
+
+/** A field that older clients expect and that is always null. */
+export function retired(): Field<null, 'read-only'> {
+  return createField({
+    ...plainFacts,
+    schema: { type: 'string' },
+    presence: 'read-only',
+    unset: 'null',
+    fromCell: () => null,
+    description: 'Always null; kept for older clients.',
+  })
+}
+
+const hookUrlSchema: JsonSchema = {
+  type: 'string',
+  maxLength: 1024,
+  'x-hook-url': true,
+  description: 'An absolute http, https, ws or wss URL.',
+}
+
+export function hookUrl(): Field<string> {
+  return createField({ ...plainFacts, schema: hookUrlSchema, example: 'https://app.example.com/call' })
+}
+
+/** A hook as it is sent: with `webhook_sid` it edits that record in place. */
+export interface HookInput {
+  readonly webhook_sid?: string
+  readonly url: string
+  readonly method?: 'GET' | 'POST'
+  readonly username?: string | null
+  readonly password?: string | null
+}
+
+export interface HookRule {
+  /** What an empty object, or one with an empty url, does to the hook that is there. */
+  readonly empty: 'clears' | 'changes nothing'
+  /** Whether answers carry the hook's own id. */
+  readonly showsSid: boolean
+}
+
+/** A nested hook: a row of `webhooks` that lives and dies with its record. Its column is `<name>_sid`. */
+export function webhook({ empty, showsSid }: HookRule): Field<HookInput> {
+  return createField({
+    ...plainFacts,
+    kind: 'hook',
+    schema: hookSchema(showsSid),
+    normalize: (value) => normalizeHook(value, empty),
+    example: { url: 'https://app.example.com/call', method: 'POST', username: null, password: null },
+  })
+}
+
+function hookSchema(showsSid: boolean): JsonSchema {
+  const credential = { type: ['string', 'null'], maxLength: 255, pattern: printable, 'x-rule': printableRule }
+  return {
+    type: 'object',
+    required: ['url'],
+    properties: {
+      ...(showsSid ? { webhook_sid: { type: 'string' } } : {}),
+      url: hookUrlSchema,
+      method: { type: 'string', enum: ['GET', 'POST'], default: 'POST' },
+      username: { ...credential, description: 'For HTTP Basic authentication.' },
+      password: credential,
+    },
+  }
+}
+
+function normalizeHook(value: unknown, empty: HookRule['empty']): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const given = value as Readonly<Record<string, unknown>>
+  const { url } = given
+  // Forms are sent with every input left empty, method included.
+  if (url === '' || url === null || Object.keys(given).length === 0)
+    return empty === 'clears' ? null : undefined
+  const { webhook_sid, method, username, password } = given
+  return {
+    url,
+    ...(webhook_sid === undefined || webhook_sid === null ? {} : { webhook_sid }),
+    ...(method === undefined || method === null ? {} : { method: upperCase(method) }),
+    ...(username === undefined ? {} : { username: username === '' ? null : username }),
+    ...(password === undefined ? {} : { password: password === '' ? null : password }),
+  }
+}
+
+function upperCase(value: unknown): unknown {
+  return typeof value === 'string' ? value.toUpperCase() : value
+}

@@ -1,0 +1,230 @@
+// Lists: a bare array of everything, or one page of it in an envelope when `page` is asked for.
+import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import type { Access } from '../../http/route.ts'
+import type { Caller } from '../../lib/caller.ts'
+import { integer, text } from './fields.ts'
+import { createField } from './field.ts'
+import type { Field, Fields } from './field.ts'
+import type { RecordContext } from './context.ts'
+import { loadHooks } from './nested-hooks.ts'
+import type { ResourcePlan } from './resource.ts'
+import type { ApiRequest, ApiRoute, Reply } from './route.ts'
+import { repositoryOf } from './rows.ts'
+import type { AnyListOptions, AnyRepository, Cells } from './rows.ts'
+import { findParent } from './write-record.ts'
+
+export interface ListRules {
+  /** The text column that is searched and that pages are ordered by. */
+  readonly search?: string
+  /** The query parameter of the search; `name` when left out. */
+  readonly searchBy?: string
+  /** What is looked for, when that is not the text as it was given. */
+  readonly searchText?: (given: string) => string
+  /** Query parameters that a column of the same name must equal. */
+  readonly filters?: Fields
+  /** Of a list without pages; the id when left out. */
+  readonly orderBy?: readonly string[]
+  readonly isPaged?: boolean
+  /** Narrows the list further than the caller's tenancy does. */
+  readonly where?: (caller: Caller) => Cells
+}
+
+const defaultPageSize = 50
+
+const paging: Record<'page' | 'page_size', Field<number | null, 'optional'>> = {
+  page: integer({ min: 0, max: 10_000_000 })
+    .optional()
+    .describe('From 1. With it the answer is an envelope, without it an array of everything.'),
+  page_size: integer({ min: 1, max: 10_000 }).optional().describe('Records on a page; 50 when left out.'),
+}
+
+function searchQuery(column: string | undefined, parameter: string): Fields {
+  if (column === undefined) return {}
+  const sentence = `Only records whose ${column} contains this, in any case.`
+  return { [parameter]: text({ max: 255 }).optional().describe(sentence) }
+}
+
+/** Parts are listed by the record they belong to. */
+function parentQuery({ owner, fields }: ResourcePlan): Fields {
+  if (typeof owner !== 'object') return {}
+  const field = fields[owner.partOf]
+  return field === undefined ? {} : { [owner.partOf]: field }
+}
+
+/** A filter that a form leaves empty filters nothing. */
+function emptyIsNothing(filters: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, { facts }]) => {
+      const { fromText = (text: string): unknown => text } = facts
+      return [name, createField({ ...facts, fromText: (text) => (text === '' ? undefined : fromText(text)) })]
+    }),
+  )
+}
+
+export interface ListRouteOptions {
+  readonly plan: ResourcePlan
+  readonly path: string
+  readonly access: Access
+  readonly operationId: string
+  readonly where?: (request: ApiRequest) => Cells
+}
+
+export function createListRoute(options: ListRouteOptions): ApiRoute {
+  const { plan, path, access, operationId } = options
+  const { search: column, searchBy = 'name', filters = {}, isPaged = false } = plan.list ?? {}
+  const query = {
+    ...parentQuery(plan),
+    ...(isPaged ? paging : {}),
+    ...searchQuery(column, searchBy),
+    ...emptyIsNothing(filters),
+  }
+  return {
+    method: 'GET',
+    path,
+    access,
+    openToViewOnly: false,
+    operationId,
+    tag: plan.path.slice(1),
+    summary: `Lists ${plan.noun}s.`,
+    description: plan.summary,
+    query: Object.keys(query).length === 0 ? undefined : query,
+    body: undefined,
+    reply: listReply(plan, isPaged),
+    errors: [],
+    handle: (request) => list(plan, request, options.where?.(request) ?? {}),
+  }
+}
+
+async function list(plan: ResourcePlan, request: ApiRequest, where: Cells): Promise<string | Readable> {
+  const { search: column = plan.key, searchBy = 'name', orderBy = [plan.key] } = plan.list ?? {}
+  const { page, page_size = defaultPageSize } = request.query as {
+    readonly page?: number
+    readonly page_size?: number
+  }
+  if (typeof plan.owner === 'object') await findParent(plan, request.query[plan.owner.partOf], request)
+  const repository = repositoryOf(request.rows, plan.table)
+  const text = request.query[searchBy]
+  const { searchText = (given: string) => given } = plan.list ?? {}
+  const matching = {
+    where: { ...where, ...filtersOf(plan, request) },
+    ...(typeof text !== 'string' || text === '' ? {} : { contains: { column, text: searchText(text) } }),
+  }
+  if (page === undefined) {
+    const isByKey = orderBy.length === 1 && orderBy[0] === plan.key
+    const chunks = isByKey
+      ? chunksByKey(plan.key, repository, matching)
+      : slices(repository, { ...matching, orderBy })
+    return toArrayText(chunks, (rows) => toTexts(plan, rows, request))
+  }
+  // Clients that count pages from zero mean the first one.
+  const number = Math.max(1, page)
+  const [total, rows] = await Promise.all([
+    repository.count(matching),
+    repository.list({
+      ...matching,
+      orderBy: [column],
+      limit: page_size,
+      offset: (number - 1) * page_size,
+    }),
+  ])
+  const data = await toTexts(plan, rows, request)
+  return `{"total":${total},"page":${number},"page_size":${page_size},"data":[${data.join()}]}`
+}
+
+// About three milliseconds of work each: nobody else waits longer while a long list is made.
+const chunkRows = 512
+
+/** Each chunk is read when the one before it has gone out: a long list is never in memory as a whole. */
+async function* chunksByKey(
+  key: string,
+  repository: AnyRepository,
+  matching: AnyListOptions,
+): AsyncGenerator<Cells[]> {
+  let after: string | undefined
+  for (;;) {
+    const rows = await repository.list({
+      ...matching,
+      orderBy: [key],
+      limit: chunkRows,
+      ...(after === undefined ? {} : { after }),
+    })
+    yield rows
+    if (rows.length < chunkRows) return
+    after = String(rows.at(-1)?.[key])
+  }
+}
+
+/** In another order the rows are read at once, and only what is made of them is made by and by. */
+async function* slices(repository: AnyRepository, options: AnyListOptions): AsyncGenerator<Cells[]> {
+  const rows = await repository.list(options)
+  for (let at = 0; at < Math.max(rows.length, 1); at += chunkRows) yield rows.slice(at, at + chunkRows)
+}
+
+/** One text when one chunk is all there is; else a stream, between whose pieces others have their turn. */
+async function toArrayText(
+  chunks: AsyncGenerator<Cells[]>,
+  toText: (rows: Cells[]) => Promise<readonly string[]>,
+): Promise<string | Readable> {
+  const first = await chunks.next()
+  const start = await toText(first.done === true ? [] : first.value)
+  if (start.length < chunkRows) return `[${start.join()}]`
+  return Readable.from(pieces(), { objectMode: false })
+
+  async function* pieces(): AsyncGenerator<string> {
+    yield `[${start.join()}`
+    for await (const rows of chunks) {
+      await setImmediate()
+      if (rows.length > 0) yield `,${(await toText(rows)).join()}`
+    }
+    yield ']'
+  }
+}
+
+/** Rows as JSON text. */
+async function toTexts(
+  plan: ResourcePlan,
+  rows: readonly Cells[],
+  context: RecordContext,
+): Promise<readonly string[]> {
+  if (plan.join !== undefined)
+    return (await toRecords(plan, rows, context)).map((record) => JSON.stringify(record))
+  const hooks = await loadHooks(rows, plan.form.hookColumns, context.rows)
+  return rows.map((row) => plan.form.toText(row, hooks))
+}
+
+function filtersOf({ list: { filters = {} } = {}, owner }: ResourcePlan, { query }: ApiRequest): Cells {
+  const names = [...Object.keys(filters), ...(typeof owner === 'object' ? [owner.partOf] : [])]
+  const given = names.filter((name) => query[name] !== undefined && query[name] !== null)
+  return Object.fromEntries(given.map((name) => [name, query[name] as Cells[string]]))
+}
+
+/** Rows as the wire shows them: hooks joined, and what the resource joins itself. */
+export async function toRecords(
+  plan: ResourcePlan,
+  rows: readonly Cells[],
+  context: RecordContext,
+): Promise<Record<string, unknown>[]> {
+  const hooks = await loadHooks(rows, plan.form.hookColumns, context.rows)
+  const joined = await plan.join?.(rows, context)
+  return rows.map((row, index) => ({ ...plan.form.toWire(row, hooks), ...joined?.[index] }))
+}
+
+function listReply({ form, name }: ResourcePlan, isPaged: boolean): Reply {
+  const array = { type: 'array', items: form.schema }
+  if (!isPaged)
+    return { status: 200, description: 'All of them.', schema: array, component: name, isText: true }
+  const count = { type: 'integer' }
+  const envelope = {
+    type: 'object',
+    properties: { total: count, page: count, page_size: count, data: array },
+    required: ['total', 'page', 'page_size', 'data'],
+  }
+  return {
+    status: 200,
+    description: 'All of them, or one page when `page` is given.',
+    schema: { anyOf: [array, envelope] },
+    component: name,
+    isText: true,
+  }
+}

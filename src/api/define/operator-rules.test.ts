@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemTenancy } from '../../lib/caller.ts'
+import { openTestApi } from '../../../test/support/api.ts'
+import type { TestApi } from '../../../test/support/api.ts'
+
+let api: TestApi
+afterAll(() => api.close())
+
+async function post(path: string, token: string, sent: object): Promise<string> {
+  const answer = await api.post(path, token, sent)
+  expect(answer.status).toBe(201)
+  return (answer.body as { sid: string }).sid
+}
+
+describe('quotas', () => {
+  beforeAll(async () => {
+    api = await openTestApi({ rules: { hasQuotas: true, keepsCarriers: false, minNetmask: 1 } })
+  })
+
+  it('refuse an account one carrier more with 422, and nobody else', async () => {
+    const { account_sid, accountKey, providerKey } = api.own
+    const sent = { name: 'a carrier', account_sid }
+    for (let count = 0; count < 10; count++) await post('/VoipCarriers', accountKey, sent)
+    const path = `/Accounts/${account_sid}/VoipCarriers`
+    for (const at of ['/VoipCarriers', path]) {
+      const answer = await api.post(at, accountKey, sent)
+      expect(answer.status).toBe(422)
+      expect(answer.body).toMatchObject({
+        msg: 'an account may have 10 voip carriers',
+        code: 'quota_reached',
+      })
+    }
+    const templates = (await api.get('/PredefinedCarriers', accountKey)).body as {
+      predefined_carrier_sid: string
+    }[]
+    const { predefined_carrier_sid } = templates[0]!
+    const made = await api.post(
+      `/Accounts/${account_sid}/PredefinedCarriers/${predefined_carrier_sid}`,
+      accountKey,
+    )
+    expect(made.status).toBe(422)
+    await post('/VoipCarriers', providerKey, sent)
+    await post('/VoipCarriers', api.sibling.accountKey, { name: 'a carrier' })
+  })
+
+  it.each([
+    ['phone_numbers', 200, '/PhoneNumbers', { number: '9999' }],
+    ['applications', 50, '/Applications', application('one more')],
+    ['api_keys', 10, '/ApiKeys', {}],
+  ] as const)('count %s up to %i', async (table, quota, path, sent) => {
+    const { account_sid, accountKey } = api.own
+    await api.storage.transaction(systemTenancy, async (rows) => {
+      const present = await rows[table].count({ where: { account_sid } })
+      for (let n = present; n < quota; n++) {
+        if (table === 'phone_numbers')
+          await rows.phone_numbers.insert({ account_sid, number: `${n}`, received_number: `${n}` })
+        if (table === 'applications') await rows.applications.insert({ account_sid, name: `${n}` })
+        if (table === 'api_keys')
+          await rows.api_keys.insert({ account_sid, token_hash: `${n}`, token_prefix: '' })
+      }
+    })
+    const answer = await api.post(path, accountKey, { ...sent, account_sid })
+    expect(answer.status).toBe(422)
+    expect(answer.body).toMatchObject({ msg: `an account may have ${quota} ${table.replace('_', ' ')}` })
+    expect((await api.post(path, api.adminKey, { ...sent, account_sid })).status).toBeLessThan(300)
+  })
+
+  it('count gateways over all carriers of the account', async () => {
+    const { account_sid, accountKey } = api.own
+    const listed = (await api.get('/VoipCarriers', accountKey)).body as { voip_carrier_sid: string }[]
+    const { voip_carrier_sid } = listed[0]!
+    await api.storage.transaction(systemTenancy, async ({ sip_gateways }) => {
+      for (let n = 0; n < 150; n++)
+        await sip_gateways.insert({ account_sid, voip_carrier_sid, ipv4: '192.0.2.1' })
+    })
+    const sent = { voip_carrier_sid, ipv4: '192.0.2.1' }
+    expect((await api.post('/SipGateways', accountKey, sent)).status).toBe(422)
+  })
+})
+
+function application(name: string) {
+  const hook = { url: 'https://a.example.com' }
+  return { name, call_hook: hook, call_status_hook: hook }
+}
+
+describe('carriers that the operator keeps', () => {
+  beforeAll(async () => {
+    await api.close()
+    api = await openTestApi({ rules: { hasQuotas: false, keepsCarriers: true, minNetmask: 24 } })
+  })
+
+  it('are read by an account, and changed by those above it', async () => {
+    const { account_sid, accountKey, providerKey } = api.own
+    const voip_carrier_sid = await post('/VoipCarriers', providerKey, { name: 'a carrier', account_sid })
+    const gateway = { voip_carrier_sid, ipv4: '192.0.2.1' }
+    const sip = await post('/SipGateways', providerKey, gateway)
+    const smpp = await post('/SmppGateways', providerKey, gateway)
+    const number = await post('/PhoneNumbers', providerKey, { number: '1', account_sid })
+    for (const [path, sid, sent] of [
+      ['/VoipCarriers', voip_carrier_sid, { name: 'another' }],
+      ['/SipGateways', sip, gateway],
+      ['/SmppGateways', smpp, gateway],
+      ['/PhoneNumbers', number, { number: '2' }],
+      [`/Accounts/${account_sid}/VoipCarriers`, undefined, { name: 'another' }],
+    ] as const) {
+      const answers = [await api.post(path, accountKey, sent)]
+      if (sid !== undefined) {
+        answers.push(await api.put(`${path}/${sid}`, accountKey, {}))
+        answers.push(await api.delete(`${path}/${sid}`, accountKey))
+        expect((await api.get(`${path}/${sid}`, accountKey)).status).toBe(200)
+      }
+      for (const { status, body } of answers) {
+        expect(status).toBe(400)
+        expect(body).toMatchObject({ msg: expect.stringContaining('managed by the operator') })
+      }
+    }
+    expect((await api.delete(`/VoipCarriers/${voip_carrier_sid}`, providerKey)).status).toBe(204)
+  })
+
+  it('stand for no wider network than the operator allows', async () => {
+    const voip_carrier_sid = await post('/VoipCarriers', api.adminKey, { name: 'a carrier' })
+    const gateway = { voip_carrier_sid, ipv4: '192.0.2.0', inbound: true }
+    for (const path of ['/SipGateways', '/SmppGateways']) {
+      const answer = await api.post(path, api.adminKey, { ...gateway, netmask: 23 })
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ msg: 'netmask must be at least 24 on this platform' })
+      const sid = await post(path, api.adminKey, { ...gateway, netmask: 24 })
+      expect((await api.put(`${path}/${sid}`, api.adminKey, { netmask: 1 })).status).toBe(400)
+    }
+  })
+})

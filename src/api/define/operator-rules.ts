@@ -1,0 +1,47 @@
+// What the operator of a platform may withhold from its accounts; all of it is off unless a setting says otherwise.
+import { AppError } from '../../lib/errors.ts'
+import type { TableName } from '../../storage/storage.ts'
+import type { RecordContext } from './context.ts'
+import { repositoryOf } from './rows.ts'
+
+export interface OperatorRules {
+  /** Accounts may have so many records of a kind as `quotas` says. */
+  readonly hasQuotas: boolean
+  /** Carriers, gateways and phone numbers are not for accounts to change. */
+  readonly keepsCarriers: boolean
+  /** The widest network a gateway may stand for, in bits of its netmask. */
+  readonly minNetmask: number
+}
+
+export const freeHand: OperatorRules = { hasQuotas: false, keepsCarriers: false, minNetmask: 1 }
+
+const quotas: { readonly [T in TableName]?: number } = {
+  api_keys: 10,
+  applications: 50,
+  phone_numbers: 200,
+  sip_gateways: 150,
+  speech_credentials: 10,
+  voip_carriers: 10,
+}
+
+/** Asked before an account gets one more record of its own. */
+export async function demandQuota(
+  table: TableName,
+  { caller, rows, services }: RecordContext,
+): Promise<void> {
+  const quota = quotas[table]
+  const { tenancy } = caller
+  if (quota === undefined || tenancy.level !== 'account' || !services.rules.hasQuotas) return
+  const { account_sid } = tenancy
+  const present = await repositoryOf(rows, table).count({ where: { account_sid } })
+  if (present >= quota)
+    throw new AppError('quota_reached', `an account may have ${quota} ${table.replaceAll('_', ' ')}`)
+}
+
+export function demandCarrierRights({ caller, services }: Pick<RecordContext, 'caller' | 'services'>): void {
+  if (caller.tenancy.level === 'account' && services.rules.keepsCarriers)
+    throw new AppError(
+      'bad_request',
+      'carriers, gateways and phone numbers are managed by the operator of this platform',
+    )
+}

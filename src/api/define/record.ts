@@ -1,0 +1,102 @@
+// Between a row and what the wire shows of it: which column a field has, what is masked, joined or left out.
+import type { Cells, HookRow } from './rows.ts'
+import type { Fields, FieldFacts, JsonSchema } from './field.ts'
+import { withNull } from './shape.ts'
+
+export type Hooks = ReadonlyMap<string, HookRow>
+
+export interface RecordForm {
+  /** JSON Schema of the record as answered. */
+  readonly schema: JsonSchema
+  readonly hookColumns: readonly string[]
+  toWire(row: Cells, hooks: Hooks): Record<string, unknown>
+  /** The same as JSON text, for half the time: lists are made of it. */
+  toText(row: Cells, hooks: Hooks): string
+  /** The columns that values (canonical, hooks excepted) go to. */
+  toCells(values: Readonly<Record<string, unknown>>): Cells
+}
+
+export function columnOf(name: string, facts: FieldFacts): string {
+  return facts.column ?? (facts.kind === 'hook' ? `${name}_sid` : name)
+}
+
+interface Reader {
+  readonly name: string
+  /** The name as it stands in JSON text, with its colon. */
+  readonly label: string
+  readonly column: string
+  readonly facts: FieldFacts
+}
+
+export function createRecordForm(fields: Fields): RecordForm {
+  const readers = Object.entries(fields).map(([name, { facts }]): Reader => ({
+    name,
+    label: `${JSON.stringify(name)}:`,
+    facts,
+    column: columnOf(name, facts),
+  }))
+  return {
+    schema: recordSchema(readers),
+    hookColumns: readers.filter(({ facts }) => facts.kind === 'hook').map(({ column }) => column),
+    toWire(row, hooks) {
+      const record: Record<string, unknown> = {}
+      for (const { name, column, facts } of readers) {
+        const cell = row[column] ?? null
+        const value = facts.kind === 'hook' ? hookOf(cell, hooks, facts) : read(cell, facts)
+        if (value !== null || facts.unset !== 'absent') record[name] = value
+      }
+      return record
+    },
+    toText(row, hooks) {
+      let text = ''
+      for (const { label, column, facts } of readers) {
+        const cell = row[column] ?? null
+        const value = facts.kind === 'hook' ? hookOf(cell, hooks, facts) : read(cell, facts)
+        if (value === undefined || (value === null && facts.unset === 'absent')) continue
+        text += `${text === '' ? '' : ','}${label}${value === null ? 'null' : JSON.stringify(value)}`
+      }
+      return `{${text}}`
+    },
+    toCells(values) {
+      const cells: Cells = {}
+      for (const { name, column, facts } of readers) {
+        const value = values[name]
+        if (value === undefined || facts.kind === 'hook') continue
+        cells[column] =
+          value === null || facts.toCell === undefined ? (value as Cells[string]) : facts.toCell(value)
+      }
+      return cells
+    },
+  }
+}
+
+function read(cell: Cells[string], { fromCell }: FieldFacts): unknown {
+  return fromCell === undefined ? cell : fromCell(cell ?? null)
+}
+
+function hookOf(cell: Cells[string], hooks: Hooks, { schema }: FieldFacts): unknown {
+  // A hook the caller may not see (its provider's) is answered as if there were none.
+  const hook = typeof cell === 'string' ? hooks.get(cell) : undefined
+  if (hook === undefined) return null
+  const { webhook_sid, url, method, username, password } = hook
+  const shown = { url, method, username, password }
+  return 'webhook_sid' in (schema['properties'] as object) ? { webhook_sid, ...shown } : shown
+}
+
+function recordSchema(readers: readonly Reader[]): JsonSchema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(readers.map(({ name, facts }) => [name, answeredSchema(facts)])),
+    required: readers.filter(({ facts }) => facts.unset !== 'absent').map(({ name }) => name),
+  }
+}
+
+/** The value as answered; with null only where null is what "unset" looks like. */
+function answeredSchema({ schema, unset, description, example }: FieldFacts): JsonSchema {
+  const value = unset === 'null' ? withNull(schema) : schema
+  return {
+    ...value,
+    ...(description === undefined ? {} : { description }),
+    ...(example === undefined ? {} : { examples: [example] }),
+  }
+}

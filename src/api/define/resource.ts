@@ -1,0 +1,331 @@
+// How a REST resource is declared, and the endpoints that follow from it.
+import type { Level } from '../../http/route.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Changes, Fields, JsonSchema, Values } from './field.ts'
+import type { RecordContext, Services } from './context.ts'
+import { demandSeen, isSeen, seenRecord } from './etag.ts'
+import { createRecordForm } from './record.ts'
+import type { RecordForm } from './record.ts'
+import { createListRoute, toRecords } from './list-route.ts'
+import type { ListRouteOptions, ListRules } from './list-route.ts'
+import { ownerFieldOf } from './owner.ts'
+import type { Owner } from './owner.ts'
+import { everyone } from './route.ts'
+import type { ApiRequest, ApiRoute, BodyDeclaration, Reply } from './route.ts'
+import { keyOf, repositoryOf } from './rows.ts'
+import type { Cells, Row, TableName } from './rows.ts'
+import { findTenant, isTenantTable } from './tenant.ts'
+import { createRecord, removeRecord, updateRecord } from './write-record.ts'
+
+export type Operation = 'list' | 'create' | 'read' | 'update' | 'delete'
+
+export interface ResourceDeclaration<T extends TableName, F extends Fields> {
+  /** Singular, for ids and schemas: `Account` makes AccountSid. */
+  readonly name: string
+  /** Singular, as sentences call it; takes an -s in the plural. */
+  readonly noun: string
+  readonly path: `/${string}`
+  /** One sentence that says what it is. */
+  readonly summary: string
+  readonly table: T
+  /** The level that owns the records: admin > service provider > account. */
+  readonly owner: Owner
+  readonly operations: readonly Operation[]
+  readonly fields: F
+  /** Operations that not every level may use. */
+  readonly access?: { readonly [O in Operation]?: readonly Level[] }
+  readonly list?: ListRules
+  /** The path parameter that names one record, when it is not its name followed by Sid. */
+  readonly parameter?: string
+  /** Part of carriers, which the operator of a platform may keep to itself. */
+  readonly isCarrierSide?: boolean
+  /** What a caller is told who names another's account or provider as owner. */
+  readonly foreignOwner?: () => AppError
+  /** Runs before the transaction, which waits for nothing but the database; `row` is the record as it is now. */
+  prepare?(
+    changes: Changes<F>,
+    row: Row<T> | undefined,
+    context: RecordContext & Pick<ApiRequest, 'whenGone'>,
+  ): Promise<void>
+  /** Runs within the transaction, before the record is made. Answers columns that no field sets. */
+  beforeCreate?(values: Values<F>, context: RecordContext): Promise<Partial<Row<T>> | undefined>
+  beforeUpdate?(
+    changes: Changes<F>,
+    row: Row<T>,
+    context: RecordContext,
+  ): Promise<Partial<Row<T>> | undefined>
+  beforeDelete?(row: Row<T>, context: RecordContext): Promise<void>
+  /** Runs within the transaction, once the record is made, changed (the row is the new one) or removed (the old one). */
+  afterWrite?(row: Row<T>, context: RecordContext): Promise<void>
+  /** Members of the record that no column holds, one object per row; `fields` names them read-only. */
+  join?(
+    rows: readonly Row<T>[],
+    context: RecordContext,
+  ): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Runs once the change is durable. */
+  afterUpdate?(row: Row<T>, changes: Changes<F>, services: Services): Promise<void>
+  afterDelete?(row: Row<T>, services: Services): Promise<void>
+}
+
+export interface NestedRoute {
+  readonly path: `/${string}`
+  readonly operationId: string
+  readonly access: readonly Level[]
+}
+
+/** The declaration with its types let go, and what was derived from it. */
+export interface ResourcePlan extends Pick<
+  ResourceDeclaration<TableName, Fields>,
+  | 'name'
+  | 'noun'
+  | 'path'
+  | 'summary'
+  | 'owner'
+  | 'operations'
+  | 'fields'
+  | 'access'
+  | 'list'
+  | 'isCarrierSide'
+  | 'foreignOwner'
+> {
+  readonly table: TableName
+  readonly key: string
+  /** The path parameter that names one record. */
+  readonly parameter: string
+  readonly form: RecordForm
+  prepare?(
+    changes: Cells,
+    row: Cells | undefined,
+    context: RecordContext & Pick<ApiRequest, 'whenGone'>,
+  ): Promise<void>
+  beforeCreate?(values: Cells, context: RecordContext): Promise<Cells | undefined>
+  beforeUpdate?(changes: Cells, row: Cells, context: RecordContext): Promise<Cells | undefined>
+  beforeDelete?(row: Cells, context: RecordContext): Promise<void>
+  afterWrite?(row: Cells, context: RecordContext): Promise<void>
+  join?(rows: readonly Cells[], context: RecordContext): Promise<readonly Readonly<Record<string, unknown>>[]>
+  afterUpdate?(row: Cells, changes: Cells, services: Services): Promise<void>
+  afterDelete?(row: Cells, services: Services): Promise<void>
+}
+
+export interface Resource<T extends TableName = TableName> {
+  readonly routes: readonly ApiRoute[]
+  readonly name: string
+  readonly schema: JsonSchema
+  /** Another path that lists these records. */
+  listedAt(options: Omit<ListRouteOptions, 'plan' | 'access'>): ApiRoute
+  /** Another path that makes them; `given` is what it knows already. */
+  createdAt(options: NestedRoute & { given: (request: ApiRequest) => Cells }): ApiRoute
+  /** Another path that changes one; a record that is not as `where` says is not there. */
+  updatedAt(options: NestedRoute & { where: (request: ApiRequest) => Cells }): ApiRoute
+  /** Makes a record within a transaction as POST does, and answers its id. */
+  create(values: Readonly<Record<string, unknown>>, context: RecordContext): Promise<string>
+  /** Changes one within a transaction as PUT does. */
+  update(sid: string, changes: Readonly<Record<string, unknown>>, context: RecordContext): Promise<void>
+  /** Records as the wire shows them, hooks joined. */
+  toWire(rows: readonly Row<T>[], context: RecordContext): Promise<Record<string, unknown>[]>
+}
+
+export function defineResource<const T extends TableName, const F extends Fields>(
+  declaration: ResourceDeclaration<T, F>,
+): Resource<T> {
+  const form = createRecordForm(declaration.fields)
+  // The hooks of the declaration are typed by its own fields and table; the plan passes them the same values.
+  const plan = {
+    ...declaration,
+    key: keyOf(declaration.table),
+    parameter: declaration.parameter ?? `${declaration.name}Sid`,
+    form,
+  } as unknown as ResourcePlan
+  return {
+    routes: plan.operations.map((operation) => makers[operation](plan)),
+    name: plan.name,
+    schema: form.schema,
+    listedAt: (options) => createListRoute({ plan, access: everyone, ...options }),
+    createdAt: ({ given, ...route }) => ({
+      ...createCreateRoute(plan, given),
+      ...route,
+      // Whose it is stands in the path.
+      body: { fields: plan.fields, mode: 'create' },
+    }),
+    updatedAt: ({ where, ...route }) => ({ ...createUpdateRoute(plan, where), ...route }),
+    create: (values, context) => createRecord(plan, values, context),
+    async update(sid, changes, context) {
+      const row = await repositoryOf(context.rows, plan.table).find(sid)
+      if (row === undefined) throw new AppError('not_found', `no such ${plan.noun}`)
+      await updateRecord(plan, row, { changes, sent: changes }, context)
+    },
+    toWire: (rows, context) => toRecords(plan, rows as unknown as readonly Cells[], context),
+  }
+}
+
+const makers: { readonly [O in Operation]: (plan: ResourcePlan) => ApiRoute } = {
+  list: (plan) =>
+    createListRoute({
+      plan,
+      path: plan.path,
+      access: plan.access?.list ?? everyone,
+      operationId: `list${plan.path.slice(1)}`,
+      where: ({ caller }) => plan.list?.where?.(caller) ?? {},
+    }),
+  create: (plan) => createCreateRoute(plan),
+  read: createReadRoute,
+  update: (plan) => createUpdateRoute(plan),
+  delete: createDeleteRoute,
+}
+
+function common(plan: ResourcePlan, operation: Operation) {
+  return {
+    access: plan.access?.[operation] ?? everyone,
+    openToViewOnly: false,
+    tag: plan.path.slice(1),
+    description: undefined,
+    query: undefined,
+  }
+}
+
+export const createdReply: Reply = {
+  status: 201,
+  description: 'The id of the new record.',
+  component: 'SuccessfulAdd',
+  schema: { type: 'object', properties: { sid: { type: 'string', format: 'uuid' } }, required: ['sid'] },
+}
+
+type CellsOf = (request: ApiRequest) => Cells
+
+function createCreateRoute(plan: ResourcePlan, given?: CellsOf): ApiRoute {
+  const { name, path, table } = plan
+  return {
+    ...common(plan, 'create'),
+    method: 'POST',
+    path,
+    operationId: `create${name}`,
+    summary: `Makes ${oneOf(plan)}.`,
+    description: plan.summary,
+    body: createBodyOf(plan),
+    reply: createdReply,
+    errors: ['duplicate'],
+    async handle(request) {
+      const { services, caller, body } = request
+      const values = given === undefined ? body : mergeGiven(body, given(request))
+      await plan.prepare?.(values as Cells, undefined, request)
+      const sid = await services.storage.transaction(caller.tenancy, (rows) =>
+        createRecord(plan, values, { ...request, rows }),
+      )
+      services.log.info({ table, sid }, 'record created')
+      return { sid }
+    },
+  }
+}
+
+/** What the path says holds; a body may repeat it. */
+function mergeGiven(
+  body: Readonly<Record<string, unknown>>,
+  given: Cells,
+): Readonly<Record<string, unknown>> {
+  for (const [name, value] of Object.entries(given)) {
+    const sent = body[name]
+    if (sent !== undefined && sent !== null && sent !== value)
+      throw new AppError('bad_request', `${name} is not the one in the path`)
+  }
+  return { ...body, ...given }
+}
+
+/** A caller of the owner's own level may leave the owner out: it is known. */
+function createBodyOf({ fields, owner }: ResourcePlan): BodyDeclaration {
+  const name = owner === 'tenant' ? 'service_provider_sid' : ownerFieldOf(owner)
+  const field = name === undefined ? undefined : fields[name]
+  if (name === undefined || field === undefined) return { fields, mode: 'create' }
+  const facts = { ...field.facts, presence: 'optional' } as const
+  return { fields: { ...fields, [name]: { ...field, facts } }, mode: 'create' }
+}
+
+function createReadRoute(plan: ResourcePlan): ApiRoute {
+  const { name, path, parameter, form } = plan
+  return {
+    ...common(plan, 'read'),
+    method: 'GET',
+    path: `${path}/{${parameter}}`,
+    operationId: `get${name}`,
+    summary: `Reads ${oneOf(plan)}.`,
+    description: plan.summary,
+    body: undefined,
+    reply: { status: 200, description: 'The record.', schema: form.schema, component: name },
+    errors: ['not_found'],
+    hasEtag: true,
+    async handle(request) {
+      const { record, etag } = await seenRecord(plan, await findRecord(plan, request), request)
+      request.head.header('etag', etag)
+      if (!isSeen(request.headers, etag)) return record
+      request.head.code(304)
+      return undefined
+    },
+  }
+}
+
+function createUpdateRoute(plan: ResourcePlan, where?: CellsOf): ApiRoute {
+  const { name, path, parameter } = plan
+  return {
+    ...common(plan, 'update'),
+    method: 'PUT',
+    path: `${path}/{${parameter}}`,
+    operationId: `update${name}`,
+    summary: `Changes ${oneOf(plan)}.`,
+    description: 'Fields that are left out keep their values. Ids may be sent back unchanged.',
+    body: { fields: plan.fields, mode: 'update' },
+    reply: { status: 204, description: 'Changed.' },
+    errors: ['not_found', 'duplicate'],
+    hasEtag: true,
+    async handle(request) {
+      const { services, caller, body, rawBody } = request
+      if (plan.prepare !== undefined)
+        await plan.prepare(body as Cells, await findRecord(plan, request, where?.(request)), request)
+      const row = await services.storage.transaction(caller.tenancy, async (rows) => {
+        const context = { ...request, rows }
+        const found = await findRecord(plan, context, where?.(request))
+        await demandSeen(plan, found, context)
+        return updateRecord(plan, found, { changes: body, sent: rawBody }, context)
+      })
+      await plan.afterUpdate?.(row, body as Cells, services)
+    },
+  }
+}
+
+function createDeleteRoute(plan: ResourcePlan): ApiRoute {
+  const { name, path, parameter } = plan
+  return {
+    ...common(plan, 'delete'),
+    method: 'DELETE',
+    path: `${path}/{${parameter}}`,
+    operationId: `delete${name}`,
+    summary: `Removes ${oneOf(plan)}.`,
+    body: undefined,
+    reply: { status: 204, description: 'Removed, with everything that belongs to it.' },
+    errors: ['not_found', 'in_use'],
+    hasEtag: true,
+    async handle(request) {
+      const { services, caller } = request
+      const row = await services.storage.transaction(caller.tenancy, async (rows) => {
+        const context = { ...request, rows }
+        const found = await findRecord(plan, context)
+        await demandSeen(plan, found, context)
+        return removeRecord(plan, found, context)
+      })
+      services.log.info({ table: plan.table, sid: row[plan.key] }, 'record removed')
+      await plan.afterDelete?.(row, services)
+    },
+  }
+}
+
+/** A record that the caller may not see is a record that does not exist. */
+async function findRecord(plan: ResourcePlan, request: ApiRequest, where: Cells = {}): Promise<Cells> {
+  const sid = request.params[plan.parameter] ?? ''
+  if (isTenantTable(plan.table)) return findTenant(plan.table, sid, request)
+  const row = await repositoryOf(request.rows, plan.table).find(sid)
+  const isThere = row !== undefined && Object.entries(where).every(([column, value]) => row[column] === value)
+  if (!isThere) throw new AppError('not_found', `no such ${plan.noun}`)
+  return row
+}
+
+function oneOf({ noun }: Pick<ResourcePlan, 'noun'>): string {
+  return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
+}

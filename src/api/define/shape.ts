@@ -1,0 +1,163 @@
+// Bodies and queries become typed values here: lenient forms made canonical, then one compiled schema,
+// then only what was declared. A refusal names the field.
+import { Ajv } from 'ajv'
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import { AppError } from '../../lib/errors.ts'
+import { isSid } from '../../lib/ids.ts'
+import type { FieldFacts, Fields, JsonSchema } from './field.ts'
+import { hookUrlFault } from './hook-url.ts'
+
+/** How values come: a new record, changes to one, or the texts of a query string. */
+export type ShapeMode = 'create' | 'update' | 'query'
+
+export type Shape = (input: unknown) => Readonly<Record<string, unknown>>
+
+type Prepare = (value: unknown) => unknown
+
+interface Input {
+  readonly name: string
+  readonly facts: FieldFacts
+  readonly prepare: Prepare | undefined
+}
+
+export function createShapeCompiler(): (fields: Fields, mode: ShapeMode) => Shape {
+  const ajv = new Ajv({ strict: true, allowUnionTypes: true, verbose: true })
+  ajv.addFormat('uuid', isSid)
+  ajv.addKeyword({ keyword: 'x-rule', schemaType: 'string' })
+  ajv.addKeyword({
+    keyword: 'x-hook-url',
+    type: 'string',
+    validate: (_: unknown, url: string) => hookUrlFault(url) === undefined,
+  })
+  return (fields, mode) => compileShape(ajv, fields, mode)
+}
+
+function compileShape(ajv: Ajv, fields: Fields, mode: ShapeMode): Shape {
+  const inputs = Object.entries(fields)
+    .filter(([, { facts }]) => isTaken(facts, mode))
+    .map(([name, { facts }]): Input => ({ name, facts, prepare: prepareOf(facts, mode) }))
+  const schema: JsonSchema = {
+    type: 'object',
+    properties: Object.fromEntries(inputs.map(({ name, facts }) => [name, checkedSchema(facts)])),
+    required:
+      mode === 'update' ? [] : inputs.filter(({ facts }) => facts.presence === 'required').map((i) => i.name),
+  }
+  // At the first request: compiling costs milliseconds each, which a start would pay for every endpoint.
+  let validate: ValidateFunction | undefined
+  return (input) => {
+    if (input !== undefined && (typeof input !== 'object' || input === null || Array.isArray(input)))
+      throw new AppError('bad_request', 'the body must be a JSON object')
+    validate ??= ajv.compile(schema)
+    return take(inputs, validate, input as Readonly<Record<string, unknown>> | undefined, mode)
+  }
+}
+
+function take(
+  inputs: readonly Input[],
+  validate: ValidateFunction,
+  given: Readonly<Record<string, unknown>> = {},
+  mode: ShapeMode,
+): Readonly<Record<string, unknown>> {
+  const values: Record<string, unknown> = {}
+  for (const { name, facts, prepare } of inputs) {
+    const raw = given[name]
+    const value = raw === undefined || raw === null || prepare === undefined ? raw : prepare(raw)
+    const isMissing = value === undefined || (value === null && facts.fallback !== undefined)
+    if (!isMissing) values[name] = value
+    else if (facts.fallback !== undefined && (mode !== 'update' || value === null))
+      values[name] = facts.fallback
+  }
+  if (!validate(values)) throw new AppError('bad_request', describeFault(validate.errors?.[0]))
+  return values
+}
+
+function isTaken(facts: FieldFacts, mode: ShapeMode): boolean {
+  if (facts.presence === 'read-only') return false
+  // What an update may only repeat is compared with the record, not parsed.
+  return mode !== 'update' || facts.onUpdate === 'change'
+}
+
+function prepareOf(facts: FieldFacts, mode: ShapeMode): Prepare | undefined {
+  const { fromText, normalize } = facts
+  if (mode === 'query' && fromText !== undefined)
+    return (value) => (typeof value === 'string' ? fromText(value) : value)
+  return normalize
+}
+
+/** The schema of the canonical value, which for a moment is a number. */
+function checkedSchema({ schema, unset }: FieldFacts): JsonSchema {
+  const canonical: JsonSchema =
+    schema['format'] === 'date-time'
+      ? { type: 'integer', minimum: 0, maximum: 253_402_300_799_999, 'x-rule': 'must be an ISO 8601 time' }
+      : schema
+  return unset === 'never' ? canonical : withNull(canonical)
+}
+
+/** The same schema, with null allowed. */
+export function withNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: choices } = schema
+  return {
+    ...schema,
+    ...(typeof type === 'string' ? { type: [type, 'null'] } : {}),
+    ...(Array.isArray(choices) ? { enum: [...(choices as unknown[]), null] } : {}),
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+}
+
+function describeFault(error: ErrorObject | undefined): string {
+  if (error === undefined) return 'the body is not valid'
+  const path = error.instancePath.slice(1).replaceAll('/', '.')
+  if (error.keyword === 'required') {
+    const { missingProperty } = error.params as { missingProperty: string }
+    return `${path === '' ? '' : `${path}.`}${missingProperty} is required`
+  }
+  return `${path} ${ruleOf(error)}`
+}
+
+function ruleOf(error: ErrorObject): string {
+  const { limit, allowedValues, type } = error.params as {
+    readonly limit?: number
+    readonly allowedValues?: readonly unknown[]
+    readonly type?: string | readonly string[]
+  }
+  const rule: unknown = error.parentSchema?.['x-rule']
+  switch (error.keyword) {
+    case 'type':
+      // Of text the rule speaks of its characters; of others, of what they are.
+      if (typeof rule === 'string' && ![error.parentSchema?.['type']].flat().includes('string')) return rule
+      return `must be ${[type ?? []].flat().map(nameType).join(' or ')}`
+    case 'enum':
+      return `must be one of ${(allowedValues ?? []).map((choice) => JSON.stringify(choice)).join(', ')}`
+    case 'maxLength':
+      return `must have at most ${limit} characters`
+    case 'minLength':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`
+    case 'minimum':
+      return `must be at least ${limit}`
+    case 'maximum':
+      return `must be at most ${limit}`
+    case 'maxItems':
+      return `must have at most ${limit} members`
+    case 'format':
+      return 'must be a UUID'
+    case 'pattern':
+      return typeof rule === 'string' ? rule : 'has a wrong form'
+    case 'x-hook-url':
+      return hookUrlFault(String(error.data)) ?? 'must be a URL'
+    default:
+      return error.message ?? 'is not valid'
+  }
+}
+
+function nameType(type: string): string {
+  return typeNames[type] ?? type
+}

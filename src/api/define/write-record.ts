@@ -1,0 +1,188 @@
+// Making, changing and removing one record within a transaction: owner, references, nested hooks, then the row.
+import { AppError } from '../../lib/errors.ts'
+import { insufficientPermissions } from '../../http/scopes.ts'
+import { createSid } from '../../lib/ids.ts'
+import { descriptorOf } from '../../storage/descriptors.ts'
+import type { RecordContext } from './context.ts'
+import { applyHooks, hookChangesOf } from './nested-hooks.ts'
+import type { HookOwner } from './nested-hooks.ts'
+import { demandCarrierRights, demandQuota } from './operator-rules.ts'
+import { isMovable, ownerFieldOf, resolveMove, resolveOwner } from './owner.ts'
+import type { Owner } from './owner.ts'
+import type { ResourcePlan } from './resource.ts'
+import { repositoryOf } from './rows.ts'
+import type { Cells, TableName } from './rows.ts'
+import { isTenantTable } from './tenant.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Answers the new record's id. */
+export async function createRecord(
+  plan: ResourcePlan,
+  values: Values,
+  context: RecordContext,
+): Promise<string> {
+  const { rows } = context
+  const repository = repositoryOf(rows, plan.table)
+  const sid = createSid()
+  if (plan.isCarrierSide === true) demandCarrierRights(context)
+  await demandQuota(plan.table, context)
+  const resolved = await ownerOfNew(plan, values, context)
+  // An account owns its hooks; other records share their owner with them.
+  const owner = isTenantTable(plan.table) ? { ...resolved, [plan.key]: sid } : resolved
+  const owned = { ...values, ...ownerCells(plan, owner) }
+  const extra = await plan.beforeCreate?.(owned as Cells, context)
+  await demandReferences(plan, values, owner, context)
+  const changes = hookChangesOf(plan.fields, values).filter(({ input }) => input !== null)
+  const cells = { ...plan.form.toCells(owned), ...ownerCells(plan, owner), ...extra, [plan.key]: sid }
+  if (isTenantTable(plan.table)) {
+    // The hooks name their owner, so it must be there before them.
+    await repository.insert(cells)
+    const hooks = await applyHooks(changes, undefined, owner, rows)
+    if (Object.keys(hooks.cells).length > 0) await repository.update(sid, hooks.cells)
+  } else {
+    const hooks = await applyHooks(changes, undefined, owner, rows)
+    await repository.insert({ ...cells, ...hooks.cells })
+  }
+  await plan.afterWrite?.({ ...cells, ...owner }, context)
+  return sid
+}
+
+/** Answers the record as it was. */
+export async function updateRecord(
+  plan: ResourcePlan,
+  row: Cells,
+  { changes, sent }: { readonly changes: Values; readonly sent: unknown },
+  context: RecordContext,
+): Promise<Cells> {
+  const { rows } = context
+  demandWritable(plan, row, context)
+  refuseFixed(plan, row, sent)
+  const previous = ownerOfRow(row)
+  const moved = isMovable(plan.owner)
+    ? await resolveMove(changes['account_sid'], previous, context)
+    : undefined
+  const extra = await plan.beforeUpdate?.(changes as Cells, row, context)
+  const owner = moved ?? previous
+  // What stays must fit the new owner too.
+  await demandReferences(plan, moved === undefined ? changes : { ...row, ...changes }, owner, context)
+  const hooks = await applyHooks(hookChangesOf(plan.fields, changes), row, owner, rows)
+  const cells: Cells = { ...plan.form.toCells(changes), ...extra, ...hooks.cells }
+  if (isMovable(plan.owner) && moved === undefined) delete cells['account_sid']
+  if (Object.keys(cells).length > 0) await repositoryOf(rows, plan.table).update(String(row[plan.key]), cells)
+  for (const orphan of hooks.orphans) await rows.webhooks.remove(orphan)
+  await plan.afterWrite?.({ ...row, ...cells, ...owner }, context)
+  return row
+}
+
+/** Answers the record that is gone. */
+export async function removeRecord(plan: ResourcePlan, row: Cells, context: RecordContext): Promise<Cells> {
+  const { rows } = context
+  demandWritable(plan, row, context)
+  await plan.beforeDelete?.(row, context)
+  await repositoryOf(rows, plan.table).remove(String(row[plan.key]))
+  for (const column of plan.form.hookColumns) {
+    const hook = row[column]
+    if (typeof hook === 'string') await rows.webhooks.remove(hook)
+  }
+  await plan.afterWrite?.(row, context)
+  return row
+}
+
+/** The owner of a part is that of the record it is a part of, which the caller must own, not only see. */
+async function ownerOfNew(plan: ResourcePlan, values: Values, context: RecordContext): Promise<HookOwner> {
+  const { owner } = plan
+  if (typeof owner !== 'object') return resolveOwner(owner, values, context, plan.foreignOwner)
+  const parent = await findParent(plan, values[owner.partOf], context)
+  demandWritable(plan, parent, context)
+  return ownerOfRow(parent)
+}
+
+/** The record that parts belong to; a foreign one reads as a missing one. */
+export async function findParent(
+  { owner, fields }: ResourcePlan,
+  sid: unknown,
+  { rows }: Pick<RecordContext, 'rows'>,
+): Promise<Cells> {
+  const field = typeof owner === 'object' ? owner.partOf : ''
+  const table = fields[field]?.facts.references
+  if (table === undefined) throw new Error(`${field} names no table`)
+  const row = await repositoryOf(rows, table).find(String(sid))
+  if (row === undefined) throw new AppError('bad_request', `${field} names no existing ${nounOf(table)}`)
+  return row
+}
+
+/** Accounts read the shared records of their provider; changing them is not for them. */
+function demandWritable(plan: ResourcePlan, row: Cells, context: RecordContext): void {
+  if (plan.isCarrierSide === true) demandCarrierRights(context)
+  if (context.caller.tenancy.level === 'account' && row['account_sid'] === null)
+    throw insufficientPermissions()
+}
+
+function ownerCells(plan: ResourcePlan, owner: HookOwner): Cells {
+  const field = ownerFieldOf(plan.owner)
+  if (field !== undefined) return { [field]: owner[field] }
+  if (plan.owner === 'admin') return {}
+  if (isMovable(plan.owner) || typeof plan.owner === 'object')
+    return { account_sid: owner.account_sid, service_provider_sid: owner.service_provider_sid }
+  return owner.account_sid !== null
+    ? { account_sid: owner.account_sid }
+    : owner.service_provider_sid !== null
+      ? { service_provider_sid: owner.service_provider_sid }
+      : {}
+}
+
+function ownerOfRow(row: Cells): HookOwner {
+  const { account_sid = null, service_provider_sid = null } = row
+  return {
+    account_sid: account_sid as string | null,
+    service_provider_sid: service_provider_sid as string | null,
+  }
+}
+
+/** Ids and owners may be sent back as they are; a different one is a mistake that must not pass unnoticed. */
+function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unknown): void {
+  const given = (sent ?? {}) as Values
+  for (const [field, { facts }] of Object.entries(fields)) {
+    const isFixed = field === key || facts.onUpdate === 'refuse'
+    if (!isFixed || given[field] === undefined) continue
+    const { fixedForm } = facts
+    const value = given[field] === null || fixedForm === undefined ? given[field] : fixedForm(given[field])
+    if (value !== row[field]) throw new AppError('bad_request', `${field} of this ${noun} cannot be changed`)
+  }
+}
+
+/** What a record points at must be seen by the caller and belong to the record's own account, or be shared with it. */
+async function demandReferences(
+  { fields, owner: level }: ResourcePlan,
+  values: Values,
+  owner: HookOwner,
+  { rows }: RecordContext,
+): Promise<void> {
+  for (const [name, { facts }] of Object.entries(fields)) {
+    const sid = values[name]
+    const { references } = facts
+    if (references === undefined || typeof sid !== 'string' || isOwnerField(name, level)) continue
+    const row = await repositoryOf(rows, references).find(sid)
+    if (row === undefined || !isUsableBy(row, owner, descriptorOf(references).isShared))
+      throw new AppError('bad_request', `${name} names no ${nounOf(references)} of this account`)
+  }
+}
+
+function isOwnerField(name: string, level: Owner): boolean {
+  if (typeof level === 'object') return name === level.partOf
+  return isMovable(level) ? ownerFields.has(name) : name === ownerFieldOf(level)
+}
+
+const ownerFields = new Set(['account_sid', 'service_provider_sid'])
+
+function isUsableBy(row: Cells, owner: HookOwner, isShared: boolean): boolean {
+  const { account_sid, service_provider_sid = null } = row
+  if (account_sid !== null) return account_sid === owner.account_sid
+  const isOfProvider = service_provider_sid === null || service_provider_sid === owner.service_provider_sid
+  return isOfProvider && (isShared || owner.account_sid === null)
+}
+
+function nounOf(table: TableName): string {
+  return table.replace(/s$/, '').replaceAll('_', ' ')
+}

@@ -1,0 +1,171 @@
+// Back in without the password: ask for a link, sign in with it, choose a new password.
+import { systemTenancy } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import { hashPassword } from '../lib/password.ts'
+import type { Row } from '../storage/storage.ts'
+import type { Services } from './define/context.ts'
+import { text } from './define/fields.ts'
+import { defineRoute, everyone } from './define/route.ts'
+import { usersByEmail } from './find-users.ts'
+import { verifyUser } from './login.ts'
+import { endSessions, startSession } from './login-session.ts'
+import type { Login } from './login-session.ts'
+import { forgetLinks, noSuchLink, resetOf, signInWith } from './password-resets.ts'
+import { demandOldPassword, demandPolicy, password } from './passwords.ts'
+
+const link = text({ min: 1, max: 128, pattern: '^[A-Za-z0-9_-]+$', rule: 'must be the end of a mailed link' })
+
+const forgotPassword = defineRoute({
+  method: 'POST',
+  path: '/forgot-password',
+  access: 'public',
+  operationId: 'forgotPassword',
+  tag: 'Login',
+  summary: 'Mails a link to choose a new password with, valid for an hour.',
+  description: 'The answer does not tell whether anybody has the address.',
+  body: { email: text({ min: 1, max: 255 }).example('ann@example.com') },
+  reply: { status: 204, description: 'If somebody has the address, a mail is on its way.' },
+  errors: ['mail_not_configured', 'too_many_requests'],
+  async handle({ body: { email }, services, address }) {
+    if (!services.resets.canMail)
+      throw new AppError('mail_not_configured', 'this platform has no mail server to send a link with')
+    services.throttle.demandPatience(address)
+    services.resets.request(email)
+  },
+})
+
+const orNull = { type: ['string', 'null'] }
+const bool = { type: 'boolean' }
+
+const signIn = defineRoute({
+  method: 'POST',
+  path: '/signin',
+  access: 'public',
+  operationId: 'signIn',
+  tag: 'Login',
+  summary: 'Exchanges a mailed link, once, or an address and password for a token.',
+  body: {
+    email: text({ min: 1, max: 255 }).optional(),
+    password: password().optional(),
+    link: link
+      .optional()
+      .describe('What follows the last "/" of a mailed link; instead of email and password.'),
+  },
+  reply: {
+    status: 200,
+    description: 'The token, and whose it is.',
+    component: 'SignInResult',
+    schema: {
+      type: 'object',
+      properties: {
+        jwt: { type: 'string' },
+        user_sid: { type: 'string' },
+        name: { type: 'string' },
+        email: { type: 'string' },
+        phone: orNull,
+        account_sid: orNull,
+        service_provider_sid: orNull,
+        force_change: bool,
+        provider: { type: 'string' },
+        provider_userid: orNull,
+        scope: { type: 'string' },
+        phone_validated: bool,
+        email_validated: bool,
+        is_active: bool,
+        tutorial_completion: { type: 'integer' },
+        pristine: bool,
+      },
+      required: ['jwt', 'user_sid', 'scope', 'force_change'],
+    },
+  },
+  errors: ['wrong_credentials', 'locked_out', 'account_inactive', 'overloaded'],
+  async handle({ body, services, address }) {
+    if (body.link !== undefined && body.link !== null) return signInByLink(body.link, services)
+    const { email, password: given } = body
+    if (typeof email !== 'string' || typeof given !== 'string')
+      throw new AppError('bad_request', 'email and password, or link, are required')
+    const attempt = services.throttle.begin(email, address)
+    const [user] = await usersByEmail(email, services.storage.for(systemTenancy))
+    const isRight = await services.throttle.hashing(() => verifyUser(user, given))
+    if (user === undefined || !isRight)
+      throw new AppError('wrong_credentials', 'the address or the password is wrong')
+    attempt.succeeded()
+    return toSignedIn(user, await startSession(user, services))
+  },
+})
+
+async function signInByLink(given: string, services: Services): Promise<object> {
+  const { storage, clock } = services
+  const all = storage.for(systemTenancy)
+  const reset = await resetOf(given, all, clock)
+  const user = reset === undefined ? undefined : await all.users.find(reset.user_sid)
+  if (reset === undefined || user?.is_active !== 1) throw noSuchLink()
+  const session = await startSession(user, services, (rows) => signInWith(reset, rows, clock.now()))
+  return toSignedIn(user, session)
+}
+
+function toSignedIn(user: Row<'users'>, { token, scope }: Login): object {
+  return {
+    jwt: token,
+    user_sid: user.user_sid,
+    name: user.name,
+    email: user.email,
+    phone: user.phone,
+    account_sid: user.account_sid,
+    service_provider_sid: user.service_provider_sid,
+    force_change: user.force_change === 1,
+    provider: user.provider,
+    provider_userid: user.provider_userid,
+    scope,
+    phone_validated: user.phone_validated === 1,
+    email_validated: user.email_validated === 1,
+    is_active: user.is_active === 1,
+    tutorial_completion: 0,
+    pristine: false,
+  }
+}
+
+const changePassword = defineRoute({
+  method: 'POST',
+  path: '/change-password',
+  access: everyone,
+  openToViewOnly: true,
+  operationId: 'changePassword',
+  tag: 'Login',
+  summary: 'Changes one’s own password and ends all sessions.',
+  body: {
+    old_password: password().describe('Or a mailed link that was not used for this yet.'),
+    new_password: password(),
+  },
+  reply: { status: 204, description: 'Changed; log in anew.' },
+  errors: ['locked_out', 'overloaded'],
+  // The interface knows one status for everything that is wrong here.
+  asRefusal: (error) =>
+    error.code === 'wrong_credentials' ? new AppError('bad_request', error.message, { cause: error }) : error,
+  async handle({ body: { old_password, new_password }, caller: { principal }, services, address }) {
+    if (principal.kind !== 'user') throw new AppError('not_permitted', 'an API key has no password')
+    const { user_sid } = principal
+    const { storage, clock } = services
+    const all = storage.for(systemTenancy)
+    const user = await all.users.find(user_sid)
+    if (user === undefined) throw new AppError('not_authenticated', 'the session has ended')
+    if (user.provider !== 'local')
+      throw new AppError('bad_request', 'the password of this user is kept elsewhere')
+    if (new_password === old_password)
+      throw new AppError('bad_request', 'new_password must differ from old_password')
+    await demandPolicy(new_password, 'new_password', services)
+    const reset = await resetOf(old_password, all, clock)
+    const isByLink = reset?.user_sid === user_sid
+    if (!isByLink) await demandOldPassword(old_password, user, services, address)
+    const hashed_password = await services.throttle.hashing(() => hashPassword(new_password))
+    await storage.transaction(systemTenancy, async (rows) => {
+      if (isByLink && !(await rows.password_resets.remove(reset.password_reset_sid))) throw noSuchLink()
+      await forgetLinks(rows, user_sid)
+      await rows.users.update(user_sid, { hashed_password, force_change: 0 })
+      await endSessions(rows, user_sid)
+    })
+    services.log.info({ user_sid }, 'password changed')
+  },
+})
+
+export const forgottenPasswordRoutes = [forgotPassword, signIn, changePassword]

@@ -1,0 +1,28 @@
+// All the API says about an entry of a route: a carrier that the calls of the route are offered to.
+import { integer, sid } from '../define/fields.ts'
+import { defineResource } from '../define/resource.ts'
+import { followDefaultRoute } from './default-entry.ts'
+
+export const lcrCarrierSetEntries = defineResource({
+  name: 'LcrCarrierSetEntry',
+  noun: 'carrier entry',
+  path: '/LcrCarrierSetEntries',
+  summary: 'A carrier that the calls of a route are offered to.',
+  table: 'lcr_carrier_set_entries',
+  owner: { partOf: 'lcr_route_sid' },
+  operations: ['list', 'create', 'read', 'update', 'delete'],
+  list: { orderBy: ['priority'] },
+  fields: {
+    lcr_carrier_set_entry_sid: sid().readOnly(),
+    lcr_route_sid: sid('lcr_routes').fixedAfterCreate(),
+    voip_carrier_sid: sid('voip_carriers').describe('Of the owner of the table, or shared with it.'),
+    workload: integer({ min: 1, max: 1_000_000 })
+      .default(1)
+      .describe('The share of the calls among the entries of one priority.'),
+    priority: integer({ min: 0, max: 1_000_000 }).default(0).describe('The lowest is tried first.'),
+  },
+  async afterWrite({ lcr_route_sid }, { rows }) {
+    const route = await rows.lcr_routes.find(lcr_route_sid)
+    if (route !== undefined) await followDefaultRoute(route.lcr_sid, rows)
+  },
+})

@@ -1,0 +1,74 @@
+// All the API says about a route of a routing table: which numbers it takes, and which carriers they are offered to.
+import type { Repositories, Row } from '../../storage/storage.ts'
+import { createField, plainFacts } from '../define/field.ts'
+import type { Field } from '../define/field.ts'
+import { integer, sid, text } from '../define/fields.ts'
+import type { RecordContext } from '../define/context.ts'
+import { defineResource } from '../define/resource.ts'
+import { defaultPriority, dropDefaultRoute, followDefaultRoute } from './default-entry.ts'
+import { demandDialPattern, dialPattern } from './dial-pattern.ts'
+import { lcrCarrierSetEntries } from './lcr-carrier-set-entries.ts'
+
+export const lcrRoutes = defineResource({
+  name: 'LcrRoute',
+  noun: 'route',
+  path: '/LcrRoutes',
+  summary: 'Which numbers go to which carriers.',
+  table: 'lcr_routes',
+  owner: { partOf: 'lcr_sid' },
+  operations: ['list', 'create', 'read', 'update', 'delete'],
+  list: { orderBy: ['priority', 'created_at'] },
+  fields: {
+    lcr_route_sid: sid().readOnly(),
+    lcr_sid: sid('lcrs').fixedAfterCreate(),
+    regex: dialPattern(),
+    description: text({ max: 1024 }).nullable(),
+    priority: integer({ min: 0, max: 1_000_000 }).describe(
+      `The lowest is tried first; ${defaultPriority} is the default of the table.`,
+    ),
+    lcr_carrier_set_entries: entriesOfRoute()
+      .readOnly()
+      .describe('Its carriers, the first to be tried first.'),
+  },
+  async beforeCreate({ regex }) {
+    demandDialPattern(regex, 'regex')
+    return undefined
+  },
+  async beforeUpdate({ regex, priority = defaultPriority }, row, { rows }) {
+    demandDialPattern(regex, 'regex')
+    if (row.priority === defaultPriority && priority !== defaultPriority) await dropDefaultRoute(row, rows)
+    return undefined
+  },
+  afterWrite: ({ lcr_sid }, { rows }) => followDefaultRoute(lcr_sid, rows),
+  join: joinEntries,
+})
+
+function entriesOfRoute(): Field<readonly object[]> {
+  return createField({ ...plainFacts, schema: { type: 'array', items: lcrCarrierSetEntries.schema } })
+}
+
+// Up to here one read per route is cheaper than reading all entries.
+const maxSingleReads = 64
+
+async function joinEntries(
+  routes: readonly Row<'lcr_routes'>[],
+  context: RecordContext,
+): Promise<{ lcr_carrier_set_entries: object[] }[]> {
+  const entries = await lcrCarrierSetEntries.toWire(await readEntries(routes, context.rows), context)
+  const byRoute = Map.groupBy(entries, ({ lcr_route_sid }) => lcr_route_sid)
+  return routes.map(({ lcr_route_sid }) => ({
+    lcr_carrier_set_entries: byRoute.get(lcr_route_sid) ?? [],
+  }))
+}
+
+async function readEntries(
+  routes: readonly Row<'lcr_routes'>[],
+  rows: Repositories,
+): Promise<Row<'lcr_carrier_set_entries'>[]> {
+  const orderBy = ['priority', 'created_at'] as const
+  if (routes.length > maxSingleReads) return rows.lcr_carrier_set_entries.list({ orderBy })
+  const read = routes.map(({ lcr_route_sid }) =>
+    rows.lcr_carrier_set_entries.list({ where: { lcr_route_sid }, orderBy }),
+  )
+  return (await Promise.all(read)).flat()
+}

@@ -1,0 +1,70 @@
+// All the API says about a table of least cost routing: which carriers a call is offered to, in which order.
+import { AppError } from '../../lib/errors.ts'
+import type { Repositories, Row } from '../../storage/storage.ts'
+import { flag, integer, sid, text } from '../define/fields.ts'
+import { defineResource } from '../define/resource.ts'
+
+export const lcrs = defineResource({
+  name: 'Lcr',
+  noun: 'routing table',
+  path: '/Lcrs',
+  summary: 'A table of least cost routing. An account has at most one, and so has a service provider.',
+  table: 'lcrs',
+  owner: 'any',
+  operations: ['list', 'create', 'read', 'update', 'delete'],
+  list: {
+    // Clients take the first one for the provider's.
+    where: ({ tenancy }) => (tenancy.level === 'service_provider' ? { account_sid: null } : {}),
+    orderBy: ['created_at'],
+    filters: { account_sid: sid().optional(), service_provider_sid: sid().optional() },
+  },
+  fields: {
+    lcr_sid: sid().readOnly(),
+    name: text({ min: 1, max: 64 }).example('to the world'),
+    is_active: flag().default(1),
+    default_carrier_set_entry_sid: sid()
+      .nullable()
+      .describe('Takes the calls that no route matches: the entry of the route of priority 9999.'),
+    account_sid: sid('accounts').nullable().fixedAfterCreate(),
+    service_provider_sid: sid('service_providers').nullable().fixedAfterCreate(),
+    number_routes: integer({ min: 0, max: 1_000_000 }).readOnly().describe('How many routes it has.'),
+  },
+  async beforeCreate({ account_sid = null, service_provider_sid = null, ...values }, { rows }) {
+    if ((values.default_carrier_set_entry_sid ?? null) !== null) throw noSuchEntry()
+    if (service_provider_sid === null) return undefined
+    const where = { account_sid, service_provider_sid }
+    if ((await rows.lcrs.count({ where })) === 0) return undefined
+    const owner = account_sid === null ? 'service provider' : 'account'
+    throw new AppError('bad_request', `this ${owner} already has a routing table`)
+  },
+  async beforeUpdate({ default_carrier_set_entry_sid = null }, { lcr_sid }, { rows }) {
+    if (default_carrier_set_entry_sid === null) return undefined
+    const entry = await rows.lcr_carrier_set_entries.find(default_carrier_set_entry_sid)
+    const route = entry === undefined ? undefined : await rows.lcr_routes.find(entry.lcr_route_sid)
+    if (route?.lcr_sid !== lcr_sid) throw noSuchEntry()
+    return undefined
+  },
+  join: async (tables, { rows }) => countRoutes(tables, rows),
+})
+
+function noSuchEntry(): AppError {
+  return new AppError('bad_request', 'default_carrier_set_entry_sid names no entry of this routing table')
+}
+
+// Up to here one count per table is cheaper than reading all routes.
+const maxSingleCounts = 64
+
+async function countRoutes(
+  tables: readonly Row<'lcrs'>[],
+  rows: Repositories,
+): Promise<{ number_routes: number }[]> {
+  if (tables.length <= maxSingleCounts)
+    return Promise.all(
+      tables.map(async ({ lcr_sid }) => ({
+        number_routes: await rows.lcr_routes.count({ where: { lcr_sid } }),
+      })),
+    )
+  const counts = new Map<string, number>()
+  for (const { lcr_sid } of await rows.lcr_routes.list()) counts.set(lcr_sid, (counts.get(lcr_sid) ?? 0) + 1)
+  return tables.map(({ lcr_sid }) => ({ number_routes: counts.get(lcr_sid) ?? 0 }))
+}

@@ -1,0 +1,181 @@
+// The routes of a table written at once, entries included: all of them or none.
+import { AppError } from '../../lib/errors.ts'
+import type { Row } from '../../storage/storage.ts'
+import { createField, plainFacts } from '../define/field.ts'
+import type { Field } from '../define/field.ts'
+import type { RecordContext } from '../define/context.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import type { Reply } from '../define/route.ts'
+import { lcrCarrierSetEntries } from './lcr-carrier-set-entries.ts'
+import { lcrRoutes } from './lcr-routes.ts'
+
+interface GivenEntry {
+  readonly lcr_carrier_set_entry_sid?: string | null
+  readonly voip_carrier_sid: string
+  readonly workload?: number | null
+  readonly priority?: number | null
+}
+
+interface GivenRoute {
+  readonly lcr_route_sid?: string | null
+  readonly regex: string
+  readonly description?: string | null
+  readonly priority: number
+  readonly lcr_carrier_set_entries: readonly GivenEntry[]
+}
+
+const maxRoutes = 500
+const maxEntries = 20
+
+const optionalId = { type: ['string', 'null'], format: 'uuid' }
+const entrySchema = {
+  type: 'object',
+  properties: {
+    lcr_carrier_set_entry_sid: optionalId,
+    voip_carrier_sid: { type: 'string', format: 'uuid' },
+    workload: { type: ['integer', 'null'], minimum: 1, maximum: 1_000_000 },
+    priority: { type: ['integer', 'null'], minimum: 0, maximum: 1_000_000 },
+  },
+  required: ['voip_carrier_sid'],
+}
+const printable = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
+const text = { pattern: printable, 'x-rule': 'must not contain control characters' }
+
+function routeList(): Field<readonly GivenRoute[]> {
+  return createField({
+    ...plainFacts,
+    schema: {
+      type: 'array',
+      maxItems: maxRoutes,
+      items: {
+        type: 'object',
+        properties: {
+          lcr_route_sid: optionalId,
+          regex: { type: 'string', minLength: 1, maxLength: 32, ...text },
+          description: { type: ['string', 'null'], maxLength: 1024, ...text },
+          priority: { type: 'integer', minimum: 0, maximum: 1_000_000 },
+          lcr_carrier_set_entries: { type: 'array', minItems: 1, maxItems: maxEntries, items: entrySchema },
+        },
+        required: ['regex', 'priority', 'lcr_carrier_set_entries'],
+      },
+    },
+    example: [
+      {
+        regex: '^49',
+        priority: 1,
+        lcr_carrier_set_entries: [
+          { voip_carrier_sid: '5f0c4e9a-2f3b-4c55-9d0e-7b1a3c2d4e5f', workload: 1, priority: 0 },
+        ],
+      },
+    ],
+  })
+}
+
+const written: Reply = { status: 204, description: 'Written, all of them.' }
+
+export const createRoutesOfLcr = defineRoute({
+  method: 'POST',
+  path: '/Lcrs/{LcrSid}/Routes',
+  access: everyone,
+  operationId: 'createRoutesOfLcr',
+  tag: 'Lcrs',
+  summary: 'Makes routes of a table with their carriers, all of them or none.',
+  description: 'A route of priority 9999 makes its first entry the default of the table.',
+  body: { routes: routeList() },
+  bodyIs: 'routes',
+  reply: written,
+  errors: ['not_found'],
+  handle: ({ params, body, ...context }) => {
+    // Ids are ours to give.
+    const routes = body.routes.map((route) => ({ ...route, lcr_route_sid: null }))
+    return writeRoutes(params.LcrSid, routes, context)
+  },
+})
+
+export const updateRoutesOfLcr = defineRoute({
+  method: 'PUT',
+  path: '/Lcrs/{LcrSid}/Routes',
+  access: everyone,
+  operationId: 'updateRoutesOfLcr',
+  tag: 'Lcrs',
+  summary: 'Changes and makes routes of a table with their carriers, all of them or none.',
+  description:
+    'Routes and entries that bring their id are changed, others are made, and what is not listed stays as it is.',
+  body: { routes: routeList() },
+  bodyIs: 'routes',
+  reply: written,
+  errors: ['not_found'],
+  handle: ({ params, body, ...context }) => writeRoutes(params.LcrSid, body.routes, context),
+})
+
+async function writeRoutes(
+  sid: string,
+  routes: readonly GivenRoute[],
+  { caller, services }: RecordContext,
+): Promise<void> {
+  await services.storage.transaction(caller.tenancy, async (rows) => {
+    const lcr = await rows.lcrs.find(sid)
+    if (lcr === undefined) throw new AppError('not_found', 'no such routing table')
+    const context = { caller, services, rows }
+    for (const [index, route] of routes.entries()) {
+      const place = `routes.${index}`
+      await naming(place, () => writeRoute(lcr, route, place, context))
+    }
+  })
+}
+
+/** A refusal of one record in a list says which one. */
+async function naming<R>(place: string, write: () => Promise<R>): Promise<R> {
+  try {
+    return await write()
+  } catch (error) {
+    const isNamed = !(error instanceof AppError) || error.message.startsWith('routes.')
+    if (isNamed) throw error
+    const { code, message, detail } = error
+    throw new AppError(code, `${place}.${message}`, {
+      cause: error,
+      ...(detail === undefined ? {} : { detail }),
+    })
+  }
+}
+
+async function writeRoute(
+  { lcr_sid }: Row<'lcrs'>,
+  route: GivenRoute,
+  place: string,
+  context: RecordContext,
+): Promise<void> {
+  const { lcr_route_sid: given = null, lcr_carrier_set_entries: entries, ...values } = route
+  let lcr_route_sid = given
+  if (lcr_route_sid === null) {
+    lcr_route_sid = await lcrRoutes.create({ ...values, lcr_sid }, context)
+  } else {
+    const stored = await context.rows.lcr_routes.find(lcr_route_sid)
+    if (stored?.lcr_sid !== lcr_sid)
+      throw new AppError('bad_request', 'lcr_route_sid names no route of this table')
+    await lcrRoutes.update(lcr_route_sid, values, context)
+  }
+  const target = { lcr_route_sid, isNewRoute: given === null }
+  for (const [index, entry] of entries.entries())
+    await naming(`${place}.lcr_carrier_set_entries.${index}`, () => writeEntry(target, entry, context))
+}
+
+async function writeEntry(
+  { lcr_route_sid, isNewRoute }: { readonly lcr_route_sid: string; readonly isNewRoute: boolean },
+  { lcr_carrier_set_entry_sid: given = null, voip_carrier_sid, workload, priority }: GivenEntry,
+  context: RecordContext,
+): Promise<void> {
+  const values = {
+    voip_carrier_sid,
+    ...(workload === undefined || workload === null ? {} : { workload }),
+    ...(priority === undefined || priority === null ? {} : { priority }),
+  }
+  if (given === null || isNewRoute) {
+    await lcrCarrierSetEntries.create({ ...values, lcr_route_sid }, context)
+    return
+  }
+  const stored = await context.rows.lcr_carrier_set_entries.find(given)
+  if (stored?.lcr_route_sid !== lcr_route_sid)
+    throw new AppError('bad_request', 'lcr_carrier_set_entry_sid names no entry of this route')
+  await lcrCarrierSetEntries.update(given, values, context)
+}

@@ -1,0 +1,97 @@
+// What a login makes: a session row, and the token that stands on it. Ends sessions too.
+import { tokenLifetimeMs } from '../http/tokens.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import { createSid } from '../lib/ids.ts'
+import type { Repositories, Row } from '../storage/storage.ts'
+import { isViewOnly, permissionsOf } from './credentials.ts'
+import type { Services } from './define/context.ts'
+import type { everyone } from './define/route.ts'
+
+// Enough for every browser and script of one person; the oldest logins end when there are more.
+const maxSessionsOfUser = 50
+
+export interface Login {
+  readonly token: string
+  readonly user_sid: string
+  readonly scope: (typeof everyone)[number]
+  readonly permissions: readonly string[]
+  readonly service_provider_sid?: string
+  readonly service_provider_name?: string
+  readonly account_sid?: string
+  readonly account_name?: string
+}
+
+/** What else the transaction that opens the session does. */
+type AlongWith = (rows: Repositories) => Promise<void>
+
+/** Throws account_inactive. */
+export async function startSession(
+  user: Row<'users'>,
+  services: Services,
+  alongWith: AlongWith = () => Promise.resolve(),
+): Promise<Login> {
+  const { user_sid, name } = user
+  const facts = {
+    user_sid,
+    scope: scopeOf(user),
+    permissions: permissionsOf(user),
+    ...(await tenantOf(user, services.storage.for(systemTenancy))),
+  }
+  const session_sid = await openSession(user_sid, services, alongWith)
+  const token = await services.tokens.issue(
+    { session_sid, user_sid },
+    { ...facts, name, is_view_only: isViewOnly(facts.permissions) },
+  )
+  return { token, ...facts }
+}
+
+export function scopeOf({
+  account_sid,
+  service_provider_sid,
+}: Pick<Row<'users'>, 'account_sid' | 'service_provider_sid'>): Login['scope'] {
+  if (account_sid !== null) return 'account'
+  return service_provider_sid === null ? 'admin' : 'service_provider'
+}
+
+/** `rows` are the platform's own: sessions are nobody else's. */
+export async function endSessions(rows: Repositories, user_sid: string, except?: string): Promise<void> {
+  for (const { user_session_sid } of await rows.user_sessions.list({ where: { user_sid } }))
+    if (user_session_sid !== except) await rows.user_sessions.remove(user_session_sid)
+}
+
+async function tenantOf(
+  { account_sid, service_provider_sid }: Row<'users'>,
+  rows: Repositories,
+): Promise<Partial<Login>> {
+  const provider =
+    service_provider_sid === null ? undefined : await rows.service_providers.find(service_provider_sid)
+  const account = account_sid === null ? undefined : await rows.accounts.find(account_sid)
+  if (account !== undefined && account.is_active !== 1)
+    throw new AppError('account_inactive', 'the account is not active')
+  return {
+    ...(provider === undefined
+      ? {}
+      : { service_provider_sid: provider.service_provider_sid, service_provider_name: provider.name }),
+    ...(account === undefined ? {} : { account_sid: account.account_sid, account_name: account.name }),
+  }
+}
+
+async function openSession(
+  user_sid: string,
+  { storage, clock }: Services,
+  alongWith: AlongWith,
+): Promise<string> {
+  const now = clock.now()
+  const user_session_sid = createSid()
+  await storage.transaction(systemTenancy, async (rows) => {
+    const sessions = await rows.user_sessions.list({ where: { user_sid }, orderBy: ['created_at'] })
+    const live = sessions.filter(({ expires_at }) => expires_at > now)
+    const surplus = live.slice(0, Math.max(0, live.length + 1 - maxSessionsOfUser))
+    const ended = sessions.filter((session) => !live.includes(session) || surplus.includes(session))
+    for (const session of ended) await rows.user_sessions.remove(session.user_session_sid)
+    await rows.user_sessions.insert({ user_session_sid, user_sid, expires_at: now + tokenLifetimeMs })
+    await alongWith(rows)
+  })
+  return user_session_sid
+}

@@ -1,0 +1,89 @@
+// Logging in and out: a password becomes a token, and a session that the token stands on.
+import { maxFailures, lockOutMs } from '../http/login-throttle.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import { hashPassword, needsRehash, verifyAgainstNothing, verifyPassword } from '../lib/password.ts'
+import type { Row } from '../storage/storage.ts'
+import { text } from './define/fields.ts'
+import { defineRoute, everyone } from './define/route.ts'
+import { startSession } from './login-session.ts'
+
+const level = { type: 'string', enum: ['admin', 'service_provider', 'account'] }
+const sidOrName = { type: 'string' }
+
+export const login = defineRoute({
+  method: 'POST',
+  path: '/login',
+  access: 'public',
+  operationId: 'login',
+  tag: 'Login',
+  summary: 'Exchanges a user name and password for a token that is valid for 60 minutes.',
+  description: `After ${maxFailures} failures of one user from one address, further attempts are refused for ${lockOutMs / 60_000} minutes.`,
+  body: {
+    username: text({ min: 1, max: 255 }).example('admin'),
+    password: text({ min: 1, max: 1024, anyCharacters: true }).example('correct horse battery'),
+  },
+  reply: {
+    status: 200,
+    description: 'The token, and whom it speaks for.',
+    component: 'LoginResult',
+    schema: {
+      type: 'object',
+      properties: {
+        token: { type: 'string' },
+        user_sid: sidOrName,
+        scope: level,
+        force_change: { type: 'boolean', description: 'The password must be changed first.' },
+        permissions: { type: 'array', items: { type: 'string' } },
+        service_provider_sid: sidOrName,
+        service_provider_name: sidOrName,
+        account_sid: sidOrName,
+        account_name: sidOrName,
+      },
+      required: ['token', 'user_sid', 'scope', 'force_change', 'permissions'],
+    },
+  },
+  errors: ['wrong_credentials', 'locked_out', 'account_inactive', 'overloaded'],
+  async handle({ body: { username, password }, services, address }) {
+    const attempt = services.throttle.begin(username, address)
+    const rows = services.storage.for(systemTenancy)
+    const [user] = await rows.users.list({ where: { name: username }, limit: 1 })
+    const isRight = await services.throttle.hashing(() => verifyUser(user, password))
+    // One answer for an unknown, a disabled and a foreign user and for a wrong password.
+    if (user === undefined || !isRight)
+      throw new AppError('wrong_credentials', 'the user name or the password is wrong')
+    attempt.succeeded()
+    const hashed_password = needsRehash(user.hashed_password ?? '') ? await hashPassword(password) : undefined
+    const session = await startSession(user, services, async ({ users }) => {
+      if (hashed_password !== undefined) await users.update(user.user_sid, { hashed_password })
+    })
+    return { ...session, force_change: user.force_change === 1 }
+  },
+})
+
+export const logout = defineRoute({
+  method: 'POST',
+  path: '/logout',
+  access: everyone,
+  openToViewOnly: true,
+  operationId: 'logout',
+  tag: 'Login',
+  summary: 'Ends the session of the token that the request carries.',
+  reply: { status: 204, description: 'The token is refused from now on.' },
+  async handle({ caller: { principal }, services }) {
+    if (principal.kind !== 'user') throw new AppError('not_permitted', 'an API key has no session to end')
+    await services.storage.for(systemTenancy).user_sessions.remove(principal.session_sid)
+  },
+})
+
+/** Costs the same whoever is asked for. */
+export function verifyUser(user: Row<'users'> | undefined, password: string): Promise<boolean> {
+  if (
+    user === undefined ||
+    user.is_active !== 1 ||
+    user.provider !== 'local' ||
+    user.hashed_password === null
+  )
+    return verifyAgainstNothing(password)
+  return verifyPassword(password, user.hashed_password)
+}

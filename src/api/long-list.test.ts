@@ -1,0 +1,56 @@
+// Lists longer than one chunk: whole, in order, and out of nobody's way.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openTestApi } from '../../test/support/api.ts'
+import type { TestApi } from '../../test/support/api.ts'
+import { systemTenancy } from '../lib/caller.ts'
+
+const count = 1300
+let api: TestApi
+beforeAll(async () => {
+  api = await openTestApi()
+  const { account_sid } = api.own
+  await api.storage.transaction(systemTenancy, async (rows) => {
+    for (let index = 0; index < count; index += 1) {
+      const hook = { url: `https://a.example.com/${index}`, method: 'POST', account_sid } as const
+      const { webhook_sid } = await rows.webhooks.insert(hook)
+      const hooks = { call_hook_sid: webhook_sid, call_status_hook_sid: webhook_sid }
+      await rows.applications.insert({ name: `a ${index}`, account_sid, ...hooks })
+    }
+  })
+})
+afterAll(() => api.close())
+
+interface Application {
+  readonly application_sid: string
+  readonly name: string
+  readonly call_hook: { readonly url: string }
+}
+
+it('a list of many chunks has every record once, in the order of their ids, with its own hooks', async () => {
+  const answer = await api.get('/Applications', api.own.accountKey)
+  expect(answer.status).toBe(200)
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  const list = answer.body as Application[]
+  const sids = list.map(({ application_sid }) => application_sid)
+  expect(new Set(sids).size).toBe(count)
+  expect(sids).toEqual([...sids].sort())
+  for (const { name, call_hook } of list) expect(call_hook.url.split('/').at(-1)).toBe(name.slice(2))
+})
+
+it('others are answered while a long list goes out', async () => {
+  const order: string[] = []
+  const list = api.get('/Applications', api.adminKey).then(() => order.push('list'))
+  const one = api.get(`/Accounts/${api.own.account_sid}`, api.adminKey).then(() => order.push('one'))
+  await Promise.all([list, one])
+  expect(order).toEqual(['one', 'list'])
+})
+
+it('a page holds what the same part of the list holds', async () => {
+  const page = await api.get('/Applications?page=2&page_size=600', api.own.accountKey)
+  expect(page.body).toMatchObject({ total: count, page: 2, page_size: 600 })
+  expect((page.body as { data: unknown[] }).data).toHaveLength(600)
+})
+
+it('an empty list is an empty array', async () => {
+  expect((await api.get('/Applications', api.foreign.accountKey)).text).toBe('[]')
+})

@@ -1,0 +1,62 @@
+// What the administrator demands of passwords.
+import { systemTenancy } from '../lib/caller.ts'
+import { flag, integer } from './define/fields.ts'
+import { defineRoute, everyone } from './define/route.ts'
+import { passwordSettingsSid, unsetMinLength } from './passwords.ts'
+
+const lengths = { min: 8, max: 20 }
+const flagSchema = { type: 'integer', enum: [0, 1] }
+
+const getPasswordSettings = defineRoute({
+  method: 'GET',
+  path: '/PasswordSettings',
+  access: everyone,
+  operationId: 'getPasswordSettings',
+  tag: 'PasswordSettings',
+  summary: 'What is demanded of new passwords.',
+  reply: {
+    status: 200,
+    description: 'The settings; only the length as long as none are set.',
+    component: 'PasswordSettings',
+    schema: {
+      type: 'object',
+      properties: {
+        min_password_length: { type: 'integer' },
+        require_digit: flagSchema,
+        require_special_character: flagSchema,
+      },
+      required: ['min_password_length'],
+    },
+  },
+  async handle({ services }) {
+    const settings = await services.storage.for(systemTenancy).password_settings.find(passwordSettingsSid)
+    if (settings === undefined) return { min_password_length: unsetMinLength }
+    const { min_password_length, require_digit, require_special_character } = settings
+    return { min_password_length, require_digit, require_special_character }
+  },
+})
+
+const setPasswordSettings = defineRoute({
+  method: 'POST',
+  path: '/PasswordSettings',
+  access: ['admin'],
+  operationId: 'setPasswordSettings',
+  tag: 'PasswordSettings',
+  summary: 'Sets what is demanded of new passwords; what is left out stays as it is.',
+  body: {
+    min_password_length: integer(lengths).optional(),
+    require_digit: flag().optional(),
+    require_special_character: flag().optional(),
+  },
+  reply: { status: 201, description: 'Set.', schema: { type: 'object' } },
+  async handle({ body, caller, services }) {
+    const changes = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+    await services.storage.transaction(caller.tenancy, async ({ password_settings }) => {
+      const isThere = await password_settings.update(passwordSettingsSid, changes)
+      if (!isThere) await password_settings.insert({ password_settings_sid: passwordSettingsSid, ...changes })
+    })
+    return {}
+  },
+})
+
+export const passwordSettingsRoutes = [getPasswordSettings, setPasswordSettings]

@@ -1,0 +1,62 @@
+// Passwords of people: which they may choose, and whether they know the one they have.
+import { systemTenancy } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import { verifyPassword } from '../lib/password.ts'
+import type { Row } from '../storage/storage.ts'
+import type { Services } from './define/context.ts'
+import { text } from './define/fields.ts'
+import type { Field } from './define/field.ts'
+
+export const passwordSettingsSid = 'default'
+export const unsetMinLength = 8
+const unsetMaxLength = 20
+// Any character but letters and digits would do; these are the ones that clients name.
+const specialCharacter = /[!@#$%^&*()_+\-=[\]{};':"\\|,.<>/?]/
+
+type Policy = Pick<
+  Row<'password_settings'>,
+  'min_password_length' | 'require_digit' | 'require_special_character'
+>
+
+/** Of people, who may use any character; longer is not worth hashing. */
+export function password(): Field<string> {
+  return text({ min: 1, max: 1024, anyCharacters: true }).example('correct horse 1')
+}
+
+/** Throws bad_request with the rule that `name` breaks. */
+export async function demandPolicy(
+  given: string,
+  name: string,
+  { storage }: Pick<Services, 'storage'>,
+): Promise<void> {
+  const policy = await storage.for(systemTenancy).password_settings.find(passwordSettingsSid)
+  const fault = policyFault(given, policy)
+  if (fault !== undefined) throw new AppError('bad_request', `${name} ${fault}`)
+}
+
+/** The rule that is broken, or undefined. `policy` is undefined as long as nobody has set one. */
+export function policyFault(given: string, policy: Policy | undefined): string | undefined {
+  const { length } = Array.from(given)
+  if (policy === undefined) {
+    const isFine = length >= unsetMinLength && length <= unsetMaxLength
+    return isFine ? undefined : `must have ${unsetMinLength} to ${unsetMaxLength} characters`
+  }
+  const { min_password_length, require_digit, require_special_character } = policy
+  if (length < min_password_length) return `must have at least ${min_password_length} characters`
+  if (require_digit === 1 && !/\d/.test(given)) return 'must have a digit'
+  if (require_special_character === 1 && !specialCharacter.test(given)) return 'must have a special character'
+  return undefined
+}
+
+/** Guesses count like those of a login. Throws wrong_credentials, locked_out. */
+export async function demandOldPassword(
+  given: string,
+  user: Row<'users'>,
+  { throttle }: Pick<Services, 'throttle'>,
+  address: string,
+): Promise<void> {
+  const attempt = throttle.begin(user.name, address)
+  const isRight = await throttle.hashing(() => verifyPassword(given, user.hashed_password ?? ''))
+  if (!isRight) throw new AppError('wrong_credentials', 'old_password is wrong')
+  attempt.succeeded()
+}

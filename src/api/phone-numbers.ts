@@ -1,0 +1,69 @@
+// All the API says about a phone number: what to do with calls to it.
+import { sid, text } from './define/fields.ts'
+import { defineResource } from './define/resource.ts'
+
+/** What calls are matched with: clients know numbers by it, with and without the plus. */
+function withoutPlus(number: string): string {
+  return number.replace(/^\+/, '')
+}
+
+// ITU-T E.164 §6.2: a country code, which never begins with 0, and no more than 15 digits.
+const e164 = /^\+[1-9]\d{1,14}$/
+
+export const phoneNumbers = defineResource({
+  name: 'PhoneNumber',
+  noun: 'phone number',
+  path: '/PhoneNumbers',
+  summary: 'A number that calls come in on.',
+  table: 'phone_numbers',
+  owner: 'any',
+  isCarrierSide: true,
+  operations: ['list', 'create', 'read', 'update', 'delete'],
+  list: {
+    search: 'number',
+    searchBy: 'filter',
+    searchText: withoutPlus,
+    isPaged: true,
+    orderBy: ['number'],
+    filters: { account_sid: sid().optional(), service_provider_sid: sid().optional() },
+  },
+  fields: {
+    phone_number_sid: sid().readOnly(),
+    number: text({
+      min: 1,
+      max: 132,
+      // At least one character behind the plus; patterns are allowed.
+      pattern: '^\\+?[^\\s+\\u0000-\\u001f\\u007f-\\u009f][^\\s\\u0000-\\u001f\\u007f-\\u009f]*$',
+      rule: 'must be a number or a pattern without white space and control characters',
+    })
+      .fixedAfterCreate((number) => (typeof number === 'string' ? withoutPlus(number) : number))
+      .describe('Answered without a leading plus, and unique with its carrier.')
+      .example('15551230100'),
+    received_number: text({ max: 132 }).readOnly().describe('As it was sent.').example('+15551230100'),
+    e164_number: text({ max: 16 })
+      .nullable()
+      .readOnly()
+      .describe('Of a number that was sent in E.164 form; whether a bare one is national is not guessed.')
+      .example('+15551230100'),
+    voip_carrier_sid: sid('voip_carriers')
+      .nullable()
+      .fixedAfterCreate()
+      .describe('Of the account, or shared with it.'),
+    account_sid: sid('accounts').nullable(),
+    application_sid: sid('applications').nullable().describe('Runs for calls to this number.'),
+    service_provider_sid: sid('service_providers').nullable().fixedAfterCreate(),
+  },
+  async beforeCreate({ number }) {
+    return {
+      number: withoutPlus(number),
+      received_number: number,
+      e164_number: e164.test(number) ? number : null,
+    }
+  },
+})
+
+export const phoneNumbersOfServiceProvider = phoneNumbers.listedAt({
+  path: '/ServiceProviders/{ServiceProviderSid}/PhoneNumbers',
+  operationId: 'listPhoneNumbersOfServiceProvider',
+  where: ({ provider }) => ({ service_provider_sid: provider?.service_provider_sid }),
+})

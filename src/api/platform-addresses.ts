@@ -1,0 +1,136 @@
+// Where carriers reach us over SIP and SMPP, for people to tell them. A provider without addresses of its own has
+// those of the platform.
+import { systemTenancy } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Fields } from './define/field.ts'
+import { flag, integer, sid, text } from './define/fields.ts'
+import { createRecordForm } from './define/record.ts'
+import { createdReply } from './define/resource.ts'
+import { defineRoute, everyone } from './define/route.ts'
+import type { ApiRoute } from './define/route.ts'
+import { repositoryOf } from './define/rows.ts'
+import type { Cells } from './define/rows.ts'
+
+const octet = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)'
+const ipv4 = () =>
+  text({ max: 15, pattern: `^(${octet}\\.){3}${octet}$`, rule: 'must be an IPv4 address' }).example(
+    '192.0.2.1',
+  )
+const port = () => integer({ min: 1, max: 65_535 })
+const provider = () =>
+  sid('service_providers').nullable().describe('Null: for every provider that has none of its own.')
+
+interface AddressKind {
+  readonly path: '/Sbcs' | '/Smpps'
+  readonly table: 'sbc_addresses' | 'smpp_addresses'
+  readonly name: string
+  readonly noun: string
+  readonly key: 'sbc_address_sid' | 'smpp_address_sid'
+  readonly fields: Fields
+}
+
+const sbcs: AddressKind = {
+  path: '/Sbcs',
+  table: 'sbc_addresses',
+  name: 'SbcAddress',
+  noun: 'SIP address of ours',
+  key: 'sbc_address_sid',
+  fields: {
+    sbc_address_sid: sid().readOnly(),
+    ipv4: ipv4(),
+    port: port().default(5060),
+    tls_port: port().nullable(),
+    wss_port: port().nullable(),
+    service_provider_sid: provider(),
+    last_updated: integer({ min: 0, max: 253_402_300_799_999 }).nullable().readOnly(),
+  },
+}
+
+const smpps: AddressKind = {
+  path: '/Smpps',
+  table: 'smpp_addresses',
+  name: 'SmppAddress',
+  noun: 'SMPP address of ours',
+  key: 'smpp_address_sid',
+  fields: {
+    smpp_address_sid: sid().readOnly(),
+    ipv4: ipv4(),
+    port: port().default(2775),
+    use_tls: flag().default(0),
+    is_primary: flag().default(1),
+    service_provider_sid: provider(),
+  },
+}
+
+function createAddressRoutes(kind: AddressKind): readonly ApiRoute[] {
+  const { path, table, name, noun, key, fields } = kind
+  const form = createRecordForm(fields)
+  const parameter = `${name}Sid`
+  const tag = path.slice(1)
+
+  const list = defineRoute({
+    method: 'GET',
+    path,
+    access: everyone,
+    operationId: `list${tag}`,
+    tag,
+    summary: `Lists ${noun.replace(' of ours', 'es of ours')}.`,
+    query: { service_provider_sid: sid().optional().describe('For an administrator: whose.') },
+    reply: {
+      status: 200,
+      description: 'Those of the service provider, or of the platform when it has none.',
+      component: name,
+      schema: { type: 'array', items: form.schema },
+    },
+    async handle({ query, caller, rows, services }) {
+      const { tenancy } = caller
+      const asked = tenancy.level === 'admin' ? query.service_provider_sid : tenancy.service_provider_sid
+      const own =
+        typeof asked === 'string'
+          ? await repositoryOf(rows, table).list({ where: { service_provider_sid: asked } })
+          : []
+      // The platform's own belong to nobody a caller could be.
+      const all = repositoryOf(services.storage.for(systemTenancy), table)
+      const shown = own.length > 0 ? own : await all.list({ where: { service_provider_sid: null } })
+      return shown.map((row) => form.toWire(row, new Map()))
+    },
+  })
+
+  const create = defineRoute({
+    method: 'POST',
+    path,
+    access: ['admin'],
+    operationId: `create${name}`,
+    tag,
+    summary: `Makes known an ${noun}.`,
+    body: fields,
+    reply: createdReply,
+    async handle({ body, rows }) {
+      const cells: Cells = form.toCells(body)
+      const owner = cells['service_provider_sid']
+      if (typeof owner === 'string' && (await rows.service_providers.find(owner)) === undefined)
+        throw new AppError('bad_request', 'service_provider_sid names no existing service provider')
+      return { sid: (await repositoryOf(rows, table).insert(cells))[key] }
+    },
+  })
+
+  const remove = defineRoute({
+    method: 'DELETE',
+    path: `${path}/{${parameter}}`,
+    access: ['admin'],
+    operationId: `delete${name}`,
+    tag,
+    summary: `Forgets an ${noun}.`,
+    reply: { status: 204, description: 'Forgotten.' },
+    errors: ['not_found'],
+    async handle({ params, rows }) {
+      const given: Readonly<Record<string, string>> = params
+      const isRemoved = await repositoryOf(rows, table).remove(given[parameter] ?? '')
+      if (!isRemoved) throw new AppError('not_found', 'no such address')
+    },
+  })
+
+  return [list, create, remove]
+}
+
+export const platformAddressRoutes = [...createAddressRoutes(sbcs), ...createAddressRoutes(smpps)]

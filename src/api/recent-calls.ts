@@ -1,0 +1,185 @@
+// Records of calls that have ended, and the whole story of each.
+import { AppError } from '../lib/errors.ts'
+import type { RecentCallRow } from '../storage/tables.ts'
+import { boolean, choice, integer, text, time } from './define/fields.ts'
+import { defineRoute, everyone } from './define/route.ts'
+
+const word = { type: 'string' }
+const whole = { type: 'integer' }
+const moment = { type: 'integer', description: 'Epoch milliseconds.' }
+const required = {
+  account_sid: word,
+  call_sid: word,
+  from: word,
+  to: word,
+  answered: { type: 'boolean' },
+  sip_status: whole,
+  duration: { type: 'integer', description: 'Whole seconds; 0 when it was not answered.' },
+  attempted_at: moment,
+  terminated_at: moment,
+  direction: { type: 'string', enum: ['inbound', 'outbound'] },
+}
+const recordSchema = {
+  type: 'object',
+  properties: {
+    ...required,
+    service_provider_sid: word,
+    application_sid: word,
+    sip_call_id: word,
+    sip_callid: { type: 'string', description: 'The same as sip_call_id, for older clients.' },
+    sip_parent_callid: word,
+    answered_at: moment,
+    termination_reason: word,
+    host: word,
+    remote_host: word,
+    trunk: word,
+    trace_id: word,
+  },
+  required: Object.keys(required),
+}
+
+const pageQuery = {
+  page: integer({ min: 1, max: 10_000_000 }).describe('From 1.'),
+  count: integer({ min: 1, max: 500 }).describe('Records on a page.'),
+  days: integer({ min: 1, max: 36_500 })
+    .optional()
+    .describe('Only the last N times 24 hours; overrides start and end.'),
+  start: time().optional().describe('Attempted at this moment or later.'),
+  end: time().optional().describe('Attempted at this moment or earlier.'),
+  answered: boolean().optional(),
+  direction: choice(['inbound', 'outbound']).optional(),
+  trunk: text({ max: 255 }).optional().describe('The carrier, exactly.'),
+  filter: text({ max: 255 }).optional().describe('Part of from or to, or a whole call_sid.'),
+}
+
+const pageReply = {
+  status: 200,
+  description: 'The page.',
+  component: 'RecentCallPage',
+  schema: {
+    type: 'object',
+    properties: {
+      total: { type: 'integer', description: 'Records that match.' },
+      batch: { type: 'integer', description: 'Records on this page.' },
+      page: whole,
+      page_size: whole,
+      data: { type: 'array', items: recordSchema },
+    },
+    required: ['total', 'batch', 'page', 'page_size', 'data'],
+  },
+} as const
+
+export const listRecentCalls = defineRoute({
+  method: 'GET',
+  path: '/Accounts/{AccountSid}/RecentCalls',
+  access: everyone,
+  operationId: 'listRecentCalls',
+  tag: 'RecentCalls',
+  summary: 'One page of the calls of an account that have ended, newest first.',
+  query: pageQuery,
+  reply: pageReply,
+  errors: ['not_found'],
+  async handle({ account, query, caller, services }) {
+    const { page, count } = query
+    const wanted = withoutUnset(query)
+    const { total, rows } = await services.storage.recentCalls.page(
+      caller.tenancy,
+      account.account_sid,
+      wanted,
+    )
+    return { total, batch: rows.length, page, page_size: count, data: rows.map(toWire) }
+  },
+})
+
+export const listRecentCallsOfProvider = defineRoute({
+  method: 'GET',
+  path: '/ServiceProviders/{ServiceProviderSid}/RecentCalls',
+  access: ['admin', 'service_provider'],
+  operationId: 'listRecentCallsOfServiceProvider',
+  tag: 'RecentCalls',
+  summary: 'One page of the calls of all accounts of a service provider that have ended, newest first.',
+  query: pageQuery,
+  reply: { ...pageReply, component: 'RecentCallPageOfServiceProvider' },
+  async handle({ provider, query, caller, services }) {
+    const { page, count } = query
+    const { total, rows } = await services.storage.recentCalls.pageOfProvider(
+      caller.tenancy,
+      provider.service_provider_sid,
+      withoutUnset(query),
+    )
+    return { total, batch: rows.length, page, page_size: count, data: rows.map(toWire) }
+  },
+})
+
+export const getCallJournal = defineRoute({
+  method: 'GET',
+  path: '/Accounts/{AccountSid}/RecentCalls/{CallSid}/journal',
+  access: everyone,
+  operationId: 'getCallJournal',
+  tag: 'RecentCalls',
+  summary:
+    'Everything that happened in one call, live or ended: SIP messages, decisions, hooks, verbs, media.',
+  reply: {
+    status: 200,
+    description: 'Events in the order they happened.',
+    component: 'JournalEvent',
+    schema: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          seq: { type: 'integer', description: '1, 2, 3 ... without gaps.' },
+          at: moment,
+          type: word,
+        },
+        required: ['seq', 'at', 'type'],
+        additionalProperties: true,
+      },
+    },
+    isVaried: true,
+  },
+  errors: ['not_found'],
+  async handle({ account: { account_sid }, params: { CallSid }, caller, services }) {
+    const events =
+      services.calls.journal(account_sid, CallSid) ??
+      (await services.storage.journal.read(caller.tenancy, account_sid, CallSid))
+    if (events === undefined) throw new AppError('not_found', 'no such call')
+    return events
+  },
+})
+
+type WithoutUnset<Q> = { readonly [K in keyof Q]: Exclude<Q[K], null> }
+
+/** A query string has no null; the types of optional fields do. */
+function withoutUnset<Q extends object>(query: Q): WithoutUnset<Q> {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== null)) as WithoutUnset<Q>
+}
+
+function toWire(row: RecentCallRow): Record<string, unknown> {
+  const { application_sid, sip_parent_call_id, answered_at } = row
+  return {
+    account_sid: row.account_sid,
+    service_provider_sid: row.service_provider_sid,
+    call_sid: row.call_sid,
+    from: row.from,
+    to: row.to,
+    answered: row.answered === 1,
+    sip_status: row.sip_status,
+    duration: row.duration,
+    attempted_at: row.attempted_at,
+    terminated_at: row.terminated_at,
+    direction: row.direction,
+    sip_call_id: row.sip_call_id,
+    sip_callid: row.sip_call_id,
+    termination_reason: row.termination_reason,
+    host: row.host,
+    remote_host: row.remote_host,
+    trunk: row.trunk,
+    trace_id: row.trace_id,
+    ...(application_sid === null ? {} : { application_sid }),
+    ...(sip_parent_call_id === null ? {} : { sip_parent_callid: sip_parent_call_id }),
+    ...(answered_at === null ? {} : { answered_at }),
+  }
+}
+
+export const recentCallRoutes = [listRecentCalls, listRecentCallsOfProvider, getCallJournal]

@@ -1,0 +1,140 @@
+// Which phones of an account are registered now.
+import { AppError } from '../lib/errors.ts'
+import type { Repositories, Row } from '../storage/storage.ts'
+import type { RegisteredPhone, Services } from './define/context.ts'
+import { texts } from './define/fields.ts'
+import { defineRoute, everyone } from './define/route.ts'
+
+const tag = 'RegisteredSipUsers'
+const path = '/Accounts/{AccountSid}/RegisteredSipUsers'
+
+const phone = {
+  name: { type: 'string', description: 'The user part of the address of record.' },
+  contact: { type: ['string', 'null'] },
+  expiryTime: { type: 'integer', description: 'Epoch milliseconds; 0 when not registered.' },
+  protocol: { type: ['string', 'null'] },
+  registered_status: { type: 'string', enum: ['active', 'inactive'] },
+}
+const permission = { type: 'integer', enum: [0, 1] }
+const client = {
+  ...phone,
+  allow_direct_app_calling: permission,
+  allow_direct_queue_calling: permission,
+  allow_direct_user_calling: permission,
+  proxy: { type: ['string', 'null'], description: 'Where its requests come from.' },
+}
+
+function objectOf(properties: Readonly<Record<string, object>>): Record<string, unknown> {
+  return { type: 'object', properties, required: Object.keys(properties) }
+}
+
+export const listRegisteredUsers = defineRoute({
+  method: 'GET',
+  path,
+  access: everyone,
+  operationId: 'listRegisteredSipUsers',
+  tag,
+  summary: 'The addresses of record with a live registration.',
+  reply: {
+    status: 200,
+    description: 'Addresses as user@realm.',
+    schema: { type: 'array', items: { type: 'string' } },
+  },
+  async handle({ account, services }) {
+    const bindings = await services.bindings.list(realmOf(account))
+    return bindings.map(({ aor }) => aor)
+  },
+})
+
+export const findRegisteredUsers = defineRoute({
+  method: 'POST',
+  path,
+  access: everyone,
+  openToViewOnly: true,
+  operationId: 'findRegisteredSipUsers',
+  tag,
+  summary: 'The registrations of several users, in the order asked for; of all when none is named.',
+  body: { users: texts({ max: 1000, maxLength: 128 }).default([]) },
+  bodyIs: 'users',
+  reply: {
+    status: 200,
+    description: 'One record per user asked for, registered or not.',
+    schema: { type: 'array', items: objectOf(phone) },
+    component: 'RegisteredUser',
+  },
+  async handle({ account, body: { users }, services }) {
+    const realm = realmOf(account)
+    if (users === undefined || users.length === 0) {
+      const bindings = await services.bindings.list(realm)
+      return bindings.map((binding) => describePhone(userOf(binding), binding))
+    }
+    return Promise.all(
+      users.map(async (user) => describePhone(user, await services.bindings.get(`${user}@${realm}`))),
+    )
+  },
+})
+
+export const getRegisteredUser = defineRoute({
+  method: 'GET',
+  path: `${path}/{Client}`,
+  access: everyone,
+  operationId: 'getRegisteredSipUser',
+  tag,
+  summary: 'The registration of one user, whether there is one or not.',
+  reply: {
+    status: 200,
+    description: 'The registration.',
+    schema: objectOf(client),
+    component: 'RegisteredClient',
+  },
+  async handle({ account, params, rows, services }) {
+    return describeClient(params.Client, account, rows, services)
+  },
+})
+
+async function describeClient(
+  user: string,
+  account: Row<'accounts'>,
+  rows: Repositories,
+  services: Services,
+): Promise<object> {
+  const { account_sid } = account
+  const realm = realmOf(account)
+  const [binding, [known]] = await Promise.all([
+    services.bindings.get(`${user}@${realm}`),
+    rows.clients.list({ where: { account_sid, username: user }, limit: 1 }),
+  ])
+  return {
+    ...describePhone(user, binding),
+    allow_direct_app_calling: known?.allow_direct_app_calling ?? 0,
+    allow_direct_queue_calling: known?.allow_direct_queue_calling ?? 0,
+    allow_direct_user_calling: known?.allow_direct_user_calling ?? 0,
+    proxy: binding === undefined ? null : proxyOf(binding),
+  }
+}
+
+function describePhone(name: string, binding: RegisteredPhone | undefined): object {
+  return {
+    name,
+    contact: binding?.contact ?? null,
+    expiryTime: binding?.expiresAt ?? 0,
+    protocol: binding?.remote.transport ?? null,
+    registered_status: binding === undefined ? 'inactive' : 'active',
+  }
+}
+
+function proxyOf({ remote: { address, port } }: RegisteredPhone): string {
+  // RFC 3261 §25.1: an IPv6 address in a URI stands in brackets.
+  return `sip:${address.includes(':') ? `[${address}]` : address}:${port}`
+}
+
+function userOf({ aor }: RegisteredPhone): string {
+  return aor.slice(0, aor.lastIndexOf('@'))
+}
+
+function realmOf({ sip_realm }: Row<'accounts'>): string {
+  if (sip_realm === null) throw new AppError('bad_request', 'the account has no sip_realm')
+  return sip_realm
+}
+
+export const registeredSipUserRoutes = [listRegisteredUsers, findRegisteredUsers, getRegisteredUser]

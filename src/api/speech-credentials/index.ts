@@ -1,0 +1,304 @@
+// All the API says about speech credentials, which stand below accounts and below service providers.
+import { insufficientPermissions } from '../../http/scopes.ts'
+import { systemTenancy } from '../../lib/caller.ts'
+import { AppError } from '../../lib/errors.ts'
+import { createSid } from '../../lib/ids.ts'
+import { pickCredential } from '../../speech/pick-credential.ts'
+import type { TestResult } from '../../speech/try-vendor.ts'
+import { demandTag, isSeen } from '../define/etag.ts'
+import { flag, text } from '../define/fields.ts'
+import { demandQuota } from '../define/operator-rules.ts'
+import { createdReply } from '../define/resource.ts'
+import { everyone } from '../define/route.ts'
+import type { ApiRequest, ApiRoute } from '../define/route.ts'
+import { changeSettings, demandRule, settingsOf, takeSettings } from './settings.ts'
+import type { CredentialRow } from './settings.ts'
+import {
+  createFields,
+  credentialSchema,
+  findAt,
+  findOwnAt,
+  listAt,
+  placeOf,
+  testSchema,
+  toWire,
+  updateFields,
+} from './speech-credential.ts'
+import type { Place } from './speech-credential.ts'
+import { offerSchema } from './offer-schema.ts'
+import { vendorRule } from './vendors.ts'
+
+type Base = { readonly path: `/${string}`; readonly of: string; readonly testers: ApiRoute['access'] }
+
+export const speechCredentialRoutes: readonly ApiRoute[] = [
+  ...routesBelow({ path: '/Accounts/{AccountSid}', of: 'Account', testers: everyone }),
+  ...routesBelow({
+    path: '/ServiceProviders/{ServiceProviderSid}',
+    of: 'ServiceProvider',
+    testers: ['admin', 'service_provider'],
+  }),
+]
+
+function routesBelow(base: Base): ApiRoute[] {
+  const path = `${base.path}/SpeechCredentials` as const
+  const one = `${path}/{SpeechCredentialSid}` as const
+  const common = {
+    access: everyone,
+    openToViewOnly: false,
+    tag: 'SpeechCredentials',
+    description: undefined,
+    query: undefined,
+    body: undefined,
+  }
+  return [
+    {
+      ...common,
+      method: 'GET',
+      path,
+      operationId: `listSpeechCredentialsOf${base.of}`,
+      summary: 'Lists speech credentials, those shared by the service provider included.',
+      reply: {
+        status: 200,
+        description: 'All of them, secrets masked.',
+        schema: { type: 'array', items: credentialSchema },
+        component: 'SpeechCredential',
+      },
+      errors: [],
+      handle: async (request) => (await listAt(request)).map((row) => toWire(row, request)),
+    },
+    {
+      ...common,
+      method: 'POST',
+      path,
+      operationId: `createSpeechCredentialOf${base.of}`,
+      summary: 'Makes a speech credential: the key, and what else its vendor needs.',
+      description:
+        'Which fields a vendor has is in the reference of speech vendors. Secrets are stored encrypted.',
+      body: { fields: createFields, mode: 'create' },
+      reply: createdReply,
+      errors: ['duplicate', 'quota_reached'],
+      handle: create,
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: one,
+      operationId: `getSpeechCredentialOf${base.of}`,
+      summary: 'A speech credential, its secrets masked.',
+      reply: {
+        status: 200,
+        description: 'The record.',
+        schema: credentialSchema,
+        component: 'SpeechCredential',
+      },
+      errors: ['not_found'],
+      hasEtag: true,
+      handle: read,
+    },
+    {
+      ...common,
+      method: 'PUT',
+      path: one,
+      operationId: `updateSpeechCredentialOf${base.of}`,
+      summary: 'Changes what may change of a speech credential.',
+      description:
+        'Fields that are left out keep their values. Secrets, vendor and label cannot be changed; they may be sent back.',
+      body: { fields: updateFields, mode: 'update' },
+      reply: { status: 204, description: 'Changed.' },
+      errors: ['not_found'],
+      hasEtag: true,
+      handle: update,
+    },
+    {
+      ...common,
+      method: 'DELETE',
+      path: one,
+      operationId: `deleteSpeechCredentialOf${base.of}`,
+      summary: 'Removes a speech credential and its custom voices.',
+      reply: { status: 204, description: 'Removed.' },
+      errors: ['not_found'],
+      hasEtag: true,
+      handle: remove,
+    },
+    {
+      ...common,
+      access: base.testers,
+      method: 'GET',
+      path: `${one}/test`,
+      isChanging: true,
+      operationId: `testSpeechCredentialOf${base.of}`,
+      summary: 'Speaks and listens with a speech credential, and tells how that went.',
+      reply: {
+        status: 200,
+        description: 'How it went: `not tested` for a use that is switched off, or not implemented.',
+        schema: testSchema,
+        component: 'SpeechCredentialTest',
+      },
+      errors: ['not_found'],
+      handle: test,
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: `${path}/speech/supportedLanguagesAndVoices`,
+      operationId: `listSpeechVoicesOf${base.of}`,
+      summary:
+        'Languages, voices and models of a vendor: from the vendor itself where there is a credential.',
+      query: {
+        vendor: text({ min: 1, max: 64 }).example('google'),
+        label: text({ max: 64 }).optional(),
+        create_new: flag().optional().describe('1: do not ask the vendor.'),
+      },
+      reply: { status: 200, description: 'What there is to choose from.', schema: offerSchema },
+      errors: ['synthesizer_unknown', 'speech_failed'],
+      handle: offer,
+    },
+  ]
+}
+
+async function create(request: ApiRequest): Promise<{ readonly sid: string }> {
+  const { body, caller, services } = request
+  const vendor = String(body['vendor'])
+  const settings = takeSettings(demandRule(vendor), body)
+  const { use_for_tts, use_for_stt } = body as Pick<CredentialRow, 'use_for_tts' | 'use_for_stt'>
+  const label = labelOf(body['label'])
+  const speech_credential_sid = createSid()
+  await services.storage.transaction(caller.tenancy, async (rows) => {
+    const owner = await ownerOfNew({ ...request, rows })
+    await demandQuota('speech_credentials', { ...request, rows })
+    const same = {
+      service_provider_sid: owner.service_provider_sid,
+      account_sid: owner.account_sid,
+      vendor,
+      label,
+    }
+    // Without a label several may stand side by side; the oldest serves.
+    if (label !== null && (await rows.speech_credentials.count({ where: same })) > 0)
+      throw new AppError(
+        'duplicate',
+        `there is a speech credential for ${vendor} labelled "${label}" already`,
+      )
+    await rows.speech_credentials.insert({
+      speech_credential_sid,
+      service_provider_sid: owner.service_provider_sid,
+      ...(owner.account_sid === null ? {} : { account_sid: owner.account_sid }),
+      vendor,
+      label,
+      settings: JSON.stringify(settings),
+      use_for_tts,
+      use_for_stt,
+    })
+  })
+  services.log.info({ table: 'speech_credentials', sid: speech_credential_sid }, 'record created')
+  return { sid: speech_credential_sid }
+}
+
+/** An account makes its own, whichever path it takes; others may name an account of the provider in the path. */
+async function ownerOfNew(request: ApiRequest): Promise<Place> {
+  const place = placeOf(request)
+  const { tenancy } = request.caller
+  const { account_sid, service_provider_sid = place.service_provider_sid } = request.body as Partial<Place>
+  if (service_provider_sid !== null && service_provider_sid !== place.service_provider_sid)
+    throw new AppError('bad_request', 'service_provider_sid must be that of the path')
+  const implied = tenancy.level === 'account' ? tenancy.account_sid : place.account_sid
+  if (implied !== null) {
+    if (account_sid === undefined || account_sid === null || account_sid === implied)
+      return { ...place, account_sid: implied }
+    throw tenancy.level === 'account'
+      ? insufficientPermissions()
+      : new AppError('bad_request', 'account_sid must be that of the path')
+  }
+  if (account_sid === undefined || account_sid === null) return place
+  const account = await request.rows.accounts.find(account_sid)
+  if (account?.service_provider_sid === place.service_provider_sid) return account
+  throw new AppError('bad_request', 'account_sid names no account of this service provider')
+}
+
+async function read(request: ApiRequest): Promise<object | undefined> {
+  const row = await findAt(request)
+  const etag = etagOf(row)
+  request.head.header('etag', etag)
+  if (!isSeen(request.headers, etag)) return toWire(row, request)
+  request.head.code(304)
+  return undefined
+}
+
+function etagOf({ version }: CredentialRow): string {
+  return `"${version}"`
+}
+
+async function update(request: ApiRequest): Promise<void> {
+  const { body, caller, services } = request
+  await services.storage.transaction(caller.tenancy, async (rows) => {
+    const row = await findOwnAt({ ...request, rows })
+    demandTag(request.headers, etagOf(row))
+    refuseFixed(row, body)
+    const { use_for_tts, use_for_stt } = body as Partial<Pick<CredentialRow, 'use_for_tts' | 'use_for_stt'>>
+    await rows.speech_credentials.update(row.speech_credential_sid, {
+      settings: JSON.stringify(changeSettings(row, body)),
+      ...(use_for_tts === undefined || use_for_tts === null ? {} : { use_for_tts }),
+      ...(use_for_stt === undefined || use_for_stt === null ? {} : { use_for_stt }),
+    })
+  })
+}
+
+function refuseFixed(row: CredentialRow, { vendor = row.vendor, label }: ApiRequest['body']): void {
+  const changed =
+    vendor !== null && vendor !== row.vendor
+      ? 'vendor'
+      : label !== undefined && labelOf(label) !== row.label
+        ? 'label'
+        : undefined
+  if (changed !== undefined)
+    throw new AppError('bad_request', `${changed} of a speech credential cannot be changed`)
+}
+
+function labelOf(given: unknown): string | null {
+  return typeof given === 'string' && given !== '' ? given : null
+}
+
+async function remove(request: ApiRequest): Promise<void> {
+  const { caller, services } = request
+  const { speech_credential_sid: sid } = await services.storage.transaction(caller.tenancy, async (rows) => {
+    const row = await findOwnAt({ ...request, rows })
+    demandTag(request.headers, etagOf(row))
+    await rows.speech_credentials.remove(row.speech_credential_sid)
+    return row
+  })
+  services.log.info({ table: 'speech_credentials', sid }, 'record removed')
+}
+
+async function test(request: ApiRequest): Promise<object> {
+  const { services } = request
+  const row = await findAt(request)
+  const uses = { tts: row.use_for_tts === 1, stt: row.use_for_stt === 1 }
+  const results = await services.speech.test(row.vendor, settingsOf(row), uses)
+  // Whoever may use a shared credential may try it, and so leave a mark that it may not write itself.
+  await services.storage.for(systemTenancy).speech_credentials.update(row.speech_credential_sid, {
+    last_tested: services.clock.now(),
+    ...verdict('tts_tested_ok', results.tts),
+    ...verdict('stt_tested_ok', results.stt),
+  })
+  return results
+}
+
+function verdict(column: 'tts_tested_ok' | 'stt_tested_ok', { status }: TestResult): Partial<CredentialRow> {
+  return status === 'not tested' ? {} : { [column]: status === 'success' ? 1 : 0 }
+}
+
+async function offer(request: ApiRequest): Promise<object> {
+  const { services, query } = request
+  const { vendor, label, create_new } = query as {
+    readonly vendor: string
+    readonly label?: string
+    readonly create_new?: 0 | 1
+  }
+  const credential =
+    create_new === 1 ? undefined : pickCredential(await listAt(request, { vendor }), labelOf(label))
+  const found = await services.speech.offer(vendor, credential && settingsOf(credential))
+  if (found !== undefined) return found
+  if (vendorRule(vendor) === undefined)
+    throw new AppError('synthesizer_unknown', 'vendor is none of the known vendors')
+  // Credentials for it may be kept; what it offers is not known here.
+  return { tts: [], stt: [] }
+}

@@ -1,0 +1,26 @@
+// What a vendor offers, as the wire shows it.
+import type { JsonSchema } from '../define/field.ts'
+
+const named = { value: { type: 'string' }, name: { type: 'string' } }
+const choices = {
+  type: 'array',
+  items: { type: 'object', properties: named, required: ['value', 'name'] },
+}
+
+export const offerSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    tts: {
+      type: 'array',
+      description: 'Languages that are spoken, each with its voices.',
+      items: {
+        type: 'object',
+        properties: { ...named, voices: choices },
+        required: ['value', 'name', 'voices'],
+      },
+    },
+    stt: { ...choices, description: 'Languages that are understood.' },
+    models: { ...choices, description: 'For `model_id`, to speak with.' },
+    sttModels: { ...choices, description: 'For `model_id`, to listen with.' },
+  },
+}

@@ -1,0 +1,126 @@
+// A speech credential as the wire shows it, and which of them a caller may read or change.
+import { insufficientPermissions } from '../../http/scopes.ts'
+import { AppError } from '../../lib/errors.ts'
+import { isSid } from '../../lib/ids.ts'
+import { choice, flag, sid, text, time } from '../define/fields.ts'
+import { createRecordForm } from '../define/record.ts'
+import type { ApiRequest } from '../define/route.ts'
+import type { Cells } from '../define/rows.ts'
+import { optionalSettings, showSettings } from './settings.ts'
+import type { CredentialRow } from './settings.ts'
+
+const vendor = text({ min: 1, max: 64 })
+  .describe('`google`, `aws`, `microsoft` ..., or `custom:` and a name.')
+  .example('deepgram')
+const label = text({ max: 64 })
+  .nullable()
+  .describe('Tells credentials for one vendor apart; unique among them.')
+
+export const createFields = {
+  vendor,
+  label,
+  account_sid: sid()
+    .optional()
+    .describe('Whose it is; left out below a service provider: all its accounts share it.'),
+  service_provider_sid: sid().optional(),
+  use_for_tts: flag().default(1),
+  use_for_stt: flag().default(1),
+  ...optionalSettings,
+}
+
+export const updateFields = {
+  vendor: vendor.optional(),
+  label,
+  use_for_tts: flag().optional(),
+  use_for_stt: flag().optional(),
+  ...optionalSettings,
+}
+
+const form = createRecordForm({
+  speech_credential_sid: sid().readOnly(),
+  service_provider_sid: sid().nullable(),
+  account_sid: sid().nullable(),
+  vendor,
+  label,
+  use_for_tts: flag(),
+  use_for_stt: flag(),
+  last_used: time().nullable(),
+  last_tested: time().nullable(),
+  tts_tested_ok: flag().nullable(),
+  stt_tested_ok: flag().nullable(),
+  created_at: time(),
+  ...optionalSettings,
+})
+
+export const credentialSchema = form.schema
+
+const testResult = (words: readonly string[]) => ({
+  type: 'object',
+  properties: {
+    status: { type: 'string', enum: words },
+    reason: { type: 'string', description: 'What the vendor said.' },
+  },
+  required: ['status'],
+})
+const testWords = choice(['success', 'fail', 'not tested']).facts.schema['enum'] as readonly string[]
+
+export const testSchema = {
+  type: 'object',
+  properties: { tts: testResult(testWords), stt: testResult(testWords) },
+  required: ['tts', 'stt'],
+}
+
+/** Secrets are for the owner and those above; whoever shares a provider's credential does not see them. */
+export function toWire(row: CredentialRow, { caller }: Pick<ApiRequest, 'caller'>): Record<string, unknown> {
+  const isShared = caller.tenancy.level === 'account' && row.account_sid === null
+  const settings = showSettings(row, isShared ? 'left out' : 'masked')
+  const { settings: _sealed, ...columns } = row
+  return form.toWire({ ...columns, ...settings } as Cells, new Map())
+}
+
+/** The account or provider in the path. */
+export interface Place {
+  readonly account_sid: string | null
+  readonly service_provider_sid: string
+}
+
+export function placeOf({ account, provider }: ApiRequest): Place {
+  if (account !== undefined) return account
+  if (provider !== undefined) return { ...provider, account_sid: null }
+  throw new Error('a speech credential needs an account or a provider in its path')
+}
+
+/** What stands below a path: an account's own and what its provider shares; a provider's own and the caller's. */
+export async function listAt(
+  request: ApiRequest,
+  where: { readonly vendor?: string } = {},
+): Promise<CredentialRow[]> {
+  const { account_sid, service_provider_sid } = placeOf(request)
+  const { tenancy } = request.caller
+  const own = account_sid ?? (tenancy.level === 'account' ? tenancy.account_sid : undefined)
+  const { speech_credentials } = request.rows
+  const found = await Promise.all([
+    own === undefined ? [] : speech_credentials.list({ where: { ...where, account_sid: own } }),
+    speech_credentials.list({ where: { ...where, service_provider_sid, account_sid: null } }),
+  ])
+  return found.flat()
+}
+
+/** A foreign one, and one that is elsewhere, read as a missing one. */
+export async function findAt(request: ApiRequest): Promise<CredentialRow> {
+  const sid = request.params['SpeechCredentialSid'] ?? ''
+  if (!isSid(sid)) throw new AppError('bad_request', 'SpeechCredentialSid in the path must be a UUID')
+  const place = placeOf(request)
+  const row = await request.rows.speech_credentials.find(sid)
+  const isThere =
+    row?.service_provider_sid === place.service_provider_sid &&
+    (place.account_sid === null || row.account_sid === null || row.account_sid === place.account_sid)
+  if (row === undefined || !isThere) throw new AppError('not_found', 'no such speech credential')
+  return row
+}
+
+export async function findOwnAt(request: ApiRequest): Promise<CredentialRow> {
+  const row = await findAt(request)
+  if (request.caller.tenancy.level === 'account' && row.account_sid === null) throw insufficientPermissions()
+  return row
+}

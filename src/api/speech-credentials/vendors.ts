@@ -1,0 +1,248 @@
+// Every speech vendor a credential may be for: which fields it has, which are needed, secret, or may change later.
+import { flag, text } from '../define/fields.ts'
+import type { Field, Presence } from '../define/field.ts'
+
+export type Values = Readonly<Record<string, unknown>>
+
+const word = text({ max: 255 })
+const key = text({ max: 2048 })
+// Hosts, with or without a scheme and a port.
+const address = text({ max: 1024, pattern: '^[^\\s\\p{Cc}]*$', rule: 'must be a host or a URL' })
+const url = text({
+  max: 1024,
+  pattern: '^((https?|wss?)://[^\\s\\p{Cc}/?#@][^\\s\\p{Cc}]*)?$',
+  rule: 'must be an http, https, ws or wss URL',
+})
+// Becomes a part of host names.
+const region = text({
+  max: 40,
+  pattern: '^[A-Za-z0-9-]*$',
+  rule: 'must have only letters, digits and hyphens',
+})
+const jsonText = text({ max: 16_384, anyCharacters: true })
+const yesOrNo = flag()
+
+/** Each field once, whichever vendors have it. */
+export const settingFields = {
+  access_key_id: word,
+  api_key: key,
+  api_uri: address,
+  auth_token: key,
+  aws_region: region,
+  client_id: word,
+  client_key: key,
+  client_secret: key,
+  cobalt_server_uri: address,
+  custom_stt_endpoint: word,
+  custom_stt_endpoint_url: url,
+  custom_stt_url: url,
+  custom_tts_endpoint: word,
+  custom_tts_endpoint_url: url,
+  custom_tts_streaming_url: url,
+  custom_tts_url: url,
+  deepgram_stt_uri: address,
+  deepgram_stt_use_tls: yesOrNo,
+  deepgram_tts_uri: address,
+  engine_version: word,
+  houndify_server_uri: address,
+  instance_id: word,
+  model_id: word,
+  nuance_stt_uri: address,
+  nuance_tts_uri: address,
+  options: jsonText.describe('JSON text, as the vendor documents it.'),
+  playht_tts_uri: address,
+  region,
+  resemble_tts_uri: address,
+  resemble_tts_use_tls: yesOrNo,
+  riva_server_uri: address,
+  role_arn: word,
+  secret: key,
+  secret_access_key: key,
+  service_key: jsonText.describe('JSON text: the key of a service account.'),
+  service_version: word,
+  speechmatics_stt_uri: address,
+  stt_api_key: key,
+  stt_model_id: word,
+  stt_region: region,
+  tts_api_key: key,
+  tts_region: region,
+  use_custom_stt: yesOrNo,
+  use_custom_tts: yesOrNo,
+  user_id: word,
+  voice_engine: word,
+} as const satisfies Readonly<Record<string, Field<unknown, Presence>>>
+
+export type SettingName = keyof typeof settingFields
+
+export interface VendorRule {
+  readonly required?: readonly SettingName[]
+  readonly optional?: readonly SettingName[]
+  /** Encrypted with the rest, and never answered whole. */
+  readonly secret: readonly SettingName[]
+  /** What PUT may change; never a secret. */
+  readonly changeable: readonly SettingName[]
+  /** What is missing that only some combinations need. */
+  readonly fault?: (settings: Values, uses: Values) => string | undefined
+}
+
+const apiKeyOnly: VendorRule = { required: ['api_key'], secret: ['api_key'], changeable: [] }
+const modelAndKey: VendorRule = {
+  required: ['api_key', 'model_id'],
+  secret: ['api_key'],
+  changeable: ['model_id'],
+}
+const modelKeyAndOptions: VendorRule = {
+  ...modelAndKey,
+  optional: ['options'],
+  changeable: ['model_id', 'options'],
+}
+const microsoftEndpoints: readonly SettingName[] = [
+  'use_custom_tts',
+  'custom_tts_endpoint',
+  'custom_tts_endpoint_url',
+  'use_custom_stt',
+  'custom_stt_endpoint',
+  'custom_stt_endpoint_url',
+]
+const deepgramPlaces: readonly SettingName[] = [
+  'deepgram_stt_uri',
+  'deepgram_stt_use_tls',
+  'deepgram_tts_uri',
+  'model_id',
+]
+const customPlaces: readonly SettingName[] = ['custom_stt_url', 'custom_tts_url', 'custom_tts_streaming_url']
+const nuancePlaces: readonly SettingName[] = ['nuance_tts_uri', 'nuance_stt_uri']
+
+const rules: Readonly<Record<string, VendorRule>> = {
+  assemblyai: { ...apiKeyOnly, optional: ['service_version'], changeable: ['service_version'] },
+  aws: {
+    optional: ['aws_region', 'access_key_id', 'secret_access_key', 'role_arn'],
+    secret: ['secret_access_key'],
+    changeable: ['aws_region'],
+  },
+  cartesia: {
+    required: ['api_key'],
+    optional: ['model_id', 'stt_model_id', 'options'],
+    secret: ['api_key'],
+    changeable: ['model_id', 'stt_model_id', 'options'],
+    fault: (settings, { use_for_tts, use_for_stt }) => {
+      if (use_for_tts === 1 && !has(settings, 'model_id')) return 'model_id is required for tts'
+      return use_for_stt === 1 && !has(settings, 'stt_model_id')
+        ? 'stt_model_id is required for stt'
+        : undefined
+    },
+  },
+  cobalt: { required: ['cobalt_server_uri'], secret: [], changeable: ['cobalt_server_uri'] },
+  deepgram: {
+    optional: ['api_key', ...deepgramPlaces],
+    secret: ['api_key'],
+    changeable: deepgramPlaces,
+    fault: (settings) =>
+      has(settings, 'api_key') || (has(settings, 'deepgram_stt_uri') && has(settings, 'deepgram_tts_uri'))
+        ? undefined
+        : 'api_key is required, unless deepgram_stt_uri and deepgram_tts_uri are given',
+  },
+  deepgramflux: apiKeyOnly,
+  elevenlabs: {
+    ...modelAndKey,
+    optional: ['api_uri', 'options'],
+    changeable: ['model_id', 'api_uri', 'options'],
+  },
+  gladia: { optional: ['api_key', 'region'], secret: ['api_key'], changeable: ['region'] },
+  google: {
+    required: ['service_key'],
+    optional: ['model_id'],
+    secret: ['service_key'],
+    changeable: ['model_id'],
+  },
+  houndify: {
+    required: ['client_id', 'client_key', 'user_id'],
+    optional: ['houndify_server_uri'],
+    secret: ['client_key'],
+    changeable: ['houndify_server_uri'],
+  },
+  ibm: {
+    optional: ['tts_api_key', 'tts_region', 'stt_api_key', 'stt_region', 'instance_id'],
+    secret: ['tts_api_key', 'stt_api_key'],
+    changeable: ['tts_region', 'stt_region'],
+  },
+  inworld: modelKeyAndOptions,
+  microsoft: {
+    optional: ['region', 'api_key', ...microsoftEndpoints],
+    secret: ['api_key'],
+    changeable: ['region', ...microsoftEndpoints],
+    fault: (settings) => {
+      if (has(settings, 'custom_tts_endpoint_url') || has(settings, 'custom_stt_endpoint_url'))
+        return undefined
+      const missing = (['region', 'api_key'] as const).find((name) => !has(settings, name))
+      return missing === undefined
+        ? undefined
+        : `${missing} is required, unless the URL of a custom endpoint is given`
+    },
+  },
+  nuance: {
+    optional: ['client_id', 'secret', ...nuancePlaces],
+    secret: ['secret'],
+    changeable: nuancePlaces,
+    fault: (settings) => {
+      if (nuancePlaces.some((name) => has(settings, name))) return undefined
+      const missing = (['client_id', 'secret'] as const).find((name) => !has(settings, name))
+      return missing === undefined
+        ? undefined
+        : `${missing} is required, unless nuance_tts_uri or nuance_stt_uri is given`
+    },
+  },
+  nvidia: { required: ['riva_server_uri'], secret: [], changeable: ['riva_server_uri'] },
+  openai: modelAndKey,
+  playht: {
+    required: ['api_key', 'user_id', 'voice_engine'],
+    optional: ['playht_tts_uri', 'options'],
+    secret: ['api_key'],
+    changeable: ['voice_engine', 'playht_tts_uri', 'options'],
+  },
+  resemble: {
+    ...apiKeyOnly,
+    optional: ['resemble_tts_uri', 'resemble_tts_use_tls'],
+    changeable: ['resemble_tts_uri', 'resemble_tts_use_tls'],
+  },
+  rimelabs: modelKeyAndOptions,
+  soniox: apiKeyOnly,
+  speechmatics: {
+    required: ['api_key', 'speechmatics_stt_uri'],
+    optional: ['options'],
+    secret: ['api_key'],
+    changeable: ['speechmatics_stt_uri', 'options'],
+  },
+  verbio: {
+    required: ['client_id', 'client_secret', 'engine_version'],
+    secret: ['client_secret'],
+    changeable: ['engine_version'],
+  },
+  voxist: apiKeyOnly,
+  wellsaid: apiKeyOnly,
+  whisper: modelAndKey,
+}
+
+const customVendor: VendorRule = {
+  optional: ['auth_token', ...customPlaces],
+  secret: ['auth_token'],
+  changeable: customPlaces,
+}
+
+const customName = /^custom:[\w][\w .-]{0,56}$/
+
+export function vendorRule(vendor: string): VendorRule | undefined {
+  if (customName.test(vendor)) return customVendor
+  return Object.hasOwn(rules, vendor) ? rules[vendor] : undefined
+}
+
+export const vendorNames: readonly string[] = Object.keys(rules)
+
+export function settingNames({ required = [], optional = [] }: VendorRule): readonly SettingName[] {
+  return [...required, ...optional]
+}
+
+export function has(settings: Values, name: SettingName): boolean {
+  const value = settings[name]
+  return value !== undefined && value !== null && value !== ''
+}

@@ -1,0 +1,91 @@
+// What the operator has written down about the platform, for the portal and for people.
+import { choice, text } from './define/fields.ts'
+import { defineRoute } from './define/route.ts'
+
+const systemInformationSid = 'default'
+const label = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const hostName = () =>
+  text({
+    min: 1,
+    max: 255,
+    pattern: `^${label}(\\.${label})*$`,
+    rule: 'must be a host name',
+    lowerCase: true,
+  })
+const range = '[0-9A-Fa-f:.]+/\\d{1,3}'
+
+const fields = {
+  domain_name: hostName().optional().example('example.com'),
+  sip_domain_name: hostName().optional().example('sip.example.com'),
+  monitoring_domain_name: hostName().optional(),
+  private_network_cidr: text({
+    max: 8192,
+    pattern: `^(${range}(\\s*,\\s*${range})*)?$`,
+    rule: 'must be a list of networks, such as 10.0.0.0/8,192.168.0.0/16',
+  })
+    .optional()
+    .describe('Networks that lie inside, separated by commas.'),
+  log_level: choice(['info', 'debug']).optional(),
+}
+
+const orNull = { type: ['string', 'null'] }
+const properties = {
+  domain_name: orNull,
+  sip_domain_name: orNull,
+  monitoring_domain_name: orNull,
+  private_network_cidr: orNull,
+  log_level: { type: 'string', enum: ['info', 'debug'] },
+}
+
+type Information = { readonly [F in keyof typeof fields]: string | null }
+
+const getSystemInformation = defineRoute({
+  method: 'GET',
+  path: '/SystemInformation',
+  access: ['admin'],
+  operationId: 'getSystemInformation',
+  tag: 'SystemInformation',
+  summary: 'What is written down about the platform.',
+  reply: {
+    status: 200,
+    description: 'Empty as long as nothing is.',
+    component: 'SystemInformation',
+    schema: { type: 'object', properties },
+  },
+  async handle({ rows }) {
+    const stored = await rows.system_information.find(systemInformationSid)
+    return stored === undefined ? {} : toWire(stored)
+  },
+})
+
+const setSystemInformation = defineRoute({
+  method: 'POST',
+  path: '/SystemInformation',
+  access: ['admin'],
+  operationId: 'setSystemInformation',
+  tag: 'SystemInformation',
+  summary: 'Writes down what is known about the platform; what is left out stays as it is, null clears.',
+  body: fields,
+  reply: {
+    status: 201,
+    description: 'All that is stored now.',
+    component: 'SystemInformation',
+    schema: { type: 'object', properties },
+  },
+  async handle({ body: { log_level, ...body }, caller, services }) {
+    const changes = { ...body, ...(log_level === undefined || log_level === null ? {} : { log_level }) }
+    return services.storage.transaction(caller.tenancy, async ({ system_information: information }) => {
+      const isThere = await information.update(systemInformationSid, changes)
+      if (!isThere) await information.insert({ system_information_sid: systemInformationSid, ...changes })
+      const stored = await information.find(systemInformationSid)
+      return stored === undefined ? {} : toWire(stored)
+    })
+  },
+})
+
+function toWire(stored: Information): Information {
+  const { domain_name, sip_domain_name, monitoring_domain_name, private_network_cidr, log_level } = stored
+  return { domain_name, sip_domain_name, monitoring_domain_name, private_network_cidr, log_level }
+}
+
+export const systemInformationRoutes = [getSystemInformation, setSystemInformation]

@@ -1,0 +1,118 @@
+// Reading users: the list, one, and who the caller is.
+import { AppError } from '../../lib/errors.ts'
+import type { Repository, Row } from '../../storage/storage.ts'
+import type { RecordContext } from '../define/context.ts'
+import type { Resource } from '../define/resource.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import type { ApiRoute } from '../define/route.ts'
+import { listedUserSchema, noSuchUser, toListed, toUserRefusal, toWire, userSchema } from './user.ts'
+
+export const listUsers = defineRoute({
+  method: 'GET',
+  path: '/Users',
+  access: everyone,
+  operationId: 'listUsers',
+  tag: 'Users',
+  summary: 'Lists the users that the caller may see.',
+  reply: {
+    status: 200,
+    description: 'All of them.',
+    component: 'ListedUser',
+    schema: { type: 'array', items: listedUserSchema },
+  },
+  async handle({ rows }) {
+    const [users, tenants, providers] = await Promise.all([
+      rows.users.list({ orderBy: ['name'] }),
+      rows.accounts.list(),
+      rows.service_providers.list(),
+    ])
+    const names = {
+      accounts: new Map(tenants.map(({ account_sid, name }) => [account_sid, name])),
+      providers: new Map(providers.map(({ service_provider_sid, name }) => [service_provider_sid, name])),
+    }
+    return users.map((user) => toListed(user, names))
+  },
+})
+
+export const getUser = defineRoute({
+  method: 'GET',
+  path: '/Users/{UserSid}',
+  access: everyone,
+  operationId: 'getUser',
+  tag: 'Users',
+  summary: 'Reads a user.',
+  reply: { status: 200, description: 'The record.', component: 'User', schema: userSchema },
+  errors: ['user_refused'],
+  asRefusal: toUserRefusal,
+  async handle({ params, rows }) {
+    const user = await rows.users.find(params.UserSid)
+    if (user === undefined) throw noSuchUser()
+    return toWire(user)
+  },
+})
+
+export interface MeResources {
+  readonly accounts: Resource<'accounts'>
+  readonly serviceProviders: Resource<'service_providers'>
+}
+
+export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRoute {
+  return defineRoute({
+    method: 'GET',
+    path: '/Users/me',
+    access: everyone,
+    operationId: 'getMe',
+    tag: 'Users',
+    summary: 'Who is logged in, and for which account and service provider.',
+    description: 'The members of `account` and `sp` are null where the user has none.',
+    reply: {
+      status: 200,
+      description: 'The user, the account and the service provider.',
+      component: 'Me',
+      schema: {
+        type: 'object',
+        properties: { user: anyObject, account: anyObject, sp: anyObject },
+        required: ['user', 'account', 'sp'],
+      },
+    },
+    async handle({ caller, rows, services }) {
+      const { principal } = caller
+      if (principal.kind !== 'user') throw new AppError('not_permitted', 'an API key is no user')
+      const user = await rows.users.find(principal.user_sid)
+      if (user === undefined) throw new AppError('not_authenticated', 'the session has ended')
+      const { account_sid, service_provider_sid } = user
+      const context = { caller, rows, services }
+      return {
+        user: toMe(user),
+        account: await joined(accounts, account_sid, rows.accounts, context),
+        sp: await joined(serviceProviders, service_provider_sid, rows.service_providers, context),
+      }
+    },
+  })
+}
+
+const anyObject = { type: 'object', additionalProperties: true }
+
+function toMe(user: Row<'users'>): Record<string, unknown> {
+  const { email_validated, phone_validated, force_change } = user
+  return {
+    ...toWire(user),
+    email_validated: email_validated === 1,
+    phone_validated: phone_validated === 1,
+    force_change: force_change === 1,
+  }
+}
+
+/** All null when there is none: clients read members of it without asking whether it is there. */
+async function joined<T extends 'accounts' | 'service_providers'>(
+  resource: Resource<T>,
+  sid: string | null,
+  repository: Pick<Repository<T>, 'find'>,
+  context: RecordContext,
+): Promise<Record<string, unknown>> {
+  const row = sid === null ? undefined : await repository.find(sid)
+  const [record] = row === undefined ? [] : await resource.toWire([row], context)
+  if (record !== undefined) return record
+  const names = Object.keys(resource.schema['properties'] as object)
+  return Object.fromEntries(names.map((name) => [name, null]))
+}

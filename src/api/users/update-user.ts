@@ -1,0 +1,190 @@
+// Changing a user: what goes together, what only others may do, and which sessions end with it.
+import { insufficientPermissions } from '../../http/scopes.ts'
+import type { Caller } from '../../lib/caller.ts'
+import { systemTenancy } from '../../lib/caller.ts'
+import { AppError } from '../../lib/errors.ts'
+import { hashPassword } from '../../lib/password.ts'
+import type { Repositories, Row } from '../../storage/storage.ts'
+import type { Services } from '../define/context.ts'
+import type { Values } from '../define/field.ts'
+import { boolean, flag, sid, text } from '../define/fields.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import { endSessions } from '../login-session.ts'
+import { demandOldPassword, demandPolicy, password } from '../passwords.ts'
+import { isActingAdmin, isLastAdmin } from './last-admin.ts'
+import { email, noSuchUser, toPermissions, toUserRefusal } from './user.ts'
+import { demandFreeEmail, ownerOfUser } from './write-users.ts'
+
+const fields = {
+  name: text({ min: 1, max: 255 }).optional(),
+  email: email().optional(),
+  email_activation_code: text({ max: 64 })
+    .optional()
+    .describe('Given with a new email: it counts as not validated until the code comes back.'),
+  is_active: flag().optional(),
+  force_change: flag().optional(),
+  old_password: password().optional().describe('Goes with new_password.'),
+  new_password: password().optional().describe('Ends the other sessions of the user.'),
+  initial_password: password()
+    .optional()
+    .describe('Somebody else’s new password; one’s own is changed with old_password and new_password.'),
+  account_sid: sid().optional(),
+  service_provider_sid: sid().optional(),
+  is_view_only: boolean().optional(),
+}
+
+type Sent = Values<typeof fields>
+/** What was sent, without nulls: forms send one for each empty input. */
+type Changes = { readonly [K in keyof Sent]?: Exclude<Sent[K], null | undefined> }
+type User = Row<'users'>
+
+export const updateUser = defineRoute({
+  method: 'PUT',
+  path: '/Users/{UserSid}',
+  access: everyone,
+  // Their own password; the handler refuses the rest.
+  openToViewOnly: true,
+  operationId: 'updateUser',
+  tag: 'Users',
+  summary: 'Changes a user.',
+  description: 'Fields that are left out keep their values. A view-only user may change its own password.',
+  body: fields,
+  reply: { status: 204, description: 'Changed.' },
+  errors: ['user_refused', 'locked_out', 'overloaded'],
+  asRefusal: toUserRefusal,
+  async handle({ params: { UserSid }, body, caller, rows, services, address }) {
+    const changes = withoutNulls(body)
+    demandPermission(changes, UserSid, caller)
+    const user = await rows.users.find(UserSid)
+    if (user === undefined) throw noSuchUser()
+    const fault = faultOf(changes, user, caller)
+    if (fault !== undefined) throw new AppError('bad_request', fault)
+    const owner = await moveOf(body, user, caller, rows)
+    const hashed_password = await passwordOf(changes, user, services, address)
+    const cells = {
+      ...owner,
+      ...cellsOf(changes),
+      ...(hashed_password === undefined ? {} : { hashed_password }),
+    }
+    await store(user, cells, { endsAll: endsSessions(changes, cells), caller, services })
+    services.log.info({ user_sid: UserSid, fields: Object.keys(changes) }, 'user changed')
+  },
+})
+
+/** View-only users change nothing but their own password. */
+function demandPermission(changes: Changes, user_sid: string, { isViewOnly, principal }: Caller): void {
+  if (!isViewOnly) return
+  const isOwn = principal.kind === 'user' && principal.user_sid === user_sid
+  const isPassword = Object.keys(changes).sort().join() === 'new_password,old_password'
+  if (!isOwn || !isPassword) throw new AppError('not_permitted', 'a view-only user cannot make changes')
+}
+
+/** The rule that is broken, or undefined. */
+function faultOf(changes: Changes, user: User, { principal }: Caller): string | undefined {
+  const { name, old_password, new_password, initial_password, email_activation_code } = changes
+  if (Object.keys(changes).length === 0) return 'nothing to change'
+  if ((old_password === undefined) !== (new_password === undefined))
+    return 'old_password and new_password go together'
+  if (new_password !== undefined && name !== undefined && name !== user.name)
+    return 'name and new_password cannot be changed together'
+  if (new_password !== undefined && initial_password !== undefined)
+    return 'new_password and initial_password cannot be given together'
+  if ((new_password ?? initial_password) !== undefined && user.provider !== 'local')
+    return 'the password of this user is kept elsewhere'
+  if (new_password !== undefined && new_password === old_password)
+    return 'new_password must differ from old_password'
+  // Otherwise whoever finds a screen unlocked could take the login over.
+  if (initial_password !== undefined && principal.kind === 'user' && principal.user_sid === user.user_sid)
+    return 'your own password is changed with old_password and new_password'
+  if (email_activation_code !== undefined && changes.email === undefined)
+    return 'email_activation_code goes with email'
+  return undefined
+}
+
+/** The owner columns that change. Null says "as it is" where it is so, and is a promotion where it is not. */
+async function moveOf(sent: Sent, user: User, caller: Caller, rows: Repositories): Promise<Partial<User>> {
+  for (const field of ['account_sid', 'service_provider_sid'] as const)
+    if (sent[field] === null && user[field] !== null)
+      throw new AppError('bad_request', `a user cannot be promoted: ${field} cannot be taken away`)
+  const account_sid = sent.account_sid ?? user.account_sid
+  const given = sent.service_provider_sid ?? undefined
+  const isMoved =
+    account_sid !== user.account_sid || (given !== undefined && given !== user.service_provider_sid)
+  if (!isMoved) return {}
+  if (caller.tenancy.level === 'account') throw insufficientPermissions()
+  const wish = { account_sid, ...(given === undefined ? {} : { service_provider_sid: given }) }
+  return ownerOfUser(wish, caller, rows)
+}
+
+/** The hash of the new password, if there is one. */
+async function passwordOf(
+  { old_password, new_password, initial_password }: Changes,
+  user: User,
+  services: Services,
+  address: string,
+): Promise<string | undefined> {
+  const next = new_password ?? initial_password
+  if (next === undefined) return undefined
+  await demandPolicy(next, new_password === undefined ? 'initial_password' : 'new_password', services)
+  if (old_password !== undefined) await demandOldPassword(old_password, user, services, address)
+  return services.throttle.hashing(() => hashPassword(next))
+}
+
+function cellsOf(changes: Changes): Partial<User> {
+  const { name, is_active, force_change, new_password, is_view_only, email_activation_code } = changes
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(changes.email === undefined ? {} : { email: changes.email }),
+    ...(email_activation_code === undefined ? {} : { email_validated: 0 as const }),
+    ...(is_active === undefined ? {} : { is_active }),
+    ...(is_view_only === undefined ? {} : { permissions: toPermissions(is_view_only) }),
+    ...(force_change === undefined ? {} : { force_change }),
+    ...(new_password === undefined ? {} : { force_change: 0 as const }),
+  }
+}
+
+/** Whether those of the caller go too; a new password of one's own leaves the session it was changed in. */
+function endsSessions(changes: Changes, cells: Partial<User>): boolean {
+  return (
+    changes.initial_password !== undefined ||
+    changes.is_active === 0 ||
+    cells.account_sid !== undefined ||
+    cells.service_provider_sid !== undefined
+  )
+}
+
+interface StoreOptions {
+  readonly endsAll: boolean
+  readonly caller: Caller
+  readonly services: Services
+}
+
+async function store(
+  user: User,
+  cells: Partial<User>,
+  { endsAll, caller: { principal }, services: { storage } }: StoreOptions,
+): Promise<void> {
+  const { user_sid } = user
+  const own = principal.kind === 'user' ? principal.session_sid : undefined
+  await storage.transaction(systemTenancy, async (all) => {
+    const current = await all.users.find(user_sid)
+    // The caller saw it as it was: one that moved meanwhile may not be the caller's any more.
+    if (current?.account_sid !== user.account_sid) throw noSuchUser()
+    if (current.service_provider_sid !== user.service_provider_sid) throw noSuchUser()
+    if (!isActingAdmin({ ...current, ...cells }) && (await isLastAdmin(current, all)))
+      throw new AppError(
+        'in_use',
+        'the last active administrator cannot be switched off, moved or made view-only',
+      )
+    if (cells.email !== undefined) await demandFreeEmail(cells.email, user_sid, all)
+    if (Object.keys(cells).length > 0) await all.users.update(user_sid, cells)
+    if (endsAll) await endSessions(all, user_sid)
+    else if (cells.hashed_password !== undefined) await endSessions(all, user_sid, own)
+  })
+}
+
+function withoutNulls(sent: Sent): Changes {
+  return Object.fromEntries(
+    Object.entries(sent).filter(([, value]) => value !== null && value !== undefined),
+  ) as Changes
+}

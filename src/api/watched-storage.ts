@@ -1,0 +1,99 @@
+// Storage that tells when something authentication rests on has changed, so that the next request after a key is
+// revoked or a user disabled is refused, whichever handler did it.
+import type { IdempotencyStore, UnitStorage } from '../storage/idempotency.ts'
+import type { Repositories, Storage, TableName } from '../storage/storage.ts'
+import { repositoryOf } from './define/rows.ts'
+
+/** What a caller's rights are made of. */
+const watched: readonly TableName[] = [
+  'accounts',
+  'api_keys',
+  'limits',
+  'service_providers',
+  'user_sessions',
+  'users',
+]
+
+interface Writable extends Pick<Storage, 'for' | 'transaction'> {
+  readonly idempotency: IdempotencyStore
+}
+
+/** `onChange` runs once a change is durable and before its maker is told. */
+export function watchStorage<S extends Writable>(storage: S, onChange: () => void): S {
+  const { idempotency } = storage
+  return {
+    ...storage,
+    for: (tenancy, maker) => watchRepositories(storage.for(tenancy, maker), onChange),
+    idempotency: {
+      ...idempotency,
+      async once(request, actor, work) {
+        let hasChanged = false
+        const answer = await idempotency.once(request, actor, (unit) =>
+          work(
+            watchUnit(unit, () => {
+              hasChanged = true
+            }),
+          ),
+        )
+        if (hasChanged) onChange()
+        return answer
+      },
+    },
+    async transaction(tenancy, work, maker) {
+      let hasChanged = false
+      const result = await storage.transaction(
+        tenancy,
+        (rows) =>
+          work(
+            watchRepositories(rows, () => {
+              hasChanged = true
+            }),
+          ),
+        maker,
+      )
+      if (hasChanged) onChange()
+      return result
+    },
+  }
+}
+
+/** What changes in here is told of when all of it is committed. */
+function watchUnit(unit: UnitStorage, onChange: () => void): UnitStorage {
+  return {
+    for: (tenancy) => watchRepositories(unit.for(tenancy), onChange),
+    transaction: (tenancy, work) =>
+      unit.transaction(tenancy, (rows) => work(watchRepositories(rows, onChange))),
+  }
+}
+
+/** New rows are of no interest, for nobody can have been told about them; but a new limit binds old callers. */
+function watchRepositories(rows: Repositories, onChange: () => void): Repositories {
+  const replaced = watched.map((table) => {
+    const repository = repositoryOf(rows, table)
+    return [
+      table,
+      {
+        find: (sid: string) => repository.find(sid),
+        findMany: (sids: readonly string[]) => repository.findMany(sids),
+        list: (options?: Parameters<typeof repository.list>[0]) => repository.list(options),
+        count: (options?: Parameters<typeof repository.count>[0]) => repository.count(options),
+        async insert(row: Parameters<typeof repository.insert>[0]) {
+          const made = await repository.insert(row)
+          if (table === 'limits') onChange()
+          return made
+        },
+        async update(sid: string, changes: Parameters<typeof repository.update>[1]) {
+          const isDone = await repository.update(sid, changes)
+          onChange()
+          return isDone
+        },
+        async remove(sid: string) {
+          const isDone = await repository.remove(sid)
+          onChange()
+          return isDone
+        },
+      },
+    ]
+  })
+  return { ...rows, ...(Object.fromEntries(replaced) as Partial<Repositories>) }
+}
