@@ -1,0 +1,199 @@
+// The composition root: builds every part from the settings, starts them in order, stops them in reverse.
+import { join } from 'node:path'
+import { createHttp } from './api/create-api.ts'
+import { createCalls } from './calls/engine.ts'
+import type { Config } from './config.ts'
+import { createDeviceLimits } from './device-limits.ts'
+import { createDirectory } from './directory.ts'
+import { createRealmRecords } from './dns/realm-records.ts'
+import type { RealmRecords } from './dns/realm-records.ts'
+import { createUpdateClient } from './dns/update-client.ts'
+import { sleep, systemClock } from './lib/clock.ts'
+import { startAll, stopAll } from './lib/lifecycle.ts'
+import type { Part } from './lib/lifecycle.ts'
+import type { Logger } from './lib/log.ts'
+import { createMailer } from './lib/mail.ts'
+import { createOutgoing } from './lib/outgoing.ts'
+import { createMedia } from './media/create-media.ts'
+import { createSip } from './sip/endpoint.ts'
+import { createSpeech } from './speech/create-speech.ts'
+import { createSpeechDirectory } from './speech-directory.ts'
+import { createStorage } from './storage/create-storage.ts'
+import { firstBoot } from './storage/first-boot.ts'
+import { createRetention } from './storage/retention.ts'
+import type { FirstBootSecrets } from './storage/first-boot.ts'
+import { compileVerbs, parseVerbs } from './verbs/index.ts'
+import { createAppEnv } from './webhooks/app-env.ts'
+import { createAudioFetcher } from './webhooks/audio-fetcher.ts'
+import { createDelivery } from './webhooks/delivery.ts'
+import { createHooks } from './webhooks/hooks.ts'
+
+export interface App {
+  /** Resolves when everything is up; the secrets of a first boot are handed out once. */
+  start(): Promise<FirstBootSecrets | undefined>
+  /** `drain` waits for running calls within the deadline of the settings; `now` hangs them up. May be called again. */
+  stop(mode: 'drain' | 'now'): Promise<void>
+  /** Known after start. */
+  readonly apiUrl: string
+  readonly sipUri: string
+}
+
+const userAgent = 'Switchhook'
+// Two silent report intervals of RFC 3550 §6.2 and a margin: shorter would end calls of phones that suppress silence.
+const mediaTimeoutMs = 30_000
+const loopback = ['127.0.0.0/8', '::1/128']
+
+export function createApp(config: Config, log: Logger): App {
+  const clock = systemClock
+  const { bind, publicAddress } = config
+  const cacheDir = join(config.dataDir, 'cache')
+  let isReady = false
+
+  const storage = createStorage({
+    dataDir: config.dataDir,
+    databaseUrl: config.databaseUrl,
+    secretKey: config.secretKey,
+    clock,
+    log,
+  })
+  const directory = createDirectory({ storage, clock })
+  const { signingSecret } = directory
+  const allow = config.webhookAllow ?? (config.isProduction ? [] : loopback)
+  const outgoing = createOutgoing({ allow, log, clock })
+  const speech = createSpeech({
+    cacheDir: join(cacheDir, 'speech'),
+    outgoing,
+    credentials: createSpeechDirectory({ storage, clock, log }),
+    clock,
+    log,
+  })
+  const audio = createAudioFetcher({ outgoing, cacheDir: join(cacheDir, 'audio'), log })
+  const media = createMedia({
+    bind,
+    publicAddress,
+    ports: config.rtpPorts,
+    workers: config.mediaWorkers,
+    mediaTimeoutMs,
+    log,
+  })
+  const calls = createCalls({
+    sip: () => sip,
+    media,
+    directory,
+    hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent }),
+    store: storage.calls,
+    alerts: storage.alerts,
+    speech,
+    audio,
+    verbs: parseVerbs,
+    clock,
+    log,
+    publicAddress,
+    apiBaseUrl: () => (isReady ? apiUrl() : undefined),
+  })
+  const sip = createSip({
+    bind,
+    port: config.sipPort,
+    publicAddress,
+    directory: {
+      ...directory,
+      admitDevice: createDeviceLimits({ storage, alerts: storage.alerts, bindings: () => sip.bindings }),
+    },
+    handlers: calls,
+    clock,
+    log,
+    userAgent,
+    digestAlgorithms: config.sipDigest,
+  })
+  const delivery = createDelivery({ outbox: storage.outbox, outgoing, signingSecret, clock, log, userAgent })
+  const mail = createMailer({ url: config.smtpUrl, from: config.mailFrom })
+  const http = createHttp({
+    bind,
+    port: config.httpPort,
+    storage,
+    calls,
+    bindings: sip.bindings,
+    speech,
+    mail,
+    speechCache: speech.cache,
+    appEnv: createAppEnv({ outgoing }),
+    realms: createRealms(),
+    portalUrl: () => config.portalUrl ?? new URL(apiUrl()).origin,
+    parseVerbs,
+    isReady: () => isReady,
+    rules: {
+      hasQuotas: config.accountQuotas,
+      keepsCarriers: config.adminCarriers,
+      minNetmask: config.minNetmask,
+    },
+    rateLimits: { perKey: config.rateLimitPerKey, perAddress: config.rateLimitPerAddress },
+    trustedProxies: config.trustedProxies,
+    clock,
+    log,
+  })
+
+  function createRealms(): RealmRecords | undefined {
+    const { dnsServer: server, dnsZone: zone, dnsTsigName: name, dnsTsigSecret: secret } = config
+    if (server === undefined || zone === undefined || name === undefined || secret === undefined)
+      return undefined
+    return createRealmRecords({
+      client: createUpdateClient({ server, zone, key: { name, secret }, clock }),
+      zone,
+      target: () => ({ address: publicAddress ?? bind, port: sip.listening.port }),
+    })
+  }
+
+  let secrets: FirstBootSecrets | undefined
+  const boot: Part = {
+    name: 'first boot',
+    async start() {
+      const { adminPassword, adminApiKey } = config
+      secrets = await firstBoot(storage, { adminPassword, adminApiKey })
+    },
+    stop: () => Promise.resolve(),
+  }
+  const client: Part = { name: 'outgoing', start: () => Promise.resolve(), stop: () => outgoing.close() }
+  const { deliveryLogDays, callRecordDays } = config
+  const retention = createRetention({ storage, deliveryLogDays, callRecordDays, clock, log })
+  const parts: readonly Part[] = [
+    storage,
+    boot,
+    mail,
+    client,
+    audio,
+    speech,
+    media,
+    sip,
+    calls,
+    delivery,
+    retention,
+    http,
+  ]
+  let stopping: Promise<void> | undefined
+
+  const shownHost = (): string => publicAddress ?? (bind === '0.0.0.0' || bind === '::' ? '127.0.0.1' : bind)
+  const apiUrl = (): string => `http://${shownHost()}:${http.address.port}/v1`
+
+  return {
+    async start() {
+      compileVerbs()
+      await startAll(parts, log)
+      isReady = true
+      return secrets
+    },
+    async stop(mode) {
+      isReady = false
+      sip.drain()
+      if (mode === 'drain') await Promise.race([calls.drain(), sleep(config.drainSeconds * 1000, clock)])
+      await calls.hangUpAll('the platform is stopping')
+      stopping ??= stopAll(parts, log)
+      await stopping
+    },
+    get apiUrl() {
+      return apiUrl()
+    },
+    get sipUri() {
+      return `sip:${shownHost()}:${sip.listening.port}`
+    },
+  }
+}

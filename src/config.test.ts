@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError, describeSettings, parseConfig } from './config.ts'
+
+describe('the settings', () => {
+  it('have a default each, so that an empty environment starts the platform', () => {
+    expect(parseConfig({})).toMatchObject({ httpPort: 3000, sipPort: 5060, sipDigest: ['MD5'] })
+  })
+
+  it('are all refused at once, each by name and rule', () => {
+    const wrong = { SWITCHHOOK_HTTP_PORT: 'x', SWITCHHOOK_RTP_PORTS: '5-1', SWITCHHOOK_SIP_DIGEST: 'SHA-1' }
+    expect(() => parseConfig(wrong)).toThrow(ConfigError)
+    for (const name of Object.keys(wrong)) expect(() => parseConfig(wrong)).toThrow(`${name} must be`)
+  })
+
+  it.each([
+    ['MD5', ['MD5']],
+    ['SHA-256,MD5', ['SHA-256', 'MD5']],
+    ['sha-256, md5', ['SHA-256', 'MD5']],
+  ])('take %s as the digest algorithms', (text, algorithms) => {
+    expect(parseConfig({ SWITCHHOOK_SIP_DIGEST: text }).sipDigest).toEqual(algorithms)
+  })
+
+  it.each(['', 'MD5,MD5', 'MD5;SHA-256', 'none'])('refuse %j as digest algorithms', (text) => {
+    expect(() => parseConfig({ SWITCHHOOK_SIP_DIGEST: text })).toThrow('SWITCHHOOK_SIP_DIGEST')
+  })
+
+  it('are described in one or more whole sentences', () => {
+    for (const { name, describe: sentence } of describeSettings()) {
+      expect(name).toMatch(/^(SWITCHHOOK_[A-Z_]+|NODE_ENV)$/)
+      expect(sentence).toMatch(/\.$/)
+    }
+  })
+})

@@ -1,0 +1,94 @@
+// environment -> config -> app -> signals. The only file that reads the environment or ends the process.
+import { enableCompileCache, flushCompileCache } from 'node:module'
+import { join } from 'node:path'
+import type { App } from './app.ts'
+import type { FirstBootSecrets } from './storage/first-boot.ts'
+import { ConfigError, parseConfig } from './config.ts'
+import type { Config } from './config.ts'
+
+function readConfig(): Config {
+  try {
+    return parseConfig(process.env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`Switchhook cannot start: a setting is wrong.\n${error.message}\n`)
+    process.exit(78)
+  }
+}
+
+/**
+ * Keeps what Node makes of the sources (types stripped, code compiled) from start to start: half the time to healthy,
+ * and no type stripper in memory, here and in the worker threads. Entries are checked against the sources' contents.
+ */
+function cacheCode(dataDir: string): void {
+  const directory = join(dataDir, 'cache', 'code')
+  // A data directory that cannot be written is storage's to report.
+  if (enableCompileCache(directory).directory === undefined) return
+  process.env['NODE_COMPILE_CACHE'] ??= directory
+}
+
+function greet(app: App, firstBoot: FirstBootSecrets | undefined): void {
+  const lines = ['', `Switchhook is ready.`, `  API  ${app.apiUrl}`, `  SIP  ${app.sipUri} (UDP and TCP)`]
+  if (firstBoot !== undefined) {
+    lines.push(
+      '',
+      'First boot. These are shown once; keep them:',
+      `  admin user      ${firstBoot.username}`,
+      `  admin password  ${firstBoot.isPasswordGiven ? '(as set in SWITCHHOOK_ADMIN_PASSWORD)' : firstBoot.password}`,
+      `  admin API key   ${firstBoot.isApiKeyGiven ? '(as set in SWITCHHOOK_ADMIN_API_KEY)' : firstBoot.apiKey}`,
+    )
+  }
+  process.stdout.write(`${lines.join('\n')}\n\n`)
+}
+
+const config = readConfig()
+cacheCode(config.dataDir)
+// Imported once the cache is on.
+const { createApp } = await import('./app.ts')
+const { AppError } = await import('./lib/errors.ts')
+const { createLogger } = await import('./lib/log.ts')
+const { collectGarbage } = await import('./lib/collect-garbage.ts')
+
+const log = createLogger(config.logLevel)
+const app = createApp(config, log)
+
+let isStopping = false
+async function stop(mode: 'drain' | 'now'): Promise<void> {
+  // A second signal means: now.
+  const effective = isStopping ? 'now' : mode
+  isStopping = true
+  log.info({ mode: effective }, 'stopping')
+  try {
+    await app.stop(effective)
+    process.exit(0)
+  } catch (error) {
+    log.error({ err: error }, 'stop failed')
+    process.exit(1)
+  }
+}
+
+process.on('SIGTERM', () => void stop('drain'))
+process.on('SIGINT', () => void stop('now'))
+
+// Nothing may die unseen: a bug is logged with its stack, and the supervisor starts a clean process.
+process.on('uncaughtException', (error) => {
+  log.error({ err: error }, 'uncaught exception')
+  process.exit(70)
+})
+process.on('unhandledRejection', (reason) => {
+  log.error({ err: reason }, 'unhandled rejection')
+  process.exit(70)
+})
+
+try {
+  greet(app, await app.start())
+  // Not left to the exit: a process that is killed was started for the next one too.
+  flushCompileCache()
+  // The start allocated what running does not need, and V8 alone keeps the room for it.
+  collectGarbage()
+} catch (error) {
+  const text = error instanceof AppError ? `${error.message} ${error.cure}` : String(error)
+  log.error({ err: error }, 'start failed')
+  process.stderr.write(`Switchhook cannot start: ${text}\n`)
+  process.exit(1)
+}
