@@ -1,0 +1,273 @@
+// What requests to the REST interface cost: CPU of the main thread per request, beside a bare node:http server that
+// returns the same bytes from the same core; and what large answers and logins do to everybody else.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import http from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { adminApiKey, adminPassword, startPlatform, unlimited } from '../test/support/platform.ts'
+import type { Platform } from '../test/support/platform.ts'
+import { freePorts } from '../test/support/ports.ts'
+import { ToolProcess } from '../test/support/processes.ts'
+import { fillApiData } from './api-data.ts'
+import type { ApiData } from './api-data.ts'
+import { median } from './figure.ts'
+import type { Figure } from './figure.ts'
+import { mainThreadCpuMs, processCpuMs, residentMb } from './proc.ts'
+
+const serverCore = 0
+const loadCore = 1
+const connections = 64
+
+interface Work {
+  readonly what: string
+  readonly path: string
+  readonly maxMs: number
+  readonly token?: string
+  readonly body?: string
+  readonly connections?: number
+}
+
+interface Load {
+  readonly completed: number
+  readonly refused: number
+  readonly perSecond: number
+  readonly mainMs: number
+  readonly allMs: number
+}
+
+export async function measureApi({ seconds = 3, records = 1_000_000 } = {}): Promise<Figure[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-bench-'))
+  const data = await fillApiData(dataDir, records)
+  const platform = await startPlatform({
+    dataDir,
+    core: serverCore,
+    env: { SWITCHHOOK_LOG_LEVEL: 'warn', ...unlimited },
+  })
+  try {
+    const token = await logIn(platform)
+    const figures: Figure[] = []
+    for (const work of worksOf(data, token)) figures.push(await measureWork(platform, work, seconds))
+    figures.push(...(await measurePages(platform, data)))
+    figures.push(await measureLogins(platform, data))
+    figures.push(...(await measureLargeList(platform, data)))
+    figures.push(await measureMemory(platform, data))
+    return figures
+  } finally {
+    await platform.remove()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+function worksOf({ middling, busy }: ApiData, token: string): Work[] {
+  const hook = { url: 'https://app.example.com/call' }
+  const application = { name: 'made {n}', account_sid: busy, call_hook: hook, call_status_hook: hook }
+  const recent = `/v1/Accounts/${busy}/RecentCalls?count=25`
+  return [
+    { what: 'GET one account, API key', path: `/v1/Accounts/${middling}`, maxMs: 0.07 },
+    { what: 'GET one account, login token', path: `/v1/Accounts/${middling}`, maxMs: 0.07, token },
+    {
+      what: 'POST an application, durable',
+      path: '/v1/Applications',
+      maxMs: 0.3,
+      body: JSON.stringify(application),
+    },
+    { what: 'list of 500 applications', path: `/v1/Accounts/${middling}/Applications`, maxMs: 2.5 },
+    { what: 'list of 50 accounts', path: '/v1/Accounts', maxMs: 0.4 },
+    { what: 'RecentCalls of 1,000,000, page 1', path: `${recent}&page=1`, maxMs: 0.5, connections: 8 },
+    { what: 'RecentCalls of 1,000,000, page 3,000', path: `${recent}&page=3000`, maxMs: 0.5, connections: 8 },
+  ]
+}
+
+async function measureWork(platform: Platform, work: Work, seconds: number): Promise<Figure> {
+  const sample = await sampleOf(platform, work)
+  const bare = await startBare(sample)
+  try {
+    await load(platform.pid, platform.httpPort, work, 1)
+    await load(bare.process.pid, bare.port, work, 1)
+    const ours = await load(platform.pid, platform.httpPort, work, seconds)
+    const theirs = await load(bare.process.pid, bare.port, work, seconds)
+    return {
+      what: work.what,
+      target: `at most ${work.maxMs} ms`,
+      figure:
+        `${ours.mainMs.toFixed(3)} ms main thread (${ours.allMs.toFixed(3)} all); bare ${theirs.mainMs.toFixed(3)}, ` +
+        `ratio ${(theirs.mainMs / ours.mainMs).toFixed(2)}; ${ours.perSecond.toFixed(0)}/s${ours.refused > 0 ? `; ${ours.refused} REFUSED` : ''}`,
+      isMet: ours.mainMs <= work.maxMs && ours.refused === 0,
+    }
+  } finally {
+    await bare.process.stop()
+  }
+}
+
+async function sampleOf(
+  platform: Platform,
+  { path, body }: Work,
+): Promise<{ headers: object; body: string }> {
+  const sent = body === undefined ? undefined : (JSON.parse(body.replaceAll('{n}', 'sample')) as unknown)
+  const answer = await platform.api.call(body === undefined ? 'GET' : 'POST', path.slice('/v1'.length), sent)
+  const kept = [...answer.headers].filter(
+    ([name]) => !['connection', 'date', 'keep-alive', 'transfer-encoding', 'content-length'].includes(name),
+  )
+  const length = String(Buffer.byteLength(answer.text))
+  return { headers: { ...Object.fromEntries(kept), 'content-length': length }, body: answer.text }
+}
+
+async function startBare(sample: {
+  headers: object
+  body: string
+}): Promise<{ process: ToolProcess; port: number }> {
+  const port = await freePorts(1)
+  const file = join(await mkdtemp(join(tmpdir(), 'switchhook-bare-')), 'sample.json')
+  await writeFile(file, JSON.stringify({ port, ...sample }))
+  const child = pinned('http-bare.ts', [`@${file}`], serverCore)
+  await child.lines.next('the bare server', (line) => line === 'ready')
+  return { process: child, port }
+}
+
+async function load(pid: number, port: number, work: Work, seconds: number): Promise<Load> {
+  const before = { main: mainThreadCpuMs(pid), all: processCpuMs(pid) }
+  const { path, token = adminApiKey, body } = work
+  const args = [String(port), path, token, String(seconds), String(work.connections ?? connections), '1']
+  const generator = pinned('http-load.ts', body === undefined ? args : [...args, body], loadCore)
+  const { code } = await generator.exited
+  if (code !== 0) throw new Error(`the load generator ended with ${code}: ${generator.output}`)
+  const after = { main: mainThreadCpuMs(pid), all: processCpuMs(pid) }
+  const { completed, refused, elapsedMs } = JSON.parse(generator.stdout) as {
+    completed: number
+    refused: number
+    elapsedMs: number
+  }
+  return {
+    completed,
+    refused,
+    perSecond: completed / (elapsedMs / 1000),
+    mainMs: (after.main - before.main) / completed,
+    allMs: (after.all - before.all) / completed,
+  }
+}
+
+async function logIn({ api }: Platform): Promise<string> {
+  const body = { username: 'admin', password: adminPassword }
+  return (await api.must<{ token: string }>('POST', '/login', body)).token
+}
+
+/** For a lone client: the time until the page is there. */
+async function measurePages(platform: Platform, { busy }: ApiData): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const page of [1, 100, 3000]) {
+    const times: number[] = []
+    for (let round = 0; round < 30; round += 1)
+      times.push(await timed(platform, `/v1/Accounts/${busy}/RecentCalls?page=${page}&count=25`))
+    const p50 = median(times.slice(5))
+    figures.push({
+      what: `RecentCalls page ${page}, lone client, p50`,
+      target: 'under 5 ms',
+      figure: `${p50.toFixed(1)} ms`,
+      isMet: p50 < 5,
+    })
+  }
+  return figures
+}
+
+const agent = new http.Agent({ keepAlive: true })
+
+function timed({ httpPort }: Platform, path: string, body?: object): Promise<number> {
+  const startedAt = performance.now()
+  return new Promise((resolve, reject) => {
+    const request = http.request(
+      {
+        agent,
+        host: '127.0.0.1',
+        port: httpPort,
+        path,
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${adminApiKey}`, 'content-type': 'application/json' },
+      },
+      (response) => {
+        response.resume()
+        response.on('end', () => resolve(performance.now() - startedAt))
+        response.on('error', reject)
+      },
+    )
+    request.on('error', reject)
+    request.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+/** The slowest of small requests while `work` runs. */
+async function slowestBeside(
+  platform: Platform,
+  path: string,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  let isOver = false
+  let slowestMs = 0
+  const probing = (async () => {
+    while (!isOver) slowestMs = Math.max(slowestMs, await timed(platform, path))
+  })()
+  await work()
+  isOver = true
+  await probing
+  return slowestMs
+}
+
+async function measureLogins(platform: Platform, { middling }: ApiData): Promise<Figure> {
+  const body = { username: 'admin', password: adminPassword }
+  const slowestMs = await slowestBeside(platform, `/v1/Accounts/${middling}`, async () => {
+    for (let round = 0; round < 20; round += 1) await timed(platform, '/v1/login', body)
+  })
+  return {
+    what: 'slowest GET while somebody logs in, 20 times',
+    target: 'at most 20 ms',
+    figure: `${slowestMs.toFixed(1)} ms (server pinned to one core, which the hashing thread shares)`,
+    isMet: slowestMs <= 20,
+  }
+}
+
+async function measureLargeList(platform: Platform, { middling, large }: ApiData): Promise<Figure[]> {
+  const beforeMb = residentMb(platform.pid)
+  let peakMb = beforeMb
+  const watch = setInterval(() => {
+    peakMb = Math.max(peakMb, residentMb(platform.pid))
+  }, 20)
+  let listMs = 0
+  const slowestMs = await slowestBeside(platform, `/v1/Accounts/${middling}`, async () => {
+    for (let round = 0; round < 3; round += 1)
+      listMs = await timed(platform, `/v1/Accounts/${large}/Applications`)
+  })
+  clearInterval(watch)
+  return [
+    {
+      what: 'slowest GET while 30,000 applications are listed',
+      target: 'at most 50 ms',
+      figure: `${slowestMs.toFixed(1)} ms (the list took ${listMs.toFixed(0)} ms)`,
+      isMet: slowestMs <= 50,
+    },
+    {
+      what: 'resident memory while 30,000 applications are listed',
+      target: 'not doubled',
+      figure: `${beforeMb.toFixed(0)} MB to ${peakMb.toFixed(0)} MB`,
+      isMet: peakMb < 2 * beforeMb,
+    },
+  ]
+}
+
+async function measureMemory(platform: Platform, data: ApiData): Promise<Figure> {
+  const mix = worksOf(data, adminApiKey).filter(({ what }) => !what.includes('500'))
+  let completed = 0
+  while (completed < 100_000) {
+    for (const work of mix) completed += (await load(platform.pid, platform.httpPort, work, 1)).completed
+  }
+  const memoryMb = residentMb(platform.pid)
+  return {
+    what: 'resident memory after 100,000 mixed requests',
+    target: 'under 250 MB',
+    figure: `${memoryMb.toFixed(0)} MB after ${completed}`,
+    isMet: memoryMb < 250,
+  }
+}
+
+function pinned(script: string, args: readonly string[], core: number): ToolProcess {
+  const command = [String(core), process.execPath, join(import.meta.dirname, script), ...args]
+  return new ToolProcess({ command: 'taskset', args: ['-c', ...command] })
+}

@@ -1,0 +1,101 @@
+// `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
+//   npm run bench                            everything, about a quarter of an hour
+//   npm run bench -- start http              only these parts: start, api, http, calls, media, storage
+//   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
+//   npm run bench -- --write docs/benchmarks.md
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { hasCommand } from '../test/support/tools.ts'
+import { measureApi } from './api.ts'
+import { measureCalls } from './calls.ts'
+import { toTable } from './figure.ts'
+import type { Figure } from './figure.ts'
+import { measureHttp } from './http.ts'
+import { runScript } from './run-script.ts'
+import { measureStart } from './start.ts'
+
+interface Section {
+  readonly name: string
+  readonly title: string
+  /** Programs it cannot do without. */
+  readonly needs: readonly string[]
+  readonly run: () => Promise<Figure[] | string>
+}
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: 'string', default: '60' },
+    'media-seconds': { type: 'string', default: '300' },
+    write: { type: 'string' },
+  },
+})
+
+const sections: readonly Section[] = [
+  { name: 'start', title: 'Start and idle', needs: [], run: measureStart },
+  { name: 'api', title: 'REST interface', needs: ['taskset'], run: () => measureApi() },
+  { name: 'http', title: 'Authenticated read', needs: ['taskset'], run: () => measureHttp() },
+  {
+    name: 'calls',
+    title: 'Inbound calls under load',
+    needs: ['taskset', 'sipp'],
+    run: () => measureCalls({ seconds: Number(options.seconds) }),
+  },
+  {
+    name: 'media',
+    title: 'RTP pacing',
+    needs: [],
+    run: () => runScript('media.ts', ['--seconds', options['media-seconds']]),
+  },
+  { name: 'storage', title: 'Storage', needs: [], run: () => runScript('storage.ts') },
+]
+
+function machine(): string {
+  const model = cpus()[0]?.model ?? 'unknown processor'
+  const memoryGb = Math.round(totalmem() / 2 ** 30)
+  return `${process.platform} ${process.arch}, ${cpus().length} x ${model}, ${memoryGb} GB, Node ${process.version}`
+}
+
+async function report(section: Section): Promise<string> {
+  const missing = section.needs.filter((command) => !hasCommand(command))
+  if (process.platform !== 'linux') return 'Not measured: CPU times are read from /proc, which is Linux.'
+  if (missing.length > 0) return `Not measured: ${missing.join(' and ')} is missing.`
+  try {
+    const outcome = await section.run()
+    return typeof outcome === 'string' ? outcome : toTable(outcome)
+  } catch (error) {
+    // One part that cannot be measured does not hide the others.
+    return `Not measured: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+const known = sections.map(({ name }) => name)
+const unknown = positionals.filter((name) => !known.includes(name))
+if (unknown.length > 0) {
+  console.error(`Unknown: ${unknown.join(', ')}. Known: ${known.join(', ')}.`)
+  process.exit(2)
+}
+
+const command = ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])].join(
+  ' ',
+)
+const parts = [
+  '# Benchmarks',
+  '',
+  `Made by \`${command}\` on ${new Date().toISOString().slice(0, 10)}.`,
+  '',
+  `Machine: ${machine()}. Server and load share it over loopback: read CPU per operation and ratios, not peaks.`,
+]
+console.log(parts.join('\n'))
+for (const section of sections) {
+  if (positionals.length > 0 && !positionals.includes(section.name)) continue
+  if (!existsSync(join(import.meta.dirname, `${section.name}.ts`))) continue
+  const text = ['', `## ${section.title}`, '', await report(section)]
+  console.log(text.join('\n'))
+  parts.push(...text)
+}
+if (options.write !== undefined) await writeFile(options.write, `${parts.join('\n')}\n`)
+process.exit(0)

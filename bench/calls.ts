@@ -1,0 +1,193 @@
+// What a whole inbound call costs under load: digest, call hook, 200, ACK, BYE, three status hooks, the record.
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { provision, startPlatform } from '../test/support/platform.ts'
+import type { Platform, Tenant } from '../test/support/platform.ts'
+import { startSipp } from '../test/support/sipp.ts'
+import type { SippResult } from '../test/support/sipp.ts'
+import { until } from '../test/support/wait.ts'
+import type { Figure } from './figure.ts'
+import { mainThreadCpuMs, openDescriptors, processCpuMs, residentMb } from './proc.ts'
+
+const platformCore = 0
+const loadCore = 1
+const talkMs = 100
+
+interface HookServer {
+  readonly origin: string
+  readonly counts: { hooks: number; statuses: number }
+  close(): void
+}
+
+/** As little as possible: what it costs is not what is measured. */
+async function startHookServer(): Promise<HookServer> {
+  const counts = { hooks: 0, statuses: 0 }
+  const verbs = JSON.stringify([{ verb: 'answer' }, { verb: 'pause', length: 10 }])
+  const server = http.createServer((request, response) => {
+    const isHook = request.url === '/call'
+    counts[isHook ? 'hooks' : 'statuses'] += 1
+    request.resume()
+    request.on('end', () => {
+      if (isHook) response.writeHead(200, { 'content-type': 'application/json' }).end(verbs)
+      else response.writeHead(200).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    counts,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+interface State {
+  readonly mainMs: number
+  readonly allMs: number
+  readonly memoryMb: number
+  readonly descriptors: number
+}
+
+function stateOf(pid: number): State {
+  return {
+    mainMs: mainThreadCpuMs(pid),
+    allMs: processCpuMs(pid),
+    memoryMb: residentMb(pid),
+    descriptors: openDescriptors(pid),
+  }
+}
+
+export async function measureCalls({ seconds = 60, callsPerSecond = 100 } = {}): Promise<Figure[]> {
+  const hooks = await startHookServer()
+  const platform = await startPlatform({
+    core: platformCore,
+    env: { SWITCHHOOK_LOG_LEVEL: 'warn', SWITCHHOOK_RTP_PORTS: '40000-40999' },
+  })
+  try {
+    const application = { url: (path: string) => `${hooks.origin}${path}` }
+    const tenant = await provision(platform.api, { application })
+    // Compiles the hot paths and fills the caches, so that growth afterwards is growth.
+    await place(platform, tenant, 1000, callsPerSecond)
+    await settled(platform, tenant, 1000)
+    const warm = stateOf(platform.pid)
+    const beforeHooks = { ...hooks.counts }
+
+    const calls = seconds * callsPerSecond
+    const result = await place(platform, tenant, calls, callsPerSecond)
+    const recorded = await settled(platform, tenant, 1000 + calls)
+    await until('the last status hook', () => hooks.counts.statuses - beforeHooks.statuses >= calls * 3, {
+      timeoutMs: 30_000,
+      everyMs: 200,
+    }).catch(() => undefined)
+    const busy = stateOf(platform.pid)
+    // Sockets of the keep-alive pools and transactions in their last state go away by themselves.
+    await delay(40_000)
+    const after = stateOf(platform.pid)
+    return figures({
+      calls,
+      result,
+      recorded: recorded - 1000,
+      statuses: hooks.counts.statuses - beforeHooks.statuses,
+      warm,
+      busy,
+      after,
+      label: `${callsPerSecond} calls/s for ${seconds} s`,
+    })
+  } finally {
+    await platform.remove()
+    hooks.close()
+  }
+}
+
+async function place(
+  platform: Platform,
+  tenant: Tenant,
+  calls: number,
+  callsPerSecond: number,
+): Promise<SippResult> {
+  const { realm, username, password, target } = tenant
+  const sipp = await startSipp({
+    scenario: 'call-bye',
+    target: platform.sip,
+    username,
+    password,
+    authUri: target,
+    calls,
+    callsPerSecond,
+    timeoutSeconds: Math.ceil(calls / callsPerSecond) + 60,
+    keepMessages: false,
+    core: loadCore,
+    values: { realm, username, target, talkMs, byeHeader: '' },
+  })
+  return await sipp.finished
+}
+
+/** How many records there are once no call is live any more. */
+async function settled({ api }: Platform, { account_sid }: Tenant, expected: number): Promise<number> {
+  const path = `/Accounts/${account_sid}`
+  const total = async (): Promise<number> =>
+    (await api.must<{ total: number }>('GET', `${path}/RecentCalls?page=1&count=1`)).total
+  await until(
+    'the calls to end',
+    async () => {
+      const { inbound } = await api.must<{ inbound: number }>('GET', `${path}/CallCount`)
+      return inbound === 0 && (await total()) >= expected
+    },
+    { timeoutMs: 60_000, everyMs: 500 },
+  ).catch(() => undefined)
+  return await total()
+}
+
+interface Outcome {
+  readonly calls: number
+  readonly result: SippResult
+  readonly recorded: number
+  readonly statuses: number
+  readonly warm: State
+  readonly busy: State
+  readonly after: State
+  readonly label: string
+}
+
+function figures({ calls, result, recorded, statuses, warm, busy, after, label }: Outcome): Figure[] {
+  const mainMs = (busy.mainMs - warm.mainMs) / calls
+  const allMs = (busy.allMs - warm.allMs) / calls
+  const growthMb = after.memoryMb - warm.memoryMb
+  const descriptors = after.descriptors - warm.descriptors
+  return [
+    {
+      what: `inbound call, main-thread CPU (${label})`,
+      target: 'at most 2 ms',
+      figure: `${mainMs.toFixed(2)} ms (${allMs.toFixed(2)} ms all threads)`,
+      isMet: mainMs <= 2,
+    },
+    {
+      what: 'failed calls',
+      target: '0',
+      figure: `${calls - result.successful} of ${calls}, ${result.retransmissions} retransmissions`,
+      isMet: result.successful === calls,
+    },
+    {
+      what: 'records written; status hooks delivered',
+      target: `${calls}; ${calls * 3}`,
+      figure: `${recorded}; ${statuses}`,
+      isMet: recorded === calls && statuses === calls * 3,
+    },
+    {
+      what: 'resident memory afterwards, against after warm-up',
+      target: 'no growth (under 20 MB)',
+      figure: `${growthMb >= 0 ? '+' : ''}${growthMb.toFixed(0)} MB (${warm.memoryMb.toFixed(0)} to ${after.memoryMb.toFixed(0)})`,
+      isMet: growthMb < 20,
+    },
+    {
+      what: 'open descriptors afterwards, against after warm-up',
+      target: 'no growth',
+      figure: `${descriptors >= 0 ? '+' : ''}${descriptors} (${after.descriptors})`,
+      isMet: descriptors <= 0,
+    },
+  ]
+}

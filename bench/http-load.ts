@@ -1,0 +1,71 @@
+// A load generator for one URL: keep-alive connections with pipelined requests. Prints one line of JSON. Run as a child.
+import net from 'node:net'
+
+// With a body the request is a POST; {n} in it is another number each time.
+const [port, path, token, seconds, connections, depth, body] = process.argv.slice(2)
+const run = Date.now().toString(36)
+let made = 0
+
+function head(method: string, more: readonly string[]): string {
+  const fixed = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`]
+  return [...fixed, ...more, '', ''].join('\r\n')
+}
+
+const get = Buffer.from(head('GET', []))
+function nextRequest(): Buffer | string {
+  if (body === undefined) return get
+  const text = body.replaceAll('{n}', `${run}-${++made}`)
+  const length = Buffer.byteLength(text)
+  return head('POST', ['Content-Type: application/json', `Content-Length: ${length}`]) + text
+}
+
+let completed = 0
+let refused = 0
+let isOver = false
+
+/** Takes whole responses off the front of `bytes` and returns what is left of the last one. */
+function take(bytes: Buffer): { responses: number; rest: Buffer } {
+  let at = 0
+  let responses = 0
+  for (;;) {
+    const headEnd = bytes.indexOf('\r\n\r\n', at)
+    if (headEnd < 0) break
+    const head = bytes.toString('latin1', at, headEnd)
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
+    const end = headEnd + 4 + length
+    if (bytes.length < end) break
+    if (!head.startsWith('HTTP/1.1 20')) refused += 1
+    responses += 1
+    at = end
+  }
+  return { responses, rest: bytes.subarray(at) }
+}
+
+function connect(): net.Socket {
+  const socket = net.connect(Number(port), '127.0.0.1')
+  let rest: Buffer = Buffer.alloc(0)
+  socket.on('connect', () => {
+    for (let index = 0; index < Number(depth); index += 1) socket.write(nextRequest())
+  })
+  socket.on('data', (chunk: Buffer) => {
+    const taken = take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]))
+    rest = taken.rest
+    if (isOver) return
+    completed += taken.responses
+    for (let index = 0; index < taken.responses; index += 1) socket.write(nextRequest())
+  })
+  socket.on('error', () => socket.destroy())
+  return socket
+}
+
+const startedAt = performance.now()
+const sockets = Array.from({ length: Number(connections) }, connect)
+setTimeout(
+  () => {
+    isOver = true
+    const elapsedMs = performance.now() - startedAt
+    process.stdout.write(`${JSON.stringify({ completed, refused, elapsedMs })}\n`)
+    for (const socket of sockets) socket.destroy()
+  },
+  Number(seconds) * 1000,
+)

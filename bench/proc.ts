@@ -1,0 +1,31 @@
+// What the kernel says about a process: CPU time by thread, resident memory, open descriptors. Linux only.
+import { readFileSync, readdirSync } from 'node:fs'
+
+// USER_HZ, the unit of /proc/<pid>/stat; 100 on every Linux that Node runs on.
+const ticksPerSecond = 100
+
+function cpuMs(path: string): number {
+  const text = readFileSync(path, 'utf8')
+  // The name in parentheses may hold spaces: the fields are counted from behind it.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1000
+}
+
+/** CPU of the thread that runs JavaScript's main loop, user and system. */
+export function mainThreadCpuMs(pid: number): number {
+  return cpuMs(`/proc/${pid}/task/${pid}/stat`)
+}
+
+/** CPU of all threads. */
+export function processCpuMs(pid: number): number {
+  return cpuMs(`/proc/${pid}/stat`)
+}
+
+export function residentMb(pid: number): number {
+  const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  return Number(match?.[1]) / 1024
+}
+
+export function openDescriptors(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length
+}

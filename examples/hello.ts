@@ -1,0 +1,170 @@
+// A small application server: greets the caller, plays a tone, asks for digits and tells them back.
+// It uses nothing but Node, so that it can be read as a recipe for any language. Run it with `npm run demo`.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface HelloOptions {
+  readonly port?: number
+  readonly host?: string
+  /** The account's webhook secret; without one the signatures of incoming requests are not checked. */
+  readonly webhookSecret?: string
+  readonly print?: (line: string) => void
+}
+
+export interface StatusEvent {
+  readonly call_sid: string
+  readonly call_status: string
+  readonly sip_status: number
+  readonly [field: string]: unknown
+}
+
+export interface HelloApplication {
+  /** Where the platform reaches it: `<url>/call` is the call hook, `<url>/status` the call status hook. */
+  readonly url: string
+  /** Every status event so far, oldest first. */
+  readonly statusLog: readonly StatusEvent[]
+  /** From now on, only requests signed with this secret are answered. */
+  requireSignature(webhookSecret: string): void
+  close(): Promise<void>
+}
+
+type Verb = { readonly verb: string; readonly [option: string]: unknown }
+type Payload = Record<string, unknown>
+
+const maxBodyBytes = 1024 * 1024
+const maxAgeSeconds = 300
+
+export async function startHelloApplication(options: HelloOptions = {}): Promise<HelloApplication> {
+  const { port = 0, host = '127.0.0.1', print = (line) => console.log(line) } = options
+  const statusLog: StatusEvent[] = []
+  let secret = options.webhookSecret
+  let url = ''
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? '/', 'http://localhost').pathname
+    if (request.method === 'GET' && path === '/tone.wav') {
+      response.setHeader('Content-Type', 'audio/wav').end(toneWav())
+      return
+    }
+    if (request.method !== 'POST') return void response.writeHead(404).end()
+    const body = await readBody(request)
+    if (secret !== undefined && !isSignedWith(secret, request.headers['jambonz-signature'], body)) {
+      print(`refused  ${path}: the signature does not match`)
+      return void response.writeHead(401).end()
+    }
+    const payload = JSON.parse(body) as Payload
+    if (path === '/call') reply(response, greet(payload, url, print))
+    else if (path === '/digits') reply(response, tellBack(payload, print))
+    else if (path === '/status') {
+      statusLog.push(payload as StatusEvent)
+      print(`status   ${String(payload['call_status'])} (SIP ${String(payload['sip_status'])})`)
+      response.writeHead(204).end()
+    } else response.writeHead(404).end()
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      print(`error    ${String(error)}`)
+      if (!response.headersSent) response.writeHead(400)
+      response.end()
+    })
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+  url = `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`
+
+  return {
+    url,
+    statusLog,
+    requireSignature: (webhookSecret) => void (secret = webhookSecret),
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      if (server.listening) await once(server, 'close')
+    },
+  }
+}
+
+function greet(call: Payload, url: string, print: (line: string) => void): Verb[] {
+  print(`call     from ${String(call['from'])} to ${String(call['to'])}`)
+  return [
+    { verb: 'say', text: 'Hello, and welcome to Switchhook.' },
+    { verb: 'play', url: `${url}/tone.wav` },
+    {
+      verb: 'gather',
+      input: ['digits'],
+      minDigits: 1,
+      maxDigits: 4,
+      finishOnKey: '#',
+      interDigitTimeout: 3,
+      timeout: 10,
+      say: { text: 'Please enter up to four digits, and then the pound key.' },
+      actionHook: '/digits',
+    },
+  ]
+}
+
+function tellBack(result: Payload, print: (line: string) => void): Verb[] {
+  const digits = typeof result['digits'] === 'string' ? result['digits'] : ''
+  print(digits === '' ? 'digits   none' : `digits   ${digits}`)
+  const text =
+    digits === '' ? 'I heard no digits. Goodbye.' : `You pressed ${digits.split('').join(' ')}. Goodbye.`
+  return [{ verb: 'say', text }, { verb: 'hangup' }]
+}
+
+function reply(response: ServerResponse, verbs: readonly Verb[]): void {
+  response.setHeader('Content-Type', 'application/json').end(JSON.stringify(verbs))
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBodyBytes) throw new Error('the request is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/**
+ * The header reads `t=<unix seconds>,v1=<hex>`; the digest is HMAC-SHA256 over `<t>.<body as received>`.
+ * Any of several v1 entries may match, which is how a secret is changed without a gap.
+ */
+export function isSignedWith(secret: string, header: string | string[] | undefined, body: string): boolean {
+  const parts = String(header ?? '').split(',')
+  const timestamp = parts.find((part) => part.startsWith('t='))?.slice(2) ?? ''
+  const age = Math.abs(Date.now() / 1000 - Number(timestamp))
+  if (!/^\d+$/.test(timestamp) || age > maxAgeSeconds) return false
+  const expected = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest()
+  return parts
+    .filter((part) => part.startsWith('v1='))
+    .map((part) => Buffer.from(part.slice(3), 'hex'))
+    .some((given) => given.length === expected.length && timingSafeEqual(given, expected))
+}
+
+/** Half a second of 440 Hz: a WAV file of 8000 samples a second, 16 bits, one channel. */
+function toneWav(): Buffer {
+  const rate = 8000
+  const samples = rate / 2
+  const file = Buffer.alloc(44 + samples * 2)
+  file.write('RIFF', 0, 'latin1')
+  file.writeUInt32LE(36 + samples * 2, 4)
+  file.write('WAVEfmt ', 8, 'latin1')
+  file.writeUInt32LE(16, 16)
+  file.writeUInt16LE(1, 20)
+  file.writeUInt16LE(1, 22)
+  file.writeUInt32LE(rate, 24)
+  file.writeUInt32LE(rate * 2, 28)
+  file.writeUInt16LE(2, 32)
+  file.writeUInt16LE(16, 34)
+  file.write('data', 36, 'latin1')
+  file.writeUInt32LE(samples * 2, 40)
+  for (let index = 0; index < samples; index++) {
+    file.writeInt16LE(Math.round(10_000 * Math.sin((2 * Math.PI * 440 * index) / rate)), 44 + index * 2)
+  }
+  return file
+}

@@ -1,0 +1,185 @@
+// What the authorization matrix expects: rules that follow from a declaration, and the few routes that follow others.
+import type { ApiRoute } from '../../../src/api/define/route.ts'
+import type { Level } from '../../../src/http/route.ts'
+import { parametersOf } from './valid-input.ts'
+import { targetNames } from './world.ts'
+import type { TargetName, WorldCaller } from './world.ts'
+
+/** Whose tenant the path or body names, and whose record the rest of the path names. */
+export interface Target {
+  readonly tenant: TargetName
+  readonly record: TargetName
+}
+
+export interface Expectation {
+  readonly status: number
+  /** The exact sentence; any when left out. */
+  readonly msg?: string
+}
+
+export type Kind =
+  /** An account or service provider stands in the path. */
+  | 'tenant'
+  /** A record stands in the path. */
+  | 'record'
+  /** The body names whose the new record is. */
+  | 'owner in body'
+  /** Nothing names a tenant: the caller's own, or the platform's. */
+  | 'caller'
+  | 'public'
+
+type Rule = (caller: WorldCaller, target: Target) => Expectation | 'as declared'
+
+const forUsers: Rule = ({ isUser }) => (isUser ? 'as declared' : { status: 403 })
+
+/** The spec knows no 404 for these: what is hidden is refused. */
+const refusedUser: Rule = ({ level, isViewOnly }, { record }) => {
+  if (level === 'none' || isSeen(level, record, 'account')) return 'as declared'
+  return isViewOnly ? 'as declared' : { status: 403, msg: 'no such user' }
+}
+
+/** Routes whose answers do not follow from their declaration alone. */
+const rules: Readonly<Record<string, Rule>> = {
+  // The generated user does not exist.
+  'POST /login': () => ({ status: 403, msg: 'the user name or the password is wrong' }),
+  'POST /signin': () => ({ status: 400 }),
+  // Alike for known and unknown addresses.
+  'POST /forgot-password': () => ({ status: 204 }),
+  'POST /logout': forUsers,
+  'GET /Users/me': forUsers,
+  // The generated password is not that of the user.
+  'POST /change-password': ({ isUser }) => (isUser ? { status: 400 } : { status: 403 }),
+  // The generated application publishes nothing.
+  'GET /AppEnv': () => ({ status: 204 }),
+  // Clients tell these refusals apart from those of other resources: rest.md §5.6.
+  'POST /ApiKeys': ({ level }, { tenant }) => {
+    if (level === 'none') return 'as declared'
+    if (level === 'admin') return tenant === 'missing' ? { status: 404 } : 'as declared'
+    return isSeen(level, tenant, 'account') ? 'as declared' : { status: 400 }
+  },
+  'POST /Users': ({ level }, { tenant }) =>
+    level === 'admin' && tenant === 'missing' ? { status: 403 } : 'as declared',
+  'GET /Users/{UserSid}': (caller, target) =>
+    caller.isViewOnly && !isSeen('account', target.record, 'account')
+      ? { status: 403, msg: 'no such user' }
+      : refusedUser(caller, target),
+  // Open to view-only users for their own password alone.
+  'PUT /Users/{UserSid}': (caller, target) =>
+    caller.isViewOnly
+      ? { status: 403, msg: 'a view-only user cannot make changes' }
+      : refusedUser(caller, target),
+}
+
+interface Explanation {
+  readonly isMeant: (caller: WorldCaller, target: Target) => boolean
+  readonly why: string
+}
+
+/** Cells that would take away what the other cells stand on, and the test that has them. */
+export const provenElsewhere: Readonly<Record<string, Explanation>> = {
+  'POST /logout': { isMeant: ({ isUser }) => isUser, why: 'ends the session; src/api/login.test.ts' },
+  'DELETE /Accounts/{AccountSid}': {
+    isMeant: ({ level, isViewOnly }, { tenant }) => level === 'account' && !isViewOnly && tenant === 'own',
+    why: 'removes the caller with its account; src/api/accounts/account.test.ts',
+  },
+}
+
+/** Parameters that name no record: any value of the right form is answered. */
+const names = new Set(['SipRealm', 'Client', 'PredefinedCarrierSid', 'SipCallId'])
+const isTenantParameter = (name: string): boolean => name === 'AccountSid' || name === 'ServiceProviderSid'
+
+export function kindOf({ access, path, method, body }: ApiRoute): Kind | undefined {
+  if (access === 'public') return `${method} ${path}` in rules ? 'public' : undefined
+  const [first] = parametersOf(path)
+  if (first !== undefined) return isTenantParameter(first.name) ? 'tenant' : 'record'
+  const ownerField = body?.fields['account_sid'] ?? body?.fields['service_provider_sid']
+  const isOwned =
+    body?.mode === 'create' && ownerField !== undefined && ownerField.facts.presence !== 'read-only'
+  return isOwned ? 'owner in body' : 'caller'
+}
+
+export function targetsOf(route: ApiRoute): readonly Target[] {
+  const kind = kindOf(route)
+  if (kind === 'caller' || kind === 'public') return [{ tenant: 'own', record: 'own' }]
+  const targets = targetNames.map((name) => ({ tenant: name, record: name }))
+  if (kind !== 'tenant' || !hasRecord(route)) return targets
+  // In one's own tenant, the record of another.
+  const strays = targetNames
+    .filter((name) => name !== 'own')
+    .map((record) => ({ tenant: 'own', record }) as const)
+  return [...targets, ...strays]
+}
+
+/** Undefined for the cells that `provenElsewhere` explains. */
+export function expectationOf(route: ApiRoute, caller: WorldCaller, target: Target): Expectation | undefined {
+  const title = `${route.method} ${route.path}`
+  const rule = rules[title]?.(caller, target)
+  if (route.access === 'public') return rule === 'as declared' ? undefined : rule
+  if (caller.refusal !== undefined) return { status: caller.refusal }
+  if (caller.level === 'none') throw new Error('a caller of no level is refused')
+  if (caller.isViewOnly && route.method !== 'GET' && !route.openToViewOnly)
+    return { status: 403, msg: 'a view-only user cannot make changes' }
+  if (!route.access.includes(caller.level)) return insufficient
+  if (rule !== undefined && rule !== 'as declared') return rule
+  const refusal = refusalOf(route, caller.level, target)
+  if (refusal !== undefined) return refusal
+  if (provenElsewhere[title]?.isMeant(caller, target) === true) return undefined
+  return { status: route.reply.status }
+}
+
+const insufficient: Expectation = { status: 403, msg: 'insufficient permissions' }
+
+function refusalOf(route: ApiRoute, level: Level, { tenant, record }: Target): Expectation | undefined {
+  switch (kindOf(route)) {
+    case 'tenant': {
+      const scope = route.path.startsWith('/Accounts/') ? 'account' : 'service_provider'
+      if (!isSeen(level, tenant, scope)) return level === 'admin' ? { status: 404 } : insufficient
+      // The body of a new record below a provider names an account.
+      if (scope === 'service_provider' && route.body?.mode === 'create' && takesAccount(route))
+        return isSeen(level, tenant, 'account') ? undefined : insufficient
+      if (!hasRecord(route)) return undefined
+      // A stray record is missing whoever asks: the tenant in the path does not have it.
+      const isThere = scope === 'account' ? record === tenant : providerOf(record) === providerOf(tenant)
+      return isThere && isSeen(level, record, 'account') ? undefined : { status: 404 }
+    }
+    case 'record':
+      return isSeen(level, record, 'account') ? undefined : { status: 404 }
+    case 'owner in body': {
+      const scope = takesAccount(route) ? 'account' : 'service_provider'
+      if (isSeen(level, tenant, scope)) return undefined
+      return { status: level === 'admin' ? 400 : 403 }
+    }
+    case 'caller':
+    case 'public':
+    case undefined:
+      return undefined
+  }
+}
+
+function takesAccount({ body }: ApiRoute): boolean {
+  return (body?.fields['account_sid']?.facts.presence ?? 'read-only') !== 'read-only'
+}
+
+/** Whether the path names something below its tenant. */
+function hasRecord({ path }: ApiRoute): boolean {
+  return parametersOf(path).some(({ name }) => !isTenantParameter(name) && !names.has(name))
+}
+
+function providerOf(target: TargetName): TargetName {
+  return target === 'sibling' ? 'own' : target
+}
+
+/** Whether a caller of this level, whose tenant is `own`, sees what belongs to the target. */
+function isSeen(level: Level, target: TargetName, scope: 'account' | 'service_provider'): boolean {
+  switch (target) {
+    case 'own':
+      return true
+    case 'missing':
+      return false
+    case 'sibling':
+      // Siblings share the provider.
+      return level !== 'account' || scope === 'service_provider'
+    case 'foreign':
+      return level === 'admin'
+  }
+}

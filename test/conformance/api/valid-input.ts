@@ -1,0 +1,344 @@
+// A valid request for any declared route, made from the declaration: bodies, queries and the ids in paths.
+// What cannot be guessed from a field's facts stands in the tables below, by name.
+import type { AnyField, FieldFacts, Fields } from '../../../src/api/define/field.ts'
+import type { ApiRoute } from '../../../src/api/define/route.ts'
+import { apiRoutes } from '../../../src/api/index.ts'
+import { createSid } from '../../../src/lib/ids.ts'
+import type { ApiAnswer, TestApi, TestTenant } from '../../support/api.ts'
+
+export type Values = Readonly<Record<string, unknown>>
+type Answer = Pick<ApiAnswer, 'status' | 'text'>
+type Send = (method: string, path: string, token: string, body: unknown) => Promise<Answer>
+
+export interface ValidInput {
+  /** A body that the route takes; with `isFull` every optional field is in it. */
+  body(route: ApiRoute, tenant: TestTenant, isFull?: boolean): Promise<unknown>
+  /** `?page=1&count=1`, or nothing when the route needs no query. */
+  query(route: ApiRoute, tenant: TestTenant): Promise<string>
+  /** The id that stands for a parameter, of a record of this tenant. */
+  id(parameter: Parameter, tenant: TestTenant, isFresh?: boolean, having?: Values): Promise<string>
+  /** The path with records of this tenant; that of the last parameter is made for this call when `isFresh`. */
+  path(route: Pick<ApiRoute, 'path'>, tenant: TestTenant, isFresh?: boolean): Promise<string>
+}
+
+export interface Parameter {
+  readonly name: string
+  /** The path before it: `/Clients` of `/Clients/{ClientSid}`. */
+  readonly collection: string
+}
+
+/** Values by `operationId.field`, or by field wherever it occurs. */
+const known: Readonly<Record<string, (count: number) => unknown>> = {
+  sip_realm: (count) => `r${count}.sip.example.com`,
+  app_json: () => '[{"verb":"pause","length":1}]',
+  env_vars: () => ({ greeting: 'Good morning' }),
+  bucket_credential: () => ({
+    vendor: 'aws_s3',
+    name: 'b',
+    region: 'eu-west-1',
+    access_key_id: 'AKIA',
+    secret_access_key: 'abcdefghijklmnopqrst',
+  }),
+  username: (count) => `user${count}`,
+  email: (count) => `user${count}@example.com`,
+  expires_at: () => '2099-01-01T00:00:00.000Z',
+  initial_password: () => 'Correct-horse-7',
+  ipv4: (count) => `192.0.2.${count % 250}`,
+  users: () => ['user1'],
+  private_network_cidr: () => '10.0.0.0/8',
+  // Of what limits there are, one that no request runs into.
+  category: () => 'device',
+  tenant_fqdn: (count) => `t${count}.teams.example.com`,
+  register_from_domain: () => 'sip.example.com',
+  // One that is not asked: nothing leaves the machine.
+  vendor: () => 'soniox',
+  options: () => '{}',
+  service_key: () => '{"client_email":"a@example.com","private_key":"none"}',
+  custom_stt_endpoint_url: () => 'https://speech.example.com/stt',
+  custom_stt_url: () => 'wss://speech.example.com/stt',
+  custom_tts_endpoint_url: () => 'https://speech.example.com/tts',
+  custom_tts_streaming_url: () => 'wss://speech.example.com/tts',
+  custom_tts_url: () => 'https://speech.example.com/tts',
+}
+
+/** Ids that are no record's, or of a record that no endpoint makes. */
+const knownIds: Readonly<Record<string, (api: TestApi, tenant: TestTenant) => string | Promise<string>>> = {
+  AccountSid: (_api, { account_sid }) => account_sid,
+  ServiceProviderSid: (_api, { service_provider_sid }) => service_provider_sid,
+  CallSid: makeCall,
+  Client: () => 'reception',
+  SipCallId: () => 'a84b4c76e66710@example.com',
+  SipRealm: () => `s${++made}.sip.example.com`,
+  PredefinedCarrierSid: async (api) => {
+    const { body } = await api.get('/PredefinedCarriers', api.adminKey)
+    return (body as { predefined_carrier_sid: string }[])[0]?.predefined_carrier_sid ?? ''
+  },
+}
+
+/** Required by a rule of the record and by no single field. */
+const alsoNeeded: Readonly<Record<string, (tenant: TestTenant) => Values>> = {
+  createSpeechCredentialOfAccount: () => ({ api_key: 'a-key-of-a-vendor' }),
+  createSpeechCredentialOfServiceProvider: () => ({ api_key: 'a-key-of-a-vendor' }),
+  createApiKey: ({ account_sid }) => ({ account_sid }),
+  updateUser: () => ({ force_change: false }),
+}
+
+/** Values that name other records of the tenant. */
+const knownFor: Readonly<Record<string, (input: ValidInput, tenant: TestTenant) => Promise<unknown>>> = {
+  'createRoutesOfLcr.routes': routesOfLcr,
+  'updateRoutesOfLcr.routes': routesOfLcr,
+  'createGoogleCustomVoice.speech_credential_sid': googleCredential,
+}
+
+function googleCredential(input: ValidInput, tenant: TestTenant): Promise<string> {
+  const collection = '/Accounts/{AccountSid}/SpeechCredentials'
+  return input.id({ name: 'SpeechCredentialSid', collection }, tenant, false, {
+    vendor: 'google',
+    service_key: '{"client_email":"a@example.com","private_key":"none"}',
+  })
+}
+
+async function routesOfLcr(input: ValidInput, tenant: TestTenant): Promise<unknown> {
+  const voip_carrier_sid = await input.id({ name: 'VoipCarrierSid', collection: '/VoipCarriers' }, tenant)
+  return [
+    { regex: '^49', priority: 1, lcr_carrier_set_entries: [{ voip_carrier_sid, workload: 1, priority: 0 }] },
+  ]
+}
+
+interface OnePerOwner {
+  readonly path: string
+  readonly key: string
+  /** Collections whose records go with it. */
+  readonly below: readonly string[]
+}
+
+/** Of which an owner may have one: the present one makes room for a new one. */
+const onePerOwner: Readonly<Record<string, OnePerOwner>> = {
+  createLcr: { path: '/Lcrs', key: 'lcr_sid', below: ['/Lcrs', '/LcrRoutes', '/LcrCarrierSetEntries'] },
+}
+
+/** Query parameters that the declaration leaves optional, and without which there is nothing to see. */
+const alsoAsked: Readonly<Record<string, (input: ValidInput, tenant: TestTenant) => Promise<Values>>> = {
+  'GET /Accounts/{AccountSid}/SpeechCredentials/speech/supportedLanguagesAndVoices': fromOurOwnList,
+  'GET /ServiceProviders/{ServiceProviderSid}/SpeechCredentials/speech/supportedLanguagesAndVoices':
+    fromOurOwnList,
+  'GET /GoogleCustomVoices': async (input, tenant) => ({
+    speech_credential_sid: await googleCredential(input, tenant),
+  }),
+}
+
+/** Nothing here shall ask a vendor. */
+async function fromOurOwnList(): Promise<Values> {
+  return { create_new: true }
+}
+
+/** Left out of full bodies: what they would name cannot be there yet. */
+const leftOut: Readonly<Record<string, readonly string[]>> = {
+  // They may be sent back as they are, and only so.
+  updateSpeechCredentialOfAccount: ['label', 'api_key'],
+  updateSpeechCredentialOfServiceProvider: ['label', 'api_key'],
+  createLcr: ['default_carrier_set_entry_sid'],
+  updateLcr: ['default_carrier_set_entry_sid'],
+  // A password is changed by itself.
+  updateUser: ['old_password', 'new_password'],
+  createAccount: ['device_calling_application_sid', 'siprec_hook_sid'],
+  updateAccount: ['device_calling_application_sid', 'siprec_hook_sid'],
+}
+
+let made = 0
+
+export function createValidInput(api: TestApi, send: Send): ValidInput {
+  const records = new Map<string, string>()
+
+  async function valueOf(
+    name: string,
+    { facts }: AnyField,
+    route: ApiRoute,
+    tenant: TestTenant,
+  ): Promise<unknown> {
+    const count = ++made
+    const given = known[`${route.operationId}.${name}`] ?? known[name]
+    if (given !== undefined) return given(count)
+    const forTenant = knownFor[`${route.operationId}.${name}`]
+    if (forTenant !== undefined) return forTenant(input, tenant)
+    if (name === 'account_sid') return tenant.account_sid
+    if (name === 'service_provider_sid') return tenant.service_provider_sid
+    if (facts.references !== undefined) return input.id(parameterOf(facts.references), tenant)
+    return plainValue(name, facts, count)
+  }
+
+  async function valuesOf(
+    fields: Fields,
+    route: ApiRoute,
+    tenant: TestTenant,
+    isTaken: (facts: FieldFacts) => boolean,
+  ): Promise<Record<string, unknown>> {
+    const values: Record<string, unknown> = {}
+    const without = leftOut[route.operationId] ?? []
+    for (const [name, field] of Object.entries(fields))
+      if (isTaken(field.facts) && !without.includes(name))
+        values[name] = await valueOf(name, field, route, tenant)
+    return values
+  }
+
+  async function makeRoom({ path, key, below }: OnePerOwner, { account_sid }: TestTenant): Promise<void> {
+    const { body } = await api.get(`${path}?account_sid=${account_sid}`, api.adminKey)
+    for (const record of body as Record<string, string>[])
+      if (record['account_sid'] === account_sid) await api.delete(`${path}/${record[key]}`, api.adminKey)
+    for (const collection of below) records.delete(`${collection} ${account_sid}`)
+  }
+
+  async function create(
+    { name, collection }: Parameter,
+    tenant: TestTenant,
+    having: Values,
+  ): Promise<string> {
+    const route = apiRoutes.find(({ method, path }) => method === 'POST' && path === collection)
+    if (route === undefined)
+      throw new Error(`{${name}}: no POST ${collection} makes one; add it to knownIds in valid-input.ts`)
+    const path = await input.path(route, tenant)
+    const body = { ...((await input.body(route, tenant)) as Values), ...having }
+    const { status, text } = await send('POST', path, makerOf(route, tenant, api.adminKey), body)
+    const id = status < 300 ? idOf(JSON.parse(text) as Values) : undefined
+    if (id !== undefined) return id
+    throw new Error(`POST ${path} answered ${status} ${text}: teach valid-input.ts what it needs`)
+  }
+
+  const input: ValidInput = {
+    async body(route, tenant, isFull = false) {
+      if (route.body === undefined) return undefined
+      const { fields, only, mode } = route.body
+      const single = onePerOwner[route.operationId]
+      if (single !== undefined) await makeRoom(single, tenant)
+      const isTaken = ({ presence, onUpdate }: FieldFacts): boolean => {
+        if (presence === 'read-only') return false
+        if (mode === 'update') return isFull && onUpdate === 'change'
+        return isFull || presence === 'required'
+      }
+      const values = await valuesOf(fields, route, tenant, isTaken)
+      if (only !== undefined) return values[only] ?? []
+      const owner = mode === 'create' ? ownerOf(fields, tenant) : {}
+      return { ...owner, ...values, ...alsoNeeded[route.operationId]?.(tenant) }
+    },
+    async query(route, tenant) {
+      const isTaken = ({ presence }: FieldFacts): boolean => presence === 'required'
+      const values = await valuesOf(route.query ?? {}, route, tenant, isTaken)
+      Object.assign(values, await alsoAsked[`${route.method} ${route.path}`]?.(input, tenant))
+      const pairs = Object.entries(values).map(
+        ([name, value]) => `${name}=${encodeURIComponent(String(value))}`,
+      )
+      return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+    },
+    async id(parameter, tenant, isFresh = false, having = {}) {
+      const fixed = knownIds[parameter.name]
+      const isTenant = parameter.name === 'AccountSid' || parameter.name === 'ServiceProviderSid'
+      if (fixed !== undefined && !(isTenant && isFresh)) return fixed(api, tenant)
+      const key = `${parameter.collection} ${tenant.account_sid} ${Object.values(having).join()}`.trimEnd()
+      const present = records.get(key)
+      if (present !== undefined && !isFresh) return present
+      const id = await create(parameter, tenant, having)
+      if (!isFresh) records.set(key, id)
+      return id
+    },
+    async path({ path }, tenant, isFresh = false) {
+      const parameters = parametersOf(path)
+      let filled = path
+      for (const [index, parameter] of parameters.entries()) {
+        const id = await input.id(parameter, tenant, isFresh && index === parameters.length - 1)
+        filled = filled.replace(`{${parameter.name}}`, encodeURIComponent(id))
+      }
+      return filled
+    },
+  }
+  return input
+}
+
+/** The lowest level that may: records that belong to their maker belong to the account. */
+function makerOf({ access }: ApiRoute, { accountKey, providerKey }: TestTenant, adminKey: string): string {
+  if (access.includes('account')) return accountKey
+  return access.includes('service_provider') ? providerKey : adminKey
+}
+
+/** The owner, where a caller of its own level might leave it out. */
+function ownerOf(fields: Fields, { account_sid, service_provider_sid }: TestTenant): Values {
+  const isTaken = (name: string): boolean => (fields[name]?.facts.presence ?? 'read-only') !== 'read-only'
+  return {
+    ...(isTaken('account_sid') ? { account_sid } : {}),
+    ...(isTaken('service_provider_sid') ? { service_provider_sid } : {}),
+  }
+}
+
+function idOf(body: Values): string | undefined {
+  const { sid } = body
+  if (typeof sid === 'string') return sid
+  const [first] = Object.entries(body).flatMap(([name, value]) =>
+    name.endsWith('_sid') && typeof value === 'string' ? [value] : [],
+  )
+  return first
+}
+
+export function parametersOf(path: string): readonly Parameter[] {
+  return [...path.matchAll(/\/\{(\w+)\}/g)].map(({ 1: name = '', index }) => ({
+    name,
+    collection: path.slice(0, index),
+  }))
+}
+
+/** Tables are named as their collections: `voip_carriers` is at `/VoipCarriers`. */
+function parameterOf(table: string): Parameter {
+  const words = table.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  const collection = `/${words.join('')}`
+  const route = apiRoutes.find(({ path }) => path.startsWith(`${collection}/{`))
+  const name = route === undefined ? undefined : parametersOf(route.path)[0]?.name
+  return { name: name ?? `${words.join('').replace(/s$/, '')}Sid`, collection }
+}
+
+interface PlainSchema {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly minimum?: number
+  readonly format?: string
+  readonly pattern?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+}
+
+/** From the schema alone. */
+export function plainValue(name: string, { schema, kind, example }: FieldFacts, count: number): unknown {
+  const { type, enum: choices, minimum, format, pattern, minLength, maxLength } = schema as PlainSchema
+  if (kind === 'hook') return { url: `https://app.example.com/${name}` }
+  if (choices !== undefined) return choices[0]
+  if (schema['x-hook-url'] !== undefined) return `https://app.example.com/${count}`
+  const [first] = [type].flat()
+  if (first === 'integer' || first === 'number') return minimum ?? 1
+  if (first === 'boolean') return true
+  if (first === 'array') return example ?? []
+  if (first === 'object') return example ?? {}
+  if (format === 'uuid') return createSid()
+  if (format === 'date-time') return '2026-11-21T08:30:00.000Z'
+  const text = `${name.replace(/[^a-z]/g, '')}${count}`.slice(-(maxLength ?? 64)).padEnd(minLength ?? 0, 'a')
+  return pattern === undefined || new RegExp(pattern, 'u').test(text) ? text : (example ?? text)
+}
+
+/** A live call of the tenant, with a journal: what the call engine would have. */
+export function makeCall(api: TestApi, { account_sid, service_provider_sid }: TestTenant): string {
+  const call_sid = createSid()
+  api.calls.push({
+    account_sid,
+    service_provider_sid,
+    call_id: `${call_sid}@example.com`,
+    call_sid,
+    call_status: 'in-progress',
+    direction: 'inbound',
+    from: '+15551230001',
+    to: '+15551230002',
+    caller_name: 'Ann',
+    service_url: 'http://127.0.0.1',
+    sip_status: 200,
+    sip_reason: 'OK',
+    trace_id: 't1',
+    local_sip_address: '127.0.0.1:5060',
+  })
+  api.journals.set(call_sid, [])
+  return call_sid
+}

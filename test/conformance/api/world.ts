@@ -1,0 +1,230 @@
+// A seeded platform behind a real socket: three tenants with a record of every kind, and a caller of every kind.
+import { Agent, request as httpRequest } from 'node:http'
+import { apiRoutes } from '../../../src/api/index.ts'
+import { documented } from '../../support/documented.ts'
+import { createFakeClock } from '../../../src/lib/fake-clock.ts'
+import type { FakeClock } from '../../../src/lib/fake-clock.ts'
+import { apiKeyPrefix, hashApiKey } from '../../../src/lib/api-key.ts'
+import { systemTenancy } from '../../../src/lib/caller.ts'
+import type { Level } from '../../../src/http/route.ts'
+import { createSid } from '../../../src/lib/ids.ts'
+import { descriptors } from '../../../src/storage/descriptors.ts'
+import { openTestApi } from '../../support/api.ts'
+import type { TestApi, TestApiOptions, TestTenant } from '../../support/api.ts'
+import { createValidInput } from './valid-input.ts'
+import type { ValidInput } from './valid-input.ts'
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  readonly body: unknown
+}
+
+export interface SendOptions {
+  /** The whole value of the Authorization header. */
+  readonly authorization?: string | undefined
+  /** A string is sent as it is. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Whose right is at stake; `none` = the token is good for nothing. */
+export interface WorldCaller {
+  readonly name: string
+  readonly authorization: string | undefined
+  readonly level: Level | 'none'
+  readonly isViewOnly: boolean
+  readonly isUser: boolean
+  /** What every guarded route answers it. */
+  readonly refusal?: 400 | 401
+}
+
+export type TargetName = 'own' | 'sibling' | 'foreign' | 'missing'
+export const targetNames: readonly TargetName[] = ['own', 'sibling', 'foreign', 'missing']
+
+export interface World {
+  readonly api: TestApi
+  readonly clock: FakeClock
+  readonly input: ValidInput
+  readonly callers: readonly WorldCaller[]
+  /** A request over the socket; its answer has been held against the OpenAPI document. `path` is below /v1. */
+  send(method: string, path: string, options?: SendOptions): Promise<HttpAnswer>
+  tenant(target: TargetName): TestTenant
+  close(): Promise<void>
+}
+
+export async function openWorld(options: Omit<TestApiOptions, 'clock'> = {}): Promise<World> {
+  const clock = createFakeClock()
+  const api = await openTestApi({ ...options, clock })
+  await api.http.start()
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 })
+  const send = createSender(agent, api.http.address.port)
+  const input = createValidInput(api, (method, path, token, body) =>
+    send(method, path, { authorization: `Bearer ${token}`, body }),
+  )
+  const missing: TestTenant = { ...api.foreign, account_sid: createSid(), service_provider_sid: createSid() }
+  return {
+    api,
+    clock,
+    input,
+    send,
+    callers: await createCallers(api, clock),
+    tenant: (target) => (target === 'missing' ? missing : api[target]),
+    async close() {
+      agent.destroy()
+      await api.close()
+    },
+  }
+}
+
+function createSender(agent: Agent, port: number): World['send'] {
+  return (method, path, { authorization, body, headers = {} } = {}) =>
+    new Promise((resolve, reject) => {
+      const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+      const request = httpRequest(
+        {
+          agent,
+          port,
+          host: '127.0.0.1',
+          method,
+          path: `/v1${path}`,
+          headers: {
+            'content-type': 'application/json',
+            ...(authorization === undefined ? {} : { authorization }),
+            ...(payload === undefined ? {} : { 'content-length': Buffer.byteLength(payload) }),
+            ...headers,
+          },
+        },
+        (response) => {
+          const chunks: Buffer[] = []
+          response.on('data', (chunk: Buffer) => chunks.push(chunk))
+          response.on('error', reject)
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString('utf8')
+            const contentType = response.headers['content-type']
+            const isJson = contentType?.startsWith('application/json') === true
+            const parsed: unknown = text === '' ? undefined : isJson ? JSON.parse(text) : text
+            const answer = { status: response.statusCode ?? 0, headers: response.headers, text, body: parsed }
+            const fault = documented().faultOf(method, path, { ...answer, contentType })
+            if (fault === undefined) resolve(answer)
+            else
+              reject(
+                new Error(`${method} ${path} answered ${answer.status}, undocumented: ${fault}\n${text}`),
+              )
+          })
+        },
+      )
+      request.on('error', reject)
+      request.end(payload)
+    })
+}
+
+async function createCallers(api: TestApi, clock: FakeClock): Promise<WorldCaller[]> {
+  const { account_sid, service_provider_sid, accountKey, providerKey } = api.own
+  const keys = api.storage.for(systemTenancy).api_keys
+  const makeKey = async (row: object): Promise<string> => {
+    const token = createSid()
+    await keys.insert({ token_hash: hashApiKey(token), token_prefix: apiKeyPrefix(token), ...row })
+    return token
+  }
+  const expiredJwt = await api.logIn({ account_sid, service_provider_sid })
+  clock.advance(2 * 3_600_000)
+  const expiredKey = await makeKey({ expires_at: clock.now() - 1 })
+  const revokedKey = await makeKey({ account_sid })
+  const [row] = await keys.list({ where: { token_hash: hashApiKey(revokedKey) } })
+  const answer = await api.delete(`/ApiKeys/${row?.api_key_sid}`, api.adminKey)
+  if (answer.status !== 204) throw new Error(`revoking a key answered ${answer.status}`)
+
+  const nobody = { level: 'none', isViewOnly: false, isUser: false } as const
+  const key = { isViewOnly: false, isUser: false } as const
+  const user = { isViewOnly: false, isUser: true } as const
+  const ofAccount = { account_sid, service_provider_sid }
+  const bearer = (token: string): string => `Bearer ${token}`
+  return [
+    { name: 'no token', authorization: undefined, ...nobody, refusal: 401 },
+    { name: 'a malformed header', authorization: 'Bearer a b', ...nobody, refusal: 400 },
+    { name: 'an unknown key', authorization: bearer(createSid()), ...nobody, refusal: 401 },
+    { name: 'an expired key', authorization: bearer(expiredKey), ...nobody, refusal: 401 },
+    { name: 'a revoked key', authorization: bearer(revokedKey), ...nobody, refusal: 401 },
+    { name: 'an expired JWT', authorization: bearer(expiredJwt), ...nobody, refusal: 401 },
+    {
+      name: 'a view-only user',
+      authorization: bearer(await api.logIn({ ...ofAccount, permissions: ['VIEW_ONLY'] })),
+      level: 'account',
+      isViewOnly: true,
+      isUser: true,
+    },
+    { name: 'an account key', authorization: bearer(accountKey), level: 'account', ...key },
+    { name: 'an account user', authorization: bearer(await api.logIn(ofAccount)), level: 'account', ...user },
+    { name: 'a provider key', authorization: bearer(providerKey), level: 'service_provider', ...key },
+    {
+      name: 'a provider user',
+      authorization: bearer(await api.logIn({ service_provider_sid })),
+      level: 'service_provider',
+      ...user,
+    },
+    { name: 'an admin key', authorization: bearer(api.adminKey), level: 'admin', ...key },
+    { name: 'an admin user', authorization: bearer(await api.logIn({})), level: 'admin', ...user },
+  ]
+}
+
+/** A record of every kind that an endpoint makes, in every tenant, so that there is something to leak. */
+export async function seedEverything(world: World): Promise<void> {
+  for (const target of ['own', 'sibling', 'foreign'] as const) {
+    const { api, input } = world
+    const owner = world.tenant(target)
+    for (const route of apiRoutes) if (route.path.endsWith('}')) await input.path(route, owner)
+    // Made below a tenant, and named by no path of its own.
+    const makers = apiRoutes.filter(({ method, reply }) => method === 'POST' && reply.status === 201)
+    for (const route of makers.filter(({ path }) => path.includes('{')))
+      await world.send('POST', await input.path(route, owner), {
+        authorization: `Bearer ${api.adminKey}`,
+        body: await input.body(route, owner),
+      })
+  }
+}
+
+/** Every row of the platform as `table/key/version`, with its owner. What changes has another version. */
+export interface StoredRow {
+  readonly table: string
+  readonly sid: string
+  readonly mark: string
+  readonly account_sid: string | null
+  readonly service_provider_sid: string | null
+}
+
+/** Change by being used, or by the test itself logging in. */
+const restless = new Set(['api_keys', 'user_sessions', 'settings'])
+
+export async function storedRows(api: TestApi): Promise<StoredRow[]> {
+  const rows = api.storage.for(systemTenancy)
+  const tables = await Promise.all(
+    Object.entries(descriptors).map(async ([table, { key }]) => {
+      const list = (await rows[table as keyof typeof descriptors].list()) as unknown as Record<
+        string,
+        unknown
+      >[]
+      return list.map((row) => {
+        const sid = String(row[key])
+        const version = restless.has(table) ? '' : `/${String(row['version'])}`
+        return {
+          table,
+          sid,
+          mark: `${table}/${sid}${version}`,
+          account_sid: (row['account_sid'] as string | null | undefined) ?? null,
+          service_provider_sid: (row['service_provider_sid'] as string | null | undefined) ?? null,
+        }
+      })
+    }),
+  )
+  return tables.flat()
+}
+
+export async function marks(api: TestApi): Promise<string[]> {
+  const rows = await storedRows(api)
+  return rows
+    .filter(({ table }) => table !== 'user_sessions')
+    .map(({ mark }) => mark)
+    .sort()
+}

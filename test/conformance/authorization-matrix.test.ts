@@ -1,0 +1,190 @@
+// Every declared route against every kind of caller and every kind of target, over a real socket. What each cell must
+// answer follows from the declaration; routes for which it does not are named in authorization-rules.ts. A route that
+// is in neither place fails here.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ApiRoute } from '../../src/api/define/route.ts'
+import { apiRoutes } from '../../src/api/index.ts'
+import { createSid } from '../../src/lib/ids.ts'
+import { expectationOf, kindOf, targetsOf } from './api/authorization-rules.ts'
+import type { Target } from './api/authorization-rules.ts'
+import { parametersOf } from './api/valid-input.ts'
+import { marks, openWorld, seedEverything, storedRows, targetNames } from './api/world.ts'
+import type { HttpAnswer, World, WorldCaller } from './api/world.ts'
+
+const title = ({ method, path }: ApiRoute): string => `${method} ${path}`
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+  await seedEverything(world)
+})
+afterAll(() => world.close())
+
+interface Cell {
+  readonly route: ApiRoute
+  readonly caller: WorldCaller
+  readonly target: Target
+  /** A record of its own, which may be changed or removed. */
+  readonly isFresh: boolean
+}
+
+async function send({ route, caller, target, isFresh }: Cell): Promise<HttpAnswer> {
+  const tenant = world.tenant(target.tenant)
+  const path = await pathOf(route, target, isFresh)
+  const query = await world.input.query(route, tenant)
+  return world.send(route.method, path + query, {
+    authorization: caller.authorization,
+    body: await bodyOf(route, target),
+  })
+}
+
+async function pathOf(route: ApiRoute, { tenant, record }: Target, isFresh: boolean): Promise<string> {
+  const parameters = parametersOf(route.path)
+  let path = route.path
+  for (const [index, parameter] of parameters.entries()) {
+    const isTenant = parameter.name === 'AccountSid' || parameter.name === 'ServiceProviderSid'
+    const owner = isTenant ? tenant : record
+    const isLast = index === parameters.length - 1
+    const id =
+      owner === 'missing' && !isTenant
+        ? createSid()
+        : await world.input.id(parameter, world.tenant(owner), isFresh && isLast)
+    path = path.replace(`{${parameter.name}}`, encodeURIComponent(id))
+  }
+  return path
+}
+
+/** A missing tenant has no records that a body could name: those of the foreign one stand in. */
+async function bodyOf(route: ApiRoute, { tenant }: Target): Promise<unknown> {
+  if (route.body === undefined) return undefined
+  const stand = world.tenant(tenant === 'missing' ? 'foreign' : tenant)
+  const body = await world.input.body(route, stand)
+  if (tenant !== 'missing' || typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const { account_sid, service_provider_sid } = world.tenant('missing')
+  return {
+    ...body,
+    ...('account_sid' in body ? { account_sid } : {}),
+    ...('service_provider_sid' in body ? { service_provider_sid } : {}),
+  }
+}
+
+/** What of an answer could tell a foreign record from a missing one. */
+function telling({ status, headers, body }: HttpAnswer): object {
+  const { date: _date, 'x-request-id': _id, ...rest } = headers
+  const { request_id: _request, ...said } = (body ?? {}) as Record<string, unknown>
+  const steady = Object.fromEntries(
+    Object.entries(rest).filter(([name]) => !/^ratelimit|^retry-after/.test(name)),
+  )
+  return { status, headers: steady, said }
+}
+
+describe('the declarations', () => {
+  it('say of every route who may use it, on what, and what a refusal looks like', () => {
+    const unknown = apiRoutes.filter((route) => kindOf(route) === undefined).map(title)
+    expect(unknown, 'name these routes in authorization-rules.ts').toEqual([])
+  })
+})
+
+describe.each(apiRoutes.map((route) => [title(route), route] as const))('%s', (_title, route) => {
+  it('refuses every caller it must refuse, alike whether the record is foreign or missing, and writes nothing', async () => {
+    // Made before the count: a refused request may name them.
+    for (const target of targetsOf(route)) await pathOf(route, target, false)
+    for (const target of targetsOf(route)) await bodyOf(route, target)
+    const before = await marks(world.api)
+    for (const caller of world.callers) {
+      const refusals = new Map<string, HttpAnswer>()
+      const hidden = await rowsHiddenFrom(caller)
+      for (const target of targetsOf(route)) {
+        const expected = expectationOf(route, caller, target)
+        if (expected === undefined || expected.status < 400) continue
+        const answer = await send({ route, caller, target, isFresh: false })
+        const cell = `${caller.name}, ${target.tenant}/${target.record}: ${answer.text}`
+        expect(answer.status, cell).toBe(expected.status)
+        expect(answer.body, cell).toHaveProperty('msg', expected.msg ?? expect.any(String))
+        expectNoLeak(route, answer, hidden, cell)
+        refusals.set(`${target.tenant}/${target.record}`, answer)
+      }
+      expectAlike(route, refusals, caller)
+    }
+    expect(await marks(world.api)).toEqual(before)
+  })
+
+  it('serves every caller it must serve, and shows and changes nothing of others', async () => {
+    for (const caller of world.callers) {
+      for (const target of targetsOf(route)) {
+        const expected = expectationOf(route, caller, target)
+        if (expected === undefined || expected.status >= 400) continue
+        const isFresh = route.method === 'DELETE' && route.path.endsWith('}')
+        const path = await pathOf(route, target, false)
+        await bodyOf(route, target)
+        const others = await rowsHiddenFrom(caller)
+        const answer = await send({ route, caller, target, isFresh })
+        const cell = `${caller.name}, ${target.tenant}/${target.record}, ${path}: ${answer.text.slice(0, 300)}`
+        expect(answer.status, cell).toBe(expected.status)
+        expectNoLeak(route, answer, others, cell)
+        expect(await rowsHiddenFrom(caller), cell).toEqual(others)
+      }
+    }
+  })
+})
+
+/** Only where both were refused: an administrator is served the foreign record. */
+function expectAlike(
+  { path }: ApiRoute,
+  refusals: ReadonlyMap<string, HttpAnswer>,
+  { name }: WorldCaller,
+): void {
+  // A sibling has the same provider: what is missing there is missing below one's own.
+  const missingSibling = path.startsWith('/ServiceProviders/') ? 'own/missing' : 'missing/missing'
+
+  const pairs = [
+    ['foreign/foreign', 'missing/missing'],
+    ['sibling/sibling', missingSibling],
+    ['own/foreign', 'own/missing'],
+    ['own/sibling', 'own/missing'],
+  ] as const
+  for (const [foreign, missing] of pairs) {
+    const [one, other] = [refusals.get(foreign), refusals.get(missing)]
+    if (one !== undefined && other !== undefined)
+      expect(telling(one), `${name}: ${foreign}`).toEqual(telling(other))
+  }
+}
+
+async function rowsHiddenFrom(caller: WorldCaller): Promise<string[]> {
+  const { account_sid, service_provider_sid } = world.api.own
+  if (caller.level === 'admin') return []
+  const rows = await storedRows(world.api)
+  const hidden = rows.filter((row) => {
+    if (row.service_provider_sid === null && row.account_sid === null) return privateTables.has(row.table)
+    if (row.service_provider_sid !== service_provider_sid) return true
+    return caller.level === 'account' && row.account_sid !== null && row.account_sid !== account_sid
+  })
+  return hidden.map(({ mark }) => mark).sort()
+}
+
+/** Rows of the platform itself that lower levels must not see. */
+const privateTables = new Set(['api_keys', 'users', 'webhooks', 'voip_carriers', 'speech_credentials'])
+
+/** Say who changed something of the caller's, and that may be somebody above. */
+const namesActors = new Set(['GET /AuditLog'])
+
+/** No answer holds the id of a row that its caller may not see. */
+function expectNoLeak(route: ApiRoute, { text }: HttpAnswer, hidden: readonly string[], cell: string): void {
+  const isActor = (mark: string): boolean => /^(users|api_keys)\//.test(mark)
+  const secret = namesActors.has(title(route)) ? hidden.filter((mark) => !isActor(mark)) : hidden
+  const sids = secret.map((mark) => mark.split('/')[1] ?? '')
+  expect(
+    sids.filter((sid) => sid !== '' && text.includes(sid)),
+    `leaked to ${cell}`,
+  ).toEqual([])
+}
+
+describe('the table of cells', () => {
+  it('covers every caller and every target', () => {
+    expect(world.callers.map(({ level }) => level)).toEqual(
+      expect.arrayContaining(['none', 'account', 'service_provider', 'admin']),
+    )
+    const seen = new Set(apiRoutes.flatMap((route) => targetsOf(route).map(({ tenant }) => tenant)))
+    expect([...seen].sort()).toEqual([...targetNames].sort())
+  })
+})

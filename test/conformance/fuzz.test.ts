@@ -1,0 +1,257 @@
+// Every field of every body, query and path, sent what it is not: an answer in the 4xx that names the field, nothing
+// written, nothing told about the inside. Values are a fixed list and a random part; SWITCHHOOK_FUZZ_SEED repeats one.
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { FieldFacts, Fields } from '../../src/api/define/field.ts'
+import type { ApiRoute } from '../../src/api/define/route.ts'
+import { apiRoutes } from '../../src/api/index.ts'
+import { isSid } from '../../src/lib/ids.ts'
+import type { ApiAnswer } from '../support/api.ts'
+import {
+  commonHostileValues,
+  createRandomSource,
+  hostileBodies,
+  hostileTexts,
+  hostileValues,
+} from './api/hostile-values.ts'
+import { parametersOf } from './api/valid-input.ts'
+import type { Values } from './api/valid-input.ts'
+import { marks, openWorld } from './api/world.ts'
+import type { World } from './api/world.ts'
+
+const given = process.env['SWITCHHOOK_FUZZ_SEED']
+const random = createRandomSource(given === undefined ? Date.now() % 1_000_000 : Number(given))
+// Enough to find what is wrong within weeks of runs, few enough for each run to stay under a minute.
+const chosenPerField = 5
+const randomPerField = 3
+const maxReplayed = 60
+const longPerRoute = 4
+const title = ({ method, path }: ApiRoute): string => `${method} ${path}`
+
+/** Refuse an API key whatever it sends. */
+const needsUser = new Set(['changePassword'])
+/** Text that people write, or that holds another document: line breaks are part of it, and it reaches no header. */
+const takesLineBreaks = new Set(['app_json', 'file', 'options', 'service_key', 'voice_cloning_key'])
+const isPassword = (name: string): boolean => /^(initial|old|new)_password$/.test(name)
+// Refusals of the whole record.
+const aboutNoField = /already has a routing table|nothing to change/
+// What would tell a stranger how we are built.
+const inside =
+  /SQLITE|\bSQL\b|constraint|SELECT |INSERT |node_modules|\.ts\b|\bat \w+ \(|\/tmp\/|\/home\/|\bundefined\b|\[object|prototype of|Cannot read|is not a function/
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+function send(route: ApiRoute, path: string, body?: unknown): Promise<ApiAnswer> {
+  return world.api.request(route.method, path, world.api.adminKey, body === undefined ? {} : { body })
+}
+
+/** What was sent and came back, short enough to read, with the seed. */
+function story(sent: unknown, { status, text }: Pick<ApiAnswer, 'status' | 'text'>): string {
+  return `${JSON.stringify(sent)?.slice(0, 300)} -> ${status} ${text.slice(0, 300)} (SWITCHHOOK_FUZZ_SEED=${random.seed})`
+}
+
+function expectHarmless(answer: ApiAnswer, sent: unknown): void {
+  const { status, text, body } = answer
+  expect(status, story(sent, answer)).toBeLessThan(500)
+  if (status < 400) return
+  expect(body, story(sent, answer)).toHaveProperty('msg', expect.any(String))
+  expect(text, story(sent, answer)).not.toMatch(inside)
+  expect(text.length, story(sent, answer)).toBeLessThan(2_000)
+}
+
+const ajv = new Ajv2020({
+  strict: false,
+  formats: { uuid: isSid, 'date-time': true, email: true, uri: true },
+})
+
+/** In the documented form, or in one that the declaration makes it into. */
+function isLegal(
+  value: unknown,
+  { schema, normalize, presence, onUpdate, kind, fallback }: FieldFacts,
+  mode: string,
+): boolean {
+  if (mode === 'update' && onUpdate !== 'change') return true
+  if (value === null) return presence === 'optional' || kind === 'hook' || fallback !== undefined
+  const canonical = normalize === undefined ? value : normalize(value)
+  if (canonical === null || canonical === undefined) return true
+  // Moments are numbers once they are understood.
+  const wanted = schema['format'] === 'date-time' ? { type: ['integer', 'string'] } : schema
+  return ajv.validate(wanted, value) || ajv.validate(wanted, canonical)
+}
+
+interface Attempt {
+  readonly name: string
+  readonly value: unknown
+}
+
+function attemptsOf(fields: Fields, mode: string): Attempt[] {
+  const taken = Object.entries(fields).filter(
+    ([, { facts }]) => facts.presence !== 'read-only' && (mode === 'create' || facts.onUpdate !== 'ignore'),
+  )
+  return taken.flatMap(([name]) => [
+    ...commonHostileValues.map((value) => ({ name, value })),
+    ...random.some(hostileValues, chosenPerField).map((value) => ({ name, value })),
+    ...Array.from({ length: randomPerField }, () => ({ name, value: random.value() })),
+  ])
+}
+
+const withBody = apiRoutes.filter(({ body }) => body !== undefined)
+describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_title, route) => {
+  const { fields = {}, mode = 'create', only } = route.body ?? {}
+
+  // An account that is changed at random would not do for the other routes.
+  let made: Promise<string> | undefined
+  const target = (): Promise<string> =>
+    (made ??= world.input.path(route, world.api.own, route.method === 'PUT'))
+
+  async function bodyWith({ name, value }: Attempt): Promise<unknown> {
+    if (only !== undefined) return JSON.stringify(value)
+    const valid = (await world.input.body(route, world.api.own)) as Values
+    return { ...valid, [name]: value }
+  }
+
+  it('takes the body that the declaration describes, with every field in it', async () => {
+    if (route.access === 'public' || needsUser.has(route.operationId)) return
+    const path = await target()
+    const answer = await send(route, path, await world.input.body(route, world.api.own, true))
+    expect(answer.status, answer.text).toBe(route.reply.status)
+  })
+
+  it('refuses in the 4xx what a field cannot be, names it, and writes nothing', async () => {
+    const path = await target()
+    const refused: unknown[] = []
+    for (const attempt of attemptsOf(fields, mode)) {
+      const body = await bodyWith(attempt)
+      const answer = await send(route, path, body)
+      expectHarmless(answer, { [attempt.name]: attempt.value })
+      const facts = fields[attempt.name]?.facts
+      if (answer.status >= 400) {
+        refused.push(body)
+        if (answer.status === 400) expectNamed(attempt, answer)
+      } else if (facts !== undefined) {
+        const legal = isLegal(attempt.value, facts, mode)
+        expect(legal, `taken, and not documented: ${story(attempt, answer)}`).toBe(true)
+        expectOneLine(attempt)
+      }
+    }
+    await expectNothingWritten(path, refused)
+  })
+
+  /** What was taken meanwhile may have made another request right; that one is no longer a refusal. */
+  async function expectNothingWritten(path: string, refused: readonly unknown[]): Promise<void> {
+    let before = await marks(world.api)
+    for (const body of random.some(refused, maxReplayed)) {
+      const { status } = await send(route, path, body)
+      if (status < 400) before = await marks(world.api)
+    }
+    expect(await marks(world.api), `SWITCHHOOK_FUZZ_SEED=${random.seed}`).toEqual(before)
+  }
+
+  /** The field itself or, where one excludes another, that other. */
+  function expectNamed(attempt: Attempt, answer: ApiAnswer): void {
+    const { msg } = answer.body as { msg: string }
+    const isNamed = Object.keys(fields).some((name) => msg.includes(name.replace(/_sid$/, '')))
+    expect(isNamed || aboutNoField.test(msg), story({ [attempt.name]: attempt.value }, answer)).toBe(true)
+  }
+
+  /** No line break gets as far as a SIP header. */
+  function expectOneLine({ name, value }: Attempt): void {
+    if (typeof value !== 'string' || takesLineBreaks.has(name) || isPassword(name)) return
+    const isIgnored = mode === 'update' && fields[name]?.facts.onUpdate !== 'change'
+    expect(isIgnored || !/[\r\n\0]/.test(value), `${name} took a line break: ${JSON.stringify(value)}`).toBe(
+      true,
+    )
+  }
+
+  it('refuses a text of a megabyte in any field', async () => {
+    const path = await target()
+    for (const [name, { facts }] of random.some(Object.entries(fields), longPerRoute)) {
+      if (facts.presence === 'read-only' || (mode === 'update' && facts.onUpdate !== 'change')) continue
+      const answer = await send(route, path, await bodyWith({ name, value: 'x'.repeat(1_000_000) }))
+      expectHarmless(answer, name)
+      expect(answer.status, story(name, answer)).toBeGreaterThanOrEqual(400)
+    }
+  })
+
+  it.each(hostileBodies.map(({ name, text }) => [name, text] as const))('refuses %s', async (_name, text) => {
+    const path = await target()
+    const before = await marks(world.api)
+    const answer = await send(route, path, text)
+    expectHarmless(answer, text.slice(0, 100))
+    // Where the spec has one status for every refusal, it is that.
+    const allowed = route.asRefusal === undefined ? [400, 413] : [400, 403, 413]
+    expect(allowed, story(text.slice(0, 100), answer)).toContain(answer.status)
+    expect(await marks(world.api)).toEqual(before)
+    expect(({} as Values)['isAdmin']).toBeUndefined()
+  })
+
+  it('takes no foreign or unlike record for the one a field names', async () => {
+    const references = Object.entries(fields).filter(([, { facts }]) => facts.references !== undefined)
+    const path = await target()
+    const stranger = await world.input.id({ name: 'ClientSid', collection: '/Clients' }, world.api.foreign)
+    for (const [name, { facts }] of references) {
+      if (mode === 'update' && facts.onUpdate !== 'change') continue
+      const answer = await send(route, path, await bodyWith({ name, value: stranger }))
+      expectHarmless(answer, { [name]: stranger })
+      expect([400, 403, 404], story({ [name]: stranger }, answer)).toContain(answer.status)
+    }
+  })
+})
+
+const withQuery = apiRoutes.filter(({ query }) => query !== undefined)
+describe.each(withQuery.map((route) => [title(route), route] as const))(
+  'the query of %s',
+  (_title, route) => {
+    it('refuses in the 4xx what a parameter cannot be, and writes nothing', async () => {
+      if (route.access === 'public') return
+      const path = await world.input.path(route, world.api.own)
+      const valid = new URLSearchParams(await world.input.query(route, world.api.own))
+      const before = await marks(world.api)
+      for (const name of Object.keys(route.query ?? {})) {
+        const texts = [
+          ...hostileTexts,
+          ...Array.from({ length: randomPerField }, () => encodeURIComponent(random.text().toWellFormed())),
+        ]
+        for (const text of texts) {
+          const others = [...valid]
+            .filter(([other]) => other !== name)
+            .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
+          for (const query of [
+            [`${name}=${text}`, ...others],
+            [`${name}=${text}`, `${name}=a`, ...others],
+          ])
+            expectHarmless(await send(route, `${path}?${query.join('&')}`), query)
+        }
+      }
+      if (route.query?.['regenerate'] === undefined) expect(await marks(world.api)).toEqual(before)
+    })
+  },
+)
+
+const withParameters = apiRoutes.filter(({ path }) => parametersOf(path).length > 0)
+describe.each(withParameters.map((route) => [title(route), route] as const))(
+  'the path of %s',
+  (_title, route) => {
+    it('refuses in the 4xx an id that is none', async () => {
+      const parameters = parametersOf(route.path)
+      const query = await world.input.query(route, world.api.own)
+      for (const { name } of parameters) {
+        for (const text of hostileTexts.filter((one) => one !== '')) {
+          let path = route.path.replace(`{${name}}`, text)
+          for (const other of parameters)
+            path = path.replace(
+              `{${other.name}}`,
+              encodeURIComponent(await world.input.id(other, world.api.own)),
+            )
+          // A text that is a name, such as a realm, may be taken: it shall not be that of an account in use.
+          const body = route.body === undefined ? undefined : await world.input.body(route, world.api.own)
+          expectHarmless(await send(route, path + query, body), path)
+        }
+      }
+    })
+  },
+)

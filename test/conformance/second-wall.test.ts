@@ -1,0 +1,181 @@
+// Handlers broken on purpose: they ask for, change and remove whatever id they are sent, without a check of their own.
+// The rows they are handed are bound to the caller, so they reach nothing foreign all the same.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createCredentialSource } from '../../src/api/credentials.ts'
+import { createRouteBinder } from '../../src/api/define/bind-route.ts'
+import type { Services } from '../../src/api/define/context.ts'
+import { json, text } from '../../src/api/define/fields.ts'
+import { defineRoute, everyone } from '../../src/api/define/route.ts'
+import { repositoryOf } from '../../src/api/define/rows.ts'
+import { createShapeCompiler } from '../../src/api/define/shape.ts'
+import { apiRoutes } from '../../src/api/index.ts'
+import { createAuthenticator } from '../../src/http/authentication.ts'
+import { createHttpServer } from '../../src/http/server.ts'
+import type { HttpServer } from '../../src/http/server.ts'
+import { createTokens } from '../../src/http/tokens.ts'
+import { systemTenancy } from '../../src/lib/caller.ts'
+import { silentLogger } from '../../src/lib/log.ts'
+import { descriptors } from '../../src/storage/descriptors.ts'
+import type { TableName } from '../../src/storage/storage.ts'
+import { openWorld, seedEverything, storedRows } from './api/world.ts'
+import type { StoredRow, World } from './api/world.ts'
+
+const tables = Object.keys(descriptors) as TableName[]
+const anything = { status: 200, description: 'Whatever it found.', schema: {}, isVaried: true } as const
+const body = { table: text({ max: 64 }), sid: text({ max: 64 }), changes: json().default({}) }
+
+/** Each does to any table and id what it is told to. */
+const careless = {
+  read: defineRoute({
+    method: 'POST',
+    path: '/careless/read',
+    access: everyone,
+    operationId: 'carelessRead',
+    tag: 'Careless',
+    summary: 'Reads.',
+    body,
+    reply: anything,
+    handle: async ({ body: { table, sid }, rows }) => ({
+      found: (await repositoryOf(rows, table as TableName).find(sid)) ?? null,
+      listed: await repositoryOf(rows, table as TableName).list(),
+      count: await repositoryOf(rows, table as TableName).count(),
+    }),
+  }),
+  update: defineRoute({
+    method: 'POST',
+    path: '/careless/update',
+    access: everyone,
+    operationId: 'carelessUpdate',
+    tag: 'Careless',
+    summary: 'Updates.',
+    body,
+    reply: anything,
+    handle: async ({ body: { table, sid, changes }, rows }) => ({
+      done: await repositoryOf(rows, table as TableName).update(sid, changes as Record<string, string>),
+    }),
+  }),
+  remove: defineRoute({
+    method: 'POST',
+    path: '/careless/remove',
+    access: everyone,
+    operationId: 'carelessRemove',
+    tag: 'Careless',
+    summary: 'Removes.',
+    body,
+    reply: anything,
+    handle: async ({ body: { table, sid }, rows }) => ({
+      done: await repositoryOf(rows, table as TableName).remove(sid),
+    }),
+  }),
+}
+
+let world: World
+let server: HttpServer
+let rows: readonly StoredRow[]
+beforeAll(async () => {
+  world = await openWorld()
+  await seedEverything(world)
+  const { storage, clock } = world.api
+  const log = silentLogger
+  const tokens = createTokens('not used here', clock)
+  const authenticator = createAuthenticator({
+    source: createCredentialSource({ storage, log }),
+    tokens,
+    clock,
+  })
+  // What these handlers use of the services is the storage.
+  const bind = createRouteBinder({ storage, clock, log } as unknown as Services, createShapeCompiler())
+  const routes = Object.values(careless).map(bind)
+  const isReady = (): boolean => true
+  server = createHttpServer({
+    bind: '127.0.0.1',
+    port: 0,
+    prefix: '/v1',
+    routes,
+    authenticator,
+    isReady,
+    clock,
+    log,
+  })
+  rows = await storedRows(world.api)
+})
+afterAll(async () => {
+  await server.stop()
+  await world.close()
+})
+
+async function ask(name: keyof typeof careless, token: string, payload: object): Promise<string> {
+  const answer = await server.inject({
+    method: 'POST',
+    url: `/v1/careless/${name}`,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    payload,
+  })
+  return answer.body
+}
+
+/** Owned by somebody, and not by this caller or those below it. */
+function isHidden(row: StoredRow, level: 'account' | 'service_provider'): boolean {
+  const { account_sid, service_provider_sid } = world.api.own
+  if (row.service_provider_sid === null) return false
+  if (row.service_provider_sid !== service_provider_sid) return true
+  return level === 'account' && row.account_sid !== null && row.account_sid !== account_sid
+}
+
+describe.each(['account', 'service_provider'] as const)(
+  'a careless handler, asked by a caller of level %s',
+  (level) => {
+    const token = (): string => (level === 'account' ? world.api.own.accountKey : world.api.own.providerKey)
+
+    it.each(tables)('reads no foreign row of %s', async (table) => {
+      const foreign = rows.filter((row) => row.table === table && isHidden(row, level))
+      for (const { sid } of foreign) {
+        const answer = await ask('read', token(), { table, sid })
+        expect(answer).toMatch(/^\{"found":null,|insufficient permissions/)
+        for (const other of foreign) expect(answer).not.toContain(other.sid)
+      }
+    })
+
+    it.each(tables)('changes and removes no foreign row of %s', async (table) => {
+      const { account_sid, service_provider_sid } = world.api.own
+      const foreign = rows.filter((row) => row.table === table && isHidden(row, level))
+      const owners = descriptors[table].owner as readonly string[]
+      const steal = {
+        ...(owners.includes('account_sid') && descriptors[table].key !== 'account_sid'
+          ? { account_sid }
+          : {}),
+        ...(owners.includes('service_provider_sid') && descriptors[table].key !== 'service_provider_sid'
+          ? { service_provider_sid }
+          : {}),
+      }
+      for (const { sid } of foreign) {
+        for (const name of ['update', 'remove'] as const)
+          expect(await ask(name, token(), { table, sid, changes: steal })).not.toContain('"done":true')
+      }
+      const after = (await storedRows(world.api)).filter((row) => row.table === table && isHidden(row, level))
+      expect(after).toEqual(foreign)
+    })
+  },
+)
+
+/** Tables are named as the collections that hold their records. */
+function hasMaker(table: string): boolean {
+  const collection = table.replaceAll('_', '')
+  const made = apiRoutes.filter(({ method, reply }) => method === 'POST' && reply.status === 201)
+  return made.some(({ path }) => path.split('/').at(-1)?.toLowerCase() === collection)
+}
+
+describe('the tables it was tried on', () => {
+  it('hold foreign rows wherever an endpoint makes them', async () => {
+    const owned = tables.filter((table) => descriptors[table].owner.length > 0 && hasMaker(table))
+    const isTried = (table: string): boolean =>
+      rows.some((row) => row.table === table && isHidden(row, 'service_provider'))
+    expect(owned.filter((table) => !isTried(table))).toEqual([])
+  })
+
+  it('are all readable to the platform itself, so that finding nothing means something', async () => {
+    const foreign = rows.find((row) => row.table === 'applications' && isHidden(row, 'account'))
+    const found = await world.api.storage.for(systemTenancy).applications.find(foreign?.sid ?? '')
+    expect(found).toBeDefined()
+  })
+})

@@ -1,0 +1,84 @@
+// The interface spec, endpoint by endpoint: every status in its tables is reached, every success has the spec's shape
+// and types, every error carries {msg}.
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiRoutes } from '../../src/api/index.ts'
+import { createFakeClock } from '../../src/lib/fake-clock.ts'
+import { openTestApi } from '../support/api.ts'
+import type { ApiAnswer, TestApi } from '../support/api.ts'
+import { createValidInput } from './api/valid-input.ts'
+import type { ValidInput } from './api/valid-input.ts'
+import { cases } from './spec/cases.ts'
+import { neverAnswered, specEndpoints } from './spec/endpoints.ts'
+import type { SpecEndpoint } from './spec/endpoints.ts'
+import { shapes } from './spec/shapes.ts'
+
+const ajv = new Ajv2020({ strict: false })
+const published = { greeting: { type: 'string', description: 'What callers hear first.' } } as const
+
+let api: TestApi
+let input: ValidInput
+
+async function open(): Promise<void> {
+  api = await openTestApi({
+    clock: createFakeClock(),
+    appEnv: {
+      ask: async (url) =>
+        url.includes('nonsense')
+          ? { outcome: 'invalid', fault: 'greeting has no type' }
+          : { outcome: 'schema', schema: published },
+    },
+  })
+  input = createValidInput(api, (method, path, token, body) => api.request(method, path, token, { body }))
+}
+
+/** Statuses that a case must reach: all in the spec's row but 500, which is the same for all. */
+function statusesOf({ endpoint, success, errors }: SpecEndpoint): readonly number[] {
+  return [
+    success,
+    ...errors.filter((status) => status !== 500 && neverAnswered[`${endpoint} ${status}`] === undefined),
+  ]
+}
+
+function expectShape({ status, body, text }: ApiAnswer, { success, body: shape }: SpecEndpoint): void {
+  if (status === 204) {
+    expect(text).toBe('')
+    return
+  }
+  const name = status === success ? shape : 'error'
+  if (name === undefined) return
+  const validate = ajv.compile(shapes[name])
+  expect(validate(body), `${text.slice(0, 500)} ${JSON.stringify(validate.errors)}`).toBe(true)
+}
+
+describe.each(specEndpoints.map((row) => [row.endpoint, row] as const))('%s', (endpoint, row) => {
+  beforeAll(open)
+  afterAll(() => api.close())
+
+  it('is declared', () => {
+    expect(apiRoutes.map(({ method, path }) => `${method} ${path}`)).toContain(endpoint)
+  })
+
+  it.each(statusesOf(row))('answers %i as the spec says', async (status) => {
+    const reach = cases[endpoint]?.[status]
+    expect(reach, 'no case in spec/cases.ts').toBeDefined()
+    const answer = await reach!({ api, input })
+    expect(answer.status, answer.text).toBe(status)
+    expectShape(answer, row)
+  })
+
+  if (!row.errors.includes(500)) return
+
+  it('answers 500 {msg} when the database is gone, and tells nothing of the inside', async () => {
+    const route = apiRoutes.find(({ method, path }) => `${method} ${path}` === endpoint)!
+    const path = (await input.path(route, api.own)) + (await input.query(route, api.own))
+    const body = await input.body(route, api.own)
+    // The key is known from here on: what fails is the endpoint, not the authentication.
+    await api.get('/ApiKeys', api.adminKey)
+    await api.storage.stop()
+    const answer = await api.request(route.method, path, api.adminKey, { body })
+    expect(answer.status, answer.text).toBe(500)
+    expectShape(answer, row)
+    expect(answer.body).toHaveProperty('msg', 'something went wrong on our side')
+  })
+})

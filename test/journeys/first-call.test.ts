@@ -1,0 +1,295 @@
+// The main job, end to end: a phone that nobody here wrote registers, calls, hears speech and a WAV file, presses
+// digits, is told them back and is hung up; the REST interface shows the call while it lives and afterwards.
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { durationMs, rms, slice, soundSegments, tone, toneSegments, toWav } from '../support/audio.ts'
+import type { Audio } from '../support/audio.ts'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { startBaresip } from '../support/baresip.ts'
+import type { Baresip } from '../support/baresip.ts'
+import { journalOf, provision, recentCalls, startPlatform } from '../support/platform.ts'
+import type { JournalEntry, Platform, RecentCallRecord, Tenant } from '../support/platform.ts'
+import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+
+const toneHz = 1000
+const toneMs = 2000
+const digits = '4207'
+const greeting = 'Hello. This is your first call.'
+
+type LiveCall = Record<string, unknown>
+
+/** What one call left behind, everywhere it can be seen. */
+interface Evidence {
+  readonly registration: { ok: boolean; reason: string }
+  readonly registeredUsers: unknown
+  readonly liveCalls: LiveCall[]
+  readonly liveCount: unknown
+  readonly heard: Audio
+  readonly closedBy: string
+  readonly records: RecentCallRecord[]
+  readonly journal: JournalEntry[]
+  readonly callsAfter: unknown
+  readonly countAfter: unknown
+  readonly webhookSecret: string
+}
+
+describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
+  let application: Application
+  let platform: Platform
+  let tenant: Tenant
+  let phone: Baresip
+  let evidence: Evidence
+
+  beforeAll(async () => {
+    application = await startApplication()
+    script(application)
+    platform = await startPlatform()
+    const callHook = {
+      url: application.url('/call'),
+      method: 'POST',
+      username: 'hook-user',
+      password: 'hook-pass',
+    }
+    tenant = await provision(platform.api, {
+      application,
+      fields: { call_hook: callHook, env_vars: { MENU: 'main' } },
+    })
+    phone = await startBaresip({ ...tenant, proxy: platform.sip })
+    evidence = await placeTheCall(platform, tenant, phone, application)
+  }, 90_000)
+
+  afterAll(async () => {
+    await phone?.stop()
+    await platform?.remove()
+    await application?.close()
+  })
+
+  it('registers the phone with digest authentication', () => {
+    expect(evidence.registration).toMatchObject({ ok: true })
+    expect(evidence.registeredUsers).toEqual([`alice@${tenant.realm}`])
+  })
+
+  it('asks the call hook once, with every field of the interface and Basic credentials', () => {
+    const [hook, ...others] = application.to('/call')
+    expect(others).toEqual([])
+    expect(hook?.method).toBe('POST')
+    expect(hook?.headers['authorization']).toBe(
+      `Basic ${Buffer.from('hook-user:hook-pass').toString('base64')}`,
+    )
+    expect(hook?.body).toMatchObject({
+      call_sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      call_id: expect.any(String),
+      application_sid: tenant.application_sid,
+      account_sid: tenant.account_sid,
+      direction: 'inbound',
+      from: 'alice',
+      to: `app-${tenant.application_sid}`,
+      caller_name: expect.any(String),
+      sip_status: 100,
+      sip_reason: 'Trying',
+      call_status: 'trying',
+      sbc_callid: expect.any(String),
+      originating_sip_ip: '127.0.0.1',
+      local_sip_address: expect.stringMatching(/^[0-9.]+(:\d+)?$/),
+      service_provider_sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      env_vars: { MENU: 'main' },
+      sip: {
+        method: 'INVITE',
+        version: expect.any(String),
+        uri: expect.stringContaining(tenant.application_sid),
+        raw: expect.stringContaining('INVITE sip:'),
+        body: expect.stringContaining('m=audio'),
+        headers: expect.any(Object),
+        payload: expect.any(Object),
+      },
+    })
+  })
+
+  it('signs every hook with the secret of the account', () => {
+    const hooks = application.requests.items.filter(({ method }) => method === 'POST')
+    expect(hooks.length).toBeGreaterThanOrEqual(5)
+    for (const { headers, raw } of hooks) {
+      const signature = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['jambonz-signature']))
+      const expected = createHmac('sha256', evidence.webhookSecret)
+        .update(`${signature?.[1]}.${raw}`)
+        .digest('hex')
+      expect(signature?.[2]).toBe(expected)
+    }
+  })
+
+  it('lets the caller hear the speech, then the WAV file, whole and in order', () => {
+    const [heardTone, ...otherTones] = toneSegments(evidence.heard, toneHz)
+    expect(otherTones).toEqual([])
+    const { startMs, endMs } = heardTone ?? { startMs: 0, endMs: 0 }
+    expect(Math.abs(endMs - startMs - toneMs)).toBeLessThanOrEqual(300)
+    const speech = slice(evidence.heard, 0, startMs)
+    const spoken = soundSegments(speech, { bridgeMs: 600 })
+    expect(rms(speech)).toBeGreaterThan(0.01)
+    // People and engines say 8 to 22 characters a second.
+    const spokenMs = (spoken.at(-1)?.endMs ?? 0) - (spoken[0]?.startMs ?? 0)
+    expect(spokenMs).toBeGreaterThan((greeting.length / 22) * 1000)
+    expect(spokenMs).toBeLessThan((greeting.length / 8) * 1000)
+  })
+
+  it('hands the digits to the action hook and speaks again afterwards', () => {
+    const [action, ...others] = application.to('/digits')
+    expect(others).toEqual([])
+    expect(action?.body).toMatchObject({ reason: 'dtmfDetected', digits, call_status: 'in-progress' })
+    const toneEndMs = toneSegments(evidence.heard, toneHz)[0]?.endMs ?? 0
+    const afterwards = slice(evidence.heard, toneEndMs, durationMs(evidence.heard))
+    const soundMs = soundSegments(afterwards).reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0)
+    expect(soundMs).toBeGreaterThan(1000)
+  })
+
+  it('shows the call while it lives, and no longer', () => {
+    expect(evidence.liveCalls).toHaveLength(1)
+    expect(evidence.liveCalls[0]).toMatchObject({
+      account_sid: tenant.account_sid,
+      application_sid: tenant.application_sid,
+      call_sid: application.to('/call')[0]?.body['call_sid'],
+      call_id: expect.any(String),
+      call_status: 'in-progress',
+      direction: 'inbound',
+      from: 'alice',
+      service_url: expect.any(String),
+      sip_status: 200,
+    })
+    expect(evidence.liveCount).toEqual({ inbound: 1, outbound: 0 })
+    expect(evidence.callsAfter).toEqual([])
+    expect(evidence.countAfter).toEqual({ inbound: 0, outbound: 0 })
+  })
+
+  it('is hung up by the platform', () => {
+    expect(evidence.closedBy).toBe('Connection reset by peer')
+  })
+
+  it('leaves exactly one record, and the right one', () => {
+    expect(evidence.records).toHaveLength(1)
+    const [record] = evidence.records
+    expect(record).toMatchObject({
+      account_sid: tenant.account_sid,
+      call_sid: application.to('/call')[0]?.body['call_sid'],
+      from: 'alice',
+      to: `app-${tenant.application_sid}`,
+      answered: true,
+      sip_status: 200,
+      direction: 'inbound',
+      termination_reason: 'called party hungup',
+    })
+    const { attempted_at, answered_at, terminated_at, duration } = record!
+    expect([attempted_at, answered_at, terminated_at, duration].every(Number.isInteger)).toBe(true)
+    expect(attempted_at).toBeLessThanOrEqual(answered_at ?? 0)
+    expect(duration).toBe(Math.floor((terminated_at - (answered_at ?? 0)) / 1000))
+    expect(duration).toBeGreaterThanOrEqual(4)
+  })
+
+  it('reports trying, in-progress and completed to the status hook, in that order', () => {
+    const statuses = application.to('/status').map(({ body }) => body)
+    expect(statuses.map((body) => body['call_status'])).toEqual(['trying', 'in-progress', 'completed'])
+    expect(new Set(statuses.map((body) => body['call_sid'])).size).toBe(1)
+    expect(statuses.map((body) => body['sip_status'])).toEqual([100, 200, 200])
+    expect(statuses[2]).toMatchObject({ duration: evidence.records[0]?.duration })
+  })
+
+  it('keeps a journal that tells the whole story, without gaps', () => {
+    const { journal } = evidence
+    expect(journal.map(({ seq }) => seq)).toEqual(journal.map((_event, index) => index + 1))
+    const story = JSON.stringify(journal)
+    for (const part of [
+      'INVITE sip:',
+      'SIP/2.0 200',
+      'BYE sip:',
+      '/call',
+      '/digits',
+      '"say"',
+      '"play"',
+      '"gather"',
+      'PCMU',
+    ])
+      expect(story).toContain(part)
+    const pressed = journal.filter(({ type }) => type === 'digit').map(({ digit }) => digit)
+    expect(pressed.join('')).toBe(digits)
+    expect(journal.every(({ at }, index) => at >= (journal[index - 1]?.at ?? 0))).toBe(true)
+  })
+})
+
+function script(application: Application): void {
+  application.on('/call', {
+    json: [
+      { verb: 'say', text: greeting },
+      { verb: 'play', url: application.url('/tone.wav') },
+      {
+        verb: 'gather',
+        input: ['digits'],
+        numDigits: digits.length,
+        timeout: 15,
+        actionHook: '/digits',
+        say: { text: 'Please press four digits now, and I will tell you what you pressed.' },
+      },
+    ],
+  })
+  application.on('/tone.wav', {
+    status: 200,
+    headers: { 'content-type': 'audio/wav' },
+    body: toWav(tone(toneHz, toneMs)),
+  })
+  application.on('/digits', ({ body }) => ({
+    json: [
+      { verb: 'say', text: `You pressed ${String(body['digits']).split('').join(', ')}. Goodbye.` },
+      { verb: 'hangup' },
+    ],
+  }))
+  application.on('/status', { status: 200 })
+}
+
+async function placeTheCall(
+  { api }: Platform,
+  { account_sid, target }: Tenant,
+  phone: Baresip,
+  application: Application,
+): Promise<Evidence> {
+  const account = `/Accounts/${account_sid}`
+  const registration = await phone.registered()
+  const registeredUsers = await api.must('GET', `${account}/RegisteredSipUsers`)
+  await phone.dial(`sip:${target}`)
+  await phone.events.next('the answer', ({ type }) => type === 'CALL_ESTABLISHED')
+  const liveCalls = await until('the live call', async () => {
+    const calls = await api.must<LiveCall[]>('GET', `${account}/Calls`)
+    return calls.some((call) => call['call_status'] === 'in-progress') ? calls : undefined
+  })
+  const liveCount = await api.must('GET', `${account}/CallCount`)
+  // The prompt after the tone is being spoken: the gather is listening.
+  await until('the prompt', async () => promptIsHeard(await phone.heard()), {
+    timeoutMs: 30_000,
+    everyMs: 100,
+  })
+  await phone.press(digits)
+  await application.requests.next('the action hook', ({ path }) => path === '/digits')
+  const closed = await phone.events.next('the hang-up', ({ type }) => type === 'CALL_CLOSED', {
+    timeoutMs: 20_000,
+  })
+  const records = await recentCalls(api, account_sid, 1)
+  await until('three status hooks', () => application.to('/status').length >= 3)
+  const { webhook_secret } = await api.must<{ webhook_secret: string }>('GET', `${account}/WebhookSecret`)
+  return {
+    registration,
+    registeredUsers,
+    liveCalls,
+    liveCount,
+    heard: await phone.heard(),
+    closedBy: closed.param,
+    records,
+    journal: await journalOf(api, account_sid, records[0]!.call_sid),
+    callsAfter: await api.must('GET', `${account}/Calls`),
+    countAfter: await api.must('GET', `${account}/CallCount`),
+    webhookSecret: webhook_secret,
+  }
+}
+
+function promptIsHeard(heard: Audio): boolean {
+  const heardTone = toneSegments(heard, toneHz).at(-1)
+  if (heardTone === undefined) return false
+  return soundSegments(heard, { bridgeMs: 40 }).some(({ endMs }) => endMs > heardTone.endMs + 400)
+}

@@ -1,0 +1,66 @@
+// A process that is killed while it answers: the request that is sent again has its effect once.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adminApiKey, startPlatform } from '../support/platform.ts'
+import type { Platform } from '../support/platform.ts'
+
+let dataDir: string
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'switchhook-killed-'))
+})
+afterAll(() => rm(dataDir, { recursive: true, force: true }))
+
+const makeKey = (platform: Platform, key: string): Promise<Response> =>
+  fetch(`http://127.0.0.1:${platform.httpPort}/v1/ApiKeys`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${adminApiKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    body: '{}',
+  })
+
+describe('a platform that is killed while requests are under way', () => {
+  it('has had each of them once after they were sent again, and repeats the answers it had given', async () => {
+    let made = 0
+    for (let round = 0; round < 4; round++) {
+      const victim = await startPlatform({ dataDir })
+      const answered = new Map<string, string>()
+      const sent: string[] = []
+      const sender = async (): Promise<void> => {
+        for (;;) {
+          const key = `${round}-${sent.length}`
+          sent.push(key)
+          const response = await makeKey(victim, key)
+          answered.set(key, await response.text())
+          // Some are answered then, some are not begun, and some are between commit and answer.
+          if (answered.size === 50 + round * 20) victim.process.signal('SIGKILL')
+        }
+      }
+      await Promise.allSettled(Array.from({ length: 8 }, sender))
+      expect(answered.size).toBeLessThan(sent.length)
+      await victim.process.exited
+
+      const next = await startPlatform({ dataDir })
+      for (const key of sent) {
+        const response = await makeKey(next, key)
+        const text = await response.text()
+        expect(response.status, text).toBe(200)
+        if (answered.has(key)) {
+          expect(text).toBe(answered.get(key))
+          expect(response.headers.get('idempotency-replayed')).toBe('true')
+        }
+      }
+      made += sent.length
+      const keys = await next.api.must<readonly unknown[]>('GET', '/ApiKeys')
+      // One more of the first boot.
+      expect(keys).toHaveLength(made + 1)
+      const verdict = await next.api.must<{ readonly intact: boolean }>('GET', '/AuditLog/verify')
+      expect(verdict.intact).toBe(true)
+      await next.stop()
+    }
+  }, 120_000)
+})

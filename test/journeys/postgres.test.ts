@@ -1,0 +1,64 @@
+// The whole product on PostgreSQL: what it is told it keeps, also when it is killed; a call leaves its record.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import { createCaller } from '../support/caller.ts'
+import { createTestDatabase } from '../support/databases.ts'
+import type { TestDatabase } from '../support/databases.ts'
+import { provision, recentCalls, startPlatform } from '../support/platform.ts'
+import type { Platform } from '../support/platform.ts'
+import { isMissing } from '../support/tools.ts'
+
+describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
+  let database: TestDatabase
+  let dataDir: string
+  const running: Platform[] = []
+
+  beforeEach(async () => {
+    database = await createTestDatabase()
+    dataDir = await mkdtemp(join(tmpdir(), 'switchhook-postgres-'))
+  })
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((platform) => platform.stop('SIGKILL')))
+    await database.remove()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  async function start(): Promise<Platform> {
+    const platform = await startPlatform({ dataDir, env: { SWITCHHOOK_DATABASE_URL: database.url } })
+    running.push(platform)
+    return platform
+  }
+
+  it('finds everything again after it was killed, and two nodes share it', async () => {
+    const first = await start()
+    const { sid } = await first.api.must('POST', '/ServiceProviders', { name: 'kept' })
+    await first.stop('SIGKILL')
+    const [second, third] = await Promise.all([start(), start()])
+    expect(await second.api.must('GET', `/ServiceProviders/${String(sid)}`)).toMatchObject({ name: 'kept' })
+    await second.api.must('PUT', `/ServiceProviders/${String(sid)}`, { name: 'changed' })
+    expect(await third.api.must('GET', `/ServiceProviders/${String(sid)}`)).toMatchObject({ name: 'changed' })
+    expect(await third.api.must('GET', '/AuditLog/verify')).toMatchObject({ intact: true })
+  })
+
+  it.skipIf(isMissing('sipp'))('answers a call and keeps its record', { timeout: 60_000 }, async () => {
+    const application = await startApplication()
+    application.on('/status', { status: 200 })
+    application.on('/call', { json: [{ verb: 'answer' }, { verb: 'pause', length: 1 }, { verb: 'hangup' }] })
+    try {
+      const platform = await start()
+      const tenant = await provision(platform.api, { application })
+      const caller = createCaller(platform, tenant)
+      const call = await caller.start('call', tenant.target, { talkMs: 3000 }, { timeoutSeconds: 40 })
+      await caller.answered()
+      await call.finished
+      const [record, ...others] = await recentCalls(platform.api, tenant.account_sid, 1)
+      expect(others).toEqual([])
+      expect(record).toMatchObject({ answered: true, direction: 'inbound', sip_status: 200 })
+    } finally {
+      await application.close()
+    }
+  })
+})

@@ -1,0 +1,159 @@
+// The life of the process: first boot, signals with a call up, and what a killed process leaves behind.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { createCaller } from '../support/caller.ts'
+import { openRawPhone, rawRequest } from '../support/phone.ts'
+import { adminApiKey, adminPassword, provision, recentCalls, startPlatform } from '../support/platform.ts'
+import type { Platform, PlatformOptions, Tenant } from '../support/platform.ts'
+import type { Sipp } from '../support/sipp.ts'
+import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+
+let dataDir: string
+let running: Platform[] = []
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'switchhook-life-'))
+})
+
+afterEach(async () => {
+  await Promise.all(running.map((platform) => platform.stop('SIGKILL')))
+  running = []
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function start(options: PlatformOptions = {}): Promise<Platform> {
+  const platform = await startPlatform({ dataDir, ...options })
+  running.push(platform)
+  return platform
+}
+
+describe('first boot', () => {
+  it('prints generated secrets once, and a second start prints none', async () => {
+    const first = await start({ generateSecrets: true })
+    await first.process.lines.next('the API key', (line) => line.includes('API key'))
+    const password = /admin password\s+(\S+)/.exec(first.process.stdout)?.[1] ?? ''
+    const apiKey = /API key\s+(\S+)/.exec(first.process.stdout)?.[1] ?? ''
+    expect(password.length).toBeGreaterThanOrEqual(12)
+    expect(apiKey.length).toBeGreaterThanOrEqual(16)
+    expect((await first.api.call('GET', '/ServiceProviders', undefined, apiKey)).status).toBe(200)
+    const login = { username: 'admin', password }
+    expect((await first.api.call('POST', '/login', login, null)).status).toBe(200)
+    expect((await first.stop('SIGINT')).code).toBe(0)
+
+    const second = await start({ generateSecrets: true })
+    await second.process.lines.next('the addresses', (line) => line.includes('SIP'))
+    expect(second.process.output).not.toContain(password)
+    expect(second.process.output).not.toContain(apiKey)
+    expect(second.process.output).not.toMatch(/admin password|API key/)
+    expect((await second.api.call('GET', '/ServiceProviders', undefined, apiKey)).status).toBe(200)
+  })
+
+  it('honours the password and the key of the environment', async () => {
+    const platform = await start()
+    expect((await platform.api.call('GET', '/ServiceProviders', undefined, adminApiKey)).status).toBe(200)
+    const login = { username: 'admin', password: adminPassword }
+    expect((await platform.api.call('POST', '/login', login, null)).status).toBe(200)
+    expect((await platform.api.call('GET', '/ServiceProviders', undefined, `${adminApiKey}x`)).status).toBe(
+      401,
+    )
+  })
+
+  it('names the API and the SIP address on the terminal', async () => {
+    const platform = await start()
+    await platform.process.lines.next('the API address', (line) => line.includes(`:${platform.httpPort}`))
+    await platform.process.lines.next('the SIP address', (line) => line.includes(`:${platform.sip.port}`))
+  })
+
+  it('stops with the name and the rule of a wrong setting', async () => {
+    const failing = startPlatform({ dataDir, env: { SWITCHHOOK_SIP_PORT: 'five thousand' } })
+    await expect(failing).rejects.toThrow(/SWITCHHOOK_SIP_PORT must be a port number/)
+  })
+})
+
+describe.skipIf(isMissing('sipp'))('with a call up', () => {
+  let application: Application
+
+  beforeAll(async () => {
+    application = await startApplication()
+    application.on('/status', { status: 200 })
+    application.on('/call', {
+      json: [{ verb: 'say', text: 'This goes on until somebody ends it.', loop: 'forever' }],
+    })
+  })
+
+  afterAll(() => application?.close())
+
+  async function callUp(platform: Platform, scenario: string): Promise<{ tenant: Tenant; caller: Sipp }> {
+    const tenant = await provision(platform.api, { application })
+    const phone = createCaller(platform, tenant)
+    const caller = await phone.start(scenario, tenant.target, { talkMs: 3000 }, { timeoutSeconds: 40 })
+    await phone.answered()
+    return { tenant, caller }
+  }
+
+  it(
+    'SIGTERM lets the call finish, refuses new ones with 503, and then ends with 0',
+    { timeout: 60_000 },
+    async () => {
+      const platform = await start()
+      const { tenant, caller } = await callUp(platform, 'call-bye')
+      const signalledAt = Date.now()
+      platform.process.signal('SIGTERM')
+      const phone = await openRawPhone(platform.sip)
+      await until('new calls to be refused', async () => {
+        await phone.send(rawRequest('INVITE', `sip:${tenant.target}`, phone))
+        return phone.received.items.some(({ start: line }) => line.startsWith('SIP/2.0 503'))
+      })
+      await phone.close()
+      const { code, report } = await caller.finished
+      expect(report).toBe('')
+      expect(code).toBe(0)
+      expect((await platform.process.exited).code).toBe(0)
+
+      const next = await start()
+      const [record, ...others] = await recentCalls(next.api, tenant.account_sid, 1)
+      expect(others).toEqual([])
+      expect(record).toMatchObject({ answered: true, termination_reason: 'caller hungup' })
+      expect(record?.terminated_at).toBeGreaterThan(signalledAt)
+    },
+  )
+
+  it('SIGINT hangs up, writes the record and ends with 0', { timeout: 60_000 }, async () => {
+    const platform = await start()
+    const { tenant, caller } = await callUp(platform, 'call')
+    expect((await platform.stop('SIGINT')).code).toBe(0)
+    const { report } = await caller.finished
+    expect(report).toBe('')
+    const next = await start()
+    const [record, ...others] = await recentCalls(next.api, tenant.account_sid, 1)
+    expect(others).toEqual([])
+    expect(record).toMatchObject({ answered: true, termination_reason: expect.stringMatching(/\w/) })
+  })
+
+  it('SIGKILL leaves exactly one record at the next start, which says so', { timeout: 60_000 }, async () => {
+    const platform = await start()
+    const { tenant, caller } = await callUp(platform, 'call')
+    // The answer counts once it is committed, with the notification of it; a kill before that leaves an unanswered call.
+    await application.requests.next(
+      'the answer to be reported',
+      ({ body }) => body['account_sid'] === tenant.account_sid && body['call_status'] === 'in-progress',
+    )
+    await platform.stop('SIGKILL')
+    await caller.stop()
+    const next = await start()
+    const [record, ...others] = await recentCalls(next.api, tenant.account_sid, 1)
+    expect(others).toEqual([])
+    expect(record).toMatchObject({ answered: true, direction: 'inbound' })
+    expect(record?.termination_reason).not.toMatch(/^(caller|called party) hungup$|^$/)
+    expect(await next.api.must('GET', `/Accounts/${tenant.account_sid}/Calls`)).toEqual([])
+    await next.stop('SIGINT')
+
+    const third = await start()
+    expect(await recentCalls(third.api, tenant.account_sid, 1)).toHaveLength(1)
+  })
+})

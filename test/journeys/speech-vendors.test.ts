@@ -1,0 +1,102 @@
+// A caller hears the vendor that the account has a credential for, the embedded voice where it has none, and goes on
+// where the vendor fails: in real calls through the whole product.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Answer, Application } from '../support/application.ts'
+import { tone, toWav } from '../support/audio.ts'
+import { createCaller } from '../support/caller.ts'
+import { journalOf, provision, startPlatform } from '../support/platform.ts'
+import type { JournalEntry, Platform, Tenant } from '../support/platform.ts'
+import { isMissing } from '../support/tools.ts'
+
+const token = 'the-token-of-the-vendor'
+const spokenMs = 700
+
+describe.skipIf(isMissing('sipp'))('say', () => {
+  let application: Application
+  let platform: Platform
+
+  beforeAll(async () => {
+    application = await startApplication()
+    application.on('/status', { status: 200 })
+    platform = await startPlatform()
+  })
+  afterAll(async () => {
+    await platform?.remove()
+    await application?.close()
+  })
+
+  const good: Answer = {
+    status: 200,
+    headers: { 'content-type': 'audio/wav' },
+    body: toWav(tone(440, spokenMs)),
+  }
+
+  /** One call that says one text with the vendor `custom:mine`. */
+  async function callThat(vendorAnswer: Answer | undefined, text: string) {
+    application.on('/speak', vendorAnswer ?? { status: 404 })
+    const synthesizer = { vendor: 'custom:mine', language: 'en-US', voice: 'ada' }
+    application.on('/call', { json: [{ verb: 'say', text, synthesizer }, { verb: 'hangup' }] })
+    const tenant = await provision(platform.api, { application })
+    if (vendorAnswer !== undefined) await addCredential(tenant)
+    const caller = createCaller(platform, tenant)
+    const result = await caller.call('call', tenant.target)
+    expect(result.report).toBe('')
+    const record = await caller.recordOf(result)
+    const journal = await journalOf(platform.api, tenant.account_sid, record.call_sid)
+    return {
+      tenant,
+      record,
+      journal,
+      asked: application.to('/speak').filter(({ body }) => body['text'] === text),
+    }
+  }
+
+  async function addCredential({ account_sid }: Tenant): Promise<void> {
+    await platform.api.must('POST', `/Accounts/${account_sid}/SpeechCredentials`, {
+      vendor: 'custom:mine',
+      auth_token: token,
+      custom_tts_url: application.url('/speak'),
+      use_for_stt: 0,
+    })
+  }
+
+  const notes = (journal: readonly JournalEntry[]): string =>
+    JSON.stringify(journal.filter(({ type }) => type === 'note'))
+
+  it('speaks through the vendor of the account’s credential, asked once', async () => {
+    const { asked, journal, record } = await callThat(good, 'Good morning from the vendor.')
+    expect(asked).toHaveLength(1)
+    expect(asked[0]!.headers['authorization']).toBe(`Bearer ${token}`)
+    expect(asked[0]!.body).toEqual({
+      language: 'en-US',
+      voice: 'ada',
+      type: 'text',
+      text: 'Good morning from the vendor.',
+    })
+    expect(notes(journal)).not.toContain('embedded voice')
+    expect(record.answered).toBe(true)
+    expect(record.terminated_at - (record.answered_at ?? 0)).toBeGreaterThanOrEqual(spokenMs)
+    expect(JSON.stringify(journal)).not.toContain(token)
+  })
+
+  it('lets the embedded voice stand in for a vendor without a credential, and the journal says so', async () => {
+    const { asked, journal } = await callThat(undefined, 'Good morning from nobody.')
+    expect(asked).toEqual([])
+    expect(notes(journal)).toContain('there is no credential for custom:mine')
+  })
+
+  it('goes on with the next verb when the vendor fails, and the journal says why', async () => {
+    const refusal: Answer = {
+      status: 401,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ message: `bad token ${token}` }),
+    }
+    const { asked, journal, record } = await callThat(refusal, 'Good morning, refused.')
+    expect(asked).toHaveLength(1)
+    expect(record.answered).toBe(true)
+    const told = JSON.stringify(journal)
+    expect(told).toContain('refused the credential (status 401: bad token [hidden])')
+    expect(told).not.toContain(token)
+  })
+})

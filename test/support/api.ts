@@ -1,0 +1,331 @@
+// A platform for API tests: the real HTTP server over the real database in a temporary folder, with two providers,
+// their accounts and a caller of every kind. Calls and registrations are lists that a test fills.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createHttp } from '../../src/api/create-api.ts'
+import type { RegisteredPhone } from '../../src/api/define/context.ts'
+import type { OperatorRules } from '../../src/api/define/operator-rules.ts'
+import type { LiveCall } from '../../src/calls/calls.ts'
+import type { JournalEvent } from '../../src/calls/journal.ts'
+import type { HttpServer } from '../../src/http/server.ts'
+import { apiKeyPrefix, hashApiKey } from '../../src/lib/api-key.ts'
+import { systemTenancy } from '../../src/lib/caller.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import { createSid } from '../../src/lib/ids.ts'
+import { silentLogger } from '../../src/lib/log.ts'
+import type { Logger } from '../../src/lib/log.ts'
+import type { Mail, Mailer } from '../../src/lib/mail.ts'
+import { createOutgoing } from '../../src/lib/outgoing.ts'
+import { hashPassword } from '../../src/lib/password.ts'
+import { createSpeechDirectory } from '../../src/speech-directory.ts'
+import { createSpeech } from '../../src/speech/create-speech.ts'
+import { createStorage } from '../../src/storage/create-storage.ts'
+import type { PlatformStorage } from '../../src/storage/create-storage.ts'
+import { parseVerbs } from '../../src/verbs/index.ts'
+import type { RealmRecords } from '../../src/dns/realm-records.ts'
+import type { AppEnv } from '../../src/webhooks/app-env.ts'
+import { documented } from './documented.ts'
+
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | number | undefined>>
+  /** The parsed body; undefined when there was none. */
+  readonly body: never
+  readonly text: string
+}
+
+export interface ApiRequestOptions {
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface TestTenant {
+  readonly service_provider_sid: string
+  readonly account_sid: string
+  readonly realm: string
+  /** API keys. */
+  readonly accountKey: string
+  readonly providerKey: string
+}
+
+export interface TestApi {
+  readonly http: HttpServer
+  /** Where the database is. */
+  readonly dataDir: string
+  readonly storage: PlatformStorage
+  readonly clock: Clock
+  readonly adminKey: string
+  /** `sibling` shares the provider of `own`; `foreign` shares nothing with it. */
+  readonly own: TestTenant
+  readonly sibling: TestTenant
+  readonly foreign: TestTenant
+  readonly calls: LiveCall[]
+  readonly journals: Map<string, readonly JournalEvent[]>
+  readonly phones: RegisteredPhone[]
+  readonly hungUp: string[]
+  /** Sent by the platform. */
+  readonly mails: Mail[]
+  /** The speech cache: the account of each clip. */
+  readonly clips: string[]
+  isReady: boolean
+  request(method: string, path: string, token?: string, options?: ApiRequestOptions): Promise<ApiAnswer>
+  /** A second server over the same storage, which knows nothing of the first. */
+  startAnother(): Pick<TestApi, 'request'>
+  get(path: string, token?: string): Promise<ApiAnswer>
+  post(path: string, token: string | undefined, body?: unknown): Promise<ApiAnswer>
+  put(path: string, token: string | undefined, body?: unknown): Promise<ApiAnswer>
+  delete(path: string, token?: string): Promise<ApiAnswer>
+  /** Makes a user with this password and answers the token of its login. */
+  logIn(user?: TestUser): Promise<string>
+  close(): Promise<void>
+}
+
+export interface TestUser {
+  readonly name?: string
+  readonly account_sid?: string
+  readonly service_provider_sid?: string
+  readonly permissions?: readonly string[]
+  readonly is_active?: 0 | 1
+}
+
+export const testPassword = 'correct horse battery staple'
+
+export interface TestApiOptions {
+  readonly mail?: Mailer
+  readonly rules?: OperatorRules
+  readonly clock?: Clock
+  readonly log?: Logger
+  /** Applications publish nothing when left out. */
+  readonly appEnv?: AppEnv
+  readonly realms?: RealmRecords
+}
+
+export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi> {
+  const { clock = systemClock, log = silentLogger } = options
+  const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-api-'))
+  const storage = createStorage({ dataDir, clock, log })
+  await storage.start()
+  const live = createLiveState()
+  const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log })
+  const credentials = createSpeechDirectory({ storage, clock, log })
+  const speech = createSpeech({ cacheDir: join(dataDir, 'cache'), outgoing, credentials, clock, log })
+  let isReady = true
+  const serve = (): HttpServer =>
+    createHttp({
+      bind: '127.0.0.1',
+      port: 0,
+      storage,
+      calls: live.engine,
+      bindings: live.bindings,
+      speech,
+      mail: options.mail ?? {
+        isConfigured: true,
+        async send(mail) {
+          live.mails.push(mail)
+        },
+      },
+      realms: options.realms,
+      appEnv: options.appEnv ?? { ask: async () => ({ outcome: 'none' }) },
+      speechCache: live.speechCache,
+      portalUrl: () => 'https://portal.example.com',
+      parseVerbs,
+      isReady: () => isReady,
+      ...(options.rules === undefined ? {} : { rules: options.rules }),
+      clock,
+      log,
+    })
+  const http = serve()
+  const others: HttpServer[] = []
+  const tenants = await createTenants(storage)
+  const request = createRequester(http)
+
+  return {
+    http,
+    dataDir,
+    storage,
+    clock,
+    ...tenants,
+    calls: live.calls,
+    journals: live.journals,
+    phones: live.phones,
+    hungUp: live.hungUp,
+    mails: live.mails,
+    clips: live.clips,
+    get isReady() {
+      return isReady
+    },
+    set isReady(value) {
+      isReady = value
+    },
+    request,
+    startAnother() {
+      const other = serve()
+      others.push(other)
+      return { request: createRequester(other) }
+    },
+    get: (path, token) => request('GET', path, token),
+    post: (path, token, body) => request('POST', path, token, { body }),
+    put: (path, token, body) => request('PUT', path, token, { body }),
+    delete: (path, token) => request('DELETE', path, token),
+    async logIn(user = {}) {
+      const name = await createUser(storage, user)
+      const answer = await request('POST', '/login', undefined, {
+        body: { username: name, password: testPassword },
+      })
+      return (answer.body as { token: string }).token
+    },
+    async close() {
+      for (const server of [http, ...others]) await server.stop()
+      await speech.stop()
+      await outgoing.close()
+      await storage.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function createRequester(http: HttpServer): TestApi['request'] {
+  return async (method, path, token, { body, headers = {} } = {}) => {
+    const answer = await http.inject({
+      method: method as 'GET',
+      url: path.startsWith('//') ? path.slice(1) : `/v1${path}`,
+      headers: {
+        'content-type': 'application/json',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
+    })
+    const text = answer.body
+    const contentType = String(answer.headers['content-type'] ?? 'application/json')
+    const isJson = contentType.startsWith('application/json')
+    const parsed: unknown = text === '' ? undefined : isJson ? JSON.parse(text) : text
+    const observed = { status: answer.statusCode, body: parsed, contentType }
+    const fault = path.startsWith('//') ? undefined : documented().faultOf(method, path, observed)
+    if (fault !== undefined)
+      throw new Error(`${method} ${path} answered what the OpenAPI document does not say: ${fault}\n${text}`)
+    return {
+      status: answer.statusCode,
+      headers: answer.headers as ApiAnswer['headers'],
+      text,
+      body: parsed as never,
+    }
+  }
+}
+
+// One hash for all users of a test run: making one costs tens of milliseconds.
+let hashed: Promise<string> | undefined
+
+export async function createUser(storage: PlatformStorage, user: TestUser = {}): Promise<string> {
+  hashed ??= hashPassword(testPassword)
+  const { name = `user-${createSid()}`, permissions = ['PROVISION_USERS'], ...rest } = user
+  await storage.for(systemTenancy).users.insert({
+    name,
+    email: `${name}@example.com`,
+    hashed_password: await hashed,
+    permissions: JSON.stringify(permissions),
+    ...rest,
+  })
+  return name
+}
+
+async function createTenants(
+  storage: PlatformStorage,
+): Promise<Pick<TestApi, 'adminKey' | 'own' | 'sibling' | 'foreign'>> {
+  const rows = storage.for(systemTenancy)
+  const { service_provider_sid: ours } = await rows.service_providers.insert({ name: 'ours' })
+  const { service_provider_sid: theirs } = await rows.service_providers.insert({ name: 'theirs' })
+  return {
+    adminKey: await createKey(storage, {}),
+    own: await createTenant(storage, ours, 'own'),
+    sibling: await createTenant(storage, ours, 'sibling'),
+    foreign: await createTenant(storage, theirs, 'foreign'),
+  }
+}
+
+async function createTenant(
+  storage: PlatformStorage,
+  service_provider_sid: string,
+  name: string,
+): Promise<TestTenant> {
+  const realm = `${name}.sip.example.com`
+  const { account_sid } = await storage
+    .for(systemTenancy)
+    .accounts.insert({ name, service_provider_sid, sip_realm: realm, webhook_secret: `wh_secret_${name}` })
+  return {
+    service_provider_sid,
+    account_sid,
+    realm,
+    accountKey: await createKey(storage, { account_sid }),
+    providerKey: await createKey(storage, { service_provider_sid }),
+  }
+}
+
+export async function createKey(
+  storage: PlatformStorage,
+  row: { account_sid?: string; service_provider_sid?: string; expires_at?: number },
+): Promise<string> {
+  const token = createSid()
+  await storage
+    .for(systemTenancy)
+    .api_keys.insert({ token_hash: hashApiKey(token), token_prefix: apiKeyPrefix(token), ...row })
+  return token
+}
+
+/** What the call engine and the registrar would know. */
+function createLiveState() {
+  const calls: LiveCall[] = []
+  const phones: RegisteredPhone[] = []
+  const hungUp: string[] = []
+  const mails: Mail[] = []
+  const clips: string[] = []
+  const journals = new Map<string, readonly JournalEvent[]>()
+  const find = (account_sid: string, call_sid: string): LiveCall | undefined =>
+    calls.find((call) => call.account_sid === account_sid && call.call_sid === call_sid)
+  return {
+    calls,
+    phones,
+    hungUp,
+    mails,
+    clips,
+    speechCache: {
+      size: async (account_sid?: string) =>
+        account_sid === undefined ? clips.length : clips.filter((owner) => owner === account_sid).length,
+      async clear(account_sid?: string) {
+        const kept = clips.filter((owner) => account_sid !== undefined && owner !== account_sid)
+        clips.splice(0, clips.length, ...kept)
+      },
+    },
+    journals,
+    engine: {
+      list: (account_sid: string) => calls.filter((call) => call.account_sid === account_sid),
+      listOfProvider: (service_provider_sid: string) =>
+        calls.filter((call) => call.service_provider_sid === service_provider_sid),
+      find,
+      count(account_sid: string) {
+        const mine = calls.filter((call) => call.account_sid === account_sid)
+        const inbound = mine.filter(({ direction }) => direction === 'inbound').length
+        return { inbound, outbound: mine.length - inbound }
+      },
+      journal: (account_sid: string, call_sid: string) =>
+        find(account_sid, call_sid) === undefined ? undefined : journals.get(call_sid),
+      async hangUp(account_sid: string, call_sid: string) {
+        if (find(account_sid, call_sid) === undefined) return false
+        hungUp.push(call_sid)
+        return true
+      },
+    },
+    bindings: {
+      get: async (aor: string) => phones.find((phone) => phone.aor === aor),
+      list: async (realm: string) => phones.filter(({ aor }) => aor.endsWith(`@${realm}`)),
+      async remove(aor: string) {
+        const at = phones.findIndex((phone) => phone.aor === aor)
+        if (at >= 0) phones.splice(at, 1)
+      },
+    },
+  }
+}

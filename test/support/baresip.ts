@@ -1,0 +1,212 @@
+// A real phone: drives baresip over its control socket, with its own configuration folder and recordings.
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fromWav, tone, toWav } from './audio.ts'
+import type { Audio } from './audio.ts'
+import { freePorts } from './ports.ts'
+import { ToolProcess } from './processes.ts'
+import { Inbox, until } from './wait.ts'
+
+export interface BaresipOptions {
+  readonly username: string
+  readonly password: string
+  readonly realm: string
+  /** Where requests are sent, whatever the realm resolves to. */
+  readonly proxy: { readonly address: string; readonly port: number; readonly transport?: 'udp' | 'tcp' }
+  /** Seconds; 0 does not register. */
+  readonly registerEvery?: number
+  readonly answers?: 'auto' | 'manual'
+  /** What the phone says; near silence when left out. It is what carries the digits, so it must outlast the call. */
+  readonly says?: Audio
+  readonly codecs?: 'PCMU' | 'PCMA' | 'PCMU,PCMA'
+}
+
+/** An event of baresip: `type` as CALL_ESTABLISHED, CALL_CLOSED, REGISTER_OK, REGISTER_FAIL ... */
+export interface PhoneEvent {
+  readonly type: string
+  readonly param: string
+  readonly peeruri: string
+}
+
+interface Answer {
+  readonly token: string
+  readonly ok: boolean
+  readonly data: string
+}
+
+export interface Baresip {
+  readonly events: Inbox<PhoneEvent>
+  readonly pid: number
+  /** Resolves with the registrar's verdict. */
+  registered(): Promise<{ readonly ok: boolean; readonly reason: string }>
+  dial(target: string): Promise<void>
+  /** Queues digits, sent one after the other as RFC 4733 events: await what they cause. */
+  press(digits: string): Promise<void>
+  hangUp(): Promise<void>
+  command: (name: string, params?: string) => Promise<string>
+  /** What the far end sent, of the last call; complete once the call is closed. */
+  heard(): Promise<Audio>
+  readonly output: string
+  stop(): Promise<void>
+}
+
+const moduleFolder = '/usr/lib/baresip/modules'
+
+export async function startBaresip(options: BaresipOptions): Promise<Baresip> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchhook-phone-'))
+  // SIP takes two ports (TLS is the next one), control one, then RTP.
+  const ports = await freePorts(12)
+  const says = options.says ?? tone(300, 120_000, { level: 0.001 })
+  await writeFile(join(folder, 'says.wav'), toWav(says))
+  await writeFile(join(folder, 'config'), configuration(folder, ports))
+  await writeFile(join(folder, 'accounts'), '')
+  await writeFile(join(folder, 'contacts'), '')
+  const child = new ToolProcess({
+    command: 'baresip',
+    args: ['-4', '-f', folder],
+    cwd: folder,
+    env: { HOME: folder },
+  })
+  const control = await connectControl(ports + 2, child)
+  await control.command('uanew', account(options))
+
+  const startedAt = control.events.items.length
+  return {
+    events: control.events,
+    pid: child.pid,
+    async registered() {
+      const event = await control.events.next('the registration', ({ type }) =>
+        /^REGISTER_(OK|FAIL)$/.test(type),
+      )
+      return { ok: event.type === 'REGISTER_OK', reason: event.param }
+    },
+    async dial(target) {
+      await control.command('dial', target)
+    },
+    async press(digits) {
+      for (const digit of digits) await control.command('sndcode', digit)
+    },
+    async hangUp() {
+      await control.command('hangup')
+    },
+    command: control.command,
+    heard: () => lastRecording(folder),
+    get output() {
+      return `${child.output}\n${JSON.stringify(control.events.items.slice(startedAt))}`
+    },
+    async stop() {
+      control.close()
+      await child.stop('SIGTERM', 4_000)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function configuration(folder: string, ports: number): string {
+  return [
+    'poll_method epoll',
+    `sip_listen 127.0.0.1:${ports}`,
+    'net_interface 127.0.0.1',
+    'call_max_calls 4',
+    // The player that discards: what is heard is recorded before it.
+    'audio_player aubridge,nil',
+    'audio_alert aubridge,nil',
+    `audio_source aufile,${join(folder, 'says.wav')}`,
+    'audio_buffer 20-160',
+    'jitter_buffer_delay 5-10',
+    `rtp_ports ${ports + 4}-${ports + 11}`,
+    'statmode_default off',
+    `module_path ${moduleFolder}`,
+    ...['g711.so', 'aufile.so', 'aubridge.so', 'sndfile.so'].map((name) => `module ${name}`),
+    'module_tmp account.so',
+    'module_app menu.so',
+    'module_app ctrl_tcp.so',
+    `ctrl_tcp_listen 127.0.0.1:${ports + 2}`,
+    `snd_path ${folder}`,
+    '',
+  ].join('\n')
+}
+
+function account(options: BaresipOptions): string {
+  const { username, password, realm, proxy } = options
+  const transport = proxy.transport ?? 'udp'
+  return [
+    `<sip:${username}@${realm};transport=${transport}>`,
+    `auth_user=${username}`,
+    `auth_pass=${password}`,
+    `outbound="sip:${proxy.address}:${proxy.port};transport=${transport}"`,
+    `regint=${options.registerEvery ?? 60}`,
+    `audio_codecs=${options.codecs ?? 'PCMU,PCMA'}`,
+    `answermode=${options.answers ?? 'manual'}`,
+  ].join(';')
+}
+
+interface Control {
+  readonly events: Inbox<PhoneEvent>
+  command: (name: string, params?: string) => Promise<string>
+  close(): void
+}
+
+async function connectControl(port: number, child: ToolProcess): Promise<Control> {
+  const socket = await until(`baresip to listen for control\n${child.output}`, () => tryConnect(port))
+  const events = new Inbox<PhoneEvent>()
+  const answers = new Inbox<Answer>()
+  let rest = Buffer.alloc(0)
+  socket.on('data', (chunk: Buffer) => {
+    const { documents, remainder } = netstrings(Buffer.concat([rest, chunk]))
+    rest = remainder
+    for (const document of documents) {
+      const message = JSON.parse(document) as { event?: boolean } & PhoneEvent & Answer
+      if (message.event === true) events.push(message)
+      else answers.push(message)
+    }
+  })
+  socket.on('error', () => socket.destroy())
+  let tokens = 0
+  return {
+    events,
+    async command(name, params) {
+      tokens += 1
+      const token = String(tokens)
+      const text = JSON.stringify({ command: name, ...(params === undefined ? {} : { params }), token })
+      socket.write(`${Buffer.byteLength(text)}:${text},`)
+      const answer = await answers.next(`baresip to obey ${name}`, (candidate) => candidate.token === token)
+      if (!answer.ok) throw new Error(`baresip refused ${name}: ${answer.data}`)
+      return answer.data
+    },
+    close: () => socket.destroy(),
+  }
+}
+
+function tryConnect(port: number): Promise<net.Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(socket))
+    socket.once('error', () => resolve(undefined))
+  })
+}
+
+/** Netstrings: `<length>:<bytes>,` one after the other. */
+function netstrings(bytes: Buffer): { documents: string[]; remainder: Buffer<ArrayBuffer> } {
+  const documents: string[] = []
+  let at = 0
+  for (;;) {
+    const colon = bytes.indexOf(':', at)
+    if (colon < 0) break
+    const start = colon + 1
+    const end = start + Number(bytes.toString('latin1', at, colon))
+    if (bytes.length <= end) break
+    documents.push(bytes.toString('utf8', start, end))
+    at = end + 1
+  }
+  return { documents, remainder: Buffer.from(bytes.subarray(at)) }
+}
+
+async function lastRecording(folder: string): Promise<Audio> {
+  const names = (await readdir(folder)).filter((name) => /^dump-.*-dec\.wav$/.test(name)).sort()
+  const name = names.at(-1)
+  if (name === undefined) throw new Error('the phone recorded nothing')
+  return fromWav(await readFile(join(folder, name)))
+}

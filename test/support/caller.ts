@@ -1,0 +1,77 @@
+// A tenant's SIP client as sipp plays it: places calls through the platform by scenario.
+import { recentCalls } from './platform.ts'
+import type { Platform, RecentCallRecord, Tenant } from './platform.ts'
+import { headerOf, startSipp } from './sipp.ts'
+import type { Sipp, SippOptions, SippResult } from './sipp.ts'
+import { until } from './wait.ts'
+
+export interface LiveCall {
+  readonly call_sid: string
+  readonly call_status: string
+}
+
+export interface Caller {
+  /** Runs a scenario of scenarios/ to its end. `target` is the Request-URI without its scheme. */
+  call(
+    scenario: string,
+    target: string,
+    values?: SippOptions['values'],
+    options?: Partial<SippOptions>,
+  ): Promise<SippResult>
+  /** As `call`, without waiting for the end. */
+  start(
+    scenario: string,
+    target: string,
+    values?: SippOptions['values'],
+    options?: Partial<SippOptions>,
+  ): Promise<Sipp>
+  /** The one record of the call that sipp placed. */
+  recordOf(result: SippResult): Promise<RecentCallRecord>
+  liveCalls(): Promise<LiveCall[]>
+  /** The live calls once one of them is answered. */
+  answered(): Promise<LiveCall[]>
+  noLiveCall(): Promise<void>
+}
+
+export function createCaller(platform: Platform, tenant: Tenant): Caller {
+  const start: Caller['start'] = (scenario, target, values = {}, options = {}) => {
+    const username = options.username ?? tenant.username
+    return startSipp({
+      scenario,
+      target: platform.sip,
+      username,
+      password: tenant.password,
+      authUri: target,
+      timeoutSeconds: 25,
+      ...options,
+      values: { realm: tenant.realm, username, target, byeHeader: '', cancelHeader: '', ...values },
+    })
+  }
+  const liveCalls: Caller['liveCalls'] = () =>
+    platform.api.must<LiveCall[]>('GET', `/Accounts/${tenant.account_sid}/Calls`)
+  return {
+    start,
+    liveCalls,
+    async call(scenario, target, values, options) {
+      const sipp = await start(scenario, target, values, options)
+      return await sipp.finished
+    },
+    async recordOf(result) {
+      const callId = headerOf(result.messages[0], 'Call-ID')
+      return await until(`the record of ${callId}`, async () => {
+        const records = await recentCalls(platform.api, tenant.account_sid, 1)
+        const own = records.filter((record) => record.sip_call_id === callId)
+        if (own.length > 1) throw new Error(`${own.length} records for one call`)
+        return own[0]
+      })
+    },
+    answered: () =>
+      until('the call to be answered', async () => {
+        const calls = await liveCalls()
+        return calls.some(({ call_status }) => call_status === 'in-progress') ? calls : undefined
+      }),
+    async noLiveCall() {
+      await until('no live call', async () => (await liveCalls()).length === 0, { timeoutMs: 45_000 })
+    },
+  }
+}

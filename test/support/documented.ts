@@ -1,0 +1,176 @@
+// Holds every answer of the API against the OpenAPI document that the platform serves: the status must be documented,
+// the body must match its schema and hold nothing that the schema does not name.
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ValidateFunction } from 'ajv'
+import { apiRoutes } from '../../src/api/index.ts'
+import { createOpenApi } from '../../src/api/openapi.ts'
+import { isSid } from '../../src/lib/ids.ts'
+
+export type Schema = Readonly<Record<string, unknown>>
+
+export interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required: boolean
+  readonly schema: Schema
+}
+
+export interface Operation {
+  readonly operationId: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
+  >
+}
+
+export interface OpenApiDocument {
+  readonly openapi: string
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+export interface ObservedAnswer {
+  readonly status: number
+  /** Undefined when there was none. */
+  readonly body: unknown
+  readonly contentType?: string | undefined
+}
+
+export interface Documented {
+  readonly document: OpenApiDocument
+  /** What the document does not say of this answer; undefined when all is well. `path` is below /v1. */
+  faultOf(method: string, path: string, answer: ObservedAnswer): string | undefined
+  operationOf(
+    method: string,
+    path: string,
+  ): { readonly path: string; readonly operation: Operation } | undefined
+}
+
+interface Template {
+  readonly path: string
+  readonly pattern: RegExp
+}
+
+/** The document is a pure function of the declarations, so one is enough for a test process. */
+export function documented(): Documented {
+  made ??= createDocumented(JSON.parse(JSON.stringify(createOpenApi(apiRoutes))) as OpenApiDocument)
+  return made
+}
+
+let made: Documented | undefined
+
+function createDocumented(document: OpenApiDocument): Documented {
+  const ajv = new Ajv2020({
+    strict: false,
+    formats: { uuid: isSid, 'date-time': /^\d{4}-\d\d-\d\dT.*Z$/, email: true, uri: true, binary: true },
+  })
+  ajv.addSchema(document, 'document')
+  const templates = Object.keys(document.paths).map(toTemplate).sort(byLiterals)
+
+  function operationOf(method: string, path: string): ReturnType<Documented['operationOf']> {
+    const plain = path
+      .replace(/[?#].*$/, '')
+      .replace(/\/{2,}/g, '/')
+      .replace(/(.)\/$/, '$1')
+    for (const { path: template, pattern } of templates) {
+      if (!pattern.test(plain)) continue
+      const operation = document.paths[template]?.[method.toLowerCase()]
+      if (operation !== undefined) return { path: template, operation }
+    }
+    return undefined
+  }
+
+  return {
+    document,
+    operationOf,
+    faultOf(method, path, answer) {
+      const found = operationOf(method, path)
+      // What is no route is answered with an error all the same.
+      if (found === undefined) return unrouted(path, answer)
+      const reply = found.operation.responses[answer.status]
+      if (reply === undefined) return `status ${answer.status} is not documented`
+      const { content } = reply
+      if (content === undefined) return answer.body === undefined ? undefined : 'a body is not documented'
+      const type = Object.keys(content).find((name) => (answer.contentType ?? name).startsWith(name))
+      if (type === undefined) return `content type ${answer.contentType} is not documented`
+      if (type !== 'application/json') return undefined
+      const pointer = [found.path, method.toLowerCase(), 'responses', String(answer.status), 'content', type]
+      const validate = ajv.getSchema(`document#/paths/${pointer.map(escapePointer).join('/')}/schema`)
+      if (validate === undefined) return 'there is no schema'
+      return (
+        schemaFault(validate, answer.body) ?? undeclared(answer.body, content[type]?.schema ?? {}, document)
+      )
+    },
+  }
+}
+
+function schemaFault(validate: ValidateFunction, body: unknown): string | undefined {
+  if (validate(body) === true) return undefined
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`).join('; ')
+}
+
+function unrouted(path: string, { status, body }: ObservedAnswer): string | undefined {
+  if (status < 400)
+    return path.startsWith('/openapi') || path.startsWith('/docs') ? undefined : 'no such operation'
+  return hasMsg(body) ? undefined : 'an error without msg'
+}
+
+function hasMsg(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'msg' in body && typeof body.msg === 'string'
+}
+
+/** A member that no form of the schema names; where the schema is open, anything goes. */
+function undeclared(value: unknown, schema: Schema, document: OpenApiDocument, at = ''): string | undefined {
+  const forms = formsOf(schema, document)
+  if (Array.isArray(value)) {
+    const items = forms.map((form) => form['items']).filter((one) => one !== undefined) as Schema[]
+    if (items.length === 0) return undefined
+    for (const [index, member] of value.entries()) {
+      const fault = undeclared(member, { anyOf: items }, document, `${at}/${index}`)
+      if (fault !== undefined) return fault
+    }
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const shapes = forms.filter((form) => form['properties'] !== undefined)
+  if (shapes.length === 0 || forms.some(isOpen)) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    const declared = shapes
+      .map((form) => (form['properties'] as Readonly<Record<string, Schema>>)[name])
+      .filter((one) => one !== undefined)
+    if (declared.length === 0) return `${at}/${name} is not documented`
+    const fault = undeclared(member, { anyOf: declared }, document, `${at}/${name}`)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+function isOpen({ additionalProperties }: Schema): boolean {
+  return additionalProperties !== undefined && additionalProperties !== false
+}
+
+/** The schema itself and everything it says by reference or choice. */
+export function formsOf(schema: Schema, document: OpenApiDocument): readonly Schema[] {
+  const { $ref } = schema
+  if (typeof $ref === 'string') {
+    const target = document.components.schemas[$ref.split('/').at(-1) ?? '']
+    return target === undefined ? [] : formsOf(target, document)
+  }
+  const inner = [schema['anyOf'], schema['oneOf'], schema['allOf']].flat() as (Schema | undefined)[]
+  return [schema, ...inner.flatMap((one) => (one === undefined ? [] : formsOf(one, document)))]
+}
+
+function toTemplate(path: string): Template {
+  const pattern = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')
+  return { path, pattern: new RegExp(`^${pattern}$`, 'i') }
+}
+
+/** As the router decides: `/Users/me` before `/Users/{UserSid}`. */
+function byLiterals(a: Template, b: Template): number {
+  return (a.path.match(/\{/g)?.length ?? 0) - (b.path.match(/\{/g)?.length ?? 0)
+}
+
+function escapePointer(part: string): string {
+  return encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))
+}

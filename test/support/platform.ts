@@ -1,0 +1,236 @@
+// The whole product as a child process on free ports with its own data, and a client for its REST API.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Application } from './application.ts'
+import { freePorts } from './ports.ts'
+import { ToolProcess } from './processes.ts'
+import type { Exit } from './processes.ts'
+import { until } from './wait.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+export const adminPassword = 'correct-horse-9'
+export const adminApiKey = 'test-admin-key-0123456789abcdef'
+
+/** For what sends more requests than a client may: settings without rate limits. */
+export const unlimited = { SWITCHHOOK_RATE_LIMIT_PER_KEY: '0', SWITCHHOOK_RATE_LIMIT_PER_ADDRESS: '0' }
+
+export interface ApiReply {
+  readonly status: number
+  readonly headers: Headers
+  /** The parsed body; undefined when empty or not JSON. */
+  readonly body: unknown
+  readonly text: string
+}
+
+export interface Api {
+  call(method: string, path: string, body?: unknown, token?: string | null): Promise<ApiReply>
+  /** As `call`, and fails the test unless the status is 2xx. */
+  must<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>
+}
+
+export interface PlatformOptions {
+  /** Keeps its data between two starts; a temporary folder is made and removed otherwise. */
+  readonly dataDir?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Leaves the two secrets out of the environment, so that first boot generates them. */
+  readonly generateSecrets?: boolean
+  readonly core?: number
+}
+
+export interface Platform {
+  readonly pid: number
+  readonly process: ToolProcess
+  readonly httpPort: number
+  readonly sip: { readonly address: string; readonly port: number }
+  readonly dataDir: string
+  /** From spawn to the first healthy answer. */
+  readonly startMs: number
+  readonly api: Api
+  stop(signal?: NodeJS.Signals): Promise<Exit>
+  /** Ends it if need be and removes the data it made. */
+  remove(): Promise<void>
+}
+
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'switchhook-data-')))
+  const ports = await freePorts(102)
+  const secrets = { SWITCHHOOK_ADMIN_PASSWORD: adminPassword, SWITCHHOOK_ADMIN_API_KEY: adminApiKey }
+  const pin = options.core === undefined ? [] : ['taskset', '-c', String(options.core)]
+  const [command, ...args] = [...pin, process.execPath, join(root, 'src/main.ts')] as const
+  const startedAt = performance.now()
+  const child = new ToolProcess({
+    command,
+    args,
+    cwd: root,
+    env: {
+      SWITCHHOOK_BIND: '127.0.0.1',
+      SWITCHHOOK_PUBLIC_ADDRESS: '127.0.0.1',
+      SWITCHHOOK_HTTP_PORT: String(ports),
+      SWITCHHOOK_SIP_PORT: String(ports + 1),
+      SWITCHHOOK_RTP_PORTS: `${ports + 2}-${ports + 101}`,
+      SWITCHHOOK_DATA_DIR: dataDir,
+      ...(options.generateSecrets === true ? {} : secrets),
+      ...options.env,
+    },
+  })
+  await healthy(child, ports)
+  const startMs = performance.now() - startedAt
+  return {
+    pid: child.pid,
+    process: child,
+    httpPort: ports,
+    sip: { address: '127.0.0.1', port: ports + 1 },
+    dataDir,
+    startMs,
+    api: createApi(`http://127.0.0.1:${ports}/v1`, options.env?.['SWITCHHOOK_ADMIN_API_KEY'] ?? adminApiKey),
+    stop: (signal = 'SIGINT') => child.stop(signal, 10_000),
+    async remove() {
+      await child.stop('SIGINT', 10_000)
+      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function healthy(child: ToolProcess, port: number): Promise<void> {
+  const look = async (): Promise<boolean> => {
+    if (!child.isRunning) throw new Error(`the platform ended before it was healthy\n${child.output}`)
+    const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined)
+    return answer?.status === 200
+  }
+  try {
+    await until('the platform to be healthy', look, { timeoutMs: 15_000, everyMs: 10 })
+  } catch (error) {
+    await child.stop('SIGKILL')
+    throw new Error(`${String(error)}\n${child.output}`)
+  }
+}
+
+export function createApi(base: string, apiKey: string): Api {
+  const call: Api['call'] = async (method, path, body, token = apiKey) => {
+    const response = await fetch(`${base}${path}`, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      signal: AbortSignal.timeout(15_000),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: jsonOf(text), text }
+  }
+  return {
+    call,
+    async must<T>(method: string, path: string, body?: unknown) {
+      const reply = await call(method, path, body)
+      if (reply.status < 200 || reply.status > 299)
+        throw new Error(`${method} ${path} answered ${reply.status}: ${reply.text}`)
+      return reply.body as T
+    },
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export interface Tenant {
+  readonly account_sid: string
+  readonly application_sid: string
+  readonly client_sid: string
+  readonly realm: string
+  readonly username: string
+  readonly password: string
+  /** What a phone dials to reach the application. */
+  readonly target: string
+}
+
+export interface TenantOptions {
+  readonly application: Pick<Application, 'url'>
+  readonly realm?: string
+  readonly username?: string
+  readonly password?: string
+  /** Added to the application's record. */
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+let tenants = 0
+
+/** An account with a realm, an application whose hooks are /call and /status, and a SIP client: by the REST API alone. */
+export async function provision(api: Api, options: TenantOptions): Promise<Tenant> {
+  tenants += 1
+  const realm = options.realm ?? `t${tenants}-${process.pid}.example.test`
+  const username = options.username ?? 'alice'
+  const password = options.password ?? 'sip-secret-1'
+  const [provider] = await api.must<{ service_provider_sid: string }[]>('GET', '/ServiceProviders')
+  const account = await api.must<{ sid: string }>('POST', '/Accounts', {
+    name: `tenant ${tenants}`,
+    service_provider_sid: provider?.service_provider_sid,
+    sip_realm: realm,
+  })
+  const application = await api.must<{ sid: string }>('POST', '/Applications', {
+    name: 'first call',
+    account_sid: account.sid,
+    call_hook: { url: options.application.url('/call'), method: 'POST' },
+    call_status_hook: { url: options.application.url('/status'), method: 'POST' },
+    ...options.fields,
+  })
+  const client = await api.must<{ sid: string }>('POST', '/Clients', {
+    account_sid: account.sid,
+    username,
+    password,
+  })
+  return {
+    account_sid: account.sid,
+    application_sid: application.sid,
+    client_sid: client.sid,
+    realm,
+    username,
+    password,
+    target: `app-${application.sid}@${realm}`,
+  }
+}
+
+export interface RecentCallRecord {
+  readonly call_sid: string
+  readonly sip_call_id: string
+  readonly from: string
+  readonly to: string
+  readonly answered: boolean
+  readonly sip_status: number
+  readonly duration: number
+  readonly attempted_at: number
+  readonly answered_at?: number | null
+  readonly terminated_at: number
+  readonly direction: string
+  readonly termination_reason: string
+}
+
+/** The recent calls of an account once there are `count` of them. */
+export async function recentCalls(api: Api, account_sid: string, count: number): Promise<RecentCallRecord[]> {
+  const path = `/Accounts/${account_sid}/RecentCalls?page=1&count=200`
+  return await until(`${count} recent calls`, async () => {
+    const page = await api.must<{ total: number; data: RecentCallRecord[] }>('GET', path)
+    return page.total >= count ? page.data : undefined
+  })
+}
+
+export async function journalOf(api: Api, account_sid: string, call_sid: string): Promise<JournalEntry[]> {
+  const body = await api.must('GET', `/Accounts/${account_sid}/RecentCalls/${call_sid}/journal`)
+  const events = Array.isArray(body) ? body : (body as { events?: unknown })['events']
+  if (!Array.isArray(events)) throw new Error('the journal carries no events')
+  return events as JournalEntry[]
+}
+
+export interface JournalEntry {
+  readonly seq: number
+  readonly at: number
+  readonly type: string
+  readonly [fact: string]: unknown
+}

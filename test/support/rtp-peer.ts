@@ -1,0 +1,135 @@
+// The far end of one RTP stream on loopback: offers, records what it hears, sends tones' worth of silence and keys.
+import { createSocket } from 'node:dgram'
+import type { Socket } from 'node:dgram'
+import { createLaws } from '../../src/media/codecs/g711.ts'
+import type { Law } from '../../src/media/codecs/g711.ts'
+import { parseRtp } from '../../src/media/rtp/packet.ts'
+import type { RtpPacket } from '../../src/media/rtp/packet.ts'
+import type { Audio } from './audio.ts'
+import { Inbox } from './wait.ts'
+
+export interface Heard extends RtpPacket {
+  readonly atMs: number
+  readonly from: number
+}
+
+export interface OfferOptions {
+  readonly payloads?: string
+  readonly lines?: readonly string[]
+}
+
+const laws = createLaws()
+
+async function bound(port: number): Promise<Socket> {
+  const socket = createSocket('udp4')
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject)
+    socket.bind(port, '127.0.0.1', resolve)
+  })
+  return socket
+}
+
+export class RtpPeer {
+  readonly heard = new Inbox<Heard>()
+  readonly reports = new Inbox<Buffer>()
+  readonly #rtp: Socket
+  readonly #rtcp: Socket
+  #sequence = 1000
+  #timestamp = 160_000
+  readonly ssrc = 0x1234_5678
+
+  private constructor(rtp: Socket, rtcp: Socket) {
+    this.#rtp = rtp
+    this.#rtcp = rtcp
+    rtp.on('message', (datagram: Buffer, from) => {
+      const packet = parseRtp(datagram)
+      if (packet !== undefined) this.heard.push({ ...packet, atMs: performance.now(), from: from.port })
+    })
+    rtcp.on('message', (datagram: Buffer) => this.reports.push(datagram))
+  }
+
+  static async open(): Promise<RtpPeer> {
+    return new RtpPeer(await bound(0), await bound(0))
+  }
+
+  get port(): number {
+    return this.#rtp.address().port
+  }
+
+  get rtcpPort(): number {
+    return this.#rtcp.address().port
+  }
+
+  offer({ payloads = '0 8 101', lines = [] }: OfferOptions = {}): string {
+    return [
+      'v=0',
+      'o=peer 1 1 IN IP4 127.0.0.1',
+      's=-',
+      'c=IN IP4 127.0.0.1',
+      't=0 0',
+      `m=audio ${this.port} RTP/AVP ${payloads}`,
+      'a=rtpmap:0 PCMU/8000',
+      'a=rtpmap:8 PCMA/8000',
+      'a=rtpmap:101 telephone-event/8000',
+      'a=fmtp:101 0-15',
+      `a=rtcp:${this.rtcpPort}`,
+      ...lines,
+      '',
+    ].join('\r\n')
+  }
+
+  /** One packet of 20 ms, silence unless told otherwise. */
+  send(to: number, { payloadType = 0, payload = Buffer.alloc(160, 0xff), ssrc = this.ssrc } = {}): void {
+    this.#timestamp += 160
+    this.#packet(to, { payloadType, payload, ssrc, marker: false, timestamp: this.#timestamp })
+  }
+
+  /** One key of `ticks` packets, its end sent three times. */
+  press(to: number, event: number, ticks: number): void {
+    this.#timestamp += 1600
+    for (let tick = 1; tick <= ticks + 2; tick += 1) {
+      const payload = Buffer.from([event, tick >= ticks ? 0x8a : 0x0a, 0, 0])
+      payload.writeUInt16BE(Math.min(tick, ticks) * 160, 2)
+      const marker = tick === 1
+      this.#packet(to, { payloadType: 101, payload, ssrc: this.ssrc, marker, timestamp: this.#timestamp })
+    }
+    this.#timestamp += (ticks + 2) * 160
+  }
+
+  sendReport(to: number, packet: Buffer): void {
+    this.#rtcp.send(packet, to, '127.0.0.1')
+  }
+
+  /** What was heard, decoded, in the order of sending. Ticks that a busy machine skipped leave no gap. */
+  audio(law: Law, payloadType: number): Audio {
+    const packets = this.heard.items.filter((packet) => packet.payloadType === payloadType)
+    const first = packets[0]?.sequence ?? 0
+    const ordered = packets.sort((a, b) => ((a.sequence - first) & 0xffff) - ((b.sequence - first) & 0xffff))
+    const octets = Buffer.concat(ordered.map(({ payload }) => payload))
+    return {
+      sampleRate: 8000,
+      samples: Float64Array.from(octets, (octet) => (laws[law].decode[octet] ?? 0) / 32_768),
+    }
+  }
+
+  async close(): Promise<void> {
+    const closed = [this.#rtp, this.#rtcp].map(
+      (socket) => new Promise<void>((resolve) => socket.close(() => resolve())),
+    )
+    await Promise.all(closed)
+  }
+
+  #packet(
+    to: number,
+    fields: { payloadType: number; payload: Buffer; ssrc: number; marker: boolean; timestamp: number },
+  ): void {
+    const header = Buffer.alloc(12)
+    header.writeUInt8(0x80, 0)
+    header.writeUInt8((fields.marker ? 0x80 : 0) | fields.payloadType, 1)
+    header.writeUInt16BE(this.#sequence & 0xffff, 2)
+    header.writeUInt32BE(fields.timestamp, 4)
+    header.writeUInt32BE(fields.ssrc, 8)
+    this.#sequence += 1
+    this.#rtp.send(Buffer.concat([header, fields.payload]), to, '127.0.0.1')
+  }
+}

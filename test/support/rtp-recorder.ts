@@ -1,0 +1,156 @@
+// Many far ends in a process of their own: measures how evenly packets arrive, undisturbed by whoever asks.
+import { fork } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { constants, setPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+export interface Pacing {
+  readonly packets: number
+  /** Spacing of packets of one stream. */
+  readonly p50Ms: number
+  readonly p1Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+  /** Packets whose sequence number never came. */
+  readonly lost: number
+  /** How far the RTP timestamps moved against the receiver's clock over the run: the worst stream. */
+  readonly driftMs: number
+  /** The most packets of one stream within 5 ms. */
+  readonly largestBurst: number
+}
+
+interface Stream {
+  ssrc: number | undefined
+  readonly arrivals: number[]
+  readonly timestamps: number[]
+  readonly sequences: number[]
+}
+
+export interface Recorder {
+  readonly ports: readonly number[]
+  /** Forgets what came so far. */
+  reset(): Promise<void>
+  report(): Promise<Pacing>
+  close(): Promise<void>
+}
+
+type Command = 'reset' | 'report'
+
+/** Starts the process; its sockets are bound when this resolves. */
+export async function startRecorder(streams: number): Promise<Recorder> {
+  const child = fork(fileURLToPath(import.meta.url), [String(streams)], { execArgv: [] })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const next = <T>(): Promise<T> =>
+    new Promise((resolve, reject) => {
+      child.once('message', (message) => resolve(message as T))
+      child.once('error', reject)
+    })
+  const ask = <T>(command: Command): Promise<T> => {
+    const answer = next<T>()
+    child.send(command)
+    return answer
+  }
+  const ports = await next<number[]>()
+  return {
+    ports,
+    reset: async () => {
+      await ask<true>('reset')
+    },
+    report: () => ask<Pacing>('report'),
+    close: async () => {
+      child.kill()
+      await exited
+    },
+  }
+}
+
+function percentile(sorted: Float64Array, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+/** The slope of lateness over the stream, from medians of both ends: single late packets do not count as drift. */
+function driftOf({ arrivals, timestamps }: Stream): number {
+  const lateness = arrivals.map(
+    (at, index) => at - (((timestamps[index] ?? 0) - (timestamps[0] ?? 0)) | 0) / 8,
+  )
+  const part = Math.max(1, Math.floor(lateness.length / 10))
+  const median = (values: number[]): number => percentile(Float64Array.from(values).sort(), 0.5)
+  return Math.abs(median(lateness.slice(-part)) - median(lateness.slice(0, part)))
+}
+
+function burstOf({ arrivals }: Stream): number {
+  let largest = 0
+  for (let from = 0, to = 0; to < arrivals.length; to += 1) {
+    while ((arrivals[to] ?? 0) - (arrivals[from] ?? 0) > 5) from += 1
+    largest = Math.max(largest, to - from + 1)
+  }
+  return largest
+}
+
+function toPacing(streams: readonly Stream[]): Pacing {
+  const heard = streams.filter(({ arrivals }) => arrivals.length > 1)
+  const gaps = Float64Array.from(
+    heard.flatMap(({ arrivals }) => arrivals.slice(1).map((at, index) => at - (arrivals[index] ?? 0))),
+  ).sort()
+  const lost = heard.map(({ sequences }) => {
+    const first = sequences[0] ?? 0
+    return (
+      (((sequences.at(-1) ?? 0) - first) & 0xffff) +
+      1 -
+      new Set(sequences.map((one) => (one - first) & 0xffff)).size
+    )
+  })
+  return {
+    packets: streams.reduce((sum, { arrivals }) => sum + arrivals.length, 0),
+    p50Ms: percentile(gaps, 0.5),
+    p1Ms: percentile(gaps, 0.01),
+    p99Ms: percentile(gaps, 0.99),
+    maxMs: gaps.at(-1) ?? Number.NaN,
+    lost: lost.reduce((sum, one) => sum + Math.max(0, one), 0),
+    driftMs: Math.max(0, ...heard.map(driftOf)),
+    largestBurst: Math.max(0, ...heard.map(burstOf)),
+  }
+}
+
+/** A measuring instrument must not be late itself. Needs root; without it the figures hold the recorder's lateness too. */
+function comeFirst(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_HIGHEST)
+  } catch {
+    // Said above.
+  }
+}
+
+async function record(count: number): Promise<void> {
+  comeFirst()
+  const empty = (): Stream => ({ ssrc: undefined, arrivals: [], timestamps: [], sequences: [] })
+  let streams = Array.from({ length: count }, empty)
+  const ports = await Promise.all(
+    streams.map(async (_, index) => {
+      const socket = createSocket({ type: 'udp4', recvBufferSize: 256 * 1024 })
+      socket.on('message', (datagram) => {
+        const stream = streams[index]
+        // Ports were somebody else's before: what still comes for him is not measured.
+        if (stream === undefined || datagram.length < 12 || datagram[0] !== 0x80) return
+        stream.ssrc ??= datagram.readUInt32BE(8)
+        if (stream.ssrc !== datagram.readUInt32BE(8)) return
+        stream.arrivals.push(performance.now())
+        stream.timestamps.push(datagram.readUInt32BE(4))
+        stream.sequences.push(datagram.readUInt16BE(2))
+      })
+      await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+      return socket.address().port
+    }),
+  )
+  process.on('message', (command: Command) => {
+    if (command === 'report') return process.send?.(toPacing(streams))
+    streams = Array.from({ length: count }, empty)
+    return process.send?.(true)
+  })
+  // Nobody is left to answer to.
+  process.on('disconnect', () => process.exit())
+  process.send?.(ports)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url) && process.send !== undefined)
+  await record(Number(process.argv[2]))

@@ -1,0 +1,165 @@
+// SIP scenarios: runs sipp with a scenario file of this folder, filled in, and reads what it reports.
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePorts } from './ports.ts'
+import { ToolProcess } from './processes.ts'
+
+export interface SippOptions {
+  /** A file of scenarios/ without its ending, or one that sipp brings: "builtin:uas". */
+  readonly scenario: string
+  /** Where requests go; left out for a scenario that waits for calls. */
+  readonly target?: { readonly address: string; readonly port: number }
+  readonly transport?: 'udp' | 'tcp'
+  /** Fills `{{name}}` in the scenario file. */
+  readonly values?: Readonly<Record<string, string | number>>
+  readonly username?: string
+  readonly password?: string
+  /** The URI a digest is computed over, without scheme; it must be that of the request. */
+  readonly authUri?: string
+  readonly calls?: number
+  readonly callsPerSecond?: number
+  /** Percent of packets that sipp throws away, in both directions. */
+  readonly lossPercent?: number
+  readonly timeoutSeconds?: number
+  /** Left out at load, where writing the messages is most of the work. */
+  readonly keepMessages?: boolean
+  /** Pins it to one core, so that it does not take what is being measured. */
+  readonly core?: number
+}
+
+export interface SippMessage {
+  readonly direction: 'sent' | 'received'
+  readonly text: string
+  /** The status line or request line. */
+  readonly start: string
+}
+
+export interface SippResult {
+  /** 0: every call ran as written. */
+  readonly code: number | null
+  readonly successful: number
+  readonly failed: number
+  readonly retransmissions: number
+  readonly messages: readonly SippMessage[]
+  /** What went wrong, for the message of a failing test. */
+  readonly report: string
+}
+
+export interface Sipp {
+  readonly pid: number
+  readonly port: number
+  readonly finished: Promise<SippResult>
+  stop(): Promise<void>
+}
+
+const scenarios = join(import.meta.dirname, 'scenarios')
+
+/** Runs it to its end. */
+export async function runSipp(options: SippOptions): Promise<SippResult> {
+  const sipp = await startSipp(options)
+  return await sipp.finished
+}
+
+export async function startSipp(options: SippOptions): Promise<Sipp> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchhook-sipp-'))
+  // Signalling, then RTP on an even port, RTCP and the video pair that sipp opens as well.
+  const port = await freePorts(10)
+  const command = ['sipp', ...(await toArguments(options, folder, port))]
+  if (options.core !== undefined) command.unshift('taskset', '-c', String(options.core))
+  const [program = 'sipp', ...args] = command
+  const child = new ToolProcess({ command: program, args, cwd: folder })
+  const finished = (async (): Promise<SippResult> => {
+    const { code } = await child.exited
+    const result = await report(folder, code, child)
+    await rm(folder, { recursive: true, force: true })
+    return result
+  })()
+  return {
+    pid: child.pid,
+    port,
+    finished,
+    async stop() {
+      await child.stop('SIGTERM', 3_000)
+      await finished
+    },
+  }
+}
+
+async function toArguments(options: SippOptions, folder: string, port: number): Promise<string[]> {
+  const args: string[] = []
+  if (options.scenario.startsWith('builtin:')) args.push('-sn', options.scenario.slice('builtin:'.length))
+  else args.push('-sf', await fillIn(options, folder))
+  if (options.target !== undefined) args.push(`${options.target.address}:${options.target.port}`)
+  args.push('-i', '127.0.0.1', '-p', String(port), '-nostdin', '-rtp_echo')
+  args.push('-mi', '127.0.0.1', '-mp', String(port + 2 + (port % 2)))
+  args.push('-t', options.transport === 'tcp' ? 't1' : 'u1')
+  args.push('-m', String(options.calls ?? 1), '-r', String(options.callsPerSecond ?? 10))
+  args.push('-timeout', String(options.timeoutSeconds ?? 20), '-timeout_error')
+  args.push('-trace_stat', '-stf', 'stat.csv', '-fd', '1', '-trace_err', '-error_file', 'errors.log')
+  if (options.keepMessages ?? true) args.push('-trace_msg', '-message_file', 'messages.log')
+  if (options.username !== undefined) args.push('-s', options.username, '-au', options.username)
+  if (options.password !== undefined) args.push('-ap', options.password)
+  if (options.authUri !== undefined) args.push('-auth_uri', options.authUri)
+  if (options.lossPercent !== undefined) args.push('-lost', String(options.lossPercent))
+  if ((options.callsPerSecond ?? 0) > 50) args.push('-l', '5000')
+  return args
+}
+
+async function fillIn({ scenario, values = {} }: SippOptions, folder: string): Promise<string> {
+  const text = await readFile(join(scenarios, `${scenario}.xml`), 'utf8')
+  const filled = text.replaceAll(/\{\{(\w+)\}\}(\n)?/g, (_match, name: string, end: string = '') => {
+    const value = values[name]
+    if (value === undefined) throw new Error(`scenario ${scenario} needs the value "${name}"`)
+    // An empty header line would end the header: it goes away as a whole.
+    return value === '' ? '' : `${value}${end}`
+  })
+  const path = join(folder, 'scenario.xml')
+  await writeFile(path, filled)
+  return path
+}
+
+async function report(folder: string, code: number | null, child: ToolProcess): Promise<SippResult> {
+  const names = await readdir(folder)
+  const read = async (name: string): Promise<string> =>
+    names.includes(name) ? await readFile(join(folder, name), 'utf8') : ''
+  const statistics = lastRow(await read('stat.csv'))
+  const messages = toMessages(await read('messages.log'))
+  const errors = await read('errors.log')
+  const trace = messages.slice(-30).map(({ direction, text }) => `--- ${direction}\n${text}`)
+  return {
+    code,
+    successful: Number(statistics['SuccessfulCall(C)'] ?? 0),
+    failed: Number(statistics['FailedCall(C)'] ?? 0),
+    retransmissions: Number(statistics['Retransmissions(C)'] ?? 0),
+    messages,
+    report: code === 0 ? '' : [`sipp ended with ${code}`, errors, child.stderr, ...trace].join('\n'),
+  }
+}
+
+function lastRow(csv: string): Record<string, string> {
+  const lines = csv.split('\n').filter((line) => line !== '')
+  const names = lines[0]?.split(';') ?? []
+  const values = lines.length > 1 ? (lines.at(-1)?.split(';') ?? []) : []
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
+}
+
+/** The message log: a rule of dashes with the time, a line that names the direction, a blank line, the message. */
+function toMessages(log: string): SippMessage[] {
+  return log
+    .split(/^-{20,} .*$/m)
+    .map((part) => /^\s*\w+ message (sent|received)[^\n]*\n\r?\n([\s\S]*)$/.exec(part))
+    .filter((match) => match !== null)
+    .map((match) => {
+      const text = (match[2] ?? '').trim()
+      const direction = match[1] === 'sent' ? 'sent' : 'received'
+      return { direction, text, start: text.split(/\r?\n/, 1)[0] ?? '' }
+    })
+}
+
+/** The value of a header field of a message, case-insensitively. */
+export function headerOf(message: { readonly text: string } | undefined, name: string): string | undefined {
+  const head = message?.text.split(/\r?\n\r?\n/, 1)[0] ?? ''
+  const line = head.split(/\r?\n/).find((field) => field.toLowerCase().startsWith(`${name.toLowerCase()}:`))
+  return line?.slice(name.length + 1).trim()
+}

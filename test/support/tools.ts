@@ -1,0 +1,74 @@
+// The programs the tests need beyond npm: which suite needs which, and where Debian keeps them.
+import { accessSync, constants, globSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+export interface Tool {
+  readonly command: string
+  /** Debian packages that bring it. */
+  readonly packages: readonly string[]
+  readonly suites: readonly string[]
+  /** Where it lies when it is not on the PATH; the last folder that matches. */
+  readonly folders?: string
+}
+
+export const tools = {
+  baresip: {
+    command: 'baresip',
+    packages: ['baresip-core'],
+    suites: ['journeys/first-call', 'support/baresip'],
+  },
+  sipp: {
+    command: 'sipp',
+    packages: ['sip-tester'],
+    suites: [
+      'journeys/faults',
+      'journeys/routing',
+      'journeys/process (with a call up)',
+      'support/sipp',
+      'support/baresip',
+    ],
+  },
+  bind: {
+    command: 'named',
+    packages: ['bind9'],
+    // Debian keeps it where only root looks.
+    folders: '/usr/sbin',
+    suites: ['dns (records of a realm, on BIND)', 'api (SipRealms, on BIND)'],
+  },
+  postgres: {
+    command: 'initdb',
+    packages: ['postgresql'],
+    folders: '/usr/lib/postgresql/*/bin',
+    suites: [
+      'journeys/postgres',
+      'storage on PostgreSQL (repositories, tenancy, call store, outbox, call records, audit log, idempotency)',
+    ],
+  },
+} as const satisfies Record<string, Tool>
+
+export type ToolName = keyof typeof tools
+
+export function hasCommand(command: string): boolean {
+  return commandPath({ command }) !== undefined
+}
+
+/** Where the program is, on the PATH or in its own folders; undefined when it is missing. */
+export function commandPath({ command, folders }: Pick<Tool, 'command' | 'folders'>): string | undefined {
+  const own = folders === undefined ? [] : globSync(folders).sort().reverse()
+  const paths = [...(process.env['PATH'] ?? '').split(delimiter), ...own].map((folder) =>
+    join(folder, command),
+  )
+  return paths.find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+/** For `describe.skipIf`: with CI=true nothing is skipped, so that a missing tool fails its suite. */
+export function isMissing(...names: readonly ToolName[]): boolean {
+  return process.env['CI'] !== 'true' && names.some((name) => commandPath(tools[name]) === undefined)
+}

@@ -1,0 +1,78 @@
+// Bounded waits: a test never hangs, and says what it waited for when it gives up.
+
+export interface WaitOptions {
+  readonly timeoutMs?: number
+  /** How often the condition is looked at; only for things that send no event. */
+  readonly everyMs?: number
+}
+
+/** Resolves with the first value of `look` that is neither undefined nor false; rejects naming `what`. */
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+  options: WaitOptions = {},
+): Promise<T> {
+  const timeoutMs = options.timeoutMs ?? 10_000
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const value = await look()
+    if (value !== undefined && value !== false) return value
+    if (performance.now() > deadline) throw new Error(`gave up after ${timeoutMs} ms waiting for ${what}`)
+    await pause(options.everyMs ?? 20)
+  }
+}
+
+/** Rejects when `promise` takes longer; the promise itself goes on. */
+export async function within<T>(what: string, timeoutMs: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`gave up after ${timeoutMs} ms waiting for ${what}`))
+    }, timeoutMs)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+interface Waiter<T> {
+  readonly matches: (item: T) => boolean
+  readonly resolve: (item: T) => void
+}
+
+/** An append-only list that can be awaited: what has arrived counts as well as what comes later. */
+export class Inbox<T> {
+  readonly items: T[] = []
+  readonly #waiting = new Set<Waiter<T>>()
+
+  push(item: T): void {
+    this.items.push(item)
+    for (const waiter of this.#waiting) if (waiter.matches(item)) waiter.resolve(item)
+  }
+
+  /** The first item from index `from` on that matches. */
+  async next(
+    what: string,
+    matches: (item: T) => boolean,
+    { timeoutMs = 10_000, from = 0 }: { timeoutMs?: number; from?: number } = {},
+  ): Promise<T> {
+    const known = this.items.slice(from).find(matches)
+    if (known !== undefined) return known
+    let waiter: Waiter<T> | undefined
+    const arrival = new Promise<T>((resolve) => {
+      waiter = { matches, resolve }
+      this.#waiting.add(waiter)
+    })
+    try {
+      return await within(what, timeoutMs, arrival)
+    } finally {
+      if (waiter !== undefined) this.#waiting.delete(waiter)
+    }
+  }
+}
