@@ -73,13 +73,13 @@ export const nonInviteServer: ServerMachine = {
   trying: {
     start: ['trying', 'startTimerAnswer'],
     send1xx: ['proceeding', 'send'],
-    'send200-699': ['completed', 'startTimerJ', 'send'],
+    'send200-699': ['completed', 'send', 'startTimerJ'],
     timerAnswer: ['terminated', 'reportTimeout'],
   },
   proceeding: {
     request: ['proceeding', 'resend'],
     send1xx: ['proceeding', 'send'],
-    'send200-699': ['completed', 'startTimerJ', 'send'],
+    'send200-699': ['completed', 'send', 'startTimerJ'],
     timerAnswer: ['terminated', 'reportTimeout'],
     transportError: ['terminated', 'reportTransportError'],
   },

@@ -155,9 +155,9 @@ export class ServerTransactionMachine implements ServerTransaction {
       case 'startTimerH':
         return this.#timers.start('timerH', transactionTimeoutMs(timers))
       case 'startTimerI':
-        return this.#timers.start('timerI', this.#isReliable ? 0 : timers.t4Ms)
+        return this.#lingerFor('timerI', timers.t4Ms)
       case 'startTimerJ':
-        return this.#timers.start('timerJ', this.#isReliable ? 0 : transactionTimeoutMs(timers))
+        return this.#lingerFor('timerJ', transactionTimeoutMs(timers))
       case 'startTimerL':
         return this.#timers.start('timerL', transactionTimeoutMs(timers))
       case 'startTimerTrying':
@@ -168,6 +168,15 @@ export class ServerTransactionMachine implements ServerTransaction {
           this.#isInvite ? timers.inviteAnswerMs : transactionTimeoutMs(timers),
         )
     }
+  }
+
+  /**
+   * Over a reliable transport the transaction ends at once (RFC 3261 §17.2.1, §17.2.2: zero seconds), not when a timer of zero gets
+   * its turn: on a busy loop another client's request with the same branch would be taken for a repetition until then.
+   */
+  #lingerFor(timer: 'timerI' | 'timerJ', ms: number): void {
+    if (this.#isReliable) this.#input(timer)
+    else this.#timers.start(timer, ms)
   }
 
   #retransmitUnlessReliable(): void {

@@ -120,6 +120,17 @@ describe('non-INVITE transactions', () => {
     expect(heard.statuses).toEqual([404])
     expect(both.bob.layer.counters.retransmissionsReceived).toBe(1)
   })
+
+  it('end with their answer over TCP, where nothing is repeated: the same branch from then on is a new request', () => {
+    const both = pair(
+      (transaction) => transaction.respond({ status: 404 }),
+      (clock) => createVirtualNetwork(clock, () => 0.5, { loss: 0, doubling: 0, latencyMs: 1 }, 'tcp'),
+    )
+    ask(both, requestOf('MESSAGE'))
+    both.clock.advance(1)
+    expect(both.bob.layer.counters.server).toBe(0)
+    expect(both.network.trace.filter((line) => line.includes('404'))).toHaveLength(1)
+  })
 })
 
 describe('INVITE transactions', () => {
