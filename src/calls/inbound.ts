@@ -5,10 +5,9 @@ import { createSid, randomHex } from '../lib/ids.ts'
 import { headerOf } from '../sip/message/message.ts'
 import type { SipRequest } from '../sip/message/message.ts'
 import type { IncomingInvite, SipUser } from '../sip/sip.ts'
-import { AppHooks, parseAppJson } from './app-hooks.ts'
-import { ActiveCall } from './active-call.ts'
 import { toCallHookPayload } from './call-hook.ts'
 import type { CallServices } from './call-services.ts'
+import { findRoom } from './find-room.ts'
 import { partiesOf, realmOf } from './invite.ts'
 import { JournalWriter } from './journal-writer.ts'
 import type { StartedFact } from './journal.ts'
@@ -16,12 +15,11 @@ import { Leg } from './leg.ts'
 import type { AccountFacts, ApplicationFacts } from './ports.ts'
 import { toAppError, toRefusal, toStackRefusal } from './refuse.ts'
 import type { Refusal } from './refuse.ts'
-import { checkCallLimits } from './routing/call-limits.ts'
-import type { CallsBefore, LimitDecision } from './routing/call-limits.ts'
+import type { CallsBefore } from './routing/call-limits.ts'
 import { chooseApplication } from './routing/user-call.ts'
+import { runApplication } from './run-application.ts'
 import { StatusReporter } from './status.ts'
-import type { RunnableVerb } from './verb.ts'
-import { VerbLoop } from './verb-loop.ts'
+import { unansweredIncoming } from './unanswered.ts'
 
 /** An INVITE on its way to becoming a leg. */
 export interface Arrival {
@@ -102,7 +100,7 @@ function openLeg(arrival: Arrival, account: AccountFacts, options: InboundOption
   const log = services.log.child({ call_sid: started.call_sid })
   const journal = new JournalWriter(started, services.store, clock)
   const leg = new Leg({
-    invite: arrival.invite,
+    unanswered: unansweredIncoming(arrival.invite, services.maxCallMs),
     journal,
     status: new StatusReporter(journal, node()),
     media: services.media,
@@ -153,7 +151,7 @@ async function serveUser(
   const refused = refusesNow()
   if (refused !== undefined) return leg.refuse(refused)
   const limits = await services.directory.callLimits(account)
-  const overLimit = findRoom(leg, checkCallLimits(limits, callsBefore(leg), account))
+  const overLimit = findRoom(leg, limits, callsBefore(leg))
   if (overLimit !== undefined) return leg.refuseWith(overLimit)
   if (leg.hasEnded) return
   const application = await route(leg, account, user, services)
@@ -161,24 +159,7 @@ async function serveUser(
   leg.journal.add({ type: 'application', application_sid: application.application_sid })
   if (headerOf(invite.request, 'x-application-sid') === application.application_sid)
     throw new AppError('loop_detected', 'the call came back to the application it left')
-  await runApplication(leg, invite, { application, user }, services)
-}
-
-/** Journals the decisions; the refusal, when there is one, is the last of them. */
-function findRoom(leg: Leg, decisions: readonly LimitDecision[]): Refusal | undefined {
-  for (const { rule, outcome, refusal } of decisions) {
-    leg.journal.note({
-      type: 'decision',
-      rule,
-      outcome,
-      ...(refusal === undefined ? {} : { code: refusal.code }),
-    })
-    if (refusal === undefined) continue
-    const { reply, fact } = toRefusal(new AppError(refusal.code, refusal.sentence))
-    const headers = [...(reply.headers ?? []), ...refusal.headers]
-    return { reply: { ...reply, reason: refusal.sentence, headers }, fact }
-  }
-  return undefined
+  await runToItsEnd(leg, invite, { application, user }, services)
 }
 
 async function route(
@@ -217,64 +198,24 @@ interface Session {
   readonly user: SipUser
 }
 
-async function runApplication(
-  leg: Leg,
-  invite: IncomingInvite,
-  session: Session,
-  services: CallServices,
-): Promise<void> {
-  const { clock, log, speech, audio } = services
-  const { application } = session
-  const { journal, signal } = leg
-  const hooks = new AppHooks({
-    account_sid: application.account_sid,
-    hooks: services.hooks,
-    parseVerbs: services.verbs,
-    journal,
-    clock,
-    log,
-  })
-  // The voice starts while the application is asked.
-  speech.warm?.()
-  const { verbs, base } = await firstVerbs(leg, invite, session, hooks, services)
-  if (leg.hasEnded) return
-  leg.status.announce(application.call_status_hook)
-  const loop = new VerbLoop({ journal, clock, signal })
-  const node = services.node()
-  const call = new ActiveCall({ leg, application, hooks, queue: loop, speech, audio, clock, node, base })
-  await loop.run(verbs, call)
-  if (leg.isAnswered) await leg.hangUp()
-  else leg.refuse(new AppError('application_ended', 'application ended without answering'))
-}
-
-async function firstVerbs(
+async function runToItsEnd(
   leg: Leg,
   { request, raw, remote }: IncomingInvite,
   { application, user }: Session,
-  hooks: AppHooks,
   services: CallServices,
-): Promise<{ readonly verbs: readonly RunnableVerb[]; readonly base: string | undefined }> {
-  const { call_hook: hook, app_json } = application
-  if (app_json !== null) {
-    leg.journal.note({ type: 'decision', rule: 'verbs of the application', outcome: 'app_json' })
-    const verbs = atLeastOne(parseAppJson(app_json, services.verbs), 'app_json of the application')
-    return { verbs, base: hook?.url }
-  }
-  if (hook === null) throw new AppError('no_application', 'the application has no call hook')
-  const payload = toCallHookPayload({
-    facts: leg.journal.facts,
-    application,
-    request,
-    raw,
-    remote,
-    authenticatedUser: `${user.username}@${user.realm}`,
-    publicIp: services.node().publicIp,
-  })
-  const { url, verbs, contentType } = await hooks.ask({ kind: 'call', hook, payload, signal: leg.signal })
-  return { verbs: atLeastOne(verbs, `the call hook (${contentType})`), base: url }
-}
-
-function atLeastOne(verbs: readonly RunnableVerb[], source: string): readonly RunnableVerb[] {
-  if (verbs.length === 0) throw new AppError('hook_invalid_payload', `${source} answered without verbs`)
-  return verbs
+): Promise<void> {
+  const question = (): object =>
+    toCallHookPayload({
+      facts: leg.journal.facts,
+      application,
+      request,
+      raw,
+      remote,
+      authenticatedUser: `${user.username}@${user.realm}`,
+      publicIp: services.node().publicIp,
+    })
+  const onAccepted = (): void => leg.status.announce(application.call_status_hook)
+  await runApplication({ leg, application, question, onAccepted }, services)
+  if (leg.isAnswered) await leg.hangUp()
+  else leg.refuse(new AppError('application_ended', 'application ended without answering'))
 }

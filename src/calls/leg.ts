@@ -5,25 +5,26 @@ import type { Logger } from '../lib/log.ts'
 import type { Media, MediaEvent, PlayOptions, PlayResult } from '../media/media.ts'
 import type { HeaderField, SipRequest } from '../sip/message/message.ts'
 import { reasonPhraseOf } from '../sip/message/reason-phrases.ts'
-import type { Dialog, DialogListener, IncomingInvite, Reply } from '../sip/sip.ts'
-import { byeHeaders } from './bye-headers.ts'
+import type { Dialog, DialogListener, Reply } from '../sip/sip.ts'
 import { sdpOf } from './invite.ts'
 import type { JournalWriter } from './journal-writer.ts'
+import { cancelledByCaller, givenUpByUs, hungUpByFarEnd, hungUpByUs, refusedByUs } from './leg-ends.ts'
+import type { LegEnd } from './leg-ends.ts'
 import { LegMedia } from './leg-media.ts'
 import { reasonHeader, toAppError, toProblem, toRefusal } from './refuse.ts'
 import type { Refusal } from './refuse.ts'
-import { reasonHeaderOf } from './reason-header.ts'
 import { digitOf } from './sip-digits.ts'
-import type { StatusChange, StatusReporter } from './status.ts'
+import type { StatusReporter } from './status.ts'
+import type { Unanswered } from './unanswered.ts'
 
 export interface LegOptions {
-  readonly invite: IncomingInvite
+  readonly unanswered: Unanswered
   readonly journal: JournalWriter
   readonly status: StatusReporter
   readonly media: Pick<Media, 'open'>
   readonly clock: Clock
   readonly log: Logger
-  /** After this long without another end, the platform hangs up. */
+  /** So long after the answer, without another end, the platform hangs up. */
   readonly maxCallMs: number
   readonly onEnded: (leg: Leg) => void
 }
@@ -38,14 +39,6 @@ export interface HangUpOptions {
   /** Goes out as X-Reason. */
   readonly reason?: string
 }
-
-/** Ends of calls as the record names them (calls.md §8). */
-export const terminations = {
-  farEnd: 'caller hungup',
-  ourEnd: 'called party hungup',
-  abandoned: 'caller abandoned',
-  failed: 'failed',
-} as const
 
 // One for all: the reason an abort makes by itself comes with a stack trace that nobody reads.
 const callEnded = new DOMException('the call has ended', 'AbortError')
@@ -73,11 +66,16 @@ export class Leg {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.closed = promise
     this.#resolveClosed = resolve
-    this.#cap = this.#startCap()
+    const { ms, reason } = options.unanswered.limit
+    this.#cap = this.#hangUpAfter(ms, reason)
   }
 
   get call_sid(): string {
     return this.journal.facts.started.call_sid
+  }
+
+  get #direction(): 'inbound' | 'outbound' {
+    return this.journal.facts.started.direction
   }
 
   get isAnswered(): boolean {
@@ -95,30 +93,27 @@ export class Leg {
 
   /** Sends 200. An offer that media cannot serve ends the leg; look at `hasEnded` afterwards. */
   async answer(): Promise<void> {
-    if (this.#state.state !== 'unanswered') return
-    const sdp = await this.#negotiate()
+    const { incoming } = this.#options.unanswered
+    if (this.#state.state !== 'unanswered' || incoming === undefined) return
+    const sdp = await this.#negotiate(sdpOf(incoming.request))
     if (sdp === undefined || this.#hasChanged()) return
-    const dialog = this.#options.invite.accept({ body: { type: 'application/sdp', content: sdp } })
-    this.#state = { state: 'answered', dialog, sinceMs: this.#options.clock.monotonic() }
-    dialog.listen(this.#dialogListener())
-    this.#cap.cancel()
-    this.#cap = this.#startCap()
-    this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
+    this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
   }
 
   /** Sends 183 with our SDP, once. */
   async startEarlyMedia(): Promise<void> {
-    if (this.#state.state !== 'unanswered' || this.#isEarly) return
-    const { invite } = this.#options
-    if (sdpOf(invite.request) === undefined) {
+    const { incoming } = this.#options.unanswered
+    if (this.#state.state !== 'unanswered' || incoming === undefined || this.#isEarly) return
+    const offer = sdpOf(incoming.request)
+    if (offer === undefined) {
       // An offer may not travel in an unreliable provisional response (RFC 3261 §13.2.1).
       this.journal.note({ type: 'note', sentence: 'no early media for an INVITE without an offer: answered' })
       return this.answer()
     }
-    const sdp = await this.#negotiate()
+    const sdp = await this.#negotiate(offer)
     if (sdp === undefined || this.#hasChanged()) return
     this.#isEarly = true
-    invite.progress({ status: 183, body: { type: 'application/sdp', content: sdp } })
+    incoming.progress({ status: 183, body: { type: 'application/sdp', content: sdp } })
     this.status.report({ call_status: 'early-media', sip_status: 183, sip_reason: reasonPhraseOf(183) })
   }
 
@@ -134,14 +129,10 @@ export class Leg {
 
   /** The stack has answered the CANCEL and sent 487. */
   cancelled(cancel: SipRequest): void {
-    this.#end(
-      { call_status: 'no-answer', sip_status: 487, sip_reason: reasonPhraseOf(487), ...causeOf(cancel) },
-      terminations.abandoned,
-      'caller',
-    )
+    this.#end(cancelledByCaller(cancel))
   }
 
-  /** Turns the call away: its refusal before the answer, BYE with X-Reason after it. */
+  /** Turns the call away: refusal or CANCEL before the answer, BYE with X-Reason after it. */
   refuse(error: unknown): void {
     this.refuseWith(toRefusal(toAppError(error, this.#options.log)))
   }
@@ -150,39 +141,48 @@ export class Leg {
     if (this.#state.state === 'ended') return
     this.journal.add(fact)
     if (this.#state.state === 'answered') return void this.hangUp({ reason: fact.sentence })
-    this.#options.invite.reject(reply)
-    this.#end({ call_status: 'failed', ...lineOf(reply) }, terminations.failed, 'jambonz')
+    void this.#withdraw(reply)
+    this.#end(refusedByUs(reply))
   }
 
   /** The application chooses the refusal: `sip:decline`. */
   decline(reply: Reply): void {
     if (this.#state.state !== 'unanswered') return
-    this.#options.invite.reject(reply)
-    this.#end({ call_status: 'failed', ...lineOf(reply) }, terminations.failed, 'jambonz')
+    void this.#withdraw(reply)
+    this.#end(refusedByUs(reply))
   }
 
-  /** Ends the leg now. The promise is the far end's word on the BYE. */
+  /** Ends the leg now. The promise is the far end's word on the BYE, or on the CANCEL. */
   async hangUp({ headers = [], reason }: HangUpOptions = {}): Promise<void> {
     const state = this.#state
     if (state.state === 'ended') return
     const fields = reason === undefined ? headers : [...headers, reasonHeader(reason)]
     if (state.state === 'answered') {
       const bye = state.dialog.bye(fields)
-      this.#end(
-        { call_status: 'completed', sip_status: 200, sip_reason: reasonPhraseOf(200) },
-        terminations.ourEnd,
-        'jambonz',
-      )
+      this.#end(hungUpByUs(this.#direction))
       return bye.catch((error: unknown) => this.#options.log.warn({ err: error }, 'BYE failed'))
     }
-    const reply = { status: 503, headers: fields }
-    this.#options.invite.reject(reply)
-    this.#end({ call_status: 'no-answer', ...lineOf(reply) }, terminations.failed, 'jambonz')
+    const reply = { status: this.#options.unanswered.hangUpStatus, headers: fields }
+    const withdrawn = this.#withdraw(reply)
+    this.#end(givenUpByUs(reply, this.#direction))
+    return withdrawn
   }
 
-  #startCap(): Timer {
+  #withdraw(reply: Reply): Promise<void> {
+    return this.#options.unanswered.withdraw(reply)
+  }
+
+  #answered(dialog: Dialog): void {
     const { clock, maxCallMs } = this.#options
-    return clock.after(maxCallMs, () => this.#hangUpBecause('Max Call Duration'))
+    this.#state = { state: 'answered', dialog, sinceMs: clock.monotonic() }
+    dialog.listen(this.#dialogListener())
+    this.#cap.cancel()
+    this.#cap = this.#hangUpAfter(maxCallMs, 'Max Call Duration')
+    this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
+  }
+
+  #hangUpAfter(ms: number, reason: string): Timer {
+    return this.#options.clock.after(ms, () => this.#hangUpBecause(reason))
   }
 
   #hangUpBecause(reason: string): void {
@@ -195,9 +195,9 @@ export class Leg {
     return this.#state.state !== 'unanswered'
   }
 
-  async #negotiate(): Promise<string | undefined> {
+  async #negotiate(offer: string | undefined): Promise<string | undefined> {
     try {
-      return await this.#media.negotiate(sdpOf(this.#options.invite.request))
+      return await this.#media.negotiate(offer)
     } catch (error) {
       this.refuse(error)
       return undefined
@@ -206,26 +206,12 @@ export class Leg {
 
   #dialogListener(): DialogListener {
     return {
-      ended: (bye) => this.#hungUp(bye),
+      ended: (bye) => this.#end(hungUpByFarEnd(bye, this.#direction)),
       confirmed: (ack) => void this.#confirmed(ack),
       failed: (reason) => this.#lost(reason),
       offered: (offer, request) => this.#offered(offer, request),
       requested: async (request) => this.#requested(request),
     }
-  }
-
-  #hungUp(bye: SipRequest): void {
-    this.#end(
-      {
-        call_status: 'completed',
-        sip_status: 200,
-        sip_reason: reasonPhraseOf(200),
-        ...causeOf(bye),
-        headers: byeHeaders(bye),
-      },
-      terminations.farEnd,
-      'caller',
-    )
   }
 
   async #confirmed(ack: SipRequest): Promise<void> {
@@ -239,11 +225,7 @@ export class Leg {
   /** The stack has given the dialog up and sent BYE. */
   #lost(reason: string): void {
     this.journal.note({ type: 'decision', rule: 'dialog lost', outcome: reason })
-    this.#end(
-      { call_status: 'completed', sip_status: 200, sip_reason: reasonPhraseOf(200) },
-      terminations.ourEnd,
-      'jambonz',
-    )
+    this.#end(hungUpByUs(this.#direction))
   }
 
   async #offered(offer: string | undefined, request: SipRequest): Promise<Reply> {
@@ -286,7 +268,7 @@ export class Leg {
   }
 
   /** The one place where a leg ends: whoever comes first decides how, everybody later is too late. */
-  #end(change: StatusChange, termination_reason: string, by: 'caller' | 'jambonz'): void {
+  #end({ change, termination_reason, by }: LegEnd): void {
     const state = this.#state
     if (state.state === 'ended') return
     this.#state = { state: 'ended' }
@@ -303,13 +285,4 @@ export class Leg {
     this.#resolveClosed(this.#media.close())
     this.#options.onEnded(this)
   }
-}
-
-function lineOf(reply: Reply): { sip_status: number; sip_reason: string } {
-  return { sip_status: reply.status, sip_reason: reply.reason ?? reasonPhraseOf(reply.status) }
-}
-
-function causeOf(message: SipRequest): { sip_reason_header?: string } {
-  const header = reasonHeaderOf(message)
-  return header === undefined ? {} : { sip_reason_header: header }
 }
