@@ -169,10 +169,10 @@ function acceptedSchema({ schema, presence, description, example, fallback }: Fi
 }
 
 function describeReply(reply: Reply, schemas: Record<string, JsonSchema>): Json {
-  const { description, schema, component } = reply
+  const { description, schema, component, mediaType = 'application/json' } = reply
   if (schema === undefined) return { description }
   const named = component === undefined ? schema : nameSchema(schema, component, schemas)
-  return { description, content: { 'application/json': { schema: named } } }
+  return { description, content: { [mediaType]: { schema: named } } }
 }
 
 /** Puts the record's schema under its name, and refers to it wherever the answer holds it. */

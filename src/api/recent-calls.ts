@@ -1,5 +1,4 @@
-// Records of calls that have ended, and the whole story of each.
-import { AppError } from '../lib/errors.ts'
+// Records of calls that have ended.
 import type { RecentCallRow } from '../storage/tables.ts'
 import { boolean, choice, integer, text, time } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
@@ -111,43 +110,6 @@ export const listRecentCallsOfProvider = defineRoute({
   },
 })
 
-export const getCallJournal = defineRoute({
-  method: 'GET',
-  path: '/Accounts/{AccountSid}/RecentCalls/{CallSid}/journal',
-  access: everyone,
-  operationId: 'getCallJournal',
-  tag: 'RecentCalls',
-  summary:
-    'Everything that happened in one call, live or ended: SIP messages, decisions, hooks, verbs, media.',
-  reply: {
-    status: 200,
-    description: 'Events in the order they happened.',
-    component: 'JournalEvent',
-    schema: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          seq: { type: 'integer', description: '1, 2, 3 ... without gaps.' },
-          at: moment,
-          type: word,
-        },
-        required: ['seq', 'at', 'type'],
-        additionalProperties: true,
-      },
-    },
-    isVaried: true,
-  },
-  errors: ['not_found'],
-  async handle({ account: { account_sid }, params: { CallSid }, caller, services }) {
-    const events =
-      services.calls.journal(account_sid, CallSid) ??
-      (await services.storage.journal.read(caller.tenancy, account_sid, CallSid))
-    if (events === undefined) throw new AppError('not_found', 'no such call')
-    return events
-  },
-})
-
 type WithoutUnset<Q> = { readonly [K in keyof Q]: Exclude<Q[K], null> }
 
 /** A query string has no null; the types of optional fields do. */
@@ -182,4 +144,4 @@ function toWire(row: RecentCallRow): Record<string, unknown> {
   }
 }
 
-export const recentCallRoutes = [listRecentCalls, listRecentCallsOfProvider, getCallJournal]
+export const recentCallRoutes = [listRecentCalls, listRecentCallsOfProvider]

@@ -1,7 +1,7 @@
 // An incoming INVITE from a SIP user: whose call it is, which application takes it, and that application's run
 // (calls.md §3.1 row 5, §3.3, §3.4). Every way out of here is an answer to the INVITE and, once the account is known, a record.
 import { AppError } from '../lib/errors.ts'
-import { createSid, randomHex } from '../lib/ids.ts'
+import { createSid, traceIdOf } from '../lib/ids.ts'
 import { headerOf } from '../sip/message/message.ts'
 import type { SipRequest } from '../sip/message/message.ts'
 import type { IncomingInvite, SipUser } from '../sip/sip.ts'
@@ -120,15 +120,16 @@ function openLeg(arrival: Arrival, account: AccountFacts, options: InboundOption
 function toStarted(arrival: Arrival, account: AccountFacts, services: CallServices): StartedFact {
   const { invite, attemptedAt } = arrival
   const { sipAddress, host, apiBaseUrl } = services.node()
+  const call_sid = createSid()
   return {
     type: 'started',
-    call_sid: createSid(),
+    call_sid,
     account_sid: account.account_sid,
     service_provider_sid: account.service_provider_sid,
     direction: 'inbound',
     ...partiesOf(invite.request),
     sip_call_id: invite.callId,
-    trace_id: randomHex(16),
+    trace_id: traceIdOf(call_sid),
     host,
     local_sip_address: sipAddress,
     remote_host: invite.remote.address,

@@ -40,8 +40,8 @@ export interface HttpRoute {
   readonly status: 200 | 201 | 202 | 204
   /** A handler that resolves with undefined is answered with 204 although `status` is another. */
   readonly mayBeEmpty?: boolean
-  /** The handler answers JSON text, in one piece or as a stream of pieces. */
-  readonly answersText?: boolean
+  /** The handler answers text or bytes of this media type, in one piece or as a stream of pieces, not a value to write as JSON. */
+  readonly mediaType?: string
   /** JSON Schema of the answer: members it does not name are left out. Without it the answer is sent as it is. */
   readonly replySchema?: object | undefined
   /** What this route tells of a failure in its own way, those before its handler included. */

@@ -211,7 +211,7 @@ function addRoute(
     ...(route.asRefusal === undefined ? {} : { errorHandler: createRouteRefusal(route.asRefusal, log) }),
     handler(request, reply) {
       reply.code(status)
-      if (route.answersText === true) reply.type(jsonType)
+      if (route.mediaType !== undefined) reply.type(route.mediaType)
       const answer = route.handle({
         params: request.params as Record<string, string>,
         query: request.query as Record<string, unknown>,

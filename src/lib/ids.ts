@@ -12,6 +12,18 @@ export function isSid(value: string): boolean {
   return sidPattern.test(value)
 }
 
+/** The trace a call begins: its sid as 32 hex digits (W3C Trace Context §3.2.2.3), so that either finds the other. */
+export function traceIdOf(call_sid: string): string {
+  return call_sid.replaceAll('-', '')
+}
+
+/** The call that began a trace; undefined when it is no trace id. */
+export function callSidOfTrace(trace_id: string): string | undefined {
+  const parts = /^(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/.exec(trace_id.toLowerCase())
+  const call_sid = parts?.slice(1).join('-')
+  return call_sid !== undefined && isSid(call_sid) ? call_sid : undefined
+}
+
 /** `bytes` random bytes as lower-case hex: tags, branches, nonces. */
 export function randomHex(bytes: number): string {
   return drawRandom(bytes).toString('hex')

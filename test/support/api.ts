@@ -34,6 +34,7 @@ export interface ApiAnswer {
   /** The parsed body; undefined when there was none. */
   readonly body: never
   readonly text: string
+  readonly bytes: Buffer
 }
 
 export interface ApiRequestOptions {
@@ -212,6 +213,7 @@ function createRequester(http: HttpServer): TestApi['request'] {
       status: answer.statusCode,
       headers: answer.headers as ApiAnswer['headers'],
       text,
+      bytes: answer.rawPayload,
       body: parsed as never,
     }
   }

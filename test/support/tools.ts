@@ -35,6 +35,11 @@ export const tools = {
     folders: '/usr/sbin',
     suites: ['dns (records of a realm, on BIND)', 'api (SipRealms, on BIND)'],
   },
+  tcpdump: {
+    command: 'tcpdump',
+    packages: ['tcpdump'],
+    suites: ['api (captures of calls, read by tcpdump)'],
+  },
   postgres: {
     command: 'initdb',
     packages: ['postgresql'],

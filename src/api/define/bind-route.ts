@@ -52,9 +52,9 @@ export function createRouteBinder(
       access: route.access,
       openToViewOnly: route.openToViewOnly,
       status: reply.status,
-      answersText: reply.isText === true,
+      ...(reply.mediaType === undefined ? {} : { mediaType: reply.mediaType }),
       mayBeEmpty: reply.whenEmpty !== undefined,
-      replySchema: reply.isVaried === true || reply.isText === true ? undefined : reply.schema,
+      replySchema: reply.isVaried === true || reply.mediaType !== undefined ? undefined : reply.schema,
       ...(route.asRefusal === undefined ? {} : { asRefusal: route.asRefusal }),
       async handle(request) {
         const key = requestKeyOf(request, route)

@@ -213,7 +213,13 @@ export async function toRecords(
 function listReply({ form, name }: ResourcePlan, isPaged: boolean): Reply {
   const array = { type: 'array', items: form.schema }
   if (!isPaged)
-    return { status: 200, description: 'All of them.', schema: array, component: name, isText: true }
+    return {
+      status: 200,
+      description: 'All of them.',
+      schema: array,
+      component: name,
+      mediaType: 'application/json',
+    }
   const count = { type: 'integer' }
   const envelope = {
     type: 'object',
@@ -225,6 +231,6 @@ function listReply({ form, name }: ResourcePlan, isPaged: boolean): Reply {
     description: 'All of them, or one page when `page` is given.',
     schema: { anyOf: [array, envelope] },
     component: name,
-    isText: true,
+    mediaType: 'application/json',
   }
 }

@@ -15,8 +15,8 @@ export interface Reply {
   readonly schema?: JsonSchema
   /** Under which name the document keeps the schema; of the members, when it is a list. */
   readonly component?: string
-  /** True where the handler answers JSON text, in one piece or as a stream of pieces. */
-  readonly isText?: boolean
+  /** Where the handler answers text or bytes, in one piece or as a stream of pieces: what they are. */
+  readonly mediaType?: string
   /** What 204 says, where a handler may also find nothing to answer with. */
   readonly whenEmpty?: string
   /** True where the answer has several forms, so that no one schema can write it. */
@@ -89,6 +89,7 @@ export interface RouteRequest<P extends string, Q extends Fields, B extends Fiel
   readonly address: string
   /** Aborts when the client has gone away. */
   readonly whenGone: () => AbortSignal
+  readonly head: HttpRequest['head']
 }
 
 export interface RouteDeclaration<P extends string, Q extends Fields, B extends Fields, A extends Access> {

@@ -85,7 +85,7 @@ export const provenElsewhere: Readonly<Record<string, Explanation>> = {
 }
 
 /** Parameters that name no record: any value of the right form is answered. */
-const names = new Set(['SipRealm', 'Client', 'PredefinedCarrierSid', 'SipCallId'])
+const names = new Set(['SipRealm', 'Client', 'PredefinedCarrierSid', 'SipCallId', 'Method'])
 const isTenantParameter = (name: string): boolean => name === 'AccountSid' || name === 'ServiceProviderSid'
 
 export function kindOf({ access, path, method, body }: ApiRoute): Kind | undefined {
@@ -162,6 +162,8 @@ function takesAccount({ body }: ApiRoute): boolean {
 
 /** Whether the path names something below its tenant. */
 function hasRecord({ path }: ApiRoute): boolean {
+  // The messages of a call that is not there are an empty list, but no capture.
+  if (path.endsWith('/pcap')) return true
   return parametersOf(path).some(({ name }) => !isTenantParameter(name) && !names.has(name))
 }
 

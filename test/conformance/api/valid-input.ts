@@ -3,7 +3,7 @@
 import type { AnyField, FieldFacts, Fields } from '../../../src/api/define/field.ts'
 import type { ApiRoute } from '../../../src/api/define/route.ts'
 import { apiRoutes } from '../../../src/api/index.ts'
-import { createSid } from '../../../src/lib/ids.ts'
+import { createSid, traceIdOf } from '../../../src/lib/ids.ts'
 import type { ApiAnswer, TestApi, TestTenant } from '../../support/api.ts'
 
 export type Values = Readonly<Record<string, unknown>>
@@ -67,7 +67,9 @@ const knownIds: Readonly<Record<string, (api: TestApi, tenant: TestTenant) => st
   ServiceProviderSid: (_api, { service_provider_sid }) => service_provider_sid,
   CallSid: makeCall,
   Client: () => 'reception',
-  SipCallId: () => 'a84b4c76e66710@example.com',
+  SipCallId: (api, tenant) => callIdOf(makeCall(api, tenant)),
+  TraceId: (api, tenant) => traceIdOf(makeCall(api, tenant)),
+  Method: () => 'invite',
   SipRealm: () => `s${++made}.sip.example.com`,
   PredefinedCarrierSid: async (api) => {
     const { body } = await api.get('/PredefinedCarriers', api.adminKey)
@@ -320,13 +322,17 @@ export function plainValue(name: string, { schema, kind, example }: FieldFacts, 
   return pattern === undefined || new RegExp(pattern, 'u').test(text) ? text : (example ?? text)
 }
 
+function callIdOf(call_sid: string): string {
+  return `${call_sid}@example.com`
+}
+
 /** A live call of the tenant, with a journal: what the call engine would have. */
 export function makeCall(api: TestApi, { account_sid, service_provider_sid }: TestTenant): string {
   const call_sid = createSid()
   api.calls.push({
     account_sid,
     service_provider_sid,
-    call_id: `${call_sid}@example.com`,
+    call_id: callIdOf(call_sid),
     call_sid,
     call_status: 'in-progress',
     direction: 'inbound',
@@ -339,6 +345,16 @@ export function makeCall(api: TestApi, { account_sid, service_provider_sid }: Te
     trace_id: 't1',
     local_sip_address: '127.0.0.1:5060',
   })
-  api.journals.set(call_sid, [])
+  api.journals.set(call_sid, [
+    {
+      seq: 1,
+      at: 1,
+      type: 'sip',
+      direction: 'received',
+      summary: 'INVITE',
+      remote: 'udp:192.0.2.1:5060',
+      raw: 'INVITE sip:1@example.com SIP/2.0\r\n\r\n',
+    },
+  ])
   return call_sid
 }

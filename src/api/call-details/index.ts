@@ -1,0 +1,220 @@
+// What happened in one call, in every form that somebody may want it: its journal, its SIP messages as a list or as a
+// capture file, its trace, its log.
+import { AppError } from '../../lib/errors.ts'
+import { callSidOfTrace } from '../../lib/ids.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import { toLog } from './log.ts'
+import { journalOf, journalsOf } from './journal.ts'
+import type { Owner, Reading } from './journal.ts'
+import { toPcap } from './pcap.ts'
+import { capturedIn, messagesIn } from './sip-messages.ts'
+import { toTrace } from './trace.ts'
+import { traceSchema } from './trace-schema.ts'
+
+const word = { type: 'string' }
+const moment = { type: 'integer', description: 'Epoch milliseconds.' }
+const messagesReply = {
+  status: 200,
+  description: 'The messages in the order they passed; total is 0 when there are none.',
+  component: 'CallDetail',
+  schema: {
+    type: 'object',
+    properties: {
+      total: { type: 'integer' },
+      messages: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            call_sid: word,
+            at: moment,
+            direction: { type: 'string', enum: ['received', 'sent'] },
+            summary: { type: 'string', description: 'INVITE, or 200 OK.' },
+            remote: word,
+            raw: { type: 'string', description: 'As it was on the wire.' },
+          },
+          required: ['call_sid', 'at', 'direction', 'summary', 'remote', 'raw'],
+        },
+      },
+    },
+    required: ['total', 'messages'],
+  },
+} as const
+
+const pcapReply = {
+  status: 200,
+  description: 'A capture file in the pcap format, with one packet for each SIP message.',
+  schema: { type: 'string', contentMediaType: 'application/vnd.tcpdump.pcap' },
+  mediaType: 'application/octet-stream',
+} as const
+
+const getCallJournal = defineRoute({
+  method: 'GET',
+  path: '/Accounts/{AccountSid}/RecentCalls/{CallSid}/journal',
+  access: everyone,
+  operationId: 'getCallJournal',
+  tag: 'RecentCalls',
+  summary:
+    'Everything that happened in one call, live or ended: SIP messages, decisions, hooks, verbs, media.',
+  reply: {
+    status: 200,
+    description: 'Events in the order they happened.',
+    component: 'JournalEvent',
+    schema: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          seq: { type: 'integer', description: '1, 2, 3 ... without gaps.' },
+          at: moment,
+          type: word,
+        },
+        required: ['seq', 'at', 'type'],
+        additionalProperties: true,
+      },
+    },
+    isVaried: true,
+  },
+  errors: ['not_found'],
+  handle: ({ account: { account_sid }, params: { CallSid: call_sid }, caller, services }) =>
+    journalOf({ account_sid, call_sid }, { caller, services }),
+})
+
+const getCallLog = defineRoute({
+  method: 'GET',
+  path: '/Accounts/{AccountSid}/RecentCalls/{CallSid}/logs',
+  access: everyone,
+  operationId: 'getCallLog',
+  tag: 'RecentCalls',
+  summary: 'The journal of a call as lines of text, to be read or searched.',
+  reply: {
+    status: 200,
+    description:
+      'One line for each event, oldest first: time, kind and facts. SIP messages are told by their first lines.',
+    component: 'CallLog',
+    schema: { type: 'array', items: word },
+  },
+  errors: ['not_found'],
+  handle: async ({ account: { account_sid }, params: { CallSid: call_sid }, caller, services }) =>
+    toLog(await journalOf({ account_sid, call_sid }, { caller, services })),
+})
+
+const getCallTrace = defineRoute({
+  method: 'GET',
+  path: '/Accounts/{AccountSid}/RecentCalls/trace/{TraceId}',
+  access: everyone,
+  operationId: 'getCallTrace',
+  tag: 'RecentCalls',
+  summary:
+    'A call as a trace: one span for the call, and one for each hook, verb, status and decision in it.',
+  reply: {
+    status: 200,
+    description: 'The spans; the first is the call.',
+    component: 'CallTrace',
+    schema: traceSchema,
+  },
+  errors: ['not_found'],
+  async handle({ account: { account_sid }, params: { TraceId }, caller, services }) {
+    const call_sid = callSidOfTrace(TraceId)
+    if (call_sid === undefined) throw new AppError('not_found', 'no such call')
+    return toTrace(call_sid, await journalOf({ account_sid, call_sid }, { caller, services }))
+  },
+})
+
+const getAccountCallDetail = defineRoute({
+  method: 'GET',
+  path: '/Accounts/{AccountSid}/RecentCalls/{SipCallId}',
+  access: everyone,
+  operationId: 'getAccountCallDetail',
+  tag: 'RecentCalls',
+  summary: 'The SIP messages of a call of an account.',
+  reply: messagesReply,
+  handle: ({ account: { account_sid }, params, caller, services }) =>
+    detailOf(params.SipCallId, { account_sid }, { caller, services }),
+})
+
+const getProviderCallDetail = defineRoute({
+  method: 'GET',
+  path: '/ServiceProviders/{ServiceProviderSid}/RecentCalls/{SipCallId}',
+  access: ['admin', 'service_provider'],
+  operationId: 'getServiceProviderCallDetail',
+  tag: 'RecentCalls',
+  summary: 'The SIP messages of a call of an account of a service provider.',
+  reply: messagesReply,
+  handle: ({ provider: { service_provider_sid }, params, caller, services }) =>
+    detailOf(params.SipCallId, { service_provider_sid }, { caller, services }),
+})
+
+const getAccountCallCapture = defineRoute({
+  method: 'GET',
+  path: '/Accounts/{AccountSid}/RecentCalls/{SipCallId}/{Method}/pcap',
+  access: everyone,
+  operationId: 'getAccountCallCapture',
+  tag: 'RecentCalls',
+  summary: 'The SIP messages of a call of an account, as a capture file. Method is `invite`.',
+  reply: pcapReply,
+  errors: ['not_found'],
+  async handle({ account: { account_sid }, params, head, caller, services }) {
+    const capture = await captureOf(params, { account_sid }, { caller, services })
+    head.header('content-disposition', attachment(params.SipCallId))
+    return capture
+  },
+})
+
+const getProviderCallCapture = defineRoute({
+  method: 'GET',
+  path: '/ServiceProviders/{ServiceProviderSid}/RecentCalls/{SipCallId}/{Method}/pcap',
+  access: ['admin', 'service_provider'],
+  operationId: 'getServiceProviderCallCapture',
+  tag: 'RecentCalls',
+  summary:
+    'The SIP messages of a call of an account of a service provider, as a capture file. Method is `invite`.',
+  reply: pcapReply,
+  errors: ['not_found'],
+  async handle({ provider: { service_provider_sid }, params, head, caller, services }) {
+    const capture = await captureOf(params, { service_provider_sid }, { caller, services })
+    head.header('content-disposition', attachment(params.SipCallId))
+    return capture
+  },
+})
+
+async function detailOf(sip_call_id: string, owner: Owner, reading: Reading): Promise<object> {
+  const journals = await journalsOf(sip_call_id, owner, reading)
+  const messages = journals.flatMap(({ leg: { call_sid }, events }) =>
+    messagesIn(events).map((message) => ({ call_sid, ...message })),
+  )
+  return { total: messages.length, messages }
+}
+
+interface CaptureWish {
+  readonly SipCallId: string
+  readonly Method: string
+}
+
+async function captureOf(
+  { SipCallId, Method }: CaptureWish,
+  owner: Owner,
+  reading: Reading,
+): Promise<Buffer> {
+  // Clients also ask for those of a registration; the messages of registrations are not kept.
+  const isKept = Method.toLowerCase() === 'invite'
+  const journals = isKept ? await journalsOf(SipCallId, owner, reading) : []
+  const messages = journals.flatMap(({ events }) => capturedIn(events))
+  if (messages.length === 0) throw new AppError('not_found', 'there are no messages of such a call')
+  return toPcap(messages)
+}
+
+/** A Call-ID is the far end's text: what could end the quoted string or the header is replaced. */
+function attachment(sip_call_id: string): string {
+  return `attachment; filename="callid-${sip_call_id.replace(/[^\w.@-]/g, '_')}.pcap"`
+}
+
+export const callDetailRoutes = [
+  getCallJournal,
+  getCallLog,
+  getCallTrace,
+  getAccountCallDetail,
+  getProviderCallDetail,
+  getAccountCallCapture,
+  getProviderCallCapture,
+]

@@ -1,0 +1,58 @@
+// The stories of calls: live ones from the call engine, ended ones from storage.
+import type { Caller } from '../../lib/caller.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Services, StoredEvent } from '../define/context.ts'
+
+export interface Leg {
+  readonly account_sid: string
+  readonly call_sid: string
+}
+
+export type Owner = { readonly account_sid: string } | { readonly service_provider_sid: string }
+
+export interface Reading {
+  readonly caller: Caller
+  readonly services: Services
+}
+
+/** An event with whatever facts it has. */
+export type Event = StoredEvent & Readonly<Record<string, unknown>>
+
+/** Throws not_found. */
+export async function journalOf(leg: Leg, reading: Reading): Promise<readonly Event[]> {
+  const events = await findJournal(leg, reading)
+  if (events === undefined) throw new AppError('not_found', 'no such call')
+  return events
+}
+
+/** The journals of the legs that share a Call-ID. */
+export async function journalsOf(
+  sip_call_id: string,
+  owner: Owner,
+  reading: Reading,
+): Promise<readonly { readonly leg: Leg; readonly events: readonly Event[] }[]> {
+  const legs = await legsOf(sip_call_id, owner, reading)
+  return Promise.all(legs.map(async (leg) => ({ leg, events: (await findJournal(leg, reading)) ?? [] })))
+}
+
+async function findJournal(
+  { account_sid, call_sid }: Leg,
+  { caller, services: { calls, storage } }: Reading,
+): Promise<readonly Event[] | undefined> {
+  const events =
+    calls.journal(account_sid, call_sid) ??
+    (await storage.journal.read(caller.tenancy, account_sid, call_sid))
+  return events as readonly Event[] | undefined
+}
+
+async function legsOf(
+  sip_call_id: string,
+  owner: Owner,
+  { caller, services: { calls, storage } }: Reading,
+): Promise<readonly Leg[]> {
+  const live =
+    'account_sid' in owner ? calls.list(owner.account_sid) : calls.listOfProvider(owner.service_provider_sid)
+  const ended = await storage.recentCalls.bySipCallId(caller.tenancy, owner, sip_call_id)
+  const legs = [...ended, ...live.filter(({ call_id }) => call_id === sip_call_id)]
+  return [...new Map(legs.map((leg) => [leg.call_sid, leg])).values()]
+}

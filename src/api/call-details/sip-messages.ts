@@ -1,0 +1,37 @@
+// The SIP messages in a journal: as the API lists them, and as packets between two ends.
+import type { Event } from './journal.ts'
+import type { CapturedMessage, Endpoint } from './pcap.ts'
+
+export function messagesIn(events: readonly Event[]): object[] {
+  return events.flatMap(({ type, at, direction, summary, remote, raw }) =>
+    type === 'sip' ? [{ at, direction, summary, remote, raw }] : [],
+  )
+}
+
+export function capturedIn(events: readonly Event[]): CapturedMessage[] {
+  const started = events.find(({ type }) => type === 'started')
+  const local = toEndpoint(String(started?.['local_sip_address']))
+  return events.flatMap(({ type, at, direction, remote, raw }): CapturedMessage[] => {
+    if (type !== 'sip') return []
+    const [transport, place] = splitRemote(String(remote))
+    const far = toEndpoint(place)
+    const [from, to] = direction === 'sent' ? [local, far] : [far, local]
+    return [{ at, transport: transport === 'tcp' ? 'tcp' : 'udp', from, to, text: String(raw) }]
+  })
+}
+
+/** `udp:192.0.2.1:5060`, as the journal writes it. */
+function splitRemote(remote: string): readonly [string, string] {
+  const end = remote.indexOf(':')
+  return [remote.slice(0, end), remote.slice(end + 1)]
+}
+
+/** Of `192.0.2.1:5060`, `2001:db8::1:5060` (as the journal writes it) or `[2001:db8::1]:5060`. */
+function toEndpoint(place: string): Endpoint {
+  const end = place.lastIndexOf(':')
+  const port = Number(place.slice(end + 1))
+  return {
+    address: place.slice(0, Math.max(end, 0)).replace(/^\[|\]$/g, ''),
+    port: Number.isInteger(port) && port >= 0 && port <= 65_535 ? port : 0,
+  }
+}

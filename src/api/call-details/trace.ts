@@ -1,0 +1,120 @@
+// A call's journal as a trace: spans in the JSON form of OpenTelemetry, grouped as portals of this API draw them.
+import { traceIdOf } from '../../lib/ids.ts'
+import type { Event } from './journal.ts'
+
+export interface Span {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly name: string
+  readonly kind: 'SPAN_KIND_SERVER' | 'SPAN_KIND_CLIENT' | 'SPAN_KIND_INTERNAL'
+  /** Nanoseconds since 1970 as text: too large for a number. */
+  readonly startTimeUnixNano: string
+  readonly endTimeUnixNano: string
+  readonly attributes: readonly Attribute[]
+}
+
+export interface Attribute {
+  readonly key: string
+  readonly value:
+    { readonly stringValue: string } | { readonly doubleValue: number } | { readonly boolValue: boolean }
+}
+
+/** Events that last: what each ends with, and under which name it is shown. */
+const lasting: Readonly<
+  Record<string, { readonly ends: readonly string[]; readonly name: (event: Event) => string }>
+> = {
+  'hook-asked': { ends: ['hook-answered', 'hook-failed'], name: ({ hook }) => `hook ${String(hook)}` },
+  'verb-started': { ends: ['verb-ended'], name: ({ verb }) => `verb ${String(verb)}` },
+}
+
+/** Events of one moment that somebody who looks at a call wants to see between the others. */
+const momentary: Readonly<Record<string, (event: Event) => string>> = {
+  status: ({ call_status }) => `status ${String(call_status)}`,
+  decision: ({ rule }) => `decision ${String(rule)}`,
+  digit: ({ digit }) => `digit ${String(digit)}`,
+  refusal: ({ code }) => `refusal ${String(code)}`,
+  problem: ({ code }) => `problem ${String(code)}`,
+}
+
+/** `events` are those of one call, in their order; none make no trace. */
+export function toTrace(call_sid: string, events: readonly Event[]): object {
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: [{ key: 'service.name', value: { stringValue: 'switchhook' } }] },
+        instrumentationLibrarySpans: [
+          {
+            instrumentationLibrary: { name: 'journal', version: '1' },
+            spans: toSpans(call_sid, events),
+          },
+        ],
+      },
+    ],
+  }
+}
+
+function toSpans(call_sid: string, events: readonly Event[]): Span[] {
+  const traceId = traceIdOf(call_sid)
+  const first = events[0]
+  const last = events.at(-1)
+  if (first === undefined || last === undefined) return []
+  const root = spanIdOf(traceId, first)
+  const span = (
+    { name, kind }: Pick<Span, 'name' | 'kind'>,
+    begin: Event,
+    end: Event,
+    parentSpanId?: string,
+  ): Span => ({
+    traceId,
+    spanId: spanIdOf(traceId, begin),
+    ...(parentSpanId === undefined ? {} : { parentSpanId }),
+    name,
+    kind,
+    startTimeUnixNano: toNano(begin.at),
+    endTimeUnixNano: toNano(end.at),
+    attributes: attributesOf(begin === end ? begin : { ...begin, ...end }),
+  })
+  const call = span({ name: `${String(first['direction'])} call`, kind: 'SPAN_KIND_SERVER' }, first, last)
+  const inner = events.flatMap((event, index) => {
+    const long = lasting[event.type]
+    if (long !== undefined) {
+      const end = endOf(event, events.slice(index + 1), long.ends) ?? last
+      const kind = event.type === 'hook-asked' ? 'SPAN_KIND_CLIENT' : 'SPAN_KIND_INTERNAL'
+      return [span({ name: long.name(event), kind }, event, end, root)]
+    }
+    const name = momentary[event.type]?.(event)
+    return name === undefined ? [] : [span({ name, kind: 'SPAN_KIND_INTERNAL' }, event, event, root)]
+  })
+  return [call, ...inner]
+}
+
+/** The next end of the same hook or verb: neither runs twice at once in a call. */
+function endOf(begin: Event, later: readonly Event[], ends: readonly string[]): Event | undefined {
+  return later.find(
+    (event) =>
+      ends.includes(event.type) && event['hook'] === begin['hook'] && event['verb'] === begin['verb'],
+  )
+}
+
+/** 8 bytes: the trace's first four and the event's number, so that two legs in one trace never share a span. */
+function spanIdOf(traceId: string, { seq }: Event): string {
+  return traceId.slice(0, 8) + seq.toString(16).padStart(8, '0')
+}
+
+function toNano(ms: number): string {
+  return `${ms}000000`
+}
+
+const frame = new Set(['seq', 'at', 'type'])
+
+/** The facts that are one value; lists as text. */
+function attributesOf(event: Event): Attribute[] {
+  return Object.entries(event).flatMap(([key, value]): Attribute[] => {
+    if (frame.has(key)) return []
+    if (typeof value === 'string') return [{ key, value: { stringValue: value } }]
+    if (typeof value === 'number') return [{ key, value: { doubleValue: value } }]
+    if (typeof value === 'boolean') return [{ key, value: { boolValue: value } }]
+    return Array.isArray(value) ? [{ key, value: { stringValue: value.join(', ') } }] : []
+  })
+}
