@@ -167,10 +167,13 @@ onEachStore(({ open: openTestStorage }) => {
   })
 
   describe('while the database refuses', () => {
-    it('one batch that breaks a rule costs no other call its record', async () => {
+    it.each([
+      ['that breaks a rule', { trunk: null }],
+      ['of a value that no column can hold', { trunk: undefined }],
+    ])('one batch %s costs no other call its record', async (_, fault) => {
       const [bad, good] = [createSid(), createSid()]
       const { calls, recentCalls } = test.storage
-      const broken = { ...record(bad), trunk: null } as unknown as RecentCall
+      const broken = { ...record(bad), ...fault } as unknown as RecentCall
       calls.write(batch(bad, { events: [event(1)], record: broken }), 'now')
       calls.write(batch(good, { events: [event(1)], record: record(good) }), 'now')
       await calls.flush()

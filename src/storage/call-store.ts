@@ -93,7 +93,7 @@ export function createCallStore({ database, vault, clock, log }: CallStoreOption
         await commit(batches)
         waiting = waiting.slice(batches.length)
       } catch (error) {
-        if (database.brokenRule(error) === undefined) {
+        if (!isOurMistake(error)) {
           log.error({ err: error, waiting: waiting.length }, 'call records could not be written')
           writer.forget(batches)
           timer ??= clock.after(retryMs, begin)
@@ -107,6 +107,11 @@ export function createCallStore({ database, vault, clock, log }: CallStoreOption
       log.error({ dropped }, 'journal events were dropped while the database did not answer')
       dropped = 0
     }
+  }
+
+  /** Will fail however often it is tried: a rule of the database, or a value that no column can hold. */
+  function isOurMistake(error: unknown): boolean {
+    return database.brokenRule(error) !== undefined || error instanceof TypeError
   }
 
   async function commit(batches: readonly CallBatch[]): Promise<void> {
@@ -124,13 +129,13 @@ export function createCallStore({ database, vault, clock, log }: CallStoreOption
       .catch((error: unknown) => log.error({ err: error }, 'call records are not on the disk'))
   }
 
-  /** One batch breaks a rule of the database: that is a mistake of ours, and no other call may pay for it. */
+  /** One batch cannot be written: that is a mistake of ours, and no other call may pay for it. */
   async function commitOneByOne(batches: readonly CallBatch[]): Promise<void> {
     for (const batch of batches) {
       try {
         await commit([batch])
       } catch (error) {
-        if (database.brokenRule(error) === undefined) throw error
+        if (!isOurMistake(error)) throw error
         log.error({ err: error, call_sid: batch.call_sid }, 'call batch was refused by the database')
       }
     }

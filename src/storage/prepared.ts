@@ -34,7 +34,7 @@ export function prepare(query: Compilable): Prepared {
       const bound: Parameter[] = []
       for (const parameter of parameters) {
         const value = parameter instanceof Slot ? values[parameter.name] : (parameter as Parameter)
-        if (value === undefined) throw new Error('a prepared query was run without one of its values')
+        if (value === undefined) throw new TypeError('a prepared query was run without one of its values')
         bound.push(value)
       }
       return session.all(sql, bound)
