@@ -48,6 +48,8 @@ export function openPool(url: string, name: string, log: Logger, max = maxConnec
   pool.on('connect', (client) => client.on('error', () => undefined))
 
   async function connect(): Promise<PoolClient> {
+    // Ours to avoid, and no outage: the same as with the embedded database.
+    if (pool.ending) throw new Error('storage is stopped')
     if (pool.waitingCount >= maxWaiting)
       throw new AppError('overloaded', 'too many requests are waiting for the database')
     try {

@@ -14,16 +14,23 @@ export async function runInSession<R>(
 ): Promise<R> {
   let hasEnded = false
   let failure: { readonly error: unknown } | undefined
+  async function runNext(sql: string, parameters: readonly Parameter[]): Promise<Cells[]> {
+    if (hasEnded) throw new Error('a repository was used after its transaction had ended')
+    if (failure !== undefined) throw failure.error
+    try {
+      return await run(sql, parameters)
+    } catch (error) {
+      failure = { error }
+      throw error
+    }
+  }
+  // A connection carries one statement at a time. Of several that were begun at once, those behind a failure never run.
+  let last: Promise<unknown> = Promise.resolve()
   const session: Session = {
-    async all(sql, parameters) {
-      if (hasEnded) throw new Error('a repository was used after its transaction had ended')
-      if (failure !== undefined) throw failure.error
-      try {
-        return await run(sql, parameters)
-      } catch (error) {
-        failure = { error }
-        throw error
-      }
+    all(sql, parameters) {
+      const answer = last.then(() => runNext(sql, parameters))
+      last = answer.catch(() => undefined)
+      return answer
     },
   }
   const deadline = Promise.withResolvers<never>()
