@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../test/support/api.ts'
 import type { ApiAnswer, TestApi } from '../../test/support/api.ts'
@@ -52,7 +50,7 @@ describe('a POST with an Idempotency-Key', () => {
     const { body } = await post('/ApiKeys', 'k1', { account_sid: api.own.account_sid })
     await post('/Clients', 'k2', client('alice'))
     const { token } = body as { readonly token: string }
-    const stored = await readFile(join(api.dataDir, 'switchhook.db-wal'), 'latin1')
+    const stored = await api.contents()
     expect(stored).toContain('k1')
     for (const secret of [token, 'planted-client-password']) expect(stored).not.toContain(secret)
   })

@@ -1,10 +1,10 @@
 // For tests: storage over a real database, in a file of a temporary folder or on a PostgreSQL server of the tests' own.
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { DatabaseSync } from 'node:sqlite'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe } from 'vitest'
-import { createTestDatabase } from '../../test/support/databases.ts'
+import { storePlaces } from '../../test/support/stores.ts'
+import type { StoreName, StorePlace } from '../../test/support/stores.ts'
 import { isMissing } from '../../test/support/tools.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import type { Tenancy } from '../lib/caller.ts'
@@ -13,70 +13,39 @@ import { silentLogger } from '../lib/log.ts'
 import { createStorage } from './create-storage.ts'
 import type { PlatformStorage, StorageOptions } from './create-storage.ts'
 
-export interface TestStorage {
+export interface TestStorage extends Pick<StorePlace, 'query' | 'contents'> {
   readonly storage: PlatformStorage
   readonly dataDir: string
   /** Stops it, if it runs, and starts another over the same data. */
   reopen(options?: Partial<StorageOptions>): Promise<PlatformStorage>
-  /** Runs a statement beside the storage, as somebody would who has got hold of the database. */
-  query(sql: string): Promise<Record<string, unknown>[]>
-  /** Everything that is stored, as a thief of the disk would read it. */
-  contents(): Promise<string>
   /** Stops it and removes the data. */
   close(): Promise<void>
 }
 
 export interface TestStore {
-  readonly name: 'SQLite' | 'PostgreSQL'
+  readonly name: StoreName
   readonly open: (options?: Partial<StorageOptions>) => Promise<TestStorage>
 }
 
-const sqliteStore: TestStore = {
-  name: 'SQLite',
-  open: (options) =>
-    openOver(options, async (dataDir) => ({
-      query: async (sql) => {
-        const file = new DatabaseSync(join(dataDir, 'switchhook.db'))
-        try {
-          return file.prepare(sql).all()
-        } finally {
-          file.close()
-        }
-      },
-      contents: async () => {
-        const files = await Promise.all(
-          ['switchhook.db', 'switchhook.db-wal'].map((name) => readFile(join(dataDir, name), 'latin1')),
-        )
-        return files.join('')
-      },
-      remove: () => Promise.resolve(),
-    })),
-}
-
-const postgresStore: TestStore = {
-  name: 'PostgreSQL',
-  open: (options) => openOver(options, createTestDatabase),
-}
+const onStore = (name: StoreName): TestStore => ({
+  name,
+  open: (options) => openOver(storePlaces[name], options),
+})
 
 /** Declares the tests once for each store that there is. */
 export function onEachStore(declare: (store: TestStore) => void): void {
-  describe('on SQLite', () => declare(sqliteStore))
-  describe.skipIf(isMissing('postgres'))('on PostgreSQL', () => declare(postgresStore))
+  describe('on SQLite', () => declare(onStore('SQLite')))
+  describe.skipIf(isMissing('postgres'))('on PostgreSQL', () => declare(onStore('PostgreSQL')))
 }
 
 /** For tests that one store is enough for. */
 export function openTestStorage(options?: Partial<StorageOptions>): Promise<TestStorage> {
-  return sqliteStore.open(options)
-}
-
-interface Place extends Pick<TestStorage, 'query' | 'contents'> {
-  readonly url?: string
-  remove(): Promise<void>
+  return openOver(storePlaces.SQLite, options)
 }
 
 async function openOver(
+  makePlace: (dataDir: string) => Promise<StorePlace>,
   options: Partial<StorageOptions> = {},
-  makePlace: (dataDir: string) => Promise<Place>,
 ): Promise<TestStorage> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-storage-'))
   const place = await makePlace(dataDir)

@@ -1,8 +1,9 @@
-// A platform for API tests: the real HTTP server over the real database in a temporary folder, with two providers,
+// A platform for API tests: the real HTTP server over the store of the running vitest project, with two providers,
 // their accounts and a caller of every kind. Calls and registrations are lists that a test fills.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inject } from 'vitest'
 import { createHttp } from '../../src/api/create-api.ts'
 import type { RegisteredPhone } from '../../src/api/define/context.ts'
 import type { OperatorRules } from '../../src/api/define/operator-rules.ts'
@@ -27,6 +28,8 @@ import { parseVerbs } from '../../src/verbs/index.ts'
 import type { RealmRecords } from '../../src/dns/realm-records.ts'
 import type { AppEnv } from '../../src/webhooks/app-env.ts'
 import { documented } from './documented.ts'
+import { storePlaces } from './stores.ts'
+import type { StorePlace } from './stores.ts'
 
 export interface ApiAnswer {
   readonly status: number
@@ -51,9 +54,8 @@ export interface TestTenant {
   readonly providerKey: string
 }
 
-export interface TestApi {
+export interface TestApi extends Pick<StorePlace, 'contents'> {
   readonly http: HttpServer
-  /** Where the database is. */
   readonly dataDir: string
   readonly storage: PlatformStorage
   readonly clock: Clock
@@ -106,7 +108,8 @@ export interface TestApiOptions {
 export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { clock = systemClock, log = silentLogger } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-api-'))
-  const storage = createStorage({ dataDir, clock, log })
+  const place = await storePlaces[inject('store')](dataDir)
+  const storage = createStorage({ dataDir, databaseUrl: place.url, clock, log })
   await storage.start()
   const live = createLiveState()
   const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log })
@@ -145,6 +148,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
   return {
     http,
     dataDir,
+    contents: () => place.contents(),
     storage,
     clock,
     ...tenants,
@@ -182,6 +186,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       await speech.stop()
       await outgoing.close()
       await storage.stop()
+      await place.remove()
       await rm(dataDir, { recursive: true, force: true })
     },
   }

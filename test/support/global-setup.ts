@@ -1,10 +1,16 @@
-// Around a whole test run: one PostgreSQL server, started when the first test asks for it and stopped at the end.
+// Around a whole test run: one PostgreSQL server with a migrated database to copy, started when the first test asks for
+// it and stopped at the end.
 import { createServer } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { startPostgres } from './postgres.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLogger } from '../../src/lib/log.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import { openPostgres } from '../../src/storage/postgres.ts'
+import type { ServerOfRun } from './databases.ts'
+import { runOn, startPostgres } from './postgres.ts'
 import type { PostgresServer } from './postgres.ts'
 
 declare module 'vitest' {
@@ -18,11 +24,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-tests-'))
   const path = join(folder, 'desk')
   let started: Promise<PostgresServer> | undefined
+  let asked: Promise<ServerOfRun> | undefined
   const desk = createServer((socket) => {
     socket.on('error', () => undefined)
     started ??= startPostgres()
-    started.then(
-      (server) => socket.end(JSON.stringify({ folder: server.folder })),
+    asked ??= started.then(migrateTemplate)
+    asked.then(
+      (server) => socket.end(JSON.stringify(server)),
       (error: unknown) => socket.end(JSON.stringify({ error: String(error) })),
     )
   })
@@ -34,4 +42,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await server?.stop()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+async function migrateTemplate(server: PostgresServer): Promise<ServerOfRun> {
+  const template = 'migrated'
+  await runOn(server.url('postgres'), `create database ${template}`)
+  const database = await openPostgres({
+    url: server.url(template),
+    clock: systemClock,
+    log: silentLogger,
+    migrate,
+  })
+  // A database in use cannot be copied.
+  await database.close()
+  return { folder: server.folder, template }
 }

@@ -1,9 +1,11 @@
-// A PostgreSQL server of the tests' own: private data, a private socket, ended by its pid. Commits are synced.
+// A PostgreSQL server of the tests' own: private data, a private socket, ended by its pid. Nothing is synced: its data
+// never outlive it.
 import { spawnSync } from 'node:child_process'
 import { chownSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { ToolProcess } from './processes.ts'
 import { commandPath, tools } from './tools.ts'
 
@@ -16,6 +18,9 @@ export interface PostgresServer {
 }
 
 const superuser = 'postgres'
+
+// A storage opens at most 14 connections, a test at most three storages, and there is at most one worker for each core.
+const maxConnections = 50 + 50 * availableParallelism()
 
 export async function startPostgres(): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'switchhook-pg-'))
@@ -38,8 +43,9 @@ export async function startPostgres(): Promise<PostgresServer> {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: folder,
-    fsync: 'on',
-    max_connections: '100',
+    fsync: 'off',
+    full_page_writes: 'off',
+    max_connections: String(maxConnections),
     shared_buffers: '32MB',
     autovacuum: 'off',
   }
@@ -64,6 +70,18 @@ export async function startPostgres(): Promise<PostgresServer> {
 
 export function postgresUrl(folder: string, database: string): string {
   return `postgres://${superuser}@${encodeURIComponent(folder)}/${database}`
+}
+
+/** Runs one statement on a connection of its own, as the server's superuser. */
+export async function runOn(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(sql)
+    return rows
+  } finally {
+    await client.end()
+  }
 }
 
 function binary(name: string): string {

@@ -46,6 +46,7 @@ export const tools = {
     folders: '/usr/lib/postgresql/*/bin',
     suites: [
       'journeys/postgres',
+      'api, conformance on PostgreSQL',
       'storage on PostgreSQL (repositories, tenancy, call store, outbox, call records, audit log, idempotency)',
     ],
   },

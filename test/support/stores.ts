@@ -1,0 +1,53 @@
+// The two stores that the platform runs on, each with a fresh place for one test: a file of its own, or a database of
+// its own on the server that the test run shares.
+import { readFile } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { join } from 'node:path'
+import { createMigratedDatabase } from './databases.ts'
+
+export type StoreName = 'SQLite' | 'PostgreSQL'
+
+export interface StorePlace {
+  /** Of the database; undefined for the embedded one, which lies in the data folder. */
+  readonly url: string | undefined
+  /** Runs a statement beside the storage, as somebody would who has got hold of the database. */
+  query(sql: string): Promise<Record<string, unknown>[]>
+  /** Everything that is stored, as a thief of the disk would read it. */
+  contents(): Promise<string>
+  /** Ends every connection to it and removes what does not lie in the data folder. */
+  remove(): Promise<void>
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Of the project (vitest.config.ts): where tests keep their data that run on either store. */
+    readonly store: StoreName
+  }
+}
+
+export const storePlaces: Readonly<Record<StoreName, (dataDir: string) => Promise<StorePlace>>> = {
+  SQLite: async (dataDir) => sqlitePlace(dataDir),
+  PostgreSQL: createMigratedDatabase,
+}
+
+const databaseFile = 'switchhook.db'
+
+function sqlitePlace(dataDir: string): StorePlace {
+  return {
+    url: undefined,
+    async query(sql) {
+      const file = new DatabaseSync(join(dataDir, databaseFile))
+      try {
+        return file.prepare(sql).all()
+      } finally {
+        file.close()
+      }
+    },
+    async contents() {
+      const names = [databaseFile, `${databaseFile}-wal`]
+      const files = await Promise.all(names.map((name) => readFile(join(dataDir, name), 'latin1')))
+      return files.join('')
+    },
+    remove: () => Promise.resolve(),
+  }
+}
