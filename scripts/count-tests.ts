@@ -1,10 +1,24 @@
-// Reads the machine-readable result of the tests and prints the one line that CI ends with.
+// Reads the machine-readable result of the tests, names those that passed at their second try only, and prints the one
+// line that CI ends with.
 import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 
 interface TestResult {
   readonly numPassedTests: number
   readonly numFailedTests: number
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[]
+  readonly testResults: readonly FileResult[]
+}
+
+interface FileResult {
+  /** The path of the file. */
+  readonly name: string
+  readonly status: string
+  readonly assertionResults: readonly {
+    readonly fullName: string
+    readonly status: string
+    /** Of every try, the failed ones before a good one included. */
+    readonly failureMessages: readonly string[]
+  }[]
 }
 
 const [path, exitCode] = process.argv.slice(2)
@@ -17,8 +31,7 @@ function read(): TestResult | undefined {
   }
 }
 
-function count(): { passed: number; failed: number } {
-  const result = read()
+function count(result: TestResult | undefined): { passed: number; failed: number } {
   if (result === undefined) return { passed: 0, failed: 1 }
   // A file that could not even be loaded has no tests to fail, so it counts as one.
   const broken = result.testResults.filter(
@@ -29,6 +42,21 @@ function count(): { passed: number; failed: number } {
   return { passed: result.numPassedTests, failed: failed === 0 && exitCode !== '0' ? 1 : failed }
 }
 
-const { passed, failed } = count()
+/** `file: test: why the first try failed`, one for each test. */
+function secondTries({ testResults }: TestResult): string[] {
+  return testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
+      .map(({ fullName, failureMessages }) => {
+        const [reason = ''] = (failureMessages[0] ?? '').split('\n')
+        return `${relative(process.cwd(), name)}: ${fullName}: ${reason}`
+      }),
+  )
+}
+
+const result = read()
+for (const test of result === undefined ? [] : secondTries(result))
+  console.log(`needed a second try: ${test}`)
+const { passed, failed } = count(result)
 console.log(`tests: ${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 ? 1 : 0
