@@ -1,6 +1,6 @@
 // docs/reference/openapi.json and resources.md, from src/api/.
 import { apiRoutes } from '../../src/api/index.ts'
-import { createOpenApi } from '../../src/api/openapi.ts'
+import { createOpenApi } from '../../src/api/openapi/create-openapi.ts'
 import { page, propertyTable, table } from './page.ts'
 import type { Schema } from './page.ts'
 

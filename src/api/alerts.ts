@@ -1,6 +1,7 @@
 // What went wrong lately and somebody should know of, newest first.
 import type { AlertQuery } from '../storage/alerts.ts'
 import type { AlertRow } from '../storage/tables.ts'
+import { moment, whole, word, wordOrNull } from './define/described.ts'
 import { choice, integer, time } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
@@ -33,7 +34,7 @@ const alertTypes = [
 const query = {
   page: integer({ min: 1, max: 10_000_000 }).describe('From 1.'),
   count: integer({ min: 1, max: 500 }).describe('Alerts on a page.'),
-  alert_type: choice(alertTypes).optional(),
+  alert_type: choice(alertTypes).optional().describe('Only alerts of this kind.'),
   days: integer({ min: 1, max: 36_500 })
     .optional()
     .describe('Only the last N times 24 hours; overrides start and end.'),
@@ -41,8 +42,6 @@ const query = {
   end: time().optional().describe('At this moment or earlier.'),
 }
 
-const word = { type: 'string' }
-const whole = { type: 'integer' }
 const reply = {
   status: 200,
   description: 'The page. Alerts are kept for 30 days.',
@@ -50,22 +49,23 @@ const reply = {
   schema: {
     type: 'object',
     properties: {
-      total: whole,
-      page_size: whole,
-      page: whole,
+      total: whole('Alerts that match.'),
+      page_size: whole('The count asked for.'),
+      page: whole('The page asked for, from 1.'),
       data: {
         type: 'array',
+        description: 'The alerts, newest first.',
         items: {
           type: 'object',
           properties: {
-            time: { type: 'string', format: 'date-time' },
-            account_sid: { type: ['string', 'null'] },
-            service_provider_sid: word,
-            alert_type: word,
-            message: word,
-            detail: { type: ['string', 'null'] },
-            vendor: word,
-            call_sid: { type: 'string', description: 'The call it happened in.' },
+            time: moment('When it was raised.'),
+            account_sid: wordOrNull('The account it is about; null: the service provider as a whole.'),
+            service_provider_sid: word('The service provider it is about, or that of the account.'),
+            alert_type: word('What kind of failure it was: `webhook-failure`, `account-call-limit` ...'),
+            message: word('What went wrong, in a sentence.'),
+            detail: wordOrNull('What else is known of it.'),
+            vendor: word('The speech vendor that failed.'),
+            call_sid: word('The call it happened in.'),
           },
           required: ['time', 'service_provider_sid', 'alert_type', 'message', 'detail'],
         },

@@ -7,7 +7,8 @@ import type { Repositories, Row } from '../storage/storage.ts'
 import { demandQuota } from './define/operator-rules.ts'
 import { defineResource } from './define/resource.ts'
 import { defineRoute, everyone } from './define/route.ts'
-import { sid, text, time } from './define/fields.ts'
+import { id, word } from './define/described.ts'
+import { createdAt, recordSid, sid, text, time } from './define/fields.ts'
 
 // The length of a whole key, so that the mask looks like one.
 const tokenLength = 36
@@ -23,18 +24,24 @@ export const apiKeys = defineResource({
   // Above an account, its keys are listed with it.
   list: { where: ({ tenancy }) => (tenancy.level === 'account' ? {} : { account_sid: null }) },
   fields: {
-    api_key_sid: sid().readOnly(),
+    api_key_sid: recordSid(),
     token: text({ max: 255 })
       .readOnly()
       .from('token_prefix')
       .masked((prefix) => prefix.padEnd(tokenLength, 'x'))
       .describe('The first characters; the whole key is shown only when it is made.')
       .example('3f2a9cxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'),
-    account_sid: sid().nullable().readOnly(),
-    service_provider_sid: sid().nullable().readOnly(),
-    expires_at: time().nullable().readOnly(),
-    last_used: time().nullable().readOnly().describe('To the minute.'),
-    created_at: time().readOnly(),
+    account_sid: sid().nullable().readOnly().describe('The account it speaks for.'),
+    service_provider_sid: sid()
+      .nullable()
+      .readOnly()
+      .describe('The service provider it speaks for; with account_sid null too, it is an administrator.'),
+    expires_at: time().nullable().readOnly().describe('From when on it is refused; null: never.'),
+    last_used: time()
+      .nullable()
+      .readOnly()
+      .describe('The last request that carried it, to the minute; null: none yet.'),
+    created_at: createdAt(),
   },
 })
 
@@ -46,7 +53,7 @@ export const createApiKey = defineRoute({
   tag: 'ApiKeys',
   summary: 'Makes an API key for an account, for a service provider, or for the platform.',
   body: {
-    account_sid: sid().optional(),
+    account_sid: sid().optional().describe('The account that the key speaks for.'),
     service_provider_sid: sid()
       .optional()
       .describe('Instead of account_sid; with neither, an administrator makes an admin key.'),
@@ -59,9 +66,9 @@ export const createApiKey = defineRoute({
     schema: {
       type: 'object',
       properties: {
-        sid: { type: 'string', format: 'uuid' },
-        token: { type: 'string' },
-        api_key_sid: { type: 'string', format: 'uuid' },
+        sid: id('The id of the key.'),
+        token: word('The key itself, to be sent as the bearer token. Only its hash is stored.'),
+        api_key_sid: id('The same as sid.'),
       },
       required: ['sid', 'token', 'api_key_sid'],
     },

@@ -1,9 +1,8 @@
 // Which variables an application publishes: asked on behalf of whoever fills in a form.
 import { AppError } from '../lib/errors.ts'
+import { oneOf, truth, word } from './define/described.ts'
 import { hookUrl } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
-
-const word = { type: 'string' }
 
 export const appEnv = defineRoute({
   method: 'GET',
@@ -23,12 +22,12 @@ export const appEnv = defineRoute({
       additionalProperties: {
         type: 'object',
         properties: {
-          type: { type: 'string', enum: ['string', 'number', 'boolean'] },
-          description: word,
-          required: { type: 'boolean' },
-          default: { type: ['string', 'number', 'boolean'] },
-          enum: { type: 'array', items: {} },
-          obscure: { type: 'boolean', description: 'Shown like a password.' },
+          type: oneOf(['string', 'number', 'boolean'], 'The JSON type that a value must have.'),
+          description: word('What the variable is for, to be shown to people.'),
+          required: truth('Whether an application must be given a value.'),
+          default: { type: ['string', 'number', 'boolean'], description: 'What holds without a value.' },
+          enum: { type: 'array', items: {}, description: 'The values there are to choose from.' },
+          obscure: truth('Shown like a password.'),
         },
         required: ['type', 'description'],
         additionalProperties: true,

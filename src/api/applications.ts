@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Repositories } from '../storage/storage.ts'
 import { valuesFault } from '../webhooks/app-env.ts'
 import { defineResource } from './define/resource.ts'
-import { flag, json, sid, text, time, webhook } from './define/fields.ts'
+import { createdAt, flag, json, recordSid, sid, text, webhook } from './define/fields.ts'
 
 const applicationHook = { empty: 'changes nothing', showsSid: true } as const
 
@@ -30,12 +30,15 @@ export const applications = defineResource({
   list: { search: 'name', isPaged: true },
   foreignOwner: () => new AppError('not_permitted', 'insufficient privileges'),
   fields: {
-    application_sid: sid().readOnly(),
+    application_sid: recordSid(),
     name: text({ min: 1, max: 64 }).describe('Unique within the account.').example('front desk'),
     account_sid: sid('accounts')
       .fixedAfterCreate()
       .describe('May be left out with a key of the account itself.'),
-    service_provider_sid: sid().nullable().readOnly(),
+    service_provider_sid: sid()
+      .nullable()
+      .readOnly()
+      .describe('Set where it belongs to the provider itself, for its own tests.'),
     call_hook: webhook(applicationHook).describe('Asked for verbs when a call arrives.'),
     call_status_hook: webhook(applicationHook).describe('Told about every change of a call.'),
     messaging_hook: webhook(applicationHook).optional().describe('Asked what to do with a message.'),
@@ -44,28 +47,38 @@ export const applications = defineResource({
       .describe('JSON text: an array of verbs to run instead of asking `call_hook`.')
       .example('[{"verb":"say","text":"Hello."}]'),
     speech_synthesis_vendor: vendor.optional().describe('Left out: the embedded voice.'),
-    speech_synthesis_language: language.nullable(),
-    speech_synthesis_voice: voice.optional(),
-    speech_synthesis_label: label.nullable(),
-    speech_recognizer_vendor: vendor.optional(),
-    speech_recognizer_language: language.optional(),
-    speech_recognizer_label: label.nullable(),
-    use_for_fallback_speech: flag().default(0),
-    fallback_speech_synthesis_vendor: vendor.nullable(),
-    fallback_speech_synthesis_language: language.nullable(),
-    fallback_speech_synthesis_voice: voice.nullable(),
-    fallback_speech_synthesis_label: label.nullable(),
-    fallback_speech_recognizer_vendor: vendor.nullable(),
-    fallback_speech_recognizer_language: language.nullable(),
-    fallback_speech_recognizer_label: label.nullable(),
-    record_all_calls: flag().default(0),
+    speech_synthesis_language: language.nullable().describe('Spoken where a verb names none: `en-US`.'),
+    speech_synthesis_voice: voice.optional().describe('Speaks where a verb names none.'),
+    speech_synthesis_label: label.nullable().describe('Which of several credentials for the vendor speaks.'),
+    speech_recognizer_vendor: vendor.optional().describe('Listens where a verb names none.'),
+    speech_recognizer_language: language
+      .optional()
+      .describe('Listened for where a verb names none: `en-US`.'),
+    speech_recognizer_label: label
+      .nullable()
+      .describe('Which of several credentials for the vendor listens.'),
+    use_for_fallback_speech: flag()
+      .default(0)
+      .describe('1: the fields that follow apply when a vendor fails.'),
+    fallback_speech_synthesis_vendor: vendor.nullable().describe('Speaks when the first vendor fails.'),
+    fallback_speech_synthesis_language: language.nullable().describe('Spoken by the second vendor.'),
+    fallback_speech_synthesis_voice: voice.nullable().describe('The voice of the second vendor.'),
+    fallback_speech_synthesis_label: label
+      .nullable()
+      .describe('Which credential the second vendor speaks with.'),
+    fallback_speech_recognizer_vendor: vendor.nullable().describe('Listens when the first vendor fails.'),
+    fallback_speech_recognizer_language: language.nullable().describe('Listened for by the second vendor.'),
+    fallback_speech_recognizer_label: label
+      .nullable()
+      .describe('Which credential the second vendor listens with.'),
+    record_all_calls: flag().default(0).describe('1 asks for a recording of every call it runs.'),
     env_vars: json()
       .optional()
       .describe(
         'Sent with the call hook; stored encrypted. Must fit what the application publishes: see /AppEnv.',
       )
       .example({ greeting: 'Good morning' }),
-    created_at: time().readOnly(),
+    created_at: createdAt(),
   },
   /** Variables are held against what the application publishes, when it does. */
   async prepare({ env_vars, call_hook }, row, { rows, services, whenGone }) {

@@ -1,11 +1,9 @@
 // The audit log, for those whose records it tells about; and its verification, for administrators.
 import type { AuditEntryRow } from '../storage/tables.ts'
+import { moment, oneOf, truth, whole, word, wordOrNull } from './define/described.ts'
 import { choice, integer, sid, text, time } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
-const word = { type: 'string' }
-const whole = { type: 'integer' }
-const maybeWord = { type: ['string', 'null'] }
 const cells = {
   type: ['object', 'null'],
   additionalProperties: true,
@@ -16,25 +14,22 @@ const cells = {
 const entrySchema = {
   type: 'object',
   properties: {
-    seq: { type: 'integer', description: '1, 2, 3 ... over the whole platform, without a gap.' },
-    at: { type: 'string', format: 'date-time' },
-    actor_kind: { type: 'string', enum: ['api_key', 'user', 'anonymous', 'platform'] },
-    actor_sid: maybeWord,
-    actor_name: maybeWord,
-    address: maybeWord,
-    request_id: maybeWord,
-    service_provider_sid: maybeWord,
-    account_sid: maybeWord,
-    action: { type: 'string', enum: ['create', 'update', 'delete'] },
-    resource: word,
-    sid: word,
+    seq: whole('1, 2, 3 ... over the whole platform, without a gap.'),
+    at: moment('When the change was made.'),
+    actor_kind: oneOf(['api_key', 'user', 'anonymous', 'platform'], 'What kind of caller made it.'),
+    actor_sid: wordOrNull('The id of the API key or user.'),
+    actor_name: wordOrNull('The name of the user, null for a key.'),
+    address: wordOrNull('The IP address that the request came from.'),
+    request_id: wordOrNull('The request that made it, as in X-Request-Id.'),
+    service_provider_sid: wordOrNull('The service provider whose record it is; null: the platform’s.'),
+    account_sid: wordOrNull('The account whose record it is; null: no account’s.'),
+    action: oneOf(['create', 'update', 'delete'], 'What was done.'),
+    resource: word('The kind of record: `clients`.'),
+    sid: word('The id of the record.'),
     before: cells,
     after: cells,
-    previous_hash: word,
-    hash: {
-      type: 'string',
-      description: 'SHA-256 of this entry without `hash`, as JSON in the form of RFC 8785.',
-    },
+    previous_hash: word('`hash` of the entry before this one.'),
+    hash: word('SHA-256 of this entry without `hash`, as JSON in the form of RFC 8785.'),
   },
 }
 
@@ -49,10 +44,10 @@ export const listAuditLog = defineRoute({
   query: {
     page: integer({ min: 1, max: 10_000_000 }).describe('From 1.'),
     count: integer({ min: 1, max: 500 }).describe('Entries on a page.'),
-    account_sid: sid().optional(),
+    account_sid: sid().optional().describe('Only changes of records of this account.'),
     resource: text({ max: 64 }).optional().describe('The kind of record, as in the entries: `clients`.'),
     sid: text({ max: 255 }).optional().describe('The id of one record.'),
-    action: choice(['create', 'update', 'delete']).optional(),
+    action: choice(['create', 'update', 'delete']).optional().describe('Only changes of this kind.'),
     actor_sid: text({ max: 255 }).optional().describe('The id of the user or API key that made the change.'),
     days: integer({ min: 1, max: 36_500 })
       .optional()
@@ -67,10 +62,14 @@ export const listAuditLog = defineRoute({
     schema: {
       type: 'object',
       properties: {
-        total: whole,
-        page: whole,
-        page_size: whole,
-        data: { type: 'array', items: { ...entrySchema, required: Object.keys(entrySchema.properties) } },
+        total: whole('Entries that match.'),
+        page: whole('The page asked for, from 1.'),
+        page_size: whole('The count asked for.'),
+        data: {
+          type: 'array',
+          description: 'The entries, newest first.',
+          items: { ...entrySchema, required: Object.keys(entrySchema.properties) },
+        },
       },
       required: ['total', 'page', 'page_size', 'data'],
     },
@@ -112,17 +111,26 @@ export const verifyAuditLog = defineRoute({
     schema: {
       type: 'object',
       properties: {
-        intact: { type: 'boolean' },
-        entries: whole,
-        head: { type: 'object', properties: { seq: whole, hash: word }, required: ['seq', 'hash'] },
+        intact: truth('Nothing was changed, removed or put in.'),
+        entries: whole('How many entries were read.'),
+        head: {
+          type: 'object',
+          description: 'The newest entry.',
+          properties: { seq: whole('Its number.'), hash: word('Its hash.') },
+          required: ['seq', 'hash'],
+        },
         problems: {
           type: 'array',
           description: 'The first hundred, each with the number of the entry at which it shows.',
           items: {
             type: 'object',
             properties: {
-              seq: whole,
-              problem: { type: 'string', enum: ['missing', 'changed', 'unchained', 'head'] },
+              seq: whole('The number of the entry.'),
+              problem: oneOf(
+                ['missing', 'changed', 'unchained', 'head'],
+                'missing: there is none; changed: its hash is not its own; unchained: it does not name the hash of ' +
+                  'the one before; head: the log ends elsewhere than was written down.',
+              ),
             },
             required: ['seq', 'problem'],
           },

@@ -1,6 +1,7 @@
 // Whether something that only one may have is still free.
 import { systemTenancy } from '../lib/caller.ts'
 import type { Repositories } from '../storage/storage.ts'
+import { truth } from './define/described.ts'
 import { choice, text } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import { usersByEmail } from './find-users.ts'
@@ -14,13 +15,13 @@ export const availability = defineRoute({
   summary: 'Tells whether an address, a phone number or a SIP realm is still free.',
   query: {
     type: choice(['email', 'phone', 'subdomain']).describe('subdomain: a whole SIP realm.'),
-    value: text({ min: 1, max: 255 }),
+    value: text({ min: 1, max: 255 }).describe('The address, number or realm.').example('ann@example.com'),
   },
   reply: {
     status: 200,
     description: 'Whether nobody has it.',
     component: 'Availability',
-    schema: { type: 'object', properties: { available: { type: 'boolean' } }, required: ['available'] },
+    schema: { type: 'object', properties: { available: truth('Nobody has it.') }, required: ['available'] },
   },
   async handle({ query: { type, value }, services }) {
     const holders = await countHolders(type, value, services.storage.for(systemTenancy))

@@ -1,17 +1,15 @@
 // Live calls of an account: list, look at, count, hang up. What is said of them comes from the call engine.
 import { AppError } from '../lib/errors.ts'
+import { oneOf, whole, word } from './define/described.ts'
 import { choice, text } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
-const word = { type: 'string' }
-const whole = { type: 'integer' }
 const required = {
-  account_sid: word,
-  call_id: word,
-  call_sid: word,
-  call_status: {
-    type: 'string',
-    enum: [
+  account_sid: word('The account whose call it is.'),
+  call_id: word('Call-ID of the leg.'),
+  call_sid: word('Names the call in paths and hooks.'),
+  call_status: oneOf(
+    [
       'trying',
       'ringing',
       'alerting',
@@ -23,27 +21,28 @@ const required = {
       'failed',
       'queued',
     ],
-  },
-  direction: { type: 'string', enum: ['inbound', 'outbound'] },
-  from: word,
-  to: word,
-  service_url: word,
-  sip_status: whole,
+    'How far the call has come, as its call status hook was told.',
+  ),
+  direction: oneOf(['inbound', 'outbound'], 'inbound: somebody called the platform.'),
+  from: word('The calling number or user.'),
+  to: word('The called number or user.'),
+  service_url: word('The base URL of the process that carries the call.'),
+  sip_status: whole('The last status code: 100 to 699.'),
 }
 const callSchema = {
   type: 'object',
   properties: {
     ...required,
-    service_provider_sid: word,
-    application_sid: word,
-    caller_name: word,
-    sip_reason: word,
-    duration: { type: 'integer', description: 'Whole seconds since the answer, once it has ended.' },
-    originating_sip_ip: word,
-    originating_sip_trunk_name: word,
-    parent_call_sid: word,
-    trace_id: word,
-    local_sip_address: word,
+    service_provider_sid: word('The service provider of the account.'),
+    application_sid: word('The application that runs the call.'),
+    caller_name: word('The display name of the caller.'),
+    sip_reason: word('The reason phrase that came with sip_status.'),
+    duration: whole('Whole seconds since the answer, once it has ended.'),
+    originating_sip_ip: word('The address that the INVITE came from.'),
+    originating_sip_trunk_name: word('The carrier that the call came from.'),
+    parent_call_sid: word('The call for which this one was made.'),
+    trace_id: word('Names the trace of the call.'),
+    local_sip_address: word('The address of ours that the INVITE came to.'),
   },
   required: Object.keys(required),
 }
@@ -56,7 +55,7 @@ export const listCalls = defineRoute({
   tag: 'Calls',
   summary: 'The calls of an account that have not ended.',
   query: {
-    direction: choice(['inbound', 'outbound']).optional(),
+    direction: choice(['inbound', 'outbound']).optional().describe('Only calls of this direction.'),
     from: text({ max: 255 }).optional().describe('The calling number, exactly.'),
     to: text({ max: 255 }).optional().describe('The called number, exactly.'),
     callStatus: choice([
@@ -69,7 +68,9 @@ export const listCalls = defineRoute({
       'busy',
       'no-answer',
       'queued',
-    ]).optional(),
+    ])
+      .optional()
+      .describe('Only calls that are this far.'),
   },
   reply: {
     status: 200,
@@ -94,6 +95,7 @@ export const listCalls = defineRoute({
 export const getCall = defineRoute({
   method: 'GET',
   path: '/Accounts/{AccountSid}/Calls/{CallSid}',
+  parameters: { CallSid: 'The `call_sid` of the call.' },
   access: everyone,
   operationId: 'getCall',
   tag: 'Calls',
@@ -110,6 +112,7 @@ export const getCall = defineRoute({
 export const hangUpCall = defineRoute({
   method: 'DELETE',
   path: '/Accounts/{AccountSid}/Calls/{CallSid}',
+  parameters: { CallSid: 'The `call_sid` of the call.' },
   access: everyone,
   operationId: 'hangUpCall',
   tag: 'Calls',
@@ -138,7 +141,10 @@ export const countCalls = defineRoute({
     component: 'CallCount',
     schema: {
       type: 'object',
-      properties: { inbound: whole, outbound: whole },
+      properties: {
+        inbound: whole('Calls that came to the platform.'),
+        outbound: whole('Calls that the platform made.'),
+      },
       required: ['inbound', 'outbound'],
     },
   },

@@ -3,7 +3,7 @@ import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineResource } from './define/resource.ts'
 import type { Services } from './define/context.ts'
-import { flag, sid, text } from './define/fields.ts'
+import { flag, recordSid, sid, text } from './define/fields.ts'
 import type { Row } from '../storage/storage.ts'
 
 /** The first character helps to recognise a password; the rest is nobody's business. */
@@ -20,7 +20,7 @@ export const clients = defineResource({
   owner: 'account',
   operations: ['list', 'create', 'read', 'update', 'delete'],
   fields: {
-    client_sid: sid().readOnly(),
+    client_sid: recordSid(),
     account_sid: sid('accounts')
       .fixedAfterCreate()
       .describe('May be left out with a key of the account itself.'),

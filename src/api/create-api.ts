@@ -30,7 +30,8 @@ import type { OperatorRules } from './define/operator-rules.ts'
 import { createShapeCompiler } from './define/shape.ts'
 import { createDocsPages } from './docs/pages.ts'
 import { apiRoutes } from './index.ts'
-import { createOpenApi } from './openapi.ts'
+import { createOpenApi } from './openapi/create-openapi.ts'
+import type { Json } from './openapi/create-openapi.ts'
 import { createPasswordResets } from './password-resets.ts'
 import { watchStorage } from './watched-storage.ts'
 
@@ -86,7 +87,7 @@ export function createHttp(options: HttpOptions): HttpServer {
     log,
   }
   const bindRoute = createRouteBinder(services, createShapeCompiler())
-  const document = createOpenApi(apiRoutes)
+  const document = createLateDocument()
   const routes = [...apiRoutes.map(bindRoute), createDocumentRoute(document)]
   const pages = createDocsPages(document)
   const { rateLimits, trustedProxies } = options
@@ -120,8 +121,20 @@ function verbsFault(parseVerbs: HttpOptions['parseVerbs'], verbs: unknown): stri
   }
 }
 
-function createDocumentRoute(document: object): HttpRoute {
-  return { method: 'GET', path: '/openapi.json', access: 'public', status: 200, handle: async () => document }
+/** Made when somebody first reads it: a start shall not wait for it, nor its memory be taken for nothing. */
+function createLateDocument(): () => Json {
+  let made: Json | undefined
+  return () => (made ??= createOpenApi(apiRoutes))
+}
+
+function createDocumentRoute(document: () => Json): HttpRoute {
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    access: 'public',
+    status: 200,
+    handle: async () => document(),
+  }
 }
 
 const secretName = 'jwt_secret'

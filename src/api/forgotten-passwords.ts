@@ -4,6 +4,7 @@ import { AppError } from '../lib/errors.ts'
 import { hashPassword } from '../lib/password.ts'
 import type { Row } from '../storage/storage.ts'
 import type { Services } from './define/context.ts'
+import { truth, whole, word, wordOrNull } from './define/described.ts'
 import { text } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import { usersByEmail } from './find-users.ts'
@@ -23,9 +24,11 @@ const forgotPassword = defineRoute({
   tag: 'Login',
   summary: 'Mails a link to choose a new password with, valid for an hour.',
   description: 'The answer does not tell whether anybody has the address.',
-  body: { email: text({ min: 1, max: 255 }).example('ann@example.com') },
+  body: {
+    email: text({ min: 1, max: 255 }).describe('Where the link is mailed to.').example('ann@example.com'),
+  },
   reply: { status: 204, description: 'If somebody has the address, a mail is on its way.' },
-  errors: ['mail_not_configured', 'too_many_requests'],
+  errors: ['mail_not_configured'],
   async handle({ body: { email }, services, address }) {
     if (!services.resets.canMail)
       throw new AppError('mail_not_configured', 'this platform has no mail server to send a link with')
@@ -33,9 +36,6 @@ const forgotPassword = defineRoute({
     services.resets.request(email)
   },
 })
-
-const orNull = { type: ['string', 'null'] }
-const bool = { type: 'boolean' }
 
 const signIn = defineRoute({
   method: 'POST',
@@ -45,8 +45,8 @@ const signIn = defineRoute({
   tag: 'Login',
   summary: 'Exchanges a mailed link, once, or an address and password for a token.',
   body: {
-    email: text({ min: 1, max: 255 }).optional(),
-    password: password().optional(),
+    email: text({ min: 1, max: 255 }).optional().describe('The e-mail address of the user.'),
+    password: password().optional().describe('Goes with email.'),
     link: link
       .optional()
       .describe('What follows the last "/" of a mailed link; instead of email and password.'),
@@ -58,27 +58,27 @@ const signIn = defineRoute({
     schema: {
       type: 'object',
       properties: {
-        jwt: { type: 'string' },
-        user_sid: { type: 'string' },
-        name: { type: 'string' },
-        email: { type: 'string' },
-        phone: orNull,
-        account_sid: orNull,
-        service_provider_sid: orNull,
-        force_change: bool,
-        provider: { type: 'string' },
-        provider_userid: orNull,
-        scope: { type: 'string' },
-        phone_validated: bool,
-        email_validated: bool,
-        is_active: bool,
-        tutorial_completion: { type: 'integer' },
-        pristine: bool,
+        jwt: word('To be sent as the bearer token.'),
+        user_sid: word('The id of the user.'),
+        name: word('What the user logs in with.'),
+        email: word('The e-mail address of the user.'),
+        phone: wordOrNull('A telephone number of the person.'),
+        account_sid: wordOrNull('The account of the user; null: a whole service provider, or the platform.'),
+        service_provider_sid: wordOrNull('The service provider of the user; null: an administrator.'),
+        force_change: truth('The password must be changed first.'),
+        provider: word('local, or who else vouches for the user.'),
+        provider_userid: wordOrNull('The id of the user there.'),
+        scope: word('What the token speaks for: admin, service_provider or account.'),
+        phone_validated: truth('The telephone number has been confirmed.'),
+        email_validated: truth('Mail to the address has come back confirmed.'),
+        is_active: truth('Always true: others are refused.'),
+        tutorial_completion: whole('Always 0; kept for older clients.'),
+        pristine: truth('Always false; kept for older clients.'),
       },
       required: ['jwt', 'user_sid', 'scope', 'force_change'],
     },
   },
-  errors: ['wrong_credentials', 'locked_out', 'account_inactive', 'overloaded'],
+  errors: ['wrong_credentials', 'locked_out', 'account_inactive'],
   async handle({ body, services, address }) {
     if (body.link !== undefined && body.link !== null) return signInByLink(body.link, services)
     const { email, password: given } = body
@@ -135,10 +135,10 @@ const changePassword = defineRoute({
   summary: 'Changes one’s own password and ends all sessions.',
   body: {
     old_password: password().describe('Or a mailed link that was not used for this yet.'),
-    new_password: password(),
+    new_password: password().describe('Must fit /PasswordSettings and differ from the old one.'),
   },
   reply: { status: 204, description: 'Changed; log in anew.' },
-  errors: ['locked_out', 'overloaded'],
+  errors: ['locked_out'],
   // The interface knows one status for everything that is wrong here.
   asRefusal: (error) =>
     error.code === 'wrong_credentials' ? new AppError('bad_request', error.message, { cause: error }) : error,

@@ -1,7 +1,7 @@
 // All the API says about the voices that customers had made at Google; each belongs to a credential for Google.
 import { AppError } from '../lib/errors.ts'
 import { isSid } from '../lib/ids.ts'
-import { choice, flag, sid, text, time } from './define/fields.ts'
+import { choice, createdAt, flag, recordSid, sid, text } from './define/fields.ts'
 import { createField } from './define/field.ts'
 import type { Field } from './define/field.ts'
 import { defineResource } from './define/resource.ts'
@@ -35,14 +35,20 @@ const resource = defineResource({
   owner: { partOf: 'speech_credential_sid' },
   operations: ['create', 'read', 'update', 'delete'],
   fields: {
-    google_custom_voice_sid: sid().readOnly(),
-    speech_credential_sid: sid('speech_credentials').fixedAfterCreate(),
-    name: text({ min: 1, max: 64 }).example('our announcer'),
+    google_custom_voice_sid: recordSid(),
+    speech_credential_sid: sid('speech_credentials')
+      .fixedAfterCreate()
+      .describe('The credential for google that it is used with.'),
+    name: text({ min: 1, max: 64 }).describe('What people call it.').example('our announcer'),
     model: text({ min: 1, max: 512 }).describe('The name of the model, as Google gives it.'),
-    reported_usage: choice(['REPORTED_USAGE_UNSPECIFIED', 'REALTIME', 'OFFLINE']).default('REALTIME'),
+    reported_usage: choice(['REPORTED_USAGE_UNSPECIFIED', 'REALTIME', 'OFFLINE'])
+      .default('REALTIME')
+      .describe('What Google is told the voice is used for.'),
     voice_cloning_key: cloningKey().describe('Answered shortened; the shortened form changes nothing.'),
-    use_voice_cloning_key: flag().default(0),
-    created_at: time().readOnly(),
+    use_voice_cloning_key: flag()
+      .default(0)
+      .describe('1: voice_cloning_key says which voice it is, 0: model.'),
+    created_at: createdAt(),
   },
   async beforeCreate({ speech_credential_sid }, { rows }) {
     const credential = await rows.speech_credentials.find(speech_credential_sid)
@@ -62,10 +68,10 @@ const list = defineRoute({
   description:
     'The credential is named by its id, or by its label with the account or service provider it belongs to.',
   query: {
-    speech_credential_sid: sid().optional(),
-    account_sid: sid().optional(),
-    service_provider_sid: sid().optional(),
-    label: text({ max: 64 }).optional(),
+    speech_credential_sid: sid().optional().describe('The credential.'),
+    account_sid: sid().optional().describe('Or the account that has it.'),
+    service_provider_sid: sid().optional().describe('Or the service provider that has it.'),
+    label: text({ max: 64 }).optional().describe('Its label; the one without a label when left out.'),
   },
   reply: {
     status: 200,
@@ -106,12 +112,15 @@ const list = defineRoute({
 const uploadKey = defineRoute({
   method: 'POST',
   path: '/GoogleCustomVoices/{GoogleCustomVoiceSid}/VoiceCloningKey',
+  parameters: { GoogleCustomVoiceSid: 'The id of the custom voice.' },
   access: everyone,
   operationId: 'uploadVoiceCloningKey',
   tag: 'GoogleCustomVoices',
   summary: 'Stores the voice cloning key of a custom voice.',
   description: 'As multipart/form-data with the key in `file`.',
-  body: { file: text({ min: 1, max: longestKey, anyCharacters: true }) },
+  body: {
+    file: text({ min: 1, max: longestKey, anyCharacters: true }).describe('The key, as Google gave it.'),
+  },
   reply: { status: 204, description: 'Stored.' },
   errors: ['not_found'],
   async handle({ params, body, caller, services }) {

@@ -1,5 +1,6 @@
 // How much an account or a service provider may use: one record per category, made and changed by the same POST.
 import type { Row } from '../storage/storage.ts'
+import { id, oneOf, whole } from './define/described.ts'
 import { createField } from './define/field.ts'
 import { choice, integer } from './define/fields.ts'
 import { createdReply } from './define/resource.ts'
@@ -17,17 +18,18 @@ const categories = [
 
 type Category = (typeof categories)[number]
 
-const category = choice(categories).describe(
-  'voice_call_session: calls at one time in each direction; device: registered phones; api_rate: requests a minute.',
-)
+const categoryText =
+  'voice_call_session: calls at one time in each direction; device: registered phones; api_rate: requests a minute.'
+const category = choice(categories).describe(categoryText)
 const wholeNumber = integer({ min: 0, max: 1_000_000_000 })
+const quantityText = '0: no limit.'
 /** Forms send numbers as text. */
 const quantity = createField<number>({
   ...wholeNumber.facts,
   normalize: (value) => (typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value),
-}).describe('0: no limit.')
+}).describe(quantityText)
 
-const onlyCategory = { category: choice(categories).optional() }
+const onlyCategory = { category: choice(categories).optional().describe('Only this one; all when left out.') }
 const body = { category, quantity }
 const above = ['admin', 'service_provider'] as const
 
@@ -41,12 +43,11 @@ const ofProvider = ({ service_provider_sid }: Row<'service_providers'>): LimitOw
 })
 
 function listReply(owner: 'account' | 'service_provider', component: string) {
-  const sid = { type: 'string', format: 'uuid' }
   const properties = {
-    [`${owner}_limits_sid`]: sid,
-    [`${owner}_sid`]: sid,
-    category: { type: 'string', enum: categories },
-    quantity: { type: 'integer' },
+    [`${owner}_limits_sid`]: id('The id of the limit.'),
+    [`${owner}_sid`]: id('Whose limit it is.'),
+    category: oneOf(categories, categoryText),
+    quantity: whole(quantityText),
   }
   return {
     status: 200,

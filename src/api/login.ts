@@ -4,12 +4,10 @@ import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { hashPassword, needsRehash, verifyAgainstNothing, verifyPassword } from '../lib/password.ts'
 import type { Row } from '../storage/storage.ts'
+import { oneOf, truth, word } from './define/described.ts'
 import { text } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import { startSession } from './login-session.ts'
-
-const level = { type: 'string', enum: ['admin', 'service_provider', 'account'] }
-const sidOrName = { type: 'string' }
 
 export const login = defineRoute({
   method: 'POST',
@@ -20,8 +18,10 @@ export const login = defineRoute({
   summary: 'Exchanges a user name and password for a token that is valid for 60 minutes.',
   description: `After ${maxFailures} failures of one user from one address, further attempts are refused for ${lockOutMs / 60_000} minutes.`,
   body: {
-    username: text({ min: 1, max: 255 }).example('admin'),
-    password: text({ min: 1, max: 1024, anyCharacters: true }).example('correct horse battery'),
+    username: text({ min: 1, max: 255 }).describe('The name of the user.').example('admin'),
+    password: text({ min: 1, max: 1024, anyCharacters: true })
+      .describe('The password of the user, any characters.')
+      .example('correct horse battery'),
   },
   reply: {
     status: 200,
@@ -30,20 +30,24 @@ export const login = defineRoute({
     schema: {
       type: 'object',
       properties: {
-        token: { type: 'string' },
-        user_sid: sidOrName,
-        scope: level,
-        force_change: { type: 'boolean', description: 'The password must be changed first.' },
-        permissions: { type: 'array', items: { type: 'string' } },
-        service_provider_sid: sidOrName,
-        service_provider_name: sidOrName,
-        account_sid: sidOrName,
-        account_name: sidOrName,
+        token: word('A JWT, to be sent as the bearer token.'),
+        user_sid: word('The id of the user.'),
+        scope: oneOf(['admin', 'service_provider', 'account'], 'What the token speaks for.'),
+        force_change: truth('The password must be changed first.'),
+        permissions: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'What the user may do; VIEW_ONLY alone: nothing but read.',
+        },
+        service_provider_sid: word('The service provider of the user; left out for administrators.'),
+        service_provider_name: word('The name of that service provider.'),
+        account_sid: word('The account of the user; left out where there is none.'),
+        account_name: word('The name of that account.'),
       },
       required: ['token', 'user_sid', 'scope', 'force_change', 'permissions'],
     },
   },
-  errors: ['wrong_credentials', 'locked_out', 'account_inactive', 'overloaded'],
+  errors: ['wrong_credentials', 'locked_out', 'account_inactive'],
   async handle({ body: { username, password }, services, address }) {
     const attempt = services.throttle.begin(username, address)
     const rows = services.storage.for(systemTenancy)

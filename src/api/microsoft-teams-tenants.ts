@@ -1,5 +1,5 @@
 // All the API says about a Microsoft Teams tenant: whose calls arrive by direct routing under a domain name.
-import { sid } from './define/fields.ts'
+import { recordSid, sid } from './define/fields.ts'
 import { defineResource } from './define/resource.ts'
 import { fullDomainName } from './define/sip-fields.ts'
 
@@ -13,11 +13,11 @@ export const microsoftTeamsTenants = defineResource({
   owner: 'tenant',
   operations: ['list', 'create', 'read', 'update', 'delete'],
   fields: {
-    ms_teams_tenant_sid: sid().readOnly(),
+    ms_teams_tenant_sid: recordSid(),
     service_provider_sid: sid('service_providers')
       .fixedAfterCreate()
       .describe('May be left out by those who have one.'),
-    account_sid: sid('accounts').optional(),
+    account_sid: sid('accounts').optional().describe('The account whose users they are.'),
     application_sid: sid('applications').optional().describe('Runs for its calls; needs an account.'),
     tenant_fqdn: fullDomainName({ max: 255 })
       .describe('Unique; in lower case.')

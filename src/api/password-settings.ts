@@ -1,11 +1,16 @@
 // What the administrator demands of passwords.
 import { systemTenancy } from '../lib/caller.ts'
+import { bit, whole } from './define/described.ts'
 import { flag, integer } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import { passwordSettingsSid, unsetMinLength } from './passwords.ts'
 
 const lengths = { min: 8, max: 20 }
-const flagSchema = { type: 'integer', enum: [0, 1] }
+const texts = {
+  min_password_length: 'The fewest characters of a new password.',
+  require_digit: '1: a new password must have a digit.',
+  require_special_character: '1: a new password must have one of !@#$%^&*()_+-=[]{};\':"\\|,.<>/?',
+}
 
 const getPasswordSettings = defineRoute({
   method: 'GET',
@@ -21,9 +26,9 @@ const getPasswordSettings = defineRoute({
     schema: {
       type: 'object',
       properties: {
-        min_password_length: { type: 'integer' },
-        require_digit: flagSchema,
-        require_special_character: flagSchema,
+        min_password_length: whole(texts.min_password_length),
+        require_digit: bit(texts.require_digit),
+        require_special_character: bit(texts.require_special_character),
       },
       required: ['min_password_length'],
     },
@@ -44,9 +49,9 @@ const setPasswordSettings = defineRoute({
   tag: 'PasswordSettings',
   summary: 'Sets what is demanded of new passwords; what is left out stays as it is.',
   body: {
-    min_password_length: integer(lengths).optional(),
-    require_digit: flag().optional(),
-    require_special_character: flag().optional(),
+    min_password_length: integer(lengths).optional().describe(texts.min_password_length),
+    require_digit: flag().optional().describe(texts.require_digit),
+    require_special_character: flag().optional().describe(texts.require_special_character),
   },
   reply: { status: 201, description: 'Set.', schema: { type: 'object' } },
   async handle({ body, caller, services }) {

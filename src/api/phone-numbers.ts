@@ -1,5 +1,5 @@
 // All the API says about a phone number: what to do with calls to it.
-import { sid, text } from './define/fields.ts'
+import { recordSid, sid, text } from './define/fields.ts'
 import { defineResource } from './define/resource.ts'
 
 /** What calls are matched with: clients know numbers by it, with and without the plus. */
@@ -25,10 +25,15 @@ export const phoneNumbers = defineResource({
     searchText: withoutPlus,
     isPaged: true,
     orderBy: ['number'],
-    filters: { account_sid: sid().optional(), service_provider_sid: sid().optional() },
+    filters: {
+      account_sid: sid().optional().describe('Only numbers of this account.'),
+      service_provider_sid: sid()
+        .optional()
+        .describe('Only numbers of this service provider and its accounts.'),
+    },
   },
   fields: {
-    phone_number_sid: sid().readOnly(),
+    phone_number_sid: recordSid(),
     number: text({
       min: 1,
       max: 132,
@@ -49,9 +54,12 @@ export const phoneNumbers = defineResource({
       .nullable()
       .fixedAfterCreate()
       .describe('Of the account, or shared with it.'),
-    account_sid: sid('accounts').nullable(),
+    account_sid: sid('accounts').nullable().describe('The account that takes its calls.'),
     application_sid: sid('applications').nullable().describe('Runs for calls to this number.'),
-    service_provider_sid: sid('service_providers').nullable().fixedAfterCreate(),
+    service_provider_sid: sid('service_providers')
+      .nullable()
+      .fixedAfterCreate()
+      .describe('The service provider it belongs to.'),
   },
   async beforeCreate({ number }) {
     return {

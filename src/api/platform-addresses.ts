@@ -3,7 +3,7 @@
 import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Fields } from './define/field.ts'
-import { flag, integer, sid, text } from './define/fields.ts'
+import { flag, integer, recordSid, sid, text } from './define/fields.ts'
 import { createRecordForm } from './define/record.ts'
 import { createdReply } from './define/resource.ts'
 import { defineRoute, everyone } from './define/route.ts'
@@ -36,13 +36,16 @@ const sbcs: AddressKind = {
   noun: 'SIP address of ours',
   key: 'sbc_address_sid',
   fields: {
-    sbc_address_sid: sid().readOnly(),
-    ipv4: ipv4(),
-    port: port().default(5060),
-    tls_port: port().nullable(),
-    wss_port: port().nullable(),
+    sbc_address_sid: recordSid(),
+    ipv4: ipv4().describe('Where carriers send calls.'),
+    port: port().default(5060).describe('The port for SIP over UDP and TCP.'),
+    tls_port: port().nullable().describe('The port for SIP over TLS; null: there is none.'),
+    wss_port: port().nullable().describe('The port for SIP over secure WebSockets; null: there is none.'),
     service_provider_sid: provider(),
-    last_updated: integer({ min: 0, max: 253_402_300_799_999 }).nullable().readOnly(),
+    last_updated: integer({ min: 0, max: 253_402_300_799_999 })
+      .nullable()
+      .readOnly()
+      .describe('When it last changed, in epoch milliseconds.'),
   },
 }
 
@@ -53,11 +56,11 @@ const smpps: AddressKind = {
   noun: 'SMPP address of ours',
   key: 'smpp_address_sid',
   fields: {
-    smpp_address_sid: sid().readOnly(),
-    ipv4: ipv4(),
-    port: port().default(2775),
-    use_tls: flag().default(0),
-    is_primary: flag().default(1),
+    smpp_address_sid: recordSid(),
+    ipv4: ipv4().describe('Where carriers bind to us.'),
+    port: port().default(2775).describe('The TCP port.'),
+    use_tls: flag().default(0).describe('1: SMPP over TLS.'),
+    is_primary: flag().default(1).describe('1: to be tried first.'),
     service_provider_sid: provider(),
   },
 }
@@ -117,6 +120,7 @@ function createAddressRoutes(kind: AddressKind): readonly ApiRoute[] {
   const remove = defineRoute({
     method: 'DELETE',
     path: `${path}/{${parameter}}`,
+    parameters: { [parameter]: 'The id of the address.' },
     access: ['admin'],
     operationId: `delete${name}`,
     tag,

@@ -1,38 +1,36 @@
 // Records of calls that have ended.
 import type { RecentCallRow } from '../storage/tables.ts'
+import { oneOf, truth, whole, word } from './define/described.ts'
 import { boolean, choice, integer, text, time } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
-const word = { type: 'string' }
-const whole = { type: 'integer' }
-const moment = { type: 'integer', description: 'Epoch milliseconds.' }
 const required = {
-  account_sid: word,
-  call_sid: word,
-  from: word,
-  to: word,
-  answered: { type: 'boolean' },
-  sip_status: whole,
-  duration: { type: 'integer', description: 'Whole seconds; 0 when it was not answered.' },
-  attempted_at: moment,
-  terminated_at: moment,
-  direction: { type: 'string', enum: ['inbound', 'outbound'] },
+  account_sid: word('The account whose call it was.'),
+  call_sid: word('Names the call in paths and hooks.'),
+  from: word('The calling number or user.'),
+  to: word('The called number or user.'),
+  answered: truth('Whether it was answered.'),
+  sip_status: whole('The status code of the final response: 200 to 699.'),
+  duration: whole('Whole seconds; 0 when it was not answered.'),
+  attempted_at: whole('When the INVITE came or was sent, in epoch milliseconds.'),
+  terminated_at: whole('When it ended, in epoch milliseconds.'),
+  direction: oneOf(['inbound', 'outbound'], 'inbound: somebody called the platform.'),
 }
 const recordSchema = {
   type: 'object',
   properties: {
     ...required,
-    service_provider_sid: word,
-    application_sid: word,
-    sip_call_id: word,
-    sip_callid: { type: 'string', description: 'The same as sip_call_id, for older clients.' },
-    sip_parent_callid: word,
-    answered_at: moment,
-    termination_reason: word,
-    host: word,
-    remote_host: word,
-    trunk: word,
-    trace_id: word,
+    service_provider_sid: word('The service provider of the account.'),
+    application_sid: word('The application that ran the call.'),
+    sip_call_id: word('Call-ID of the leg.'),
+    sip_callid: word('The same as sip_call_id, for older clients.'),
+    sip_parent_callid: word('Call-ID of the call for which this one was made.'),
+    answered_at: whole('When it was answered, in epoch milliseconds; left out when it was not.'),
+    termination_reason: word('Who or what ended it.'),
+    host: word('The address of ours that carried it.'),
+    remote_host: word('The address of the far end.'),
+    trunk: word('The carrier, or what else the call came or went by.'),
+    trace_id: word('Names the trace of the call.'),
   },
   required: Object.keys(required),
 }
@@ -45,8 +43,8 @@ const pageQuery = {
     .describe('Only the last N times 24 hours; overrides start and end.'),
   start: time().optional().describe('Attempted at this moment or later.'),
   end: time().optional().describe('Attempted at this moment or earlier.'),
-  answered: boolean().optional(),
-  direction: choice(['inbound', 'outbound']).optional(),
+  answered: boolean().optional().describe('true: only answered calls; false: only others.'),
+  direction: choice(['inbound', 'outbound']).optional().describe('Only calls of this direction.'),
   trunk: text({ max: 255 }).optional().describe('The carrier, exactly.'),
   filter: text({ max: 255 }).optional().describe('Part of from or to, or a whole call_sid.'),
 }
@@ -58,11 +56,11 @@ const pageReply = {
   schema: {
     type: 'object',
     properties: {
-      total: { type: 'integer', description: 'Records that match.' },
-      batch: { type: 'integer', description: 'Records on this page.' },
-      page: whole,
-      page_size: whole,
-      data: { type: 'array', items: recordSchema },
+      total: whole('Records that match.'),
+      batch: whole('Records on this page.'),
+      page: whole('The page asked for, from 1.'),
+      page_size: whole('The count asked for.'),
+      data: { type: 'array', items: recordSchema, description: 'The records, newest first.' },
     },
     required: ['total', 'batch', 'page', 'page_size', 'data'],
   },

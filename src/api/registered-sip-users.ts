@@ -2,6 +2,7 @@
 import { AppError } from '../lib/errors.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
 import type { RegisteredPhone, Services } from './define/context.ts'
+import { bit, oneOf, whole, word, wordOrNull } from './define/described.ts'
 import { texts } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
@@ -9,19 +10,18 @@ const tag = 'RegisteredSipUsers'
 const path = '/Accounts/{AccountSid}/RegisteredSipUsers'
 
 const phone = {
-  name: { type: 'string', description: 'The user part of the address of record.' },
-  contact: { type: ['string', 'null'] },
-  expiryTime: { type: 'integer', description: 'Epoch milliseconds; 0 when not registered.' },
-  protocol: { type: ['string', 'null'] },
-  registered_status: { type: 'string', enum: ['active', 'inactive'] },
+  name: word('The user part of the address of record.'),
+  contact: wordOrNull('The URI where it is reached; null when not registered.'),
+  expiryTime: whole('When the registration ends, in epoch milliseconds; 0 when not registered.'),
+  protocol: wordOrNull('The transport it registered over: udp, tcp, tls, ws or wss.'),
+  registered_status: oneOf(['active', 'inactive'], 'active: registered now.'),
 }
-const permission = { type: 'integer', enum: [0, 1] }
 const client = {
   ...phone,
-  allow_direct_app_calling: permission,
-  allow_direct_queue_calling: permission,
-  allow_direct_user_calling: permission,
-  proxy: { type: ['string', 'null'], description: 'Where its requests come from.' },
+  allow_direct_app_calling: bit('1: it may dial app-<application_sid>.'),
+  allow_direct_queue_calling: bit('1: it may dial queue-<name>.'),
+  allow_direct_user_calling: bit('1: it may dial another client of the account.'),
+  proxy: wordOrNull('Where its requests come from.'),
 }
 
 function objectOf(properties: Readonly<Record<string, object>>): Record<string, unknown> {
@@ -54,7 +54,12 @@ export const findRegisteredUsers = defineRoute({
   operationId: 'findRegisteredSipUsers',
   tag,
   summary: 'The registrations of several users, in the order asked for; of all when none is named.',
-  body: { users: texts({ max: 1000, maxLength: 128 }).default([]) },
+  body: {
+    users: texts({ max: 1000, maxLength: 128 })
+      .default([])
+      .describe('User parts of addresses of record.')
+      .example(['reception']),
+  },
   bodyIs: 'users',
   reply: {
     status: 200,
@@ -77,6 +82,7 @@ export const findRegisteredUsers = defineRoute({
 export const getRegisteredUser = defineRoute({
   method: 'GET',
   path: `${path}/{Client}`,
+  parameters: { Client: 'The user part of the address of record.' },
   access: everyone,
   operationId: 'getRegisteredSipUser',
   tag,

@@ -1,7 +1,7 @@
 // All the API says about service providers.
 import { AppError } from '../lib/errors.ts'
 import { defineResource } from './define/resource.ts'
-import { sid, text, webhook } from './define/fields.ts'
+import { recordSid, text, webhook } from './define/fields.ts'
 
 // RFC 1123 §2.1 host names.
 const label = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
@@ -17,16 +17,16 @@ export const serviceProviders = defineResource({
   operations: ['list', 'create', 'read', 'update', 'delete'],
   access: { create: ['admin'], update: ['admin', 'service_provider'], delete: ['admin'] },
   fields: {
-    service_provider_sid: sid().readOnly(),
+    service_provider_sid: recordSid(),
     name: text({ min: 1, max: 64 }).describe('Unique on the platform.').example('default service provider'),
-    description: text({ max: 255 }).nullable(),
+    description: text({ max: 255 }).nullable().describe('For people.'),
     root_domain: text({ min: 1, max: 128, ...hostName })
       .nullable()
       .describe('The domain that the SIP realms of its accounts lie below; unique.')
       .example('sip.example.com'),
     ms_teams_fqdn: text({ min: 1, max: 255, ...hostName })
       .nullable()
-      .describe('Unique.'),
+      .describe('The domain that Microsoft Teams sends its calls to; unique.'),
     registration_hook: webhook({ empty: 'clears', showsSid: false })
       .nullable()
       .describe('Decides about registrations of accounts that have no hook of their own.'),

@@ -1,4 +1,5 @@
 // What the operator has written down about the platform, for the portal and for people.
+import { oneOf, wordOrNull } from './define/described.ts'
 import { choice, text } from './define/fields.ts'
 import { defineRoute } from './define/route.ts'
 
@@ -14,27 +15,34 @@ const hostName = () =>
   })
 const range = '[0-9A-Fa-f:.]+/\\d{1,3}'
 
+const texts = {
+  domain_name: 'Where the portal and the API are reached.',
+  sip_domain_name: 'The domain that SIP realms lie below.',
+  monitoring_domain_name: 'Where the operator watches the platform.',
+  private_network_cidr: 'Networks that lie inside, separated by commas.',
+  log_level: 'How much the operator wants to be logged.',
+}
+
 const fields = {
-  domain_name: hostName().optional().example('example.com'),
-  sip_domain_name: hostName().optional().example('sip.example.com'),
-  monitoring_domain_name: hostName().optional(),
+  domain_name: hostName().optional().describe(texts.domain_name).example('example.com'),
+  sip_domain_name: hostName().optional().describe(texts.sip_domain_name).example('sip.example.com'),
+  monitoring_domain_name: hostName().optional().describe(texts.monitoring_domain_name),
   private_network_cidr: text({
     max: 8192,
     pattern: `^(${range}(\\s*,\\s*${range})*)?$`,
     rule: 'must be a list of networks, such as 10.0.0.0/8,192.168.0.0/16',
   })
     .optional()
-    .describe('Networks that lie inside, separated by commas.'),
-  log_level: choice(['info', 'debug']).optional(),
+    .describe(texts.private_network_cidr),
+  log_level: choice(['info', 'debug']).optional().describe(texts.log_level),
 }
 
-const orNull = { type: ['string', 'null'] }
 const properties = {
-  domain_name: orNull,
-  sip_domain_name: orNull,
-  monitoring_domain_name: orNull,
-  private_network_cidr: orNull,
-  log_level: { type: 'string', enum: ['info', 'debug'] },
+  domain_name: wordOrNull(texts.domain_name),
+  sip_domain_name: wordOrNull(texts.sip_domain_name),
+  monitoring_domain_name: wordOrNull(texts.monitoring_domain_name),
+  private_network_cidr: wordOrNull(texts.private_network_cidr),
+  log_level: oneOf(['info', 'debug'], texts.log_level),
 }
 
 type Information = { readonly [F in keyof typeof fields]: string | null }

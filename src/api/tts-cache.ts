@@ -1,11 +1,12 @@
 // The cache of spoken clips: how many there are, and how to be rid of them.
+import { whole } from './define/described.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
 const sizeReply = {
   status: 200,
   description: 'How many clips are kept.',
   component: 'TtsCacheSize',
-  schema: { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] },
+  schema: { type: 'object', properties: { size: whole('How many clips.') }, required: ['size'] },
 } as const
 const clearedReply = { status: 204, description: 'Removed; what is being played stays.' } as const
 

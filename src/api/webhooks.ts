@@ -1,6 +1,6 @@
 // Webhook records by themselves. Those inside accounts and applications are written with the record that holds them.
 import { defineResource } from './define/resource.ts'
-import { choice, hookUrl, sid, text } from './define/fields.ts'
+import { choice, hookTexts, hookUrl, recordSid, text } from './define/fields.ts'
 
 export const webhooks = defineResource({
   name: 'Webhook',
@@ -11,10 +11,10 @@ export const webhooks = defineResource({
   owner: 'caller',
   operations: ['create', 'read'],
   fields: {
-    webhook_sid: sid().readOnly(),
+    webhook_sid: recordSid(),
     url: hookUrl(),
-    method: choice(['GET', 'POST']).default('POST'),
-    username: text({ max: 255 }).nullable().describe('For HTTP Basic authentication.'),
-    password: text({ max: 255 }).nullable(),
+    method: choice(['GET', 'POST']).default('POST').describe(hookTexts.method),
+    username: text({ max: 255 }).nullable().describe(hookTexts.username),
+    password: text({ max: 255 }).nullable().describe(hookTexts.password),
   },
 })

@@ -3,7 +3,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ValidateFunction } from 'ajv'
 import { apiRoutes } from '../../src/api/index.ts'
-import { createOpenApi } from '../../src/api/openapi.ts'
+import { createOpenApi } from '../../src/api/openapi/create-openapi.ts'
 import { isSid } from '../../src/lib/ids.ts'
 
 export type Schema = Readonly<Record<string, unknown>>
@@ -12,15 +12,25 @@ export interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
   readonly required: boolean
+  readonly description?: string
   readonly schema: Schema
 }
 
 export interface Operation {
   readonly operationId: string
+  readonly tags?: readonly string[]
+  readonly summary?: string
+  readonly description?: string
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
   readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
+    Record<
+      string,
+      {
+        readonly description?: string
+        readonly content?: Readonly<Record<string, { readonly schema: Schema }>>
+      }
+    >
   >
 }
 

@@ -1,5 +1,6 @@
 // What an account has besides its fields: its signing secret and its SIP realm.
 import { AppError } from '../../lib/errors.ts'
+import { word } from '../define/described.ts'
 import { boolean } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { createWebhookSecret } from './account.ts'
@@ -21,7 +22,7 @@ export const webhookSecret = defineRoute({
     component: 'WebhookSecret',
     schema: {
       type: 'object',
-      properties: { webhook_secret: { type: 'string' } },
+      properties: { webhook_secret: word('The key of the HMAC-SHA-256 that signs each request to a hook.') },
       required: ['webhook_secret'],
     },
   },
@@ -42,6 +43,7 @@ export const sipRealms = defineRoute({
   access: everyone,
   operationId: 'setSipRealm',
   tag: 'Accounts',
+  parameters: { SipRealm: 'A host name with at least two dots: `acme.sip.example.com`.' },
   summary:
     'Sets the SIP realm of an account, and its A, SRV and NAPTR records where the platform keeps them.',
   reply: { status: 204, description: 'Set.' },

@@ -2,7 +2,18 @@
 import { AppError } from '../../lib/errors.ts'
 import { randomToken } from '../../lib/ids.ts'
 import { defineResource } from '../define/resource.ts'
-import { choice, flag, integer, retired, sid, text, time, webhook } from '../define/fields.ts'
+import {
+  choice,
+  createdAt,
+  flag,
+  integer,
+  recordSid,
+  retired,
+  sid,
+  text,
+  time,
+  webhook,
+} from '../define/fields.ts'
 import { resolveOwner } from '../define/owner.ts'
 import { bucketCredential, mergeBucketCredential } from './bucket-credential.ts'
 import { moveRealm, removeRealm } from './move-realm.ts'
@@ -19,8 +30,9 @@ export const accounts = defineResource({
   owner: 'service_provider',
   operations: ['list', 'create', 'read', 'update', 'delete'],
   access: { create: ['admin', 'service_provider'] },
+  errors: { create: ['dns_update_failed'], update: ['dns_update_failed'] },
   fields: {
-    account_sid: sid().readOnly(),
+    account_sid: recordSid(),
     name: text({ min: 1, max: 64 }).describe('What people call it.').example('Acme Ltd'),
     service_provider_sid: sid('service_providers')
       .fixedAfterCreate()
@@ -39,20 +51,25 @@ export const accounts = defineResource({
     is_active: flag()
       .default(1)
       .describe('0 refuses its calls, registrations, keys and users. Not for the account itself to change.'),
-    created_at: time().readOnly(),
-    plan_type: choice(['trial', 'free', 'paid']).readOnly(),
+    created_at: createdAt(),
+    plan_type: choice(['trial', 'free', 'paid']).readOnly().describe('What the operator sold it.'),
     webhook_secret: text({ max: 64 })
       .readOnly()
       .describe('Signs the requests to its hooks; made anew at /WebhookSecret.')
       .example('wh_secret_2gT6bPqkSxVn0aYvR4cJ1w'),
     disable_cdrs: flag().default(0).describe('1 keeps no call records.'),
-    record_all_calls: flag().default(0),
-    record_format: choice(['mp3', 'wav']).default('mp3'),
+    record_all_calls: flag().default(0).describe('1 asks for a recording of every call.'),
+    record_format: choice(['mp3', 'wav']).default('mp3').describe('The file format of recordings.'),
     bucket_credential: bucketCredential().nullable().describe('Where recordings go; secrets are masked.'),
-    enable_debug_log: flag().default(0),
-    device_to_call_ratio: integer({ min: 0, max: 1_000_000 }).readOnly(),
-    trial_end_date: time().nullable().readOnly(),
-    deactivated_reason: text({ max: 255 }).nullable().readOnly(),
+    enable_debug_log: flag().default(0).describe('1 asks for detailed log lines about its calls.'),
+    device_to_call_ratio: integer({ min: 0, max: 1_000_000 })
+      .readOnly()
+      .describe('Phones that may register for each call that may be up.'),
+    trial_end_date: time().nullable().readOnly().describe('When the trial ends; null: it is none.'),
+    deactivated_reason: text({ max: 255 })
+      .nullable()
+      .readOnly()
+      .describe('Why the operator switched the account off.'),
     stripe_customer_id: retired(),
     subspace_client_id: retired(),
     subspace_client_secret: retired(),

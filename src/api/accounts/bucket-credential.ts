@@ -27,25 +27,35 @@ const vendors: Readonly<Record<string, Vendor>> = {
   azure: { required: ['name', 'connection_string'], optional: ['tags'], secret: 'connection_string' },
 }
 
-const text = { type: 'string', maxLength: 8192 }
+const text = (description: string) => ({ type: 'string', maxLength: 8192, description })
 
 export function bucketCredential(): Field<BucketCredential> {
   const field = json<BucketCredential>({
     type: 'object',
     required: ['vendor'],
     properties: {
-      vendor: { type: 'string', enum: [...Object.keys(vendors), 'none'] },
-      name: text,
-      region: text,
-      endpoint: text,
-      access_key_id: text,
-      secret_access_key: text,
-      service_key: text,
-      connection_string: text,
+      vendor: {
+        type: 'string',
+        enum: [...Object.keys(vendors), 'none'],
+        description:
+          'Whose storage it is, which decides what else is required; `none` clears the credential.',
+      },
+      name: text('Of the bucket or, at Azure, of the container.'),
+      region: text('The region of the bucket.'),
+      endpoint: text('The URL of a storage that speaks the protocol of S3.'),
+      access_key_id: text('The public half of the key.'),
+      secret_access_key: text('Masked in answers; the mask may be sent back and changes nothing.'),
+      service_key: text('JSON text: the key of a Google service account. Its private_key is masked.'),
+      connection_string: text('Of the storage account at Azure. Masked in answers.'),
       tags: {
         type: 'array',
         maxItems: 50,
-        items: { type: 'object', properties: { Key: text, Value: text }, required: ['Key', 'Value'] },
+        description: 'Put on each recording that is stored.',
+        items: {
+          type: 'object',
+          properties: { Key: text('The name of the tag.'), Value: text('The value of the tag.') },
+          required: ['Key', 'Value'],
+        },
       },
     },
   })

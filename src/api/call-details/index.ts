@@ -2,6 +2,7 @@
 // capture file, its trace, its log.
 import { AppError } from '../../lib/errors.ts'
 import { callSidOfTrace } from '../../lib/ids.ts'
+import { oneOf, whole, word } from '../define/described.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { toLog } from './log.ts'
 import { journalOf, journalsOf } from './journal.ts'
@@ -11,8 +12,8 @@ import { capturedIn, messagesIn } from './sip-messages.ts'
 import { toTrace } from './trace.ts'
 import { traceSchema } from './trace-schema.ts'
 
-const word = { type: 'string' }
-const moment = { type: 'integer', description: 'Epoch milliseconds.' }
+const callIdText = 'The Call-ID of the call, percent-encoded.'
+
 const messagesReply = {
   status: 200,
   description: 'The messages in the order they passed; total is 0 when there are none.',
@@ -20,18 +21,19 @@ const messagesReply = {
   schema: {
     type: 'object',
     properties: {
-      total: { type: 'integer' },
+      total: whole('How many messages there are.'),
       messages: {
         type: 'array',
+        description: 'In the order they passed.',
         items: {
           type: 'object',
           properties: {
-            call_sid: word,
-            at: moment,
-            direction: { type: 'string', enum: ['received', 'sent'] },
-            summary: { type: 'string', description: 'INVITE, or 200 OK.' },
-            remote: word,
-            raw: { type: 'string', description: 'As it was on the wire.' },
+            call_sid: word('The leg it belongs to.'),
+            at: whole('When it passed, in epoch milliseconds.'),
+            direction: oneOf(['received', 'sent'], 'As seen by the platform.'),
+            summary: word('INVITE, or 200 OK.'),
+            remote: word('Transport, address and port of the far end.'),
+            raw: word('As it was on the wire.'),
           },
           required: ['call_sid', 'at', 'direction', 'summary', 'remote', 'raw'],
         },
@@ -51,6 +53,7 @@ const pcapReply = {
 const getCallJournal = defineRoute({
   method: 'GET',
   path: '/Accounts/{AccountSid}/RecentCalls/{CallSid}/journal',
+  parameters: { CallSid: 'The `call_sid` of the call.' },
   access: everyone,
   operationId: 'getCallJournal',
   tag: 'RecentCalls',
@@ -65,9 +68,9 @@ const getCallJournal = defineRoute({
       items: {
         type: 'object',
         properties: {
-          seq: { type: 'integer', description: '1, 2, 3 ... without gaps.' },
-          at: moment,
-          type: word,
+          seq: whole('1, 2, 3 ... without gaps.'),
+          at: whole('When it happened, in epoch milliseconds.'),
+          type: word('What happened, which decides the other members: `sip`, `decision`, `hook-asked` ...'),
         },
         required: ['seq', 'at', 'type'],
         additionalProperties: true,
@@ -83,6 +86,7 @@ const getCallJournal = defineRoute({
 const getCallLog = defineRoute({
   method: 'GET',
   path: '/Accounts/{AccountSid}/RecentCalls/{CallSid}/logs',
+  parameters: { CallSid: 'The `call_sid` of the call.' },
   access: everyone,
   operationId: 'getCallLog',
   tag: 'RecentCalls',
@@ -92,7 +96,7 @@ const getCallLog = defineRoute({
     description:
       'One line for each event, oldest first: time, kind and facts. SIP messages are told by their first lines.',
     component: 'CallLog',
-    schema: { type: 'array', items: word },
+    schema: { type: 'array', items: { type: 'string' } },
   },
   errors: ['not_found'],
   handle: async ({ account: { account_sid }, params: { CallSid: call_sid }, caller, services }) =>
@@ -102,6 +106,7 @@ const getCallLog = defineRoute({
 const getCallTrace = defineRoute({
   method: 'GET',
   path: '/Accounts/{AccountSid}/RecentCalls/trace/{TraceId}',
+  parameters: { TraceId: 'The `trace_id` of the call.' },
   access: everyone,
   operationId: 'getCallTrace',
   tag: 'RecentCalls',
@@ -124,6 +129,7 @@ const getCallTrace = defineRoute({
 const getAccountCallDetail = defineRoute({
   method: 'GET',
   path: '/Accounts/{AccountSid}/RecentCalls/{SipCallId}',
+  parameters: { SipCallId: callIdText },
   access: everyone,
   operationId: 'getAccountCallDetail',
   tag: 'RecentCalls',
@@ -136,6 +142,7 @@ const getAccountCallDetail = defineRoute({
 const getProviderCallDetail = defineRoute({
   method: 'GET',
   path: '/ServiceProviders/{ServiceProviderSid}/RecentCalls/{SipCallId}',
+  parameters: { SipCallId: callIdText },
   access: ['admin', 'service_provider'],
   operationId: 'getServiceProviderCallDetail',
   tag: 'RecentCalls',
@@ -148,6 +155,7 @@ const getProviderCallDetail = defineRoute({
 const getAccountCallCapture = defineRoute({
   method: 'GET',
   path: '/Accounts/{AccountSid}/RecentCalls/{SipCallId}/{Method}/pcap',
+  parameters: { SipCallId: callIdText, Method: '`invite`: registrations are not kept.' },
   access: everyone,
   operationId: 'getAccountCallCapture',
   tag: 'RecentCalls',
@@ -164,6 +172,7 @@ const getAccountCallCapture = defineRoute({
 const getProviderCallCapture = defineRoute({
   method: 'GET',
   path: '/ServiceProviders/{ServiceProviderSid}/RecentCalls/{SipCallId}/{Method}/pcap',
+  parameters: { SipCallId: callIdText, Method: '`invite`: registrations are not kept.' },
   access: ['admin', 'service_provider'],
   operationId: 'getServiceProviderCallCapture',
   tag: 'RecentCalls',

@@ -6,10 +6,9 @@ import { createdReply } from '../define/resource.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import type { ApiRoute } from '../define/route.ts'
 import { carrierTemplates } from './carrier-templates.ts'
+import { bit, id, oneOf, word, wordOrNull } from '../define/described.ts'
 import { voipCarriers } from './voip-carriers.ts'
 
-const word = { type: ['string', 'null'] }
-const bit = { type: 'integer', enum: [0, 1] }
 // Clients look for these, though no template sets them.
 const unset = {
   register_username: null,
@@ -21,13 +20,15 @@ const unset = {
   diversion: null,
 }
 const properties = {
-  predefined_carrier_sid: { type: 'string', format: 'uuid' },
-  name: { type: 'string' },
-  requires_static_ip: bit,
-  e164_leading_plus: bit,
-  requires_register: bit,
-  ...Object.fromEntries(Object.keys(unset).map((name) => [name, word])),
-  trunk_type: { type: 'string', enum: ['static_ip', 'auth', 'reg'] },
+  predefined_carrier_sid: id('Names the template in paths.'),
+  name: word('Of the company, and of the carrier made from it.'),
+  requires_static_ip: bit('1: the company must be told an address of ours that does not change.'),
+  e164_leading_plus: bit('1: numbers go out with a leading plus.'),
+  requires_register: bit('1: we register with the company.'),
+  ...Object.fromEntries(
+    Object.keys(unset).map((name) => [name, wordOrNull('Null: the customer fills it in.')]),
+  ),
+  trunk_type: oneOf(['static_ip', 'auth', 'reg'], 'How the company knows us; as in a carrier.'),
 }
 
 export const listPredefinedCarriers = defineRoute({
@@ -52,6 +53,9 @@ export const createCarrierOfAccount = defineRoute({
   access: everyone,
   operationId: 'createPredefinedCarrierOfAccount',
   tag: 'PredefinedCarriers',
+  parameters: { PredefinedCarrierSid: 'The template, as /PredefinedCarriers lists it.' },
+  description:
+    'With a suffix to its name where the service provider has a carrier of that name. Gateways are added by hand.',
   summary: 'Makes a carrier of the account from a well-known one.',
   reply: createdReply,
   errors: ['not_found', 'quota_reached'],
@@ -65,6 +69,9 @@ export const createCarrierOfProvider = defineRoute({
   access: ['admin', 'service_provider'],
   operationId: 'createPredefinedCarrierOfServiceProvider',
   tag: 'PredefinedCarriers',
+  parameters: { PredefinedCarrierSid: 'The template, as /PredefinedCarriers lists it.' },
+  description:
+    'With a suffix to its name where the service provider has a carrier of that name. Gateways are added by hand.',
   summary: 'Makes a carrier of the service provider from a well-known one.',
   reply: createdReply,
   errors: ['not_found', 'quota_reached'],

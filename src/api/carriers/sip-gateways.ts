@@ -1,5 +1,5 @@
 // All the API says about a SIP gateway: an address that a carrier sends calls from or takes them at.
-import { boolean, choice, flag, integer, sid } from '../define/fields.ts'
+import { boolean, choice, flag, integer, recordSid, sid } from '../define/fields.ts'
 import { defineResource } from '../define/resource.ts'
 import { host } from '../define/sip-fields.ts'
 import { demandGateway } from './gateway-rules.ts'
@@ -19,8 +19,8 @@ export const sipGateways = defineResource({
   operations: ['list', 'create', 'read', 'update', 'delete'],
   list: { orderBy: ['created_at'] },
   fields: {
-    sip_gateway_sid: sid().readOnly(),
-    voip_carrier_sid: sid('voip_carriers').fixedAfterCreate(),
+    sip_gateway_sid: recordSid(),
+    voip_carrier_sid: sid('voip_carriers').fixedAfterCreate().describe('The carrier that has this address.'),
     ipv4: host({ max: 128 })
       .describe('An IPv4 address; where calls are only sent to, a host name as well.')
       .example('192.0.2.10'),
@@ -30,13 +30,17 @@ export const sipGateways = defineResource({
     netmask: integer({ min: 1, max: 32 }).default(32).describe('How many bits of the address must match.'),
     inbound: boolean().default(false).describe('Calls are taken from here.'),
     outbound: boolean().default(false).describe('Calls are sent here.'),
-    is_active: flag().default(1),
-    protocol: choice(['udp', 'tcp', 'tls', 'tls/srtp']).default('udp'),
-    pad_crypto: flag().default(0),
-    send_options_ping: flag().default(0),
-    use_sips_scheme: flag().default(0),
-    remove_ice: flag().default(0),
-    dtls_off: flag().default(0),
+    is_active: flag().default(1).describe('0: no calls are sent here or taken from here.'),
+    protocol: choice(['udp', 'tcp', 'tls', 'tls/srtp'])
+      .default('udp')
+      .describe('The transport of calls sent here; `tls/srtp` encrypts the audio as well.'),
+    pad_crypto: flag().default(0).describe('1: keys in SDP are padded to whole base64 (RFC 4568).'),
+    send_options_ping: flag()
+      .default(0)
+      .describe('1: OPTIONS is sent now and then to see whether it answers.'),
+    use_sips_scheme: flag().default(0).describe('1: Request-URIs begin with sips: where TLS is used.'),
+    remove_ice: flag().default(0).describe('1: offers go out without ICE candidates.'),
+    dtls_off: flag().default(0).describe('1: SRTP is keyed in SDP, without DTLS.'),
   },
   async beforeCreate({ ipv4, netmask, inbound, outbound, port, protocol }, { services }) {
     const facts = { ipv4, netmask: netmask ?? 32, isInbound: inbound === true, isOutbound: outbound === true }

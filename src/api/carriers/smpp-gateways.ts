@@ -1,5 +1,5 @@
 // All the API says about an SMPP gateway: an address that a carrier exchanges text messages at.
-import { flag, integer, sid } from '../define/fields.ts'
+import { flag, integer, recordSid, sid } from '../define/fields.ts'
 import { defineResource } from '../define/resource.ts'
 import { host } from '../define/sip-fields.ts'
 import { demandGateway } from './gateway-rules.ts'
@@ -18,17 +18,17 @@ export const smppGateways = defineResource({
   operations: ['list', 'create', 'read', 'update', 'delete'],
   list: { orderBy: ['created_at'] },
   fields: {
-    smpp_gateway_sid: sid().readOnly(),
-    voip_carrier_sid: sid('voip_carriers').fixedAfterCreate(),
+    smpp_gateway_sid: recordSid(),
+    voip_carrier_sid: sid('voip_carriers').fixedAfterCreate().describe('The carrier that has this address.'),
     ipv4: host({ max: 128 })
       .describe('An IPv4 address; where messages are only sent to, a host name as well.')
       .example('192.0.2.20'),
-    port: integer({ min: 1, max: 65_535 }).default(smppPort),
-    netmask: integer({ min: 1, max: 32 }).default(32),
-    is_primary: flag().default(1),
-    inbound: flag().default(0),
-    outbound: flag().default(1),
-    use_tls: flag().default(0),
+    port: integer({ min: 1, max: 65_535 }).default(smppPort).describe('The TCP port.'),
+    netmask: integer({ min: 1, max: 32 }).default(32).describe('How many bits of the address must match.'),
+    is_primary: flag().default(1).describe('1: asked first; 0: when no primary one answers.'),
+    inbound: flag().default(0).describe('1: messages are taken from here.'),
+    outbound: flag().default(1).describe('1: messages are sent here.'),
+    use_tls: flag().default(0).describe('1: SMPP over TLS.'),
   },
   async beforeCreate({ ipv4, netmask, inbound, outbound }, { services }) {
     const facts = { ipv4, netmask: netmask ?? 32, isInbound: inbound === 1, isOutbound: outbound !== 0 }

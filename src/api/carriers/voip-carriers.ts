@@ -1,7 +1,8 @@
 // All the API says about a carrier: whom calls are bought from and sold to. Its gateways are where it can be reached.
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
-import { choice, flag, integer, secret, sid, text, time } from '../define/fields.ts'
+import { wordOrNull } from '../define/described.ts'
+import { choice, createdAt, flag, integer, recordSid, secret, sid, text } from '../define/fields.ts'
 import { createField, plainFacts } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import type { RecordContext } from '../define/context.ts'
@@ -19,6 +20,7 @@ export const voipCarriers = defineResource({
   owner: 'any',
   isCarrierSide: true,
   operations: ['list', 'create', 'read', 'update', 'delete'],
+  errors: { update: ['in_use'] },
   list: {
     search: 'name',
     isPaged: true,
@@ -27,11 +29,14 @@ export const voipCarriers = defineResource({
     },
   },
   fields: {
-    voip_carrier_sid: sid().readOnly(),
-    name: text({ min: 1, max: 64 }).example('Acme Telecom'),
-    description: text({ max: 1024 }).nullable(),
+    voip_carrier_sid: recordSid(),
+    name: text({ min: 1, max: 64 }).describe('What people call it.').example('Acme Telecom'),
+    description: text({ max: 1024 }).nullable().describe('For people.'),
     account_sid: sid('accounts').nullable().describe('Null: shared by all accounts of the provider.'),
-    service_provider_sid: sid('service_providers').nullable().fixedAfterCreate(),
+    service_provider_sid: sid('service_providers')
+      .nullable()
+      .fixedAfterCreate()
+      .describe('The service provider whose accounts use it.'),
     application_sid: sid('applications')
       .nullable()
       .describe('Runs for calls to numbers that name no application; needs an account.'),
@@ -39,15 +44,21 @@ export const voipCarriers = defineResource({
     requires_register: flag()
       .default(0)
       .describe('1: we register with the carrier; needs register_username and register_password.'),
-    register_username: sipWord({ max: 64 }).nullable(),
+    register_username: sipWord({ max: 64 }).nullable().describe('For digest authentication at the carrier.'),
     register_sip_realm: domain({ max: 64 })
       .nullable()
       .describe('Null: the gateway of the carrier is the registrar.')
       .example('sip.carrier.example.com'),
     register_password: secret({ max: 64 }),
-    register_from_user: sipWord({ max: 128 }).nullable(),
-    register_from_domain: domain({ max: 255, mayBeEmpty: true }).nullable(),
-    register_public_ip_in_contact: flag().default(0),
+    register_from_user: sipWord({ max: 128 })
+      .nullable()
+      .describe('The user part of From in a REGISTER; null: register_username.'),
+    register_from_domain: domain({ max: 255, mayBeEmpty: true })
+      .nullable()
+      .describe('The host part of From in a REGISTER; null: register_sip_realm.'),
+    register_public_ip_in_contact: flag()
+      .default(0)
+      .describe('1: Contact in a REGISTER names the public address, 0: the realm.'),
     register_status: registerStatus()
       .readOnly()
       .describe('How the last registration went; empty before the first.'),
@@ -57,19 +68,27 @@ export const voipCarriers = defineResource({
       .describe('With a password: calls from the carrier must bring them.'),
     inbound_auth_password: secret({ max: 64 }),
     diversion: sipWord({ max: 32 }).nullable().describe('The number in the Diversion header of calls sent.'),
-    is_active: flag().default(1),
-    created_at: time().readOnly(),
-    smpp_system_id: text({ max: 255 }).nullable(),
+    is_active: flag().default(1).describe('0: no calls are sent to it or taken from it.'),
+    created_at: createdAt(),
+    smpp_system_id: text({ max: 255 }).nullable().describe('Our name when we bind to the carrier over SMPP.'),
     smpp_password: secret({ max: 64 }),
-    smpp_inbound_system_id: text({ max: 255 }).nullable(),
+    smpp_inbound_system_id: text({ max: 255 })
+      .nullable()
+      .describe('The name of the carrier when it binds to us over SMPP.'),
     smpp_inbound_password: secret({ max: 64 }),
-    smpp_enquire_link_interval: integer({ min: 0, max: 86_400 }).default(0).describe('Seconds; 0: never.'),
-    dtmf_type: choice(['rfc2833', 'tones', 'info']).default('rfc2833'),
+    smpp_enquire_link_interval: integer({ min: 0, max: 86_400 })
+      .default(0)
+      .describe('Seconds between two enquire_link of an idle SMPP session; 0: never.'),
+    dtmf_type: choice(['rfc2833', 'tones', 'info'])
+      .default('rfc2833')
+      .describe('How digits go to the carrier: as RTP events (RFC 4733), as audible tones, or in SIP INFO.'),
     outbound_sip_proxy: sipWord({ max: 255 })
       .nullable()
       .describe('Where calls to the carrier go first.')
       .example('sip:proxy.example.com'),
-    trunk_type: choice(['static_ip', 'auth', 'reg']).default('static_ip'),
+    trunk_type: choice(['static_ip', 'auth', 'reg'])
+      .default('static_ip')
+      .describe('How the two know each other: by address, by digest authentication, or by registration.'),
   },
   async beforeCreate(carrier) {
     demandRegistration(carrier)
@@ -112,11 +131,15 @@ async function giveAway(
 }
 
 function registerStatus(): Field<object> {
-  const word = { type: ['string', 'null'] }
-  const cseq = { type: ['string', 'integer', 'null'] }
+  const properties = {
+    status: wordOrNull('`ok` or `fail`.'),
+    reason: wordOrNull('What the registrar said.'),
+    cseq: { type: ['string', 'integer', 'null'], description: 'CSeq of the last REGISTER.' },
+    callId: wordOrNull('Call-ID of the registration.'),
+  }
   return createField({
     ...plainFacts,
-    schema: { type: 'object', properties: { status: word, reason: word, cseq, callId: word } },
+    schema: { type: 'object', properties },
     fromCell: (cell) => (cell === null ? {} : (JSON.parse(String(cell)) as unknown)),
   })
 }

@@ -59,6 +59,11 @@ export function sid(table?: TableName): Field<string> {
   })
 }
 
+/** The id of the record itself, which answers carry and nobody sends. */
+export function recordSid(): Field<string, 'read-only'> {
+  return sid().readOnly().describe('Given when the record is made; names it in paths and in other records.')
+}
+
 const flags: ReadonlyMap<unknown, 0 | 1> = new Map<unknown, 0 | 1>([
   [true, 1],
   [false, 0],
@@ -135,6 +140,10 @@ export function time(): Field<number> {
   })
 }
 
+export function createdAt(): Field<number, 'read-only'> {
+  return time().readOnly().describe('When the record was made.')
+}
+
 function parseTime(value: string): unknown {
   if (!isoTime.test(value) && !isoDate.test(value)) return value
   // Without an offset it is UTC: the server's own time zone is nobody's business.
@@ -197,6 +206,13 @@ export function hookUrl(): Field<string> {
   return createField({ ...plainFacts, schema: hookUrlSchema, example: 'https://app.example.com/call' })
 }
 
+/** What the parts of a hook mean, wherever it stands. */
+export const hookTexts = {
+  method: 'GET puts the payload into the query, POST into a JSON body; a WebSocket has no use for it.',
+  username: 'For HTTP Basic authentication (RFC 7617); null sends none.',
+  password: 'Goes with username.',
+} as const
+
 /** A hook as it is sent: with `webhook_sid` it edits that record in place. */
 export interface HookInput {
   readonly webhook_sid?: string
@@ -230,11 +246,13 @@ function hookSchema(showsSid: boolean): JsonSchema {
     type: 'object',
     required: ['url'],
     properties: {
-      ...(showsSid ? { webhook_sid: { type: 'string' } } : {}),
+      ...(showsSid
+        ? { webhook_sid: { type: 'string', description: 'Sent back, it changes this hook in place.' } }
+        : {}),
       url: hookUrlSchema,
-      method: { type: 'string', enum: ['GET', 'POST'], default: 'POST' },
-      username: { ...credential, description: 'For HTTP Basic authentication.' },
-      password: credential,
+      method: { type: 'string', enum: ['GET', 'POST'], default: 'POST', description: hookTexts.method },
+      username: { ...credential, description: hookTexts.username },
+      password: { ...credential, description: hookTexts.password },
     },
   }
 }

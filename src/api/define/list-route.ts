@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { Access } from '../../http/route.ts'
 import type { Caller } from '../../lib/caller.ts'
+import { whole } from './described.ts'
 import { integer, text } from './fields.ts'
 import { createField } from './field.ts'
 import type { Field, Fields } from './field.ts'
@@ -220,10 +221,14 @@ function listReply({ form, name }: ResourcePlan, isPaged: boolean): Reply {
       component: name,
       mediaType: 'application/json',
     }
-  const count = { type: 'integer' }
   const envelope = {
     type: 'object',
-    properties: { total: count, page: count, page_size: count, data: array },
+    properties: {
+      total: whole('Records that match.'),
+      page: whole('The page asked for, from 1.'),
+      page_size: whole('Records on a full page.'),
+      data: { ...array, description: 'The records of the page.' },
+    },
     required: ['total', 'page', 'page_size', 'data'],
   }
   return {

@@ -24,6 +24,10 @@ const quotas: { readonly [T in TableName]?: number } = {
   voip_carriers: 10,
 }
 
+export function hasQuota(table: TableName): boolean {
+  return quotas[table] !== undefined
+}
+
 /** Asked before an account gets one more record of its own. */
 export async function demandQuota(
   table: TableName,

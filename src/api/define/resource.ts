@@ -1,6 +1,8 @@
 // How a REST resource is declared, and the endpoints that follow from it.
 import type { Level } from '../../http/route.ts'
 import { AppError } from '../../lib/errors.ts'
+import type { ErrorCode } from '../../lib/errors.ts'
+import { id } from './described.ts'
 import type { Changes, Fields, JsonSchema, Values } from './field.ts'
 import type { RecordContext, Services } from './context.ts'
 import { demandSeen, isSeen, seenRecord } from './etag.ts'
@@ -8,6 +10,7 @@ import { createRecordForm } from './record.ts'
 import type { RecordForm } from './record.ts'
 import { createListRoute, toRecords } from './list-route.ts'
 import type { ListRouteOptions, ListRules } from './list-route.ts'
+import { hasQuota } from './operator-rules.ts'
 import { ownerFieldOf } from './owner.ts'
 import type { Owner } from './owner.ts'
 import { everyone } from './route.ts'
@@ -39,6 +42,8 @@ export interface ResourceDeclaration<T extends TableName, F extends Fields> {
   readonly parameter?: string
   /** Part of carriers, which the operator of a platform may keep to itself. */
   readonly isCarrierSide?: boolean
+  /** What its own rules refuse with, beside what holds for every resource. */
+  readonly errors?: { readonly [O in Operation]?: readonly ErrorCode[] }
   /** What a caller is told who names another's account or provider as owner. */
   readonly foreignOwner?: () => AppError
   /** Runs before the transaction, which waits for nothing but the database; `row` is the record as it is now. */
@@ -84,6 +89,7 @@ export interface ResourcePlan extends Pick<
   | 'operations'
   | 'fields'
   | 'access'
+  | 'errors'
   | 'list'
   | 'isCarrierSide'
   | 'foreignOwner'
@@ -178,6 +184,7 @@ function common(plan: ResourcePlan, operation: Operation) {
     access: plan.access?.[operation] ?? everyone,
     openToViewOnly: false,
     tag: plan.path.slice(1),
+    parameters: { [plan.parameter]: `The id of the ${plan.noun}.` },
     description: undefined,
     query: undefined,
   }
@@ -187,7 +194,11 @@ export const createdReply: Reply = {
   status: 201,
   description: 'The id of the new record.',
   component: 'SuccessfulAdd',
-  schema: { type: 'object', properties: { sid: { type: 'string', format: 'uuid' } }, required: ['sid'] },
+  schema: {
+    type: 'object',
+    properties: { sid: id('Names the record in paths and in other records.') },
+    required: ['sid'],
+  },
 }
 
 type CellsOf = (request: ApiRequest) => Cells
@@ -203,7 +214,11 @@ function createCreateRoute(plan: ResourcePlan, given?: CellsOf): ApiRoute {
     description: plan.summary,
     body: createBodyOf(plan),
     reply: createdReply,
-    errors: ['duplicate'],
+    errors: [
+      'duplicate',
+      ...(hasQuota(table) ? (['quota_reached'] as const) : []),
+      ...(plan.errors?.create ?? []),
+    ],
     async handle(request) {
       const { services, caller, body } = request
       const values = given === undefined ? body : mergeGiven(body, given(request))
@@ -273,7 +288,7 @@ function createUpdateRoute(plan: ResourcePlan, where?: CellsOf): ApiRoute {
     description: 'Fields that are left out keep their values. Ids may be sent back unchanged.',
     body: { fields: plan.fields, mode: 'update' },
     reply: { status: 204, description: 'Changed.' },
-    errors: ['not_found', 'duplicate'],
+    errors: ['not_found', 'duplicate', ...(plan.errors?.update ?? [])],
     hasEtag: true,
     async handle(request) {
       const { services, caller, body, rawBody } = request

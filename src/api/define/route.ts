@@ -35,6 +35,8 @@ export interface ApiRoute {
   readonly tag: string
   readonly summary: string
   readonly description: string | undefined
+  /** What the parameters of the path mean, those of tenants excepted, which mean the same everywhere. */
+  readonly parameters?: Readonly<Record<string, string>>
   readonly query: Fields | undefined
   readonly body: BodyDeclaration | undefined
   readonly reply: Reply
@@ -103,6 +105,7 @@ export interface RouteDeclaration<P extends string, Q extends Fields, B extends 
   readonly tag: string
   readonly summary: string
   readonly description?: string
+  readonly parameters?: Readonly<Record<string, string>>
   readonly query?: Q
   readonly body?: B
   readonly bodyIs?: keyof B & string

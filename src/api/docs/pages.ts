@@ -7,10 +7,10 @@ import { html, page, pagePolicy, prose } from './html.ts'
 import type { Html } from './html.ts'
 import { referencePage } from './reference-page.ts'
 
-export function createDocsPages(document: Readonly<Record<string, unknown>>): readonly HttpPage[] {
+export function createDocsPages(document: () => Readonly<Record<string, unknown>>): readonly HttpPage[] {
   let reference: string | undefined
   return [
-    { path: '/docs', policy: pagePolicy, render: () => (reference ??= referencePage(document)) },
+    { path: '/docs', policy: pagePolicy, render: () => (reference ??= referencePage(document())) },
     { path: '/docs/errors', policy: pagePolicy, render: errorsPage },
     {
       path: '/docs/errors/:code',

@@ -1,5 +1,5 @@
 // All the API says about an entry of a route: a carrier that the calls of the route are offered to.
-import { integer, sid } from '../define/fields.ts'
+import { integer, recordSid, sid } from '../define/fields.ts'
 import { defineResource } from '../define/resource.ts'
 import { followDefaultRoute } from './default-entry.ts'
 
@@ -13,8 +13,8 @@ export const lcrCarrierSetEntries = defineResource({
   operations: ['list', 'create', 'read', 'update', 'delete'],
   list: { orderBy: ['priority'] },
   fields: {
-    lcr_carrier_set_entry_sid: sid().readOnly(),
-    lcr_route_sid: sid('lcr_routes').fixedAfterCreate(),
+    lcr_carrier_set_entry_sid: recordSid(),
+    lcr_route_sid: sid('lcr_routes').fixedAfterCreate().describe('The route it is a part of.'),
     voip_carrier_sid: sid('voip_carriers').describe('Of the owner of the table, or shared with it.'),
     workload: integer({ min: 1, max: 1_000_000 })
       .default(1)

@@ -2,7 +2,7 @@
 import type { Repositories, Row } from '../../storage/storage.ts'
 import { createField, plainFacts } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
-import { integer, sid, text } from '../define/fields.ts'
+import { integer, recordSid, sid, text } from '../define/fields.ts'
 import type { RecordContext } from '../define/context.ts'
 import { defineResource } from '../define/resource.ts'
 import { defaultPriority, dropDefaultRoute, followDefaultRoute } from './default-entry.ts'
@@ -19,10 +19,10 @@ export const lcrRoutes = defineResource({
   operations: ['list', 'create', 'read', 'update', 'delete'],
   list: { orderBy: ['priority', 'created_at'] },
   fields: {
-    lcr_route_sid: sid().readOnly(),
-    lcr_sid: sid('lcrs').fixedAfterCreate(),
+    lcr_route_sid: recordSid(),
+    lcr_sid: sid('lcrs').fixedAfterCreate().describe('The routing table it is a part of.'),
     regex: dialPattern(),
-    description: text({ max: 1024 }).nullable(),
+    description: text({ max: 1024 }).nullable().describe('For people.'),
     priority: integer({ min: 0, max: 1_000_000 }).describe(
       `The lowest is tried first; ${defaultPriority} is the default of the table.`,
     ),

@@ -1,7 +1,7 @@
 // All the API says about a table of least cost routing: which carriers a call is offered to, in which order.
 import { AppError } from '../../lib/errors.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
-import { flag, integer, sid, text } from '../define/fields.ts'
+import { flag, integer, recordSid, sid, text } from '../define/fields.ts'
 import { defineResource } from '../define/resource.ts'
 
 export const lcrs = defineResource({
@@ -16,17 +16,28 @@ export const lcrs = defineResource({
     // Clients take the first one for the provider's.
     where: ({ tenancy }) => (tenancy.level === 'service_provider' ? { account_sid: null } : {}),
     orderBy: ['created_at'],
-    filters: { account_sid: sid().optional(), service_provider_sid: sid().optional() },
+    filters: {
+      account_sid: sid().optional().describe('Only the table of this account.'),
+      service_provider_sid: sid()
+        .optional()
+        .describe('Only tables of this service provider and its accounts.'),
+    },
   },
   fields: {
-    lcr_sid: sid().readOnly(),
-    name: text({ min: 1, max: 64 }).example('to the world'),
-    is_active: flag().default(1),
+    lcr_sid: recordSid(),
+    name: text({ min: 1, max: 64 }).describe('What people call it.').example('to the world'),
+    is_active: flag().default(1).describe('0: no call is routed by it.'),
     default_carrier_set_entry_sid: sid()
       .nullable()
       .describe('Takes the calls that no route matches: the entry of the route of priority 9999.'),
-    account_sid: sid('accounts').nullable().fixedAfterCreate(),
-    service_provider_sid: sid('service_providers').nullable().fixedAfterCreate(),
+    account_sid: sid('accounts')
+      .nullable()
+      .fixedAfterCreate()
+      .describe('The account whose calls it routes; null: those of all accounts without a table.'),
+    service_provider_sid: sid('service_providers')
+      .nullable()
+      .fixedAfterCreate()
+      .describe('The service provider it belongs to.'),
     number_routes: integer({ min: 0, max: 1_000_000 }).readOnly().describe('How many routes it has.'),
   },
   async beforeCreate({ account_sid = null, service_provider_sid = null, ...values }, { rows }) {

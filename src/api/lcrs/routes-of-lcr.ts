@@ -1,6 +1,7 @@
 // The routes of a table written at once, entries included: all of them or none.
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
+import { id } from '../define/described.ts'
 import { createField, plainFacts } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import type { RecordContext } from '../define/context.ts'
@@ -27,14 +28,24 @@ interface GivenRoute {
 const maxRoutes = 500
 const maxEntries = 20
 
-const optionalId = { type: ['string', 'null'], format: 'uuid' }
+const optionalId = (description: string) => ({ type: ['string', 'null'], format: 'uuid', description })
 const entrySchema = {
   type: 'object',
   properties: {
-    lcr_carrier_set_entry_sid: optionalId,
-    voip_carrier_sid: { type: 'string', format: 'uuid' },
-    workload: { type: ['integer', 'null'], minimum: 1, maximum: 1_000_000 },
-    priority: { type: ['integer', 'null'], minimum: 0, maximum: 1_000_000 },
+    lcr_carrier_set_entry_sid: optionalId('The entry to change; left out, one is made.'),
+    voip_carrier_sid: id('The carrier that calls are offered to.'),
+    workload: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'The share of the calls among the entries of one priority; 1 when left out.',
+    },
+    priority: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: 1_000_000,
+      description: 'The lowest is tried first; 0 when left out.',
+    },
   },
   required: ['voip_carrier_sid'],
 }
@@ -50,11 +61,28 @@ function routeList(): Field<readonly GivenRoute[]> {
       items: {
         type: 'object',
         properties: {
-          lcr_route_sid: optionalId,
-          regex: { type: 'string', minLength: 1, maxLength: 32, ...text },
-          description: { type: ['string', 'null'], maxLength: 1024, ...text },
-          priority: { type: 'integer', minimum: 0, maximum: 1_000_000 },
-          lcr_carrier_set_entries: { type: 'array', minItems: 1, maxItems: maxEntries, items: entrySchema },
+          lcr_route_sid: optionalId('The route to change; left out, one is made.'),
+          regex: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 32,
+            ...text,
+            description: 'A regular expression that is matched with the number dialled.',
+          },
+          description: { type: ['string', 'null'], maxLength: 1024, ...text, description: 'For people.' },
+          priority: {
+            type: 'integer',
+            minimum: 0,
+            maximum: 1_000_000,
+            description: 'The lowest is tried first.',
+          },
+          lcr_carrier_set_entries: {
+            type: 'array',
+            minItems: 1,
+            maxItems: maxEntries,
+            items: entrySchema,
+            description: 'The carriers of the route.',
+          },
         },
         required: ['regex', 'priority', 'lcr_carrier_set_entries'],
       },
@@ -76,6 +104,7 @@ const written: Reply = { status: 204, description: 'Written, all of them.' }
 export const createRoutesOfLcr = defineRoute({
   method: 'POST',
   path: '/Lcrs/{LcrSid}/Routes',
+  parameters: { LcrSid: 'The id of the routing table.' },
   access: everyone,
   operationId: 'createRoutesOfLcr',
   tag: 'Lcrs',
@@ -95,6 +124,7 @@ export const createRoutesOfLcr = defineRoute({
 export const updateRoutesOfLcr = defineRoute({
   method: 'PUT',
   path: '/Lcrs/{LcrSid}/Routes',
+  parameters: { LcrSid: 'The id of the routing table.' },
   access: everyone,
   operationId: 'updateRoutesOfLcr',
   tag: 'Lcrs',

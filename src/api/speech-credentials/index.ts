@@ -46,6 +46,7 @@ function routesBelow(base: Base): ApiRoute[] {
     access: everyone,
     openToViewOnly: false,
     tag: 'SpeechCredentials',
+    parameters: { SpeechCredentialSid: 'The id of the speech credential.' },
     description: undefined,
     query: undefined,
     body: undefined,
@@ -145,8 +146,10 @@ function routesBelow(base: Base): ApiRoute[] {
       summary:
         'Languages, voices and models of a vendor: from the vendor itself where there is a credential.',
       query: {
-        vendor: text({ min: 1, max: 64 }).example('google'),
-        label: text({ max: 64 }).optional(),
+        vendor: text({ min: 1, max: 64 })
+          .describe('As in a speech credential; empty lists of a vendor that cannot be asked.')
+          .example('google'),
+        label: text({ max: 64 }).optional().describe('Which of several credentials to ask with.'),
         create_new: flag().optional().describe('1: do not ask the vendor.'),
       },
       reply: { status: 200, description: 'What there is to choose from.', schema: offerSchema },

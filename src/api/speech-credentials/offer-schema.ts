@@ -1,7 +1,8 @@
 // What a vendor offers, as the wire shows it.
+import { word } from '../define/described.ts'
 import type { JsonSchema } from '../define/field.ts'
 
-const named = { value: { type: 'string' }, name: { type: 'string' } }
+const named = { value: word('What to store in a field or a verb.'), name: word('What to show to people.') }
 const choices = {
   type: 'array',
   items: { type: 'object', properties: named, required: ['value', 'name'] },
@@ -15,7 +16,7 @@ export const offerSchema: JsonSchema = {
       description: 'Languages that are spoken, each with its voices.',
       items: {
         type: 'object',
-        properties: { ...named, voices: choices },
+        properties: { ...named, voices: { ...choices, description: 'The voices that speak it.' } },
         required: ['value', 'name', 'voices'],
       },
     },

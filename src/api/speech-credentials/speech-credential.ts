@@ -2,7 +2,8 @@
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import { isSid } from '../../lib/ids.ts'
-import { choice, flag, sid, text, time } from '../define/fields.ts'
+import { oneOf, word } from '../define/described.ts'
+import { createdAt, flag, recordSid, sid, text, time } from '../define/fields.ts'
 import { createRecordForm } from '../define/record.ts'
 import type { ApiRequest } from '../define/route.ts'
 import type { Cells } from '../define/rows.ts'
@@ -16,57 +17,66 @@ const label = text({ max: 64 })
   .nullable()
   .describe('Tells credentials for one vendor apart; unique among them.')
 
+const useForTts = flag().describe('1: it serves to speak.')
+const useForStt = flag().describe('1: it serves to listen.')
+
 export const createFields = {
   vendor,
   label,
   account_sid: sid()
     .optional()
     .describe('Whose it is; left out below a service provider: all its accounts share it.'),
-  service_provider_sid: sid().optional(),
-  use_for_tts: flag().default(1),
-  use_for_stt: flag().default(1),
+  service_provider_sid: sid().optional().describe('May repeat that of the path.'),
+  use_for_tts: useForTts.default(1),
+  use_for_stt: useForStt.default(1),
   ...optionalSettings,
 }
 
 export const updateFields = {
   vendor: vendor.optional(),
   label,
-  use_for_tts: flag().optional(),
-  use_for_stt: flag().optional(),
+  use_for_tts: useForTts.optional(),
+  use_for_stt: useForStt.optional(),
   ...optionalSettings,
 }
 
 const form = createRecordForm({
-  speech_credential_sid: sid().readOnly(),
-  service_provider_sid: sid().nullable(),
-  account_sid: sid().nullable(),
+  speech_credential_sid: recordSid(),
+  service_provider_sid: sid().nullable().describe('The service provider, of the account or of its own.'),
+  account_sid: sid().nullable().describe('Whose it is; null: all accounts of the service provider share it.'),
   vendor,
   label,
-  use_for_tts: flag(),
-  use_for_stt: flag(),
-  last_used: time().nullable(),
-  last_tested: time().nullable(),
-  tts_tested_ok: flag().nullable(),
-  stt_tested_ok: flag().nullable(),
-  created_at: time(),
+  use_for_tts: useForTts,
+  use_for_stt: useForStt,
+  last_used: time().nullable().describe('When it last served a call.'),
+  last_tested: time().nullable().describe('When it was last tested.'),
+  tts_tested_ok: flag().nullable().describe('How the last test of speaking went: 1 well, 0 badly.'),
+  stt_tested_ok: flag().nullable().describe('How the last test of listening went: 1 well, 0 badly.'),
+  created_at: createdAt(),
   ...optionalSettings,
 })
 
 export const credentialSchema = form.schema
 
-const testResult = (words: readonly string[]) => ({
+const testResult = (description: string) => ({
   type: 'object',
+  description,
   properties: {
-    status: { type: 'string', enum: words },
-    reason: { type: 'string', description: 'What the vendor said.' },
+    status: oneOf(
+      ['success', 'fail', 'not tested'],
+      'not tested: it does not serve for this, or the platform does not know how to ask the vendor.',
+    ),
+    reason: word('What the vendor said.'),
   },
   required: ['status'],
 })
-const testWords = choice(['success', 'fail', 'not tested']).facts.schema['enum'] as readonly string[]
 
 export const testSchema = {
   type: 'object',
-  properties: { tts: testResult(testWords), stt: testResult(testWords) },
+  properties: {
+    tts: testResult('A sentence was spoken.'),
+    stt: testResult('A recording of that sentence was listened to.'),
+  },
   required: ['tts', 'stt'],
 }
 

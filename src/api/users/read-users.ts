@@ -37,6 +37,7 @@ export const listUsers = defineRoute({
 export const getUser = defineRoute({
   method: 'GET',
   path: '/Users/{UserSid}',
+  parameters: { UserSid: 'The id of the user.' },
   access: everyone,
   operationId: 'getUser',
   tag: 'Users',
@@ -71,7 +72,11 @@ export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRou
       component: 'Me',
       schema: {
         type: 'object',
-        properties: { user: anyObject, account: anyObject, sp: anyObject },
+        properties: {
+          user: anyObject('As /Users/{UserSid} answers it, with true and false in place of 1 and 0.'),
+          account: anyObject('As /Accounts/{AccountSid} answers it.'),
+          sp: anyObject('As /ServiceProviders/{ServiceProviderSid} answers it.'),
+        },
         required: ['user', 'account', 'sp'],
       },
     },
@@ -91,7 +96,7 @@ export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRou
   })
 }
 
-const anyObject = { type: 'object', additionalProperties: true }
+const anyObject = (description: string) => ({ type: 'object', additionalProperties: true, description })
 
 function toMe(user: Row<'users'>): Record<string, unknown> {
   const { email_validated, phone_validated, force_change } = user

@@ -16,21 +16,23 @@ import { email, noSuchUser, toPermissions, toUserRefusal } from './user.ts'
 import { demandFreeEmail, ownerOfUser } from './write-users.ts'
 
 const fields = {
-  name: text({ min: 1, max: 255 }).optional(),
-  email: email().optional(),
+  name: text({ min: 1, max: 255 }).optional().describe('Unique on the platform; what one logs in with.'),
+  email: email().optional().describe('Unique on the platform.'),
   email_activation_code: text({ max: 64 })
     .optional()
     .describe('Given with a new email: it counts as not validated until the code comes back.'),
-  is_active: flag().optional(),
-  force_change: flag().optional(),
+  is_active: flag().optional().describe('0: cannot log in, and all sessions end.'),
+  force_change: flag().optional().describe('1: the password must be changed after the next login.'),
   old_password: password().optional().describe('Goes with new_password.'),
   new_password: password().optional().describe('Ends the other sessions of the user.'),
   initial_password: password()
     .optional()
     .describe('Somebody else’s new password; one’s own is changed with old_password and new_password.'),
-  account_sid: sid().optional(),
-  service_provider_sid: sid().optional(),
-  is_view_only: boolean().optional(),
+  account_sid: sid().optional().describe('Moves the user to this account and ends its sessions.'),
+  service_provider_sid: sid()
+    .optional()
+    .describe('Moves the user to this service provider and ends its sessions.'),
+  is_view_only: boolean().optional().describe('true: may read and change nothing.'),
 }
 
 type Sent = Values<typeof fields>
@@ -41,6 +43,7 @@ type User = Row<'users'>
 export const updateUser = defineRoute({
   method: 'PUT',
   path: '/Users/{UserSid}',
+  parameters: { UserSid: 'The id of the user.' },
   access: everyone,
   // Their own password; the handler refuses the rest.
   openToViewOnly: true,
@@ -50,7 +53,7 @@ export const updateUser = defineRoute({
   description: 'Fields that are left out keep their values. A view-only user may change its own password.',
   body: fields,
   reply: { status: 204, description: 'Changed.' },
-  errors: ['user_refused', 'locked_out', 'overloaded'],
+  errors: ['user_refused', 'wrong_credentials', 'locked_out'],
   asRefusal: toUserRefusal,
   async handle({ params: { UserSid }, body, caller, rows, services, address }) {
     const changes = withoutNulls(body)

@@ -3,6 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { isViewOnly, permissionsOf } from '../credentials.ts'
+import { bit, id, oneOf, truth, word, wordOrNull } from '../define/described.ts'
 import { text } from '../define/fields.ts'
 import type { Field } from '../define/field.ts'
 import { scopeOf } from '../login-session.ts'
@@ -41,30 +42,31 @@ export function toPermissions(is_view_only: boolean): string {
   return JSON.stringify(is_view_only ? ['VIEW_ONLY'] : ['PROVISION_SERVICES', 'PROVISION_USERS'])
 }
 
-const sid = { type: 'string', format: 'uuid' }
-const word = { type: 'string' }
-const orNull = { type: ['string', 'null'] }
-const flag = { type: 'integer', enum: [0, 1] }
+const user_sid = id('Given when the user is made; names it in paths.')
+const name = word('Unique on the platform; what one logs in with.')
+const address = word('The e-mail address, unique on the platform.')
+const force_change = bit('1: the password must be changed after the next login.')
+const is_active = bit('0: cannot log in.')
 
 export const userSchema = {
   type: 'object',
   properties: {
-    user_sid: sid,
-    name: word,
-    email: word,
-    pending_email: orNull,
-    phone: orNull,
-    account_sid: orNull,
-    service_provider_sid: orNull,
-    force_change: flag,
-    provider: { type: 'string', description: 'local, or who else vouches for the user.' },
-    provider_userid: orNull,
-    scope: { type: 'string', description: 'Always read-write.' },
-    email_validated: flag,
-    phone_validated: flag,
-    email_content_opt_out: flag,
-    is_active: flag,
-    is_view_only: { type: 'boolean' },
+    user_sid,
+    name,
+    email: address,
+    pending_email: wordOrNull('An address that is yet to be confirmed.'),
+    phone: wordOrNull('A telephone number of the person.'),
+    account_sid: wordOrNull('The account of the user; null: a whole service provider, or the platform.'),
+    service_provider_sid: wordOrNull('The service provider of the user; null: an administrator.'),
+    force_change,
+    provider: word('local, or who else vouches for the user.'),
+    provider_userid: wordOrNull('The id of the user there.'),
+    scope: word('Always read-write.'),
+    email_validated: bit('1: mail to the address has come back confirmed.'),
+    phone_validated: bit('1: the telephone number has been confirmed.'),
+    email_content_opt_out: bit('1: wants no mail but what is necessary.'),
+    is_active,
+    is_view_only: truth('true: may read and change nothing.'),
   },
   required: ['user_sid', 'name', 'email', 'force_change', 'is_active', 'is_view_only'],
 }
@@ -93,16 +95,16 @@ export function toWire(user: Row<'users'>): Record<string, unknown> {
 export const listedUserSchema = {
   type: 'object',
   properties: {
-    user_sid: sid,
-    name: word,
-    email: word,
-    scope: { type: 'string', enum: ['admin', 'service_provider', 'account'] },
-    force_change: flag,
-    is_active: flag,
-    account_sid: sid,
-    account_name: word,
-    service_provider_sid: sid,
-    service_provider_name: word,
+    user_sid,
+    name,
+    email: address,
+    scope: oneOf(['admin', 'service_provider', 'account'], 'What the user speaks for.'),
+    force_change,
+    is_active,
+    account_sid: id('The account of the user; left out where there is none.'),
+    account_name: word('The name of that account.'),
+    service_provider_sid: id('The service provider of the user; left out for administrators.'),
+    service_provider_name: word('The name of that service provider.'),
   },
   required: ['user_sid', 'name', 'email', 'scope', 'force_change', 'is_active'],
 }
@@ -113,17 +115,17 @@ interface Names {
 }
 
 export function toListed(user: Row<'users'>, { accounts, providers }: Names): Record<string, unknown> {
-  const { user_sid, name, email: address, force_change, is_active, account_sid, service_provider_sid } = user
+  const { account_sid, service_provider_sid } = user
   const account_name = account_sid === null ? undefined : accounts.get(account_sid)
   const service_provider_name =
     service_provider_sid === null ? undefined : providers.get(service_provider_sid)
   return {
-    user_sid,
-    name,
-    email: address,
+    user_sid: user.user_sid,
+    name: user.name,
+    email: user.email,
     scope: scopeOf(user),
-    force_change,
-    is_active,
+    force_change: user.force_change,
+    is_active: user.is_active,
     ...(account_sid === null ? {} : { account_sid }),
     ...(account_name === undefined ? {} : { account_name }),
     ...(service_provider_sid === null ? {} : { service_provider_sid }),

@@ -5,6 +5,7 @@ import { systemTenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { hashPassword } from '../../lib/password.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
+import { id } from '../define/described.ts'
 import { boolean, flag, sid, text } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { usersByEmail } from '../find-users.ts'
@@ -29,9 +30,9 @@ export const createUser = defineRoute({
     email: email().describe('Unique on the platform.'),
     is_active: flag().describe('0: cannot log in.'),
     force_change: flag().describe('1: the password must be changed after the next login.'),
-    initial_password: password(),
-    account_sid: sid().optional(),
-    service_provider_sid: sid().optional(),
+    initial_password: password().describe('What the user logs in with first; see /PasswordSettings.'),
+    account_sid: sid().optional().describe('The account the user is one of.'),
+    service_provider_sid: sid().optional().describe('The service provider the user is one of.'),
     is_view_only: boolean().describe('true: may read and change nothing.'),
   },
   reply: {
@@ -40,11 +41,11 @@ export const createUser = defineRoute({
     component: 'NewUser',
     schema: {
       type: 'object',
-      properties: { user_sid: { type: 'string', format: 'uuid' } },
+      properties: { user_sid: id('Names the user in paths.') },
       required: ['user_sid'],
     },
   },
-  errors: ['user_refused', 'overloaded'],
+  errors: ['user_refused'],
   asRefusal: toUserRefusal,
   async handle({ body, caller, rows, services }) {
     const { name, is_active, force_change, initial_password, is_view_only } = body
@@ -70,6 +71,7 @@ export const createUser = defineRoute({
 export const deleteUser = defineRoute({
   method: 'DELETE',
   path: '/Users/{UserSid}',
+  parameters: { UserSid: 'The id of the user.' },
   access: everyone,
   operationId: 'deleteUser',
   tag: 'Users',

@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isSid } from '../lib/ids.ts'
-import { openTestApi } from '../../test/support/api.ts'
-import type { ApiAnswer, TestApi } from '../../test/support/api.ts'
-import { apiRoutes } from './index.ts'
+import { isSid } from '../../lib/ids.ts'
+import { openTestApi } from '../../../test/support/api.ts'
+import type { ApiAnswer, TestApi } from '../../../test/support/api.ts'
+import { apiRoutes } from '../index.ts'
 
 interface Operation {
   readonly operationId: string

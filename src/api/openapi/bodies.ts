@@ -1,0 +1,46 @@
+// What a request may bring in its body, as a schema under a name of its own.
+import type { FieldFacts, JsonSchema } from '../define/field.ts'
+import type { ApiRoute, BodyDeclaration } from '../define/route.ts'
+import { withNull } from '../define/shape.ts'
+import type { Json } from './create-openapi.ts'
+
+export function describeBody(
+  { body, operationId }: ApiRoute,
+  schemas: Record<string, JsonSchema>,
+): Json | undefined {
+  if (body === undefined) return undefined
+  return {
+    required: body.only === undefined,
+    content: { 'application/json': { schema: bodySchema(body, operationId, schemas) } },
+  }
+}
+
+function bodySchema(
+  { fields, mode, only: whole }: BodyDeclaration,
+  operationId: string,
+  schemas: Record<string, JsonSchema>,
+): JsonSchema {
+  const only = whole === undefined ? undefined : fields[whole]
+  if (only !== undefined) return acceptedSchema(only.facts)
+  const taken = Object.entries(fields).filter(
+    ([, { facts }]) => facts.presence !== 'read-only' && (mode === 'create' || facts.onUpdate !== 'ignore'),
+  )
+  const required = taken.filter(([, { facts }]) => facts.presence === 'required').map(([name]) => name)
+  const name = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Body`
+  schemas[name] = {
+    type: 'object',
+    properties: Object.fromEntries(taken.map(([field, { facts }]) => [field, acceptedSchema(facts)])),
+    ...(mode === 'create' && required.length > 0 ? { required } : {}),
+  }
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function acceptedSchema({ schema, presence, description, example, fallback }: FieldFacts): JsonSchema {
+  const isNullable = presence === 'optional'
+  return {
+    ...(isNullable ? withNull(schema) : schema),
+    ...(description === undefined ? {} : { description }),
+    ...(example === undefined ? {} : { examples: [example] }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+  }
+}

@@ -1,0 +1,41 @@
+// Which codes of the catalogue a route can answer, by status: what its declaration says, and what holds for all alike.
+import { entryOf } from '../../lib/errors.ts'
+import type { ErrorCode } from '../../lib/errors.ts'
+import type { ApiRoute } from '../define/route.ts'
+import type { Json } from './create-openapi.ts'
+import { takesIdempotencyKey } from './parameters.ts'
+
+export function describeErrors(route: ApiRoute): Readonly<Record<string, Json>> {
+  const byStatus = Map.groupBy(errorCodesOf(route), (code) => entryOf(code).http)
+  const statuses = [...byStatus].sort(([a], [b]) => a - b)
+  return Object.fromEntries(statuses.map(([status, codes]) => [status, describeStatus(codes)]))
+}
+
+function describeStatus(codes: readonly ErrorCode[]): Json {
+  const ofTheseCodes = { type: 'object', properties: { code: { enum: codes } } }
+  return {
+    description: codes.map((code) => `\`${code}\`: ${entryOf(code).cure}`).join(' '),
+    content: {
+      'application/json': {
+        schema: { allOf: [{ $ref: '#/components/schemas/GeneralError' }, ofTheseCodes] },
+      },
+    },
+  }
+}
+
+function errorCodesOf(route: ApiRoute): ReadonlySet<ErrorCode> {
+  const { method, access, query, path, errors } = route
+  const codes = new Set<ErrorCode>(errors)
+  const add = (...more: readonly ErrorCode[]): void => more.forEach((code) => codes.add(code))
+  if (takesIdempotencyKey(route)) add('request_in_progress', 'idempotency_key_reused')
+  if (route.hasEtag === true) add(method === 'GET' ? 'bad_request' : 'stale_record')
+  // A malformed Authorization header is a bad request, wherever one is needed.
+  if (access !== 'public') add('bad_request', 'not_authenticated', 'not_permitted', 'account_inactive')
+  // A body is read and refused before anybody asks whether the endpoint takes one.
+  if (method !== 'GET') add('bad_request', 'malformed_body', 'too_large')
+  if (query !== undefined) add('bad_request')
+  // An id longer than any of ours names nothing, wherever it stands.
+  if (path.includes('{')) add('not_found')
+  add('too_many_requests', 'internal', 'database_unavailable', 'overloaded')
+  return codes
+}

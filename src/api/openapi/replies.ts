@@ -1,0 +1,37 @@
+// What a route answers when all is well: its schema, named where it is a record, and the headers beside it.
+import type { JsonSchema } from '../define/field.ts'
+import type { ApiRoute, Reply } from '../define/route.ts'
+import type { Json } from './create-openapi.ts'
+import { isReadWithEtag, takesIdempotencyKey } from './parameters.ts'
+
+export function describeReply(reply: Reply, schemas: Record<string, JsonSchema>): Json {
+  const { description, schema, component, mediaType = 'application/json' } = reply
+  if (schema === undefined) return { description }
+  const named = component === undefined ? schema : nameSchema(schema, component, schemas)
+  return { description, content: { [mediaType]: { schema: named } } }
+}
+
+export function describeHeaders(route: ApiRoute): Json {
+  const text = (description: string): Json => ({ description, schema: { type: 'string' } })
+  if (isReadWithEtag(route)) return { headers: { ETag: text('Changes with the record.') } }
+  if (!takesIdempotencyKey(route)) return {}
+  return {
+    headers: { 'Idempotency-Replayed': text('`true` when the answer is that of an earlier request.') },
+  }
+}
+
+/** Puts the record's schema under its name, and refers to it wherever the answer holds it. */
+function nameSchema(schema: JsonSchema, name: string, schemas: Record<string, JsonSchema>): JsonSchema {
+  const { type, items, anyOf, properties } = schema
+  if (Array.isArray(anyOf))
+    return { anyOf: (anyOf as JsonSchema[]).map((one) => nameSchema(one, name, schemas)) }
+  if (type === 'array') return { ...schema, items: nameSchema(items as JsonSchema, name, schemas) }
+  const data = (properties as Readonly<Record<string, JsonSchema>> | undefined)?.['data']
+  if (data?.['type'] === 'array' && schemas[name] !== undefined)
+    return {
+      ...schema,
+      properties: { ...(properties as object), data: nameSchema(data, name, schemas) },
+    }
+  schemas[name] = schema
+  return { $ref: `#/components/schemas/${name}` }
+}

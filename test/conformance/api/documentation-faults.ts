@@ -1,0 +1,79 @@
+// What an OpenAPI document leaves its reader to guess: whatever has no description, and errors without their codes.
+import { catalogue } from '../../../src/lib/errors.ts'
+import type { OpenApiDocument, Operation, Schema } from '../../support/documented.ts'
+
+/** One line for each gap, with the place it is at. */
+export function documentationFaults(document: OpenApiDocument): string[] {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) =>
+      operationFaults(operation).map((fault) => `${method.toUpperCase()} ${path}: ${fault}`),
+    ),
+  )
+  const shapes = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+    memberFaults(schema).map((fault) => `${name}${fault}`),
+  )
+  return [...operations, ...shapes]
+}
+
+function operationFaults(operation: Operation): string[] {
+  const { operationId, tags, summary, description, parameters = [], requestBody, responses } = operation
+  const faults = []
+  if (!/^[a-z][A-Za-z]+$/.test(operationId ?? '')) faults.push('operationId')
+  if ((tags ?? []).length === 0) faults.push('tags')
+  if (!isSentence(summary)) faults.push('summary')
+  if (!isSentence(description)) faults.push('description')
+  for (const parameter of parameters)
+    if (!isSentence(parameter.description)) faults.push(`parameter ${parameter.name}`)
+  for (const { schema } of Object.values(requestBody?.content ?? {}))
+    faults.push(...memberFaults(schema).map((fault) => `body${fault}`))
+  for (const [status, { description: meaning, content = {} }] of Object.entries(responses)) {
+    if (!isSentence(meaning)) faults.push(`response ${status}`)
+    for (const { schema } of Object.values(content))
+      faults.push(
+        ...(Number(status) >= 400 ? codeFaults(schema) : memberFaults(schema)).map(
+          (fault) => `response ${status}${fault}`,
+        ),
+      )
+  }
+  return faults
+}
+
+function isSentence(text: string | undefined): boolean {
+  return text !== undefined && /\S.*[.?]$/s.test(text)
+}
+
+/** Members without a description, at any depth; what is referred to is looked at where it stands. */
+function memberFaults(schema: Schema): string[] {
+  const {
+    properties = {},
+    items,
+    anyOf = [],
+    additionalProperties,
+  } = schema as {
+    readonly properties?: Readonly<Record<string, Schema>>
+    readonly items?: Schema
+    readonly anyOf?: readonly Schema[]
+    readonly additionalProperties?: Schema | boolean
+  }
+  const members = Object.entries(properties).flatMap(([name, member]) => [
+    ...(isSentence(member['description'] as string | undefined) ? [] : [`.${name}`]),
+    ...memberFaults(member).map((fault) => `.${name}${fault}`),
+  ])
+  const others = typeof additionalProperties === 'object' ? [additionalProperties] : []
+  return [
+    ...members,
+    ...(items === undefined ? [] : memberFaults(items).map((fault) => `[]${fault}`)),
+    ...[...anyOf, ...others].flatMap(memberFaults),
+  ]
+}
+
+function codeFaults({ allOf = [] }: { readonly allOf?: readonly Schema[] }): string[] {
+  const codes = allOf.flatMap(({ properties }) => {
+    const { code } = (properties ?? {}) as { readonly code?: { readonly enum?: readonly string[] } }
+    return code?.enum ?? []
+  })
+  if (codes.length === 0) return [' has no codes']
+  return codes
+    .filter((code) => !Object.hasOwn(catalogue, code))
+    .map((code) => ` has the unknown code ${code}`)
+}
