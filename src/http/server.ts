@@ -211,7 +211,7 @@ function addRoute(
     ...(route.asRefusal === undefined ? {} : { errorHandler: createRouteRefusal(route.asRefusal, log) }),
     handler(request, reply) {
       reply.code(status)
-      if (route.mediaType !== undefined) reply.type(route.mediaType)
+      if (route.mediaType !== undefined) reply.type(contentTypeOf(route.mediaType))
       const answer = route.handle({
         params: request.params as Record<string, string>,
         query: request.query as Record<string, unknown>,
@@ -226,6 +226,10 @@ function addRoute(
       return route.mayBeEmpty === true ? answer.then((body) => body ?? reply.code(204).send()) : answer
     },
   })
+}
+
+function contentTypeOf(mediaType: string): string {
+  return mediaType === 'application/json' ? jsonType : mediaType
 }
 
 /** Answers at once when the caller is remembered: the usual request waits for nothing before its handler. */
