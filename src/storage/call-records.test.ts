@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../lib/caller.ts'
 import { createSid } from '../lib/ids.ts'
-import type { CallBatch, RecentCall } from './call-batch.ts'
-import type { RecentCallQuery } from './call-records.ts'
+import type { CallBatch } from './call-batch.ts'
+import type { RecentCallQuery } from './call-match.ts'
+import { endedCall } from './test-calls.ts'
 import { makeAccount, onEachStore } from './test-platform.ts'
 import type { TestAccount, TestStorage } from './test-platform.ts'
 
@@ -15,33 +16,15 @@ onEachStore(({ open: openTestStorage }) => {
   const sids: string[] = []
 
   /** Call n was attempted n hours ago; even ones were answered, every third went out. */
-  function call(n: number, { account_sid, service_provider_sid }: TestAccount): CallBatch {
-    const call_sid = createSid()
-    const attempted_at = Date.now() - n * 3_600_000
-    const record: RecentCall = {
-      account_sid,
-      service_provider_sid,
-      application_sid: null,
-      call_sid,
-      sip_call_id: `${n}@host`,
-      sip_parent_call_id: null,
+  const call = (n: number, account: TestAccount): CallBatch =>
+    endedCall(account, {
       from: `Caller${n}_x`,
       to: n === 7 ? '100%' : `+4930${n}`,
       direction: n % 3 === 0 ? 'outbound' : 'inbound',
       answered: n % 2 === 0,
-      sip_status: n % 2 === 0 ? 200 : 486,
-      duration: n % 2 === 0 ? 10 : 0,
-      attempted_at,
-      answered_at: null,
-      terminated_at: attempted_at + 10_000,
-      termination_reason: 'caller hungup',
-      host: 'h',
-      remote_host: 'r',
+      attempted_at: Date.now() - n * 3_600_000,
       trunk: n < 10 ? 'user' : 'carrier',
-      trace_id: '0'.repeat(32),
-    }
-    return { call_sid, account_sid, events: [{ seq: 1, at: 1, type: 'x' }], notifications: [], record }
-  }
+    })
 
   beforeAll(async () => {
     test = await openTestStorage()

@@ -1,35 +1,16 @@
 // Reads what calls have left: pages of recent calls, single records, journals. Also removes what has grown old.
-import { sql } from 'kysely'
-import type { ExpressionBuilder, Kysely, SelectQueryBuilder } from 'kysely'
+import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { JournalEvent } from './call-batch.ts'
+import { matchOf } from './call-match.ts'
+import type { CallOwner, RecentCallQuery } from './call-match.ts'
+import { createCallPages } from './call-pages.ts'
+import type { RecentCallPage } from './call-pages.ts'
 import { parseEvents } from './call-store.ts'
 import type { Database, Parameter, Session } from './database.ts'
 import { prepare, slot } from './prepared.ts'
-import { containing } from './table-queries.ts'
 import type { RecentCallRow, Schema } from './tables.ts'
-
-export interface RecentCallQuery {
-  /** From 1. */
-  readonly page: number
-  readonly count: number
-  /** The last N x 24 hours; overrides start and end. */
-  readonly days?: number
-  /** Epoch ms of the attempt, both inclusive. */
-  readonly start?: number
-  readonly end?: number
-  readonly answered?: boolean
-  readonly direction?: 'inbound' | 'outbound'
-  readonly trunk?: string
-  /** Substring of from or to, or a whole call_sid. */
-  readonly filter?: string
-}
-
-export interface RecentCallPage {
-  readonly total: number
-  readonly rows: readonly RecentCallRow[]
-}
 
 export interface RecentCalls {
   page(tenancy: Tenancy, account_sid: string, query: RecentCallQuery): Promise<RecentCallPage>
@@ -44,8 +25,6 @@ export interface RecentCalls {
   bySipCallId(tenancy: Tenancy, owner: CallOwner, sip_call_id: string): Promise<readonly RecentCallRow[]>
 }
 
-export type CallOwner = { readonly account_sid: string } | { readonly service_provider_sid: string }
-
 export interface Journal {
   /** Undefined when there is no such call within the tenancy. */
   read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<JournalEvent[] | undefined>
@@ -58,7 +37,6 @@ export interface CallRecords {
   prune(before: number, limit: number): Promise<number>
 }
 
-const dayMs = 86_400_000
 // A Call-ID names one dialog, or the few forks of one; whoever uses it for more gets no more shown.
 const maxLegs = 20
 
@@ -67,6 +45,7 @@ type Selecting<O> = SelectQueryBuilder<Schema, 'recent_calls', O>
 export function createCallRecords(database: Database, clock: Clock): CallRecords {
   const db = database.builder
   const queries = createQueries(db)
+  const pages = createCallPages(database)
 
   async function isVisible(tenancy: Tenancy, account_sid: string): Promise<boolean> {
     if (tenancy.level === 'account') return tenancy.account_sid === account_sid
@@ -77,21 +56,9 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
   }
 
   async function page(tenancy: Tenancy, owner: CallOwner, query: RecentCallQuery): Promise<RecentCallPage> {
-    const matching = <O>(select: Selecting<O>): Selecting<O> =>
-      of(within(filtered(select, query, clock.now()), tenancy), owner)
-    const total = matching(db.selectFrom('recent_calls').select((eb) => eb.fn.countAll().as('total')))
-    const rows = matching(db.selectFrom('recent_calls').selectAll())
-      .orderBy('attempted_at', 'desc')
-      .orderBy('call_sid', 'desc')
-      .limit(query.count)
-      .offset((query.page - 1) * query.count)
-    const run = ({ sql: text, parameters }: { sql: string; parameters: readonly unknown[] }) =>
-      database.slowReader.all(text, parameters as readonly Parameter[])
-    const [counted, found] = await Promise.all([run(total.compile()), run(rows.compile())])
-    return {
-      total: Number(counted[0]?.['total'] ?? 0),
-      rows: found as unknown as RecentCallRow[],
-    }
+    const match = matchOf(tenancy, owner, query, clock.now())
+    if (match === undefined) return { total: 0, rows: [] }
+    return pages.read(match, { offset: (query.page - 1) * query.count, limit: query.count })
   }
 
   return {
@@ -134,13 +101,9 @@ async function pruneIn(
   before: number,
   limit: number,
 ): Promise<number> {
-  const old = await queries.old.all(session, { before, limit })
-  for (const row of old) {
-    const call_sid = String(row['call_sid'])
-    await queries.removeJournal.all(session, { call_sid })
-    await queries.removeRecord.all(session, { call_sid })
-  }
-  return old.length
+  const removed = await queries.removeOldest.all(session, { before, limit })
+  for (const row of removed) await queries.removeJournal.all(session, { call_sid: String(row['call_sid']) })
+  return removed.length
 }
 
 function of<O>(query: Selecting<O>, owner: CallOwner): Selecting<O> {
@@ -161,26 +124,6 @@ function within<O>(query: Selecting<O>, tenancy: Tenancy): Selecting<O> {
   }
 }
 
-function filtered<O>(query: Selecting<O>, wanted: RecentCallQuery, now: number): Selecting<O> {
-  const { days, answered, direction, trunk, filter } = wanted
-  const start = days === undefined ? wanted.start : now - days * dayMs
-  const end = days === undefined ? wanted.end : undefined
-  let result = query
-  if (start !== undefined) result = result.where('attempted_at', '>=', start)
-  if (end !== undefined) result = result.where('attempted_at', '<=', end)
-  if (answered !== undefined) result = result.where('answered', '=', answered ? 1 : 0)
-  if (direction !== undefined) result = result.where('direction', '=', direction)
-  if (trunk !== undefined) result = result.where('trunk', '=', trunk)
-  if (filter !== undefined) result = result.where((eb) => mentions(eb, filter))
-  return result
-}
-
-function mentions(eb: ExpressionBuilder<Schema, 'recent_calls'>, filter: string) {
-  const like = (column: 'from' | 'to') =>
-    sql<boolean>`lower(${eb.ref(column)}) like lower(${containing(filter)}) escape '\\'`
-  return eb.or([like('from'), like('to'), eb('call_sid', '=', filter)])
-}
-
 function createQueries(db: Kysely<Schema>) {
   return {
     account: prepare(
@@ -198,15 +141,20 @@ function createQueries(db: Kysely<Schema>) {
         .where('account_sid', '=', slot('account_sid'))
         .orderBy('first_seq'),
     ),
-    old: prepare(
+    // In one statement, as they were written: what it locks besides is locked in order.
+    removeOldest: prepare(
       db
-        .selectFrom('recent_calls')
-        .select('call_sid')
-        .where('attempted_at', '<', slot('before'))
-        .orderBy('attempted_at')
-        .limit(slot('limit')),
+        .deleteFrom('recent_calls')
+        .where('call_sid', 'in', (eb) =>
+          eb
+            .selectFrom('recent_calls as old')
+            .select('old.call_sid')
+            .where('old.attempted_at', '<', slot('before'))
+            .orderBy('old.attempted_at')
+            .limit(slot('limit')),
+        )
+        .returning('call_sid'),
     ),
     removeJournal: prepare(db.deleteFrom('call_journal').where('call_sid', '=', slot('call_sid'))),
-    removeRecord: prepare(db.deleteFrom('recent_calls').where('call_sid', '=', slot('call_sid'))),
   }
 }

@@ -3,7 +3,8 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { mergeBatches } from './call-batch.ts'
-import type { CallBatch, MergedBatch, Notification, RecentCall } from './call-batch.ts'
+import type { CallBatch, MergedBatch, Notification } from './call-batch.ts'
+import { createCallRecordWriter } from './call-record-writer.ts'
 import type { Cells, Database, RowLocks, Session } from './database.ts'
 import { prepare, slot } from './prepared.ts'
 import type { Prepared } from './prepared.ts'
@@ -41,6 +42,7 @@ const maxEndedInMemory = 10_000
 
 export function createCallWriter({ database, vault, clock, log }: CallWriterOptions): CallWriter {
   const queries = createQueries(database.builder)
+  const writeRecords = createCallRecordWriter(database.builder)
   const lockLast = createLastLock(database)
   const known = new Map<string, CallState>()
   const ended = new Set<string>()
@@ -72,7 +74,7 @@ export function createCallWriter({ database, vault, clock, log }: CallWriterOpti
   }
 
   async function writeOne(session: Session, batch: MergedBatch, ids: number[]): Promise<CallState> {
-    const { call_sid, account_sid, events, notifications, record } = batch
+    const { call_sid, account_sid, events, notifications } = batch
     const before = await stateOf(session, batch)
     const created_at = clock.now()
     if (before.isNew && !batch.isClosed)
@@ -98,7 +100,6 @@ export function createCallWriter({ database, vault, clock, log }: CallWriterOpti
       if (id === undefined) throw new Error('a notification was given no id')
       await queries.enqueue.all(session, outboxValues(notification, id, sequence, created_at))
     }
-    if (record !== undefined) await queries.record.all(session, recordValues(record))
     if (batch.isClosed && !before.isNew) await queries.close.all(session, { call_sid })
     return { sequence, isClosed: before.isClosed || batch.isClosed }
   }
@@ -128,6 +129,11 @@ export function createCallWriter({ database, vault, clock, log }: CallWriterOpti
       )
       const ids = await nextOutboxIds(session, notifications)
       for (const batch of merged) calls.set(batch.call_sid, await writeOne(session, batch, ids))
+      // Last, for what they lock is shared with other nodes until the commit.
+      await writeRecords(
+        session,
+        merged.flatMap(({ record }) => record ?? []),
+      )
       return { calls, notifications }
     },
     forget(batches) {
@@ -184,10 +190,6 @@ function lastOf(builder: Kysely<Schema>, count: number, locks: RowLocks) {
       )
       .orderBy('id'),
   )
-}
-
-function recordValues({ answered, ...record }: RecentCall): Cells {
-  return { ...record, answered: answered ? 1 : 0 }
 }
 
 function createQueries(db: Kysely<Schema>) {
@@ -262,33 +264,6 @@ function createQueries(db: Kysely<Schema>) {
           .end(),
         created_at: slot('created_at'),
       })),
-    ),
-    record: prepare(
-      db
-        .insertInto('recent_calls')
-        .values({
-          call_sid: call,
-          account_sid: slot('account_sid'),
-          service_provider_sid: slot('service_provider_sid'),
-          application_sid: slot('application_sid'),
-          sip_call_id: slot('sip_call_id'),
-          sip_parent_call_id: slot('sip_parent_call_id'),
-          from: slot('from'),
-          to: slot('to'),
-          direction: slot('direction'),
-          answered: slot('answered'),
-          sip_status: slot('sip_status'),
-          duration: slot('duration'),
-          attempted_at: slot('attempted_at'),
-          answered_at: slot('answered_at'),
-          terminated_at: slot('terminated_at'),
-          termination_reason: slot('termination_reason'),
-          host: slot('host'),
-          remote_host: slot('remote_host'),
-          trunk: slot('trunk'),
-          trace_id: slot('trace_id'),
-        })
-        .onConflict((conflict) => conflict.column('call_sid').doNothing()),
     ),
   }
 }

@@ -3,8 +3,9 @@ import { systemTenancy } from '../lib/caller.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createStorage } from './create-storage.ts'
+import { endedCall } from './test-calls.ts'
 
-/** Writes with `writers` at once; `report` is called with each name that was acknowledged. */
+/** Writes with `writers` at once, and calls beside them; `report` is called with each name that was acknowledged. */
 export async function writeForEver(
   dataDir: string,
   round: number,
@@ -21,5 +22,13 @@ export async function writeForEver(
       report(name)
     }
   }
-  await Promise.all(Array.from({ length: writers }, (_, writer) => one(writer)))
+  const account = { account_sid: 'account', service_provider_sid: 'provider' }
+  const call = async (): Promise<void> => {
+    for (let n = 0; ; n++) {
+      storage.calls.write(endedCall(account, { attempted_at: n * 600_000 }), 'now')
+      if (n % 10 === 0) await storage.calls.flush()
+      if (n % 50 === 0) await storage.pruneRecentCalls(n * 300_000, 20)
+    }
+  }
+  await Promise.all([call(), ...Array.from({ length: writers }, (_, writer) => one(writer))])
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../lib/caller.ts'
+import { callCounts } from './test-calls.ts'
 import { makeAccount, openTestStorage } from './test-platform.ts'
 import type { TestStorage } from './test-platform.ts'
 
@@ -78,7 +79,7 @@ describe('an acknowledged write', () => {
     await expect(service_providers.insert({ name: 'later' })).rejects.toThrow('EIO')
   })
 
-  it('is found after the process was killed while it wrote, round after round', async () => {
+  it('is found after the process was killed while it wrote, and calls are counted right, round after round', async () => {
     test = await openTestStorage()
     await test.storage.stop()
     const acknowledged: string[] = []
@@ -88,6 +89,9 @@ describe('an acknowledged write', () => {
       const rows = await storage.for(systemTenancy).service_providers.list()
       const names = new Set(rows.map(({ name }) => name))
       expect(acknowledged.filter((name) => !names.has(name))).toEqual([])
+      const { kept, counted } = await callCounts(test)
+      expect(counted.length).toBeGreaterThan(0)
+      expect(kept).toEqual(counted)
       await storage.stop()
     }
     expect(acknowledged.length).toBeGreaterThan(1000)

@@ -4,14 +4,18 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Kysely } from 'kysely'
 import { systemClock } from '../lib/clock.ts'
+import { createSid } from '../lib/ids.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createTestDatabase } from '../../test/support/databases.ts'
 import { isMissing } from '../../test/support/tools.ts'
 import type { Cells, Database } from './database.ts'
 import { migrate, migrations } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
+import { prepare } from './prepared.ts'
 import { openSqlite } from './sqlite.ts'
-import type { Schema } from './tables.ts'
+import type { RecentCallRow, Schema } from './tables.ts'
+import { endedCall } from './test-calls.ts'
+import type { EndedCall } from './test-calls.ts'
 
 interface Place {
   open(using: (db: Kysely<Schema>) => Promise<void>): Promise<Database>
@@ -47,6 +51,15 @@ async function postgresPlace(): Promise<Place> {
 
 const names = async (rows: Promise<Cells[]>): Promise<string[]> =>
   (await rows).map(({ name }) => String(name)).sort()
+
+/** Copies of one record under ids of their own. */
+function recordsOf({ record: { answered, ...record } }: EndedCall, count: number): RecentCallRow[] {
+  return Array.from({ length: count }, () => ({
+    ...record,
+    answered: answered ? 1 : 0,
+    call_sid: createSid(),
+  }))
+}
 
 let place: Place
 afterEach(() => place.remove())
@@ -201,6 +214,16 @@ const columns: { readonly [T in keyof Schema]: { readonly [C in keyof Schema[T]]
     remote_host: 0,
     trunk: 0,
     trace_id: 0,
+  },
+  recent_call_counts: {
+    owner_sid: 0,
+    span_ms: 0,
+    starts_at: 0,
+    service_provider_sid: 0,
+    inbound_answered: 0,
+    inbound_unanswered: 0,
+    outbound_answered: 0,
+    outbound_unanswered: 0,
   },
   call_journal: { call_sid: 0, first_seq: 0, account_sid: 0, events: 0, created_at: 0 },
   open_calls: { call_sid: 0, account_sid: 0, created_at: 0 },
@@ -494,6 +517,37 @@ describe.each([
       const applied = await database.reader.all('select name from kysely_migration', [])
       expect(applied.map(({ name }) => name)).toEqual(Object.keys(migrations))
       await database.close()
+    })
+
+    it('count the calls that were there before', async () => {
+      const { '0006-call-counts': _counts, ...earlier } = migrations
+      const database = await place.open((db) => migrate(db, earlier))
+      const insert = prepare(
+        database.builder
+          .insertInto('recent_calls')
+          .values(
+            recordsOf(
+              endedCall({ account_sid: 'a', service_provider_sid: 'p' }, { attempted_at: 3_600_001 }),
+              3,
+            ),
+          ),
+      )
+      await database.commit((session) => insert.all(session, {}))
+      await database.close()
+      const later = await place.open(migrate)
+      const counts = await later.reader.all(
+        'select * from recent_call_counts order by owner_sid, span_ms, starts_at',
+        [],
+      )
+      const none = { inbound_unanswered: 0, outbound_answered: 0, outbound_unanswered: 0 }
+      const three = { service_provider_sid: 'p', inbound_answered: 3, ...none }
+      expect(counts).toEqual(
+        ['a', 'p'].flatMap((owner_sid) => [
+          { owner_sid, span_ms: 3_600_000, starts_at: 3_600_000, ...three },
+          { owner_sid, span_ms: 86_400_000, starts_at: 0, ...three },
+        ]),
+      )
+      await later.close()
     })
 
     it('that fail leave the database as it was, and the next start runs them again', async () => {

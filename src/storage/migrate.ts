@@ -7,6 +7,7 @@ import * as trustworthyWrites from '../../migrations/0002-trustworthy-writes.ts'
 import * as administration from '../../migrations/0003-administration.ts'
 import * as carriers from '../../migrations/0004-carriers.ts'
 import * as speech from '../../migrations/0005-speech.ts'
+import * as callCounts from '../../migrations/0006-call-counts.ts'
 import { StorageStartError } from './startup-error.ts'
 import type { Schema } from './tables.ts'
 
@@ -16,6 +17,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0003-administration': administration,
   '0004-carriers': carriers,
   '0005-speech': speech,
+  '0006-call-counts': callCounts,
 }
 
 export async function migrate(db: Kysely<Schema>, known = migrations): Promise<void> {

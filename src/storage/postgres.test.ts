@@ -18,6 +18,7 @@ import type { PlatformStorage } from './create-storage.ts'
 import type { Session } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
+import { callCounts, endedCall } from './test-calls.ts'
 import { makeAccount } from './test-platform.ts'
 
 /** Stands between storage and the server, and cuts the line when told to. */
@@ -246,6 +247,37 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       const whole = Array.from({ length: perCall }, (_, n) => n + 1)
       for (const call_sid of calls) expect(seen.get(call_sid), call_sid).toEqual(whole)
       expect(await database.query('select id from outbox')).toEqual([])
+    })
+
+    it('count the calls they write and remove beside each other, and never wait in a circle', async () => {
+      const nodes = await Promise.all([startNode(), startNode()])
+      const provider = (await makeAccount(nodes[0]!)).service_provider_sid
+      const accounts = [await makeAccount(nodes[0]!, provider), await makeAccount(nodes[0]!, provider)]
+      const newest = Date.parse('2026-11-20T13:37:00Z')
+      const perRound = 40
+      const write = async (node: PlatformStorage, isUpwards: boolean): Promise<void> => {
+        for (let round = 0; round < 15; round++) {
+          for (let n = 0; n < perRound; n++) {
+            // From both ends, so that the nodes meet in the middle.
+            const at = isUpwards ? n : perRound - 1 - n
+            const attempted_at = newest - at * 1_800_000
+            node.calls.write(endedCall(accounts[at % 2]!, { attempted_at }), 'soon')
+          }
+          await node.calls.flush()
+        }
+      }
+      const remove = async (node: PlatformStorage): Promise<void> => {
+        for (let round = 0; round < 15; round++) await node.pruneRecentCalls(newest - 40_000_000, 20)
+      }
+      await Promise.all([write(nodes[0]!, true), write(nodes[1]!, false), ...nodes.map(remove)])
+      const { kept, counted } = await callCounts(database)
+      expect(kept.length).toBeGreaterThan(0)
+      expect(kept).toEqual(counted)
+      for (const storage of running.splice(0)) await storage.stop()
+      const met = await database.query(
+        'select deadlocks from pg_stat_database where datname = current_database()',
+      )
+      expect(met.map(({ deadlocks }) => Number(deadlocks))).toEqual([0])
     })
   })
 

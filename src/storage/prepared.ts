@@ -41,3 +41,16 @@ export function prepare(query: Compilable): Prepared {
     },
   }
 }
+
+/** Compiles the query of each name once. */
+export function createPreparedCache(): (name: string, make: () => Compilable) => Prepared {
+  const cache = new Map<string, Prepared>()
+  return (name, make) => {
+    let prepared = cache.get(name)
+    if (prepared === undefined) {
+      prepared = prepare(make())
+      cache.set(name, prepared)
+    }
+    return prepared
+  }
+}

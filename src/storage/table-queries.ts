@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Tenancy } from '../lib/caller.ts'
 import type { AnyDescriptor } from './descriptors.ts'
-import { prepare, rowSlot, slot } from './prepared.ts'
+import { createPreparedCache, rowSlot, slot } from './prepared.ts'
 import type { Prepared, Values } from './prepared.ts'
 import type { Schema } from './tables.ts'
 
@@ -62,17 +62,8 @@ export function createTableQueries(
   descriptor: AnyDescriptor,
 ): TableQueries {
   const db = builder as unknown as Kysely<AnyTable>
-  const cache = new Map<string, Prepared>()
+  const once = createPreparedCache()
   const { key, owner, isShared } = descriptor
-
-  function once(name: string, make: () => Prepared): Prepared {
-    let prepared = cache.get(name)
-    if (prepared === undefined) {
-      prepared = make()
-      cache.set(name, prepared)
-    }
-    return prepared
-  }
 
   /** The predicate as pairs of column and slot. A table of the platform has none. */
   function owned(reach: Reach): [string, never][] {
@@ -123,19 +114,17 @@ export function createTableQueries(
 
   return {
     find: (reach) =>
-      once(`find ${reach}`, () =>
-        prepare(filtered(reach, noFilter).selectAll().where(key, '=', slot('key'))),
-      ),
+      once(`find ${reach}`, () => filtered(reach, noFilter).selectAll().where(key, '=', slot('key'))),
     findMany: (reach, count) =>
       once(`find ${count} ${reach}`, () => {
         const keys = Array.from({ length: count }, (_, index) => slot(`key${index}`))
-        return prepare(seen(reach).selectAll().where(key, 'in', keys))
+        return seen(reach).selectAll().where(key, 'in', keys)
       }),
     findOwn: (reach) =>
       once(`find own ${reach}`, () => {
         let query = db.selectFrom(table).selectAll().where(key, '=', slot('key'))
         for (const [column, value] of owned(reach)) query = query.where(column, '=', value)
-        return prepare(query)
+        return query
       }),
     list: (reach, shape) =>
       once(
@@ -144,17 +133,16 @@ export function createTableQueries(
           let query = filtered(reach, shape).selectAll()
           if (shape.isAfter) query = query.where(key, '>', slot('after'))
           for (const column of shape.orderBy) query = query.orderBy(column)
-          if (shape.isPaged) query = query.limit(rowSlot('limit')).offset(rowSlot('offset'))
-          return prepare(query)
+          return shape.isPaged ? query.limit(rowSlot('limit')).offset(rowSlot('offset')) : query
         },
       ),
     count: (reach, shape) =>
       once(`count ${reach} ${describe(shape)}`, () =>
-        prepare(filtered(reach, shape).select((eb) => eb.fn.countAll().as('count'))),
+        filtered(reach, shape).select((eb) => eb.fn.countAll().as('count')),
       ),
     insert: (columns, provider) =>
       once(`insert ${provider} ${columns.join()}`, () =>
-        prepare(db.insertInto(table).values(written(columns, provider)).returningAll()),
+        db.insertInto(table).values(written(columns, provider)).returningAll(),
       ),
     update: (reach, columns, provider) =>
       once(`update ${reach} ${provider} ${columns.join()}`, () => {
@@ -163,13 +151,13 @@ export function createTableQueries(
           .set({ ...written(columns, provider), version: sql`version + 1` as never })
           .where(key, '=', slot('key'))
         for (const [column, value] of owned(reach)) query = query.where(column, '=', value)
-        return prepare(query.returningAll())
+        return query.returningAll()
       }),
     remove: (reach) =>
       once(`remove ${reach}`, () => {
         let query = db.deleteFrom(table).where(key, '=', slot('key'))
         for (const [column, value] of owned(reach)) query = query.where(column, '=', value)
-        return prepare(query.returningAll())
+        return query.returningAll()
       }),
   }
 }

@@ -350,6 +350,21 @@ export interface RecentCallRow extends OwnedByAccount {
   readonly trace_id: string
 }
 
+/**
+ * How many call records of an owner, an account or a provider, were attempted from `starts_at` on for `span_ms`: an hour
+ * or a day of UTC. Triggers keep them; the sums of the hours, the days and the records are the same.
+ */
+export interface RecentCallCountRow {
+  readonly owner_sid: string
+  readonly span_ms: number
+  readonly starts_at: number
+  readonly service_provider_sid: string
+  readonly inbound_answered: number
+  readonly inbound_unanswered: number
+  readonly outbound_answered: number
+  readonly outbound_unanswered: number
+}
+
 /** A run of journal events of one call, in the order they happened. */
 export interface CallJournalRow {
   readonly call_sid: string
@@ -508,6 +523,7 @@ export interface Tables {
 /** Every table: those of the repositories, and those that only the stores of the call engine touch. */
 export interface Schema extends Tables {
   readonly recent_calls: RecentCallRow
+  readonly recent_call_counts: RecentCallCountRow
   readonly call_journal: CallJournalRow
   readonly open_calls: OpenCallRow
   readonly outbox: OutboxRow

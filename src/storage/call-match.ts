@@ -1,0 +1,106 @@
+// Which call records a page is made of: what was asked for and what the tenancy sees, as conditions with slots.
+import { sql } from 'kysely'
+import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely'
+import type { Tenancy } from '../lib/caller.ts'
+import { slot } from './prepared.ts'
+import type { Values } from './prepared.ts'
+import { containing } from './table-queries.ts'
+import type { RecentCallRow, Schema } from './tables.ts'
+
+export interface RecentCallQuery {
+  /** From 1. */
+  readonly page: number
+  readonly count: number
+  /** The last N x 24 hours; overrides start and end. */
+  readonly days?: number
+  /** Epoch ms of the attempt, both inclusive. */
+  readonly start?: number
+  readonly end?: number
+  readonly answered?: boolean
+  readonly direction?: RecentCallRow['direction']
+  readonly trunk?: string
+  /** Substring of from or to, or a whole call_sid. */
+  readonly filter?: string
+}
+
+export type CallOwner = { readonly account_sid: string } | { readonly service_provider_sid: string }
+
+/** What is undefined holds nothing back. One of account and provider is there. */
+export interface CallMatch {
+  readonly account_sid: string | undefined
+  readonly service_provider_sid: string | undefined
+  /** Epoch ms of the attempt, both inclusive. */
+  readonly start: number | undefined
+  readonly end: number | undefined
+  readonly answered: boolean | undefined
+  readonly direction: RecentCallRow['direction'] | undefined
+  readonly trunk: string | undefined
+  readonly filter: string | undefined
+}
+
+const dayMs = 86_400_000
+
+/** Undefined when the tenancy sees nothing of the owner, or no moment lies between start and end. */
+export function matchOf(
+  tenancy: Tenancy,
+  owner: CallOwner,
+  query: RecentCallQuery,
+  now: number,
+): CallMatch | undefined {
+  const asked = { account_sid: undefined, service_provider_sid: undefined, ...owner }
+  const seen = {
+    account_sid: tenancy.level === 'account' ? tenancy.account_sid : undefined,
+    service_provider_sid: tenancy.level === 'service_provider' ? tenancy.service_provider_sid : undefined,
+  }
+  for (const column of ['account_sid', 'service_provider_sid'] as const)
+    if (asked[column] !== undefined && seen[column] !== undefined && asked[column] !== seen[column])
+      return undefined
+  const { days, answered, direction, trunk, filter } = query
+  const start = days === undefined ? query.start : now - days * dayMs
+  const end = days === undefined ? query.end : undefined
+  if (start !== undefined && end !== undefined && start > end) return undefined
+  return {
+    account_sid: asked.account_sid ?? seen.account_sid,
+    service_provider_sid: asked.service_provider_sid ?? seen.service_provider_sid,
+    start,
+    end,
+    answered,
+    direction,
+    trunk,
+    filter,
+  }
+}
+
+/** Names the conditions, so that the statements of matches alike are compiled once. */
+export function shapeOf(match: CallMatch): string {
+  return Object.entries(match)
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => name)
+    .join()
+}
+
+type Selecting<O> = SelectQueryBuilder<Schema, 'recent_calls', O>
+
+/** Every condition but those on time. */
+export function matching<O>(query: Selecting<O>, match: CallMatch): Selecting<O> {
+  let result = query
+  for (const column of ['account_sid', 'service_provider_sid', 'answered', 'direction', 'trunk'] as const)
+    if (match[column] !== undefined) result = result.where(column, '=', slot(column))
+  return match.filter === undefined ? result : result.where(mentions)
+}
+
+function mentions(eb: ExpressionBuilder<Schema, 'recent_calls'>) {
+  const like = (column: 'from' | 'to') =>
+    sql<boolean>`lower(${eb.ref(column)}) like lower(${slot('contains')}) escape '\\'`
+  return eb.or([like('from'), like('to'), eb('call_sid', '=', slot('filter'))])
+}
+
+/** For the slots of `matching`. */
+export function valuesOf(match: CallMatch): Values {
+  const { answered, filter } = match
+  return {
+    ...match,
+    answered: answered === undefined ? undefined : answered ? 1 : 0,
+    contains: filter === undefined ? undefined : containing(filter),
+  }
+}
