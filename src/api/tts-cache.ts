@@ -1,6 +1,9 @@
-// The cache of spoken clips: how many there are, and how to be rid of them.
+// The cache of spoken clips: how many there are, and how to be rid of them. And speech for no call, to be listened to.
+import { AppError } from '../lib/errors.ts'
 import { whole } from './define/described.ts'
+import { boolean, sid, text } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
+import type { Row } from '../storage/storage.ts'
 
 const sizeReply = {
   status: 200,
@@ -54,4 +57,55 @@ const clearOfAccount = defineRoute({
   handle: ({ account, services }) => services.speechCache.clear(account.account_sid),
 })
 
-export const ttsCacheRoutes = [getSize, clear, getSizeOfAccount, clearOfAccount]
+const synthesize = defineRoute({
+  method: 'POST',
+  path: '/Accounts/{AccountSid}/TtsCache/Synthesize',
+  access: everyone,
+  operationId: 'synthesizeForAccount',
+  tag: 'TtsCache',
+  summary: 'Speaks a text with a speech credential, for somebody who wants to hear a voice before using it.',
+  body: {
+    speech_credential_sid: sid().describe('Of the account, or shared by its service provider.'),
+    text: text({ min: 1, max: 10_000 }).describe('What to say: plain text or SSML.'),
+    language: text({ min: 1, max: 64 }).describe('BCP 47.').example('en-US'),
+    voice: text({ min: 1, max: 128 }).describe('As the vendor names it.'),
+    engine: text({ max: 64 }).optional().describe('Taken for older clients; the voice says which it is.'),
+    encodingMp3: boolean().optional().describe('Only false is served.'),
+  },
+  reply: {
+    status: 200,
+    description: 'The sound: 16-bit samples, little-endian, one channel, at the rate that Sample-Rate tells.',
+    schema: { type: 'string', contentMediaType: 'application/octet-stream' },
+    mediaType: 'application/octet-stream',
+  },
+  errors: ['synthesizer_unknown', 'speech_failed'],
+  async handle({ account, body, rows, head, services }) {
+    const { speech_credential_sid, language, voice } = body
+    if (body.encodingMp3 === true)
+      throw new AppError('bad_request', 'encodingMp3 is not served', {
+        cure: 'Leave it out, and take the samples as they are.',
+      })
+    const credential = await rows.speech_credentials.find(speech_credential_sid)
+    if (credential === undefined || !isUsableBy(account, credential))
+      throw new AppError('bad_request', 'speech_credential_sid names no speech credential of this account')
+    const settings = JSON.parse(credential.settings) as Readonly<Record<string, unknown>>
+    const wish = { text: body.text, language, voice }
+    const { sampleRate, bytes } = await services.speech.speak(credential.vendor, settings, wish)
+    head.header('sample-rate', String(sampleRate))
+    return bytes
+  },
+})
+
+type Owned = Pick<Row<'speech_credentials'>, 'account_sid' | 'service_provider_sid' | 'use_for_tts'>
+
+function isUsableBy(
+  account: Row<'accounts'>,
+  { account_sid, service_provider_sid, use_for_tts }: Owned,
+): boolean {
+  if (use_for_tts !== 1) return false
+  return account_sid === null
+    ? service_provider_sid === account.service_provider_sid
+    : account_sid === account.account_sid
+}
+
+export const ttsCacheRoutes = [getSize, clear, getSizeOfAccount, clearOfAccount, synthesize]

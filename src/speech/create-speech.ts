@@ -9,10 +9,19 @@ import type { Logger } from '../lib/log.ts'
 import type { Outgoing } from '../lib/outgoing.ts'
 import { ClipCache } from './clip-cache.ts'
 import { vendorMakers } from './index.ts'
-import { renderClip } from './render-clip.ts'
+import { renderClip, renderSpeech } from './render-clip.ts'
 import type { Rendering } from './render-clip.ts'
 import { toSegments } from './segments.ts'
-import type { ChosenVoice, Offer, Pcm, Settings, SpeechVendor, Synthesizer, VendorMaker } from './speech.ts'
+import type {
+  ChosenVoice,
+  Offer,
+  Pcm,
+  Settings,
+  SpeechVendor,
+  Synthesizer,
+  VendorMaker,
+  VoiceWish,
+} from './speech.ts'
 import { sampleText, tryVendor } from './try-vendor.ts'
 import type { TestResults, Uses } from './try-vendor.ts'
 
@@ -62,6 +71,8 @@ export interface SpeechCredentials {
 /** The vendors as the API asks about them, by the names that credentials have. */
 export interface SpeechVendors {
   test(vendor: string, settings: Settings, uses: Uses): Promise<TestResults>
+  /** Speaks with this very credential and keeps nothing. Throws AppError speech_failed or synthesizer_unknown. */
+  speak(vendor: string, settings: Settings, wish: VoiceWish & { readonly text: string }): Promise<Pcm>
   /** What to choose from; the vendor is asked when settings are given. Undefined for an unknown vendor. */
   offer(vendor: string, settings?: Settings): Promise<Offer | undefined>
 }
@@ -111,11 +122,9 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
     const { vendor, synthesizer, settings, missing } = await findSpeaker(request)
     const { voice, language, text } = request
     // The names of another vendor's voices mean nothing to the one that stands in.
-    const chosen = synthesizer.choose({ voice: missing === undefined ? voice : null, language }, settings)
-    const isDocument = synthesizer.takesSsml && /^\s*<speak[\s>]/i.test(text)
-    const segments = isDocument ? [{ ssml: text.trim() }] : toSegments(text)
-    const rendering: Rendering = { synthesizer, settings, chosen, segments }
-    return { rendering, name: nameOf(vendor, rendering), note: noteOf(missing, chosen) }
+    const wish = { voice: missing === undefined ? voice : null, language, text }
+    const rendering = renderingOf(synthesizer, settings, wish)
+    return { rendering, name: nameOf(vendor, rendering), note: noteOf(missing, rendering.chosen) }
   }
 
   return {
@@ -133,16 +142,20 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
     },
     async synthesize(request) {
       request.signal?.throwIfAborted()
-      if (request.text.length > longestText)
-        throw new AppError('speech_failed', `the text is longer than ${longestText} characters`, {
-          cure: 'Say it in several shorter texts.',
-        })
+      demandSpeakable(request.text)
       const { rendering, name, note } = await prepare(request)
       request.signal?.throwIfAborted()
       const obtaining = cache.obtain(name, (path) => renderClip(path, rendering), request.account_sid)
       const clip = await unlessAborted(obtaining, request.signal)
       const told = note === undefined ? {} : { note }
       return { path: clip.path, fallback: note !== undefined, ...told, release: () => clip.release() }
+    },
+    async speak(name, settings, wish) {
+      demandSpeakable(wish.text)
+      const speaker = speakerOf(find(name), settings)
+      if (speaker === undefined)
+        throw new AppError('synthesizer_unknown', `${name} is no vendor that can speak here`)
+      return renderSpeech(renderingOf(speaker.synthesizer, settings, wish))
     },
     async test(name, settings, uses) {
       const recording = (): Promise<Pcm> =>
@@ -170,6 +183,23 @@ interface Speaker {
 }
 
 const noSettings: Settings = Object.freeze({})
+
+function demandSpeakable({ length }: string): void {
+  if (length > longestText)
+    throw new AppError('speech_failed', `the text is longer than ${longestText} characters`, {
+      cure: 'Say it in several shorter texts.',
+    })
+}
+
+function renderingOf(
+  synthesizer: Synthesizer,
+  settings: Settings,
+  { text, ...wish }: VoiceWish & { readonly text: string },
+): Rendering {
+  const isDocument = synthesizer.takesSsml && /^\s*<speak[\s>]/i.test(text)
+  const segments = isDocument ? [{ ssml: text.trim() }] : toSegments(text)
+  return { synthesizer, settings, chosen: synthesizer.choose(wish, settings), segments }
+}
 
 function embeddedSpeaker(vendor: SpeechVendor | undefined): Speaker {
   const speaker = speakerOf(vendor, noSettings)

@@ -14,8 +14,18 @@ export interface Rendering {
 // Media refuses a file without samples; a text without a sound is a short silence.
 const shortestMs = 20
 
-/** One piece after the other: between two of them the voice may speak for another call. */
 export async function renderClip(path: string, rendering: Rendering): Promise<void> {
+  const { sampleRate, bytes } = await renderSpeech(rendering)
+  const file = await open(path, 'w', 0o600)
+  try {
+    await file.writev([wavHeader(sampleRate, bytes.length), bytes])
+  } finally {
+    await file.close()
+  }
+}
+
+/** One piece after the other: between two of them the voice may speak for another call. */
+export async function renderSpeech(rendering: Rendering): Promise<Pcm> {
   const spoken: (Pcm | number)[] = []
   for (const segment of rendering.segments)
     spoken.push('pauseMs' in segment ? segment.pauseMs : await say(segment, rendering))
@@ -23,13 +33,7 @@ export async function renderClip(path: string, rendering: Rendering): Promise<vo
   const silence = (ms: number): Uint8Array => new Uint8Array(2 * Math.round((sampleRate * ms) / 1000))
   const parts = spoken.map((part) => (typeof part === 'number' ? silence(part) : part.bytes))
   if (parts.every(({ length }) => length === 0)) parts.push(silence(shortestMs))
-  const dataBytes = parts.reduce((sum, { length }) => sum + length, 0)
-  const file = await open(path, 'w', 0o600)
-  try {
-    await file.writev([wavHeader(sampleRate, dataBytes), ...parts])
-  } finally {
-    await file.close()
-  }
+  return { sampleRate, bytes: Buffer.concat(parts) }
 }
 
 function say(

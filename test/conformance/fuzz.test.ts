@@ -31,7 +31,7 @@ const title = ({ method, path }: ApiRoute): string => `${method} ${path}`
 /** Refuse an API key whatever it sends. */
 const needsUser = new Set(['changePassword'])
 /** Text that people write, or that holds another document: line breaks are part of it, and it reaches no header. */
-const takesLineBreaks = new Set(['app_json', 'file', 'options', 'service_key', 'voice_cloning_key'])
+const takesLineBreaks = new Set(['app_json', 'file', 'options', 'service_key', 'text', 'voice_cloning_key'])
 const isPassword = (name: string): boolean => /^(initial|old|new)_password$/.test(name)
 // Refusals of the whole record.
 const aboutNoField = /already has a routing table|nothing to change/

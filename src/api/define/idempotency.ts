@@ -1,5 +1,5 @@
 // Idempotency-Key: a POST that is sent again has its effect once and is answered as before. No resource knows of it.
-import type { HttpRequest, HttpRoute } from '../../http/route.ts'
+import type { HttpRequest } from '../../http/route.ts'
 import type { Principal } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Answer, KeptAnswer, OnceRequest } from '../../storage/idempotency.ts'
@@ -67,16 +67,24 @@ function replay(kept: KeptAnswer, { fingerprint }: OnceRequest, { head }: HttpRe
   return kept.body
 }
 
+/**
+ * Keys belong to callers: where nobody is authenticated there are none. What is answered with sound or a file changes
+ * nothing.
+ */
+export function takesIdempotencyKey({ method, access, reply }: ApiRoute): boolean {
+  return method === 'POST' && access !== 'public' && reply.mediaType === undefined
+}
+
 export type RequestKey = Pick<OnceRequest, 'principal' | 'key'>
 
 function nameOf(principal: Principal): string {
   return principal.kind === 'api_key' ? `api_key:${principal.api_key_sid}` : `user:${principal.user_sid}`
 }
 
-/** Undefined when the request has none, or none that counts: keys belong to callers, and to POST. */
-export function requestKeyOf(request: HttpRequest, route: Pick<HttpRoute, 'method'>): RequestKey | undefined {
+/** Undefined when the request has none, or none that counts. */
+export function requestKeyOf(request: HttpRequest, route: ApiRoute): RequestKey | undefined {
   const key = request.headers[keyHeader]
-  if (key === undefined || route.method !== 'POST' || request.caller === undefined) return undefined
+  if (key === undefined || request.caller === undefined || !takesIdempotencyKey(route)) return undefined
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
     throw new AppError('bad_request', 'Idempotency-Key must have 1 to 255 visible ASCII characters')
   return { principal: nameOf(request.caller.principal), key }

@@ -1,9 +1,9 @@
 // Which codes of the catalogue a route can answer, by status: what its declaration says, and what holds for all alike.
 import { entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
+import { takesIdempotencyKey } from '../define/idempotency.ts'
 import type { ApiRoute } from '../define/route.ts'
 import type { Json } from './create-openapi.ts'
-import { takesIdempotencyKey } from './parameters.ts'
 
 export function describeErrors(route: ApiRoute): Readonly<Record<string, Json>> {
   const byStatus = Map.groupBy(errorCodesOf(route), (code) => entryOf(code).http)

@@ -1,4 +1,5 @@
 // What a request carries beside its body: parameters of the path, the query and the head.
+import { takesIdempotencyKey } from '../define/idempotency.ts'
 import type { ApiRoute } from '../define/route.ts'
 import type { Json } from './create-openapi.ts'
 
@@ -8,11 +9,6 @@ export function parametersOf(route: ApiRoute): readonly Json[] {
 
 export function isReadWithEtag({ hasEtag, method }: ApiRoute): boolean {
   return hasEtag === true && method === 'GET'
-}
-
-/** Keys belong to callers: where nobody is authenticated there are none. */
-export function takesIdempotencyKey({ method, access }: ApiRoute): boolean {
-  return method === 'POST' && access !== 'public'
 }
 
 /** The tenants that other paths lie below. */

@@ -1,8 +1,9 @@
 // What a route answers when all is well: its schema, named where it is a record, and the headers beside it.
 import type { JsonSchema } from '../define/field.ts'
+import { takesIdempotencyKey } from '../define/idempotency.ts'
 import type { ApiRoute, Reply } from '../define/route.ts'
 import type { Json } from './create-openapi.ts'
-import { isReadWithEtag, takesIdempotencyKey } from './parameters.ts'
+import { isReadWithEtag } from './parameters.ts'
 
 export function describeReply(reply: Reply, schemas: Record<string, JsonSchema>): Json {
   const { description, schema, component, mediaType = 'application/json' } = reply

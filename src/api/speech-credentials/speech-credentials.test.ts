@@ -415,6 +415,60 @@ describe('GET SpeechCredentials/{sid}/test', () => {
   )
 })
 
+describe('POST TtsCache/Synthesize', () => {
+  const path = ({ account_sid } = api.own): string => `/Accounts/${account_sid}/TtsCache/Synthesize`
+  const wish = (speech_credential_sid: string, more: object = {}) => ({
+    speech_credential_sid,
+    text: 'Good morning.',
+    language: 'en-US',
+    voice: 'aura-2-thalia-en',
+    ...more,
+  })
+
+  it('answers the sound of a credential of the account, or of one it shares', async () => {
+    const own = await create(ofAccount(), api.own.accountKey)
+    const shared = await create(ofProvider(), api.own.providerKey)
+    for (const sid of [own, shared]) {
+      asked = []
+      const { status, headers, bytes } = await api.post(path(), api.own.accountKey, wish(sid))
+      expect([status, headers['content-type']]).toEqual([200, 'application/octet-stream'])
+      expect(Number(headers['sample-rate'])).toBeGreaterThanOrEqual(8000)
+      // Whole samples, and not the head of a WAV file.
+      expect([
+        bytes.length > 0,
+        bytes.length % 2,
+        bytes.subarray(0, 4).toString('latin1') === 'RIFF',
+      ]).toEqual([true, 0, false])
+      expect(asked).toEqual([expect.stringMatching(/^POST \/v1\/speak\?model=aura-2-thalia-en&/)])
+    }
+  })
+
+  it('refuses a credential of somebody else, one that is not for speaking, and MP3', async () => {
+    const foreign = await create(ofAccount(api.sibling), api.adminKey)
+    const silent = await create(ofAccount(), api.own.accountKey, deepgram({ use_for_tts: 0 }))
+    const own = await create(ofAccount(), api.own.accountKey)
+    for (const body of [wish(foreign), wish(createSid()), wish(silent), wish(own, { encodingMp3: true })])
+      expect((await api.post(path(), api.own.accountKey, body)).status).toBe(400)
+    // Whoever asks: the account of the path is the one that speaks.
+    expect((await api.post(path(), api.adminKey, wish(foreign))).status).toBe(400)
+    expect((await api.post(path(api.sibling), api.own.accountKey, wish(foreign))).status).toBe(403)
+    expect(asked).toEqual([])
+  })
+
+  it('says what went wrong at the vendor, and not the secret in it', async () => {
+    const sid = await create(ofAccount(), api.own.accountKey)
+    answers = { ...answers, tts: 401 }
+    const { status, body, text } = await api.post(path(), api.own.accountKey, wish(sid))
+    expect(body).toMatchObject({ code: 'speech_failed' })
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(text).not.toContain(secret)
+    const mute = await create(ofAccount(), api.own.accountKey, { vendor: 'nuance', client_id: 'c', secret })
+    expect((await api.post(path(), api.own.accountKey, wish(mute))).body).toMatchObject({
+      code: 'synthesizer_unknown',
+    })
+  })
+})
+
 describe('GET SpeechCredentials/speech/supportedLanguagesAndVoices', () => {
   const path = (query: string): string => `${ofAccount()}/speech/supportedLanguagesAndVoices?${query}`
 

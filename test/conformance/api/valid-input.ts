@@ -5,6 +5,7 @@ import type { ApiRoute } from '../../../src/api/define/route.ts'
 import { apiRoutes } from '../../../src/api/index.ts'
 import { createSid, traceIdOf } from '../../../src/lib/ids.ts'
 import type { ApiAnswer, TestApi, TestTenant } from '../../support/api.ts'
+import { serveLocally } from '../../support/local-http.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 type Answer = Pick<ApiAnswer, 'status' | 'text'>
@@ -53,6 +54,7 @@ const known: Readonly<Record<string, (count: number) => unknown>> = {
   // One that is not asked: nothing leaves the machine.
   vendor: () => 'soniox',
   options: () => '{}',
+  encodingMp3: () => false,
   service_key: () => '{"client_email":"a@example.com","private_key":"none"}',
   custom_stt_endpoint_url: () => 'https://speech.example.com/stt',
   custom_stt_url: () => 'wss://speech.example.com/stt',
@@ -90,6 +92,27 @@ const knownFor: Readonly<Record<string, (input: ValidInput, tenant: TestTenant) 
   'createRoutesOfLcr.routes': routesOfLcr,
   'updateRoutesOfLcr.routes': routesOfLcr,
   'createGoogleCustomVoice.speech_credential_sid': googleCredential,
+  'synthesizeForAccount.speech_credential_sid': speakingCredential,
+}
+
+async function speakingCredential(input: ValidInput, tenant: TestTenant): Promise<string> {
+  const collection = '/Accounts/{AccountSid}/SpeechCredentials'
+  return input.id({ name: 'SpeechCredentialSid', collection }, tenant, false, {
+    vendor: 'custom:local',
+    auth_token: 'a-token',
+    custom_tts_url: await vendorThatSpeaks(),
+  })
+}
+
+let speaking: Promise<string> | undefined
+
+/** The URL of a custom vendor that answers a tenth of a second of silence to whatever it shall say. */
+function vendorThatSpeaks(): Promise<string> {
+  speaking ??= serveLocally((request, response) => {
+    request.resume()
+    response.setHeader('content-type', 'audio/l16;rate=8000').end(Buffer.alloc(1600))
+  }).then(({ url }) => url)
+  return speaking
 }
 
 function googleCredential(input: ValidInput, tenant: TestTenant): Promise<string> {
