@@ -8,6 +8,7 @@ import type { Logger } from '../lib/log.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import type { Database, Session } from './database.ts'
 import { createGroupSync } from './group-sync.ts'
+import { takeProcessLock } from './process-lock.ts'
 import { brokenRule, openConnection } from './sqlite-connection.ts'
 import type { Connection } from './sqlite-connection.ts'
 import { toDiskFailure } from './sqlite-failure.ts'
@@ -27,6 +28,20 @@ export interface SqliteOptions {
 }
 
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
+  const lockPath = `${options.path}.lock`
+  await reserveFile(lockPath)
+  const lock = takeProcessLock(lockPath)
+  try {
+    const database = await openLocked(options)
+    const close = (): Promise<void> => database.close().finally(() => lock.release())
+    return { ...database, close }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+async function openLocked(options: SqliteOptions): Promise<Database> {
   const { path, clock, log } = options
   await reserveFile(path)
   const writer = openConnection({ path, readOnly: false, synchronous: 'NORMAL' })
