@@ -20,6 +20,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // One slip of a slow machine does not throw a run away; scripts/count-tests.ts names the test, so that it is mended.
     retry: process.env['CI'] === 'true' ? 1 : 0,
+    expect: { poll: { timeout: 45_000 } },
     projects: [
       { extends: true, test: { name: 'SQLite', include: everything, provide: { store: 'SQLite' } } },
       // Without PostgreSQL these are left out, as `npm test` says at its start.

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../test/support/wait.ts'
 import { systemTenancy } from './lib/caller.ts'
 import { createSid } from './lib/ids.ts'
 import { createFakeClock } from './lib/fake-clock.ts'
@@ -60,13 +61,13 @@ describe('find', () => {
     const lastUsed = async () => (await rows().speech_credentials.find(sid))?.last_used
     await find('openai')
     const first = clock.now()
-    await vi.waitFor(async () => expect(await lastUsed()).toBe(first))
+    await until('the first use to be noted', async () => (await lastUsed()) === first)
     clock.advance(3_599_000)
     await find('openai')
     expect(await lastUsed()).toBe(first)
     clock.advance(1000)
     await find('openai')
-    await vi.waitFor(async () => expect(await lastUsed()).toBe(first + 3_600_000))
+    await until('the use after an hour', async () => (await lastUsed()) === first + 3_600_000)
   })
 
   it('brings a custom voice with the credential it was made under, to those who may use it', async () => {

@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../lib/caller.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { createMailer } from '../lib/mail.ts'
 import { createUser, openTestApi, testPassword } from '../../test/support/api.ts'
 import type { TestApi, TestUser } from '../../test/support/api.ts'
+import { until } from '../../test/support/wait.ts'
 import { openSmtpServer } from '../../test/support/smtp.ts'
 import type { SmtpServer } from '../../test/support/smtp.ts'
 
@@ -212,7 +213,7 @@ describe('POST /forgot-password', () => {
     const answer = await failing.post('/forgot-password', undefined, { email: `${name}@example.com` })
     expect(answer.status).toBe(204)
     const rows = failing.storage.for(systemTenancy)
-    await vi.waitFor(async () => expect(await rows.password_resets.count()).toBe(1))
+    await until('the row of the reset', async () => (await rows.password_resets.count()) === 1)
     expect((await failing.get('/Accounts', failing.adminKey)).status).toBe(200)
     await failing.close()
   })

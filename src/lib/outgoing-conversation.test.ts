@@ -27,7 +27,7 @@ const conversation = (url: string, more: Partial<Conversation> = {}): Conversati
   messages: [],
   hear: () => true,
   subject: 'the other side',
-  totalTimeoutMs: 5000,
+  totalTimeoutMs: 30_000,
   maxBytes: 1000,
   ...more,
 })

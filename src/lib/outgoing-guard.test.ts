@@ -127,8 +127,8 @@ const get = (url: string): OutgoingRequest => ({
   url,
   method: 'GET',
   subject: 'the hook',
-  answerTimeoutMs: 1000,
-  totalTimeoutMs: 1000,
+  answerTimeoutMs: 30_000,
+  totalTimeoutMs: 30_000,
   maxBodyBytes: 1000,
 })
 

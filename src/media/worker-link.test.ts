@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { freePorts } from '../../test/support/ports.ts'
 import { RtpPeer } from '../../test/support/rtp-peer.ts'
 import { Inbox, until, within } from '../../test/support/wait.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
@@ -7,7 +8,7 @@ import { silentLogger } from '../lib/log.ts'
 import { createMedia } from './create-media.ts'
 import type { Media, MediaEvent } from './media.ts'
 
-const firstPort = 24_000 + (process.pid % 10) * 90
+let firstPort: number
 const threads: Worker[] = []
 let media: Media | undefined
 
@@ -41,6 +42,12 @@ function createDeafWorker(): Worker {
   return thread
 }
 
+beforeAll(async () => {
+  // RTP takes the even ones.
+  const free = await freePorts(21)
+  firstPort = free + (free % 2)
+})
+
 afterEach(async () => {
   await media?.stop()
   media = undefined
@@ -57,7 +64,7 @@ describe('a worker that dies', () => {
     const events = new Inbox<MediaEvent>()
     lost.onEvent((event) => events.push(event))
     const sending = lost.sendDigits('1'.repeat(100), 100)
-    const refused = expect(within('the failure', 2000, sending)).rejects.toMatchObject({ code: 'internal' })
+    const refused = expect(within('the failure', 10_000, sending)).rejects.toMatchObject({ code: 'internal' })
     // Sessions spread over the workers, the first one to the first.
     await threads[0]?.terminate()
     await refused

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../../test/support/wait.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../lib/outgoing.ts'
@@ -120,7 +121,7 @@ describe('the embedded voice', () => {
         (error: unknown) => error,
       )
       // Until the text has reached the voice, its time does not run.
-      await vi.waitFor(() => expect(clock.pending).toBeGreaterThan(0))
+      await until('the time of the text to run', () => clock.pending > 0)
       clock.advance(20_000)
       expect(await outcome).toMatchObject({ code: 'speech_failed', message: 'the voice took too long' })
       const clip = await speech.synthesize(request('This will not.'))
@@ -285,7 +286,7 @@ describe('the cache', () => {
     second.release()
     first.release()
     third.release()
-    await vi.waitFor(async () => expect(await files()).toHaveLength(2))
+    await until('one to be dropped', async () => (await files()).length === 2)
     const left = await files()
     expect(left.some((name) => second.path.endsWith(name))).toBe(false)
   })
@@ -299,6 +300,6 @@ describe('the cache', () => {
     await utimes(join(directory, 'old.wav'), 1, 1)
     const { makers } = scripted()
     await makeSpeech({ makers, maxCacheBytes: 150 }).start()
-    await vi.waitFor(async () => expect(await files()).toEqual(['new.wav']))
+    await until('what is left', async () => (await files()).join() === 'new.wav')
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { quickestMs } from '../../test/support/cpu.ts'
 import { toSegments } from './segments.ts'
 import { splitSentences } from './split-sentences.ts'
 
@@ -55,11 +56,12 @@ describe('toSegments', () => {
   ])('reads %j', (text, segments) => expect(toSegments(text)).toEqual(segments))
 
   it('needs no more than a moment for hostile markup', () => {
-    const started = performance.now()
-    toSegments(`<speak>${'<'.repeat(10_000)}`)
-    toSegments(`<speak>${'<!--'.repeat(2500)}`)
-    toSegments(`<speak>${'&#'.repeat(5000)}`)
-    toSegments(`<speak><sub ${'alias='.repeat(1600)}>`)
-    expect(performance.now() - started).toBeLessThan(500)
+    const read = (): void => {
+      toSegments(`<speak>${'<'.repeat(10_000)}`)
+      toSegments(`<speak>${'<!--'.repeat(2500)}`)
+      toSegments(`<speak>${'&#'.repeat(5000)}`)
+      toSegments(`<speak><sub ${'alias='.repeat(1600)}>`)
+    }
+    expect(quickestMs(read, 500)).toBeLessThan(500)
   })
 })

@@ -6,6 +6,7 @@ import { createFakeClock } from '../lib/fake-clock.ts'
 import type { FakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../lib/outgoing.ts'
+import type { Outgoing } from '../lib/outgoing.ts'
 import { createDelivery } from './delivery.ts'
 import type { DeliveryOptions } from './delivery.ts'
 import type { Hook } from './hooks.ts'
@@ -101,13 +102,30 @@ class MemoryOutbox implements OutboxStore {
   }
 }
 
+/** How many requests are under way: what the fake clock stands still for. */
+let underWay = 0
+
+/** Counts what is under way. */
+function counting(outgoing: Outgoing): Pick<Outgoing, 'request'> {
+  return {
+    async request(asked) {
+      underWay++
+      try {
+        return await outgoing.request(asked)
+      } finally {
+        underWay--
+      }
+    },
+  }
+}
+
 function setUp(options: Partial<DeliveryOptions> = {}) {
   const clock = options.clock ?? systemClock
   const outbox = new MemoryOutbox(() => clock.now())
   const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger })
   const delivery = createDelivery({
     outbox,
-    outgoing,
+    outgoing: { ...outgoing, ...counting(outgoing) },
     signingSecret: async () => 'wh_secret_test',
     clock,
     log: silentLogger,
@@ -127,13 +145,13 @@ async function receiver(reply: (index: number) => Reply = () => ({})): Promise<R
   return made
 }
 
-/** Moves the clock on in small steps whenever the event loop has turned, until `done`; answers what it took. */
+/** Moves the clock on in small steps while no request is under way, until `done`; answers what it took. */
 async function advanceUntil(clock: FakeClock, done: Promise<unknown>, stepMs = 10): Promise<number> {
   let isDone = false
   const started = clock.monotonic()
   void done.then(() => (isDone = true))
   while (!isDone) {
-    clock.advance(stepMs)
+    if (underWay === 0) clock.advance(stepMs)
     for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
   }
   return clock.monotonic() - started
@@ -191,7 +209,7 @@ describe('delivery', () => {
     ['silence', { hangs: true }, 'the hook did not answer in time'],
   ] satisfies [string, Reply, string][])('tries again after %s', async (_what, reply, error) => {
     const app = await receiver(() => reply)
-    const { outbox, delivery } = setUp({ answerTimeoutMs: 100 })
+    const { outbox, delivery } = setUp('hangs' in reply ? { answerTimeoutMs: 100 } : {})
     await delivery.start()
     outbox.add(app.url, 'c1')
     await outbox.settled(1)
@@ -233,7 +251,7 @@ describe('delivery', () => {
     expect(outbox.log.at(-1)).toMatchObject({ outcome: 'delivered' })
   })
 
-  it('abandons after three days', { timeout: 60_000 }, async () => {
+  it('abandons after three days', async () => {
     const clock = createFakeClock()
     const app = await receiver(() => ({ status: 500 }))
     const { outbox, delivery } = setUp({ clock })
@@ -254,13 +272,11 @@ describe('delivery', () => {
   it('goes on for other accounts while the receiver of one hangs', async () => {
     const dead = await receiver(() => ({ hangs: true }))
     const alive = await receiver()
-    const { outbox, delivery } = setUp({ stopGraceMs: 10 })
+    const { outbox, delivery } = setUp({ stopGraceMs: 10, answerTimeoutMs: 60_000 })
     for (let call = 0; call < 500; call++) outbox.add(dead.url, `dead-${call}`, { account: 'dead' })
     for (let call = 0; call < 100; call++) outbox.add(alive.url, `alive-${call}`, { account: 'alive' })
-    const started = performance.now()
     await delivery.start()
     await outbox.settled(100)
-    expect(performance.now() - started).toBeLessThan(3000)
     expect(outbox.log.every(({ outcome }) => outcome === 'delivered')).toBe(true)
     expect(dead.received.length).toBeLessThanOrEqual(16)
   })
@@ -268,7 +284,7 @@ describe('delivery', () => {
   it('comes through to other accounts although the outbox hands out a dead one first', async () => {
     const dead = await receiver(() => ({ hangs: true }))
     const alive = await receiver()
-    const { outbox, delivery } = setUp({ stopGraceMs: 10, answerTimeoutMs: 200 })
+    const { outbox, delivery } = setUp({ stopGraceMs: 10, answerTimeoutMs: 5000 })
     const claim = outbox.claim.bind(outbox)
     outbox.claim = (limit, leaseMs) => claim(limit, leaseMs)
     for (let call = 0; call < 1500; call++) outbox.add(dead.url, `dead-${call}`, { account: 'dead' })

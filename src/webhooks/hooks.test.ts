@@ -25,7 +25,7 @@ function makeHooks(options: Partial<HooksOptions> = {}): Hooks {
     clock: systemClock,
     log: silentLogger,
     userAgent: 'switchhook/test',
-    budgets: { answerMs: 500, totalMs: 2000 },
+    budgets: { answerMs: 20_000, totalMs: 40_000 },
     ...options,
   })
 }
@@ -87,7 +87,7 @@ describe('a hook', () => {
     expect(signature).toBe(
       createHmac('sha256', 'wh_secret_test').update(`${timestamp}.${request?.body}`).digest('hex'),
     )
-    expect(Math.abs(Number(timestamp) - Date.now() / 1000)).toBeLessThan(5)
+    expect(Math.abs(Number(timestamp) - Date.now() / 1000)).toBeLessThan(60)
     expect(request?.headers['webhook-id']).toMatch(/^msg_/)
     expect(request?.headers['webhook-signature']).toMatch(/^v1,/)
   })
@@ -174,7 +174,8 @@ describe('a hook that fails', () => {
 
   it.each(fails)('with %s is told with code, sentence and cure', async (_what, reply, expected) => {
     const app = await receiver(() => reply)
-    const asked = makeHooks().ask({ account_sid: 'a', hook: hookOf(`${app.url}/call`), payload })
+    const hooks = makeHooks('hangs' in reply ? { budgets: { answerMs: 100, totalMs: 200 } } : {})
+    const asked = hooks.ask({ account_sid: 'a', hook: hookOf(`${app.url}/call`), payload })
     await expect(asked).rejects.toMatchObject({
       ...expected,
       cure: expect.stringMatching(/\w/) as string,

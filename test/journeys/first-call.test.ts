@@ -58,7 +58,7 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     })
     phone = await startBaresip({ ...tenant, proxy: platform.sip })
     evidence = await placeTheCall(platform, tenant, phone, application)
-  }, 90_000)
+  })
 
   afterAll(async () => {
     await phone?.stop()
@@ -261,15 +261,10 @@ async function placeTheCall(
   })
   const liveCount = await api.must('GET', `${account}/CallCount`)
   // The prompt after the tone is being spoken: the gather is listening.
-  await until('the prompt', async () => promptIsHeard(await phone.heard()), {
-    timeoutMs: 30_000,
-    everyMs: 100,
-  })
+  await until('the prompt', async () => promptIsHeard(await phone.heard()), { everyMs: 100 })
   await phone.press(digits)
   await application.requests.next('the action hook', ({ path }) => path === '/digits')
-  const closed = await phone.events.next('the hang-up', ({ type }) => type === 'CALL_CLOSED', {
-    timeoutMs: 20_000,
-  })
+  const closed = await phone.events.next('the hang-up', ({ type }) => type === 'CALL_CLOSED')
   const records = await recentCalls(api, account_sid, 1)
   await until('three status hooks', () => application.to('/status').length >= 3)
   const { webhook_secret } = await api.must<{ webhook_secret: string }>('GET', `${account}/WebhookSecret`)

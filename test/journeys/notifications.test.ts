@@ -36,7 +36,6 @@ async function startNode() {
     signingSecret: async () => 'wh_secret_test',
     clock: systemClock,
     log: silentLogger,
-    stopGraceMs: 100,
   })
   const enqueue = (url: string, call_sid: string, call_status: string): void => {
     const hook = { url, method: 'POST' as const, username: null, password: null }
@@ -74,29 +73,25 @@ describe('notifications', () => {
     await until('an empty outbox', async () => (await node.storage.outbox.nextDueAt()) === undefined)
   })
 
-  it(
-    'outlive a receiver that is down and a restart of the platform, and keep their id',
-    { timeout: 30_000 },
-    async () => {
-      let isUp = false
-      const app = await startReceiver(() => ({ status: isUp ? 200 : 503 }))
-      closing.push(() => app.close())
-      const call = createSid()
-      const first = await startNode()
-      await first.delivery.start()
-      for (const state of states) first.enqueue(app.url, call, state)
-      await app.arrived(1)
-      await first.stop()
-      isUp = true
-      const before = app.received.length
-      const second = await startNode()
-      await second.delivery.start()
-      await app.arrived(before + 3)
-      const later = app.received.slice(before)
-      expect(later.map(({ headers }) => headers['webhook-id'])).toEqual(
-        [1, 2, 3].map((n) => `msg_${call}_${n}`),
-      )
-      expect(later[0]?.headers['webhook-id']).toBe(app.received[0]?.headers['webhook-id'])
-    },
-  )
+  it('outlive a receiver that is down and a restart of the platform, and keep their id', async () => {
+    let isUp = false
+    const app = await startReceiver(() => ({ status: isUp ? 200 : 503 }))
+    closing.push(() => app.close())
+    const call = createSid()
+    const first = await startNode()
+    await first.delivery.start()
+    for (const state of states) first.enqueue(app.url, call, state)
+    await app.arrived(1)
+    await first.stop()
+    isUp = true
+    const before = app.received.length
+    const second = await startNode()
+    await second.delivery.start()
+    await app.arrived(before + 3)
+    const later = app.received.slice(before)
+    expect(later.map(({ headers }) => headers['webhook-id'])).toEqual(
+      [1, 2, 3].map((n) => `msg_${call}_${n}`),
+    )
+    expect(later[0]?.headers['webhook-id']).toBe(app.received[0]?.headers['webhook-id'])
+  })
 })

@@ -43,7 +43,7 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
     expect(await third.api.must('GET', '/AuditLog/verify')).toMatchObject({ intact: true })
   })
 
-  it.skipIf(isMissing('sipp'))('answers a call and keeps its record', { timeout: 60_000 }, async () => {
+  it.skipIf(isMissing('sipp'))('answers a call and keeps its record', async () => {
     const application = await startApplication()
     application.on('/status', { status: 200 })
     application.on('/call', { json: [{ verb: 'answer' }, { verb: 'pause', length: 1 }, { verb: 'hangup' }] })
@@ -51,7 +51,7 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
       const platform = await start()
       const tenant = await provision(platform.api, { application })
       const caller = createCaller(platform, tenant)
-      const call = await caller.start('call', tenant.target, { talkMs: 3000 }, { timeoutSeconds: 40 })
+      const call = await caller.start('call', tenant.target, { talkMs: 3000 })
       await caller.answered()
       await call.finished
       const [record, ...others] = await recentCalls(platform.api, tenant.account_sid, 1)

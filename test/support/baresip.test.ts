@@ -13,7 +13,7 @@ describe.skipIf(isMissing('baresip', 'sipp'))('the phone driver', () => {
     await phone?.stop()
   })
 
-  it('dials, hears what the far end sends, presses digits and hangs up', { timeout: 30_000 }, async () => {
+  it('dials, hears what the far end sends, presses digits and hangs up', async () => {
     const echo = await startSipp({ scenario: 'as-echo' })
     phone = await startBaresip({
       username: 'alice',

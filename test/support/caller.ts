@@ -42,7 +42,7 @@ export function createCaller(platform: Platform, tenant: Tenant): Caller {
       username,
       password: tenant.password,
       authUri: target,
-      timeoutSeconds: 25,
+      timeoutSeconds: 45,
       ...options,
       values: { realm: tenant.realm, username, target, byeHeader: '', cancelHeader: '', ...values },
     })
@@ -71,7 +71,7 @@ export function createCaller(platform: Platform, tenant: Tenant): Caller {
         return calls.some(({ call_status }) => call_status === 'in-progress') ? calls : undefined
       }),
     async noLiveCall() {
-      await until('no live call', async () => (await liveCalls()).length === 0, { timeoutMs: 45_000 })
+      await until('no live call', async () => (await liveCalls()).length === 0)
     },
   }
 }

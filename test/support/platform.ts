@@ -85,9 +85,9 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     dataDir,
     startMs,
     api: createApi(`http://127.0.0.1:${ports}/v1`, options.env?.['SWITCHHOOK_ADMIN_API_KEY'] ?? adminApiKey),
-    stop: (signal = 'SIGINT') => child.stop(signal, 10_000),
+    stop: (signal = 'SIGINT') => child.stop(signal, 45_000),
     async remove() {
-      await child.stop('SIGINT', 10_000)
+      await child.stop('SIGINT', 45_000)
       if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
     },
   }
@@ -100,7 +100,7 @@ async function healthy(child: ToolProcess, port: number): Promise<void> {
     return answer?.status === 200
   }
   try {
-    await until('the platform to be healthy', look, { timeoutMs: 15_000, everyMs: 10 })
+    await until('the platform to be healthy', look, { everyMs: 10 })
   } catch (error) {
     await child.stop('SIGKILL')
     throw new Error(`${String(error)}\n${child.output}`)
@@ -116,7 +116,7 @@ export function createApi(base: string, apiKey: string): Api {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(15_000),
+      signal: AbortSignal.timeout(45_000),
     })
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: jsonOf(text), text }

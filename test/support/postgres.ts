@@ -53,16 +53,14 @@ export async function startPostgres(): Promise<PostgresServer> {
     binary('postgres'),
     ...['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
   )
-  await server.lines.next('PostgreSQL to start', (line) => line.includes('ready to accept connections'), {
-    timeoutMs: 30_000,
-  })
+  await server.lines.next('PostgreSQL to start', (line) => line.includes('ready to accept connections'))
   return {
     folder,
     pid: server.pid,
     url: (database) => postgresUrl(folder, database),
     async stop() {
       // SIGINT: a fast shutdown, which does not wait for clients.
-      await server.stop('SIGINT', 10_000)
+      await server.stop('SIGINT', 45_000)
       await rm(folder, { recursive: true, force: true })
     },
   }

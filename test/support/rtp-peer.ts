@@ -6,7 +6,7 @@ import type { Law } from '../../src/media/codecs/g711.ts'
 import { parseRtp } from '../../src/media/rtp/packet.ts'
 import type { RtpPacket } from '../../src/media/rtp/packet.ts'
 import type { Audio } from './audio.ts'
-import { Inbox } from './wait.ts'
+import { Inbox, within } from './wait.ts'
 
 export interface Heard extends RtpPacket {
   readonly atMs: number
@@ -110,6 +110,22 @@ export class RtpPeer {
       sampleRate: 8000,
       samples: Float64Array.from(octets, (octet) => (laws[law].decode[octet] ?? 0) / 32_768),
     }
+  }
+
+  /** Resolves when everything that had reached the port by now is heard. */
+  async caughtUp(): Promise<void> {
+    // Too short for RTP. Datagrams on one port are read in the order of their arrival.
+    const mark = Buffer.from([0])
+    const marked = new Promise<void>((resolve) => {
+      const look = (datagram: Buffer): void => {
+        if (!datagram.equals(mark)) return
+        this.#rtp.off('message', look)
+        resolve()
+      }
+      this.#rtp.on('message', look)
+    })
+    this.#rtp.send(mark, this.port, '127.0.0.1')
+    await within('the peer to have caught up', 10_000, marked)
   }
 
   async close(): Promise<void> {

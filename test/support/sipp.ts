@@ -95,7 +95,7 @@ async function toArguments(options: SippOptions, folder: string, port: number): 
   args.push('-mi', '127.0.0.1', '-mp', String(port + 2 + (port % 2)))
   args.push('-t', options.transport === 'tcp' ? 't1' : 'u1')
   args.push('-m', String(options.calls ?? 1), '-r', String(options.callsPerSecond ?? 10))
-  args.push('-timeout', String(options.timeoutSeconds ?? 20), '-timeout_error')
+  args.push('-timeout', String(options.timeoutSeconds ?? 45), '-timeout_error')
   args.push('-trace_stat', '-stf', 'stat.csv', '-fd', '1', '-trace_err', '-error_file', 'errors.log')
   if (options.keepMessages ?? true) args.push('-trace_msg', '-message_file', 'messages.log')
   if (options.username !== undefined) args.push('-s', options.username, '-au', options.username)

@@ -1,5 +1,8 @@
 // Bounded waits: a test never hangs, and says what it waited for when it gives up.
 
+// A wait ends what will never come and measures nothing, so it leaves a slow machine most of a test's time.
+const patienceMs = 45_000
+
 export interface WaitOptions {
   readonly timeoutMs?: number
   /** How often the condition is looked at; only for things that send no event. */
@@ -12,7 +15,7 @@ export async function until<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
   options: WaitOptions = {},
 ): Promise<T> {
-  const timeoutMs = options.timeoutMs ?? 10_000
+  const timeoutMs = options.timeoutMs ?? patienceMs
   const deadline = performance.now() + timeoutMs
   for (;;) {
     const value = await look()
@@ -60,7 +63,7 @@ export class Inbox<T> {
   async next(
     what: string,
     matches: (item: T) => boolean,
-    { timeoutMs = 10_000, from = 0 }: { timeoutMs?: number; from?: number } = {},
+    { timeoutMs = patienceMs, from = 0 }: { timeoutMs?: number; from?: number } = {},
   ): Promise<T> {
     const known = this.items.slice(from).find(matches)
     if (known !== undefined) return known

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { quickestMs } from '../../../test/support/cpu.ts'
 import { dialPatternFault } from './dial-pattern.ts'
 
 describe('a dial pattern', () => {
@@ -36,8 +37,7 @@ describe('a dial pattern', () => {
   it('of the worst kind that is let through is matched within milliseconds', () => {
     const pattern = '^\\d*\\d*\\d*x'
     expect(dialPatternFault(pattern)).toBeUndefined()
-    const startedAt = performance.now()
-    expect(new RegExp(pattern).test('1'.repeat(132))).toBe(false)
-    expect(performance.now() - startedAt).toBeLessThan(100)
+    const match = (): void => expect(new RegExp(pattern).test('1'.repeat(132))).toBe(false)
+    expect(quickestMs(match, 100)).toBeLessThan(100)
   })
 })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { quickestMs } from '../../../test/support/cpu.ts'
 import { Negotiation } from './negotiation.ts'
 
 const local = { address: '192.0.2.1', port: 40_000 }
@@ -173,9 +174,8 @@ describe('an offer is refused with media_not_acceptable', () => {
 
   it('within milliseconds when it is built to be slow', () => {
     const attribute = `a=imageattr:* send ${'[x]['.repeat(200)}`
-    const start = performance.now()
-    answer(offer({ lines: Array<string>(30).fill(attribute) }))
-    expect(performance.now() - start).toBeLessThan(100)
+    const slow = offer({ lines: Array<string>(30).fill(attribute) })
+    expect(quickestMs(() => void answer(slow), 100)).toBeLessThan(100)
   })
 })
 
