@@ -51,6 +51,26 @@ describe('a memo', () => {
     expect(await memo('key', async () => 'new')).toBe('new')
   })
 
+  it('loads once for all who ask while it loads, and again for who asks after a change', async () => {
+    const { source, memo } = setUp()
+    const first = Promise.withResolvers<string>()
+    const waiting = [memo('key', () => first.promise), memo('key', async () => 'not asked')]
+    source.revision += 1
+    const later = memo('key', async () => 'after the change')
+    first.resolve('before the change')
+    expect(await Promise.all(waiting)).toEqual(['before the change', 'before the change'])
+    expect(await later).toBe('after the change')
+    expect(await memo('key', async () => 'not asked')).toBe('after the change')
+  })
+
+  it('asks again after a failure, of which all who waited hear', async () => {
+    const { memo } = setUp()
+    const failing = (): Promise<string> => Promise.reject(new Error('gone'))
+    const results = await Promise.allSettled([memo('key', failing), memo('key', failing)])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(await memo('key', async () => 'back')).toBe('back')
+  })
+
   it('does not remember that there is nothing', async () => {
     const { source, ask } = setUp()
     source.value = undefined

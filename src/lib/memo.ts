@@ -17,25 +17,43 @@ interface Entry<V> {
 
 export type Memo<V> = (key: string, load: () => Promise<V | undefined>) => Promise<V | undefined>
 
-/** `undefined` is not remembered: nobody can fill the memory with names that do not exist. */
+/**
+ * `undefined` is not remembered: nobody can fill the memory with names that do not exist. Of many who ask at once, one
+ * loads.
+ */
 export function createMemo<V>({ revision, clock, lifetimeMs, maxEntries }: MemoOptions): Memo<V> {
   const entries = new Map<string, Entry<V>>()
+  const loading = new Map<string, Promise<V | undefined>>()
   let seen = revision()
+
+  async function remember(key: string, load: () => Promise<V | undefined>): Promise<V | undefined> {
+    const before = seen
+    const value = await load()
+    // Read before a change and answered after it: true for this caller, not for the next.
+    if (value === undefined || revision() !== before) return value
+    if (entries.size >= maxEntries) entries.clear()
+    entries.set(key, { value, until: clock.monotonic() + lifetimeMs })
+    return value
+  }
 
   return async (key, load) => {
     const before = revision()
     if (before !== seen) {
       entries.clear()
+      // Whoever asks from now on must not be answered with what was read before the change.
+      loading.clear()
       seen = before
     }
-    const now = clock.monotonic()
     const known = entries.get(key)
-    if (known !== undefined && known.until > now) return known.value
-    const value = await load()
-    // Read before a change and answered after it: true for this caller, not for the next.
-    if (value === undefined || revision() !== before) return value
-    if (entries.size >= maxEntries) entries.clear()
-    entries.set(key, { value, until: now + lifetimeMs })
-    return value
+    if (known !== undefined && known.until > clock.monotonic()) return known.value
+    const underWay = loading.get(key)
+    if (underWay !== undefined) return await underWay
+    const loaded = remember(key, load)
+    loading.set(key, loaded)
+    try {
+      return await loaded
+    } finally {
+      if (loading.get(key) === loaded) loading.delete(key)
+    }
   }
 }

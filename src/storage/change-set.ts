@@ -14,6 +14,8 @@ export interface RowChange {
 export interface ChangeSet {
   add(change: RowChange): void
   entries(): Change[]
+  /** The tables that were written. */
+  tables(): ReadonlySet<string>
 }
 
 export interface Change {
@@ -35,6 +37,7 @@ export function createChangeSet(): ChangeSet {
       changes.set(name, earlier === undefined ? change : { ...change, before: earlier.before })
     },
     entries: () => [...changes.values()].flatMap((change) => toEntry(change) ?? []),
+    tables: () => new Set(Array.from(changes.values(), ({ table }) => table)),
   }
 }
 

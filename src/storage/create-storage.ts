@@ -26,12 +26,13 @@ import type { OutboxStore } from './outbox.ts'
 import { openPostgres } from './postgres.ts'
 import { createRepositoryMaker } from './repository.ts'
 import type { RepositoryMaker } from './repository.ts'
+import { createRevisions } from './revisions.ts'
 import { createVault, loadKey } from './secrets.ts'
 import type { Vault } from './secrets.ts'
 import { openSqlite } from './sqlite.ts'
 import type { SqliteOptions } from './sqlite.ts'
 import { StorageStartError } from './startup-error.ts'
-import type { Storage } from './storage.ts'
+import type { Storage, TableName } from './storage.ts'
 
 export interface StorageOptions {
   readonly dataDir: string
@@ -47,8 +48,11 @@ export interface StorageOptions {
 
 /** Everything but start and stop may be used only in between. */
 export interface PlatformStorage extends Storage {
-  /** Rises with each change made through repositories, before its maker is told: what was read earlier may be old. */
-  revision(): number
+  /**
+   * Rises with each change made through repositories, before its maker is told: what was read earlier may be old. With
+   * tables, of those only; rows that go with their owner count as changes of the owner's table, traces of use as none.
+   */
+  revision(tables?: readonly TableName[]): number
   readonly calls: Pick<CallStore, 'write' | 'flush' | 'unfinished'>
   readonly outbox: OutboxStore
   readonly journal: Journal
@@ -75,7 +79,7 @@ interface Opened {
 
 export function createStorage(options: StorageOptions): PlatformStorage {
   let opened: Opened | undefined
-  let revision = 0
+  const revisions = createRevisions()
 
   /** One transaction, with the entries of the audit log for what it has changed. */
   const change: RunChange = (work, actor) => {
@@ -84,10 +88,19 @@ export function createStorage(options: StorageOptions): PlatformStorage {
       const changes = createChangeSet()
       const result = await work(session, changes)
       await audit.append(session, changes.entries(), actor)
-      return result
+      return { result, tables: changes.tables() }
     })
-    // Also after a failure, which may have left the change behind.
-    return written.finally(() => revision++)
+    return written.then(
+      ({ result, tables }) => {
+        revisions.raise(tables)
+        return result
+      },
+      (error: unknown) => {
+        // A failure may have left the change behind.
+        revisions.raise(undefined)
+        throw error
+      },
+    )
   }
 
   function parts(): Opened {
@@ -97,7 +110,7 @@ export function createStorage(options: StorageOptions): PlatformStorage {
 
   const storage: PlatformStorage = {
     name: 'storage',
-    revision: () => revision,
+    revision: (tables) => revisions.of(tables),
     async start() {
       opened = await openParts(options, change)
       try {
