@@ -118,6 +118,27 @@ describe('POST /PhoneNumbers', () => {
     expect((answer.body as { msg: string }).msg).toContain(msg)
   })
 
+  it('answers 422 for the 101st pattern of an account with one carrier, and still takes plain numbers', async () => {
+    const { account_sid, accountKey } = api.own
+    const voip_carrier_sid = await carrier({ account_sid })
+    const rows = api.storage.for(systemTenancy)
+    for (let n = 0; n < 100; n++) {
+      const number = `1444${n}*`
+      await rows.phone_numbers.insert({
+        account_sid,
+        voip_carrier_sid,
+        number,
+        received_number: number,
+        is_pattern: 1,
+      })
+    }
+    const answer = await api.post('/PhoneNumbers', accountKey, body({ number: '1443*', voip_carrier_sid }))
+    expect(answer.status).toBe(422)
+    expect(answer.body).toMatchObject({ code: 'quota_reached' })
+    await create({ voip_carrier_sid })
+    await create({ number: '1443*', voip_carrier_sid: sharedCarrier })
+  })
+
   it('answers 422 for a number that its carrier has already, with or without the plus', async () => {
     for (const voip_carrier_sid of [ownCarrier, sharedCarrier, null]) {
       const number = `1666${++made}`

@@ -1,4 +1,6 @@
 // All the API says about a phone number: what to do with calls to it.
+import { AppError } from '../lib/errors.ts'
+import type { Repositories, Row } from '../storage/storage.ts'
 import { recordSid, sid, text } from './define/fields.ts'
 import { defineResource } from './define/resource.ts'
 
@@ -6,6 +8,9 @@ import { defineResource } from './define/resource.ts'
 function withoutPlus(number: string): string {
   return number.replace(/^\+/, '')
 }
+
+// Each call that no plain number takes is held against the patterns of its carrier.
+const maxPatterns = 100
 
 // ITU-T E.164 §6.2: a country code, which never begins with 0, and no more than 15 digits.
 const e164 = /^\+[1-9]\d{1,14}$/
@@ -42,7 +47,9 @@ export const phoneNumbers = defineResource({
       rule: 'must be a number or a pattern without white space and control characters',
     })
       .fixedAfterCreate((number) => (typeof number === 'string' ? withoutPlus(number) : number))
-      .describe('Answered without a leading plus, and unique with its carrier.')
+      .describe(
+        'Answered without a leading plus, and unique with its carrier. With other characters than digits it is a pattern: 1555* is any number that begins with 1555, anything else a regular expression.',
+      )
       .example('15551230100'),
     received_number: text({ max: 132 }).readOnly().describe('As it was sent.').example('+15551230100'),
     e164_number: text({ max: 16 })
@@ -61,14 +68,27 @@ export const phoneNumbers = defineResource({
       .fixedAfterCreate()
       .describe('The service provider it belongs to.'),
   },
-  async beforeCreate({ number }) {
+  async beforeCreate({ number, voip_carrier_sid = null, account_sid = null }, { rows }) {
+    const isPattern = /\D/.test(withoutPlus(number))
+    if (isPattern) await demandRoom({ voip_carrier_sid, account_sid, is_pattern: 1 }, rows)
     return {
       number: withoutPlus(number),
       received_number: number,
       e164_number: e164.test(number) ? number : null,
+      is_pattern: isPattern ? (1 as const) : (0 as const),
     }
   },
 })
+
+async function demandRoom(
+  where: Pick<Row<'phone_numbers'>, 'voip_carrier_sid' | 'account_sid' | 'is_pattern'>,
+  { phone_numbers }: Repositories,
+): Promise<void> {
+  if ((await phone_numbers.count({ where })) < maxPatterns) return
+  throw new AppError('quota_reached', `an account may have ${maxPatterns} patterns with one carrier`, {
+    cure: 'Join patterns into one, such as 1555(100|200), or remove those that are not needed.',
+  })
+}
 
 export const phoneNumbersOfServiceProvider = phoneNumbers.listedAt({
   path: '/ServiceProviders/{ServiceProviderSid}/PhoneNumbers',

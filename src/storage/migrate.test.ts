@@ -61,6 +61,10 @@ function recordsOf({ record: { answered, ...record } }: EndedCall, count: number
   }))
 }
 
+/** Those of a version that did not know this one: they run in the order of their names. */
+const migrationsBefore = (first: string): typeof migrations =>
+  Object.fromEntries(Object.entries(migrations).filter(([name]) => name < first))
+
 let place: Place
 afterEach(() => place.remove())
 
@@ -445,6 +449,7 @@ const columns: { readonly [T in keyof Schema]: { readonly [C in keyof Schema[T]]
     number: 0,
     received_number: 0,
     e164_number: 0,
+    is_pattern: 0,
     voip_carrier_sid: 0,
     application_sid: 0,
     account_sid: 0,
@@ -520,8 +525,7 @@ describe.each([
     })
 
     it('count the calls that were there before', async () => {
-      const { '0006-call-counts': _counts, ...earlier } = migrations
-      const database = await place.open((db) => migrate(db, earlier))
+      const database = await place.open((db) => migrate(db, migrationsBefore('0006-call-counts')))
       const insert = prepare(
         database.builder
           .insertInto('recent_calls')
@@ -548,6 +552,26 @@ describe.each([
         ]),
       )
       await later.close()
+    })
+
+    it('tell the patterns among the phone numbers of an older version', async () => {
+      const before = await place.open((db) => migrate(db, migrationsBefore('0007-number-patterns')))
+      const numbers = ['1555*', '15551230100', '^1(2|3)', '*', 'alice', '0']
+      await before.commit(async (session) => {
+        for (const number of numbers)
+          await session.all(
+            `insert into phone_numbers (phone_number_sid, number, received_number, created_at)
+             values ('${number}', '${number}', '${number}', 1)`,
+            [],
+          )
+      })
+      await before.close()
+      const database = await place.open(migrate)
+      const found = names(
+        database.reader.all('select number as name from phone_numbers where is_pattern = 1', []),
+      )
+      expect(await found).toEqual(['*', '1555*', '^1(2|3)', 'alice'])
+      await database.close()
     })
 
     it('that fail leave the database as it was, and the next start runs them again', async () => {
@@ -584,6 +608,8 @@ describe('lists', () => {
     ['select * from clients where account_sid = ? and username = ?', 2],
     ['select * from api_keys where token_hash = ?', 1],
     ['select * from accounts where sip_realm = ?', 1],
+    ['select * from phone_numbers where number = ?', 1],
+    ['select * from phone_numbers where voip_carrier_sid = ? and is_pattern = ?', 2],
     ['select * from outbox where due_at <= ? order by due_at, id limit 64', 1],
   ])('are read by an index, without sorting: %s', async (sql, slots) => {
     const database = await place.open(migrate)

@@ -8,6 +8,7 @@ import * as administration from '../../migrations/0003-administration.ts'
 import * as carriers from '../../migrations/0004-carriers.ts'
 import * as speech from '../../migrations/0005-speech.ts'
 import * as callCounts from '../../migrations/0006-call-counts.ts'
+import * as numberPatterns from '../../migrations/0007-number-patterns.ts'
 import { StorageStartError } from './startup-error.ts'
 import type { Schema } from './tables.ts'
 
@@ -18,6 +19,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0004-carriers': carriers,
   '0005-speech': speech,
   '0006-call-counts': callCounts,
+  '0007-number-patterns': numberPatterns,
 }
 
 export async function migrate(db: Kysely<Schema>, known = migrations): Promise<void> {

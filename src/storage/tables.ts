@@ -289,6 +289,8 @@ export interface PhoneNumberRow extends Versioned, OwnedAtAnyLevel {
   readonly received_number: string
   /** With the plus, when it was sent with one; a bare number may be a national one. */
   readonly e164_number: string | null
+  /** 1: `number` has characters other than digits, and stands for every number it matches. */
+  readonly is_pattern: Flag
   readonly voip_carrier_sid: string | null
   readonly application_sid: string | null
 }
