@@ -24,6 +24,8 @@ beforeEach(() => {
       realmState: async () => 'active',
       findUser: async (realm, username) =>
         username === 'nobody' ? undefined : { username, realm, password: 'right' },
+      findPeer: async (realm, username) =>
+        username.endsWith('body') ? { username, realm, password: 'of the peer', peer: 'p1' } : undefined,
     },
     nonces: createNonces({ clock }),
     guesses: createGuessLimit(clock),
@@ -59,6 +61,27 @@ function answer(to: SipResponse, username: string, password: string, from = remo
 
 const wordOf = (result: Authentication): string =>
   result.verdict === 'refused' ? result.code : result.verdict
+
+describe('a peer', () => {
+  it.each([
+    ['nobody', 'of the peer', { peer: 'p1' }],
+    ['somebody', 'of the peer', { peer: 'p1' }],
+    ['somebody', 'right', {}],
+  ])('named %s who calls with the password "%s" is told by it', async (username, password, known) => {
+    expect(await attempt(username, password)).toEqual({
+      verdict: 'accepted',
+      user: { username, realm: 'a.example', password, ...known },
+    })
+  })
+
+  it('does not register', async () => {
+    const to = await challenge()
+    const credentials = { username: 'nobody', password: 'of the peer' }
+    const field = answerChallenge(to, { method: 'REGISTER', uri, credentials })
+    const register = { ...invite(field === undefined ? [] : [field]), method: 'REGISTER' }
+    expect(wordOf(await authenticate(register, remote))).toBe('wrong_credentials')
+  })
+})
 
 describe('guessing passwords', () => {
   it.each(['alice', 'nobody'])(

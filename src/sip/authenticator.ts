@@ -13,7 +13,7 @@ import type { SipRequest } from './message/message.ts'
 import { tryParseUri } from './message/uri.ts'
 import type { Nonces } from './nonces.ts'
 import { refusal } from './refusal.ts'
-import type { Authentication, Remote, Reply, SipDirectory } from './sip.ts'
+import type { Authentication, Remote, Reply, SipDirectory, SipUser } from './sip.ts'
 
 export type Authenticate = (request: SipRequest, remote: Remote) => Promise<Authentication>
 
@@ -44,6 +44,18 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
       ? { verdict: 'refused', code, reply }
       : { verdict: 'refused', code: 'locked_out', reply: { ...reply, isUnproven: true } }
 
+  /** The user, when the credentials are the user's and made for this request. */
+  const proves = (
+    user: SipUser | undefined,
+    credentials: DigestCredentials,
+    request: SipRequest,
+  ): SipUser | undefined => {
+    const password = user?.password ?? decoyPassword
+    const expected = digestResponse({ ...credentials, method: request.method, password })
+    const isRight = isSameResponse(expected, credentials.response) && isForRequest(credentials, request)
+    return isRight ? user : undefined
+  }
+
   return async (request, remote) => {
     const realm = realmOf(request)
     const state = realm === undefined ? 'unknown' : await directory.realmState(realm)
@@ -54,20 +66,20 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     if (credentials === 'absent') return challenge(realm, false)
     if (credentials === 'malformed') return refuse('wrong_credentials', credentialsRefusal(), remote)
 
-    const user = await directory.findUser(realm, credentials.username)
+    const { username } = credentials
+    const isCall = request.method === 'INVITE'
+    const peer = isCall ? await directory.findPeer?.(realm, username) : undefined
+    const user = await directory.findUser(realm, username)
     // From here to the verdict nothing is waited for: guesses that come all at once are still counted one by one.
     // Whoever answers a nonce of ours can receive at the address the guess is counted for; nobody else learns whether
     // the password was right.
     if (!nonces.isFresh(credentials.nonce, realm)) return challenge(realm, true)
-    const guess = { address: remote.address, realm, username: credentials.username }
+    const guess = { address: remote.address, realm, username }
     if (!guesses.mayTry(guess)) return { verdict: 'refused', code: 'locked_out', reply: guessesRefusal() }
-    const expected = digestResponse({
-      ...credentials,
-      method: request.method,
-      password: user?.password ?? decoyPassword,
-    })
-    const isRight = isSameResponse(expected, credentials.response) && isForRequest(credentials, request)
-    if (user === undefined || !isRight) {
+    // Both are tried in any case: the clock must not tell which of them there is.
+    const tried = (isCall ? [peer, user] : [user]).map((candidate) => proves(candidate, credentials, request))
+    const sender = tried.find((candidate) => candidate !== undefined)
+    if (sender === undefined) {
       guesses.failed(guess)
       return refuse('wrong_credentials', credentialsRefusal(), remote)
     }
@@ -75,7 +87,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     const count = credentials.qop === undefined ? undefined : Number.parseInt(credentials.qop.nc, 16)
     // The password is right, so another round with a new nonce is all that is missing: RFC 7616 §3.3, stale.
     return nonces.use(credentials.nonce, realm, count) === 'good'
-      ? { verdict: 'accepted', user }
+      ? { verdict: 'accepted', user: sender }
       : challenge(realm, true)
   }
 }

@@ -123,6 +123,8 @@ export interface SipUser {
   readonly username: string
   readonly realm: string
   readonly password: string
+  /** Set for a peer: somebody who may place calls, but not register. Its owner's key. */
+  readonly peer?: string
 }
 
 export type RealmState = 'active' | 'inactive' | 'unknown'
@@ -131,6 +133,8 @@ export type RealmState = 'active' | 'inactive' | 'unknown'
 export interface SipDirectory {
   realmState(realm: string): Promise<RealmState>
   findUser(realm: string, username: string): Promise<SipUser | undefined>
+  /** Asked for calls only. A peer and a user may have one name: the password tells them apart. */
+  findPeer?(realm: string, username: string): Promise<SipUser | undefined>
   /**
    * Asked when an address of record without a binding registers: runs `bind`, or answers why one more device is not
    * admitted. Left out, every device is.
