@@ -7,12 +7,13 @@ import type {
   Directory,
   Hook,
 } from './calls/ports.ts'
+import { createCarrierDirectory } from './carrier-directory.ts'
 import { systemTenancy } from './lib/caller.ts'
 import type { Clock } from './lib/clock.ts'
 import { createMemo } from './lib/memo.ts'
 import type { Memo } from './lib/memo.ts'
 import type { SipDirectory } from './sip/sip.ts'
-import type { Repositories, Row, Storage } from './storage/storage.ts'
+import type { Repositories, Row, Storage, TableName } from './storage/storage.ts'
 
 export interface StorageDirectory extends Directory, SipDirectory {
   /** The secret that signs the account's hooks. */
@@ -20,7 +21,7 @@ export interface StorageDirectory extends Directory, SipDirectory {
 }
 
 export interface DirectoryOptions {
-  readonly storage: Pick<Storage, 'for'> & { revision(): number }
+  readonly storage: Pick<Storage, 'for'> & { revision(tables?: readonly TableName[]): number }
   readonly clock: Clock
 }
 
@@ -30,14 +31,16 @@ const maxRemembered = 10_000
 
 export function createDirectory({ storage, clock }: DirectoryOptions): StorageDirectory {
   const rows = (): Repositories => storage.for(systemTenancy)
-  const remember = <V>(): Memo<V> =>
+  const remember = <V>(tables?: readonly TableName[]): Memo<V> =>
     createMemo<V>({
-      revision: () => storage.revision(),
+      revision: () => storage.revision(tables),
       clock,
       lifetimeMs: rememberedMs,
       maxEntries: maxRemembered,
     })
+  const carriers = createCarrierDirectory({ rows, remember })
   const accounts = remember<Row<'accounts'>>()
+  const accountsBySid = remember<AccountFacts>()
   const clients = remember<Row<'clients'>>()
   const applications = remember<ApplicationFacts>()
   const limits = remember<CallLimits>()
@@ -70,11 +73,19 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
       : { url: row.url, method: row.method, username: row.username, password: row.password }
   }
 
+  const accountByRealm = async (realm: string): Promise<AccountFacts | undefined> => {
+    const account = await accountRow(realm)
+    return account === undefined ? undefined : toAccountFacts(account)
+  }
+
   return {
-    async accountByRealm(realm) {
-      const account = await accountRow(realm)
-      return account === undefined ? undefined : toAccountFacts(account)
-    },
+    ...carriers,
+    accountByRealm,
+    account: (account_sid) =>
+      accountsBySid(account_sid, async () => {
+        const account = await rows().accounts.find(account_sid)
+        return account === undefined ? undefined : toAccountFacts(account)
+      }),
     async callLimits({ account_sid, service_provider_sid }) {
       const found = await limits(account_sid, async () => {
         const [account, service_provider] = await Promise.all([
@@ -114,6 +125,11 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
       const client = await clientRow(account.account_sid, username)
       if (client?.is_active !== 1) return undefined
       return { realm, username, password: client.password }
+    },
+    async findPeer(realm, username) {
+      const account = await accountByRealm(realm)
+      const peer = account === undefined ? undefined : await carriers.peer(account, username)
+      return peer && { realm, username, password: peer.password, peer: peer.voip_carrier_sid }
     },
     signingSecret(account_sid) {
       return secrets(account_sid, async () => (await rows().accounts.find(account_sid))?.webhook_secret)

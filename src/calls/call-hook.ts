@@ -1,7 +1,9 @@
 // The first question to the application: the payload of the call hook (spec "New call", calls.md §1.3, §1.5).
 import type { SipRequest } from '../sip/message/message.ts'
 import type { Remote } from '../sip/sip.ts'
+import type { Origin } from './identity.ts'
 import { toSipPayload } from './invite.ts'
+import type { VouchedHeaders } from './invite.ts'
 import type { ApplicationFacts } from './ports.ts'
 import { toCommonPayload } from './projection.ts'
 import type { CallFacts } from './projection.ts'
@@ -12,8 +14,7 @@ export interface CallHookQuestion {
   readonly request: SipRequest
   readonly raw: Uint8Array
   readonly remote: Remote
-  /** `user@realm` after digest authentication. */
-  readonly authenticatedUser: string
+  readonly origin: Origin
   readonly publicIp: string | undefined
 }
 
@@ -35,7 +36,7 @@ export function toCallHookPayload(question: CallHookQuestion): Record<string, un
               'X-Application-Sid': application.application_sid,
               'X-CID': started.sip_call_id,
               'X-Forwarded-For': remote.address,
-              'X-Authenticated-User': question.authenticatedUser,
+              ...originHeaders(question.origin),
             },
           }),
         }
@@ -43,6 +44,13 @@ export function toCallHookPayload(question: CallHookQuestion): Record<string, un
     defaults: toDefaults(application),
     ...(application.env_vars === null ? {} : { env_vars: application.env_vars }),
   }
+}
+
+function originHeaders(origin: Origin): VouchedHeaders {
+  if (origin.kind === 'user')
+    return { 'X-Authenticated-User': `${origin.user.username}@${origin.user.realm}` }
+  const { name, voip_carrier_sid } = origin.carrier
+  return { 'X-Originating-Carrier': name, 'X-Voip-Carrier-Sid': voip_carrier_sid }
 }
 
 function toDefaults(application: ApplicationFacts): object {

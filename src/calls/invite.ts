@@ -85,9 +85,24 @@ export function sdpOf(request: SipRequest): string | undefined {
   return bodyParts(request).find(({ type }) => /^application\/sdp\b/i.test(type))?.content
 }
 
+const vouchedNames = [
+  'X-Account-Sid',
+  'X-Application-Sid',
+  'X-CID',
+  'X-Forwarded-For',
+  'X-Authenticated-User',
+  'X-Originating-Carrier',
+  'X-Voip-Carrier-Sid',
+] as const
+
+/** Headers that the platform alone writes (calls.md §1.5): an application may believe them. */
+export type VouchedHeaders = { readonly [N in (typeof vouchedNames)[number]]?: string }
+
+const vouched: ReadonlySet<string> = new Set(vouchedNames.map((name) => name.toLowerCase()))
+
 export interface SipPayloadOptions {
-  /** Headers the platform vouches for; they replace what the caller wrote under those names. */
-  readonly added: Readonly<Record<string, string>>
+  /** What the caller wrote under the names of these headers is left out, also where there is nothing to say. */
+  readonly added: VouchedHeaders
 }
 
 /** The `sip` object of the call hook (spec "sipRequest"; architecture.md ruling 12 for `payload`). */
@@ -96,7 +111,7 @@ export function toSipPayload(request: SipRequest, raw: Uint8Array, { added }: Si
   const parts = bodyParts(request)
   return {
     raw: text,
-    headers: { ...headersAsReceived(request, text, added), ...added },
+    headers: { ...headersAsReceived(request, text), ...added },
     body: Buffer.from(request.body).toString('utf8'),
     method: request.method,
     version: (request.version ?? 'SIP/2.0').replace(/^SIP\//i, ''),
@@ -109,16 +124,11 @@ export function toSipPayload(request: SipRequest, raw: Uint8Array, { added }: Si
 const withheld: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
 
 /** Known names in lower case, extension names as the caller spelled them; repeated fields joined with a comma. */
-function headersAsReceived(
-  request: SipRequest,
-  raw: string,
-  added: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const replaced = new Set(Object.keys(added).map((name) => name.toLowerCase()))
+function headersAsReceived(request: SipRequest, raw: string): Record<string, string> {
   const spelling = spellings(raw)
   const headers: Record<string, string> = {}
   for (const { name, value } of request.headers) {
-    if (withheld.has(name) || replaced.has(name)) continue
+    if (withheld.has(name) || vouched.has(name)) continue
     const key = isKnownName(name) ? name : (spelling.get(name) ?? name)
     headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`
   }

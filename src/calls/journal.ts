@@ -20,6 +20,8 @@ export type StartedFact = {
   readonly local_sip_address: string
   readonly remote_host: string
   readonly originating_sip_ip: string
+  /** The carrier that the call came from. */
+  readonly originating_sip_trunk_name?: string
   readonly trunk: string
   readonly service_url: string
   /** Epoch ms. */

@@ -50,9 +50,58 @@ export interface CallLimits {
   readonly service_provider?: number
 }
 
-export interface Directory {
+/** A carrier that is active. */
+export interface CarrierFacts {
+  readonly voip_carrier_sid: string
+  readonly name: string
+  /** Null: shared by all accounts of the provider. */
+  readonly account_sid: string | null
+  readonly service_provider_sid: string | null
+  /** Runs for calls to numbers that name no application. */
+  readonly application_sid: string | null
+  /** Whom we register as, where calls come to the address of record we have there. */
+  readonly registration: { readonly username: string; readonly realm: string } | undefined
+}
+
+/** A carrier that an address belongs to. */
+export interface CarrierMatch {
+  readonly carrier: CarrierFacts
+  /** Of the narrowest of its gateways that the address is in; 32 is that address alone. */
+  readonly netmask: number
+}
+
+/** Whose calls to a number are, as far as its owner said. */
+export interface NumberFacts {
+  /** Without a leading plus. */
+  readonly number: string
+  readonly voip_carrier_sid: string | null
+  readonly account_sid: string | null
+  readonly application_sid: string | null
+}
+
+/** A phone number that stands for many. */
+export interface NumberPattern extends NumberFacts {
+  /** `called` is without a leading plus. */
+  matches(called: string): boolean
+}
+
+/** What is known of carriers and of the numbers that are called through them. */
+export interface CarrierDirectory {
+  /** Those that send calls from the address: the narrowest network first, in one width an account's before shared ones. */
+  carriersAt(address: string): Promise<readonly CarrierMatch[]>
+  carrier(voip_carrier_sid: string): Promise<CarrierFacts | undefined>
+  /** Of any carrier. */
+  numbersCalled(called: string): Promise<readonly NumberFacts[]>
+  /** Of one carrier, the longest first. */
+  patternsOf(voip_carrier_sid: string): Promise<readonly NumberPattern[]>
+  /** The account of a provider that has only one. */
+  soleAccountOf(service_provider_sid: string): Promise<string | undefined>
+}
+
+export interface Directory extends CarrierDirectory {
   callLimits(account: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>): Promise<CallLimits>
   accountByRealm(realm: string): Promise<AccountFacts | undefined>
+  account(account_sid: string): Promise<AccountFacts | undefined>
   client(account_sid: string, username: string): Promise<ClientFacts | undefined>
   /** Only within the account: an application of another one is undefined. */
   application(account_sid: string, application_sid: string): Promise<ApplicationFacts | undefined>

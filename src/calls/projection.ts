@@ -61,7 +61,7 @@ export function toLiveCall(facts: CallFacts): LiveCall {
     sip_status: facts.sip_status,
     sip_reason: facts.sip_reason,
     ...(facts.call_status === 'completed' ? { duration: facts.duration ?? 0 } : {}),
-    originating_sip_ip: started.originating_sip_ip,
+    ...originOf(started),
     trace_id: started.trace_id,
     local_sip_address: started.local_sip_address,
   }
@@ -83,8 +83,19 @@ export function toCommonPayload(facts: CallFacts): Record<string, unknown> {
     account_sid: started.account_sid,
     ...(facts.application_sid === undefined ? {} : { application_sid: facts.application_sid }),
     trace_id: started.trace_id,
-    originating_sip_ip: started.originating_sip_ip,
+    ...originOf(started),
     ...(facts.customerData === undefined ? {} : { customerData: facts.customerData }),
+  }
+}
+
+/** Where the call came from. */
+function originOf({
+  originating_sip_ip,
+  originating_sip_trunk_name,
+}: StartedFact): Pick<StartedFact, 'originating_sip_ip' | 'originating_sip_trunk_name'> {
+  return {
+    originating_sip_ip,
+    ...(originating_sip_trunk_name === undefined ? {} : { originating_sip_trunk_name }),
   }
 }
 

@@ -173,6 +173,19 @@ export const catalogue = {
     sip: 480,
     cure: 'Dial app-<application_sid>, or set device_calling_application_sid on the account.',
   },
+  number_not_provisioned: {
+    cause: 'A carrier sent a call to a number that no account has with it.',
+    http: 404,
+    sip: 404,
+    cure: 'Add the number, as the carrier sends it, to the phone numbers of the account and name the carrier there.',
+  },
+  ambiguous_carrier: {
+    cause:
+      'A call came from an address that several carriers share, and the number did not tell whose it is.',
+    http: 503,
+    sip: 503,
+    cure: 'Keep the number with one carrier, or let the carrier send calls to the SIP realm of the account.',
+  },
   direct_app_calling_off: {
     cause: 'The phone dialled an application, and its SIP client may not.',
     http: 403,

@@ -14,10 +14,12 @@ import type {
   CallBatch,
   CallLimits,
   CallStore,
+  CarrierMatch,
   ClientFacts,
   HookAnswer,
   HookRequest,
   Hooks,
+  NumberFacts,
   RecentCall,
   UnfinishedCall,
 } from '../ports.ts'
@@ -151,6 +153,9 @@ export interface Platform {
   client: ClientFacts | undefined
   application: ApplicationFacts | undefined
   limits: CallLimits
+  /** At whatever address. */
+  carriers: readonly CarrierMatch[]
+  numbers: readonly NumberFacts[]
   /** How long a text lasts, by default 1 s; throws what a test wants thrown. */
   speak: (text: string) => number
   fetch: (url: string) => number
@@ -181,6 +186,13 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     media,
     directory: {
       accountByRealm: () => Promise.resolve(platform.account),
+      account: () => Promise.resolve(platform.account),
+      carriersAt: () => Promise.resolve(platform.carriers),
+      carrier: (sid) =>
+        Promise.resolve(platform.carriers.find(({ carrier }) => carrier.voip_carrier_sid === sid)?.carrier),
+      numbersCalled: (called) => Promise.resolve(platform.numbers.filter(({ number }) => number === called)),
+      patternsOf: () => Promise.resolve([]),
+      soleAccountOf: () => Promise.resolve(undefined),
       callLimits: () => Promise.resolve(platform.limits),
       client: () => Promise.resolve(platform.client),
       application: (account_sid, application_sid) =>
@@ -220,6 +232,8 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     client,
     application,
     limits: {},
+    carriers: [],
+    numbers: [],
     speak: () => 1000,
     fetch: () => 1000,
     ring(given = {}) {

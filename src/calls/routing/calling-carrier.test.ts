@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import type { AccountFacts, CarrierMatch } from '../ports.ts'
+import { matchOf } from '../testing/carriers.ts'
+import { tellCaller } from './calling-carrier.ts'
+
+const account: AccountFacts = {
+  account_sid: 'a',
+  service_provider_sid: 'p',
+  sip_realm: 'a.example',
+  is_active: true,
+  device_calling_application_sid: null,
+  disable_cdrs: false,
+}
+
+const own = matchOf('own')
+const sibling = matchOf('sibling', { account_sid: 'b' })
+const shared = matchOf('shared', { account_sid: null })
+const foreign = matchOf('foreign', { account_sid: null, service_provider_sid: 'q' })
+const platform = matchOf('platform', { account_sid: null, service_provider_sid: null })
+const registration = { username: 'trunk1', realm: 'carrier.example' }
+const registered = matchOf('registered', { registration })
+const registeredToo = matchOf('registered too', { registration, account_sid: 'b' })
+
+interface Case {
+  readonly host?: string
+  readonly user?: string
+  readonly isRealm?: boolean
+  readonly matches: readonly CarrierMatch[]
+}
+
+function told({ host = '203.0.113.1', user = '15551230100', isRealm = false, matches }: Case): string {
+  const caller = tellCaller({ host, user, matches, realmOwner: isRealm ? account : undefined })
+  if (caller.kind === 'user') return 'user'
+  const row = /row \d/.exec(caller.rule)?.[0] ?? caller.rule
+  const sids = caller.matches.map(({ carrier }) => carrier.voip_carrier_sid).join(', ')
+  return `${caller.kind} by ${row}: ${sids}`
+}
+
+describe('who is calling', () => {
+  it.each<[string, Case, string]>([
+    ['a stranger', { matches: [] }, 'user'],
+    ['a stranger who names a realm', { isRealm: true, matches: [] }, 'user'],
+    ['a carrier of the realm', { isRealm: true, matches: [own] }, 'carrier by row 1: own'],
+    ['a shared carrier, to a realm', { isRealm: true, matches: [shared] }, 'carrier by row 1: shared'],
+    [
+      'one of several, to a realm',
+      { isRealm: true, matches: [sibling, own, foreign, shared] },
+      'carrier by row 1: own, shared',
+    ],
+    ['a carrier of another account, to a realm', { isRealm: true, matches: [sibling] }, 'user'],
+    ['a carrier of another provider, to a realm', { isRealm: true, matches: [foreign] }, 'user'],
+    ['a carrier of the platform, to a realm', { isRealm: true, matches: [platform] }, 'user'],
+    ['a carrier', { matches: [own] }, 'carrier by row 3: own'],
+    ['one of several', { matches: [own, sibling, foreign] }, 'carrier by row 3: own, sibling, foreign'],
+    [
+      'a carrier we register with',
+      { host: 'carrier.example', user: 'trunk1', matches: [own, registered] },
+      'carrier by row 2: registered',
+    ],
+    [
+      'one of two that we register with as the same',
+      { host: 'carrier.example', user: 'trunk1', matches: [registered, registeredToo] },
+      'ambiguous by row 2: registered, registered too',
+    ],
+    [
+      'a carrier we register with, to another user',
+      { host: 'carrier.example', matches: [registered] },
+      'carrier by row 3: registered',
+    ],
+    [
+      'a carrier we register with, to another host',
+      { user: 'trunk1', matches: [registered] },
+      'carrier by row 3: registered',
+    ],
+  ])('%s', (_, call, expected) => {
+    expect(told(call)).toBe(expected)
+  })
+
+  it('names the account only where the call does', () => {
+    const call = { host: 'a.example', user: '1', matches: [own] }
+    expect(tellCaller({ ...call, realmOwner: account })).toMatchObject({ account })
+    expect(tellCaller({ ...call, realmOwner: undefined })).toMatchObject({ account: undefined })
+  })
+})

@@ -1,0 +1,62 @@
+// Whether a carrier is calling, and which ones it may be (calls.md §3.1). Row numbers below are that table's.
+import type { AccountFacts, CarrierMatch } from '../ports.ts'
+
+export interface UnknownCaller {
+  /** Of the Request-URI, lower case; undefined where it names none. */
+  readonly host: string | undefined
+  /** The user of the Request-URI. */
+  readonly user: string
+  /** The account whose SIP realm the host is. */
+  readonly realmOwner: AccountFacts | undefined
+  /** By the address the call comes from, as CarrierDirectory orders them. */
+  readonly matches: readonly CarrierMatch[]
+}
+
+export interface CarrierCaller {
+  readonly kind: 'carrier'
+  /** For the journal. */
+  readonly rule: string
+  /** Set where the call itself says whose it is. */
+  readonly account: AccountFacts | undefined
+  /** Never empty. */
+  readonly matches: readonly CarrierMatch[]
+}
+
+export type Caller =
+  | CarrierCaller
+  /** Of the carriers that share the address, several register as the user that is called. */
+  | { readonly kind: 'ambiguous'; readonly rule: string; readonly matches: readonly CarrierMatch[] }
+  | { readonly kind: 'user' }
+
+export function tellCaller({ host, user, realmOwner, matches }: UnknownCaller): Caller {
+  if (realmOwner !== undefined) {
+    const own = matches.filter(({ carrier }) => mayServe(carrier, realmOwner))
+    // Deviation from row 3: a carrier of somebody else at the same address, or with a gateway as wide as the Internet,
+    // does not get the calls of this account's users.
+    if (own.length === 0) return { kind: 'user' }
+    const rule = 'caller row 1: SIP realm of the account, address of its carrier'
+    return { kind: 'carrier', rule, account: realmOwner, matches: own }
+  }
+  const registered = matches.filter(({ carrier: { registration } }) => {
+    return registration?.username === user && registration.realm === host
+  })
+  const row2 = 'caller row 2: the user we register as, address of its carrier'
+  if (registered.length > 1) return { kind: 'ambiguous', rule: row2, matches: registered }
+  if (registered.length === 1) return { kind: 'carrier', rule: row2, account: undefined, matches: registered }
+  if (matches.length === 0) return { kind: 'user' }
+  return {
+    kind: 'carrier',
+    rule: 'caller row 3: address of a carrier',
+    account: undefined,
+    matches,
+  }
+}
+
+/** An account is served by carriers of its own and by those its provider shares. */
+export function mayServe(
+  carrier: CarrierMatch['carrier'],
+  { account_sid, service_provider_sid }: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>,
+): boolean {
+  if (carrier.account_sid !== null) return carrier.account_sid === account_sid
+  return carrier.service_provider_sid === service_provider_sid
+}

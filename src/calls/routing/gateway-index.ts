@@ -1,0 +1,62 @@
+// Which carriers an address belongs to: their inbound gateways, found by the network they stand for (calls.md §3.1).
+import ipaddr from 'ipaddr.js'
+import type { CarrierFacts, CarrierMatch } from '../ports.ts'
+
+export interface InboundGateway {
+  /** An IPv4 address; with a netmask below 32, any one of its network. */
+  readonly ipv4: string
+  readonly netmask: number
+}
+
+/** Its carriers, by their sid: gateways that differ in their port only are one, since calls come from any port. */
+interface Network {
+  readonly own: Map<string, CarrierMatch>
+  readonly shared: Map<string, CarrierMatch>
+}
+
+export class GatewayIndex {
+  /** By netmask, then by the bits of the network. */
+  readonly #networks = new Map<number, Map<number, Network>>()
+  /** The netmasks there are, the narrowest network first. */
+  #widths: readonly number[] = []
+
+  add(carrier: CarrierFacts, { ipv4, netmask }: InboundGateway): void {
+    const address = toBits(ipv4)
+    if (address === undefined) return
+    const ofWidth = this.#networks.get(netmask) ?? new Map<number, Network>()
+    if (ofWidth.size === 0) {
+      this.#networks.set(netmask, ofWidth)
+      this.#widths = [...this.#networks.keys()].sort((a, b) => b - a)
+    }
+    const bits = networkOf(address, netmask)
+    const network = ofWidth.get(bits) ?? { own: new Map(), shared: new Map() }
+    ofWidth.set(bits, network)
+    const carriers = carrier.account_sid === null ? network.shared : network.own
+    carriers.set(carrier.voip_carrier_sid, { carrier, netmask })
+  }
+
+  /** The narrowest network first, within one width carriers of accounts before shared ones; each carrier once. */
+  at(address: string): readonly CarrierMatch[] {
+    const bits = this.#widths.length === 0 ? undefined : toBits(address)
+    if (bits === undefined) return []
+    const found = new Map<string, CarrierMatch>()
+    for (const netmask of this.#widths) {
+      const network = this.#networks.get(netmask)?.get(networkOf(bits, netmask))
+      if (network === undefined) continue
+      for (const carriers of [network.own, network.shared])
+        for (const [sid, match] of carriers) if (!found.has(sid)) found.set(sid, match)
+    }
+    return [...found.values()]
+  }
+}
+
+/** Undefined for what is no IPv4 address; one mapped into IPv6 is (RFC 4291 §2.5.5.2), as a dual-stack socket shows it. */
+function toBits(address: string): number | undefined {
+  if (!ipaddr.isValid(address)) return undefined
+  const parsed = ipaddr.process(address)
+  return parsed.kind() === 'ipv4' ? Buffer.from(parsed.toByteArray()).readUInt32BE() : undefined
+}
+
+function networkOf(address: number, netmask: number): number {
+  return Math.floor(address / 2 ** (32 - netmask))
+}
