@@ -142,8 +142,12 @@ const hookSentences: readonly Sentence[] = [
   {
     section: 'Events: New call',
     says: '`originating_sip_trunk_name` names the carrier that received the call.',
-    tests: [],
-    open: 'Calls from carriers are not served yet; the field is optional and left out.',
+    tests: [
+      test(
+        'test/journeys/carrier-calls.test.ts',
+        'names its carrier and its address in the call hook, and nobody else can',
+      ),
+    ],
   },
   {
     section: 'Events: New call',

@@ -10,6 +10,8 @@ export interface SippOptions {
   readonly scenario: string
   /** Where requests go; left out for a scenario that waits for calls. */
   readonly target?: { readonly address: string; readonly port: number }
+  /** Where requests come from: another address of the loopback network than 127.0.0.1. */
+  readonly source?: string
   readonly transport?: 'udp' | 'tcp'
   /** Fills `{{name}}` in the scenario file. */
   readonly values?: Readonly<Record<string, string | number>>
@@ -91,7 +93,7 @@ async function toArguments(options: SippOptions, folder: string, port: number): 
   if (options.scenario.startsWith('builtin:')) args.push('-sn', options.scenario.slice('builtin:'.length))
   else args.push('-sf', await fillIn(options, folder))
   if (options.target !== undefined) args.push(`${options.target.address}:${options.target.port}`)
-  args.push('-i', '127.0.0.1', '-p', String(port), '-nostdin', '-rtp_echo')
+  args.push('-i', options.source ?? '127.0.0.1', '-p', String(port), '-nostdin', '-rtp_echo')
   args.push('-mi', '127.0.0.1', '-mp', String(port + 2 + (port % 2)))
   args.push('-t', options.transport === 'tcp' ? 't1' : 'u1')
   args.push('-m', String(options.calls ?? 1), '-r', String(options.callsPerSecond ?? 10))

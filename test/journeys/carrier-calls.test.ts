@@ -1,0 +1,398 @@
+// Calls from carriers, over real sockets: known by their address, taken to the account and application of the number.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { tone, toneSegments, toWav } from '../support/audio.ts'
+import { createCaller } from '../support/caller.ts'
+import {
+  callFromCarrier,
+  freshAddress,
+  provisionCarrier,
+  refusedCall,
+  startCarrierCall,
+} from '../support/carrier.ts'
+import type { Carrier } from '../support/carrier.ts'
+import { journalOf, provision, recentCalls, startPlatform } from '../support/platform.ts'
+import type { Platform, RecentCallRecord, Tenant } from '../support/platform.ts'
+import { RtpPeer } from '../support/rtp-peer.ts'
+import { headerOf } from '../support/sipp.ts'
+import type { SippResult } from '../support/sipp.ts'
+import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+
+const toneHz = 1000
+const toneMs = 1500
+const answered = [{ verb: 'answer' }, { verb: 'hangup' }]
+
+/** How much of the tone has come. */
+function heardMs(peer: RtpPeer): number {
+  const segments = toneSegments(peer.audio('PCMU', 0), toneHz)
+  return segments.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0)
+}
+
+interface ProvisionedNumber extends Carrier {
+  readonly number: string
+  readonly phone_number_sid: string
+}
+
+type Paths = Readonly<Record<'carrier' | 'gateway' | 'number', string>>
+type Change = (paths: Paths) => [method: string, path: string, body?: object]
+
+describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
+  let application: Application
+  let platform: Platform
+  let tenant: Tenant
+  let sibling: Tenant
+
+  beforeAll(async () => {
+    application = await startApplication()
+    application.on('/status', { status: 200 })
+    application.on('/call', { json: answered })
+    platform = await startPlatform()
+    // Two accounts of one provider: which of them is meant can never go without saying.
+    tenant = await provision(platform.api, { application })
+    sibling = await provision(platform.api, { application })
+  })
+
+  afterAll(async () => {
+    await platform?.remove()
+    await application?.close()
+  })
+
+  let numbers = 0
+  const freshNumber = (): string => `1555123${String(++numbers).padStart(4, '0')}`
+
+  async function addNumber(
+    number: string,
+    { voip_carrier_sid }: Pick<Carrier, 'voip_carrier_sid'>,
+    owner = tenant,
+    fields: Readonly<Record<string, unknown>> = { application_sid: owner.application_sid },
+  ): Promise<string> {
+    const { account_sid } = owner
+    const body = { number, voip_carrier_sid, account_sid, ...fields }
+    return (await platform.api.must<{ sid: string }>('POST', '/PhoneNumbers', body)).sid
+  }
+
+  /** A carrier of the tenant with one number, which the tenant's application answers. */
+  async function provisionNumber(fields: Readonly<Record<string, unknown>> = {}): Promise<ProvisionedNumber> {
+    const carrier = await provisionCarrier(platform.api, { account_sid: tenant.account_sid, ...fields })
+    const number = freshNumber()
+    return { ...carrier, number, phone_number_sid: await addNumber(number, carrier) }
+  }
+
+  const recordOf = (result: SippResult, owner = tenant): Promise<RecentCallRecord> =>
+    createCaller(platform, owner).recordOf(result)
+
+  async function ownerOfCall(result: SippResult): Promise<unknown> {
+    expect(result.report).toBe('')
+    const call_id = headerOf(result.messages[0], 'Call-ID')
+    return application.to('/call').find(({ body }) => body['call_id'] === call_id)?.body['account_sid']
+  }
+
+  describe('to a number', () => {
+    let carrier: ProvisionedNumber
+    let result: SippResult
+    let liveCalls: Record<string, unknown>[]
+    let peer: RtpPeer
+    let record: RecentCallRecord
+
+    beforeAll(async () => {
+      application.on('/whole', {
+        json: [
+          { verb: 'play', url: application.url('/tone.wav') },
+          { verb: 'pause', length: 3600 },
+        ],
+      })
+      application.on('/whole-status', { status: 200 })
+      application.on('/tone.wav', {
+        status: 200,
+        headers: { 'content-type': 'audio/wav' },
+        body: toWav(tone(toneHz, toneMs)),
+      })
+      const whole = await platform.api.must<{ sid: string }>('POST', '/Applications', {
+        name: 'whole',
+        account_sid: tenant.account_sid,
+        call_hook: { url: application.url('/whole') },
+        call_status_hook: { url: application.url('/whole-status') },
+      })
+      const made = await provisionCarrier(platform.api, { account_sid: tenant.account_sid })
+      const number = freshNumber()
+      const phone_number_sid = await addNumber(`+${number}`, made, tenant, { application_sid: whole.sid })
+      carrier = { ...made, number, phone_number_sid }
+      peer = await RtpPeer.open()
+      const call = await startCarrierCall(platform, carrier, `+${number}`, {
+        values: {
+          mediaPort: peer.port,
+          callerName: 'Ada',
+          header: 'X-Originating-Carrier: somebody else\nX-Authenticated-User: admin@example.test',
+        },
+      })
+      liveCalls = await until('the answered call', async () => {
+        const path = `/Accounts/${tenant.account_sid}/Calls`
+        const calls = await platform.api.must<Record<string, unknown>[]>('GET', path)
+        return calls.some(({ call_status }) => call_status === 'in-progress') ? calls : undefined
+      })
+      await until('the tone', () => heardMs(peer) > toneMs / 2, { timeoutMs: 30_000 })
+      const [{ call_sid } = {}] = liveCalls
+      await platform.api.must('DELETE', `/Accounts/${tenant.account_sid}/Calls/${String(call_sid)}`)
+      result = await call.finished
+      record = await recordOf(result)
+      await until('three status hooks', () => application.to('/whole-status').length >= 3)
+    }, 60_000)
+
+    afterAll(() => peer?.close())
+
+    it('is answered by the application of the number, whose sound it hears', () => {
+      expect(result.report).toBe('')
+      // More is not asked: a machine that is busy elsewhere drops packets.
+      expect(heardMs(peer)).toBeGreaterThan(toneMs / 2)
+    })
+
+    it('names its carrier and its address in the call hook, and nobody else can', () => {
+      const [hook, ...others] = application.to('/whole')
+      expect(others).toEqual([])
+      expect(hook?.body).toMatchObject({
+        direction: 'inbound',
+        account_sid: tenant.account_sid,
+        originating_sip_ip: carrier.address,
+        originating_sip_trunk_name: carrier.name,
+        from: '+4420555100',
+        to: `+${carrier.number}`,
+        caller_name: 'Ada',
+        sip: {
+          headers: {
+            'X-Originating-Carrier': carrier.name,
+            'X-Voip-Carrier-Sid': carrier.voip_carrier_sid,
+            'X-Forwarded-For': carrier.address,
+          },
+        },
+      })
+      expect(JSON.stringify(hook?.body['sip'])).not.toContain('"X-Authenticated-User"')
+    })
+
+    it('names its carrier while it lives, and in each status', () => {
+      expect(liveCalls).toEqual([
+        expect.objectContaining({
+          originating_sip_ip: carrier.address,
+          originating_sip_trunk_name: carrier.name,
+          direction: 'inbound',
+        }),
+      ])
+      const statuses = application.to('/whole-status').map(({ body }) => body)
+      expect(statuses.map(({ call_status }) => call_status)).toEqual(['trying', 'in-progress', 'completed'])
+      for (const body of statuses) expect(body).toHaveProperty('originating_sip_trunk_name', carrier.name)
+    })
+
+    it('leaves one record with the carrier as its trunk', async () => {
+      expect(record).toMatchObject({
+        trunk: carrier.name,
+        remote_host: carrier.address,
+        from: '+4420555100',
+        to: `+${carrier.number}`,
+        direction: 'inbound',
+        answered: true,
+        sip_status: 200,
+      })
+      const path = `/Accounts/${tenant.account_sid}/RecentCalls?page=1&count=25&trunk=`
+      const page = await platform.api.must('GET', `${path}${encodeURIComponent(carrier.name)}`)
+      expect(page).toMatchObject({ total: 1, data: [{ call_sid: record.call_sid }] })
+    })
+
+    it('tells in its journal which rules brought it there', async () => {
+      const journal = await journalOf(platform.api, tenant.account_sid, record.call_sid)
+      const decisions = journal.filter(({ type }) => type === 'decision')
+      expect(decisions.map(({ rule, outcome }) => `${String(rule)} > ${String(outcome)}`)).toEqual([
+        `caller row 3: address of a carrier > ${carrier.name}`,
+        `carrier call row 2: the phone number > account ${tenant.account_sid}, carrier ${carrier.name}`,
+        expect.stringMatching(/^application of the phone number > [0-9a-f-]{36}$/),
+        'API > hang up',
+      ])
+    })
+  })
+
+  it('from an address that no gateway has is served as anybody’s', async () => {
+    const stranger = { address: freshAddress() }
+    const unknown = await refusedCall(platform, stranger, freshNumber(), 404)
+    expect(headerOf(unknown, 'X-Reason')).toBe('Unknown or invalid realm')
+    const { number } = await provisionNumber()
+    const uri = `${number}@${tenant.realm}`
+    const challenged = await refusedCall(platform, stranger, number, 401, { uri })
+    expect(headerOf(challenged, 'WWW-Authenticate')).toContain(tenant.realm)
+  })
+
+  it('over TCP is served as one over UDP', async () => {
+    const carrier = await provisionNumber()
+    const result = await callFromCarrier(platform, carrier, carrier.number, { transport: 'tcp' })
+    expect(await ownerOfCall(result)).toBe(tenant.account_sid)
+  })
+
+  it('to a number of nobody is refused with 404, and its account finds out why', async () => {
+    const carrier = await provisionNumber()
+    const { start, result } = await refusedCall(platform, carrier, freshNumber(), 404)
+    expect(start).toBe('SIP/2.0 404 Number Not Provisioned')
+    const record = await recordOf(result)
+    expect(record).toMatchObject({ answered: false, sip_status: 404, trunk: carrier.name })
+    const journal = await journalOf(platform.api, tenant.account_sid, record.call_sid)
+    expect(journal).toContainEqual(
+      expect.objectContaining({ type: 'refusal', code: 'number_not_provisioned', sip_status: 404 }),
+    )
+    expect(journal).toContainEqual(
+      expect.objectContaining({ rule: 'carrier call row 7: a number of nobody', outcome: 'refused' }),
+    )
+  })
+
+  it('to a number of nobody, from a carrier of all accounts, is refused with 404 and nobody’s business', async () => {
+    const providers = await platform.api.must<{ service_provider_sid: string }[]>('GET', '/ServiceProviders')
+    const service_provider_sid = providers[0]?.service_provider_sid
+    const carrier = await provisionCarrier(platform.api, { service_provider_sid })
+    const { start, result } = await refusedCall(platform, carrier, freshNumber(), 404)
+    expect(start).toBe('SIP/2.0 404 Number Not Provisioned')
+    const number = freshNumber()
+    await addNumber(number, carrier, sibling)
+    // The record of the later call is there, and with it would be that of the earlier one.
+    const later = await callFromCarrier(platform, carrier, number)
+    expect(await ownerOfCall(later)).toBe(sibling.account_sid)
+    await recordOf(later, sibling)
+    for (const { account_sid } of [tenant, sibling]) {
+      const call_ids = (await recentCalls(platform.api, account_sid, 0)).map(({ sip_call_id }) => sip_call_id)
+      expect(call_ids).not.toContain(headerOf(result.messages[0], 'Call-ID'))
+    }
+  })
+
+  it('to a number without an application is refused with 480, unless the carrier has one', async () => {
+    const carrier = await provisionCarrier(platform.api, { account_sid: tenant.account_sid })
+    const number = freshNumber()
+    await addNumber(number, carrier, tenant, {})
+    const refused = await refusedCall(platform, carrier, number, 480)
+    expect(headerOf(refused, 'X-Reason')).toBe('no configured application')
+    expect(await recordOf(refused.result)).toMatchObject({ sip_status: 480, trunk: carrier.name })
+    const { application_sid } = tenant
+    await platform.api.must('PUT', `/VoipCarriers/${carrier.voip_carrier_sid}`, { application_sid })
+    const served = await callFromCarrier(platform, carrier, number)
+    expect(await ownerOfCall(served)).toBe(tenant.account_sid)
+  })
+
+  it('from an address of two carriers that both have the number is refused with 503, and else told apart', async () => {
+    const first = await provisionNumber()
+    const second = await provisionCarrier(
+      platform.api,
+      { account_sid: sibling.account_sid },
+      { ipv4: first.address },
+    )
+    const number = freshNumber()
+    await addNumber(number, second, sibling)
+    expect(await ownerOfCall(await callFromCarrier(platform, first, first.number))).toBe(tenant.account_sid)
+    expect(await ownerOfCall(await callFromCarrier(platform, first, number))).toBe(sibling.account_sid)
+    const both = await addNumber(first.number, second, sibling)
+    const refused = await refusedCall(platform, first, first.number, 503)
+    expect(headerOf(refused, 'X-Reason')).toMatch(/several carriers/)
+    await platform.api.must('DELETE', `/PhoneNumbers/${both}`)
+    expect(await ownerOfCall(await callFromCarrier(platform, first, first.number))).toBe(tenant.account_sid)
+  })
+
+  it('to the SIP realm of an account is that account’s, whoever else has the address and the number', async () => {
+    const first = await provisionNumber()
+    const ipv4 = first.address
+    const second = await provisionCarrier(platform.api, { account_sid: sibling.account_sid }, { ipv4 })
+    await addNumber(first.number, second, sibling)
+    for (const owner of [tenant, sibling]) {
+      const uri = `${first.number}@${owner.realm}`
+      const result = await callFromCarrier(platform, first, first.number, { uri })
+      expect(await ownerOfCall(result)).toBe(owner.account_sid)
+    }
+  })
+
+  it('to the realm of another account than its own is served as a user’s', async () => {
+    const carrier = await provisionNumber()
+    const uri = `${carrier.number}@${sibling.realm}`
+    await refusedCall(platform, carrier, carrier.number, 401, { uri })
+  })
+
+  it('is taken from anywhere in the network of a gateway, and by a pattern of numbers', async () => {
+    const carrier = await provisionCarrier(
+      platform.api,
+      { account_sid: tenant.account_sid },
+      { ipv4: '127.200.7.99', netmask: 24 },
+    )
+    await addNumber('1777*', carrier)
+    const inside = await callFromCarrier(platform, { address: '127.200.7.5' }, '17770001')
+    expect(await ownerOfCall(inside)).toBe(tenant.account_sid)
+    await refusedCall(platform, { address: '127.200.7.5' }, '1778', 404)
+    const outside = await refusedCall(platform, { address: '127.200.8.5' }, '17770001', 404)
+    expect(headerOf(outside, 'X-Reason')).toBe('Unknown or invalid realm')
+  })
+
+  it('that proves itself with the password of the carrier is the carrier’s', async () => {
+    const proof = { inbound_auth_username: 'trunk-7', inbound_auth_password: 'trunk-secret' }
+    const carrier = await provisionNumber({ trunk_type: 'auth', ...proof })
+    const caller = createCaller(platform, tenant)
+    const uri = `${carrier.number}@${tenant.realm}`
+    const given = { username: 'trunk-7', password: 'trunk-secret' }
+    const result = await caller.call('call', uri, { username: 'trunk-7' }, given)
+    expect(await ownerOfCall(result)).toBe(tenant.account_sid)
+    expect(await caller.recordOf(result)).toMatchObject({ trunk: carrier.name, to: carrier.number })
+    const wrong = await caller.call('call-refused', uri, { status: 403 }, { ...given, password: 'guessed' })
+    expect(wrong.report).toBe('')
+    // Its address alone proves nothing.
+    await refusedCall(platform, carrier, carrier.number, 404)
+  })
+
+  it('for an account that is switched off is refused with 503, on record', async () => {
+    const owner = await provision(platform.api, { application })
+    const carrier = await provisionCarrier(platform.api, { account_sid: owner.account_sid })
+    const number = freshNumber()
+    await addNumber(number, carrier, owner)
+    await platform.api.must('PUT', `/Accounts/${owner.account_sid}`, { is_active: 0 })
+    const refused = await refusedCall(platform, carrier, number, 503)
+    expect(headerOf(refused, 'X-Reason')).toBe('Account exists but is inactive')
+    expect(await recordOf(refused.result, owner)).toMatchObject({ sip_status: 503, trunk: carrier.name })
+    await platform.api.must('PUT', `/Accounts/${owner.account_sid}`, { is_active: 1 })
+    expect(await ownerOfCall(await callFromCarrier(platform, carrier, number))).toBe(owner.account_sid)
+  })
+
+  it('beyond the limit of the account is refused with 503', async () => {
+    application.on('/hold', { json: [{ verb: 'answer' }, { verb: 'pause', length: 3600 }] })
+    const call_hook = { url: application.url('/hold') }
+    const owner = await provision(platform.api, { application, fields: { call_hook } })
+    const carrier = await provisionCarrier(platform.api, { account_sid: owner.account_sid })
+    const number = freshNumber()
+    await addNumber(number, carrier, owner)
+    const limit = { category: 'voice_call_session', quantity: 1 }
+    await platform.api.must('POST', `/Accounts/${owner.account_sid}/Limits`, limit)
+    const caller = createCaller(platform, owner)
+    const first = await startCarrierCall(platform, carrier, number)
+    const [live] = await caller.answered()
+    const refused = await refusedCall(platform, carrier, number, 503)
+    expect(refused.start).toBe('SIP/2.0 503 Max Account Calls In Progress')
+    expect(headerOf(refused, 'X-Call-Limit')).toBe('1')
+    await platform.api.must('DELETE', `/Accounts/${owner.account_sid}/Calls/${live?.call_sid}`)
+    expect((await first.finished).report).toBe('')
+  })
+
+  it('that comes back to the application it left is refused with 482', async () => {
+    const carrier = await provisionNumber()
+    const header = `X-Application-Sid: ${tenant.application_sid}`
+    const refused = await callFromCarrier(platform, carrier, carrier.number, { values: { header } })
+    expect(refused.messages.findLast(({ direction }) => direction === 'received')?.start).toMatch(/ 482 /)
+  })
+
+  it.each<[string, Change]>([
+    ['the carrier is switched off', ({ carrier }) => ['PUT', carrier, { is_active: 0 }]],
+    ['the gateway is switched off', ({ gateway }) => ['PUT', gateway, { is_active: 0 }]],
+    ['the gateway takes no calls', ({ gateway }) => ['PUT', gateway, { inbound: false, outbound: true }]],
+    ['the gateway is removed', ({ gateway }) => ['DELETE', gateway]],
+    ['the number is removed', ({ number }) => ['DELETE', number]],
+  ])('is not served any more once %s', async (_, change) => {
+    const carrier = await provisionNumber()
+    expect(await ownerOfCall(await callFromCarrier(platform, carrier, carrier.number))).toBe(
+      tenant.account_sid,
+    )
+    const paths = {
+      carrier: `/VoipCarriers/${carrier.voip_carrier_sid}`,
+      gateway: `/SipGateways/${carrier.sip_gateway_sid}`,
+      number: `/PhoneNumbers/${carrier.phone_number_sid}`,
+    }
+    await platform.api.must(...change(paths))
+    await refusedCall(platform, carrier, carrier.number, 404)
+  })
+})
