@@ -105,7 +105,15 @@ export function createApp(config: Config, log: Logger): App {
     userAgent,
     digestAlgorithms: config.sipDigest,
   })
-  const delivery = createDelivery({ outbox: storage.outbox, outgoing, signingSecret, clock, log, userAgent })
+  const delivery = createDelivery({
+    outbox: storage.outbox,
+    outgoing,
+    signingSecret,
+    alert: (alert) => storage.alerts.raise(alert),
+    clock,
+    log,
+    userAgent,
+  })
   const mail = createMailer({ url: config.smtpUrl, from: config.mailFrom })
   const http = createHttp({
     bind,

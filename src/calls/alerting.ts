@@ -1,4 +1,5 @@
 // Alerts are read off the journal: what a person should know of was written there by whoever met it.
+import { hookAlertType } from '../lib/hook-alerts.ts'
 import type { JournalEvent } from './journal.ts'
 import type { Alert, Alerts, CallStore } from './ports.ts'
 
@@ -22,28 +23,12 @@ type AlertFacts = Pick<Alert, 'alert_type' | 'message' | 'detail'>
 
 export function toAlert(event: JournalEvent): AlertFacts | undefined {
   if (event.type === 'hook-failed') {
-    const byStatus = event.status === undefined ? undefined : hookAlertsByStatus.get(event.status)
-    const alert_type = byStatus ?? hookAlerts.get(event.code) ?? 'webhook-failure'
-    return { alert_type, message: event.sentence, detail: event.url }
+    return { alert_type: hookAlertType(event), message: event.sentence, detail: event.url }
   }
   if (event.type !== 'refusal' && event.type !== 'problem') return undefined
   const alert_type = alertsByCode.get(event.code)
   return alert_type === undefined ? undefined : { alert_type, message: event.sentence, detail: event.cure }
 }
-
-const hookAlerts: ReadonlyMap<string, string> = new Map([
-  ['hook_unreachable', 'webhook-connection-failure'],
-  ['hook_timeout', 'webhook-connection-failure'],
-  ['hook_refused_address', 'webhook-connection-failure'],
-  ['hook_invalid_payload', 'invalid-app-payload'],
-  ['hook_too_large', 'invalid-app-payload'],
-])
-
-const hookAlertsByStatus: ReadonlyMap<number, string> = new Map([
-  [401, 'webhook-auth-failure'],
-  [403, 'webhook-auth-failure'],
-  [404, 'webhook-url-notfound'],
-])
 
 const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['account_call_limit', 'account-call-limit'],

@@ -9,6 +9,7 @@ import { createOutgoing } from '../lib/outgoing.ts'
 import type { Outgoing } from '../lib/outgoing.ts'
 import { createDelivery } from './delivery.ts'
 import type { DeliveryOptions } from './delivery.ts'
+import type { DeliveryAlert } from './sender.ts'
 import type { Hook } from './hooks.ts'
 import type { Outcome, OutboxItem, OutboxStore } from './outbox.ts'
 
@@ -218,12 +219,18 @@ describe('delivery', () => {
 
   it('abandons what the receiver says is gone, and what has no URL to go to', async () => {
     const app = await receiver(() => ({ status: 410 }))
-    const { outbox, delivery } = setUp()
+    const alerts: DeliveryAlert[] = []
+    const { outbox, delivery } = setUp({ alert: (alert) => alerts.push(alert) })
     await delivery.start()
     outbox.add(app.url, 'c1')
     outbox.add('mailto:nobody', 'c2')
     await outbox.settled(2)
     expect(outbox.log.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned'])
+    expect(alerts.sort((a, b) => a.call_sid.localeCompare(b.call_sid))).toMatchObject([
+      { account_sid: 'a1', call_sid: 'c1', alert_type: 'webhook-failure', detail: app.url },
+      { account_sid: 'a1', call_sid: 'c2', alert_type: 'webhook-failure', detail: 'mailto:nobody' },
+    ])
+    expect(alerts[0]?.message).toContain('given up after attempt 1')
   })
 
   it('does not wait for the body of an answer', async () => {
@@ -251,10 +258,29 @@ describe('delivery', () => {
     expect(outbox.log.at(-1)).toMatchObject({ outcome: 'delivered' })
   })
 
-  it('abandons after three days', async () => {
+  it.each([
+    [401, 'webhook-auth-failure'],
+    [404, 'webhook-url-notfound'],
+    [500, 'webhook-failure'],
+    [undefined, 'webhook-connection-failure'],
+  ])('raises an alert at the first failure alone (%s)', async (status, alert_type) => {
     const clock = createFakeClock()
+    const app = await receiver(() => ({ status: status ?? 200 }))
+    if (status === undefined) await app.close()
+    const alerts: DeliveryAlert[] = []
+    const { outbox, delivery } = setUp({ clock, alert: (alert) => alerts.push(alert) })
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    for (let count = 1; count <= 3; count++) await advanceUntil(clock, outbox.settled(count))
+    expect(outbox.log.map(({ outcome }) => outcome)).toEqual(['retry', 'retry', 'retry'])
+    expect(alerts).toMatchObject([{ account_sid: 'a1', call_sid: 'c1', alert_type, detail: app.url }])
+  })
+
+  it('abandons after three days, and raises an alert', async () => {
+    const clock = createFakeClock()
+    const alerts: DeliveryAlert[] = []
     const app = await receiver(() => ({ status: 500 }))
-    const { outbox, delivery } = setUp({ clock })
+    const { outbox, delivery } = setUp({ clock, alert: (alert) => alerts.push(alert) })
     await delivery.start()
     outbox.add(app.url, 'c1')
     const hours = async () => {
@@ -267,6 +293,10 @@ describe('delivery', () => {
     })
     expect(app.received.length).toBeGreaterThan(15)
     expect(app.received.length).toBeLessThan(25)
+    expect(alerts.map(({ message }) => message)).toEqual([
+      'the hook answered with status 500',
+      `the hook answered with status 500; the notification was given up after attempt ${app.received.length}`,
+    ])
   })
 
   it('goes on for other accounts while the receiver of one hangs', async () => {

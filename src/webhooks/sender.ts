@@ -3,6 +3,8 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Outgoing, OutgoingAnswer } from '../lib/outgoing.ts'
+import { hookAlertType } from '../lib/hook-alerts.ts'
+import type { HookFailure } from '../lib/hook-alerts.ts'
 import { toRequest } from './hook-request.ts'
 import { parseHookUrl } from './hook-url.ts'
 import type { Outcome, OutboxItem } from './outbox.ts'
@@ -16,6 +18,21 @@ export interface SenderOptions {
   readonly userAgent?: string
   readonly answerTimeoutMs?: number
   readonly random?: () => number
+  /** Told of the first failure of each notification, and when it is given up. */
+  readonly alert?: (alert: DeliveryAlert) => void
+}
+
+export interface DeliveryAlert {
+  readonly account_sid: string
+  readonly call_sid: string
+  readonly alert_type: string
+  readonly message: string
+  /** The URL. */
+  readonly detail: string
+}
+
+interface Failure extends HookFailure {
+  readonly sentence: string
 }
 
 export function createSender(
@@ -48,18 +65,27 @@ export function createSender(
     })
   }
 
-  function retry(item: OutboxItem, error: string, patienceMs?: number): Outcome {
+  function retry(item: OutboxItem, failure: Failure, patienceMs?: number): Outcome {
     const { id, call_sid, attempts, created_at } = item
-    const failure = { attempts, created_at, now: clock.now(), retryAfterMs: patienceMs, random: random() }
-    const at = nextAttemptAt(failure)
-    if (at === undefined) return abandon(item, error)
+    const now = clock.now()
+    const at = nextAttemptAt({ attempts, created_at, now, retryAfterMs: patienceMs, random: random() })
+    if (at === undefined) return abandon(item, failure)
+    const { sentence: error } = failure
     log.debug({ call_sid, attempts: attempts + 1, at, error }, 'notification failed')
+    if (attempts === 0) warn(item, failure, error)
     return { id, outcome: 'retry', at, error }
   }
 
-  function abandon({ id, call_sid, account_sid, attempts }: OutboxItem, error: string): Outcome {
+  function abandon(item: OutboxItem, failure: Failure): Outcome {
+    const { id, call_sid, account_sid, attempts } = item
+    const { sentence: error } = failure
     log.warn({ call_sid, account_sid, attempts: attempts + 1, error }, 'notification abandoned')
+    warn(item, failure, `${error}; the notification was given up after attempt ${attempts + 1}`)
     return { id, outcome: 'abandoned', error }
+  }
+
+  function warn({ account_sid, call_sid, hook }: OutboxItem, failure: Failure, message: string): void {
+    options.alert?.({ account_sid, call_sid, alert_type: hookAlertType(failure), message, detail: hook.url })
   }
 
   return async (item, signal) => {
@@ -75,14 +101,23 @@ export function createSender(
           status,
           durationMs: Math.round(clock.monotonic() - started),
         }
-      const error = `the hook answered with status ${status}`
+      const failure = { status, sentence: `the hook answered with status ${status}` }
       // 410 is how a receiver says that it will not come back (RFC 9110 §15.5.11).
-      return status === 410 ? abandon(item, error) : retry(item, error, retryAfterMs(answer, clock.now()))
+      return status === 410 ? abandon(item, failure) : retry(item, failure, retryAfterMs(answer, clock.now()))
     } catch (error) {
-      if (error instanceof AppError && error.code === 'hook_bad_url') return abandon(item, error.message)
-      if (error instanceof AppError) return retry(item, error.message)
-      if (!signal.aborted) log.error({ err: error, call_sid: item.call_sid }, 'notification cannot be sent')
-      return retry(item, 'the platform could not send the request')
+      const failure = failureOf(error)
+      // Cut by a stop: no word against its receiver, and the outcome is not kept.
+      if (signal.aborted) return { id: item.id, outcome: 'retry', at: clock.now(), error: failure.sentence }
+      if (failure.code === 'hook_bad_url') return abandon(item, failure)
+      if (failure.code === undefined)
+        log.error({ err: error, call_sid: item.call_sid }, 'notification cannot be sent')
+      return retry(item, failure)
     }
   }
+}
+
+function failureOf(error: unknown): Failure {
+  return error instanceof AppError
+    ? { code: error.code, sentence: error.message }
+    : { sentence: 'the platform could not send the request' }
 }
