@@ -5,18 +5,22 @@ import type { TestApi } from '../../test/support/api.ts'
 import { systemTenancy } from '../lib/caller.ts'
 
 const count = 1300
+// A transaction is ended after 30 s, which a busy machine may need for all of them.
+const perTransaction = 100
 let api: TestApi
 beforeAll(async () => {
   api = await openTestApi()
   const { account_sid } = api.own
-  await api.storage.transaction(systemTenancy, async (rows) => {
-    for (let index = 0; index < count; index += 1) {
-      const hook = { url: `https://a.example.com/${index}`, method: 'POST', account_sid } as const
-      const { webhook_sid } = await rows.webhooks.insert(hook)
-      const hooks = { call_hook_sid: webhook_sid, call_status_hook_sid: webhook_sid }
-      await rows.applications.insert({ name: `a ${index}`, account_sid, ...hooks })
-    }
-  })
+  const insert = (from: number): Promise<void> =>
+    api.storage.transaction(systemTenancy, async (rows) => {
+      for (let index = from; index < from + perTransaction; index += 1) {
+        const hook = { url: `https://a.example.com/${index}`, method: 'POST', account_sid } as const
+        const { webhook_sid } = await rows.webhooks.insert(hook)
+        const hooks = { call_hook_sid: webhook_sid, call_status_hook_sid: webhook_sid }
+        await rows.applications.insert({ name: `a ${index}`, account_sid, ...hooks })
+      }
+    })
+  for (let from = 0; from < count; from += perTransaction) await insert(from)
 })
 afterAll(() => api.close())
 
@@ -38,11 +42,18 @@ it('a list of many chunks has every record once, in the order of their ids, with
 })
 
 it('others are answered while a long list goes out', async () => {
-  const order: string[] = []
-  const list = api.get('/Applications', api.adminKey).then(() => order.push('list'))
-  const one = api.get(`/Accounts/${api.own.account_sid}`, api.adminKey).then(() => order.push('one'))
-  await Promise.all([list, one])
-  expect(order).toEqual(['one', 'list'])
+  const account = (): Promise<unknown> => api.get(`/Accounts/${api.own.account_sid}`, api.adminKey)
+  // Its connection to the database is open from here on.
+  await Promise.all([account(), account()])
+  const firsts: string[] = []
+  // A busy machine may let the one wait for its turn once; a list that holds up others does so every time.
+  for (let round = 0; round < 5 && !firsts.includes('one'); round += 1) {
+    const list = api.get('/Applications', api.adminKey).then(() => 'list')
+    const one = account().then(() => 'one')
+    firsts.push(await Promise.race([list, one]))
+    await Promise.all([list, one])
+  }
+  expect(firsts).toContain('one')
 })
 
 it('a page holds what the same part of the list holds', async () => {

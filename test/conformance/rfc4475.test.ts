@@ -40,7 +40,7 @@ beforeAll(async () => {
     clock: systemClock,
     log: silentLogger,
     handlers: { message: (message, raw, remote) => layer.receive(message, raw, remote) },
-    limits: { messageMs: 300 },
+    limits: { messageMs: 2000 },
   })
   await transport.start()
 })

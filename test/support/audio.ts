@@ -111,15 +111,15 @@ export function soundSegments(audio: Audio, { threshold = 0.01, bridgeMs = 300 }
   return segments
 }
 
-/** Where a tone of this frequency is heard, in windows of 100 ms. */
-export function toneSegments(audio: Audio, frequencyHz: number): Segment[] {
+/** Where a tone of this frequency is heard, in windows of 100 ms; gaps up to `bridgeMs` do not end one. */
+export function toneSegments(audio: Audio, frequencyHz: number, { bridgeMs = 100 } = {}): Segment[] {
   const windowMs = 100
   const segments: { startMs: number; endMs: number }[] = []
   for (let startMs = 0; startMs + windowMs <= durationMs(audio); startMs += windowMs / 2) {
     const window = slice(audio, startMs, startMs + windowMs)
     if (rms(window) < 0.02 || toneShare(window, frequencyHz) < 0.8) continue
     const current = segments.at(-1)
-    if (current !== undefined && startMs <= current.endMs + windowMs) current.endMs = startMs + windowMs
+    if (current !== undefined && startMs <= current.endMs + bridgeMs) current.endMs = startMs + windowMs
     else segments.push({ startMs, endMs: startMs + windowMs })
   }
   return segments

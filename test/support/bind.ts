@@ -31,7 +31,7 @@ export async function startBind(): Promise<NameServer> {
   const args = ['-g', '-c', join(folder, 'named.conf'), '-p', String(port), '-n', '1']
   const server = new ToolProcess({ command, args, cwd: folder })
   await server.lines.next('BIND to start', (line) => line.endsWith(' running'))
-  const resolver = new Resolver({ timeout: 2000, tries: 2 })
+  const resolver = new Resolver({ timeout: 10_000, tries: 3 })
   resolver.setServers([`127.0.0.1:${port}`])
   return {
     zone,
