@@ -11,7 +11,8 @@ import { createUpdateClient } from './dns/update-client.ts'
 import { sleep, systemClock } from './lib/clock.ts'
 import { startAll, stopAll } from './lib/lifecycle.ts'
 import type { Part } from './lib/lifecycle.ts'
-import type { Logger } from './lib/log.ts'
+import type { LeveledLogger } from './lib/log.ts'
+import { createLogLevel } from './log-level.ts'
 import { createMailer } from './lib/mail.ts'
 import { createOutgoing } from './lib/outgoing.ts'
 import { createMedia } from './media/create-media.ts'
@@ -43,7 +44,7 @@ const userAgent = 'Switchhook'
 const mediaTimeoutMs = 30_000
 const loopback = ['127.0.0.0/8', '::1/128']
 
-export function createApp(config: Config, log: Logger): App {
+export function createApp(config: Config, log: LeveledLogger): App {
   const clock = systemClock
   const { bind, publicAddress } = config
   const cacheDir = join(config.dataDir, 'cache')
@@ -163,8 +164,10 @@ export function createApp(config: Config, log: Logger): App {
   const client: Part = { name: 'outgoing', start: () => Promise.resolve(), stop: () => outgoing.close() }
   const { deliveryLogDays, callRecordDays } = config
   const retention = createRetention({ storage, deliveryLogDays, callRecordDays, clock, log })
+  const logLevel = createLogLevel({ storage, configured: config.logLevel, log, clock })
   const parts: readonly Part[] = [
     storage,
+    logLevel,
     boot,
     mail,
     client,

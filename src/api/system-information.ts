@@ -20,7 +20,7 @@ const texts = {
   sip_domain_name: 'The domain that SIP realms lie below.',
   monitoring_domain_name: 'Where the operator watches the platform.',
   private_network_cidr: 'Networks that lie inside, separated by commas.',
-  log_level: 'How much the operator wants to be logged.',
+  log_level: '`debug` logs everything within seconds; `info` logs as the settings say.',
 }
 
 const fields = {
