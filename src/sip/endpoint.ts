@@ -4,6 +4,7 @@ import type { Logger } from '../lib/log.ts'
 import type { DigestAlgorithm } from './digest.ts'
 import { findLocalAddress } from './local-address.ts'
 import type { LocalAddress } from './local-address.ts'
+import { resolveUri } from './resolve.ts'
 import type { Sip, SipDirectory, SipHandlers } from './sip.ts'
 import type { Timers } from './timers.ts'
 import { createTransport } from './transport/create-transport.ts'
@@ -65,6 +66,7 @@ export function createSip(options: SipOptions): Sip {
     drain: () => agent.drain(),
     authenticate: (request, remote) => agent.authenticate(request, remote),
     invite: (inviteOptions) => agent.invite(inviteOptions),
+    resolve: resolveUri,
     bindings: agent.bindings,
     get counters() {
       return agent.counters

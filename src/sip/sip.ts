@@ -91,6 +91,10 @@ export interface Dialog {
 export interface OutgoingInviteOptions {
   /** Request-URI. */
   readonly uri: string
+  /** A fresh one when left out. Tries of one call at several places share theirs (RFC 3261 §8.1.3.4). */
+  readonly callId?: string
+  /** The user part of our Contact; none when left out. */
+  readonly contactUser?: string
   readonly from: string
   readonly to: string
   readonly headers?: readonly HeaderField[]
@@ -188,6 +192,8 @@ export interface Sip {
   authenticate(request: SipRequest, remote: Remote): Promise<Authentication>
   /** Throws AppError bad_request when `from`, `to`, `uri` or `routes` are no addresses. */
   invite(options: OutgoingInviteOptions): OutgoingInvite
+  /** Where a request to this URI goes: RFC 3263. Rejects with AppError sip_unreachable. */
+  resolve(uri: string): Promise<Remote>
   readonly bindings: BindingStore
   readonly counters: SipCounters
 }

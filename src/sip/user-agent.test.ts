@@ -144,6 +144,24 @@ describe('a call', () => {
     expect(isQuiet()).toBe(true)
   })
 
+  it('tried at two places keeps its Call-ID, with a tag of its own for each, and names its user in Contact', async () => {
+    const invites: IncomingInvite[] = []
+    const { network, caller } = setUp({ invited: (invite) => void invites.push(invite) })
+    const tried = { ...offered, callId: 'one@a.example', contactUser: '+44 20' }
+    const [first, second] = [caller.invite(tried), caller.invite(tried)]
+    await network.run(100)
+    const fieldOf = (name: string): (string | undefined)[] =>
+      invites.map(({ request }) => headerOf(request, name))
+    expect(fieldOf('call-id')).toEqual(['one@a.example', 'one@a.example'])
+    expect(new Set(fieldOf('from')).size).toBe(2)
+    expect(fieldOf('contact')[0]).toBe(`<sip:+44%2020@${callerAddress}:5060>`)
+    invites[0]?.reject({ status: 503 })
+    invites[1]?.reject({ status: 486 })
+    await network.run(100)
+    expect((await first.outcome).response.status).toBe(503)
+    expect((await second.outcome).response.status).toBe(486)
+  })
+
   it('reports provisional responses, but not 100', async () => {
     const seen: number[] = []
     const { network, caller } = setUp()

@@ -13,7 +13,7 @@ import { cseqOf } from './message/cseq.ts'
 import { headerOf } from './message/message.ts'
 import type { SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
-import { serializeHostPort } from './message/uri.ts'
+import { escapeUser, serializeHostPort } from './message/uri.ts'
 import { allowHeader } from './message/validate.ts'
 import { createGuessLimit } from './guess-limit.ts'
 import { createNonces } from './nonces.ts'
@@ -91,6 +91,7 @@ class Agent implements UserAgent {
   readonly #options: UserAgentOptions
   readonly #core: Core
   readonly #register
+  /** By the tag in From: invites of one call share their Call-ID. */
   readonly #sent = new Map<string, SentInvite>()
   readonly #maxCalls: number
   #isDraining = false
@@ -138,7 +139,7 @@ class Agent implements UserAgent {
       timers,
       log,
       product: options.userAgent,
-      contactFor: (remote) => this.#contactFor(remote),
+      contactFor: (remote, user) => this.#contactFor(remote, user),
       resolve: resolveUri,
     }
   }
@@ -152,8 +153,8 @@ class Agent implements UserAgent {
   }
 
   invite(options: OutgoingInviteOptions): OutgoingInvite {
-    const sent: SentInvite = new SentInvite(this.#core, options, () => this.#sent.delete(sent.callId))
-    this.#sent.set(sent.callId, sent)
+    const sent: SentInvite = new SentInvite(this.#core, options, () => this.#sent.delete(sent.localTag))
+    this.#sent.set(sent.localTag, sent)
     return sent
   }
 
@@ -206,8 +207,8 @@ class Agent implements UserAgent {
   #strayResponse(response: SipResponse): void {
     const isAnswer = response.status >= 200 && response.status < 300
     if (!isAnswer || cseqOf(response).method !== 'INVITE') return
-    const sent = this.#sent.get(headerOf(response, 'call-id') ?? '')
-    if (sent?.localTag === tagOf(headerOf(response, 'from'))) sent?.respond(response)
+    const sent = this.#sent.get(tagOf(headerOf(response, 'from')) ?? '')
+    if (sent?.callId === headerOf(response, 'call-id')) sent?.respond(response)
   }
 
   async #answer(transaction: ServerTransaction, reply: () => Promise<Reply>): Promise<void> {
@@ -225,8 +226,9 @@ class Agent implements UserAgent {
     transaction.respond(withHeaders(reply, [{ name: 'server', value: this.#options.userAgent }]))
   }
 
-  #contactFor(remote: Remote): string {
-    const place = serializeHostPort(this.#options.addressFor(remote))
+  #contactFor(remote: Remote, user: string | undefined): string {
+    const hostPort = serializeHostPort(this.#options.addressFor(remote))
+    const place = user === undefined ? hostPort : `${escapeUser(user)}@${hostPort}`
     return remote.transport === 'tcp' ? `<sip:${place};transport=tcp>` : `<sip:${place}>`
   }
 }

@@ -20,7 +20,7 @@ export interface Core {
   /** Server and User-Agent. */
   readonly product: string
   /** The Contact by which `remote` reaches us. */
-  contactFor(remote: Remote): string
+  contactFor(remote: Remote, user?: string): string
   /** Where a request to this URI goes: RFC 3263. Rejects with `sip_unreachable`. */
   resolve(uri: string): Promise<Remote>
 }
@@ -29,9 +29,9 @@ export interface Core {
 export const methodsInDialog = ['INVITE', 'BYE', 'OPTIONS', 'UPDATE', 'INFO', 'MESSAGE', 'REFER', 'NOTIFY']
 
 /** What our final and early-dialog answers to INVITE say of us: RFC 3261 §13.2.1 and §13.3.1.4. */
-export function capabilityHeaders(core: Core, remote: Remote): HeaderField[] {
+export function capabilityHeaders(core: Core, remote: Remote, contactUser?: string): HeaderField[] {
   return [
-    { name: 'contact', value: core.contactFor(remote) },
+    { name: 'contact', value: core.contactFor(remote, contactUser) },
     allowHeader(methodsInDialog),
     { name: 'server', value: core.product },
   ]

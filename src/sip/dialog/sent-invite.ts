@@ -16,7 +16,7 @@ import { EstablishedDialog } from './established-dialog.ts'
 import { sendRequest } from './send-request.ts'
 
 export class SentInvite implements OutgoingInvite {
-  readonly callId = randomHex(16)
+  readonly callId: string
   readonly outcome: Promise<InviteOutcome>
   readonly #core: Core
   readonly #options: OutgoingInviteOptions
@@ -36,6 +36,7 @@ export class SentInvite implements OutgoingInvite {
   constructor(core: Core, options: OutgoingInviteOptions, onGone: () => void) {
     this.#core = core
     this.#options = options
+    this.callId = options.callId ?? randomHex(16)
     this.#onGone = onGone
     this.outcome = this.#settled.promise
     this.#latest = this.#build(undefined, [], 1)
@@ -96,7 +97,7 @@ export class SentInvite implements OutgoingInvite {
   }
 
   #build(remote: Remote | undefined, authorization: readonly HeaderField[], sequence: number): SipRequest {
-    const { from, to, routes = [], headers = [], body } = this.#options
+    const { from, to, routes = [], headers = [], body, contactUser } = this.#options
     const target = addressed(this.#options.uri, routes)
     return buildRequest({
       method: 'INVITE',
@@ -110,7 +111,7 @@ export class SentInvite implements OutgoingInvite {
         { name: 'cseq', value: `${sequence} INVITE` },
         ...authorization,
         ...mergeHeaders(
-          (remote === undefined ? [] : capabilityHeaders(this.#core, remote)).map(asClient),
+          (remote === undefined ? [] : capabilityHeaders(this.#core, remote, contactUser)).map(asClient),
           cleanHeaders(headers),
         ),
       ],

@@ -126,5 +126,6 @@ describe('escapes', () => {
   it('escapes what a user part cannot carry', () => {
     expect(escapeUser('a b@c;d+1')).toBe('a%20b%40c;d+1')
     expect(parseUri(`sip:${escapeUser('grüße "x"')}@b`)).toBeDefined()
+    expect(escapeUser('a\ud800b')).toBe('a%EF%BF%BDb')
   })
 })

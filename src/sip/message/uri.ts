@@ -174,7 +174,7 @@ export function unescapeUri(text: string): string {
 
 /** Text to the user part of a SIP URI: what RFC 3261 §25.1 does not allow there is escaped. */
 export function escapeUser(text: string): string {
-  return encodeURIComponent(text).replace(/%(?:26|3D|2B|24|2C|3B|3F|2F)/gi, decodeURIComponent)
+  return encodeURIComponent(text.toWellFormed()).replace(/%(?:26|3D|2B|24|2C|3B|3F|2F)/gi, decodeURIComponent)
 }
 
 // RFC 3261 §19.1.2 table 1: these make two URIs differ even when only one of them has the parameter.
