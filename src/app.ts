@@ -8,6 +8,7 @@ import { createDirectory } from './directory.ts'
 import { createRealmRecords } from './dns/realm-records.ts'
 import type { RealmRecords } from './dns/realm-records.ts'
 import { createUpdateClient } from './dns/update-client.ts'
+import { createAddressGuard } from './lib/address-guard.ts'
 import { sleep, systemClock } from './lib/clock.ts'
 import { startAll, stopAll } from './lib/lifecycle.ts'
 import type { Part } from './lib/lifecycle.ts'
@@ -81,6 +82,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     sip: () => sip,
     media,
     directory,
+    isAllowedAddress: createAddressGuard(allow),
     hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent }),
     store: storage.calls,
     alerts: storage.alerts,

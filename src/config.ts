@@ -136,7 +136,7 @@ const settings = {
     name: 'SWITCHHOOK_WEBHOOK_ALLOW',
     fallback: '',
     describe:
-      'CIDR ranges inside the private address space that hooks and media URLs may reach, separated by commas; empty allows loopback outside production.',
+      'CIDR ranges inside the private address space that hooks, media URLs and called SIP URIs may reach, separated by commas; empty allows loopback outside production.',
     parse: (text) => {
       return text === '' ? undefined : parseRanges(text)
     },

@@ -2,6 +2,7 @@
 import { AppError } from '../lib/errors.ts'
 import type { Repositories } from '../storage/storage.ts'
 import { valuesFault } from '../webhooks/app-env.ts'
+import { demandVerbs } from './define/app-json.ts'
 import { defineResource } from './define/resource.ts'
 import { createdAt, flag, json, recordSid, sid, text, webhook } from './define/fields.ts'
 
@@ -90,14 +91,14 @@ export const applications = defineResource({
     if (fault !== undefined) throw new AppError('bad_request', `env_vars: ${fault}`)
   },
   async beforeCreate({ app_json }, { services }) {
-    demandVerbs(app_json, services.verbsFault)
+    if (typeof app_json === 'string') demandVerbs(app_json, services.verbsFault)
     return undefined
   },
   async beforeUpdate({ app_json, call_hook, call_status_hook }, _row, { services }) {
     for (const [name, hook] of Object.entries({ call_hook, call_status_hook })) {
       if (hook === null) throw new AppError('bad_request', `${name} is required and cannot be cleared`)
     }
-    demandVerbs(app_json, services.verbsFault)
+    if (typeof app_json === 'string') demandVerbs(app_json, services.verbsFault)
     return undefined
   },
   async beforeDelete({ application_sid, account_sid }, { rows }) {
@@ -119,19 +120,4 @@ async function storedUrl(
   { webhooks }: Pick<Repositories, 'webhooks'>,
 ): Promise<string | undefined> {
   return typeof webhook_sid === 'string' ? (await webhooks.find(webhook_sid))?.url : undefined
-}
-
-function demandVerbs(
-  app_json: string | null | undefined,
-  verbsFault: (verbs: unknown) => string | undefined,
-): void {
-  if (app_json === undefined || app_json === null) return
-  let verbs: unknown
-  try {
-    verbs = JSON.parse(app_json)
-  } catch (cause) {
-    throw new AppError('bad_request', 'app_json must be JSON text', { cause })
-  }
-  const fault = verbsFault(verbs)
-  if (fault !== undefined) throw new AppError('bad_request', `app_json: ${fault}`)
 }

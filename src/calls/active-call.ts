@@ -12,7 +12,7 @@ import { resolveUrl, toHook } from './hook-form.ts'
 import type { HookForm } from './hook-form.ts'
 import type { HookKind } from './journal.ts'
 import type { Leg } from './leg.ts'
-import type { ApplicationFacts, AudioFetcher, BorrowedClip, Hook, Speech } from './ports.ts'
+import type { AudioFetcher, BorrowedClip, CallScript, Hook, Speech } from './ports.ts'
 import { toCommonPayload } from './projection.ts'
 import { reasonHeader, toProblem } from './refuse.ts'
 import { toNodePayload } from './status.ts'
@@ -28,7 +28,7 @@ export interface VerbQueue {
 
 export interface ActiveCallOptions {
   readonly leg: Leg
-  readonly application: ApplicationFacts
+  readonly application: CallScript
   readonly hooks: AppHooks
   readonly queue: VerbQueue
   readonly speech: Speech

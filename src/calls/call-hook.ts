@@ -4,22 +4,27 @@ import type { Remote } from '../sip/sip.ts'
 import type { Origin } from './identity.ts'
 import { toSipPayload } from './invite.ts'
 import type { VouchedHeaders } from './invite.ts'
-import type { ApplicationFacts } from './ports.ts'
+import type { CallScript } from './ports.ts'
 import { toCommonPayload } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 
 export interface CallHookQuestion {
   readonly facts: CallFacts
-  readonly application: ApplicationFacts
+  readonly application: CallScript
+  readonly publicIp: string | undefined
+  /** Of an inbound call. */
+  readonly invite?: ReceivedInvite
+}
+
+export interface ReceivedInvite {
   readonly request: SipRequest
   readonly raw: Uint8Array
   readonly remote: Remote
   readonly origin: Origin
-  readonly publicIp: string | undefined
 }
 
 export function toCallHookPayload(question: CallHookQuestion): Record<string, unknown> {
-  const { facts, application, request, raw, remote } = question
+  const { facts, application, invite } = question
   const { started } = facts
   const hasSip = application.call_hook?.method !== 'GET'
   return {
@@ -28,22 +33,23 @@ export function toCallHookPayload(question: CallHookQuestion): Record<string, un
     caller_name: started.caller_name,
     service_provider_sid: started.service_provider_sid,
     local_sip_address: started.local_sip_address,
-    ...(hasSip
-      ? {
-          sip: toSipPayload(request, raw, {
-            added: {
-              'X-Account-Sid': started.account_sid,
-              'X-Application-Sid': application.application_sid,
-              'X-CID': started.sip_call_id,
-              'X-Forwarded-For': remote.address,
-              ...originHeaders(question.origin),
-            },
-          }),
-        }
-      : {}),
+    ...(hasSip && invite !== undefined ? { sip: toSip(invite, facts) } : {}),
     defaults: toDefaults(application),
     ...(application.env_vars === null ? {} : { env_vars: application.env_vars }),
   }
+}
+
+function toSip({ request, raw, remote, origin }: ReceivedInvite, facts: CallFacts): object {
+  const { started, application_sid = '' } = facts
+  return toSipPayload(request, raw, {
+    added: {
+      'X-Account-Sid': started.account_sid,
+      'X-Application-Sid': application_sid,
+      'X-CID': started.sip_call_id,
+      'X-Forwarded-For': remote.address,
+      ...originHeaders(origin),
+    },
+  })
 }
 
 function originHeaders(origin: Origin): VouchedHeaders {
@@ -53,7 +59,7 @@ function originHeaders(origin: Origin): VouchedHeaders {
   return { 'X-Originating-Carrier': name, 'X-Voip-Carrier-Sid': voip_carrier_sid }
 }
 
-function toDefaults(application: ApplicationFacts): object {
+function toDefaults(application: CallScript): object {
   return {
     synthesizer: withoutNulls({
       vendor: application.speech_synthesis_vendor,

@@ -14,9 +14,14 @@ export interface CallNode extends NodeFacts {
 
 export interface CallServices {
   /** A function: the stack is made with handlers that lead back to the engine. */
-  readonly sip: () => Pick<Sip, 'authenticate' | 'drain' | 'host' | 'listening'>
+  readonly sip: () => Pick<
+    Sip,
+    'authenticate' | 'bindings' | 'drain' | 'host' | 'invite' | 'listening' | 'resolve'
+  >
   readonly media: Pick<Media, 'open'>
   readonly directory: Directory
+  /** Whether a customer's SIP URI may lead to this IP address. */
+  readonly isAllowedAddress: (address: string) => boolean
   readonly hooks: Hooks
   readonly store: CallStore
   readonly speech: Speech

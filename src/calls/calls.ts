@@ -1,6 +1,7 @@
 // The public face of the call engine: what the API sees of it. `createCalls` in engine.ts makes one.
 import type { CallStatus } from './call-status.ts'
 import type { JournalEvent } from './journal.ts'
+import type { CallRequest } from './outbound/order.ts'
 
 /** The live-call record (spec "Call (live call)"), plus what clients of this API are used to (rest.md §5.5). */
 export interface LiveCall {
@@ -25,6 +26,8 @@ export interface LiveCall {
   readonly local_sip_address: string
 }
 
+export type PlacedCall = Pick<LiveCall, 'call_sid' | 'call_id'>
+
 export interface Calls {
   readonly name: string
   start(): Promise<void>
@@ -38,6 +41,11 @@ export interface Calls {
   count(account_sid: string): { inbound: number; outbound: number }
   /** The journal of a live call, or of one ended lately; older ones are in storage. */
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined
+  /**
+   * Makes a call; resolves when its INVITE is out, or when it has failed before: what becomes of it is for its status hook
+   * and its record. Throws AppError when the request cannot be served as it is, and then there is no call.
+   */
+  place(request: CallRequest): Promise<PlacedCall>
   /** Hangs up; resolves when the call has ended. False when there is no such live call. */
   hangUp(account_sid: string, call_sid: string): Promise<boolean>
   /** Refuses new calls with 503 and resolves when the last running call has ended. */

@@ -5,11 +5,15 @@ import { serializeHostPort } from '../sip/message/uri.ts'
 import type { IncomingInvite, WireEvent } from '../sip/sip.ts'
 import { createAlertingStore } from './alerting.ts'
 import type { CallNode, CallServices } from './call-services.ts'
-import type { Calls, LiveCall } from './calls.ts'
+import type { Calls, LiveCall, PlacedCall } from './calls.ts'
 import { serveInvite } from './inbound.ts'
 import type { Arrival, InboundOptions } from './inbound.ts'
 import type { JournalEvent } from './journal.ts'
 import type { Leg } from './leg.ts'
+import { toOrder } from './outbound/order.ts'
+import type { CallRequest } from './outbound/order.ts'
+import { placeCall } from './outbound/place-call.ts'
+import type { OutboundOptions } from './outbound/place-call.ts'
 import type { Alerts } from './ports.ts'
 import { recoverCalls } from './recovery.ts'
 import { toRefusal } from './refuse.ts'
@@ -37,6 +41,8 @@ export interface CallHandlers {
 
 const defaultMaxCalls = 2000
 const defaultMaxCallMs = 180 * 60_000
+/** The call is made: a database that is gone must not keep its maker from knowing. */
+const durableWaitMs = 2000
 /** A far end that does not answer our BYE by then is gone. */
 const byeGraceMs = 2000
 
@@ -53,7 +59,10 @@ class CallEngine implements Calls, CallHandlers {
   readonly #registry: CallRegistry
   readonly #tap = new WireTap()
   readonly #arrivals = new Set<Arrival>()
+  /** Calls of ours that are not over. */
+  readonly #placed = new Set<Leg>()
   readonly #inbound: InboundOptions
+  readonly #outbound: OutboundOptions
   #isDraining = false
   /** Resolved when the last call has ended. */
   #idleWaiters: (() => void)[] = []
@@ -64,12 +73,19 @@ class CallEngine implements Calls, CallHandlers {
       this.#tap.detach(leg.journal.facts.started.sip_call_id, leg.journal)
     })
     const maxCallMs = options.maxCallMs ?? defaultMaxCallMs
-    this.#inbound = {
+    const common = {
       services: { ...options, maxCallMs, node: () => this.#node() },
+      onEnded: (leg: Leg) => this.#ended(leg),
+      callsBefore: (leg: Leg) => this.#registry.before(leg),
+    }
+    this.#inbound = {
+      ...common,
       onLeg: (arrival, leg) => this.#begun(arrival, leg),
-      onEnded: (leg) => this.#ended(leg),
-      callsBefore: (leg) => this.#registry.before(leg),
       refusesNow: () => this.#stopping(),
+    }
+    this.#outbound = {
+      ...common,
+      onLeg: (leg) => this.#placing(leg),
     }
   }
 
@@ -110,6 +126,21 @@ class CallEngine implements Calls, CallHandlers {
 
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined {
     return this.#registry.journal(account_sid, call_sid)
+  }
+
+  async place(request: CallRequest): Promise<PlacedCall> {
+    const order = await toOrder(request, this.#options.directory)
+    const refused = this.#stopping() ?? this.#overloaded()
+    if (refused !== undefined) throw refused
+    const { leg, sent, done } = placeCall(order, this.#outbound)
+    void done.finally(() => {
+      this.#placed.delete(leg)
+      this.#checkIdle()
+    })
+    await sent
+    // Whoever is told of a call must find its record, also when this process is killed now.
+    await this.#atMost(durableWaitMs, this.#options.store.flush())
+    return { call_sid: leg.call_sid, call_id: leg.journal.facts.started.sip_call_id }
   }
 
   hangUp(account_sid: string, call_sid: string): Promise<boolean> {
@@ -173,13 +204,19 @@ class CallEngine implements Calls, CallHandlers {
 
   #overloaded(): AppError | undefined {
     const most = this.#options.maxCalls ?? defaultMaxCalls
-    const waiting = this.#arrivals.size
-    return waiting >= most ? new AppError('overloaded', 'the platform is at its capacity') : undefined
+    const running = this.#arrivals.size + this.#placed.size
+    return running >= most ? new AppError('overloaded', 'the platform is at its capacity') : undefined
   }
 
   #begun(arrival: Arrival, leg: Leg): void {
     this.#registry.add(leg)
     this.#tap.attach(arrival.invite, leg.journal)
+  }
+
+  #placing(leg: Leg): void {
+    this.#placed.add(leg)
+    this.#registry.add(leg)
+    this.#tap.expect(leg.journal.facts.started.sip_call_id, leg.journal)
   }
 
   #ended(leg: Leg): void {
@@ -188,7 +225,7 @@ class CallEngine implements Calls, CallHandlers {
   }
 
   get #isIdle(): boolean {
-    return this.#registry.liveCount === 0 && this.#arrivals.size === 0
+    return this.#registry.liveCount === 0 && this.#arrivals.size === 0 && this.#placed.size === 0
   }
 
   #whenIdle(): Promise<void> {

@@ -152,11 +152,8 @@ async function runToItsEnd(
     toCallHookPayload({
       facts: leg.journal.facts,
       application,
-      request,
-      raw,
-      remote,
-      origin,
       publicIp: services.node().publicIp,
+      invite: { request, raw, remote, origin },
     })
   const onAccepted = (): void => leg.status.announce(application.call_status_hook)
   await runApplication({ leg, application, question, onAccepted }, services)

@@ -2,7 +2,7 @@
 import { isKnownName } from '../sip/message/header-names.ts'
 import { splitList } from '../sip/message/list.ts'
 import { headerOf, headersOf } from '../sip/message/message.ts'
-import type { SipRequest } from '../sip/message/message.ts'
+import type { SipMessage, SipRequest } from '../sip/message/message.ts'
 import { parseNameAddr } from '../sip/message/name-addr.ts'
 import type { NameAddr } from '../sip/message/name-addr.ts'
 import { tryParseUri, unescapeUri } from '../sip/message/uri.ts'
@@ -61,10 +61,10 @@ export interface BodyPart {
 }
 
 /** The body, or the parts of a multipart one (RFC 5621 §3). */
-export function bodyParts(request: SipRequest): readonly BodyPart[] {
-  if (request.body.byteLength === 0) return []
-  const text = Buffer.from(request.body).toString('utf8')
-  const type = headerOf(request, 'content-type') ?? 'application/octet-stream'
+export function bodyParts(message: SipMessage): readonly BodyPart[] {
+  if (message.body.byteLength === 0) return []
+  const text = Buffer.from(message.body).toString('utf8')
+  const type = headerOf(message, 'content-type') ?? 'application/octet-stream'
   const boundary = /^multipart\/.*;\s*boundary="?([^";]{1,70})"?/i.exec(type)?.[1]
   if (boundary === undefined) return [{ type, content: text }]
   return text
@@ -81,8 +81,8 @@ function toPart(part: string): BodyPart {
 }
 
 /** The SDP of the message, or undefined when it carries none. */
-export function sdpOf(request: SipRequest): string | undefined {
-  return bodyParts(request).find(({ type }) => /^application\/sdp\b/i.test(type))?.content
+export function sdpOf(message: SipMessage): string | undefined {
+  return bodyParts(message).find(({ type }) => /^application\/sdp\b/i.test(type))?.content
 }
 
 const vouchedNames = [

@@ -12,14 +12,17 @@ export type StartedFact = {
   readonly from: string
   readonly to: string
   readonly caller_name: string
-  /** P-Asserted-Identity before From: what the call record shows (calls.md §8). */
+  /** What the call record shows (calls.md §8): P-Asserted-Identity before From; of an outbound call without its plus. */
   readonly calling_number: string
+  /** Left out where the record shows `to` as it is. */
+  readonly called_number?: string
   readonly sip_call_id: string
   readonly trace_id: string
   readonly host: string
   readonly local_sip_address: string
+  /** Of an outbound call this and `trunk` are empty, and its attempts tell. */
   readonly remote_host: string
-  readonly originating_sip_ip: string
+  readonly originating_sip_ip?: string
   /** The carrier that the call came from. */
   readonly originating_sip_trunk_name?: string
   readonly trunk: string
@@ -28,6 +31,14 @@ export type StartedFact = {
   readonly attempted_at: number
   /** The account keeps no call records. */
   readonly is_record_disabled: boolean
+}
+
+/** An INVITE of ours goes out; the last one of a leg is that of its record. */
+export type AttemptFact = {
+  readonly type: 'attempt'
+  /** A carrier's name, `user` or `sipUri` (calls.md §8). */
+  readonly trunk: string
+  readonly remote_host: string
 }
 
 export type SipFact = {
@@ -158,7 +169,8 @@ export type EndedFact = { readonly type: 'ended'; readonly termination_reason: s
 export type TruncatedFact = { readonly type: 'truncated' }
 
 /** Facts the derived records depend on: kept beyond the bound. There are few of them in any call. */
-export type EssentialFact = StartedFact | ApplicationFact | TaggedFact | StatusFact | RefusalFact | EndedFact
+export type EssentialFact =
+  StartedFact | AttemptFact | ApplicationFact | TaggedFact | StatusFact | RefusalFact | EndedFact
 
 export type JournalFact =
   | EssentialFact

@@ -22,6 +22,8 @@ export class LegMedia {
   #state: State = { state: 'none' }
   #sdp: string | undefined
   #owesAnswer = false
+  #earlyAnswer: string | undefined
+  #isOpenNoted = false
   #isHeld = false
 
   constructor(options: LegMediaOptions) {
@@ -48,12 +50,30 @@ export class LegMedia {
     return offer === undefined ? await this.#offer(session) : await this.#answer(session, offer)
   }
 
-  /** The ACK, which answers our offer when we made one. */
+  /** The message that owes the answer to our offer, when we made one: an ACK, or the 200 to an INVITE of ours. */
   async acknowledge(answer: string | undefined): Promise<void> {
     if (!this.#owesAnswer) return
     this.#owesAnswer = false
-    if (answer === undefined)
-      throw new AppError('media_not_acceptable', 'the ACK carries no answer to our offer')
+    const early = this.#earlyAnswer
+    if (answer === undefined && early === undefined)
+      throw new AppError('media_not_acceptable', 'no answer came to our offer')
+    if (answer === undefined || answer === early) return
+    await this.#accept(answer)
+  }
+
+  /** A provisional response with an answer: it holds until that of the 200, which may be of another fork. */
+  async acceptEarly(answer: string): Promise<void> {
+    if (!this.#owesAnswer || answer === this.#earlyAnswer) return
+    this.#earlyAnswer = answer
+    try {
+      await this.#accept(answer)
+    } catch (error) {
+      this.#earlyAnswer = undefined
+      throw error
+    }
+  }
+
+  async #accept(answer: string): Promise<void> {
     const session = this.#session
     if (session === undefined) return
     const { codec } = await session.acceptAnswer(answer)
@@ -110,7 +130,7 @@ export class LegMedia {
 
   async #answer(session: MediaSession, offer: string): Promise<string> {
     const { sdp, codec, isHeld } = await session.answer(offer)
-    if (this.#sdp === undefined) this.#noteOpen(session, codec)
+    this.#noteOpen(session, codec)
     if (isHeld !== this.#isHeld) {
       this.#isHeld = isHeld
       this.#options.journal.note({ type: isHeld ? 'media-held' : 'media-resumed' })
@@ -118,7 +138,10 @@ export class LegMedia {
     return sdp
   }
 
+  /** Once: later offers and answers change it. */
   #noteOpen(session: MediaSession, codec: string): void {
+    if (this.#isOpenNoted) return
+    this.#isOpenNoted = true
     this.#options.journal.note({ type: 'media-open', codec, address: session.address, port: session.port })
   }
 }

@@ -3,17 +3,18 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Media, MediaEvent, PlayOptions, PlayResult } from '../media/media.ts'
-import type { HeaderField, SipRequest } from '../sip/message/message.ts'
+import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../sip/message/message.ts'
 import { reasonPhraseOf } from '../sip/message/reason-phrases.ts'
-import type { Dialog, DialogListener, Reply } from '../sip/sip.ts'
+import type { Dialog, Reply } from '../sip/sip.ts'
+import { listenInDialog } from './in-dialog.ts'
 import { sdpOf } from './invite.ts'
+import type { AttemptFact } from './journal.ts'
 import type { JournalWriter } from './journal-writer.ts'
-import { cancelledByCaller, givenUpByUs, hungUpByFarEnd, hungUpByUs, refusedByUs } from './leg-ends.ts'
+import { cancelledByCaller, givenUpByUs, hungUpByUs, refusedByFarEnd, refusedByUs } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
 import { LegMedia } from './leg-media.ts'
 import { reasonHeader, toAppError, toProblem, toRefusal } from './refuse.ts'
 import type { Refusal } from './refuse.ts'
-import { digitOf } from './sip-digits.ts'
 import type { StatusReporter } from './status.ts'
 import type { Unanswered } from './unanswered.ts'
 
@@ -117,6 +118,43 @@ export class Leg {
     this.status.report({ call_status: 'early-media', sip_status: 183, sip_reason: reasonPhraseOf(183) })
   }
 
+  /** Our offer, for an INVITE of ours. Undefined when media has no room for it, which ends the leg. */
+  offer(): Promise<string | undefined> {
+    return this.#negotiate(undefined)
+  }
+
+  /** An INVITE of ours is out. */
+  dialled(attempt: Omit<AttemptFact, 'type'>): void {
+    const isFirst = this.journal.facts.attempt === undefined
+    this.journal.add({ type: 'attempt', ...attempt })
+    if (isFirst)
+      this.status.report({ call_status: 'trying', sip_status: 100, sip_reason: reasonPhraseOf(100) })
+    else this.journal.commit()
+  }
+
+  /** A provisional response to our INVITE: it rings, or is heard before the answer. */
+  progressed(response: SipResponse): void {
+    if (this.#state.state !== 'unanswered' || this.#isEarly) return
+    const sdp = sdpOf(response)
+    if (sdp !== undefined) void this.#heardEarly(sdp)
+    const { call_status: before } = this.journal.facts
+    const call_status = sdp === undefined ? 'ringing' : 'early-media'
+    if (call_status !== before)
+      this.status.report({ call_status, sip_status: response.status, sip_reason: response.reason })
+  }
+
+  /** The far end's answer to our INVITE. Media that does not fit ends the leg; look at `hasEnded` afterwards. */
+  async connected(dialog: Dialog, response: SipResponse): Promise<void> {
+    if (this.#state.state !== 'unanswered') return void dialog.bye()
+    this.#answered(dialog)
+    await this.#confirmed(response)
+  }
+
+  /** The far end's final refusal of our INVITE. */
+  refusedBy(response: SipResponse): void {
+    this.#end(refusedByFarEnd(response))
+  }
+
   play(options: PlayOptions): Promise<PlayResult> {
     return this.#media.play(options)
   }
@@ -175,7 +213,16 @@ export class Leg {
   #answered(dialog: Dialog): void {
     const { clock, maxCallMs } = this.#options
     this.#state = { state: 'answered', dialog, sinceMs: clock.monotonic() }
-    dialog.listen(this.#dialogListener())
+    dialog.listen(
+      listenInDialog({
+        journal: this.journal,
+        media: this.#media,
+        log: this.#options.log,
+        onConfirmed: (ack) => void this.#confirmed(ack),
+        onDigit: (digit, durationMs) => this.#press(digit, durationMs, 'info'),
+        onEnd: (end) => this.#end(end),
+      }),
+    )
     this.#cap.cancel()
     this.#cap = this.#hangUpAfter(maxCallMs, 'Max Call Duration')
     this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
@@ -204,51 +251,21 @@ export class Leg {
     }
   }
 
-  #dialogListener(): DialogListener {
-    return {
-      ended: (bye) => this.#end(hungUpByFarEnd(bye, this.#direction)),
-      confirmed: (ack) => void this.#confirmed(ack),
-      failed: (reason) => this.#lost(reason),
-      offered: (offer, request) => this.#offered(offer, request),
-      requested: async (request) => this.#requested(request),
+  async #heardEarly(answer: string): Promise<void> {
+    this.#isEarly = true
+    try {
+      await this.#media.acceptEarly(answer)
+    } catch (error) {
+      this.journal.note(toProblem(toAppError(error, this.#options.log)))
     }
   }
 
-  async #confirmed(ack: SipRequest): Promise<void> {
+  async #confirmed(message: SipMessage): Promise<void> {
     try {
-      await this.#media.acknowledge(sdpOf(ack))
+      await this.#media.acknowledge(sdpOf(message))
     } catch (error) {
       this.refuse(error)
     }
-  }
-
-  /** The stack has given the dialog up and sent BYE. */
-  #lost(reason: string): void {
-    this.journal.note({ type: 'decision', rule: 'dialog lost', outcome: reason })
-    this.#end(hungUpByUs(this.#direction))
-  }
-
-  async #offered(offer: string | undefined, request: SipRequest): Promise<Reply> {
-    // UPDATE without an offer refreshes the session and asks for nothing (RFC 3311 §5.2).
-    if (offer === undefined && request.method === 'UPDATE') return { status: 200 }
-    try {
-      const content = await this.#media.renegotiate(offer)
-      return { status: 200, body: { type: 'application/sdp', content } }
-    } catch (error) {
-      const refused = toAppError(error, this.#options.log)
-      this.journal.note(toProblem(refused))
-      return toRefusal(refused).reply
-    }
-  }
-
-  #requested(request: SipRequest): Reply {
-    // A phone that asks whether the call still stands.
-    if (request.method === 'OPTIONS') return { status: 200 }
-    if (request.method !== 'INFO')
-      return { status: 501, headers: [reasonHeader(`${request.method} within a call is not served`)] }
-    const pressed = digitOf(request)
-    if (pressed !== undefined) this.#press(pressed.digit, pressed.durationMs, 'info')
-    return { status: 200 }
   }
 
   #onMedia(event: MediaEvent): void {

@@ -44,6 +44,9 @@ export interface ApplicationFacts {
   readonly env_vars: Readonly<Record<string, unknown>> | null
 }
 
+/** What runs a call: an application, or the hooks that a client of the API gave in its place. */
+export type CallScript = Omit<ApplicationFacts, 'application_sid'>
+
 /** Calls at one time, in each direction; undefined or 0: no limit. */
 export interface CallLimits {
   readonly account?: number

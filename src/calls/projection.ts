@@ -3,12 +3,14 @@
 import { isFinal } from './call-status.ts'
 import type { CallStatus } from './call-status.ts'
 import type { LiveCall } from './calls.ts'
-import type { JournalEvent, StartedFact, StatusFact, StoredEvent } from './journal.ts'
+import type { AttemptFact, JournalEvent, StartedFact, StatusFact, StoredEvent } from './journal.ts'
 import type { RecentCall } from './ports.ts'
 
 /** The sum of a journal so far. */
 export interface CallFacts {
   readonly started: StartedFact
+  /** Of an outbound call, the last one. */
+  readonly attempt?: AttemptFact & { readonly at: number }
   readonly application_sid?: string
   readonly customerData?: object
   readonly call_status: CallStatus
@@ -30,6 +32,7 @@ export function factsOf(started: StartedFact): CallFacts {
 /** The next sum; the same object when the event changes nothing that is derived. */
 export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
   if (event.type === 'status') return reduceStatus(facts, event)
+  if (event.type === 'attempt') return { ...facts, attempt: event }
   if (event.type === 'application') return { ...facts, application_sid: event.application_sid }
   if (event.type === 'tagged') return { ...facts, customerData: event.data }
   if (event.type === 'ended') return { ...facts, termination_reason: event.termination_reason }
@@ -88,13 +91,13 @@ export function toCommonPayload(facts: CallFacts): Record<string, unknown> {
   }
 }
 
-/** Where the call came from. */
+/** Where an inbound call came from. */
 function originOf({
   originating_sip_ip,
   originating_sip_trunk_name,
 }: StartedFact): Pick<StartedFact, 'originating_sip_ip' | 'originating_sip_trunk_name'> {
   return {
-    originating_sip_ip,
+    ...(originating_sip_ip === undefined ? {} : { originating_sip_ip }),
     ...(originating_sip_trunk_name === undefined ? {} : { originating_sip_trunk_name }),
   }
 }
@@ -114,7 +117,7 @@ export function toChangePayload(facts: CallFacts): Record<string, unknown> {
 
 /** The call record of a leg that has ended (calls.md §8). */
 export function toRecentCall(facts: CallFacts): RecentCall {
-  const { started } = facts
+  const { started, attempt } = facts
   const isAnswered = facts.answered_at !== undefined
   return {
     account_sid: started.account_sid,
@@ -124,18 +127,18 @@ export function toRecentCall(facts: CallFacts): RecentCall {
     sip_call_id: started.sip_call_id,
     sip_parent_call_id: null,
     from: started.calling_number,
-    to: started.to,
+    to: started.called_number ?? started.to,
     direction: started.direction,
     answered: isAnswered,
     sip_status: isAnswered ? 200 : facts.sip_status,
     duration: isAnswered ? (facts.duration ?? 0) : 0,
-    attempted_at: started.attempted_at,
+    attempted_at: attempt?.at ?? started.attempted_at,
     answered_at: facts.answered_at ?? null,
     terminated_at: facts.terminated_at ?? started.attempted_at,
     termination_reason: facts.termination_reason ?? 'failed',
     host: started.host,
-    remote_host: started.remote_host,
-    trunk: started.trunk,
+    remote_host: attempt?.remote_host ?? started.remote_host,
+    trunk: attempt?.trunk ?? started.trunk,
     trace_id: started.trace_id,
   }
 }

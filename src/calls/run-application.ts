@@ -4,13 +4,13 @@ import { ActiveCall } from './active-call.ts'
 import { AppHooks, parseAppJson } from './app-hooks.ts'
 import type { CallServices } from './call-services.ts'
 import type { Leg } from './leg.ts'
-import type { ApplicationFacts } from './ports.ts'
+import type { CallScript } from './ports.ts'
 import type { RunnableVerb } from './verb.ts'
 import { VerbLoop } from './verb-loop.ts'
 
 export interface Run {
   readonly leg: Leg
-  readonly application: ApplicationFacts
+  readonly application: CallScript
   /** What the call hook is asked. */
   readonly question: () => object
   /** The first verbs are there, and the call is still up. */

@@ -39,10 +39,15 @@ export class StatusReporter {
     this.#node = node
   }
 
-  /** The application has taken the call: from now on its status hook hears of every change, this one first. */
-  announce(hook: Hook | null): void {
+  /** From now on this hook hears of every change. */
+  follow(hook: Hook | null): void {
     this.#hook = hook
     this.#isAnnounced = true
+  }
+
+  /** The application has taken the call: its status hook hears of every change, this one first. */
+  announce(hook: Hook | null): void {
+    this.follow(hook)
     this.report({ call_status: 'trying', sip_status: 100, sip_reason: 'Trying' })
   }
 

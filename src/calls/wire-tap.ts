@@ -12,7 +12,7 @@ const mostAside = 500
 const mostEventsAside = 32
 
 interface Thread {
-  /** Of the INVITE: a new one with the same Call-ID is another attempt, not a retransmission. */
+  /** Of an INVITE that came: a new one with the same Call-ID is another attempt, not a retransmission. */
   readonly cseq: string | undefined
   readonly aside: SipFact[]
   journal: JournalWriter | undefined
@@ -45,6 +45,11 @@ export class WireTap {
     if (thread.aside.length === 0)
       thread.aside.push(toSipFact({ direction: 'received', message: request, raw, remote }))
     for (const fact of thread.aside.splice(0)) journal.note(fact)
+  }
+
+  /** The messages of an INVITE of ours go to `journal`. */
+  expect(callId: string, journal: JournalWriter): void {
+    this.#threads.set(callId, { cseq: undefined, aside: [], journal })
   }
 
   /** Of an INVITE that was turned away before anybody knew whose call it is. */

@@ -228,6 +228,31 @@ export const catalogue = {
     sip: 480,
     cure: 'Check the address, and that the far end listens there over that transport.',
   },
+  sip_refused_address: {
+    cause:
+      'The SIP URI leads to a private or reserved address, which customers may not call through the platform.',
+    http: 403,
+    sip: 403,
+    cure: 'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if it is meant to be called, or reach it through a carrier.',
+  },
+  user_not_registered: {
+    cause: 'No phone is registered under the name that was to be called.',
+    http: 404,
+    sip: 404,
+    cure: 'Check the name and that the phone is registered: see /RegisteredSipUsers.',
+  },
+  no_carrier: {
+    cause: 'No carrier is there that takes calls to the number.',
+    http: 422,
+    sip: 603,
+    cure: 'Give the account a carrier that is active, with a gateway that is active and outbound over UDP or TCP.',
+  },
+  not_served: {
+    cause: 'The request asks for a part of the interface that this release does not serve yet.',
+    http: 400,
+    sip: 501,
+    cure: 'Leave out what the message names.',
+  },
   hook_unreachable: {
     cause: 'No connection to the URL could be made, or it broke before the answer.',
     http: 480,

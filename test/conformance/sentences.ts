@@ -29,6 +29,7 @@ const spec = 'test/conformance/spec.test.ts'
 const rules = 'test/conformance/spec-rules.test.ts'
 const matrix = 'test/conformance/authorization-matrix.test.ts'
 const firstCall = 'test/journeys/first-call.test.ts'
+const outboundCalls = 'test/journeys/outbound-calls.test.ts'
 const reached = test(spec, 'answers %i as the spec says')
 const refusesAll = test(
   matrix,
@@ -172,8 +173,7 @@ const hookSentences: readonly Sentence[] = [
   {
     section: 'Events: sip_reason_header',
     says: 'Present on a final failure response.',
-    tests: [],
-    open: 'Calls to carriers and users, which answer with failures, are not served yet.',
+    tests: [test(outboundCalls, 'that is refused is reported with the Reason header of the final response')],
   },
   {
     section: 'Events: sip_reason_header',
@@ -326,8 +326,7 @@ const written: readonly Sentence[] = [
   {
     section: 'States',
     says: 'busy and ringing are reported of the called party.',
-    tests: [],
-    open: 'Calls to carriers and users are not served yet.',
+    tests: [test(outboundCalls, 'that rings and is busy is reported as ringing and busy')],
   },
   {
     section: 'States',
@@ -432,12 +431,12 @@ const written: readonly Sentence[] = [
   {
     section: 'Endpoints: Live calls',
     says: '`direction`, `from`, `to` and `callStatus` filter the list.',
-    tests: [test('src/api/calls.test.ts', 'combines exact filters with AND')],
+    tests: [test('src/api/calls/live-calls.test.ts', 'combines exact filters with AND')],
   },
   {
     section: 'Endpoints: Live calls',
     says: 'CallCount answers the calls by direction.',
-    tests: [test('src/api/calls.test.ts', 'counts by direction, 0 when there are none')],
+    tests: [test('src/api/calls/live-calls.test.ts', 'counts by direction, 0 when there are none')],
   },
   {
     section: 'Endpoints: Speech credential test',
@@ -511,7 +510,7 @@ const written: readonly Sentence[] = [
   {
     section: 'Limits',
     says: 'CallCount tells the number of active calls.',
-    tests: [test('src/api/calls.test.ts', 'counts by direction, 0 when there are none')],
+    tests: [test('src/api/calls/live-calls.test.ts', 'counts by direction, 0 when there are none')],
   },
   {
     section: 'Versioning',

@@ -9,6 +9,7 @@ import type { RegisteredPhone } from '../../src/api/define/context.ts'
 import type { OperatorRules } from '../../src/api/define/operator-rules.ts'
 import type { LiveCall } from '../../src/calls/calls.ts'
 import type { JournalEvent } from '../../src/calls/journal.ts'
+import type { CallRequest } from '../../src/calls/outbound/order.ts'
 import type { HttpServer } from '../../src/http/server.ts'
 import { apiKeyPrefix, hashApiKey } from '../../src/lib/api-key.ts'
 import { systemTenancy } from '../../src/lib/caller.ts'
@@ -68,6 +69,8 @@ export interface TestApi extends Pick<StorePlace, 'contents'> {
   readonly journals: Map<string, readonly JournalEvent[]>
   readonly phones: RegisteredPhone[]
   readonly hungUp: string[]
+  /** The calls that were asked for. */
+  readonly placed: CallRequest[]
   /** Sent by the platform. */
   readonly mails: Mail[]
   /** The speech cache: the account of each clip. */
@@ -156,6 +159,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     journals: live.journals,
     phones: live.phones,
     hungUp: live.hungUp,
+    placed: live.placed,
     mails: live.mails,
     clips: live.clips,
     get isReady() {
@@ -288,6 +292,7 @@ function createLiveState() {
   const calls: LiveCall[] = []
   const phones: RegisteredPhone[] = []
   const hungUp: string[] = []
+  const placed: CallRequest[] = []
   const mails: Mail[] = []
   const clips: string[] = []
   const journals = new Map<string, readonly JournalEvent[]>()
@@ -297,6 +302,7 @@ function createLiveState() {
     calls,
     phones,
     hungUp,
+    placed,
     mails,
     clips,
     speechCache: {
@@ -320,6 +326,10 @@ function createLiveState() {
       },
       journal: (account_sid: string, call_sid: string) =>
         find(account_sid, call_sid) === undefined ? undefined : journals.get(call_sid),
+      async place(request: CallRequest) {
+        placed.push(request)
+        return { call_sid: createSid(), call_id: `call-${placed.length}` }
+      },
       async hangUp(account_sid: string, call_sid: string) {
         if (find(account_sid, call_sid) === undefined) return false
         hungUp.push(call_sid)

@@ -65,7 +65,7 @@ export interface SpeechCache {
 
 export interface Services {
   readonly storage: ApiStorage
-  readonly calls: Pick<Calls, 'list' | 'listOfProvider' | 'find' | 'count' | 'journal' | 'hangUp'>
+  readonly calls: Pick<Calls, 'list' | 'listOfProvider' | 'find' | 'count' | 'journal' | 'place' | 'hangUp'>
   readonly bindings: Bindings
   readonly speech: SpeechVendors
   /** What is wrong with an array of verbs, or undefined. */

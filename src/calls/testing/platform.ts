@@ -3,7 +3,7 @@ import { createFakeClock } from '../../lib/fake-clock.ts'
 import type { FakeClock } from '../../lib/fake-clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { silentLogger } from '../../lib/log.ts'
-import type { Authentication } from '../../sip/sip.ts'
+import type { Authentication, Binding, Remote } from '../../sip/sip.ts'
 import type { Calls } from '../calls.ts'
 import { createCalls } from '../engine.ts'
 import type { CallHandlers, CallsOptions } from '../engine.ts'
@@ -24,8 +24,9 @@ import type {
   UnfinishedCall,
 } from '../ports.ts'
 import type { ParseVerbs } from '../verb.ts'
+import type { CallRequest } from '../outbound/order.ts'
 import { clipOf, ScriptedMedia } from './scripted-media.ts'
-import { ScriptedInvite } from './scripted-sip.ts'
+import { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
 import type { ScriptedInviteOptions } from './scripted-sip.ts'
 
 export const account: AccountFacts = {
@@ -156,6 +157,10 @@ export interface Platform {
   /** At whatever address. */
   carriers: readonly CarrierMatch[]
   numbers: readonly NumberFacts[]
+  /** The phones that are registered, by address of record. */
+  readonly phones: Map<string, Binding>
+  /** The INVITEs that were sent. */
+  readonly sent: ScriptedOutgoing[]
   /** How long a text lasts, by default 1 s; throws what a test wants thrown. */
   speak: (text: string) => number
   fetch: (url: string) => number
@@ -169,6 +174,8 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
   const hooks = new ScriptedHooks()
   const media = new ScriptedMedia(clock)
   const lent = new Set<BorrowedClip>()
+  const phones = new Map<string, Binding>()
+  const sent: ScriptedOutgoing[] = []
   let ringing = 0
   const lend = async (lengthMs: () => number): Promise<BorrowedClip> => {
     await Promise.resolve()
@@ -182,10 +189,23 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
       drain: () => undefined,
       host: '127.0.0.1',
       listening: { address: '0.0.0.0', port: 5060 },
+      bindings: {
+        get: (aor) => Promise.resolve(phones.get(aor)),
+        put: () => Promise.resolve(),
+        remove: () => Promise.resolve(),
+        list: () => Promise.resolve([...phones.values()]),
+      },
+      resolve: resolveLiteral,
+      invite(inviteOptions) {
+        const invite = new ScriptedOutgoing(inviteOptions)
+        sent.push(invite)
+        return invite
+      },
     }),
     media,
+    isAllowedAddress: (address) => address.startsWith('192.0.2.'),
     directory: {
-      accountByRealm: () => Promise.resolve(platform.account),
+      accountByRealm: (realm) => Promise.resolve(realm === account.sip_realm ? platform.account : undefined),
       account: () => Promise.resolve(platform.account),
       carriersAt: () => Promise.resolve(platform.carriers),
       carrier: (sid) =>
@@ -234,6 +254,8 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     limits: {},
     carriers: [],
     numbers: [],
+    phones,
+    sent,
     speak: () => 1000,
     fetch: () => 1000,
     ring(given = {}) {
@@ -247,6 +269,35 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     },
   }
   return platform
+}
+
+/** Addresses need no look-up, and there are no names. */
+async function resolveLiteral(uri: string): Promise<Remote> {
+  const [, address, port] = /@(\d[\d.]+)(?::(\d+))?/.exec(uri) ?? []
+  if (address === undefined) throw new AppError('sip_unreachable', 'the host of the URI has no address')
+  return { transport: 'udp', address, port: Number(port ?? 5060) }
+}
+
+export const phone: Binding = {
+  aor: 'alice@example.com',
+  contact: 'sip:alice@10.0.0.5:5070',
+  expiresAt: Number.MAX_SAFE_INTEGER,
+  remote: { transport: 'udp', address: '192.0.2.7', port: 40_000 },
+  path: [],
+  callId: 'r1',
+  cseq: 1,
+  userAgent: undefined,
+}
+
+/** A call to Alice's phone that the application runs. */
+export const callRequest: CallRequest = {
+  account_sid: account.account_sid,
+  runs: { application_sid: application.application_sid },
+  to: { type: 'user', name: 'alice', realm: 'example.com' },
+  from: '+4420',
+  headers: [],
+  ringMs: 60_000,
+  notes: [],
 }
 
 /** Lets everything run that waits for nothing but its turn. */

@@ -52,6 +52,8 @@ export class ScriptedSession implements MediaSession {
   readonly port = 26_100
   readonly played: string[] = []
   readonly offers: string[] = []
+  /** To our own offer. */
+  readonly answers: string[] = []
   isHeld = false
   isClosed = false
   readonly #clock: Clock
@@ -75,7 +77,8 @@ export class ScriptedSession implements MediaSession {
     return Promise.resolve('v=0 offer')
   }
 
-  acceptAnswer(): Promise<{ codec: string }> {
+  acceptAnswer(sdp: string): Promise<{ codec: string }> {
+    this.answers.push(sdp)
     return Promise.resolve({ codec: 'PCMU' })
   }
 

@@ -2,7 +2,17 @@
 // It keeps the rules of the stack (one final response, one CANCEL, one BYE) and remembers what was sent.
 import { AppError } from '../../lib/errors.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../../sip/message/message.ts'
-import type { Dialog, DialogListener, IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
+import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
+import type {
+  Dialog,
+  DialogListener,
+  IncomingInvite,
+  InviteOutcome,
+  OutgoingInvite,
+  OutgoingInviteOptions,
+  Remote,
+  Reply,
+} from '../../sip/sip.ts'
 
 export const offer =
   'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 26000 RTP/AVP 0\r\n'
@@ -16,6 +26,20 @@ export function sipRequest(
     kind: 'request',
     method,
     uri: options.uri ?? 'sip:switchhook@127.0.0.1',
+    headers: [...(options.headers ?? []), ...type],
+    body: Buffer.from(options.body ?? ''),
+  }
+}
+
+export function sipResponse(
+  status: number,
+  options: { headers?: readonly HeaderField[]; body?: string | undefined } = {},
+): SipResponse {
+  const type = options.body === undefined ? [] : [{ name: 'content-type', value: 'application/sdp' }]
+  return {
+    kind: 'response',
+    status,
+    reason: reasonPhraseOf(status),
     headers: [...(options.headers ?? []), ...type],
     body: Buffer.from(options.body ?? ''),
   }
@@ -99,6 +123,44 @@ export class ScriptedInvite implements IncomingInvite {
 
   #settle(): void {
     for (const resolve of this.#waiters.splice(0)) resolve()
+  }
+}
+
+/** An INVITE of ours, answered by the test; it ends in 487 once it is cancelled. */
+export class ScriptedOutgoing implements OutgoingInvite {
+  readonly callId: string
+  readonly outcome: Promise<InviteOutcome>
+  readonly options: OutgoingInviteOptions
+  readonly dialog: ScriptedDialog
+  /** The headers of our CANCEL; undefined while there was none. */
+  cancelled: readonly HeaderField[] | undefined
+  readonly #settle: (outcome: InviteOutcome) => void
+
+  constructor(options: OutgoingInviteOptions) {
+    this.options = options
+    this.callId = options.callId ?? 'none'
+    this.dialog = new ScriptedDialog(this.callId)
+    const { promise, resolve } = Promise.withResolvers<InviteOutcome>()
+    this.outcome = promise
+    this.#settle = resolve
+  }
+
+  progress(status: number, body?: string): void {
+    this.options.onProvisional?.(sipResponse(status, { body }))
+  }
+
+  answer(body: string | undefined = offer): void {
+    this.#settle({ kind: 'answered', response: sipResponse(200, { body }), dialog: this.dialog })
+  }
+
+  refuse(status: number, headers: readonly HeaderField[] = []): void {
+    this.#settle({ kind: 'refused', response: sipResponse(status, { headers }) })
+  }
+
+  cancel(headers: readonly HeaderField[] = []): void {
+    if (this.cancelled !== undefined) return
+    this.cancelled = headers
+    this.refuse(487)
   }
 }
 

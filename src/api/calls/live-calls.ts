@@ -1,8 +1,8 @@
 // Live calls of an account: list, look at, count, hang up. What is said of them comes from the call engine.
-import { AppError } from '../lib/errors.ts'
-import { oneOf, whole, word } from './define/described.ts'
-import { choice, text } from './define/fields.ts'
-import { defineRoute, everyone } from './define/route.ts'
+import { AppError } from '../../lib/errors.ts'
+import { oneOf, whole, word } from '../define/described.ts'
+import { choice, text } from '../define/fields.ts'
+import { defineRoute, everyone } from '../define/route.ts'
 
 const required = {
   account_sid: word('The account whose call it is.'),
@@ -151,4 +151,4 @@ export const countCalls = defineRoute({
   handle: async ({ account, services }) => services.calls.count(account.account_sid),
 })
 
-export const callRoutes = [listCalls, getCall, hangUpCall, countCalls]
+export const liveCallRoutes = [listCalls, getCall, hangUpCall, countCalls]

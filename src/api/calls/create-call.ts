@@ -1,0 +1,182 @@
+// Makes a call (calls.md §6.1): what may be asked, and what of it the call engine is told.
+import type { CallRequest } from '../../calls/outbound/order.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Row } from '../../storage/storage.ts'
+import { demandVerbs } from '../define/app-json.ts'
+import type { Services } from '../define/context.ts'
+import { word } from '../define/described.ts'
+import type { Values } from '../define/field.ts'
+import { boolean, integer, json, sid, text } from '../define/fields.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import { host } from '../define/sip-fields.ts'
+import { hook, toHook } from './hook.ts'
+import { headersSchema } from './sip-headers.ts'
+import { headersOf, notServed, target, toTarget } from './target.ts'
+
+// An hour of ringing is nobody's wish, and a day is longer than the platform lets a call last.
+const longestRingSeconds = 3600
+const longestCallSeconds = 86_400
+const longestTag = 65_536
+
+const ofApplication = ' That of the application counts when one is named.'
+const speech = (max: number) =>
+  text({ max }).optional().describe(`Required without an application.${ofApplication}`)
+
+const fields = {
+  from: text({ min: 1, max: 256 }).describe('The calling number.').example('+15550100'),
+  to: target().describe('Whom to call.'),
+  application_sid: sid().optional().describe('The application that runs the call once it is answered.'),
+  call_hook: hook().describe(`Asked for verbs when the call is answered.${ofApplication}`),
+  call_status_hook: hook().describe(`Told about every change of the call.${ofApplication}`),
+  app_json: text({ max: 262_144, anyCharacters: true })
+    .optional()
+    .describe(`JSON text: verbs to run instead of asking \`call_hook\`.${ofApplication}`)
+    .example('[{"verb":"say","text":"Hello."}]'),
+  speech_synthesis_vendor: speech(64),
+  speech_synthesis_language: speech(64),
+  speech_synthesis_voice: speech(256),
+  speech_recognizer_vendor: speech(64),
+  speech_recognizer_language: speech(64),
+  callerName: text({ max: 128 }).optional().describe('The display name of the caller.'),
+  fromHost: host({ max: 255 }).optional().describe('The host of the From header.'),
+  headers: json<Record<string, string | number>>(headersSchema)
+    .optional()
+    .describe('Added to the INVITE; of a name that the target has too, that one counts.'),
+  tag: json().optional().describe('customerData of every hook of the call.'),
+  timeout: integer({ min: 1, max: longestRingSeconds })
+    .default(60)
+    .describe('Seconds it may ring before it is given up.'),
+  timeLimit: integer({ min: 1, max: longestCallSeconds })
+    .optional()
+    .describe('Seconds it may last once it is answered.'),
+  trunk: text({ max: 64 }).optional().describe('As `to.trunk`.'),
+  answerOnBridge: boolean()
+    .optional()
+    .describe('Taken, and of no effect: a call of its own has no other leg.'),
+  amd: json().optional().describe('Not served yet: refused.'),
+  dual_streams: boolean().optional().describe('Not served yet: refused when true.'),
+  sipRequestWithinDialogHook: hook().describe('Not served yet: taken, and never asked.'),
+  referHook: hook().describe('Not served yet: taken, and never asked.'),
+} as const
+
+type Body = Values<typeof fields>
+
+export const createCall = defineRoute({
+  method: 'POST',
+  path: '/Accounts/{AccountSid}/Calls',
+  access: everyone,
+  operationId: 'createCall',
+  tag: 'Calls',
+  summary: 'Makes a call.',
+  description:
+    'Answers when the INVITE is out. Whether the call is answered, busy or fails, also by a rule of the platform before any ' +
+    'INVITE, is told to the status hook and in the record of the call. Targets of type `teams` are not served yet.',
+  body: fields,
+  reply: {
+    status: 201,
+    description: 'The call is made.',
+    component: 'CreatedCall',
+    schema: {
+      type: 'object',
+      properties: {
+        sid: word('The call_sid.'),
+        callId: word('The Call-ID of the INVITE.'),
+      },
+      required: ['sid', 'callId'],
+    },
+  },
+  errors: ['not_served', 'no_application', 'account_inactive', 'stopping', 'overloaded'],
+  async handle({ account, body, rows, services }) {
+    const { application_sid } = body
+    if (typeof application_sid === 'string') {
+      const application = await rows.applications.find(application_sid)
+      if (application?.account_sid !== account.account_sid)
+        throw new AppError('bad_request', 'application_sid names no application of the account')
+    }
+    const { call_sid, call_id } = await services.calls.place(toRequest(body, account, services))
+    return { sid: call_sid, callId: call_id }
+  },
+})
+
+function toRequest(
+  body: Body,
+  { account_sid, sip_realm: realm }: Row<'accounts'>,
+  services: Pick<Services, 'verbsFault'>,
+): CallRequest {
+  const { from, to, trunk, callerName, timeout = 60, timeLimit } = body
+  refuseUnserved(body)
+  const tag = toTag(body.tag)
+  const fromHost = to.from?.host ?? body.fromHost
+  return {
+    account_sid,
+    runs: runsOf(body, account_sid, services),
+    to: toTarget(to, { realm, trunk }),
+    from,
+    ...(to.from?.user === undefined ? {} : { fromUser: to.from.user }),
+    ...(isGiven(fromHost) ? { fromHost } : {}),
+    ...(isGiven(callerName) ? { callerName } : {}),
+    headers: headersOf(body.headers, to),
+    ...(tag === undefined ? {} : { tag }),
+    ringMs: timeout * 1000,
+    ...(isGiven(timeLimit) ? { maxCallMs: timeLimit * 1000 } : {}),
+    notes: (['sipRequestWithinDialogHook', 'referHook'] as const)
+      .filter((name) => isGiven(body[name]))
+      .map((name) => `${name} is not served yet and will not be asked`),
+  }
+}
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null
+}
+
+/** What would change how the call goes is refused rather than left out. */
+function refuseUnserved({ amd, dual_streams }: Body): void {
+  if (isGiven(amd)) throw notServed('amd')
+  if (dual_streams === true) throw notServed('dual_streams')
+}
+
+function toTag(tag: object | null | undefined): object | undefined {
+  if (!isGiven(tag)) return undefined
+  if (JSON.stringify(tag).length > longestTag)
+    throw new AppError('bad_request', `tag must have at most ${longestTag} characters`)
+  return tag
+}
+
+const speechFields = [
+  'speech_synthesis_vendor',
+  'speech_synthesis_language',
+  'speech_synthesis_voice',
+  'speech_recognizer_vendor',
+  'speech_recognizer_language',
+] as const
+
+function runsOf(
+  body: Body,
+  account_sid: string,
+  { verbsFault }: Pick<Services, 'verbsFault'>,
+): CallRequest['runs'] {
+  const { application_sid, app_json = null } = body
+  if (isGiven(application_sid)) return { application_sid }
+  const call_hook = toHook(body.call_hook)
+  if (call_hook === null && app_json === null)
+    throw new AppError('bad_request', 'application_sid, call_hook or app_json is required')
+  for (const name of speechFields)
+    if (!isGiven(body[name])) throw new AppError('bad_request', `${name} is required without application_sid`)
+  if (app_json !== null) demandVerbs(app_json, verbsFault)
+  return {
+    script: {
+      account_sid,
+      call_hook,
+      call_status_hook: toHook(body.call_status_hook),
+      app_json,
+      speech_synthesis_vendor: body.speech_synthesis_vendor ?? null,
+      speech_synthesis_language: body.speech_synthesis_language ?? null,
+      speech_synthesis_voice: body.speech_synthesis_voice ?? null,
+      speech_synthesis_label: null,
+      speech_recognizer_vendor: body.speech_recognizer_vendor ?? null,
+      speech_recognizer_language: body.speech_recognizer_language ?? null,
+      speech_recognizer_label: null,
+      env_vars: null,
+    },
+  }
+}

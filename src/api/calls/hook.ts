@@ -1,0 +1,22 @@
+// A hook of one call: it lives with the call and is no record.
+import type { Hook } from '../../calls/ports.ts'
+import { createField } from '../define/field.ts'
+import type { Field } from '../define/field.ts'
+import { webhook } from '../define/fields.ts'
+import type { HookInput } from '../define/fields.ts'
+
+/** An object, or the URL alone. */
+export function hook(): Field<HookInput | null, 'optional'> {
+  const { facts } = webhook({ empty: 'clears', showsSid: false }).optional()
+  return createField({
+    ...facts,
+    kind: 'plain',
+    normalize: (value) => facts.normalize?.(typeof value === 'string' ? { url: value } : value),
+  })
+}
+
+export function toHook(input: HookInput | null | undefined): Hook | null {
+  if (input === undefined || input === null) return null
+  const { url, method = 'POST', username = null, password = null } = input
+  return { url, method, username, password }
+}

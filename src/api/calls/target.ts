@@ -1,0 +1,151 @@
+// Whom a call is to reach, as clients write it (calls.md §5.5), and what of it the call engine is told.
+import type { CallRequest, Target } from '../../calls/outbound/order.ts'
+import { parseTargetUri } from '../../calls/outbound/target-uri.ts'
+import { AppError } from '../../lib/errors.ts'
+import { oneOf } from '../define/described.ts'
+import { createField, plainFacts } from '../define/field.ts'
+import type { Field } from '../define/field.ts'
+import { text } from '../define/fields.ts'
+import { host, sipWord } from '../define/sip-fields.ts'
+import { headersSchema, toSipHeaders } from './sip-headers.ts'
+
+export interface TargetInput {
+  readonly type: 'phone' | 'user' | 'sip' | 'teams'
+  readonly number?: string
+  readonly name?: string
+  readonly sipUri?: string
+  readonly trunk?: string
+  readonly auth?: { readonly username: string; readonly password: string }
+  readonly from?: { readonly user?: string; readonly host?: string }
+  readonly headers?: Readonly<Record<string, string | number>>
+  readonly proxy?: string
+  readonly overrideTo?: string
+  readonly tenant?: string
+  readonly vmail?: boolean
+}
+
+// As long as a number that routes are matched with may be: see lcrs/dial-pattern.ts.
+const longestNumber = 132
+const credential = text({ min: 1, max: 255 }).facts.schema
+
+export function target(): Field<TargetInput> {
+  return createField({
+    ...plainFacts,
+    schema: {
+      type: 'object',
+      required: ['type'],
+      properties: {
+        type: oneOf(['phone', 'user', 'sip', 'teams'], 'What it is; `teams` is not served yet.'),
+        number: { ...sipWord({ max: longestNumber }).facts.schema, description: 'Of a phone.' },
+        name: {
+          ...sipWord({ max: 255 }).facts.schema,
+          description: 'Of a registered user: without a realm, or with that of the account.',
+        },
+        sipUri: { ...sipWord({ max: 1024 }).facts.schema, description: 'A SIP URI over UDP or TCP.' },
+        trunk: { ...text({ max: 64 }).facts.schema, description: 'The name of the carrier for a phone.' },
+        auth: {
+          type: 'object',
+          required: ['username', 'password'],
+          properties: {
+            username: { ...credential, description: 'Sent in the clear.' },
+            password: { ...credential, description: 'Never sent: it goes into the digest.' },
+          },
+          description: 'Answers the challenge of a carrier or of a SIP URI.',
+        },
+        from: {
+          type: 'object',
+          properties: {
+            user: { ...sipWord({ max: 255 }).facts.schema, description: 'In place of `from`.' },
+            host: { ...host({ max: 255 }).facts.schema, description: 'In place of `fromHost`.' },
+          },
+          description: 'What the From header says in place of `from` and `fromHost`.',
+        },
+        headers: headersSchema,
+        proxy: { ...sipWord({ max: 255 }).facts.schema, description: 'Where a SIP URI is asked for first.' },
+        overrideTo: { type: 'string', maxLength: 255, description: 'Not served yet.' },
+        tenant: { type: 'string', maxLength: 255, description: 'Of Teams: not served yet.' },
+        vmail: { type: 'boolean', description: 'Of Teams: not served yet.' },
+      },
+    },
+    normalize: withoutNulls,
+    example: { type: 'phone', number: '+15550100' },
+  })
+}
+
+/** Clients send every member of their form, those without a value as null. */
+function withoutNulls(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
+}
+
+export interface TargetContext {
+  /** SIP realm of the account. */
+  readonly realm: string | null
+  /** The carrier named beside the target, where newer clients name it. */
+  readonly trunk: string | null | undefined
+}
+
+/** Throws AppError bad_request or not_served naming the member. */
+export function toTarget(input: TargetInput, { realm, trunk }: TargetContext): Target {
+  const { type, auth } = input
+  if (input.overrideTo !== undefined) throw notServed('to.overrideTo')
+  const withAuth = auth === undefined ? {} : { auth }
+  switch (type) {
+    case 'phone': {
+      if (input.proxy !== undefined) throw notServed('to.proxy of a phone')
+      const carrier = input.trunk ?? trunk ?? undefined
+      const number = demand(input.number, 'to.number', 'phone')
+      return { type, number, ...(carrier === undefined ? {} : { trunk: carrier }), ...withAuth }
+    }
+    case 'user':
+      return { type, ...toUser(demand(input.name, 'to.name', 'user'), realm) }
+    case 'sip': {
+      const sipUri = toSipUri(demand(input.sipUri, 'to.sipUri', 'sip'), 'to.sipUri')
+      const { proxy } = input
+      return { type, sipUri, ...(proxy === undefined ? {} : { proxy: toProxy(proxy) }), ...withAuth }
+    }
+    case 'teams':
+      throw notServed('to.type "teams"')
+    default:
+      return type satisfies never
+  }
+}
+
+/** The headers of the INVITE: those of the target before those of the call. */
+export function headersOf(
+  ofCall: Readonly<Record<string, unknown>> | null | undefined,
+  { headers }: TargetInput,
+): CallRequest['headers'] {
+  const own = toSipHeaders(headers, 'to.headers')
+  const others = toSipHeaders(ofCall ?? undefined, 'headers')
+  return [...others.filter(({ name }) => own.every((field) => field.name !== name)), ...own]
+}
+
+function demand(value: string | undefined, name: string, type: string): string {
+  if (value === undefined || value === '')
+    throw new AppError('bad_request', `${name} is required with to.type "${type}"`)
+  return value
+}
+
+function toUser(text: string, realm: string | null): { name: string; realm: string } {
+  if (realm === null) throw new AppError('bad_request', 'to.type "user" needs a SIP realm of the account')
+  const at = text.lastIndexOf('@')
+  if (at === -1) return { name: text, realm }
+  if (text.slice(at + 1).toLowerCase() !== realm)
+    throw new AppError('bad_request', 'to.name must be of the SIP realm of the account')
+  return { name: text.slice(0, at), realm }
+}
+
+function toSipUri(text: string, name: string): string {
+  parseTargetUri(text, name)
+  return text
+}
+
+/** A proxy may also be named by its host alone. */
+function toProxy(text: string): string {
+  return toSipUri(/^sips?:/i.test(text) ? text : `sip:${text}`, 'to.proxy')
+}
+
+export function notServed(what: string): AppError {
+  return new AppError('not_served', `${what} is not served yet`)
+}

@@ -1,0 +1,15 @@
+// JSON text of verbs, as applications and calls carry it.
+import { AppError } from '../../lib/errors.ts'
+import type { Services } from './context.ts'
+
+/** Throws AppError bad_request naming what is wrong with it. */
+export function demandVerbs(app_json: string, verbsFault: Services['verbsFault']): void {
+  let verbs: unknown
+  try {
+    verbs = JSON.parse(app_json)
+  } catch (cause) {
+    throw new AppError('bad_request', 'app_json must be JSON text', { cause })
+  }
+  const fault = verbsFault(verbs)
+  if (fault !== undefined) throw new AppError('bad_request', `app_json: ${fault}`)
+}

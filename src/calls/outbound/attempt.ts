@@ -1,0 +1,13 @@
+// One place an INVITE of ours may go to, and what stands in it.
+import type { OutgoingInviteOptions, Remote } from '../../sip/sip.ts'
+
+export interface Attempt {
+  /** What the call record calls the way out: a carrier's name, `user` or `sipUri` (calls.md §8). */
+  readonly trunk: string
+  readonly invite: Pick<
+    OutgoingInviteOptions,
+    'uri' | 'to' | 'from' | 'contactUser' | 'headers' | 'routes' | 'credentials'
+  >
+  /** Where the request is sent. Rejects with AppError when there is no such place, or none that may be called. */
+  readonly destination: () => Promise<Remote>
+}

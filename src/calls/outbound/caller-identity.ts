@@ -1,0 +1,23 @@
+// Who calls, as the INVITE says it (calls.md §3.8).
+import { serializeNameAddr } from '../../sip/message/name-addr.ts'
+import { noParams } from '../../sip/message/params.ts'
+import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
+import type { Attempt } from './attempt.ts'
+import type { CallOrder } from './order.ts'
+
+export type CallerOrder = Pick<CallOrder, 'from' | 'fromUser' | 'fromHost' | 'callerName' | 'headers'>
+
+/** `host` is what From says when the order names none. */
+export function callerFields(
+  order: CallerOrder,
+  host: string,
+): Pick<Attempt['invite'], 'from' | 'contactUser' | 'headers'> {
+  const { from, fromUser = from, headers } = order
+  return { from: fromOf(order, host), contactUser: fromUser, headers }
+}
+
+function fromOf({ from, fromUser = from, callerName, fromHost }: CallerOrder, host: string): string {
+  const uri = `sip:${escapeUser(fromUser)}@${fromHost ?? serializeHostPort({ host })}`
+  const isNamed = callerName !== undefined && callerName !== ''
+  return serializeNameAddr({ ...(isNamed ? { displayName: callerName } : {}), uri, params: noParams })
+}

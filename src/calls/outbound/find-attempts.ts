@@ -1,0 +1,110 @@
+// Where a call of ours goes, by the type of its target (calls.md §3.6): the places to try, the first one first.
+import { AppError } from '../../lib/errors.ts'
+import { escapeUser, serializeUri } from '../../sip/message/uri.ts'
+import type { Remote } from '../../sip/sip.ts'
+import type { CallServices } from '../call-services.ts'
+import type { JournalWriter } from '../journal-writer.ts'
+import type { Attempt } from './attempt.ts'
+import { callerFields } from './caller-identity.ts'
+import type { CallOrder, Target } from './order.ts'
+import { parseTargetUri } from './target-uri.ts'
+
+export interface Search {
+  readonly order: CallOrder
+  readonly services: CallServices
+  readonly journal: JournalWriter
+}
+
+/** Throws AppError when there is no place to try. */
+export function findAttempts(search: Search): Promise<readonly Attempt[]> {
+  const { to } = search.order
+  switch (to.type) {
+    case 'user':
+      return toUser(to, search)
+    case 'sip':
+      return toSipUri(to, search)
+    case 'phone':
+      throw new AppError('no_carrier', 'no carrier takes calls to this number')
+    default:
+      return to satisfies never
+  }
+}
+
+type TargetOf<T extends Target['type']> = Extract<Target, { readonly type: T }>
+
+async function toUser(
+  { name, realm }: TargetOf<'user'>,
+  { order, services, journal }: Search,
+): Promise<readonly Attempt[]> {
+  const { directory, sip } = services
+  const aor = `${name}@${realm}`
+  const client = await directory.client(order.account.account_sid, name)
+  // A client that was switched off keeps its binding until it expires.
+  const binding = client?.is_active === true ? await sip().bindings.get(aor) : undefined
+  const outcome = binding === undefined ? `${aor} is not registered` : `${aor} at ${placeOf(binding.remote)}`
+  journal.note({ type: 'decision', rule: 'registrar', outcome })
+  if (binding === undefined) throw new AppError('user_not_registered', `${aor} is not registered`)
+  return [
+    {
+      trunk: 'user',
+      invite: {
+        ...callerFields(order, sip().host),
+        uri: binding.contact,
+        to: `sip:${escapeUser(name)}@${realm}`,
+        routes: binding.path,
+      },
+      // Where the phone registered from: its Contact may be an address behind NAT.
+      destination: () => Promise.resolve(binding.remote),
+    },
+  ]
+}
+
+async function toSipUri(
+  { sipUri, proxy, auth }: TargetOf<'sip'>,
+  { order, services }: Search,
+): Promise<readonly Attempt[]> {
+  const { sip, directory } = services
+  const uri = parseTargetUri(sipUri, 'to.sipUri')
+  if ((await directory.accountByRealm(uri.host)) !== undefined) throw loop()
+  // What a URI says of headers is not for the start line (RFC 3261 §19.1.1).
+  const text = serializeUri({ ...uri, headers: new Map() })
+  return [
+    {
+      trunk: 'sipUri',
+      invite: {
+        ...callerFields(order, sip().host),
+        uri: text,
+        to: text,
+        ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
+        ...(auth === undefined ? {} : { credentials: auth }),
+      },
+      destination: () => guarded(proxy ?? text, services),
+    },
+  ]
+}
+
+/** RFC 3261 §16.12.1.1: a proxy that is named without lr would have the Request-URI rewritten. */
+function toLooseRoute(proxy: string): string {
+  const uri = parseTargetUri(proxy, 'to.proxy')
+  return serializeUri({ ...uri, headers: new Map(), params: new Map([...uri.params, ['lr', undefined]]) })
+}
+
+/** The address is looked at after the name was looked up, and is the one that is used: no second look-up can differ. */
+async function guarded(uri: string, { sip, isAllowedAddress }: CallServices): Promise<Remote> {
+  const { host, listening } = sip()
+  const remote = await sip().resolve(uri)
+  if (!isAllowedAddress(remote.address))
+    throw new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
+  if (remote.port === listening.port && [host, listening.address].includes(remote.address)) throw loop()
+  return remote
+}
+
+function loop(): AppError {
+  return new AppError('loop_detected', 'the SIP URI leads back into this platform', {
+    cure: 'Call a registered phone with a target of type user.',
+  })
+}
+
+export function placeOf({ transport, address, port }: Remote): string {
+  return `${transport}:${address}:${port}`
+}

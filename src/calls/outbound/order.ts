@@ -1,0 +1,100 @@
+// What a call that the platform makes is made of: whom to call, as whom, and what runs it once it is answered.
+import { AppError } from '../../lib/errors.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
+import type { AccountFacts, CallScript, Directory } from '../ports.ts'
+
+export interface Credentials {
+  readonly username: string
+  readonly password: string
+}
+
+export type Target =
+  | {
+      readonly type: 'phone'
+      readonly number: string
+      /** Name of the carrier to use; an unknown one counts as none. */
+      readonly trunk?: string
+      readonly auth?: Credentials
+    }
+  /** `name`, a SIP client of the account; `realm` is the account's own. */
+  | { readonly type: 'user'; readonly name: string; readonly realm: string }
+  | {
+      readonly type: 'sip'
+      readonly sipUri: string
+      /** A SIP URI: where the request is sent first. */
+      readonly proxy?: string
+      readonly auth?: Credentials
+    }
+
+/** What both the request and the order say. */
+interface CallWishes {
+  readonly to: Target
+  readonly from: string
+  /** What the From header says instead of `from`. */
+  readonly fromUser?: string
+  readonly fromHost?: string
+  readonly callerName?: string
+  readonly headers: readonly HeaderField[]
+  /** The customerData of every payload. */
+  readonly tag?: object
+  /** How long it may ring. */
+  readonly ringMs: number
+  /** How long it may last once it is answered; the platform's own limit holds besides. */
+  readonly maxCallMs?: number
+  /** What was asked for and is not served, in sentences for the journal. */
+  readonly notes: readonly string[]
+}
+
+/** As a client asks for it. */
+export interface CallRequest extends CallWishes {
+  readonly account_sid: string
+  readonly runs: { readonly application_sid: string } | { readonly script: CallScript }
+}
+
+/** With everything looked up. */
+export interface CallOrder extends CallWishes {
+  readonly account: AccountFacts
+  /** Undefined when the client gave hooks of its own. */
+  readonly application_sid: string | undefined
+  readonly script: CallScript
+}
+
+/** Throws AppError when there is no such account or application, or one that cannot run a call. */
+export async function toOrder(
+  { account_sid, runs, ...wishes }: CallRequest,
+  directory: Pick<Directory, 'account' | 'application'>,
+): Promise<CallOrder> {
+  const account = await directory.account(account_sid)
+  if (account === undefined) throw new AppError('not_found', 'no such account')
+  if (!account.is_active) throw new AppError('account_inactive', 'Account exists but is inactive')
+  if ('script' in runs) return { ...wishes, account, application_sid: undefined, script: usable(runs.script) }
+  const { application_sid } = runs
+  const application = await directory.application(account_sid, application_sid)
+  if (application === undefined)
+    throw new AppError('bad_request', 'application_sid names no application of the account')
+  return { ...wishes, account, application_sid, script: usable(application) }
+}
+
+function usable(script: CallScript): CallScript {
+  const { app_json, call_hook } = script
+  if (app_json !== null) return script
+  if (call_hook === null)
+    throw new AppError('no_application', 'the application has neither a call hook nor app_json')
+  if (/^wss?:/i.test(call_hook.url))
+    throw new AppError('not_served', 'a call hook over WebSocket is not served yet')
+  return script
+}
+
+/** The called party as hooks and records name it (calls.md §1.3). */
+export function calledPartyOf(to: Target): string {
+  switch (to.type) {
+    case 'phone':
+      return to.number
+    case 'user':
+      return `${to.name}@${to.realm}`
+    case 'sip':
+      return to.sipUri
+    default:
+      return to satisfies never
+  }
+}

@@ -1,0 +1,423 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../lib/errors.ts'
+import type { PlacedCall } from '../calls.ts'
+import type { JournalEvent } from '../journal.ts'
+import { account, application, callRequest, createPlatform, phone, settle } from '../testing/platform.ts'
+import type { Platform } from '../testing/platform.ts'
+import { parsePlainVerbs } from '../testing/plain-verbs.ts'
+import { sipRequest } from '../testing/scripted-sip.ts'
+import type { ScriptedOutgoing } from '../testing/scripted-sip.ts'
+import type { CallRequest } from './order.ts'
+
+function platformWith(verbs: unknown): Platform {
+  const platform = createPlatform(parsePlainVerbs)
+  platform.hooks.on('/call', verbs)
+  platform.phones.set(phone.aor, phone)
+  return platform
+}
+
+interface Placed extends PlacedCall {
+  readonly platform: Platform
+  readonly invite: ScriptedOutgoing
+  readonly journal: () => readonly JournalEvent[]
+}
+
+/** A call whose INVITE is out. */
+async function place(
+  changes: Partial<CallRequest> = {},
+  verbs: unknown = [{ verb: 'speak' }],
+): Promise<Placed> {
+  const platform = platformWith(verbs)
+  const placed = await platform.calls.place({ ...callRequest, ...changes })
+  const [invite] = platform.sent
+  if (invite === undefined) throw new Error('no INVITE was sent')
+  const journal = () => platform.calls.journal(account.account_sid, placed.call_sid) ?? []
+  return { ...placed, platform, invite, journal }
+}
+
+const sipUri = (text: string): Partial<CallRequest> => ({ to: { type: 'sip', sipUri: text } })
+
+describe('a call that is placed', () => {
+  it('rings, is answered, runs the application and leaves one record', async () => {
+    const { platform, invite, call_sid, call_id } = await place()
+    expect(platform.hooks.asked).toEqual([])
+    invite.progress(180)
+    expect(platform.calls.count(account.account_sid)).toEqual({ inbound: 0, outbound: 1 })
+    invite.answer()
+    await settle()
+    expect(platform.hooks.payloadsOf('/call')).toMatchObject([
+      {
+        call_sid,
+        call_id,
+        direction: 'outbound',
+        call_status: 'in-progress',
+        from: '+4420',
+        to: 'alice@example.com',
+        caller_name: '',
+        application_sid: application.application_sid,
+      },
+    ])
+    expect(platform.hooks.payloadsOf('/call')[0]).not.toHaveProperty('sip')
+    expect(platform.hooks.payloadsOf('/call')[0]).not.toHaveProperty('originating_sip_ip')
+    platform.clock.advance(1000)
+    await settle()
+    expect(platform.store.statuses).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
+    expect(platform.store.notifications.at(-1)).toMatchObject({
+      duration: 1,
+      call_termination_by: 'jambonz',
+      direction: 'outbound',
+    })
+    expect(platform.store.records).toMatchObject([
+      {
+        call_sid,
+        sip_call_id: call_id,
+        direction: 'outbound',
+        answered: true,
+        from: '4420',
+        to: 'alice@example.com',
+        trunk: 'user',
+        remote_host: phone.remote.address,
+        duration: 1,
+        termination_reason: 'caller hungup',
+      },
+    ])
+    expect(invite.dialog.sentBye).toEqual([])
+    expect(platform.media.openSessions).toBe(0)
+    expect(platform.clock.pending).toBe(0)
+  })
+
+  it('goes to where the phone registered from, with an offer of ours', async () => {
+    const { invite, call_id } = await place({
+      callerName: 'The Office',
+      fromHost: 'pbx.example.org',
+      headers: [{ name: 'x-campaign', value: '7' }],
+    })
+    expect(invite.options).toMatchObject({
+      uri: phone.contact,
+      to: 'sip:alice@example.com',
+      from: '"The Office" <sip:+4420@pbx.example.org>',
+      contactUser: '+4420',
+      callId: call_id,
+      destination: phone.remote,
+      headers: [{ name: 'x-campaign', value: '7' }],
+      body: { type: 'application/sdp', content: 'v=0 offer' },
+    })
+  })
+
+  it('is hung up by the far end: completed, by the called party', async () => {
+    const { platform, invite } = await place()
+    invite.answer()
+    await settle()
+    invite.dialog.hangUp([{ name: 'reason', value: 'Q.850 ; cause=16' }])
+    await settle()
+    expect(platform.store.notifications.at(-1)).toMatchObject({
+      call_status: 'completed',
+      call_termination_by: 'caller',
+      sip_reason_header: 'Q.850;cause=16',
+    })
+    expect(platform.store.records).toMatchObject([{ termination_reason: 'called party hungup' }])
+  })
+
+  it('carries its tag in every payload', async () => {
+    const { platform, invite } = await place({ tag: { order: 7 } })
+    invite.answer()
+    await settle()
+    for (const payload of [...platform.store.notifications, ...platform.hooks.payloadsOf('/call')])
+      expect(payload['customerData']).toEqual({ order: 7 })
+  })
+
+  it('runs hooks of its own without an application', async () => {
+    const script = { ...application, app_json: '[{"verb":"speak"}]', env_vars: null }
+    const { platform, invite } = await place({ runs: { script } })
+    invite.answer()
+    await settle()
+    expect(platform.media.sessions[0]?.played).toEqual(['/clips/1000'])
+    expect(platform.store.notifications[0]).not.toHaveProperty('application_sid')
+  })
+
+  it.each([
+    ['no list of verbs', { verb: 'speak' }],
+    ['an empty list', []],
+    ['an unknown verb', [{ verb: 'juggle' }]],
+  ])('is hung up with X-Reason when the call hook answers %s', async (_, answer) => {
+    const { platform, invite } = await place({}, answer)
+    invite.answer()
+    await settle()
+    expect(invite.dialog.sentBye).toMatchObject([{ name: 'x-reason' }])
+    expect(platform.store.records).toMatchObject([{ answered: true, termination_reason: 'caller hungup' }])
+  })
+
+  it('takes digits that come as INFO', async () => {
+    const { invite, journal } = await place({}, [{ verb: 'wait', ms: 60_000 }])
+    invite.answer()
+    await settle()
+    const info = sipRequest('INFO', { type: 'application/dtmf-relay', body: 'Signal=5\r\nDuration=100' })
+    expect(await invite.dialog.listener.requested(info)).toEqual({ status: 200 })
+    expect(journal()).toContainEqual(expect.objectContaining({ type: 'digit', digit: '5' }))
+  })
+
+  it('is hung up after its time limit, counted from the answer', async () => {
+    const { platform, invite } = await place({ maxCallMs: 5000 }, [{ verb: 'wait', ms: 60_000 }])
+    platform.clock.advance(30_000)
+    expect(platform.store.statuses).toEqual(['trying'])
+    invite.answer()
+    await settle()
+    platform.clock.advance(5000)
+    await settle()
+    expect(invite.dialog.sentBye).toEqual([{ name: 'x-reason', value: 'Max Call Duration' }])
+    expect(platform.store.records).toMatchObject([{ duration: 5 }])
+  })
+})
+
+describe('the media of a call that is placed', () => {
+  it('is heard before the answer: early-media, and no ringing after it', async () => {
+    const { platform, invite } = await place()
+    invite.progress(180)
+    invite.progress(183, 'v=0 early')
+    invite.progress(180)
+    invite.progress(183, 'v=0 early')
+    await settle()
+    expect(platform.media.sessions[0]?.answers).toEqual(['v=0 early'])
+    invite.answer('v=0 early')
+    await settle()
+    expect(platform.media.sessions[0]?.answers).toEqual(['v=0 early'])
+    expect(platform.store.statuses).toEqual(['trying', 'ringing', 'early-media', 'in-progress'])
+    expect(platform.store.notifications[2]).toMatchObject({ sip_status: 183, sip_reason: 'Session Progress' })
+  })
+
+  it('is that of the 200, which may be another than the early one', async () => {
+    const { platform, invite } = await place()
+    invite.progress(183, 'v=0 early')
+    invite.answer('v=0 final')
+    await settle()
+    expect(platform.media.sessions[0]?.answers).toEqual(['v=0 early', 'v=0 final'])
+  })
+
+  it('is the early one when the 200 has none', async () => {
+    const { platform, invite } = await place()
+    invite.progress(183, 'v=0 early')
+    invite.answer('')
+    await settle()
+    expect(platform.store.statuses.at(-1)).toBe('in-progress')
+  })
+
+  it('that never comes ends the call with X-Reason', async () => {
+    const { platform, invite } = await place()
+    invite.answer('')
+    await settle()
+    expect(invite.dialog.sentBye).toEqual([{ name: 'x-reason', value: 'no answer came to our offer' }])
+    expect(platform.hooks.asked).toEqual([])
+    expect(platform.media.openSessions).toBe(0)
+  })
+
+  it('without a free port fails the call before any INVITE', async () => {
+    const platform = platformWith([])
+    platform.media.failure = { at: 'open', error: new AppError('no_media_port', 'No RTP port is free.') }
+    const { call_sid } = await platform.calls.place(callRequest)
+    expect(platform.sent).toEqual([])
+    expect(platform.store.records).toMatchObject([
+      { call_sid, sip_status: 503, termination_reason: 'failed' },
+    ])
+    expect(platform.store.statuses).toEqual(['failed'])
+  })
+})
+
+describe('a call that is not answered', () => {
+  it.each([
+    [486, 'busy', 'failed'],
+    [600, 'busy', 'failed'],
+    [603, 'busy', 'failed'],
+    [408, 'no-answer', 'failed'],
+    [480, 'no-answer', 'failed'],
+    [487, 'no-answer', 'caller abandoned'],
+    [404, 'failed', 'failed'],
+    [503, 'failed', 'failed'],
+    [302, 'failed', 'failed'],
+  ])('%i is %s, with the Reason header of the response', async (status, call_status, termination_reason) => {
+    const { platform, invite } = await place()
+    invite.refuse(status, [{ name: 'reason', value: 'Q.850 ;cause=17 ; text="busy"' }])
+    await settle()
+    expect(platform.store.notifications.at(-1)).toMatchObject({
+      call_status,
+      sip_status: status,
+      sip_reason_header: 'Q.850;cause=17;text="busy"',
+      call_termination_by: 'caller',
+    })
+    expect(platform.store.records).toMatchObject([
+      { answered: false, sip_status: status, termination_reason },
+    ])
+    expect(platform.media.openSessions).toBe(0)
+    expect(platform.clock.pending).toBe(0)
+  })
+
+  it('is cancelled after its ring time: no-answer 487', async () => {
+    const { platform, invite } = await place({ ringMs: 20_000 })
+    invite.progress(180)
+    platform.clock.advance(19_999)
+    expect(invite.cancelled).toBeUndefined()
+    platform.clock.advance(1)
+    await settle()
+    expect(invite.cancelled).toEqual([{ name: 'x-reason', value: 'Ring Timeout' }])
+    expect(platform.store.notifications.at(-1)).toMatchObject({
+      call_status: 'no-answer',
+      sip_status: 487,
+      call_termination_by: 'jambonz',
+    })
+    expect(platform.store.records).toMatchObject([
+      { sip_status: 487, termination_reason: 'caller abandoned' },
+    ])
+  })
+
+  it('is cancelled by the API, once, and ends once', async () => {
+    const { platform, invite, call_sid } = await place()
+    invite.progress(180)
+    expect(await platform.calls.hangUp(account.account_sid, call_sid)).toBe(true)
+    expect(await platform.calls.hangUp(account.account_sid, call_sid)).toBe(false)
+    await settle()
+    expect(invite.cancelled).toEqual([])
+    expect(platform.store.records).toHaveLength(1)
+    expect(platform.store.statuses).toEqual(['trying', 'ringing', 'no-answer'])
+  })
+
+  it('hears nothing of responses that come after its end', async () => {
+    const { platform, invite, call_sid } = await place()
+    await platform.calls.hangUp(account.account_sid, call_sid)
+    invite.progress(183, 'v=0 late')
+    await settle()
+    expect(platform.store.statuses).toEqual(['trying', 'no-answer'])
+  })
+})
+
+describe('a call to a user', () => {
+  it.each([
+    ['is not registered', (platform: Platform) => platform.phones.clear()],
+    ['is no client', (platform: Platform) => void (platform.client = undefined)],
+    [
+      'was switched off',
+      (platform: Platform) => void (platform.client = { ...platform.client!, is_active: false }),
+    ],
+  ])('who %s fails with 404 and says why', async (_, arrange) => {
+    const platform = platformWith([])
+    arrange(platform)
+    const { call_sid } = await platform.calls.place(callRequest)
+    expect(platform.sent).toEqual([])
+    expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status: 404 }])
+    expect(platform.store.records).toMatchObject([
+      { call_sid, sip_status: 404, termination_reason: 'failed' },
+    ])
+    expect(platform.calls.journal(account.account_sid, call_sid)).toContainEqual(
+      expect.objectContaining({ type: 'refusal', code: 'user_not_registered' }),
+    )
+  })
+})
+
+describe('a call to a SIP URI', () => {
+  it('goes there, without the headers of the URI', async () => {
+    const { platform, invite } = await place(sipUri('sip:bob@192.0.2.9:5080;user=phone?Subject=x'))
+    const uri = 'sip:bob@192.0.2.9:5080;user=phone'
+    expect(invite.options).toMatchObject({
+      uri,
+      to: uri,
+      destination: { transport: 'udp', address: '192.0.2.9', port: 5080 },
+    })
+    invite.refuse(404)
+    await settle()
+    expect(platform.store.records).toMatchObject([{ trunk: 'sipUri', remote_host: '192.0.2.9' }])
+  })
+
+  it('goes by way of its proxy, which is the address that is checked, with its credentials', async () => {
+    const auth = { username: 'u', password: 'p' }
+    const proxy = 'sip:edge@192.0.2.1'
+    const { invite } = await place({ to: { type: 'sip', sipUri: 'sip:bob@b.example', proxy, auth } })
+    expect(invite.options).toMatchObject({
+      uri: 'sip:bob@b.example',
+      routes: ['<sip:edge@192.0.2.1;lr>'],
+      destination: { address: '192.0.2.1' },
+      credentials: auth,
+    })
+  })
+
+  it.each([
+    ['in the network of the platform', 'sip:bob@10.0.0.1', 403, 'sip_refused_address'],
+    ['of a realm of the platform', 'sip:alice@example.com', 482, 'loop_detected'],
+    ['without an address', 'sip:bob@nowhere.example', 480, 'sip_unreachable'],
+    ['of scheme sips', 'sips:bob@192.0.2.9', 501, 'not_served'],
+    ['that is none', 'bob', 400, 'bad_request'],
+  ])('%s is not sent at all', async (_, text, sip_status, code) => {
+    const platform = platformWith([])
+    const { call_sid } = await platform.calls.place({ ...callRequest, ...sipUri(text) })
+    expect(platform.sent).toEqual([])
+    expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status }])
+    expect(platform.calls.journal(account.account_sid, call_sid)).toContainEqual(
+      expect.objectContaining({ type: 'refusal', code }),
+    )
+  })
+})
+
+describe('calls are not placed', () => {
+  it('while the platform stops', async () => {
+    const platform = platformWith([])
+    await platform.calls.drain()
+    await expect(platform.calls.place(callRequest)).rejects.toMatchObject({ code: 'stopping' })
+    expect(platform.store.batches).toEqual([])
+  })
+
+  it('beyond what the platform carries, inbound and outbound together', async () => {
+    const platform = createPlatform(parsePlainVerbs, { maxCalls: 2 })
+    platform.phones.set(phone.aor, phone)
+    platform.hooks.on('/call', [{ verb: 'wait', ms: 60_000 }])
+    platform.ring()
+    await platform.calls.place(callRequest)
+    await expect(platform.calls.place(callRequest)).rejects.toMatchObject({ code: 'overloaded' })
+  })
+
+  it('for an account that was switched off', async () => {
+    const platform = platformWith([])
+    platform.account = { ...account, is_active: false }
+    await expect(platform.calls.place(callRequest)).rejects.toMatchObject({ code: 'account_inactive' })
+  })
+
+  it.each([
+    ['an unknown application', undefined, 'bad_request'],
+    ['one without hook and verbs', { ...application, call_hook: null }, 'no_application'],
+    [
+      'one over WebSocket',
+      { ...application, call_hook: { ...application.call_hook!, url: 'wss://app.test/call' } },
+      'not_served',
+    ],
+  ])('for %s', async (_, found, code) => {
+    const platform = platformWith([])
+    platform.application = found
+    await expect(platform.calls.place(callRequest)).rejects.toMatchObject({ code })
+    expect(platform.store.batches).toEqual([])
+  })
+
+  it('beyond the limit of the account, which counts outbound calls by themselves', async () => {
+    const platform = platformWith([{ verb: 'wait', ms: 60_000 }])
+    platform.limits = { account: 1 }
+    platform.ring()
+    await platform.calls.place(callRequest)
+    await settle()
+    const { call_sid } = await platform.calls.place(callRequest)
+    expect(platform.sent).toHaveLength(1)
+    expect(platform.store.records).toMatchObject([{ call_sid, sip_status: 503, direction: 'outbound' }])
+    expect(platform.store.notifications.at(-1)).toMatchObject({
+      call_status: 'failed',
+      sip_reason: 'Max Account Calls In Progress',
+    })
+  })
+})
+
+describe('when the platform stops', () => {
+  it('ringing calls are cancelled and drained ones awaited', async () => {
+    const { platform, invite } = await place()
+    let isDrained = false
+    const drained = platform.calls.drain().then(() => (isDrained = true))
+    await settle()
+    expect(isDrained).toBe(false)
+    await platform.calls.hangUpAll('the platform is stopping')
+    await drained
+    expect(invite.cancelled).toEqual([{ name: 'x-reason', value: 'the platform is stopping' }])
+    expect(platform.store.records).toMatchObject([{ sip_status: 487 }])
+  })
+})

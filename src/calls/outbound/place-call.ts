@@ -1,0 +1,121 @@
+// A call that the platform makes: from the order to the end of the application that runs it (calls.md §2.3, §3.6).
+// Every way out of here is a status of the leg and its record.
+import { createSid, randomHex } from '../../lib/ids.ts'
+import { toCallHookPayload } from '../call-hook.ts'
+import type { CallServices } from '../call-services.ts'
+import { findRoom } from '../find-room.ts'
+import { JournalWriter } from '../journal-writer.ts'
+import type { StartedFact } from '../journal.ts'
+import { Leg } from '../leg.ts'
+import type { CallsBefore } from '../routing/call-limits.ts'
+import { runApplication } from '../run-application.ts'
+import { StatusReporter } from '../status.ts'
+import { dial } from './dial.ts'
+import type { Line } from './dial.ts'
+import { Dialling } from './dialling.ts'
+import { findAttempts } from './find-attempts.ts'
+import { calledPartyOf } from './order.ts'
+import type { CallOrder } from './order.ts'
+
+export interface OutboundOptions {
+  readonly services: CallServices
+  /** Takes the leg into the registry. */
+  readonly onLeg: (leg: Leg) => void
+  readonly onEnded: (leg: Leg) => void
+  /** What the limits are held against. */
+  readonly callsBefore: (leg: Leg) => CallsBefore
+}
+
+export interface PlacedCall {
+  readonly leg: Leg
+  /** Resolves when the first INVITE is out, or the leg has ended without one. */
+  readonly sent: Promise<void>
+  /** Resolves when the call is over. Never rejects. */
+  readonly done: Promise<void>
+}
+
+export function placeCall(order: CallOrder, options: OutboundOptions): PlacedCall {
+  const dialling = new Dialling(order.ringMs)
+  const leg = openLeg(order, dialling, options)
+  const { promise: sent, resolve: onSent } = Promise.withResolvers<void>()
+  const done = serve(order, { leg, dialling, onSent }, options)
+    .catch((error: unknown) => leg.refuse(error))
+    .finally(onSent)
+  return { leg, sent, done }
+}
+
+function openLeg(order: CallOrder, dialling: Dialling, options: OutboundOptions): Leg {
+  const { services } = options
+  const { clock, node } = services
+  const { application_sid, script, tag } = order
+  const started = toStarted(order, services)
+  const log = services.log.child({ call_sid: started.call_sid })
+  const journal = new JournalWriter(started, services.store, clock)
+  const leg = new Leg({
+    unanswered: dialling,
+    journal,
+    status: new StatusReporter(journal, node()),
+    media: services.media,
+    clock,
+    log,
+    maxCallMs: Math.min(order.maxCallMs ?? services.maxCallMs, services.maxCallMs),
+    onEnded: options.onEnded,
+  })
+  options.onLeg(leg)
+  leg.status.follow(script.call_status_hook)
+  if (application_sid !== undefined) journal.add({ type: 'application', application_sid })
+  if (tag !== undefined) journal.add({ type: 'tagged', data: tag })
+  for (const sentence of order.notes) journal.note({ type: 'note', sentence })
+  journal.commit()
+  log.info({ account_sid: started.account_sid, from: started.from, to: started.to }, 'call began')
+  return leg
+}
+
+function toStarted(order: CallOrder, services: CallServices): StartedFact {
+  const { account, from, to, callerName = '' } = order
+  const { sipAddress, host, apiBaseUrl } = services.node()
+  const called = calledPartyOf(to)
+  return {
+    type: 'started',
+    call_sid: createSid(),
+    account_sid: account.account_sid,
+    service_provider_sid: account.service_provider_sid,
+    direction: 'outbound',
+    from,
+    to: called,
+    caller_name: callerName,
+    calling_number: withoutPlus(from),
+    called_number: withoutPlus(called),
+    sip_call_id: randomHex(16),
+    trace_id: randomHex(16),
+    host,
+    local_sip_address: sipAddress,
+    remote_host: '',
+    trunk: '',
+    service_url: apiBaseUrl ?? `sip:${sipAddress}`,
+    attempted_at: services.clock.now(),
+    is_record_disabled: account.disable_cdrs,
+  }
+}
+
+/** As records of outbound calls have their numbers (calls.md §8). */
+function withoutPlus(number: string): string {
+  return number.replace(/^\+/, '')
+}
+
+async function serve(order: CallOrder, line: Line, options: OutboundOptions): Promise<void> {
+  const { services, callsBefore } = options
+  const { leg } = line
+  const limits = await services.directory.callLimits(order.account)
+  const overLimit = findRoom(leg, limits, callsBefore(leg))
+  if (overLimit !== undefined) return leg.refuseWith(overLimit)
+  const attempts = await findAttempts({ order, services, journal: leg.journal })
+  await dial(attempts, line, services)
+  if (!leg.isAnswered) return
+  const { script } = order
+  const { publicIp } = services.node()
+  const question = (): object =>
+    toCallHookPayload({ facts: leg.journal.facts, application: script, publicIp })
+  await runApplication({ leg, application: script, question }, services)
+  await leg.hangUp()
+}

@@ -1,0 +1,300 @@
+// Calls that the platform makes, over real sockets: to a registered phone that nobody here wrote, and to SIP addresses
+// that ring, refuse, challenge and never answer.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { durationMs, soundSegments, tone, toneSegments, toWav } from '../support/audio.ts'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { startBaresip } from '../support/baresip.ts'
+import { journalOf, provision, recentCalls, startPlatform } from '../support/platform.ts'
+import type { Platform, Tenant } from '../support/platform.ts'
+import { headerOf, startSipp } from '../support/sipp.ts'
+import type { Sipp, SippOptions, SippResult } from '../support/sipp.ts'
+import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+
+const toneHz = 1000
+const toneMs = 1500
+
+interface Placed {
+  readonly sid: string
+  readonly callId: string
+}
+
+let application: Application
+let platform: Platform
+let tenant: Tenant
+
+beforeAll(async () => {
+  application = await startApplication()
+  application.on('/call', { json: [{ verb: 'play', url: application.url('/tone.wav') }, { verb: 'hangup' }] })
+  application.on('/tone.wav', {
+    status: 200,
+    headers: { 'content-type': 'audio/wav' },
+    body: toWav(tone(toneHz, toneMs)),
+  })
+  application.on('/status', { status: 200 })
+  platform = await startPlatform()
+  tenant = await provision(platform.api, { application })
+})
+
+afterAll(async () => {
+  await platform?.remove()
+  await application?.close()
+})
+
+const calls = (): string => `/Accounts/${tenant.account_sid}/Calls`
+
+/** The called party. */
+function startCallee(scenario: string, values: SippOptions['values'] = {}): Promise<Sipp> {
+  return startSipp({ scenario, values, timeoutSeconds: 40 })
+}
+
+function place(to: object, more: object = {}): Promise<Placed> {
+  const { application_sid } = tenant
+  return platform.api.must<Placed>('POST', calls(), { from: '+15550100', to, application_sid, ...more })
+}
+
+const addressOf = ({ port }: Sipp): object => ({ type: 'sip', sipUri: `sip:bob@127.0.0.1:${port}` })
+
+/** What the status hook was told of the call, once it has ended. */
+async function statusesOf({ sid }: Placed): Promise<Record<string, unknown>[]> {
+  const told = (): Record<string, unknown>[] =>
+    application
+      .to('/status')
+      .map(({ body }) => body)
+      .filter((body) => body['call_sid'] === sid)
+  await until(`the end of ${sid}`, () =>
+    told().some(({ call_termination_by }) => call_termination_by !== undefined),
+  )
+  return told()
+}
+
+async function recordOf({ sid }: Placed): Promise<object> {
+  return await until(`the record of ${sid}`, async () => {
+    const own = (await recentCalls(platform.api, tenant.account_sid, 1)).filter(
+      ({ call_sid }) => call_sid === sid,
+    )
+    if (own.length > 1) throw new Error(`${own.length} records for one call`)
+    return own[0]
+  })
+}
+
+const statusWords = (statuses: readonly Record<string, unknown>[]): unknown[] =>
+  statuses.map(({ call_status }) => call_status)
+
+const received = ({ messages }: SippResult, method: string) =>
+  messages.find(({ direction, start }) => direction === 'received' && start.startsWith(`${method} `))
+
+describe.skipIf(isMissing('baresip'))('a call to a registered phone', () => {
+  it('is answered, heard and hung up, and leaves one record', async () => {
+    const phone = await startBaresip({ ...tenant, proxy: platform.sip, answers: 'auto' })
+    try {
+      expect(await phone.registered()).toMatchObject({ ok: true })
+      const placed = await place(
+        { type: 'user', name: tenant.username },
+        { callerName: 'The Office', tag: { order: 7 } },
+      )
+      await phone.events.next('the end of the call', ({ type }) => type === 'CALL_CLOSED', {
+        timeoutMs: 30_000,
+      })
+      const heard = await phone.heard()
+      const [segment] = toneSegments(heard, toneHz)
+      expect(segment).toBeDefined()
+      expect(segment!.endMs - segment!.startMs).toBeGreaterThan(toneMs * 0.8)
+      expect(durationMs(heard)).toBeGreaterThan(toneMs * 0.8)
+      expect(soundSegments(heard).length).toBeGreaterThan(0)
+
+      const statuses = await statusesOf(placed)
+      expect(statusWords(statuses)[0]).toBe('trying')
+      expect(statusWords(statuses).slice(-2)).toEqual(['in-progress', 'completed'])
+      const hook = application.to('/call').find(({ body }) => body['call_sid'] === placed.sid)
+      expect(hook?.body).toMatchObject({
+        direction: 'outbound',
+        call_id: placed.callId,
+        call_status: 'in-progress',
+        from: '+15550100',
+        to: `${tenant.username}@${tenant.realm}`,
+        caller_name: 'The Office',
+        customerData: { order: 7 },
+      })
+      expect(await recordOf(placed)).toMatchObject({
+        sip_call_id: placed.callId,
+        direction: 'outbound',
+        answered: true,
+        sip_status: 200,
+        from: '15550100',
+        trunk: 'user',
+        remote_host: '127.0.0.1',
+        termination_reason: 'caller hungup',
+      })
+    } finally {
+      await phone.stop()
+    }
+  }, 60_000)
+
+  it('that is not registered fails with 404, and the journal names the cure', async () => {
+    const placed = await place({ type: 'user', name: 'nobody' })
+    expect(await statusesOf(placed)).toMatchObject([{ call_status: 'failed', sip_status: 404 }])
+    expect(await recordOf(placed)).toMatchObject({ answered: false, sip_status: 404 })
+    const journal = await journalOf(platform.api, tenant.account_sid, placed.sid)
+    expect(journal).toContainEqual(
+      expect.objectContaining({ code: 'user_not_registered', cure: expect.stringMatching(/\w/) }),
+    )
+  })
+})
+
+describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
+  it('carries who calls, our offer and the headers of the request', async () => {
+    const callee = await startCallee('uas-answer')
+    const placed = await place(addressOf(callee), {
+      callerName: 'The "Office"',
+      fromHost: 'pbx.example.org',
+      headers: { 'X-Campaign': 'spring', Diversion: '<sip:+1@example.org>' },
+    })
+    const result = await callee.finished
+    expect(result.report).toBe('')
+    const invite = received(result, 'INVITE')
+    expect(headerOf(invite, 'From')).toMatch(/^"The \\"Office\\"" <sip:\+15550100@pbx\.example\.org>;tag=/)
+    expect(headerOf(invite, 'Call-ID')).toBe(placed.callId)
+    expect(headerOf(invite, 'Contact')).toBe(`<sip:+15550100@127.0.0.1:${platform.sip.port}>`)
+    expect(headerOf(invite, 'X-Campaign')).toBe('spring')
+    expect(headerOf(invite, 'Diversion')).toBe('<sip:+1@example.org>')
+    expect(invite?.text).toMatch(/m=audio \d+ RTP\/AVP 0 8 101/)
+    expect(statusWords(await statusesOf(placed))).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
+    expect(await recordOf(placed)).toMatchObject({ answered: true, trunk: 'sipUri' })
+    const journal = await journalOf(platform.api, tenant.account_sid, placed.sid)
+    expect(journal.map(({ seq }) => seq)).toEqual(journal.map((_event, index) => index + 1))
+    expect(JSON.stringify(journal)).toContain('SIP/2.0 180 Ringing')
+    expect(journal).toContainEqual(expect.objectContaining({ type: 'media-open', codec: 'PCMA' }))
+  })
+
+  it('that rings and is busy is reported as ringing and busy', async () => {
+    const callee = await startCallee('uas-refuse', {
+      provisional: '180 Ringing',
+      final: '486 Busy Here',
+      header: '',
+    })
+    const placed = await place(addressOf(callee))
+    const statuses = await statusesOf(placed)
+    expect((await callee.finished).report).toBe('')
+    expect(statusWords(statuses)).toEqual(['trying', 'ringing', 'busy'])
+    expect(statuses.at(-1)).toMatchObject({
+      sip_status: 486,
+      sip_reason: 'Busy Here',
+      call_termination_by: 'caller',
+    })
+    expect(statuses.at(-1)).not.toHaveProperty('sip_reason_header')
+    expect(await recordOf(placed)).toMatchObject({ answered: false, sip_status: 486, duration: 0 })
+  })
+
+  it('that is refused is reported with the Reason header of the final response', async () => {
+    const callee = await startCallee('uas-refuse', {
+      provisional: '100 Trying',
+      final: '404 Not Found',
+      header: 'Reason: Q.850 ; cause=1 ; text="Unallocated number"',
+    })
+    const placed = await place(addressOf(callee))
+    const statuses = await statusesOf(placed)
+    expect((await callee.finished).report).toBe('')
+    expect(statusWords(statuses)).toEqual(['trying', 'failed'])
+    expect(statuses.at(-1)).toMatchObject({
+      sip_status: 404,
+      sip_reason_header: 'Q.850;cause=1;text="Unallocated number"',
+    })
+    expect(statuses[0]).not.toHaveProperty('sip_reason_header')
+  })
+
+  it('that nobody answers is cancelled after its ring time', async () => {
+    const callee = await startCallee('uas-cancelled')
+    const placed = await place(addressOf(callee), { timeout: 1 })
+    const statuses = await statusesOf(placed)
+    const result = await callee.finished
+    expect(result.report).toBe('')
+    expect(headerOf(received(result, 'CANCEL'), 'X-Reason')).toBe('Ring Timeout')
+    expect(statusWords(statuses)).toEqual(['trying', 'early-media', 'no-answer'])
+    expect(statuses.at(-1)).toMatchObject({ sip_status: 487, call_termination_by: 'jambonz' })
+    expect(await recordOf(placed)).toMatchObject({
+      sip_status: 487,
+      termination_reason: 'caller abandoned',
+    })
+  })
+
+  it('that is deleted while it rings is cancelled', async () => {
+    const callee = await startCallee('uas-cancelled')
+    const placed = await place(addressOf(callee))
+    await until('the call to be heard', async () => {
+      const call = await platform.api.must(`GET`, `${calls()}/${placed.sid}`)
+      return call['call_status'] === 'early-media'
+    })
+    expect(await platform.api.must('GET', `/Accounts/${tenant.account_sid}/CallCount`)).toMatchObject({
+      outbound: 1,
+    })
+    expect((await platform.api.call('DELETE', `${calls()}/${placed.sid}`)).status).toBe(204)
+    expect((await callee.finished).report).toBe('')
+    expect(statusWords(await statusesOf(placed))).toEqual(['trying', 'early-media', 'no-answer'])
+  })
+
+  it('that asks for a digest gets it', async () => {
+    const auth = { username: 'u1', password: 'p1' }
+    const callee = await startCallee('uas-challenge', auth)
+    const placed = await place({ ...addressOf(callee), auth })
+    expect((await callee.finished).report).toBe('')
+    expect(statusWords(await statusesOf(placed)).at(-1)).toBe('completed')
+    const journal = JSON.stringify(await journalOf(platform.api, tenant.account_sid, placed.sid))
+    expect(journal).toMatch(/Authorization: \[redacted\]/i)
+  })
+
+  it('of a realm of the platform is a loop', async () => {
+    const placed = await place({ type: 'sip', sipUri: `sip:alice@${tenant.realm}` })
+    expect(await statusesOf(placed)).toMatchObject([{ call_status: 'failed', sip_status: 482 }])
+  })
+})
+
+describe.skipIf(isMissing('sipp'))('a call of ours that a killed process leaves behind', () => {
+  it('gets its end and its one record at the next start', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-outbound-'))
+    const [first, callee] = [await startPlatform({ dataDir }), await startCallee('uas-answer')]
+    try {
+      application.on('/wait', { json: [{ verb: 'pause', length: 60 }] })
+      const own = await provision(first.api, {
+        application,
+        fields: { call_hook: { url: application.url('/wait') } },
+      })
+      const { account_sid, application_sid } = own
+      const placed = await first.api.must<Placed>('POST', `/Accounts/${account_sid}/Calls`, {
+        from: '1',
+        to: addressOf(callee),
+        application_sid,
+      })
+      // The answer counts once it is committed, with the notification of it.
+      await application.requests.next(
+        'the answer to be reported',
+        ({ path, body }) =>
+          path === '/status' && body['call_sid'] === placed.sid && body['call_status'] === 'in-progress',
+      )
+      await first.stop('SIGKILL')
+      const second = await startPlatform({ dataDir })
+      try {
+        const records = await recentCalls(second.api, account_sid, 1)
+        expect(records).toMatchObject([
+          {
+            call_sid: placed.sid,
+            direction: 'outbound',
+            answered: true,
+            trunk: 'sipUri',
+            termination_reason: 'platform stopped in mid-call',
+          },
+        ])
+      } finally {
+        await second.stop('SIGKILL')
+      }
+    } finally {
+      await callee.stop()
+      await first.stop('SIGKILL')
+      await rm(dataDir, { recursive: true, force: true })
+    }
+  }, 60_000)
+})
