@@ -36,7 +36,7 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
       revision: () => storage.revision(tables),
       clock,
       lifetimeMs: rememberedMs,
-      maxEntries: maxRemembered,
+      capacity: maxRemembered,
     })
   const carriers = createCarrierDirectory({ rows, remember })
   const accounts = remember<Row<'accounts'>>()

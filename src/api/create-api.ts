@@ -25,6 +25,7 @@ import type { AppEnv } from '../webhooks/app-env.ts'
 import { createCredentialSource } from './credentials.ts'
 import { createRouteBinder } from './define/bind-route.ts'
 import type { ApiStorage, Services } from './define/context.ts'
+import { createListMemo } from './define/list-memo.ts'
 import { freeHand } from './define/operator-rules.ts'
 import type { OperatorRules } from './define/operator-rules.ts'
 import { createShapeCompiler } from './define/shape.ts'
@@ -72,6 +73,7 @@ export function createHttp(options: HttpOptions): HttpServer {
   })
   const services: Services = {
     storage: watchStorage(options.storage, () => authenticator.forget()),
+    lists: createListMemo(options.storage, clock),
     calls: options.calls,
     bindings: options.bindings,
     speech: options.speech,

@@ -10,6 +10,7 @@ import { callDetailRoutes } from './call-details/index.ts'
 import { callRoutes } from './calls/index.ts'
 import { carrierRoutes } from './carriers/index.ts'
 import { clients } from './clients.ts'
+import { ofAccount } from './define/list-route.ts'
 import type { ApiRoute } from './define/route.ts'
 import { forgottenPasswordRoutes } from './forgotten-passwords.ts'
 import { googleCustomVoiceRoutes } from './google-custom-voices.ts'
@@ -34,12 +35,12 @@ export const apiRoutes: readonly ApiRoute[] = [
   apiKeys.listedAt({
     path: '/Accounts/{AccountSid}/ApiKeys',
     operationId: 'listApiKeysOfAccount',
-    where: ({ account }) => ({ account_sid: account?.account_sid }),
+    where: ofAccount,
   }),
   applications.listedAt({
     path: '/Accounts/{AccountSid}/Applications',
     operationId: 'listApplicationsOfAccount',
-    where: ({ account }) => ({ account_sid: account?.account_sid }),
+    where: ofAccount,
   }),
   ...callRoutes,
   ...recentCallRoutes,

@@ -41,6 +41,24 @@ it('a list of many chunks has every record once, in the order of their ids, with
   for (const { name, call_hook } of list) expect(call_hook.url.split('/').at(-1)).toBe(name.slice(2))
 })
 
+it('a list that ends where a chunk ends is whole, and so is one with a record more', async () => {
+  const { account_sid, accountKey } = api.sibling
+  const sids = new Set<string>()
+  // The first chunk has 512 records, the others 128.
+  for (const added of [511, 1, 1, 127, 1]) {
+    await api.storage.transaction(systemTenancy, async ({ applications, webhooks }) => {
+      const { webhook_sid } = await webhooks.insert({ url: 'https://a.example.com', account_sid })
+      const hooks = { call_hook_sid: webhook_sid, call_status_hook_sid: webhook_sid }
+      for (let index = 0; index < added; index += 1) {
+        const made = await applications.insert({ name: `s ${sids.size}`, account_sid, ...hooks })
+        sids.add(made.application_sid)
+      }
+    })
+    const list = (await api.get('/Applications', accountKey)).body as Application[]
+    expect(list.map(({ application_sid }) => application_sid)).toEqual([...sids].sort())
+  }
+})
+
 it('others are answered while a long list goes out', async () => {
   const account = (): Promise<unknown> => api.get(`/Accounts/${api.own.account_sid}`, api.adminKey)
   // Its connection to the database is open from here on.
@@ -54,6 +72,11 @@ it('others are answered while a long list goes out', async () => {
     await Promise.all([list, one])
   }
   expect(firsts).toContain('one')
+})
+
+it('each of several who ask for a long list at once gets all of it', async () => {
+  const answers = await Promise.all([1, 2, 3].map(() => api.get('/Applications', api.own.accountKey)))
+  for (const { body } of answers) expect(body).toHaveLength(count)
 })
 
 it('a page holds what the same part of the list holds', async () => {

@@ -9,7 +9,7 @@ function setUp() {
     revision: () => source.revision,
     clock,
     lifetimeMs: 1000,
-    maxEntries: 2,
+    capacity: 2,
   })
   const load = async (): Promise<string | undefined> => {
     source.loads += 1
@@ -77,6 +77,46 @@ describe('a memo', () => {
     expect(await ask()).toBeUndefined()
     source.value = 'made since'
     expect(await ask()).toBe('made since')
+  })
+
+  it('stays within its bound in what sizes add up to, and does not keep what is larger', async () => {
+    const { clock } = setUp()
+    const loads: string[] = []
+    const memo = createMemo<string>({
+      revision: () => 1,
+      clock,
+      lifetimeMs: 1000,
+      capacity: 10,
+      sizeOf: (value) => value.length,
+    })
+    const ask = async (value: string): Promise<string | undefined> =>
+      memo(value, async () => {
+        loads.push(value)
+        return value
+      })
+    for (const value of ['12345', '12345', 'abcde', '12345', 'eleven long', 'eleven long', 'abcde'])
+      await ask(value)
+    expect(loads).toEqual(['12345', 'abcde', 'eleven long', 'eleven long'])
+    await ask('x')
+    await ask('12345')
+    expect(loads.slice(4)).toEqual(['x', '12345'])
+  })
+
+  it('counts an answer that takes the place of an old one once', async () => {
+    const { clock } = setUp()
+    let loads = 0
+    const memo = createMemo<string>({ revision: () => 1, clock, lifetimeMs: 10, capacity: 2 })
+    const ask = (key: string): Promise<string | undefined> => memo(key, async () => `${key}${++loads}`)
+    await ask('a')
+    for (let round = 0; round < 3; round += 1) {
+      clock.advance(10)
+      await ask('b')
+    }
+    clock.advance(5)
+    await ask('a')
+    const before = loads
+    await Promise.all([ask('a'), ask('b')])
+    expect(loads).toBe(before)
   })
 
   it('stays within its bound', async () => {

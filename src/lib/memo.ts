@@ -1,18 +1,22 @@
 // Remembers what was looked up until something has changed: many calls in a row ask the same questions.
 import type { Clock } from './clock.ts'
 
-export interface MemoOptions {
+export interface MemoOptions<V> {
   /** A number that has risen once anything an answer rests on has changed. */
   readonly revision: () => number
   readonly clock: Clock
   /** How long an answer may be kept at most: what another process changes is not in the revision. */
   readonly lifetimeMs: number
-  readonly maxEntries: number
+  /** How much is kept at most: entries, or what `sizeOf` counts in. */
+  readonly capacity: number
+  /** A value larger than the capacity is not kept. */
+  readonly sizeOf?: (value: V) => number
 }
 
 interface Entry<V> {
   readonly value: V
   readonly until: number
+  readonly size: number
 }
 
 export type Memo<V> = (key: string, load: () => Promise<V | undefined>) => Promise<V | undefined>
@@ -21,25 +25,37 @@ export type Memo<V> = (key: string, load: () => Promise<V | undefined>) => Promi
  * `undefined` is not remembered: nobody can fill the memory with names that do not exist. Of many who ask at once, one
  * loads.
  */
-export function createMemo<V>({ revision, clock, lifetimeMs, maxEntries }: MemoOptions): Memo<V> {
+export function createMemo<V>(options: MemoOptions<V>): Memo<V> {
+  const { revision, clock, lifetimeMs, capacity, sizeOf = () => 1 } = options
   const entries = new Map<string, Entry<V>>()
   const loading = new Map<string, Promise<V | undefined>>()
   let seen = revision()
+  let held = 0
+
+  function forget(): void {
+    entries.clear()
+    held = 0
+  }
 
   async function remember(key: string, load: () => Promise<V | undefined>): Promise<V | undefined> {
     const before = seen
     const value = await load()
     // Read before a change and answered after it: true for this caller, not for the next.
     if (value === undefined || revision() !== before) return value
-    if (entries.size >= maxEntries) entries.clear()
-    entries.set(key, { value, until: clock.monotonic() + lifetimeMs })
+    const size = sizeOf(value)
+    held -= entries.get(key)?.size ?? 0
+    entries.delete(key)
+    if (size > capacity) return value
+    if (held + size > capacity) forget()
+    entries.set(key, { value, until: clock.monotonic() + lifetimeMs, size })
+    held += size
     return value
   }
 
   return async (key, load) => {
     const before = revision()
     if (before !== seen) {
-      entries.clear()
+      forget()
       // Whoever asks from now on must not be answered with what was read before the change.
       loading.clear()
       seen = before

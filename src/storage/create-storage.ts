@@ -53,6 +53,8 @@ export interface PlatformStorage extends Storage {
    * tables, of those only; rows that go with their owner count as changes of the owner's table, traces of use as none.
    */
   revision(tables?: readonly TableName[]): number
+  /** Whether other processes may change rows too: their changes are not in the revision. */
+  readonly isShared: boolean
   readonly calls: Pick<CallStore, 'write' | 'flush' | 'unfinished'>
   readonly outbox: OutboxStore
   readonly journal: Journal
@@ -111,6 +113,7 @@ export function createStorage(options: StorageOptions): PlatformStorage {
   const storage: PlatformStorage = {
     name: 'storage',
     revision: (tables) => revisions.of(tables),
+    isShared: options.databaseUrl !== undefined,
     async start() {
       opened = await openParts(options, change)
       try {
@@ -126,6 +129,8 @@ export function createStorage(options: StorageOptions): PlatformStorage {
       await calls.stop()
       await alerts.stop()
       opened = undefined
+      // Nor is anything known any more that was read before.
+      revisions.raise(undefined)
       await database.close()
     },
     for(tenancy, by) {

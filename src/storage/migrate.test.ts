@@ -606,6 +606,15 @@ describe('lists', () => {
     ['select count(*) from recent_calls where account_sid = ? and answered = 1 and attempted_at > 5', 1],
     ['select * from applications where service_provider_sid = ? and account_sid = ?', 2],
     ['select * from clients where account_sid = ? and username = ?', 2],
+    ...['applications', 'clients'].flatMap((table): [string, number][] => {
+      const key = `${table.slice(0, -1)}_sid`
+      const rest = `${key} > ? order by ${key} limit 512`
+      return [
+        [`select * from ${table} where service_provider_sid = ? and account_sid = ? and ${rest}`, 3],
+        [`select * from ${table} where service_provider_sid = ? and ${rest}`, 2],
+        [`select * from ${table} where ${rest}`, 1],
+      ]
+    }),
     ['select * from api_keys where token_hash = ?', 1],
     ['select * from accounts where sip_realm = ?', 1],
     ['select * from phone_numbers where number = ?', 1],

@@ -9,6 +9,7 @@ import * as carriers from '../../migrations/0004-carriers.ts'
 import * as speech from '../../migrations/0005-speech.ts'
 import * as callCounts from '../../migrations/0006-call-counts.ts'
 import * as numberPatterns from '../../migrations/0007-number-patterns.ts'
+import * as listsInOrder from '../../migrations/0008-lists-in-order.ts'
 import { StorageStartError } from './startup-error.ts'
 import type { Schema } from './tables.ts'
 
@@ -20,6 +21,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0005-speech': speech,
   '0006-call-counts': callCounts,
   '0007-number-patterns': numberPatterns,
+  '0008-lists-in-order': listsInOrder,
 }
 
 export async function migrate(db: Kysely<Schema>, known = migrations): Promise<void> {

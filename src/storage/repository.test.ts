@@ -196,6 +196,66 @@ onEachStore(({ open: openTestStorage }) => {
     })
   })
 
+  describe('list with what its rows point at', () => {
+    const joined = [
+      { column: 'call_hook_sid', names: ['url', 'password'] },
+      { column: 'messaging_hook_sid', names: ['url', 'password'] },
+    ] as const
+
+    it('has their cells beside the row, secrets open, null where nothing is pointed at', async () => {
+      const account = await makeAccount(test.storage)
+      const its = test.storage.for(account.asAccount)
+      const { webhook_sid } = await its.webhooks.insert({ url: 'http://a/', password: 'opened' })
+      const application = await its.applications.insert({ name: 'a', call_hook_sid: webhook_sid })
+      expect(await its.applications.list({ joined, orderBy: ['name'], where: { name: 'a' } })).toEqual([
+        {
+          ...application,
+          'call_hook_sid.url': 'http://a/',
+          'call_hook_sid.password': 'opened',
+          'messaging_hook_sid.url': null,
+          'messaging_hook_sid.password': null,
+        },
+      ])
+    })
+
+    it('has nothing of a row that the tenancy does not see, and still the row that points at it', async () => {
+      const account = await makeAccount(test.storage)
+      const { account_sid, service_provider_sid } = account
+      const system = test.storage.for(systemTenancy)
+      const { webhook_sid } = await system.webhooks.insert({ url: 'http://provider/', service_provider_sid })
+      await system.applications.insert({ name: 'a', account_sid, call_hook_sid: webhook_sid })
+      const urlsSeenBy = async (rows: Repositories): Promise<unknown[]> =>
+        (await rows.applications.list({ joined, where: { account_sid } })).map(
+          (row) => (row as unknown as Record<string, unknown>)['call_hook_sid.url'],
+        )
+      expect(await urlsSeenBy(test.storage.for(account.asAccount))).toEqual([null])
+      const asProvider = { level: 'service_provider', service_provider_sid } as const
+      expect(await urlsSeenBy(test.storage.for(asProvider))).toEqual(['http://provider/'])
+      expect(await urlsSeenBy(test.storage.for({ level: 'admin' }))).toEqual(['http://provider/'])
+    })
+
+    it('goes on after a key within one account, and counts as without', async () => {
+      const account = await makeAccount(test.storage)
+      const its = test.storage.for(account.asAccount)
+      const sids: string[] = []
+      for (const name of ['a', 'b', 'c']) sids.push((await its.applications.insert({ name })).application_sid)
+      sids.sort()
+      const rest = await its.applications.list({
+        joined,
+        orderBy: ['application_sid'],
+        limit: 1,
+        after: sids[0] ?? '',
+      })
+      expect(rest.map(({ application_sid }) => application_sid)).toEqual([sids[1]])
+    })
+
+    it('refuses a column that points at nothing', async () => {
+      await expect(mine.applications.list({ joined: [{ column: 'name', names: ['url'] }] })).rejects.toThrow(
+        /points at no table/,
+      )
+    })
+  })
+
   describe('secrets', () => {
     it('are given back in clear and stand nowhere in what is stored', async () => {
       const planted = 'planted-secret-0123456789'

@@ -8,6 +8,7 @@ import type { ChangeSet } from './change-set.ts'
 import type { BrokenRule, Cell, Cells, Database, Session } from './database.ts'
 import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
 import type { AnyDescriptor, Operation } from './descriptors.ts'
+import { joinShapesOf, openJoined } from './joined-rows.ts'
 import { ownerOf } from './ownership.ts'
 import type { Vault } from './secrets.ts'
 import type { ListOptions, Repositories, Repository, Row, TableName } from './storage.ts'
@@ -96,7 +97,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
 
   async list(options: ListOptions<T> = {}): Promise<Row<T>[]> {
     if (!this.#may('read')) return []
-    const { tenancy, runner } = this.#context
+    const { tenancy, runner, vault } = this.#context
     const { key } = this.#descriptor
     const order: readonly string[] = options.orderBy ?? ['created_at']
     const shape: ListShape = {
@@ -105,6 +106,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
       orderBy: order.includes(key) ? order : [...order, key],
       isPaged: options.limit !== undefined || options.offset !== undefined,
       isAfter: options.after !== undefined,
+      joined: joinShapesOf(this.#descriptor, options.joined ?? [], tenancy),
     }
     const rows = await this.#queries.list(reachOf(tenancy), shape).all(runner.reader, {
       ...reachValues(tenancy),
@@ -113,7 +115,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
       offset: options.offset ?? 0,
       after: options.after,
     })
-    return rows.map((cells) => this.#decode(cells))
+    return rows.map((cells) => this.#decode(openJoined(cells, shape.joined, vault)))
   }
 
   async count(options: Pick<ListOptions<T>, 'where' | 'contains'> = {}): Promise<number> {
@@ -279,12 +281,12 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     row: string,
     change: (vault: Vault, text: string, place: Parameters<Vault['seal']>[1]) => string,
   ): Cells {
-    if (this.#descriptor.secrets.length === 0) return cells
-    const converted = { ...cells }
+    let converted = cells
     for (const column of this.#descriptor.secrets) {
-      const value = converted[column]
-      if (value !== undefined && value !== null)
-        converted[column] = change(this.#context.vault, String(value), { table: this.#table, row, column })
+      const value = cells[column]
+      if (value === undefined || value === null) continue
+      if (converted === cells) converted = { ...cells }
+      converted[column] = change(this.#context.vault, String(value), { table: this.#table, row, column })
     }
     return converted
   }

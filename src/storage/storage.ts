@@ -16,6 +16,17 @@ export interface ListOptions<T extends TableName> {
   readonly offset?: number
   /** Only rows whose key comes after this one; for lists in the order of their keys. */
   readonly after?: string
+  /** What the rows point at, read along with them. */
+  readonly joined?: readonly JoinedRow<T>[]
+}
+
+/**
+ * The row that a reference points at, as far as the tenancy sees it: its cells come with the row that holds it, named
+ * `<column>.<name>`, all of them null where there is no such row.
+ */
+export interface JoinedRow<T extends TableName> {
+  readonly column: keyof Row<T> & string
+  readonly names: readonly string[]
 }
 
 /** Reads and writes one table, and only the rows the tenancy covers: the second wall behind the scopes of the API. */

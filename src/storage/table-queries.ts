@@ -1,9 +1,10 @@
 // The SQL of one table, compiled once per shape and reach. The reach is in every statement: the second wall behind
 // the scopes of the API, which holds when a handler forgets its check.
 import { sql } from 'kysely'
-import type { Kysely } from 'kysely'
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely'
 import type { Tenancy } from '../lib/caller.ts'
 import type { AnyDescriptor } from './descriptors.ts'
+import type { JoinShape } from './joined-rows.ts'
 import { createPreparedCache, rowSlot, slot } from './prepared.ts'
 import type { Prepared, Values } from './prepared.ts'
 import type { Schema } from './tables.ts'
@@ -19,6 +20,7 @@ export interface ListShape {
   readonly isPaged: boolean
   /** Whether rows up to a key are left out. */
   readonly isAfter: boolean
+  readonly joined: readonly JoinShape[]
 }
 
 export interface TableQueries {
@@ -63,40 +65,41 @@ export function createTableQueries(
 ): TableQueries {
   const db = builder as unknown as Kysely<AnyTable>
   const once = createPreparedCache()
-  const { key, owner, isShared } = descriptor
+  const { key } = descriptor
 
-  /** The predicate as pairs of column and slot. A table of the platform has none. */
-  function owned(reach: Reach): [string, never][] {
-    const pairs: [string, never][] = []
-    if (reach !== 'all' && owner.includes('service_provider_sid'))
-      pairs.push(['service_provider_sid', slot('reach_provider')])
-    if (reach === 'account' && owner.includes('account_sid'))
-      pairs.push(['account_sid', slot('reach_account')])
-    return pairs
-  }
+  const owned = (reach: Reach): [string, never][] => ownedBy(descriptor, reach)
 
   /** What the reach may read. */
   function seen(reach: Reach) {
-    let query = db.selectFrom(table)
-    for (const [column, value] of owned(reach))
-      query =
-        isShared && column === 'account_sid'
-          ? query.where((where) => where.or([where(column, '=', value), where(column, 'is', null as never)]))
-          : query.where(column, '=', value)
-    return query
+    return db.selectFrom(table).where((where) => where.and(seenIn(where, table, descriptor, reach)))
   }
 
   function filtered(reach: Reach, { where, contains }: Pick<ListShape, 'where' | 'contains'>) {
     let query = seen(reach)
     for (const { column, isNull } of where)
       query = isNull
-        ? query.where(column, 'is', null as never)
-        : query.where(column, '=', slot(`where_${column}`))
+        ? query.where(`${table}.${column}`, 'is', null as never)
+        : query.where(`${table}.${column}`, '=', slot(`where_${column}`))
     if (contains !== undefined)
       query = query.where(
-        sql<boolean>`lower(${sql.ref(contains)}) like lower(${slot('contains')}) escape '\\'`,
+        sql<boolean>`lower(${sql.ref(`${table}.${contains}`)}) like lower(${slot('contains')}) escape '\\'`,
       )
     return query
+  }
+
+  function listed(reach: Reach, shape: ListShape) {
+    let query = filtered(reach, shape).selectAll(table)
+    for (const { column, table: other, descriptor: theirs, names } of shape.joined)
+      query = query
+        .leftJoin(`${other} as ${column}`, (join) =>
+          join
+            .onRef(`${column}.${theirs.key}`, '=', `${table}.${column}`)
+            .on((on) => on.and(seenIn(on, column, theirs, reach))),
+        )
+        .select(names.map((name) => sql.ref<never>(`${column}.${name}`).as(`${column}.${name}`)))
+    if (shape.isAfter) query = query.where(`${table}.${key}`, '>', slot('after'))
+    for (const column of shape.orderBy) query = query.orderBy(`${table}.${column}`)
+    return shape.isPaged ? query.limit(rowSlot('limit')).offset(rowSlot('offset')) : query
   }
 
   function written(columns: readonly string[], provider: ProviderSource): Record<string, never> {
@@ -128,13 +131,8 @@ export function createTableQueries(
       }),
     list: (reach, shape) =>
       once(
-        `list ${reach} ${describe(shape)} ${shape.orderBy.join()} ${shape.isPaged} ${shape.isAfter}`,
-        () => {
-          let query = filtered(reach, shape).selectAll()
-          if (shape.isAfter) query = query.where(key, '>', slot('after'))
-          for (const column of shape.orderBy) query = query.orderBy(column)
-          return shape.isPaged ? query.limit(rowSlot('limit')).offset(rowSlot('offset')) : query
-        },
+        `list ${reach} ${describe(shape)} ${shape.orderBy.join()} ${shape.isPaged} ${shape.isAfter} ${describeJoins(shape)}`,
+        () => listed(reach, shape),
       ),
     count: (reach, shape) =>
       once(`count ${reach} ${describe(shape)}`, () =>
@@ -162,7 +160,35 @@ export function createTableQueries(
   }
 }
 
+/** The predicate of a reach as pairs of column and slot. A table of the platform has none. */
+function ownedBy({ owner }: AnyDescriptor, reach: Reach): [string, never][] {
+  const pairs: [string, never][] = []
+  if (reach !== 'all' && owner.includes('service_provider_sid'))
+    pairs.push(['service_provider_sid', slot('reach_provider')])
+  if (reach === 'account' && owner.includes('account_sid')) pairs.push(['account_sid', slot('reach_account')])
+  return pairs
+}
+
+/** What the reach may read of a table that a query calls `alias`. */
+function seenIn(
+  where: ExpressionBuilder<AnyTable, string>,
+  alias: string,
+  descriptor: AnyDescriptor,
+  reach: Reach,
+): Expression<SqlBool>[] {
+  return ownedBy(descriptor, reach).map(([column, value]) => {
+    const isOwn = where(`${alias}.${column}`, '=', value)
+    return descriptor.isShared && column === 'account_sid'
+      ? where.or([isOwn, where(`${alias}.${column}`, 'is', null as never)])
+      : isOwn
+  })
+}
+
 const noFilter = { where: [], contains: undefined }
+
+function describeJoins({ joined }: Pick<ListShape, 'joined'>): string {
+  return joined.map(({ column, names }) => `${column}(${names.join()})`).join()
+}
 
 function describe({ where, contains }: Pick<ListShape, 'where' | 'contains'>): string {
   let text = contains ?? ''

@@ -6,6 +6,7 @@ import { choice, createdAt, flag, integer, recordSid, secret, sid, text } from '
 import { createField, plainFacts } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import type { RecordContext } from '../define/context.ts'
+import { ofAccount } from '../define/list-route.ts'
 import { defineResource } from '../define/resource.ts'
 import type { ApiRoute } from '../define/route.ts'
 import { domain, sipWord } from '../define/sip-fields.ts'
@@ -148,7 +149,7 @@ export const nestedVoipCarriers: readonly ApiRoute[] = [
   voipCarriers.listedAt({
     path: '/Accounts/{AccountSid}/VoipCarriers',
     operationId: 'listVoipCarriersOfAccount',
-    where: ({ account }) => ({ account_sid: account?.account_sid }),
+    where: ofAccount,
   }),
   voipCarriers.createdAt({
     path: '/Accounts/{AccountSid}/VoipCarriers',

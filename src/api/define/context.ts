@@ -14,6 +14,7 @@ import type { SpeechVendors } from '../../speech/create-speech.ts'
 import type { LoginThrottle } from '../../http/login-throttle.ts'
 import type { RealmRecords } from '../../dns/realm-records.ts'
 import type { AppEnv } from '../../webhooks/app-env.ts'
+import type { ListMemo } from './list-memo.ts'
 import type { OperatorRules } from './operator-rules.ts'
 
 /** A registered phone, as the registrar knows it. */
@@ -38,6 +39,10 @@ export interface StoredEvent {
 }
 
 export interface ApiStorage extends Pick<Storage, 'for' | 'transaction'> {
+  /** Rises with each change of a row, before its maker is told. */
+  revision(): number
+  /** Whether other processes change rows too, of which `revision` knows nothing. */
+  readonly isShared: boolean
   readonly recentCalls: RecentCalls
   readonly alerts: AlertLog
   readonly journal: {
@@ -65,6 +70,8 @@ export interface SpeechCache {
 
 export interface Services {
   readonly storage: ApiStorage
+  /** Lists as they were answered, for as long as they are true. */
+  readonly lists: ListMemo
   readonly calls: Pick<Calls, 'list' | 'listOfProvider' | 'find' | 'count' | 'journal' | 'place' | 'hangUp'>
   readonly bindings: Bindings
   readonly speech: SpeechVendors

@@ -1,6 +1,4 @@
 // Lists: a bare array of everything, or one page of it in an envelope when `page` is asked for.
-import { Readable } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
 import type { Access } from '../../http/route.ts'
 import type { Caller } from '../../lib/caller.ts'
 import { whole } from './described.ts'
@@ -8,11 +6,13 @@ import { integer, text } from './fields.ts'
 import { createField } from './field.ts'
 import type { Field, Fields } from './field.ts'
 import type { RecordContext } from './context.ts'
+import { readPage, readWhole } from './list-text.ts'
+import type { ListAnswer, ToTexts } from './list-text.ts'
 import { loadHooks } from './nested-hooks.ts'
 import type { ResourcePlan } from './resource.ts'
 import type { ApiRequest, ApiRoute, Reply } from './route.ts'
 import { repositoryOf } from './rows.ts'
-import type { AnyListOptions, AnyRepository, Cells } from './rows.ts'
+import type { AnyListOptions, Cells } from './rows.ts'
 import { findParent } from './write-record.ts'
 
 export interface ListRules {
@@ -71,6 +71,11 @@ export interface ListRouteOptions {
   readonly where?: (request: ApiRequest) => Cells
 }
 
+/** The records of the account in the path: by the pair of owners, which is how the indexes begin. */
+export function ofAccount({ account }: ApiRequest): Cells {
+  return { service_provider_sid: account?.service_provider_sid, account_sid: account?.account_sid }
+}
+
 export function createListRoute(options: ListRouteOptions): ApiRoute {
   const { plan, path, access, operationId } = options
   const { search: column, searchBy = 'name', filters = {}, isPaged = false } = plan.list ?? {}
@@ -93,111 +98,48 @@ export function createListRoute(options: ListRouteOptions): ApiRoute {
     body: undefined,
     reply: listReply(plan, isPaged),
     errors: [],
-    handle: (request) => list(plan, request, options.where?.(request) ?? {}),
+    handle: (request) => list(options, request),
   }
 }
 
-async function list(plan: ResourcePlan, request: ApiRequest, where: Cells): Promise<string | Readable> {
+async function list(options: ListRouteOptions, request: ApiRequest): Promise<ListAnswer> {
+  const { plan, operationId } = options
+  const where = options.where?.(request) ?? {}
   const { search: column = plan.key, searchBy = 'name', orderBy = [plan.key] } = plan.list ?? {}
   const { page, page_size = defaultPageSize } = request.query as {
     readonly page?: number
     readonly page_size?: number
   }
   if (typeof plan.owner === 'object') await findParent(plan, request.query[plan.owner.partOf], request)
-  const repository = repositoryOf(request.rows, plan.table)
   const text = request.query[searchBy]
   const { searchText = (given: string) => given } = plan.list ?? {}
-  const matching = {
+  const matching: AnyListOptions = {
+    joined: plan.join === undefined ? plan.form.joined : [],
     where: { ...where, ...filtersOf(plan, request) },
     ...(typeof text !== 'string' || text === '' ? {} : { contains: { column, text: searchText(text) } }),
   }
-  if (page === undefined) {
-    const isByKey = orderBy.length === 1 && orderBy[0] === plan.key
-    const chunks = isByKey
-      ? chunksByKey(plan.key, repository, matching)
-      : slices(repository, { ...matching, orderBy })
-    return toArrayText(chunks, (rows) => toTexts(plan, rows, request))
-  }
-  // Clients that count pages from zero mean the first one.
-  const number = Math.max(1, page)
-  const [total, rows] = await Promise.all([
-    repository.count(matching),
-    repository.list({
-      ...matching,
-      orderBy: [column],
-      limit: page_size,
-      offset: (number - 1) * page_size,
-    }),
-  ])
-  const data = await toTexts(plan, rows, request)
-  return `{"total":${total},"page":${number},"page_size":${page_size},"data":[${data.join()}]}`
-}
-
-// About three milliseconds of work each: nobody else waits longer while a long list is made.
-const chunkRows = 512
-
-/** Each chunk is read when the one before it has gone out: a long list is never in memory as a whole. */
-async function* chunksByKey(
-  key: string,
-  repository: AnyRepository,
-  matching: AnyListOptions,
-): AsyncGenerator<Cells[]> {
-  let after: string | undefined
-  for (;;) {
-    const rows = await repository.list({
-      ...matching,
-      orderBy: [key],
-      limit: chunkRows,
-      ...(after === undefined ? {} : { after }),
-    })
-    yield rows
-    if (rows.length < chunkRows) return
-    after = String(rows.at(-1)?.[key])
-  }
-}
-
-/** In another order the rows are read at once, and only what is made of them is made by and by. */
-async function* slices(repository: AnyRepository, options: AnyListOptions): AsyncGenerator<Cells[]> {
-  const rows = await repository.list(options)
-  for (let at = 0; at < Math.max(rows.length, 1); at += chunkRows) yield rows.slice(at, at + chunkRows)
-}
-
-/** One text when one chunk is all there is; else a stream, between whose pieces others have their turn. */
-async function toArrayText(
-  chunks: AsyncGenerator<Cells[]>,
-  toText: (rows: Cells[]) => Promise<readonly string[]>,
-): Promise<string | Readable> {
-  const first = await chunks.next()
-  const start = await toText(first.done === true ? [] : first.value)
-  if (start.length < chunkRows) return `[${start.join()}]`
-  return Readable.from(pieces(), { objectMode: false })
-
-  async function* pieces(): AsyncGenerator<string> {
-    yield `[${start.join()}`
-    for await (const rows of chunks) {
-      await setImmediate()
-      if (rows.length > 0) yield `,${(await toText(rows)).join()}`
-    }
-    yield ']'
-  }
-}
-
-/** Rows as JSON text. */
-async function toTexts(
-  plan: ResourcePlan,
-  rows: readonly Cells[],
-  context: RecordContext,
-): Promise<readonly string[]> {
-  if (plan.join !== undefined)
-    return (await toRecords(plan, rows, context)).map((record) => JSON.stringify(record))
-  const hooks = await loadHooks(rows, plan.form.hookColumns, context.rows)
-  return rows.map((row) => plan.form.toText(row, hooks))
+  const source = { rows: repositoryOf(request.rows, plan.table), matching, toTexts: textsOf(plan, request) }
+  const read = (): Promise<ListAnswer> =>
+    page === undefined
+      ? readWhole(source, plan.key, orderBy)
+      : // Clients that count pages from zero mean the first one.
+        readPage(source, { orderBy: [column], number: Math.max(1, page), size: page_size })
+  // What is joined may come from elsewhere than the database.
+  if (plan.join !== undefined) return read()
+  const { services, caller, query } = request
+  return services.lists(JSON.stringify([operationId, caller.tenancy, where, query]), read)
 }
 
 function filtersOf({ list: { filters = {} } = {}, owner }: ResourcePlan, { query }: ApiRequest): Cells {
   const names = [...Object.keys(filters), ...(typeof owner === 'object' ? [owner.partOf] : [])]
   const given = names.filter((name) => query[name] !== undefined && query[name] !== null)
   return Object.fromEntries(given.map((name) => [name, query[name] as Cells[string]]))
+}
+
+/** How rows become JSON texts. */
+function textsOf(plan: ResourcePlan, context: RecordContext): ToTexts {
+  if (plan.join === undefined) return async (rows) => rows.map((row) => plan.form.toText(row))
+  return async (rows) => (await toRecords(plan, rows, context)).map((record) => JSON.stringify(record))
 }
 
 /** Rows as the wire shows them: hooks joined, and what the resource joins itself. */

@@ -24,6 +24,7 @@ export interface AnyListOptions {
   readonly limit?: number
   readonly offset?: number
   readonly after?: string
+  readonly joined?: readonly { readonly column: string; readonly names: readonly string[] }[]
 }
 
 /** The one place where the types of a table are let go. */

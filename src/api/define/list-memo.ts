@@ -1,0 +1,33 @@
+// Short lists as they were answered, until any row changes: portals and scripts ask for the same ones again and again,
+// and making one anew costs ten times what sending it does.
+import type { Clock } from '../../lib/clock.ts'
+import { createMemo } from '../../lib/memo.ts'
+import type { ApiStorage } from './context.ts'
+import type { ListAnswer } from './list-text.ts'
+
+/** `key` says whose list it is and of what; two lists of one key are the same. */
+export type ListMemo = (key: string, read: () => Promise<ListAnswer>) => Promise<ListAnswer>
+
+// Eight lists of five hundred applications.
+const capacityBytes = 4 * 2 ** 20
+
+export function createListMemo(storage: Pick<ApiStorage, 'revision' | 'isShared'>, clock: Clock): ListMemo {
+  // A client that has written through another process must find it here.
+  if (storage.isShared) return (_key, read) => read()
+  const memo = createMemo<Buffer>({
+    revision: () => storage.revision(),
+    clock,
+    lifetimeMs: Number.POSITIVE_INFINITY,
+    capacity: capacityBytes,
+    sizeOf: ({ length }) => length,
+  })
+  return async (key, read) => {
+    let own: ListAnswer | undefined
+    const text = await memo(key, async () => {
+      own = await read()
+      // A stream is for one reader: neither kept, nor shared with others who ask at the same time.
+      return Buffer.isBuffer(own) ? own : undefined
+    })
+    return text ?? own ?? read()
+  }
+}
