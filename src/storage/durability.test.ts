@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it } from 'vitest'
+import { until } from '../../test/support/wait.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { callCounts } from './test-calls.ts'
 import { makeAccount, openTestStorage } from './test-platform.ts'
@@ -60,7 +61,7 @@ describe('an acknowledged write', () => {
     const before = disk.count
     disk.hold()
     const writes = Array.from({ length: 100 }, (_, n) => service_providers.insert({ name: `n${n}` }))
-    await turn()
+    await until('all to be committed', async () => (await service_providers.count()) >= 100)
     disk.release()
     await Promise.all(writes)
     expect(disk.count - before).toBeLessThanOrEqual(2)

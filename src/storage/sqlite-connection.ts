@@ -7,6 +7,8 @@ import type { BrokenRule, Cell, Cells, Parameter } from './database.ts'
 export interface Connection {
   all(sql: string, parameters: readonly Parameter[]): Cells[]
   exec(sql: string): void
+  /** A statement that answers nothing and is run often. */
+  run(sql: string): void
   isInTransaction(): boolean
   /** For Kysely's SqliteDialect. */
   readonly forKysely: SqliteDatabase
@@ -64,6 +66,7 @@ export function openConnection({ path, readOnly, synchronous }: ConnectionOption
       return rows.map((row) => rowOf(columns, row))
     },
     exec: (sql) => database.exec(sql),
+    run: (sql) => void prepared(sql).statement.run(),
     isInTransaction: () => database.isTransaction,
     forKysely: {
       close: () => undefined,

@@ -10,11 +10,9 @@ import type { Database, Session } from './database.ts'
 import { createGroupSync } from './group-sync.ts'
 import { takeProcessLock } from './process-lock.ts'
 import { brokenRule, openConnection } from './sqlite-connection.ts'
-import type { Connection } from './sqlite-connection.ts'
-import { toDiskFailure } from './sqlite-failure.ts'
 import type { Schema } from './tables.ts'
 import { createThreadClient } from './thread-client.ts'
-import { runInSession } from './transaction-session.ts'
+import { attempt, createTransactionGroups } from './transaction-groups.ts'
 import { createWriteQueue } from './write-queue.ts'
 
 export interface SqliteOptions {
@@ -46,14 +44,15 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
   await reserveFile(path)
   const writer = openConnection({ path, readOnly: false, synchronous: 'NORMAL' })
   const builder = new Kysely<Schema>({ dialect: new SqliteDialect({ database: writer.forKysely }) })
+  const queue = createWriteQueue()
+  const commitInGroup = createTransactionGroups({ writer, clock, queue })
   try {
-    await inTransaction(writer, clock, () => options.migrate(builder))
+    await commitInGroup(() => options.migrate(builder))
   } catch (error) {
     writer.close()
     throw error
   }
   const reader = openConnection({ path, readOnly: true, synchronous: 'NORMAL' })
-  const queue = createWriteQueue()
 
   // SQLite takes no lock on the log file, so closing this handle releases none (https://sqlite.org/howtocorrupt.html §2.2).
   const walFile = await open(`${path}-wal`, 'r+')
@@ -76,7 +75,7 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
   })
 
   async function commit<R>(work: (session: Session) => Promise<R>): Promise<R> {
-    const result = await queue.run(() => inTransaction(writer, clock, work))
+    const result = await commitInGroup(work)
     checkpoints.committed()
     return result
   }
@@ -99,7 +98,8 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
     brokenRule,
     async close() {
       await checkpoints.stop()
-      await queue.run(async () => undefined)
+      // The last in the queue: all that came before it is committed.
+      await commitInGroup(async () => undefined).catch(() => undefined)
       await group.synced().catch((error: unknown) => log.error({ err: error }, 'last sync failed'))
       await Promise.all([checkpointThread.close(), readThread.close()])
       await walFile.close()
@@ -116,31 +116,5 @@ async function reserveFile(path: string): Promise<void> {
     await (await open(path, 'ax', 0o600)).close()
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  }
-}
-
-/** Runs at once; a failure becomes a rejection. */
-function attempt<R>(action: () => R): Promise<R> {
-  return new Promise((resolve) => resolve(action()))
-}
-
-async function inTransaction<R>(
-  writer: Connection,
-  clock: Clock,
-  work: (session: Session) => Promise<R>,
-): Promise<R> {
-  try {
-    writer.exec('BEGIN IMMEDIATE')
-    const result = await runInSession(
-      work,
-      (sql, parameters) => attempt(() => writer.all(sql, parameters)),
-      clock,
-    )
-    writer.exec('COMMIT')
-    return result
-  } catch (error) {
-    // Some failures, a full disk for one, have rolled back already; then this has nothing to do.
-    if (writer.isInTransaction()) writer.exec('ROLLBACK')
-    throw toDiskFailure(error)
   }
 }
