@@ -33,16 +33,44 @@ function greet(app: App, firstBoot: FirstBootSecrets | undefined): void {
     lines.push(
       '',
       'First boot. These are shown once; keep them:',
-      `  admin user      ${firstBoot.username}`,
-      `  admin password  ${firstBoot.isPasswordGiven ? '(as set in SWITCHHOOK_ADMIN_PASSWORD)' : firstBoot.password}`,
-      `  admin API key   ${firstBoot.isApiKeyGiven ? '(as set in SWITCHHOOK_ADMIN_API_KEY)' : firstBoot.apiKey}`,
+      ...secretLines(
+        firstBoot.username,
+        firstBoot.isPasswordGiven ? '(as set in SWITCHHOOK_ADMIN_PASSWORD)' : firstBoot.password,
+        firstBoot.isApiKeyGiven ? '(as set in SWITCHHOOK_ADMIN_API_KEY)' : firstBoot.apiKey,
+      ),
     )
   }
   process.stdout.write(`${lines.join('\n')}\n\n`)
 }
 
+function secretLines(username: string, password: string, apiKey: string): string[] {
+  return [`  admin user      ${username}`, `  admin password  ${password}`, `  admin API key   ${apiKey}`]
+}
+
+/** `npm run reset-admin`, which needs the platform stopped where it has the embedded database. */
+async function resetAdminSecrets(config: Config): Promise<never> {
+  const { createStorage } = await import('./storage/create-storage.ts')
+  const { resetAdmin } = await import('./storage/reset-admin.ts')
+  const { systemClock } = await import('./lib/clock.ts')
+  const { createLogger } = await import('./lib/log.ts')
+  const storage = createStorage({ ...config, clock: systemClock, log: createLogger('warn') })
+  try {
+    await storage.start()
+    const { username, password, apiKey } = await resetAdmin(storage)
+    await storage.stop()
+    const lines = ['These are shown once; keep them:', ...secretLines(username, password, apiKey)]
+    process.stdout.write(`${lines.join('\n')}\n`)
+    process.exit(0)
+  } catch (error) {
+    process.stderr.write(`The admin secrets were not changed: ${String(error)}\n`)
+    process.exit(1)
+  }
+}
+
 const config = readConfig()
 cacheCode(config.dataDir)
+const [command] = process.argv.slice(2)
+if (command === 'reset-admin') await resetAdminSecrets(config)
 // Imported once the cache is on.
 const { createApp } = await import('./app.ts')
 const { AppError } = await import('./lib/errors.ts')

@@ -3,7 +3,7 @@ import { systemTenancy } from '../lib/caller.ts'
 import { apiKeyPrefix, hashApiKey } from '../lib/api-key.ts'
 import { createSid, randomToken } from '../lib/ids.ts'
 import { hashPassword } from '../lib/password.ts'
-import type { Storage } from './storage.ts'
+import type { Row, Storage } from './storage.ts'
 
 export interface FirstBootOptions {
   /** Generated when undefined. */
@@ -36,15 +36,9 @@ export async function firstBoot(
     // Asked again inside: another process may have come first while the password was hashed.
     if ((await repositories.service_providers.count()) > 0) return false
     await repositories.service_providers.insert({ name: 'default service provider' })
-    await repositories.users.insert({
-      name: 'admin',
-      email: 'admin@localhost',
-      hashed_password,
-      permissions: JSON.stringify(['VIEW_ONLY', 'PROVISION_SERVICES', 'PROVISION_USERS']),
-      email_validated: 1,
-      // A password that was generated and printed is known to the terminal's history too.
-      force_change: adminPassword === undefined ? 1 : 0,
-    })
+    // A password that was generated and printed is known to the terminal's history too.
+    const force_change = adminPassword === undefined ? 1 : 0
+    await repositories.users.insert(adminUser({ hashed_password, force_change }))
     await repositories.api_keys.insert({
       token_hash: hashApiKey(apiKey),
       token_prefix: apiKeyPrefix(apiKey),
@@ -59,4 +53,14 @@ export async function firstBoot(
     isPasswordGiven: adminPassword !== undefined,
     isApiKeyGiven: adminApiKey !== undefined,
   }
+}
+
+export function adminUser(secrets: Pick<Row<'users'>, 'hashed_password' | 'force_change'>) {
+  return {
+    name: 'admin',
+    email: 'admin@localhost',
+    permissions: JSON.stringify(['VIEW_ONLY', 'PROVISION_SERVICES', 'PROVISION_USERS']),
+    email_validated: 1,
+    ...secrets,
+  } as const
 }

@@ -1,0 +1,35 @@
+// A way back in for an operator who has lost every admin secret: whoever can write the data directory owns the platform.
+import { apiKeyPrefix, hashApiKey } from '../lib/api-key.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import { createSid, randomToken } from '../lib/ids.ts'
+import { hashPassword } from '../lib/password.ts'
+import { adminUser } from './first-boot.ts'
+import type { Storage } from './storage.ts'
+
+/** To be shown once, then forgotten. */
+export interface NewAdminSecrets {
+  readonly username: string
+  readonly password: string
+  readonly apiKey: string
+}
+
+const passwordBytes = 15
+
+/**
+ * Gives the first admin user a new password, which the first login must change, and ends its sessions; makes one where
+ * there is none. Adds an admin API key: those there are go on, since a portal may use one, and can be removed with it.
+ */
+export async function resetAdmin(storage: Pick<Storage, 'transaction'>): Promise<NewAdminSecrets> {
+  const [password, apiKey] = [randomToken(passwordBytes), createSid()]
+  const hashed_password = await hashPassword(password)
+  const username = await storage.transaction(systemTenancy, async ({ users, user_sessions, api_keys }) => {
+    await api_keys.insert({ token_hash: hashApiKey(apiKey), token_prefix: apiKeyPrefix(apiKey) })
+    const [admin] = await users.list({ where: { account_sid: null, service_provider_sid: null }, limit: 1 })
+    if (admin === undefined) return (await users.insert(adminUser({ hashed_password, force_change: 1 }))).name
+    await users.update(admin.user_sid, { hashed_password, force_change: 1, is_active: 1 })
+    for (const { user_session_sid } of await user_sessions.list({ where: { user_sid: admin.user_sid } }))
+      await user_sessions.remove(user_session_sid)
+    return admin.name
+  })
+  return { username, password, apiKey }
+}

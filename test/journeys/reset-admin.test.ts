@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adminPassword, startPlatform } from '../support/platform.ts'
+import { ToolProcess } from '../support/processes.ts'
+
+let dataDir: string
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'switchhook-reset-'))
+})
+afterAll(() => rm(dataDir, { recursive: true, force: true }))
+
+const root = join(import.meta.dirname, '../..')
+
+async function resetAdmin(): Promise<{ readonly code: number | null; readonly output: string }> {
+  const child = new ToolProcess({
+    command: process.execPath,
+    args: [join(root, 'src/main.ts'), 'reset-admin'],
+    cwd: root,
+    env: { SWITCHHOOK_DATA_DIR: dataDir },
+  })
+  const { code } = await child.exited
+  return { code, output: child.output }
+}
+
+const shown = (output: string, name: string): string =>
+  new RegExp(`admin ${name} +(\\S+)`).exec(output)?.[1] ?? ''
+
+describe('npm run reset-admin', () => {
+  it('refuses while the platform runs, and then lets a locked-out operator in with new secrets', async () => {
+    const first = await startPlatform({ dataDir })
+    const login = { username: 'admin', password: adminPassword }
+    try {
+      expect((await first.api.call('POST', '/login', login, null)).status).toBe(200)
+      const { code, output } = await resetAdmin()
+      expect([code, output]).toEqual([1, expect.stringMatching(/another process.*stop it first/i)])
+      expect((await first.api.call('POST', '/login', login, null)).status).toBe(200)
+    } finally {
+      await first.stop()
+    }
+
+    const { code, output } = await resetAdmin()
+    expect(code).toBe(0)
+    const second = await startPlatform({ dataDir })
+    try {
+      expect((await second.api.call('POST', '/login', login, null)).status).toBe(403)
+      const password = shown(output, 'password')
+      const answer = await second.api.call('POST', '/login', { username: 'admin', password }, null)
+      expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ force_change: true })])
+      const apiKey = shown(output, 'API key')
+      expect((await second.api.call('GET', '/Users', undefined, apiKey)).status).toBe(200)
+    } finally {
+      await second.stop()
+    }
+  })
+})
