@@ -79,14 +79,14 @@ const signIn = defineRoute({
     },
   },
   errors: ['wrong_credentials', 'locked_out', 'account_inactive'],
-  async handle({ body, services, address }) {
+  async handle({ body, services, address, whenGone }) {
     if (body.link !== undefined && body.link !== null) return signInByLink(body.link, services)
     const { email, password: given } = body
     if (typeof email !== 'string' || typeof given !== 'string')
       throw new AppError('bad_request', 'email and password, or link, are required')
     const attempt = services.throttle.begin(email, address)
     const [user] = await usersByEmail(email, services.storage.for(systemTenancy))
-    const isRight = await services.throttle.hashing(() => verifyUser(user, given))
+    const isRight = await services.throttle.hashing(() => verifyUser(user, given), whenGone())
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the address or the password is wrong')
     attempt.succeeded()

@@ -48,11 +48,11 @@ export const login = defineRoute({
     },
   },
   errors: ['wrong_credentials', 'locked_out', 'account_inactive'],
-  async handle({ body: { username, password }, services, address }) {
+  async handle({ body: { username, password }, services, address, whenGone }) {
     const attempt = services.throttle.begin(username, address)
     const rows = services.storage.for(systemTenancy)
     const [user] = await rows.users.list({ where: { name: username }, limit: 1 })
-    const isRight = await services.throttle.hashing(() => verifyUser(user, password))
+    const isRight = await services.throttle.hashing(() => verifyUser(user, password), whenGone())
     // One answer for an unknown, a disabled and a foreign user and for a wrong password.
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the user name or the password is wrong')

@@ -79,7 +79,7 @@ const synthesize = defineRoute({
     mediaType: 'application/octet-stream',
   },
   errors: ['synthesizer_unknown', 'speech_failed'],
-  async handle({ account, body, rows, head, services }) {
+  async handle({ account, body, rows, head, services, whenGone }) {
     const { speech_credential_sid, language, voice } = body
     if (body.encodingMp3 === true)
       throw new AppError('bad_request', 'encodingMp3 is not served', {
@@ -89,8 +89,9 @@ const synthesize = defineRoute({
     if (credential === undefined || !isUsableBy(account, credential))
       throw new AppError('bad_request', 'speech_credential_sid names no speech credential of this account')
     const settings = JSON.parse(credential.settings) as Readonly<Record<string, unknown>>
-    const wish = { text: body.text, language, voice }
-    const { sampleRate, bytes } = await services.speech.speak(credential.vendor, settings, wish)
+    const { vendor } = credential
+    const wish = { vendor, settings, text: body.text, language, voice, signal: whenGone() }
+    const { sampleRate, bytes } = await services.speech.speak(wish)
     head.header('sample-rate', String(sampleRate))
     return bytes
   },

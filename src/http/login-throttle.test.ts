@@ -45,4 +45,24 @@ describe('the login throttle', () => {
     }
     expect(started).toEqual(Array.from({ length: 102 }, (_, number) => number))
   })
+
+  it('lets whoever goes away leave the line, and the next move up', async () => {
+    const throttle = createLoginThrottle(createFakeClock())
+    const gates: (() => void)[] = []
+    const gate = (): Promise<void> => new Promise((resolve) => gates.push(resolve))
+    const first = [throttle.hashing(gate), throttle.hashing(gate)]
+    const client = new AbortController()
+    const hashed: string[] = []
+    const gone = throttle.hashing(async () => hashed.push('gone'), client.signal)
+    const next = throttle.hashing(async () => hashed.push('next'), new AbortController().signal)
+    client.abort(new Error('the client went away'))
+    await expect(gone).rejects.toThrow('the client went away')
+    for (const open of gates) open()
+    await Promise.all([...first, next])
+    expect(hashed).toEqual(['next'])
+    await expect(throttle.hashing(async () => hashed.push('late'), client.signal)).rejects.toThrow(
+      'went away',
+    )
+    expect(hashed).toEqual(['next'])
+  })
 })

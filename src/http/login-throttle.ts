@@ -11,8 +11,11 @@ export interface LoginThrottle {
   begin(username: string, address: string): { succeeded(): void }
   /** For what anybody may ask for without a token, though not all day. Throws too_many_requests. */
   demandPatience(address: string): void
-  /** Runs `work`, which hashes a password, a few at a time; throws overloaded when too many wait. */
-  hashing<R>(work: () => Promise<R>): Promise<R>
+  /**
+   * Runs `work`, which hashes a password, a few at a time; throws overloaded when too many wait. Whose signal aborts
+   * leaves the line with its reason; what has begun is finished.
+   */
+  hashing<R>(work: () => Promise<R>, signal?: AbortSignal): Promise<R>
 }
 
 // Each takes 19 MiB and a thread of the pool that file and name look-ups use as well.
@@ -54,6 +57,21 @@ export function createLoginThrottle(clock: Clock): LoginThrottle {
     if (oldest !== undefined) failures.delete(oldest)
   }
 
+  function standInLine(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        waiting.splice(waiting.indexOf(enter), 1)
+        reject(signal?.reason as Error)
+      }
+      const enter = (): void => {
+        signal?.removeEventListener('abort', leave)
+        resolve()
+      }
+      waiting.push(enter)
+      signal?.addEventListener('abort', leave, { once: true })
+    })
+  }
+
   return {
     begin(username, address) {
       const pair = `${address} ${username.toLowerCase()}`
@@ -76,10 +94,11 @@ export function createLoginThrottle(clock: Clock): LoginThrottle {
         retryAfterSeconds: Math.ceil(waitMs / 1000),
       })
     },
-    async hashing(work) {
+    async hashing(work, signal) {
+      signal?.throwIfAborted()
       if (running >= maxHashing) {
         if (waiting.length >= maxWaiting) throw new AppError('overloaded', 'too many logins at once')
-        await new Promise<void>((resolve) => waiting.push(resolve))
+        await standInLine(signal)
       } else running++
       try {
         return await work()

@@ -10,6 +10,7 @@ import { createSid } from '../lib/ids.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Authenticator } from './authentication.ts'
+import { signalOfGone } from './client-gone.ts'
 import { toErrorReply } from './error-reply.ts'
 import { maxBodyBytes, parseFormBody, parseJsonBody, parseMultipartBody } from './parse-body.ts'
 import type { RateLimits, Verdict } from './rate-limits.ts'
@@ -210,6 +211,7 @@ function addRoute(
     ...(route.access === 'public' ? {} : { onRequest: createAccessHook(route, authenticator, rateLimits) }),
     ...(route.asRefusal === undefined ? {} : { errorHandler: createRouteRefusal(route.asRefusal, log) }),
     handler(request, reply) {
+      let gone: AbortSignal | undefined
       reply.code(status)
       if (route.mediaType !== undefined) reply.type(contentTypeOf(route.mediaType))
       const answer = route.handle({
@@ -220,7 +222,7 @@ function addRoute(
         headers: request.headers,
         requestId: request.id,
         address: request.ip,
-        whenGone: () => request.signal,
+        whenGone: () => (gone ??= signalOfGone(reply.raw)),
         head: reply,
       })
       return route.mayBeEmpty === true ? answer.then((body) => body ?? reply.code(204).send()) : answer

@@ -49,6 +49,21 @@ describe('converse', () => {
     expect(heard).toEqual(['one', 'two'])
   })
 
+  it('ends with the reason of its signal, and the other side sees it close', async () => {
+    const client = new AbortController()
+    const closed = Promise.withResolvers<void>()
+    const url = await serve({
+      open({ request }) {
+        request.socket.on('close', () => closed.resolve())
+        client.abort(new Error('nobody wants it'))
+      },
+    })
+    const { signal } = client
+    await expect(outgoing().converse(conversation(url.href, { signal }))).rejects.toThrow('nobody wants it')
+    await closed.promise
+    await expect(outgoing().converse(conversation(url.href, { signal }))).rejects.toThrow('nobody wants it')
+  })
+
   it('ends when the other side closes', async () => {
     const url = await serve({ open: (socket) => socket.close() })
     await outgoing().converse(conversation(url.href))

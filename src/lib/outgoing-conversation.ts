@@ -19,10 +19,11 @@ export interface Conversation {
   readonly totalTimeoutMs: number
   /** Of all messages heard. */
   readonly maxBytes: number
+  readonly signal?: AbortSignal
 }
 
 export function converse(conversation: Conversation, dispatcher: Dispatcher, clock: Clock): Promise<void> {
-  const { url, headers = {}, messages, hear, subject, totalTimeoutMs, maxBytes } = conversation
+  const { url, headers = {}, messages, hear, subject, totalTimeoutMs, maxBytes, signal } = conversation
   return new Promise((resolve, reject) => {
     let isOpen = false
     let bytes = 0
@@ -31,11 +32,15 @@ export function converse(conversation: Conversation, dispatcher: Dispatcher, clo
     const timer = clock.after(totalTimeoutMs, () =>
       finish(toOutgoingError(new ExchangeLimit('answer-time'), subject)),
     )
+    const onAbort = (): void => finish(signal?.reason as Error)
+    signal?.addEventListener('abort', onAbort, { once: true })
     const finish = (error?: Error): void => {
       timer.cancel()
-      socket.close()
+      signal?.removeEventListener('abort', onAbort)
       if (error === undefined) resolve()
       else reject(error)
+      // Last: one that is still connecting reports its end as an error of its own.
+      socket.close()
     }
     socket.addEventListener('open', () => {
       isOpen = true

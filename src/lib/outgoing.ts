@@ -21,7 +21,10 @@ export type { AnswerHead, BodySink, OutgoingAnswer, OutgoingRequest } from './ou
 export interface Outgoing {
   /** Throws AppError hook_*, or the signal's reason when that aborts. Any status is an answer, also 3xx. */
   request(request: OutgoingRequest): Promise<OutgoingAnswer>
-  /** Over a WebSocket. Throws AppError hook_*, or what `hear` throws; resolves when enough was heard, or all of it. */
+  /**
+   * Over a WebSocket. Throws AppError hook_*, what `hear` throws, or the signal's reason when that aborts; resolves when
+   * enough was heard, or all of it.
+   */
   converse(conversation: Conversation): Promise<void>
   /** Cuts what is still running. Idempotent. */
   close(): Promise<void>
@@ -117,7 +120,8 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       }
     },
     async converse(conversation) {
-      const { url, subject } = conversation
+      const { url, subject, signal } = conversation
+      signal?.throwIfAborted()
       const literal = literalOf(parseTarget(url.replace(/^ws/i, 'http')).hostname)
       if (literal !== undefined && !isAllowed(literal)) throw refusedAddress(subject)
       if (running >= maxRunning) throw new AppError('overloaded', 'too many outgoing requests are running')
@@ -135,6 +139,15 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
 }
 
 class StaleConnection extends Error {}
+
+/** The same client for one errand: everything it asks ends when the signal aborts. */
+export function endingWith(signal: AbortSignal, outgoing: Outgoing): Outgoing {
+  return {
+    ...outgoing,
+    request: (request) => outgoing.request({ ...request, signal }),
+    converse: (conversation) => outgoing.converse({ ...conversation, signal }),
+  }
+}
 
 /** Checks what a socket is about to connect to: literals before, names with the addresses their one lookup gave. */
 function createConnector(

@@ -5,17 +5,9 @@ import { AppError } from '../lib/errors.ts'
 import type { Outgoing } from '../lib/outgoing.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { decodeEvent, encodeEvent } from './event-stream.ts'
-import type {
-  Choice,
-  Offer,
-  Pcm,
-  Settings,
-  SpeechVendor,
-  Utterance,
-  VendorOptions,
-  VoicesOfLanguage,
-} from './speech.ts'
+import type { Offer, Pcm, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
 import {
+  byLanguage,
   callVendor,
   converseWithVendor,
   listOf,
@@ -37,6 +29,13 @@ export type AwsAddress = (region: string, service: 'polly' | 'sts' | 'transcribe
 // The WebSockets of Transcribe have a port of their own.
 const inAws: AwsAddress = (region, service) =>
   `https://${service}.${region}.amazonaws.com${service === 'transcribestreaming' ? ':8443' : ''}`
+
+const voiceNames = {
+  language: 'LanguageCode',
+  languageName: 'LanguageName',
+  voice: 'Id',
+  voiceName: 'Name',
+}
 
 const offer: Offer = {
   tts: [
@@ -190,7 +189,7 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
         path: '/v1/voices',
         accepts: /json/,
       })
-      return { ...offer, tts: toVoices(parseAnswer(answer, vendor)) }
+      return { ...offer, tts: byLanguage(listOf(parseAnswer(answer, vendor), 'Voices'), voiceNames) }
     },
   }
 }
@@ -271,17 +270,4 @@ function readLentKeys({ body }: VendorAnswer) {
     throw new AppError('speech_failed', `${vendor} lent no keys for the role`)
   const expiresAt = Date.parse(tag('Expiration'))
   return { keys: { accessKeyId, secretAccessKey, sessionToken }, expiresAt: expiresAt || 0 }
-}
-
-function toVoices(answer: unknown): readonly VoicesOfLanguage[] {
-  const languages = new Map<string, { readonly name: string; readonly voices: Choice[] }>()
-  for (const entry of listOf(answer, 'Voices')) {
-    const code = textOf(entry, 'LanguageCode')
-    const value = textOf(entry, 'Id')
-    if (code === undefined || value === undefined) continue
-    const language = languages.get(code) ?? { name: textOf(entry, 'LanguageName') ?? code, voices: [] }
-    language.voices.push({ value, name: textOf(entry, 'Name') ?? value })
-    languages.set(code, language)
-  }
-  return [...languages].map(([value, language]) => ({ value, ...language }))
 }

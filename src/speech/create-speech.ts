@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
+import { endingWith } from '../lib/outgoing.ts'
 import type { Outgoing } from '../lib/outgoing.ts'
 import { ClipCache } from './clip-cache.ts'
 import { vendorMakers } from './index.ts'
@@ -20,6 +21,7 @@ import type {
   SpeechVendor,
   Synthesizer,
   VendorMaker,
+  VendorOptions,
   VoiceWish,
 } from './speech.ts'
 import { sampleText, tryVendor } from './try-vendor.ts'
@@ -70,12 +72,24 @@ export interface SpeechCredentials {
 
 /** The vendors as the API asks about them, by the names that credentials have. */
 export interface SpeechVendors {
-  test(vendor: string, settings: Settings, uses: Uses): Promise<TestResults>
-  /** Speaks with this very credential and keeps nothing. Throws AppError speech_failed or synthesizer_unknown. */
-  speak(vendor: string, settings: Settings, wish: VoiceWish & { readonly text: string }): Promise<Pcm>
+  /** Throws the signal's reason when that aborts; what is wrong with the credential is a result. */
+  test(trial: VendorTrial): Promise<TestResults>
+  /** Speaks with this very credential and keeps nothing. Throws AppError speech_failed or synthesizer_unknown, or the signal's reason. */
+  speak(wish: SpeakingWish): Promise<Pcm>
   /** What to choose from; the vendor is asked when settings are given. Undefined for an unknown vendor. */
-  offer(vendor: string, settings?: Settings): Promise<Offer | undefined>
+  offer(wish: OfferWish): Promise<Offer | undefined>
 }
+
+export interface VendorTrial {
+  readonly vendor: string
+  readonly settings: Settings
+  readonly uses: Uses
+  readonly signal?: AbortSignal
+}
+
+export type SpeakingWish = Omit<VendorTrial, 'uses'> & VoiceWish & { readonly text: string }
+
+export type OfferWish = Pick<VendorTrial, 'vendor' | 'signal'> & { readonly settings?: Settings | undefined }
 
 export interface SpeechOptions {
   readonly cacheDir: string
@@ -98,12 +112,21 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
   const { credentials, makers = vendorMakers } = options
   const cache = new ClipCache({ directory: join(cacheDir, 'speech'), maxBytes: maxCacheBytes, log })
   const scratchDir = join(cacheDir, 'speech-scratch')
-  const made = makers.map((make) => make({ scratchDir, outgoing: options.outgoing, clock, log }))
+  const vendorOptions: VendorOptions = { scratchDir, outgoing: options.outgoing, clock, log }
+  const made = makers.map((make) => make(vendorOptions))
+  const makerOf = new Map(made.map((vendor, index) => [vendor, makers[index]]))
   const vendors = new Map(made.map((vendor) => [vendor.name, vendor]))
   const embedded = embeddedSpeaker(made[0])
 
   const find = (name: string): SpeechVendor | undefined =>
     vendors.get(name.startsWith('custom:') ? 'custom' : name)
+
+  /** One for this errand alone: it ends with the signal, and remembers no token that a bad credential could hide behind. */
+  function findAnew(name: string, signal: AbortSignal | undefined): SpeechVendor | undefined {
+    const vendor = find(name)
+    if (signal === undefined || vendor?.needsCredential !== true) return vendor
+    return makerOf.get(vendor)?.({ ...vendorOptions, outgoing: endingWith(signal, options.outgoing) })
+  }
 
   /** The vendor that was asked for where there is a credential for it, else the embedded voice. */
   async function findSpeaker(request: SpeechRequest): Promise<Speaker> {
@@ -150,23 +173,23 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
       const told = note === undefined ? {} : { note }
       return { path: clip.path, fallback: note !== undefined, ...told, release: () => clip.release() }
     },
-    async speak(name, settings, wish) {
+    async speak({ vendor, settings, signal, ...wish }) {
       demandSpeakable(wish.text)
-      const speaker = speakerOf(find(name), settings)
+      const speaker = speakerOf(findAnew(vendor, signal), settings)
       if (speaker === undefined)
-        throw new AppError('synthesizer_unknown', `${name} is no vendor that can speak here`)
+        throw new AppError('synthesizer_unknown', `${vendor} is no vendor that can speak here`)
       return renderSpeech(renderingOf(speaker.synthesizer, settings, wish))
     },
-    async test(name, settings, uses) {
+    async test({ vendor, settings, uses, signal }) {
       const recording = (): Promise<Pcm> =>
         embedded.synthesizer.synthesize(
           { text: sampleText, isSsml: false, voice: sampleVoice, language: null },
           noSettings,
         )
-      return tryVendor({ vendor: find(name), settings, uses, recording, log })
+      return tryVendor({ vendor: findAnew(vendor, signal), settings, uses, recording, log })
     },
-    async offer(name, settings) {
-      const vendor = find(name)
+    async offer({ vendor: name, settings, signal }) {
+      const vendor = findAnew(name, signal)
       if (vendor === undefined) return undefined
       if (settings === undefined || vendor.fetchOffer === undefined) return vendor.offer
       return vendor.fetchOffer(settings)

@@ -2,16 +2,16 @@
 import { AppError } from '../lib/errors.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { readWav } from './read-wav.ts'
-import type {
-  Choice,
-  Offer,
-  Settings,
-  SpeechVendor,
-  Utterance,
-  VendorOptions,
-  VoicesOfLanguage,
-} from './speech.ts'
-import { callVendor, listOf, memberOf, parseAnswer, regionSetting, textOf } from './vendor-call.ts'
+import type { Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
+import {
+  byLanguage,
+  callVendor,
+  listOf,
+  memberOf,
+  parseAnswer,
+  regionSetting,
+  textOf,
+} from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 
 const vendor = 'microsoft'
@@ -20,6 +20,13 @@ const vendor = 'microsoft'
 export type MicrosoftAddress = (region: string, service: 'tts' | 'stt' | 'voice') => string
 
 const inAzure: MicrosoftAddress = (region, service) => `https://${region}.${service}.speech.microsoft.com`
+
+const voiceNames = {
+  language: 'Locale',
+  languageName: 'LocaleName',
+  voice: 'ShortName',
+  voiceName: 'DisplayName',
+}
 
 const offer: Offer = {
   tts: [
@@ -102,7 +109,7 @@ export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddres
         headers: keyHeader(settings),
         accepts: /^application\/json/,
       })
-      return { ...offer, tts: toVoices(parseAnswer(answer, vendor)) }
+      return { ...offer, tts: byLanguage(listOf(parseAnswer(answer, vendor)), voiceNames) }
     },
   }
 }
@@ -164,17 +171,4 @@ const entities: Readonly<Record<string, string>> = {
 
 function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
-}
-
-function toVoices(answer: unknown): readonly VoicesOfLanguage[] {
-  const languages = new Map<string, { readonly name: string; readonly voices: Choice[] }>()
-  for (const entry of listOf(answer)) {
-    const locale = textOf(entry, 'Locale')
-    const value = textOf(entry, 'ShortName')
-    if (locale === undefined || value === undefined) continue
-    const language = languages.get(locale) ?? { name: textOf(entry, 'LocaleName') ?? locale, voices: [] }
-    language.voices.push({ value, name: textOf(entry, 'DisplayName') ?? value })
-    languages.set(locale, language)
-  }
-  return [...languages].map(([value, language]) => ({ value, ...language }))
 }

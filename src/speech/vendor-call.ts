@@ -2,7 +2,7 @@
 // said, without the secrets it may have repeated.
 import { AppError } from '../lib/errors.ts'
 import type { Outgoing } from '../lib/outgoing.ts'
-import type { Settings } from './speech.ts'
+import type { Choice, Settings, VoicesOfLanguage } from './speech.ts'
 
 export interface VendorCall {
   /** How sentences call the vendor. */
@@ -119,6 +119,28 @@ export function listOf(value: unknown, ...path: readonly (string | number)[]): r
 export function textOf(value: unknown, ...path: readonly (string | number)[]): string | undefined {
   const member = memberOf(value, ...path)
   return typeof member === 'string' && member !== '' ? member : undefined
+}
+
+/** Under which names a vendor tells of a voice. */
+export interface VoiceNames {
+  readonly language: string
+  readonly languageName: string
+  readonly voice: string
+  readonly voiceName: string
+}
+
+/** A flat list of voices, each with its language, the other way round. */
+export function byLanguage(entries: readonly unknown[], names: VoiceNames): readonly VoicesOfLanguage[] {
+  const languages = new Map<string, { readonly name: string; readonly voices: Choice[] }>()
+  for (const entry of entries) {
+    const code = textOf(entry, names.language)
+    const value = textOf(entry, names.voice)
+    if (code === undefined || value === undefined) continue
+    const language = languages.get(code) ?? { name: textOf(entry, names.languageName) ?? code, voices: [] }
+    language.voices.push({ value, name: textOf(entry, names.voiceName) ?? value })
+    languages.set(code, language)
+  }
+  return [...languages].map(([value, language]) => ({ value, ...language }))
 }
 
 /** A setting without which the vendor cannot be asked. */

@@ -282,6 +282,13 @@ onEachStore(({ name: store, open }) => {
       const [found] = await Promise.all([verdict(), write(20)])
       expect(found.isIntact).toBe(true)
     })
+
+    it('is read no further for somebody who goes away', async () => {
+      const client = new AbortController()
+      const verifying = test.storage.audit.verify(client.signal)
+      client.abort(new Error('the client went away'))
+      await expect(verifying).rejects.toThrow('the client went away')
+    })
   })
 })
 

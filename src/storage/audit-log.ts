@@ -16,7 +16,7 @@ export interface AuditLog {
   append(session: Session, changes: readonly Change[], actor: Actor | undefined): Promise<void>
   /** Newest first, as far as the tenancy sees. */
   page(tenancy: Tenancy, query: AuditQuery): Promise<AuditPage>
-  verify(): Promise<AuditVerdict>
+  verify(signal?: AbortSignal): Promise<AuditVerdict>
   /** Makes the head of a log that has none yet. */
   begin(session: Session): Promise<void>
 }
@@ -111,9 +111,10 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
       const [counted, found] = await Promise.all([run(total.compile()), run(rows.compile())])
       return { total: Number(counted[0]?.['total'] ?? 0), rows: found as unknown as AuditEntryRow[] }
     },
-    async verify() {
+    async verify(signal) {
       const head = await readHead(database.reader)
       return verifyChain(head, async (after, upTo) => {
+        signal?.throwIfAborted()
         const rows = await queries.next.all(database.slowReader, { after, upTo })
         return rows as unknown as AuditEntryRow[]
       })

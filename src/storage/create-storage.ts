@@ -160,7 +160,7 @@ export function createStorage(options: StorageOptions): PlatformStorage {
     },
     audit: {
       page: (...asked) => parts().audit.page(...asked),
-      verify: () => parts().audit.verify(),
+      verify: (signal) => parts().audit.verify(signal),
     },
     calls: {
       write: (batch, urgency) => parts().calls.write(batch, urgency),

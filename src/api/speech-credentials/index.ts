@@ -275,7 +275,13 @@ async function test(request: ApiRequest): Promise<object> {
   const { services } = request
   const row = await findAt(request)
   const uses = { tts: row.use_for_tts === 1, stt: row.use_for_stt === 1 }
-  const results = await services.speech.test(row.vendor, settingsOf(row), uses)
+  const { vendor } = row
+  const results = await services.speech.test({
+    vendor,
+    settings: settingsOf(row),
+    uses,
+    signal: request.whenGone(),
+  })
   // Whoever may use a shared credential may try it, and so leave a mark that it may not write itself.
   await services.storage.for(systemTenancy).speech_credentials.update(row.speech_credential_sid, {
     last_tested: services.clock.now(),
@@ -298,7 +304,8 @@ async function offer(request: ApiRequest): Promise<object> {
   }
   const credential =
     create_new === 1 ? undefined : pickCredential(await listAt(request, { vendor }), labelOf(label))
-  const found = await services.speech.offer(vendor, credential && settingsOf(credential))
+  const settings = credential && settingsOf(credential)
+  const found = await services.speech.offer({ vendor, settings, signal: request.whenGone() })
   if (found !== undefined) return found
   if (vendorRule(vendor) === undefined)
     throw new AppError('synthesizer_unknown', 'vendor is none of the known vendors')

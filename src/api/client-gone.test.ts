@@ -1,0 +1,129 @@
+// A client that goes away takes the work with it that was done for it alone: whoever was being asked sees the
+// connection close, nothing is stored, and nothing of it is a failure of ours. Over real sockets.
+import { request as httpRequest } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openTestApi } from '../../test/support/api.ts'
+import type { TestApi } from '../../test/support/api.ts'
+import { serveLocally } from '../../test/support/local-http.ts'
+import type { LocalServer } from '../../test/support/local-http.ts'
+import { Inbox } from '../../test/support/wait.ts'
+import { serveWebSockets } from '../../test/support/web-socket.ts'
+import { createFakeClock } from '../lib/fake-clock.ts'
+import { createLogger } from '../lib/log.ts'
+import { createOutgoing } from '../lib/outgoing.ts'
+import type { Outgoing } from '../lib/outgoing.ts'
+import { createAppEnv } from '../webhooks/app-env.ts'
+
+interface LogLine {
+  readonly level: number
+  readonly msg: string
+  readonly err?: { readonly type: string }
+}
+
+// As pino numbers them.
+const errorLevel = 50
+const requests = new Inbox<'asked' | 'closed'>()
+let lines = new Inbox<LogLine>()
+let api: TestApi
+let outgoing: Outgoing
+let silent: LocalServer
+let silentSocket: LocalServer
+
+beforeAll(async () => {
+  const log = createLogger('debug', { write: (line) => lines.push(JSON.parse(line) as LogLine) })
+  // Nothing it asks runs into a time limit: only leaving ends it.
+  outgoing = createOutgoing({ allow: ['127.0.0.0/8'], clock: createFakeClock(), log })
+  api = await openTestApi({ log, appEnv: createAppEnv({ outgoing }) })
+  await api.http.start()
+  silent = await serveLocally((_request, response) => {
+    requests.push('asked')
+    response.on('close', () => requests.push('closed'))
+  })
+  silentSocket = await serveWebSockets({
+    open({ request }) {
+      requests.push('asked')
+      request.socket.on('close', () => requests.push('closed'))
+    },
+  })
+})
+afterAll(async () => {
+  await api.close()
+  await outgoing.close()
+  await silent.close()
+  await silentSocket.close()
+})
+beforeEach(() => {
+  requests.items.length = 0
+  lines = new Inbox()
+})
+
+/** Asks, and hangs up once somebody else is being asked for it; resolves when the request is done with. */
+async function askAndLeave(method: string, path: string, body?: unknown): Promise<void> {
+  const { port } = api.http.address
+  const headers = { authorization: `Bearer ${api.own.accountKey}`, 'content-type': 'application/json' }
+  const request = httpRequest({ host: '127.0.0.1', port, method, path: `/v1${path}`, headers })
+  request.on('error', () => {})
+  request.end(body === undefined ? undefined : JSON.stringify(body))
+  await requests.next('the other side to be asked', (what) => what === 'asked')
+  request.destroy()
+  await requests.next('the other side to see its connection close', (what) => what === 'closed')
+  await lines.next('the end of the request', ({ msg, err }) => msg === 'request refused' && err !== undefined)
+}
+
+const credentials = (): string => `/Accounts/${api.own.account_sid}/SpeechCredentials`
+
+async function makeCredential(body: object): Promise<string> {
+  const answer = await api.post(credentials(), api.own.accountKey, body)
+  expect(answer.status, answer.text).toBe(201)
+  return `${credentials()}/${(answer.body as { sid: string }).sid}`
+}
+
+function expectNoFailureOfOurs(): void {
+  expect(lines.items.filter(({ level }) => level >= errorLevel)).toEqual([])
+}
+
+describe('a client that goes away', () => {
+  it.each([
+    ['speaking', () => ({ vendor: 'deepgram', api_key: 'k', deepgram_tts_uri: silent.url, use_for_stt: 0 })],
+    [
+      'listening, over a WebSocket',
+      () => ({ vendor: 'custom:mine', custom_stt_url: silentSocket.url, use_for_tts: 0 }),
+    ],
+  ] as const)('ends the test of a credential by %s, which then has no result', async (_how, credential) => {
+    const path = await makeCredential(credential())
+    await askAndLeave('GET', `${path}/test`)
+    expectNoFailureOfOurs()
+    expect((await api.get(path, api.own.accountKey)).body).toMatchObject({
+      last_tested: null,
+      tts_tested_ok: null,
+      stt_tested_ok: null,
+    })
+  })
+
+  it('ends the question for a vendor’s voices', async () => {
+    await makeCredential({ vendor: 'elevenlabs', api_key: 'k', model_id: 'm', api_uri: silent.url })
+    await askAndLeave('GET', `${credentials()}/speech/supportedLanguagesAndVoices?vendor=elevenlabs`)
+    expectNoFailureOfOurs()
+  })
+
+  it('ends what it wants to hear', async () => {
+    const credential = { vendor: 'deepgram', label: 'to hear', api_key: 'k', deepgram_tts_uri: silent.url }
+    const speech_credential_sid = (await makeCredential(credential)).split('/').at(-1)
+    const wish = { speech_credential_sid, text: 'Hello.', language: 'en-US', voice: 'aura-2-thalia-en' }
+    await askAndLeave('POST', `/Accounts/${api.own.account_sid}/TtsCache/Synthesize`, wish)
+    expectNoFailureOfOurs()
+  })
+
+  it('ends the question for an application’s variables', async () => {
+    await askAndLeave('GET', `/AppEnv?url=${encodeURIComponent(silent.url)}`)
+    expectNoFailureOfOurs()
+  })
+
+  it('ends the check of variables, and the application is not made', async () => {
+    const hook = { url: silent.url }
+    const application = { name: 'gone', call_hook: hook, call_status_hook: hook, env_vars: { a: 1 } }
+    await askAndLeave('POST', '/Applications', { ...application, account_sid: api.own.account_sid })
+    expectNoFailureOfOurs()
+    expect((await api.get('/Applications?name=gone', api.own.accountKey)).body).toEqual([])
+  })
+})
