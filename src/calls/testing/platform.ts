@@ -14,12 +14,14 @@ import type {
   CallBatch,
   CallLimits,
   CallStore,
+  CarrierFacts,
   CarrierMatch,
   ClientFacts,
   HookAnswer,
   HookRequest,
   Hooks,
   NumberFacts,
+  NumberPattern,
   RecentCall,
   UnfinishedCall,
 } from '../ports.ts'
@@ -156,7 +158,10 @@ export interface Platform {
   limits: CallLimits
   /** At whatever address. */
   carriers: readonly CarrierMatch[]
+  /** The one that has a password. */
+  peer: CarrierFacts | undefined
   numbers: readonly NumberFacts[]
+  patterns: readonly NumberPattern[]
   /** The phones that are registered, by address of record. */
   readonly phones: Map<string, Binding>
   /** The INVITEs that were sent. */
@@ -208,10 +213,10 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
       accountByRealm: (realm) => Promise.resolve(realm === account.sip_realm ? platform.account : undefined),
       account: () => Promise.resolve(platform.account),
       carriersAt: () => Promise.resolve(platform.carriers),
-      carrier: (sid) =>
-        Promise.resolve(platform.carriers.find(({ carrier }) => carrier.voip_carrier_sid === sid)?.carrier),
+      carrier: () => Promise.resolve(platform.peer),
       numbersCalled: (called) => Promise.resolve(platform.numbers.filter(({ number }) => number === called)),
-      patternsOf: () => Promise.resolve([]),
+      patternsOf: (sid) =>
+        Promise.resolve(platform.patterns.filter(({ voip_carrier_sid }) => voip_carrier_sid === sid)),
       soleAccountOf: () => Promise.resolve(undefined),
       callLimits: () => Promise.resolve(platform.limits),
       client: () => Promise.resolve(platform.client),
@@ -253,7 +258,9 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     application,
     limits: {},
     carriers: [],
+    peer: undefined,
     numbers: [],
+    patterns: [],
     phones,
     sent,
     speak: () => 1000,
