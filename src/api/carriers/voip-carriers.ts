@@ -66,7 +66,7 @@ export const voipCarriers = defineResource({
     tech_prefix: sipWord({ max: 16 }).nullable().describe('Goes before each called number.'),
     inbound_auth_username: sipWord({ max: 64 })
       .nullable()
-      .describe('With a password: calls from the carrier must bring them.'),
+      .describe('With a password and trunk_type auth: calls to the SIP realm of an account must bring them.'),
     inbound_auth_password: secret({ max: 64 }),
     diversion: sipWord({ max: 32 }).nullable().describe('The number in the Diversion header of calls sent.'),
     is_active: flag().default(1).describe('0: no calls are sent to it or taken from it.'),
@@ -89,7 +89,9 @@ export const voipCarriers = defineResource({
       .example('sip:proxy.example.com'),
     trunk_type: choice(['static_ip', 'auth', 'reg'])
       .default('static_ip')
-      .describe('How the two know each other: by address, by digest authentication, or by registration.'),
+      .describe(
+        'How the two know each other: by address, by digest authentication, or by registration. With auth the address of a gateway proves nothing.',
+      ),
   },
   async beforeCreate(carrier) {
     demandRegistration(carrier)
