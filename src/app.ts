@@ -89,6 +89,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     speech,
     audio,
     verbs: parseVerbs,
+    random: Math.random,
     clock,
     log,
     publicAddress,

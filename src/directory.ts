@@ -12,6 +12,7 @@ import { systemTenancy } from './lib/caller.ts'
 import type { Clock } from './lib/clock.ts'
 import { createMemo } from './lib/memo.ts'
 import type { Memo } from './lib/memo.ts'
+import { createOutboundDirectory } from './outbound-directory.ts'
 import type { SipDirectory } from './sip/sip.ts'
 import type { Repositories, Row, Storage, TableName } from './storage/storage.ts'
 
@@ -39,6 +40,7 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
       capacity: maxRemembered,
     })
   const carriers = createCarrierDirectory({ rows, remember })
+  const outbound = createOutboundDirectory({ rows, remember })
   const accounts = remember<Row<'accounts'>>()
   const accountsBySid = remember<AccountFacts>()
   const clients = remember<Row<'clients'>>()
@@ -80,6 +82,7 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
 
   return {
     ...carriers,
+    ...outbound,
     accountByRealm,
     account: (account_sid) =>
       accountsBySid(account_sid, async () => {

@@ -28,6 +28,8 @@ export interface CallServices {
   readonly audio: AudioFetcher
   readonly verbs: ParseVerbs
   readonly clock: Clock
+  /** 0 to 1, without 1: how carriers share calls. */
+  readonly random: () => number
   readonly log: Logger
   readonly node: () => CallNode
   readonly maxCallMs: number

@@ -101,7 +101,67 @@ export interface CarrierDirectory {
   soleAccountOf(service_provider_sid: string): Promise<string | undefined>
 }
 
-export interface Directory extends CarrierDirectory {
+/** Where a carrier takes calls. */
+export interface OutboundGateway {
+  /** An address or a name. */
+  readonly host: string
+  /** Null: that of the name, or 5060. */
+  readonly port: number | null
+  readonly protocol: 'udp' | 'tcp'
+}
+
+/** A carrier that takes calls of ours: it is active, and has at least one gateway for them. */
+export interface OutboundCarrier {
+  readonly voip_carrier_sid: string
+  readonly name: string
+  /** Of the provider, for all of its accounts. */
+  readonly isShared: boolean
+  readonly gateways: readonly OutboundGateway[]
+  readonly tech_prefix: string | null
+  readonly e164_leading_plus: boolean
+  /** The number that calls are said to be diverted by. */
+  readonly diversion: string | null
+  readonly outbound_sip_proxy: string | null
+  readonly requires_register: boolean
+  readonly register_sip_realm: string | null
+  readonly register_username: string | null
+  readonly register_password: string | null
+  readonly register_from_domain: string | null
+}
+
+/** A share in the calls of a route. */
+export interface RouteEntry {
+  readonly voip_carrier_sid: string
+  /** The lowest is tried first. */
+  readonly priority: number
+  /** The share among those of one priority. */
+  readonly workload: number
+}
+
+export interface DialRoute {
+  readonly regex: string
+  /** `number` is without a leading plus. */
+  matches(number: string): boolean
+  readonly entries: readonly RouteEntry[]
+}
+
+/** A table of least cost routing. */
+export interface DialPlan {
+  /** The first to be tried first. */
+  readonly routes: readonly DialRoute[]
+  /** Where calls go that no route takes. */
+  readonly fallback: RouteEntry | undefined
+}
+
+/** What is known of the ways out of the platform. */
+export interface OutboundDirectory {
+  /** The account's own, then those it shares. */
+  outboundCarriers(account: AccountFacts): Promise<readonly OutboundCarrier[]>
+  /** The account's, or else that of its provider. */
+  dialPlan(account: AccountFacts): Promise<DialPlan | undefined>
+}
+
+export interface Directory extends CarrierDirectory, OutboundDirectory {
   callLimits(account: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>): Promise<CallLimits>
   accountByRealm(realm: string): Promise<AccountFacts | undefined>
   account(account_sid: string): Promise<AccountFacts | undefined>

@@ -253,6 +253,138 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
   })
 })
 
+interface CarrierOptions {
+  readonly name: string
+  readonly gateways: readonly Sipp[]
+  readonly fields?: object
+}
+
+/** A carrier of the tenant that takes calls where these phones listen. */
+async function makeCarrier({ name, gateways, fields }: CarrierOptions): Promise<string> {
+  const { account_sid } = tenant
+  const { sid } = await platform.api.must<{ sid: string }>('POST', '/VoipCarriers', {
+    name,
+    account_sid,
+    ...fields,
+  })
+  for (const { port } of gateways)
+    await platform.api.must('POST', '/SipGateways', {
+      voip_carrier_sid: sid,
+      ipv4: '127.0.0.1',
+      port,
+      outbound: true,
+    })
+  return sid
+}
+
+describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
+  it('goes to the second gateway when the first fails, as the carrier wants it, with one record', async () => {
+    const broken = await startCallee('uas-refuse', {
+      provisional: '100 Trying',
+      final: '503 Service Unavailable',
+      header: '',
+    })
+    const callee = await startCallee('uas-answer')
+    await makeCarrier({
+      name: 'Failover',
+      gateways: [broken, callee],
+      fields: { tech_prefix: '99', e164_leading_plus: 1, diversion: '+4930' },
+    })
+    const placed = await place({ type: 'phone', number: '+15550111', trunk: 'Failover' })
+    const [first, second] = [await broken.finished, await callee.finished]
+    expect([first.report, second.report]).toEqual(['', ''])
+    const invite = received(second, 'INVITE')
+    expect(invite?.start).toBe(`INVITE sip:99+15550111@127.0.0.1:${callee.port};transport=udp SIP/2.0`)
+    expect(headerOf(invite, 'Diversion')).toBe(
+      `<sip:+4930@127.0.0.1:${callee.port}>;reason=unknown;counter=1;privacy=off`,
+    )
+    expect(headerOf(invite, 'Call-ID')).toBe(headerOf(received(first, 'INVITE'), 'Call-ID'))
+    expect(statusWords(await statusesOf(placed))).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
+    expect(await recordOf(placed)).toMatchObject({
+      answered: true,
+      to: '15550111',
+      trunk: 'Failover',
+      remote_host: '127.0.0.1',
+    })
+    const journal = await journalOf(platform.api, tenant.account_sid, placed.sid)
+    expect(journal).toContainEqual(
+      expect.objectContaining({ rule: 'failover', outcome: expect.stringContaining('503') }),
+    )
+  })
+
+  it('answers the challenge of the carrier with the name and password we have there', async () => {
+    const callee = await startCallee('uas-challenge', { username: 'acme', password: 'carrier-secret-7' })
+    await makeCarrier({
+      name: 'Challenging',
+      gateways: [callee],
+      fields: { register_username: 'acme', register_password: 'carrier-secret-7' },
+    })
+    const placed = await place({ type: 'phone', number: '+15550112' }, { trunk: 'Challenging' })
+    const result = await callee.finished
+    expect(result.report).toBe('')
+    expect(headerOf(received(result, 'INVITE'), 'Contact')).toContain('<sip:acme@')
+    expect(statusWords(await statusesOf(placed)).at(-1)).toBe('completed')
+    const journal = JSON.stringify(await journalOf(platform.api, tenant.account_sid, placed.sid))
+    expect(journal).not.toContain('carrier-secret-7')
+  })
+
+  it('follows the routing table of the account, from one carrier of a route to the next', async () => {
+    const busy = await startCallee('uas-refuse', {
+      provisional: '100 Trying',
+      final: '500 Server Internal Error',
+      header: '',
+    })
+    const callee = await startCallee('uas-answer')
+    const own = await provision(platform.api, { application })
+    const { account_sid } = own
+    const made: string[] = []
+    for (const [name, { port }] of [
+      ['Second', callee],
+      ['First', busy],
+    ] as const) {
+      const { sid } = await platform.api.must<{ sid: string }>('POST', '/VoipCarriers', { name, account_sid })
+      const gateway = { voip_carrier_sid: sid, ipv4: '127.0.0.1', port, outbound: true }
+      await platform.api.must('POST', '/SipGateways', gateway)
+      made.push(sid)
+    }
+    const { sid } = await platform.api.must<{ sid: string }>('POST', '/Lcrs', { name: 'table', account_sid })
+    const [second, first] = made
+    const lcr_carrier_set_entries = [
+      { voip_carrier_sid: second, priority: 2 },
+      { voip_carrier_sid: first, priority: 1 },
+    ]
+    await platform.api.must('POST', `/Lcrs/${sid}/Routes`, [
+      { regex: '^1555', priority: 1, lcr_carrier_set_entries },
+    ])
+    const placed = await platform.api.must<Placed>('POST', `/Accounts/${account_sid}/Calls`, {
+      from: '1',
+      to: { type: 'phone', number: '+15550113' },
+      application_sid: own.application_sid,
+    })
+    expect([(await busy.finished).report, (await callee.finished).report]).toEqual(['', ''])
+    expect(statusWords(await statusesOf(placed)).at(-1)).toBe('completed')
+    const records = await recentCalls(platform.api, account_sid, 1)
+    expect(records).toMatchObject([{ call_sid: placed.sid, trunk: 'Second', answered: true }])
+  })
+
+  it('that no carrier takes fails with 603, and no longer once a carrier was switched on', async () => {
+    const callee = await startCallee('uas-answer')
+    const own = await provision(platform.api, { application })
+    const { account_sid, application_sid } = own
+    const carrier = { name: 'Switched', account_sid, is_active: 0 }
+    const { sid } = await platform.api.must<{ sid: string }>('POST', '/VoipCarriers', carrier)
+    const gateway = { voip_carrier_sid: sid, ipv4: '127.0.0.1', port: callee.port, outbound: true }
+    await platform.api.must('POST', '/SipGateways', gateway)
+    const call = { from: '1', to: { type: 'phone', number: '+15550114' }, application_sid }
+    const refused = await platform.api.must<Placed>('POST', `/Accounts/${account_sid}/Calls`, call)
+    expect(await statusesOf(refused)).toMatchObject([{ call_status: 'failed', sip_status: 603 }])
+    await platform.api.must('PUT', `/VoipCarriers/${sid}`, { is_active: 1 })
+    const placed = await platform.api.must<Placed>('POST', `/Accounts/${account_sid}/Calls`, call)
+    expect((await callee.finished).report).toBe('')
+    expect(statusWords(await statusesOf(placed)).at(-1)).toBe('completed')
+  })
+})
+
 describe.skipIf(isMissing('sipp'))('a call of ours that a killed process leaves behind', () => {
   it('gets its end and its one record at the next start', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-outbound-'))

@@ -1,6 +1,7 @@
 // The regular expression of a route, which every outbound call is held against: it must compile, and it must not take long.
 import { text } from '../define/fields.ts'
 import type { Field } from '../define/field.ts'
+import { compilePattern } from '../../lib/pattern.ts'
 import { AppError } from '../../lib/errors.ts'
 
 // Three in a row try a 132-character number in some 400,000 steps, a few milliseconds; a fourth would take seconds.
@@ -27,6 +28,7 @@ export function dialPatternFault(pattern: string): string | undefined {
   if (/\(\?(?!:)/.test(bare)) return 'must not look around or name groups'
   const repeats = bare.match(/[*+]|\{\d*,\d*\}/g) ?? []
   if (repeats.length > maxRepeats) return `must not have more than ${maxRepeats} repetitions of any length`
+  if (compilePattern(pattern) === undefined) return 'must not stand for so long a text'
   return undefined
 }
 

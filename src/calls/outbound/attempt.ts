@@ -1,5 +1,8 @@
 // One place an INVITE of ours may go to, and what stands in it.
 import type { OutgoingInviteOptions, Remote } from '../../sip/sip.ts'
+import type { CallServices } from '../call-services.ts'
+import type { JournalWriter } from '../journal-writer.ts'
+import type { CallOrder } from './order.ts'
 
 export interface Attempt {
   /** What the call record calls the way out: a carrier's name, `user` or `sipUri` (calls.md §8). */
@@ -10,4 +13,11 @@ export interface Attempt {
   >
   /** Where the request is sent. Rejects with AppError when there is no such place, or none that may be called. */
   readonly destination: () => Promise<Remote>
+}
+
+/** What is looked for places with. */
+export interface Search {
+  readonly order: CallOrder
+  readonly services: CallServices
+  readonly journal: JournalWriter
 }

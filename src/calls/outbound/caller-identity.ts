@@ -1,17 +1,21 @@
 // Who calls, as the INVITE says it (calls.md §3.8).
+import type { HeaderField } from '../../sip/message/message.ts'
 import { serializeNameAddr } from '../../sip/message/name-addr.ts'
 import { noParams } from '../../sip/message/params.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
-import type { Attempt } from './attempt.ts'
 import type { CallOrder } from './order.ts'
 
 export type CallerOrder = Pick<CallOrder, 'from' | 'fromUser' | 'fromHost' | 'callerName' | 'headers'>
 
+/** What of an INVITE says who calls. */
+export interface CallerFields {
+  readonly from: string
+  readonly contactUser: string
+  readonly headers: readonly HeaderField[]
+}
+
 /** `host` is what From says when the order names none. */
-export function callerFields(
-  order: CallerOrder,
-  host: string,
-): Pick<Attempt['invite'], 'from' | 'contactUser' | 'headers'> {
+export function callerFields(order: CallerOrder, host: string): CallerFields {
   const { from, fromUser = from, headers } = order
   return { from: fromOf(order, host), contactUser: fromUser, headers }
 }

@@ -3,17 +3,11 @@ import { AppError } from '../../lib/errors.ts'
 import { escapeUser, serializeUri } from '../../sip/message/uri.ts'
 import type { Remote } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
-import type { JournalWriter } from '../journal-writer.ts'
-import type { Attempt } from './attempt.ts'
+import type { Attempt, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
-import type { CallOrder, Target } from './order.ts'
+import type { TargetOf } from './order.ts'
 import { parseTargetUri } from './target-uri.ts'
-
-export interface Search {
-  readonly order: CallOrder
-  readonly services: CallServices
-  readonly journal: JournalWriter
-}
+import { toPhone } from './to-phone.ts'
 
 /** Throws AppError when there is no place to try. */
 export function findAttempts(search: Search): Promise<readonly Attempt[]> {
@@ -24,13 +18,11 @@ export function findAttempts(search: Search): Promise<readonly Attempt[]> {
     case 'sip':
       return toSipUri(to, search)
     case 'phone':
-      throw new AppError('no_carrier', 'no carrier takes calls to this number')
+      return toPhone(to, search)
     default:
       return to satisfies never
   }
 }
-
-type TargetOf<T extends Target['type']> = Extract<Target, { readonly type: T }>
 
 async function toUser(
   { name, realm }: TargetOf<'user'>,

@@ -26,6 +26,8 @@ export type Target =
       readonly auth?: Credentials
     }
 
+export type TargetOf<T extends Target['type']> = Extract<Target, { readonly type: T }>
+
 /** What both the request and the order say. */
 interface CallWishes {
   readonly to: Target

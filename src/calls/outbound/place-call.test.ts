@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import type { PlacedCall } from '../calls.ts'
 import type { JournalEvent } from '../journal.ts'
-import { account, application, callRequest, createPlatform, phone, settle } from '../testing/platform.ts'
+import {
+  account,
+  application,
+  callRequest,
+  createPlatform,
+  outboundCarrier,
+  phone,
+  settle,
+} from '../testing/platform.ts'
 import type { Platform } from '../testing/platform.ts'
 import { parsePlainVerbs } from '../testing/plain-verbs.ts'
 import { sipRequest } from '../testing/scripted-sip.ts'
@@ -351,6 +359,113 @@ describe('a call to a SIP URI', () => {
     expect(platform.calls.journal(account.account_sid, call_sid)).toContainEqual(
       expect.objectContaining({ type: 'refusal', code }),
     )
+  })
+})
+
+describe('a call to a phone', () => {
+  const to = { type: 'phone', number: '+15550100' } as const
+  const gateway = (host: string) => ({ host, port: 5060, protocol: 'udp' }) as const
+  const carriers = [outboundCarrier('first', { gateways: [gateway('10.0.0.9'), gateway('5.5.5.5')] })]
+
+  function arrange(changes: Partial<Platform> = {}): Platform {
+    return Object.assign(platformWith([{ verb: 'speak' }]), { waysOut: carriers }, changes)
+  }
+  const placeFrom = (platform: Platform) => platform.calls.place({ ...callRequest, to })
+  const uris = ({ sent }: Platform) => sent.map(({ options }) => options.uri)
+
+  it('is tried at one gateway after another, those inside last, and recorded once with the last', async () => {
+    const platform = arrange()
+    const { call_id } = await placeFrom(platform)
+    platform.sent[0]?.progress(180)
+    platform.sent[0]?.refuse(503)
+    await settle()
+    expect(uris(platform)).toEqual([
+      'sip:15550100@5.5.5.5;transport=udp',
+      'sip:15550100@10.0.0.9;transport=udp',
+    ])
+    expect(platform.sent.map(({ callId }) => callId)).toEqual([call_id, call_id])
+    platform.clock.advance(3000)
+    platform.sent[1]?.answer()
+    await settle()
+    platform.clock.advance(1000)
+    await settle()
+    expect(platform.store.statuses).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
+    expect(platform.store.records).toMatchObject([
+      { trunk: 'first', remote_host: '10.0.0.9', to: '15550100', answered: true },
+    ])
+  })
+
+  it('goes on with the next carrier of its route', async () => {
+    const [a, b] = [outboundCarrier('a'), outboundCarrier('b', { tech_prefix: '99' })]
+    const entries = [a, b].map(({ voip_carrier_sid }, priority) => ({
+      voip_carrier_sid,
+      priority,
+      workload: 1,
+    }))
+    const dialPlan = { routes: [{ regex: '1', matches: () => true, entries }], fallback: undefined }
+    const platform = arrange({ waysOut: [b, a], dialPlan })
+    await placeFrom(platform)
+    platform.sent[0]?.refuse(500)
+    await settle()
+    platform.sent[1]?.refuse(500)
+    await settle()
+    expect(uris(platform)).toEqual([
+      'sip:15550100@192.0.2.10;transport=udp',
+      'sip:9915550100@192.0.2.10;transport=udp',
+    ])
+    expect(platform.store.records).toMatchObject([{ trunk: 'b', sip_status: 500 }])
+  })
+
+  it.each([486, 487, 600, 603, 604])('that is refused with %i is not tried elsewhere', async (status) => {
+    const platform = arrange()
+    await placeFrom(platform)
+    platform.sent[0]?.refuse(status)
+    await settle()
+    expect(platform.sent).toHaveLength(1)
+    expect(platform.store.records).toMatchObject([{ sip_status: status }])
+  })
+
+  it('that was heard already is not tried elsewhere', async () => {
+    const platform = arrange()
+    await placeFrom(platform)
+    platform.sent[0]?.progress(183, 'v=0 announcement')
+    platform.sent[0]?.refuse(503)
+    await settle()
+    expect(platform.sent).toHaveLength(1)
+  })
+
+  it('passes over a gateway that has no address', async () => {
+    const gateways = [gateway('gone.example'), gateway('192.0.2.12')]
+    const platform = arrange({ waysOut: [outboundCarrier('first', { gateways })] })
+    await placeFrom(platform)
+    expect(uris(platform)).toEqual(['sip:15550100@192.0.2.12;transport=udp'])
+  })
+
+  it('fails with 480 when no gateway has one', async () => {
+    const platform = arrange({ waysOut: [outboundCarrier('first', { gateways: [gateway('gone.example')] })] })
+    await placeFrom(platform)
+    expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status: 480 }])
+  })
+
+  it('given up between two gateways is not tried at the next', async () => {
+    const platform = arrange()
+    const { call_sid } = await placeFrom(platform)
+    platform.sent[0]?.refuse(503)
+    await platform.calls.hangUp(account.account_sid, call_sid)
+    await settle()
+    expect(platform.sent).toHaveLength(1)
+    expect(platform.store.statuses).toEqual(['trying', 'no-answer'])
+  })
+
+  it('fails with 603 when no carrier takes it, and says which rule found none', async () => {
+    const platform = arrange({ waysOut: [] })
+    const { call_sid } = await placeFrom(platform)
+    expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status: 603 }])
+    const journal = platform.calls.journal(account.account_sid, call_sid)
+    expect(journal).toContainEqual(
+      expect.objectContaining({ type: 'decision', rule: expect.stringContaining('row 6') }),
+    )
+    expect(journal).toContainEqual(expect.objectContaining({ type: 'refusal', code: 'no_carrier' }))
   })
 })
 

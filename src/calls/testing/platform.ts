@@ -20,8 +20,10 @@ import type {
   HookAnswer,
   HookRequest,
   Hooks,
+  DialPlan,
   NumberFacts,
   NumberPattern,
+  OutboundCarrier,
   RecentCall,
   UnfinishedCall,
 } from '../ports.ts'
@@ -162,6 +164,8 @@ export interface Platform {
   peer: CarrierFacts | undefined
   numbers: readonly NumberFacts[]
   patterns: readonly NumberPattern[]
+  waysOut: readonly OutboundCarrier[]
+  dialPlan: DialPlan | undefined
   /** The phones that are registered, by address of record. */
   readonly phones: Map<string, Binding>
   /** The INVITEs that were sent. */
@@ -218,6 +222,8 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
       patternsOf: (sid) =>
         Promise.resolve(platform.patterns.filter(({ voip_carrier_sid }) => voip_carrier_sid === sid)),
       soleAccountOf: () => Promise.resolve(undefined),
+      outboundCarriers: () => Promise.resolve(platform.waysOut),
+      dialPlan: () => Promise.resolve(platform.dialPlan),
       callLimits: () => Promise.resolve(platform.limits),
       client: () => Promise.resolve(platform.client),
       application: (account_sid, application_sid) =>
@@ -237,6 +243,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     },
     audio: { fetch: (url) => lend(() => platform.fetch(url)) },
     verbs: parseVerbs,
+    random: () => 0,
     clock,
     log: silentLogger,
     publicAddress: undefined,
@@ -261,6 +268,8 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     peer: undefined,
     numbers: [],
     patterns: [],
+    waysOut: [],
+    dialPlan: undefined,
     phones,
     sent,
     speak: () => 1000,
@@ -280,7 +289,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
 
 /** Addresses need no look-up, and there are no names. */
 async function resolveLiteral(uri: string): Promise<Remote> {
-  const [, address, port] = /@(\d[\d.]+)(?::(\d+))?/.exec(uri) ?? []
+  const [, address, port] = /^sip:(?:[^@]*@)?(\d[\d.]+)(?::(\d+))?/.exec(uri) ?? []
   if (address === undefined) throw new AppError('sip_unreachable', 'the host of the URI has no address')
   return { transport: 'udp', address, port: Number(port ?? 5060) }
 }
@@ -294,6 +303,26 @@ export const phone: Binding = {
   callId: 'r1',
   cseq: 1,
   userAgent: undefined,
+}
+
+/** A carrier that takes calls at one gateway, under its name as sid. */
+export function outboundCarrier(name: string, changes: Partial<OutboundCarrier> = {}): OutboundCarrier {
+  return {
+    voip_carrier_sid: name,
+    name,
+    isShared: false,
+    gateways: [{ host: '192.0.2.10', port: 5060, protocol: 'udp' }],
+    tech_prefix: null,
+    e164_leading_plus: false,
+    diversion: null,
+    outbound_sip_proxy: null,
+    requires_register: false,
+    register_sip_realm: null,
+    register_username: null,
+    register_password: null,
+    register_from_domain: null,
+    ...changes,
+  }
 }
 
 /** A call to Alice's phone that the application runs. */

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
+import { outboundCarrier } from '../testing/platform.ts'
+import type { CallerOrder } from './caller-identity.ts'
+import { nextHopOf, toDialled, toInvite } from './phone-attempt.ts'
+import type { PhoneAttempt } from './phone-attempt.ts'
+
+const gateway: OutboundGateway = { host: '192.0.2.10', port: 5060, protocol: 'udp' }
+const order: CallerOrder = { from: '+4420', headers: [] }
+
+const invite = (carrier: Partial<OutboundCarrier>, more: Partial<PhoneAttempt> = {}) =>
+  toInvite({
+    order,
+    number: '+15550100',
+    auth: undefined,
+    carrier: outboundCarrier('c', carrier),
+    gateway,
+    host: '198.51.100.1',
+    ...more,
+  })
+
+describe('the number that a carrier is sent', () => {
+  it.each([
+    ['+15550100', null, false, '15550100'],
+    ['15550100', null, true, '+15550100'],
+    ['+15550100', null, true, '+15550100'],
+    ['+15550100', '99#', true, '99#+15550100'],
+    ['15550100', '99', false, '9915550100'],
+    ['0049123', null, true, '0049123'],
+    ['*31#', null, true, '*31#'],
+  ])('%s with prefix %s and plus %s is %s', (number, tech_prefix, e164_leading_plus, expected) => {
+    expect(toDialled(number, { tech_prefix, e164_leading_plus })).toBe(expected)
+  })
+})
+
+describe('the INVITE to a carrier', () => {
+  it('goes to the number at the gateway, from our address, without a port that is the usual one', () => {
+    expect(invite({})).toEqual({
+      uri: 'sip:15550100@192.0.2.10;transport=udp',
+      to: 'sip:15550100@192.0.2.10;transport=udp',
+      from: '<sip:+4420@198.51.100.1>',
+      contactUser: '+4420',
+      headers: [],
+    })
+    const elsewhere: OutboundGateway = { host: 'gw.example', port: 5080, protocol: 'tcp' }
+    expect(invite({}, { gateway: elsewhere }).uri).toBe('sip:15550100@gw.example:5080;transport=tcp')
+    expect(invite({}, { gateway: { ...elsewhere, port: null } }).uri).toBe(
+      'sip:15550100@gw.example;transport=tcp',
+    )
+  })
+
+  it('says who calls: the target’s word, then the order’s, then the carrier’s', () => {
+    const carrier = { register_from_domain: 'pbx.example' }
+    expect(invite(carrier).from).toBe('<sip:+4420@pbx.example>')
+    expect(invite(carrier, { order: { ...order, fromHost: 'own.example' } }).from).toBe(
+      '<sip:+4420@own.example>',
+    )
+    const named = { ...order, fromUser: '+1', callerName: 'A "B"' }
+    expect(invite({}, { order: named })).toMatchObject({
+      from: '"A \\"B\\"" <sip:+1@198.51.100.1>',
+      contactUser: '+1',
+    })
+  })
+
+  it('to one that we register with names its realm, our user and our password', () => {
+    const carrier = {
+      requires_register: true,
+      register_sip_realm: 'sip.carrier.example',
+      register_username: 'acme',
+      register_password: 'secret',
+    }
+    expect(invite(carrier)).toMatchObject({
+      uri: 'sip:15550100@sip.carrier.example;transport=udp',
+      contactUser: 'acme',
+      credentials: { username: 'acme', password: 'secret' },
+    })
+    const auth = { username: 'u', password: 'p' }
+    expect(invite(carrier, { auth }).credentials).toEqual(auth)
+    expect(invite({ register_username: 'acme' })).not.toHaveProperty('credentials')
+  })
+
+  it('carries the Diversion of the carrier, unless the order has one', () => {
+    const diversion = [
+      {
+        name: 'diversion',
+        value: '<sip:+4930@192.0.2.10>;reason=unknown;counter=1;privacy=off',
+      },
+    ]
+    expect(invite({ diversion: '+4930' }).headers).toEqual(diversion)
+    expect(invite({ diversion: '4930' }).headers).toEqual(diversion)
+    const headers = [{ name: 'diversion', value: '<sip:1@b>' }]
+    expect(invite({ diversion: '+4930' }, { order: { ...order, headers } }).headers).toEqual(headers)
+  })
+
+  it('escapes what a URI cannot carry', () => {
+    const { uri, from } = invite({}, { number: 'a b@c', order: { ...order, from: 'd>e' } })
+    expect(uri).toBe('sip:a%20b%40c@192.0.2.10;transport=udp')
+    expect(from).toBe('<sip:d%3Ee@198.51.100.1>')
+  })
+})
+
+describe('where it is sent', () => {
+  const hop = (carrier: Partial<OutboundCarrier>) => nextHopOf(outboundCarrier('c', carrier), gateway)
+  it.each([
+    ['the gateway', {}, 'sip:192.0.2.10;transport=udp'],
+    ['no proxy', { outbound_sip_proxy: '' }, 'sip:192.0.2.10;transport=udp'],
+    [
+      'a proxy by its host',
+      { outbound_sip_proxy: 'edge.example:5070' },
+      'sip:edge.example:5070;transport=udp',
+    ],
+    [
+      'a proxy by its URI',
+      { outbound_sip_proxy: 'sip:edge.example;transport=tcp' },
+      'sip:edge.example;transport=tcp',
+    ],
+    [
+      'the gateway, where we register',
+      { outbound_sip_proxy: 'edge.example', requires_register: true },
+      'sip:192.0.2.10;transport=udp',
+    ],
+  ])('%s', (_, carrier, expected) => {
+    expect(hop(carrier)).toBe(expected)
+  })
+})

@@ -1,0 +1,53 @@
+// The places to try for a call to a phone number: the gateways of the carriers that take it, one after another.
+import { createAddressGuard, literalOf } from '../../lib/address-guard.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { OutboundGateway } from '../ports.ts'
+import { chooseCarriers } from '../routing/phone-call.ts'
+import type { Attempt, Search } from './attempt.ts'
+import type { TargetOf } from './order.ts'
+import { nextHopOf, toInvite } from './phone-attempt.ts'
+
+/** A caller has hung up long before. */
+const mostAttempts = 20
+
+const isPublic = createAddressGuard([])
+
+/** Throws AppError no_carrier. */
+export async function toPhone(
+  { number, trunk, auth }: TargetOf<'phone'>,
+  { order, services, journal }: Search,
+): Promise<readonly Attempt[]> {
+  const { directory, sip, random } = services
+  const { account } = order
+  const [carriers, plan, numbers] = await Promise.all([
+    directory.outboundCarriers(account),
+    directory.dialPlan(account),
+    directory.numbersCalled(order.from.replace(/^\+/, '')),
+  ])
+  const mine = numbers.find(({ account_sid }) => account_sid === account.account_sid)
+  const shared = numbers.find(({ account_sid }) => account_sid === null)
+  const choice = chooseCarriers(
+    { number: number.replace(/^\+/, ''), trunk },
+    { carriers, plan, carrierOfCaller: (mine ?? shared)?.voip_carrier_sid ?? undefined },
+    random,
+  )
+  const names = choice.carriers.map(({ name }) => name).join(', ')
+  journal.note({ type: 'decision', rule: choice.rule, outcome: names === '' ? 'no carrier' : names })
+  if (choice.carriers.length === 0) throw new AppError('no_carrier', 'no carrier takes calls to this number')
+  const { host } = sip()
+  return choice.carriers
+    .flatMap((carrier) => publicFirst(carrier.gateways).map((gateway) => ({ carrier, gateway })))
+    .slice(0, mostAttempts)
+    .map(({ carrier, gateway }) => ({
+      trunk: carrier.name,
+      invite: toInvite({ order, number, auth, carrier, gateway, host }),
+      // Whoever may write a carrier may name any address: many gateways are inside (SECURITY.md).
+      destination: () => sip().resolve(nextHopOf(carrier, gateway)),
+    }))
+}
+
+/** Private destinations come last (calls.md §3.7). */
+function publicFirst(gateways: readonly OutboundGateway[]): readonly OutboundGateway[] {
+  const isInside = ({ host }: OutboundGateway): boolean => literalOf(host) !== undefined && !isPublic(host)
+  return [...gateways.filter((gateway) => !isInside(gateway)), ...gateways.filter(isInside)]
+}

@@ -1,0 +1,21 @@
+// The order in which the carriers of a route are tried (release history: a lower priority first, and among those of one
+// priority in proportion to their workload).
+import type { RouteEntry } from '../ports.ts'
+
+/** `random` answers 0 to 1, without 1. */
+export function shareLoad<E extends RouteEntry>(entries: readonly E[], random: () => number): readonly E[] {
+  const byPriority = Map.groupBy(entries, ({ priority }) => priority)
+  return [...byPriority].sort(([a], [b]) => a - b).flatMap(([, equals]) => draw(equals, random))
+}
+
+/** Draws one after another, each with the chance that its workload gives it among those that are left. */
+function draw<E extends RouteEntry>(entries: readonly E[], random: () => number): readonly E[] {
+  const left = [...entries]
+  const drawn: E[] = []
+  while (left.length > 0) {
+    let at = random() * left.reduce((sum, { workload }) => sum + workload, 0)
+    const index = left.findIndex(({ workload }) => (at -= workload) < 0)
+    drawn.push(...left.splice(index, 1))
+  }
+  return drawn
+}
