@@ -67,6 +67,29 @@ async function resetAdminSecrets(config: Config): Promise<never> {
   }
 }
 
+/**
+ * Starts over within the same process, once, with bounds on memory that hold from the first moment or not at all.
+ * V8 lets the young generation of each thread grow to 128 MB on a large machine, and glibc gives each thread a heap
+ * that keeps what a password hash has freed: 20 MB and more.
+ */
+function boundMemory(): void {
+  const bound = '--max-semi-space-size'
+  const isBound = process.execArgv.some((argument) => argument.startsWith(bound))
+  // Who holds a channel to us, `node --watch` for one, would lose it.
+  if (isBound || process.channel !== undefined || process.platform === 'win32') return
+  const { execPath, execArgv, argv, env } = process
+  process.execve?.(execPath, [execPath, ...execArgv, `${bound}=${semiSpaceMb}`, ...argv.slice(1)], {
+    ...mallocBounds,
+    ...env,
+  })
+}
+
+// Requests cost the same CPU with 2, 4, 8 and 64, as far as could be measured.
+const semiSpaceMb = 4
+// Larger blocks go back to the system when they are freed, and threads share two heaps.
+const mallocBounds = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' }
+
+boundMemory()
 const config = readConfig()
 cacheCode(config.dataDir)
 const [command] = process.argv.slice(2)

@@ -1,5 +1,5 @@
 // The life of the process: first boot, signals with a call up, and what a killed process leaves behind.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -31,6 +31,19 @@ async function start(options: PlatformOptions = {}): Promise<Platform> {
   running.push(platform)
   return platform
 }
+
+describe.skipIf(process.platform !== 'linux')('memory', () => {
+  it('is bounded before the first line runs, and what the operator has set stays', async () => {
+    const { pid } = await start({ env: { MALLOC_ARENA_MAX: '3' } })
+    const read = async (name: string): Promise<string[]> =>
+      (await readFile(`/proc/${pid}/${name}`, 'utf8')).split('\0')
+    const bounds = (await read('cmdline')).filter((argument) => argument.startsWith('--max-semi-space-size='))
+    expect(bounds).toEqual(['--max-semi-space-size=4'])
+    expect(await read('environ')).toEqual(
+      expect.arrayContaining(['MALLOC_ARENA_MAX=3', 'MALLOC_MMAP_THRESHOLD_=1048576']),
+    )
+  })
+})
 
 describe('first boot', () => {
   it('prints generated secrets once, and a second start prints none', async () => {
