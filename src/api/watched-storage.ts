@@ -2,17 +2,19 @@
 // revoked or a user disabled is refused, whichever handler did it.
 import type { IdempotencyStore, UnitStorage } from '../storage/idempotency.ts'
 import type { Repositories, Storage, TableName } from '../storage/storage.ts'
+import { createLazyRepositories } from '../storage/lazy-repositories.ts'
 import { repositoryOf } from './define/rows.ts'
+import type { AnyRepository } from './define/rows.ts'
 
 /** What a caller's rights are made of. */
-const watched: readonly TableName[] = [
+const watched: ReadonlySet<TableName> = new Set<TableName>([
   'accounts',
   'api_keys',
   'limits',
   'service_providers',
   'user_sessions',
   'users',
-]
+])
 
 interface Writable extends Pick<Storage, 'for' | 'transaction'> {
   readonly idempotency: IdempotencyStore
@@ -66,34 +68,34 @@ function watchUnit(unit: UnitStorage, onChange: () => void): UnitStorage {
   }
 }
 
-/** New rows are of no interest, for nobody can have been told about them; but a new limit binds old callers. */
 function watchRepositories(rows: Repositories, onChange: () => void): Repositories {
-  const replaced = watched.map((table) => {
-    const repository = repositoryOf(rows, table)
-    return [
-      table,
-      {
-        find: (sid: string) => repository.find(sid),
-        findMany: (sids: readonly string[]) => repository.findMany(sids),
-        list: (options?: Parameters<typeof repository.list>[0]) => repository.list(options),
-        count: (options?: Parameters<typeof repository.count>[0]) => repository.count(options),
-        async insert(row: Parameters<typeof repository.insert>[0]) {
-          const made = await repository.insert(row)
-          if (table === 'limits') onChange()
-          return made
-        },
-        async update(sid: string, changes: Parameters<typeof repository.update>[1]) {
-          const isDone = await repository.update(sid, changes)
-          onChange()
-          return isDone
-        },
-        async remove(sid: string) {
-          const isDone = await repository.remove(sid)
-          onChange()
-          return isDone
-        },
-      },
-    ]
-  })
-  return { ...rows, ...(Object.fromEntries(replaced) as Partial<Repositories>) }
+  return createLazyRepositories((table) =>
+    watched.has(table) ? watchRepository(rows, table, onChange) : rows[table],
+  )
+}
+
+/** New rows are of no interest, for nobody can have been told about them; but a new limit binds old callers. */
+function watchRepository(rows: Repositories, table: TableName, onChange: () => void): AnyRepository {
+  const repository = repositoryOf(rows, table)
+  return {
+    find: (sid) => repository.find(sid),
+    findMany: (sids) => repository.findMany(sids),
+    list: (options) => repository.list(options),
+    count: (options) => repository.count(options),
+    async insert(row) {
+      const made = await repository.insert(row)
+      if (table === 'limits') onChange()
+      return made
+    },
+    async update(sid, changes) {
+      const isDone = await repository.update(sid, changes)
+      onChange()
+      return isDone
+    },
+    async remove(sid) {
+      const isDone = await repository.remove(sid)
+      onChange()
+      return isDone
+    },
+  }
 }

@@ -9,6 +9,7 @@ import type { BrokenRule, Cell, Cells, Database, Session } from './database.ts'
 import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
 import type { AnyDescriptor, Operation } from './descriptors.ts'
 import { joinShapesOf, openJoined } from './joined-rows.ts'
+import { createLazyRepositories } from './lazy-repositories.ts'
 import { ownerOf } from './ownership.ts'
 import type { Vault } from './secrets.ts'
 import type { ListOptions, Repositories, Repository, Row, TableName } from './storage.ts'
@@ -52,9 +53,7 @@ export function createRepositoryMaker(database: Database, vault: Vault, clock: C
   return {
     bind(tenancy, runner) {
       const context = { tenancy, runner, vault, clock, database, plans }
-      const bound: Partial<Record<TableName, unknown>> = {}
-      for (const table of tableNames) bound[table] = new BoundRepository(table, context)
-      return bound as Repositories
+      return createLazyRepositories((table) => new BoundRepository(table, context))
     },
   }
 }

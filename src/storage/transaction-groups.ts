@@ -26,8 +26,10 @@ interface Member {
 
 // Far more than one process can have in flight; beyond it the disk has stopped answering.
 const maxWaiting = 10_000
-// Nothing else runs meanwhile: packets and requests wait.
+// Nothing else runs meanwhile: packets and requests wait. A few go together even where the processor is shared with others
+// and time passes without work: there a commit for each would cost most.
 const maxGroupMs = 8
+const fewMembers = 8
 
 export function createTransactionGroups({ writer, clock, queue }: TransactionGroupOptions): Commit {
   let waiting: Member[] = []
@@ -59,7 +61,7 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
       for (const member of members) {
         begun++
         settles.push(await runMember(member))
-        if (clock.monotonic() >= until) break
+        if (begun >= fewMembers && clock.monotonic() >= until) break
       }
       writer.run('COMMIT')
     } catch (error) {
