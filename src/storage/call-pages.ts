@@ -15,45 +15,69 @@ export interface RecentCallPage {
 }
 
 export interface CallPages {
-  read(match: CallMatch, window: { readonly offset: number; readonly limit: number }): Promise<RecentCallPage>
+  read(match: CallMatch, window: CallWindow): Promise<RecentCallPage>
 }
+
+export interface CallWindow {
+  readonly offset: number
+  readonly limit: number
+  /** Whoever asks may go away: what has not begun by then is not read. */
+  readonly whenGone?: (() => AbortSignal) | undefined
+}
+
+/** Made only where it is used: a signal costs as much as a short read. */
+type SlowSession = () => Session
 
 // Passing by so many entries of an index takes less than handing the statement to another thread.
 const maxPassed = 1000
 
-export function createCallPages({ builder: db, reader, slowReader }: Database): CallPages {
+export function createCallPages({
+  builder: db,
+  reader,
+  slowReader,
+}: Pick<Database, 'builder' | 'reader' | 'slowReader'>): CallPages {
   const counts = createCallCounts(db)
   const queries = createQueries(db)
 
-  function total(match: CallMatch): Promise<number> {
-    if (!isCounted(match)) return queries.count(slowReader, match)
+  function total(match: CallMatch, slow: SlowSession): Promise<number> {
+    if (!isCounted(match)) return queries.count(slow(), match)
     // The hours at both ends are counted record by record.
     const isQuick = match.start === undefined && match.end === undefined
-    return counts.total(isQuick ? reader : slowReader, match)
+    return counts.total(isQuick ? reader : slow(), match)
   }
 
-  async function placeOf(match: CallMatch, offset: number): Promise<CallPlace | undefined> {
+  async function placeOf(
+    match: CallMatch,
+    offset: number,
+    slow: SlowSession,
+  ): Promise<CallPlace | undefined> {
     const { end = Number.MAX_SAFE_INTEGER } = match
     const first = { upTo: end, skip: offset }
     if (offset <= maxPassed || !isCounted(match)) return first
     const isQuick = match.end === undefined
-    const newer = isQuick ? 0 : await counts.afterEnd(slowReader, match)
+    const newer = isQuick ? 0 : await counts.afterEnd(slow(), match)
     const place = await counts.place(reader, match, newer + offset)
     return place !== undefined && place.upTo > end ? first : place
   }
 
-  async function rows(match: CallMatch, offset: number, limit: number): Promise<readonly RecentCallRow[]> {
-    const place = await placeOf(match, offset)
+  async function rows(
+    match: CallMatch,
+    { offset, limit }: CallWindow,
+    slow: SlowSession,
+  ): Promise<readonly RecentCallRow[]> {
+    const place = await placeOf(match, offset, slow)
     if (place === undefined) return []
     const { answered, direction } = match
     const isQuick =
       place.skip <= maxPassed && isCounted(match) && answered === undefined && direction === undefined
-    return queries.rows(isQuick ? reader : slowReader, match, { ...place, limit })
+    return queries.rows(isQuick ? reader : slow(), match, { ...place, limit })
   }
 
   return {
-    async read(match, { offset, limit }) {
-      const [counted, found] = await Promise.all([total(match), rows(match, offset, limit)])
+    async read(match, window) {
+      const { whenGone } = window
+      const slow = (): Session => (whenGone === undefined ? slowReader : slowReader.until(whenGone()))
+      const [counted, found] = await Promise.all([total(match, slow), rows(match, window, slow)])
       return { total: counted, rows: found }
     },
   }

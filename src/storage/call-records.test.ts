@@ -78,6 +78,23 @@ onEachStore(({ open: openTestStorage }) => {
     })
   })
 
+  describe('somebody who has gone away', () => {
+    it('is read nothing that takes long, and told the reason', async () => {
+      const { recentCalls } = test.storage
+      const gone = new AbortController()
+      const read = () =>
+        recentCalls.page(
+          owner.asAccount,
+          owner.account_sid,
+          { page: 1, count: 1, trunk: 'user' },
+          () => gone.signal,
+        )
+      expect((await read()).total).toBe(10)
+      gone.abort(new Error('gone'))
+      await expect(read()).rejects.toThrow('gone')
+    })
+  })
+
   describe('tenancy', () => {
     const asked = () => [
       { tenancy: owner.asAccount, account: owner, total: 60 },

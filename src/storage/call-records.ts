@@ -13,13 +13,20 @@ import { prepare, slot } from './prepared.ts'
 import type { RecentCallRow, Schema } from './tables.ts'
 
 export interface RecentCalls {
-  page(tenancy: Tenancy, account_sid: string, query: RecentCallQuery): Promise<RecentCallPage>
+  /** Rejects with the reason of the signal that `whenGone` makes when it aborts before a longer read has begun. */
+  page(
+    tenancy: Tenancy,
+    account_sid: string,
+    query: RecentCallQuery,
+    whenGone?: () => AbortSignal,
+  ): Promise<RecentCallPage>
   find(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<RecentCallRow | undefined>
   /** Of all accounts of a service provider. */
   pageOfProvider(
     tenancy: Tenancy,
     service_provider_sid: string,
     query: RecentCallQuery,
+    whenGone?: () => AbortSignal,
   ): Promise<RecentCallPage>
   /** The legs that one SIP Call-ID was used for, oldest first. */
   bySipCallId(tenancy: Tenancy, owner: CallOwner, sip_call_id: string): Promise<readonly RecentCallRow[]>
@@ -55,17 +62,22 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
     return rows.length > 0
   }
 
-  async function page(tenancy: Tenancy, owner: CallOwner, query: RecentCallQuery): Promise<RecentCallPage> {
+  async function page(
+    tenancy: Tenancy,
+    owner: CallOwner,
+    query: RecentCallQuery,
+    whenGone?: () => AbortSignal,
+  ): Promise<RecentCallPage> {
     const match = matchOf(tenancy, owner, query, clock.now())
     if (match === undefined) return { total: 0, rows: [] }
-    return pages.read(match, { offset: (query.page - 1) * query.count, limit: query.count })
+    return pages.read(match, { offset: (query.page - 1) * query.count, limit: query.count, whenGone })
   }
 
   return {
     recentCalls: {
-      page: (tenancy, account_sid, query) => page(tenancy, { account_sid }, query),
-      pageOfProvider: (tenancy, service_provider_sid, query) =>
-        page(tenancy, { service_provider_sid }, query),
+      page: (tenancy, account_sid, query, whenGone) => page(tenancy, { account_sid }, query, whenGone),
+      pageOfProvider: (tenancy, service_provider_sid, query, whenGone) =>
+        page(tenancy, { service_provider_sid }, query, whenGone),
       async bySipCallId(tenancy, owner, sip_call_id) {
         const query = of(within(db.selectFrom('recent_calls').selectAll(), tenancy), owner)
           .where('sip_call_id', '=', sip_call_id)

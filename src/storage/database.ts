@@ -12,13 +12,18 @@ export interface Session {
   all(sql: string, parameters: readonly Parameter[]): Promise<Cells[]>
 }
 
+export interface SlowReader extends Session {
+  /** The same, for somebody who may go away: what has not begun by then is not run, and rejects with the reason. */
+  until(signal: AbortSignal): Session
+}
+
 export interface Database {
   /** Compiles queries; never runs them. */
   readonly builder: Kysely<Schema>
   /** Sees what is committed; waits for no writer. */
   readonly reader: Session
   /** As `reader`, but off the main thread, for statements that may read many rows. */
-  readonly slowReader: Session
+  readonly slowReader: SlowReader
   /**
    * One transaction at a time, over all processes that share the database, so that what `work` reads stays true until
    * it is committed. Resolves when it is committed. It survives the process from then on.

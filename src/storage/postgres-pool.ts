@@ -21,7 +21,8 @@ const answerTimeoutMs = 40_000
 
 export interface PostgresPool {
   readonly pool: Pool
-  query(sql: string, parameters: readonly Parameter[]): Promise<Cells[]>
+  /** A query that still waits for a connection when `signal` aborts is not run, and rejects with the reason. */
+  query(sql: string, parameters: readonly Parameter[], signal?: AbortSignal): Promise<Cells[]>
   /** A connection for one transaction, to be released by the caller. Failures are translated. */
   connect(): Promise<PoolClient>
   end(): Promise<void>
@@ -62,8 +63,13 @@ export function openPool(url: string, name: string, log: Logger, max = maxConnec
   return {
     pool,
     connect,
-    async query(sql, parameters) {
+    async query(sql, parameters, signal) {
+      signal?.throwIfAborted()
       const client = await connect()
+      if (signal?.aborted === true) {
+        client.release()
+        throw signal.reason
+      }
       try {
         const rows = await runOn(client, sql, parameters)
         client.release()

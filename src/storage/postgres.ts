@@ -52,7 +52,10 @@ export async function openPostgres({ url, clock, log, migrate }: PostgresOptions
   return {
     builder,
     reader: { all: (sql, parameters) => main.query(sql, parameters) },
-    slowReader: { all: (sql, parameters) => slow.query(sql, parameters) },
+    slowReader: {
+      all: (sql, parameters) => slow.query(sql, parameters),
+      until: (signal) => ({ all: (sql, parameters) => slow.query(sql, parameters, signal) }),
+    },
     // Waiting for the lock here and not at the server leaves the other connections to the readers.
     commit: (work) =>
       queue.run(() =>

@@ -74,6 +74,13 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
     },
   })
 
+  const slowReaderUntil = (signal: AbortSignal | undefined): Session => ({
+    all: async (sql, parameters) =>
+      (await readThread.run({ kind: 'read', sql, parameters }, signal)) as Awaited<
+        ReturnType<Session['all']>
+      >,
+  })
+
   async function commit<R>(work: (session: Session) => Promise<R>): Promise<R> {
     const result = await commitInGroup(work)
     checkpoints.committed()
@@ -85,10 +92,7 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
     reader: {
       all: (sql, parameters) => attempt(() => reader.all(sql, parameters)),
     },
-    slowReader: {
-      all: async (sql, parameters) =>
-        (await readThread.run({ kind: 'read', sql, parameters })) as Awaited<ReturnType<Session['all']>>,
-    },
+    slowReader: { ...slowReaderUntil(undefined), until: slowReaderUntil },
     commit,
     // There is one writer: beside each other means one after the other.
     commitBeside: commit,

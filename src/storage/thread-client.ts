@@ -4,21 +4,26 @@ import type { Logger } from '../lib/log.ts'
 import type { ThreadJob, ThreadReply, ThreadRequest, ThreadRole } from './sqlite-thread.ts'
 
 export interface ThreadClient {
-  run(job: ThreadJob): Promise<unknown>
+  /** A job that has not begun when `signal` aborts is not run, and rejects with the reason. */
+  run(job: ThreadJob, signal?: AbortSignal): Promise<unknown>
   /** Ends the thread after the jobs it has. */
   close(): Promise<void>
 }
 
-interface Waiting {
+interface Job {
+  readonly job: ThreadJob
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
 // A thread that answers slower than this is asked no more: the caller is told instead of the memory filling up.
 const maxWaiting = 1000
+// One runs and one is there when it ends. The others wait here, where they can still be called off.
+const maxSent = 2
 
 export function createThreadClient(path: string, role: ThreadRole, log: Logger): ThreadClient {
-  const waiting = new Map<number, Waiting>()
+  const queue = new Set<Job>()
+  const sent = new Map<number, Job>()
   let worker: Worker | undefined
   let lastId = 0
   let closed = false
@@ -30,17 +35,20 @@ export function createThreadClient(path: string, role: ThreadRole, log: Logger):
       name: `database ${role}`,
     })
     thread.on('message', (reply: ThreadReply) => {
-      const asked = waiting.get(reply.id)
-      waiting.delete(reply.id)
-      if (waiting.size === 0) thread.unref()
+      const asked = sent.get(reply.id)
+      sent.delete(reply.id)
+      send()
+      if (sent.size === 0) thread.unref()
       if ('error' in reply) asked?.reject(reply.error)
       else asked?.resolve(reply.result)
     })
-    // A thread that died takes its jobs with it; the next job starts another.
+    // A thread that died takes along the jobs it was sent; the next one starts another thread.
     const gone = (error: Error): void => {
-      if (worker === thread) worker = undefined
-      for (const { reject } of waiting.values()) reject(error)
-      waiting.clear()
+      if (worker !== thread) return
+      worker = undefined
+      for (const { reject } of sent.values()) reject(error)
+      sent.clear()
+      send()
     }
     thread.on('error', (error) => {
       log.error({ err: error, role }, 'database thread failed')
@@ -51,21 +59,37 @@ export function createThreadClient(path: string, role: ThreadRole, log: Logger):
     return thread
   }
 
+  function send(): void {
+    for (const next of queue) {
+      if (sent.size >= maxSent) return
+      queue.delete(next)
+      const request: ThreadRequest = { id: ++lastId, job: next.job }
+      const thread = started()
+      thread.ref()
+      sent.set(request.id, next)
+      thread.postMessage(request)
+    }
+  }
+
   return {
-    run(job) {
+    run(job, signal) {
       if (closed) return Promise.reject(new Error('storage is stopped'))
-      if (waiting.size >= maxWaiting) return Promise.reject(new Error('database thread has too many jobs'))
-      const id = ++lastId
+      if (queue.size + sent.size >= maxWaiting)
+        return Promise.reject(new Error('database thread has too many jobs'))
       return new Promise((resolve, reject) => {
-        const thread = started()
-        thread.ref()
-        waiting.set(id, { resolve, reject })
-        const request: ThreadRequest = { id, job }
-        thread.postMessage(request)
+        signal?.throwIfAborted()
+        const asked: Job = { job, resolve, reject }
+        queue.add(asked)
+        signal?.addEventListener('abort', () => queue.delete(asked) && reject(signal.reason as Error), {
+          once: true,
+        })
+        send()
       })
     },
     async close() {
       closed = true
+      for (const { reject } of queue) reject(new Error('storage is stopped'))
+      queue.clear()
       await worker?.terminate()
     },
   }
