@@ -103,6 +103,11 @@ export interface OutgoingInviteOptions {
   readonly routes?: readonly string[]
   /** Overrides the destination that URI and routes give, e.g. the source address of a registration. */
   readonly destination?: Remote
+  /**
+   * Whether requests within the dialog may go to this IP address, when the far end's Contact or Record-Route leads away
+   * from the destination; any when left out. What may not be reached is sent to the destination instead.
+   */
+  readonly mayReach?: (address: string) => boolean
   readonly credentials?: { readonly username: string; readonly password: string }
   readonly onProvisional?: (response: SipResponse) => void
 }

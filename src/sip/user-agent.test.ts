@@ -500,6 +500,59 @@ describe('requests within a dialog', () => {
   })
 })
 
+describe('a callee that leads the dialog elsewhere', () => {
+  const inside = '10.0.0.1'
+
+  /** What arrives at an address inside, and at the callee whose 200 names it. */
+  async function call(field: string, options: Partial<OutgoingInviteOptions>) {
+    const clock = createFakeClock()
+    const network = createFakeNetwork({ clock })
+    const got = { inside: [] as string[], callee: [] as string[] }
+    network.attach(inside, (message) => void got.inside.push(startOf(message)))
+    const callee = network.attach(calleeAddress, (message) => {
+      got.callee.push(startOf(message))
+      if (message.kind !== 'request' || message.method !== 'INVITE') return
+      const lines = message.headers
+        .filter(({ name }) => ['via', 'from', 'to', 'call-id', 'cseq'].includes(name))
+        .map(({ name, value }) => (name === 'to' ? `To: ${value};tag=1` : `${name}: ${value}`))
+      const contact = `Contact: <sip:b@${calleeAddress}>`
+      const response = ['SIP/2.0 200 OK', ...lines, contact, field, 'Content-Length: 0', '', '']
+      void callee.send(Buffer.from(response.join('\r\n')), {
+        transport: 'udp',
+        address: callerAddress,
+        port: 5060,
+      })
+    })
+    const caller = createUserAgent({
+      transport: network.attach(callerAddress, (...message) => caller.receive(...message)),
+      addressFor: () => ({ host: callerAddress, port: 5060 }),
+      handlers: { invited: () => undefined },
+      directory: { realmState: async () => 'unknown', findUser: async () => undefined },
+      clock,
+      log: silentLogger,
+      userAgent: 'test',
+    })
+    const destination = { transport: 'udp', address: calleeAddress, port: 5060 } as const
+    const { outcome } = caller.invite({ ...offered, destination, ...options })
+    await network.run(100)
+    const answer = await outcome
+    if (answer.kind === 'answered') void answer.dialog.bye()
+    await network.run(100)
+    return got
+  }
+
+  it('is followed where it may be reached', async () => {
+    const got = await call(`Record-Route: <sip:${inside};lr>`, { mayReach: () => true })
+    expect(got).toEqual({ inside: ['ACK', 'BYE'], callee: ['INVITE'] })
+  })
+
+  it('is answered where it was called when it may not', async () => {
+    const mayReach = (address: string): boolean => address !== inside
+    const got = await call(`Record-Route: <sip:${inside};lr>`, { mayReach })
+    expect(got).toEqual({ inside: [], callee: ['INVITE', 'ACK', 'BYE'] })
+  })
+})
+
 describe('the 200 of a second fork', () => {
   it('is acknowledged and its call ended', async () => {
     const clock = createFakeClock()

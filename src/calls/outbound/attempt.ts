@@ -9,7 +9,7 @@ export interface Attempt {
   readonly trunk: string
   readonly invite: Pick<
     OutgoingInviteOptions,
-    'uri' | 'to' | 'from' | 'contactUser' | 'headers' | 'routes' | 'credentials'
+    'uri' | 'to' | 'from' | 'contactUser' | 'headers' | 'routes' | 'credentials' | 'mayReach'
   >
   /** Where the request is sent. Rejects with AppError when there is no such place, or none that may be called. */
   readonly destination: () => Promise<Remote>

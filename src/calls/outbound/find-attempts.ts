@@ -67,6 +67,8 @@ async function toSipUri(
         ...callerFields(order, sip().host),
         uri: text,
         to: text,
+        // The far end may not lead us where the customer may not.
+        mayReach: (address) => services.isAllowedAddress(address),
         ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
         ...(auth === undefined ? {} : { credentials: auth }),
       },

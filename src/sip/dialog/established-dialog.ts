@@ -23,6 +23,8 @@ export interface DialogOptions {
   /** Where the peer's own packets come from, when no proxy stands between. */
   readonly flow: Remote | undefined
   readonly credentials?: Credentials | undefined
+  /** Of addresses that the peer names; all may be when left out. */
+  readonly mayReach?: ((address: string) => boolean) | undefined
 }
 
 interface RequestOptions {
@@ -37,6 +39,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #core: Core
   readonly #state: DialogState
   readonly #credentials: Credentials | undefined
+  readonly #mayReach: ((address: string) => boolean) | undefined
   readonly #listening = Promise.withResolvers<DialogListener>()
   // What repeats a 2xx of ours, by the CSeq of the INVITE it answers.
   readonly #awaitedAcks = new Map<number, () => void>()
@@ -48,11 +51,12 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #isInviting = false
   #bye: Promise<void> | undefined
 
-  constructor({ core, state, flow, credentials }: DialogOptions) {
+  constructor({ core, state, flow, credentials, mayReach }: DialogOptions) {
     this.#core = core
     this.#state = state
     this.#flow = flow
     this.#credentials = credentials
+    this.#mayReach = mayReach
     core.dialogs.set(state, this)
   }
 
@@ -306,7 +310,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
       return this.#flow
     }
     try {
-      return await this.#core.resolve(addressed(remoteTarget, routeSet).nextHop)
+      const remote = await this.#core.resolve(addressed(remoteTarget, routeSet).nextHop)
+      return this.#mayReach?.(remote.address) === false ? this.#flow : remote
     } catch (error) {
       this.#core.log.debug({ err: error, callId: this.callId }, 'next hop of a dialog cannot be resolved')
       // Better the way its packets took than none: many phones put a name of their own network into Contact.

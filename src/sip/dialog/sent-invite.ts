@@ -123,9 +123,15 @@ export class SentInvite implements OutgoingInvite {
     const remoteTag = tagOf(headerOf(response, 'to')) ?? ''
     const known = this.#forks.get(remoteTag)
     if (known !== undefined) return known.acknowledge(invite)
-    const { credentials, destination } = this.#options
+    const { credentials, destination, mayReach } = this.#options
     const state = uacDialogState(invite, response)
-    const dialog = new EstablishedDialog({ core: this.#core, state, flow: destination, credentials })
+    const dialog = new EstablishedDialog({
+      core: this.#core,
+      state,
+      flow: destination,
+      credentials,
+      mayReach,
+    })
     this.#forks.set(remoteTag, dialog)
     dialog.acknowledge(invite)
     if (!this.#isSettled && !this.#isCancelled()) {
