@@ -1,4 +1,5 @@
 // Writes docs/reference from the code; with --check compares instead and fails on a difference.
+import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { conformancePage } from './reference/conformance.ts'
@@ -30,6 +31,14 @@ async function isCurrent({ name, write }: Page): Promise<boolean> {
   return (await write()) === stored
 }
 
+/** Examples come from a test, which is what compares them otherwise. */
+function renewExamples(): void {
+  const vitest = join(import.meta.dirname, '../node_modules/.bin/vitest')
+  const args = ['run', '--project', 'SQLite', 'test/conformance/examples.test.ts', '--update']
+  const { status, stdout } = spawnSync(vitest, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the examples of the reference could not be made\n${stdout}`)
+}
+
 if (process.argv.includes('--check')) {
   for (const candidate of pages) {
     if (await isCurrent(candidate)) continue
@@ -37,6 +46,7 @@ if (process.argv.includes('--check')) {
     process.exitCode = 1
   }
 } else {
+  renewExamples()
   await mkdir(folder, { recursive: true })
   for (const { name, write } of pages) await writeFile(join(folder, name), await write())
   console.log(`wrote ${pages.map(({ name }) => `docs/reference/${name}`).join(', ')}`)

@@ -1,6 +1,7 @@
 // docs/reference/openapi.json and resources.md, from src/api/.
 import { apiRoutes } from '../../src/api/index.ts'
 import { createOpenApi } from '../../src/api/openapi/create-openapi.ts'
+import { readExamples } from '../../src/api/openapi/examples.ts'
 import { page, propertyTable, table } from './page.ts'
 import type { Schema } from './page.ts'
 
@@ -25,7 +26,7 @@ interface Document {
 }
 
 export function openApiFile(): string {
-  return `${JSON.stringify(createOpenApi(apiRoutes), null, 2)}
+  return `${JSON.stringify(createOpenApi(apiRoutes, readExamples()), null, 2)}
 `
 }
 

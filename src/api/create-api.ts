@@ -33,6 +33,7 @@ import { createDocsPages } from './docs/pages.ts'
 import { apiRoutes } from './index.ts'
 import { createOpenApi } from './openapi/create-openapi.ts'
 import type { Json } from './openapi/create-openapi.ts'
+import { readExamples } from './openapi/examples.ts'
 import { createPasswordResets } from './password-resets.ts'
 import { watchStorage } from './watched-storage.ts'
 
@@ -126,7 +127,7 @@ function verbsFault(parseVerbs: HttpOptions['parseVerbs'], verbs: unknown): stri
 /** Made when somebody first reads it: a start shall not wait for it, nor its memory be taken for nothing. */
 function createLateDocument(): () => Json {
   let made: Json | undefined
-  return () => (made ??= createOpenApi(apiRoutes))
+  return () => (made ??= createOpenApi(apiRoutes, readExamples()))
 }
 
 function createDocumentRoute(document: () => Json): HttpRoute {

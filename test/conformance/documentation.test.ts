@@ -1,5 +1,7 @@
 // The served OpenAPI document leaves nothing for its reader to guess.
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { examplesFile } from '../../src/api/openapi/examples.ts'
 import { documented } from '../support/documented.ts'
 import type { OpenApiDocument } from '../support/documented.ts'
 import { documentationFaults } from './api/documentation-faults.ts'
@@ -7,6 +9,26 @@ import { documentationFaults } from './api/documentation-faults.ts'
 describe('the OpenAPI document', () => {
   it('says of every operation, parameter, member and status what it means, and of every error its codes', () => {
     expect(documentationFaults(documented().document)).toEqual([])
+  })
+
+  it('has examples that are what their schemas say, and let nobody in', () => {
+    const reference = documented()
+    for (const [path, methods] of Object.entries(reference.document.paths))
+      for (const [method, { requestBody, responses }] of Object.entries(methods)) {
+        const sent = requestBody?.content['application/json']?.example
+        if (sent !== undefined)
+          expect(reference.bodyFaultOf(method, path, sent), `${method} ${path}`).toBeUndefined()
+        for (const [status, { content }] of Object.entries(responses)) {
+          const body = content?.['application/json']?.example
+          if (body === undefined) continue
+          const answer = { status: Number(status), body }
+          expect(reference.faultOf(method, path, answer), `${method} ${path}`).toBeUndefined()
+        }
+      }
+    // Tokens, and ids that are not made up.
+    expect(readFileSync(examplesFile, 'utf8')).not.toMatch(
+      /eyJ|wh_secret_[^X]|"(?!00000000)[0-9a-f]{8}-[0-9a-f]{4}-/,
+    )
   })
 
   it('would be caught leaving something out', () => {
@@ -39,6 +61,8 @@ describe('the OpenAPI document', () => {
       'PUT /Things/{ThingSid}: description',
       'PUT /Things/{ThingSid}: parameter ThingSid',
       'PUT /Things/{ThingSid}: body.a',
+      'PUT /Things/{ThingSid}: body has no example',
+      'PUT /Things/{ThingSid}: response 200 has no example',
       'PUT /Things/{ThingSid}: response 200[].b',
       'PUT /Things/{ThingSid}: response 404 has no codes',
       'Thing.c.d',

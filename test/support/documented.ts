@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ValidateFunction } from 'ajv'
 import { apiRoutes } from '../../src/api/index.ts'
 import { createOpenApi } from '../../src/api/openapi/create-openapi.ts'
+import { readExamples } from '../../src/api/openapi/examples.ts'
 import { isSid } from '../../src/lib/ids.ts'
 
 export type Schema = Readonly<Record<string, unknown>>
@@ -16,19 +17,24 @@ export interface Parameter {
   readonly schema: Schema
 }
 
+export interface MediaType {
+  readonly schema: Schema
+  readonly example?: unknown
+}
+
 export interface Operation {
   readonly operationId: string
   readonly tags?: readonly string[]
   readonly summary?: string
   readonly description?: string
   readonly parameters?: readonly Parameter[]
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+  readonly requestBody?: { readonly content: Readonly<Record<string, MediaType>> }
   readonly responses: Readonly<
     Record<
       string,
       {
         readonly description?: string
-        readonly content?: Readonly<Record<string, { readonly schema: Schema }>>
+        readonly content?: Readonly<Record<string, MediaType>>
       }
     >
   >
@@ -51,6 +57,8 @@ export interface Documented {
   readonly document: OpenApiDocument
   /** What the document does not say of this answer; undefined when all is well. `path` is below /v1. */
   faultOf(method: string, path: string, answer: ObservedAnswer): string | undefined
+  /** The same of the body of a request; `path` as the document writes it. */
+  bodyFaultOf(method: string, path: string, body: unknown): string | undefined
   operationOf(
     method: string,
     path: string,
@@ -64,7 +72,9 @@ interface Template {
 
 /** The document is a pure function of the declarations, so one is enough for a test process. */
 export function documented(): Documented {
-  made ??= createDocumented(JSON.parse(JSON.stringify(createOpenApi(apiRoutes))) as OpenApiDocument)
+  made ??= createDocumented(
+    JSON.parse(JSON.stringify(createOpenApi(apiRoutes, readExamples()))) as OpenApiDocument,
+  )
   return made
 }
 
@@ -94,6 +104,11 @@ function createDocumented(document: OpenApiDocument): Documented {
   return {
     document,
     operationOf,
+    bodyFaultOf(method, path, body) {
+      const pointer = [path, method.toLowerCase(), 'requestBody', 'content', 'application/json']
+      const validate = ajv.getSchema(`document#/paths/${pointer.map(escapePointer).join('/')}/schema`)
+      return validate === undefined ? 'there is no schema' : schemaFault(validate, body)
+    },
     faultOf(method, path, answer) {
       const found = operationOf(method, path)
       // What is no route is answered with an error all the same.

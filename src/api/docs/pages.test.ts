@@ -23,6 +23,12 @@ describe('/docs', () => {
     }
   })
 
+  it('shows what was really sent and answered', async () => {
+    const { body } = await pageAt('/docs')
+    expect(body).toMatch(/<summary>Body, for example<\/summary>\s*<pre>\{\n  &quot;/)
+    expect(body).toMatch(/<summary>Answer 200, for example<\/summary>\s*<pre>\[\n  \{/)
+  })
+
   it('loads nothing, runs nothing, and allows neither', async () => {
     const { headers, body } = await pageAt('/docs')
     expect(body).not.toMatch(/<(script|link|img|iframe|object|form)\b|\bon\w+=|style="|url\(|@import/i)

@@ -13,7 +13,7 @@ interface Parameter {
 }
 
 interface Content {
-  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>
+  readonly content?: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>
 }
 
 interface Operation {
@@ -95,7 +95,7 @@ function endpoint({ method, path, operation }: Entry): Html {
     <p>${prose(summary)} ${description === undefined ? '' : prose(description)}</p>
     ${security === undefined ? '' : html`<p class="note">Needs no token.</p>`}
     ${parameters.length === 0 ? '' : table('Parameter', parameters.map(parameterRow))}
-    ${body === undefined ? '' : html`<p>Body: ${typeOf(body)}</p>`}
+    ${body === undefined ? '' : html`<p>Body: ${typeOf(body)}</p>`} ${exampleOf('Body', requestBody)}
     ${table(
       'Status',
       Object.entries(responses).map(([status, response]) => {
@@ -107,7 +107,18 @@ function endpoint({ method, path, operation }: Entry): Html {
           <td>${isError ? errorText(response.description) : prose(response.description)}</td>
         </tr>`
       }),
-    )}`
+    )}
+    ${Object.entries(responses).map(([status, response]) => exampleOf(`Answer ${status}`, response))}`
+}
+
+function exampleOf(title: string, content: Content | undefined): Html | undefined {
+  const example = Object.values(content?.content ?? {})[0]?.example
+  if (example === undefined) return undefined
+  const text = JSON.stringify(example, null, 2)
+  return html`<details>
+    <summary>${title}, for example</summary>
+    <pre>${text}</pre>
+  </details>`
 }
 
 /** Codes lead to their pages. */

@@ -3,15 +3,22 @@ import type { FieldFacts, JsonSchema } from '../define/field.ts'
 import type { ApiRoute, BodyDeclaration } from '../define/route.ts'
 import { withNull } from '../define/shape.ts'
 import type { Json } from './create-openapi.ts'
+import type { Example } from './examples.ts'
 
 export function describeBody(
   { body, operationId }: ApiRoute,
   schemas: Record<string, JsonSchema>,
+  { request: example }: Example,
 ): Json | undefined {
   if (body === undefined) return undefined
   return {
     required: body.only === undefined,
-    content: { 'application/json': { schema: bodySchema(body, operationId, schemas) } },
+    content: {
+      'application/json': {
+        schema: bodySchema(body, operationId, schemas),
+        ...(example === undefined ? {} : { example }),
+      },
+    },
   }
 }
 

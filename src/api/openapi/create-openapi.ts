@@ -4,6 +4,7 @@ import type { JsonSchema } from '../define/field.ts'
 import type { ApiRoute } from '../define/route.ts'
 import { describeBody } from './bodies.ts'
 import { describeErrors } from './errors.ts'
+import type { Example, Examples } from './examples.ts'
 import { isReadWithEtag, parametersOf } from './parameters.ts'
 import { describeHeaders, describeReply } from './replies.ts'
 
@@ -12,12 +13,12 @@ export type Json = Readonly<Record<string, unknown>>
 // Of the interface, not of the product.
 const interfaceVersion = '1.0.0'
 
-export function createOpenApi(routes: readonly ApiRoute[]): Json {
+export function createOpenApi(routes: readonly ApiRoute[], examples: Examples): Json {
   const schemas: Record<string, JsonSchema> = { GeneralError: errorBodySchema }
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of routes) {
     const path = (paths[route.path] ??= {})
-    path[route.method.toLowerCase()] = describeRoute(route, schemas)
+    path[route.method.toLowerCase()] = describeRoute(route, schemas, examples[route.operationId] ?? {})
   }
   return {
     openapi: '3.1.0',
@@ -44,10 +45,10 @@ export function createOpenApi(routes: readonly ApiRoute[]): Json {
   }
 }
 
-function describeRoute(route: ApiRoute, schemas: Record<string, JsonSchema>): Json {
+function describeRoute(route: ApiRoute, schemas: Record<string, JsonSchema>, example: Example): Json {
   const { operationId, tag, summary, access, reply } = route
   const parameters = parametersOf(route)
-  const requestBody = describeBody(route, schemas)
+  const requestBody = describeBody(route, schemas, example)
   return {
     operationId,
     tags: [tag],
@@ -57,7 +58,7 @@ function describeRoute(route: ApiRoute, schemas: Record<string, JsonSchema>): Js
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: {
-      [reply.status]: { ...describeReply(reply, schemas), ...describeHeaders(route) },
+      [reply.status]: { ...describeReply(reply, schemas, example), ...describeHeaders(route) },
       ...(isReadWithEtag(route) ? { 304: { description: 'Unchanged since it had that ETag.' } } : {}),
       ...(reply.whenEmpty === undefined ? {} : { 204: { description: reply.whenEmpty } }),
       ...describeErrors(route),

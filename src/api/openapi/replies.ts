@@ -3,13 +3,21 @@ import type { JsonSchema } from '../define/field.ts'
 import { takesIdempotencyKey } from '../define/idempotency.ts'
 import type { ApiRoute, Reply } from '../define/route.ts'
 import type { Json } from './create-openapi.ts'
+import type { Example } from './examples.ts'
 import { isReadWithEtag } from './parameters.ts'
 
-export function describeReply(reply: Reply, schemas: Record<string, JsonSchema>): Json {
+export function describeReply(
+  reply: Reply,
+  schemas: Record<string, JsonSchema>,
+  { reply: example }: Example,
+): Json {
   const { description, schema, component, mediaType = 'application/json' } = reply
   if (schema === undefined) return { description }
   const named = component === undefined ? schema : nameSchema(schema, component, schemas)
-  return { description, content: { [mediaType]: { schema: named } } }
+  return {
+    description,
+    content: { [mediaType]: { schema: named, ...(example === undefined ? {} : { example }) } },
+  }
 }
 
 export function describeHeaders(route: ApiRoute): Json {

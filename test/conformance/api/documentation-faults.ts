@@ -1,4 +1,5 @@
-// What an OpenAPI document leaves its reader to guess: whatever has no description, and errors without their codes.
+// What an OpenAPI document leaves its reader to guess: whatever has no description or no
+// example, and errors without their codes.
 import { catalogue } from '../../../src/lib/errors.ts'
 import type { OpenApiDocument, Operation, Schema } from '../../support/documented.ts'
 
@@ -24,10 +25,15 @@ function operationFaults(operation: Operation): string[] {
   if (!isSentence(description)) faults.push('description')
   for (const parameter of parameters)
     if (!isSentence(parameter.description)) faults.push(`parameter ${parameter.name}`)
-  for (const { schema } of Object.values(requestBody?.content ?? {}))
+  for (const { schema, example } of Object.values(requestBody?.content ?? {})) {
     faults.push(...memberFaults(schema).map((fault) => `body${fault}`))
+    if (example === undefined) faults.push('body has no example')
+  }
   for (const [status, { description: meaning, content = {} }] of Object.entries(responses)) {
     if (!isSentence(meaning)) faults.push(`response ${status}`)
+    const json = content['application/json']
+    if (json !== undefined && Number(status) < 400 && json.example === undefined)
+      faults.push(`response ${status} has no example`)
     for (const { schema } of Object.values(content))
       faults.push(
         ...(Number(status) >= 400 ? codeFaults(schema) : memberFaults(schema)).map(

@@ -1,0 +1,184 @@
+// Asks every declared route once, over the real API, and notes what was sent and answered: the examples of the
+// reference. A route that does not answer what it declares ends the tour.
+import type { Example, Examples } from '../../../src/api/openapi/examples.ts'
+import type { FieldFacts } from '../../../src/api/define/field.ts'
+import type { ApiRoute } from '../../../src/api/define/route.ts'
+import { apiRoutes } from '../../../src/api/index.ts'
+import { createFakeClock } from '../../../src/lib/fake-clock.ts'
+import { createUser, openTestApi, testPassword } from '../../support/api.ts'
+import type { TestApi } from '../../support/api.ts'
+import { createSteady } from './steady.ts'
+import { createValidInput } from './valid-input.ts'
+import type { ValidInput, Values } from './valid-input.ts'
+
+const start = Date.parse('2026-11-21T08:30:00.000Z')
+
+interface Tour {
+  readonly api: TestApi
+  readonly input: ValidInput
+  /** Of a user, where only users may ask. */
+  readonly userToken: () => Promise<string>
+}
+
+/** Routes that API keys have no use for. */
+const forUsers = new Set(['getMe', 'logout', 'changePassword'])
+
+/** Bodies that follow from no declaration. */
+const bodies: Readonly<Record<string, (tour: Tour) => Values | Promise<Values>>> = {
+  login: async ({ api }) => ({
+    username: await createUser(api.storage, { name: 'carol' }),
+    password: testPassword,
+  }),
+  signIn: async ({ api }) => {
+    const name = await createUser(api.storage, { name: 'ben' })
+    return { email: `${name}@example.com`, password: testPassword }
+  },
+  updateUser: () => ({ force_change: 1 }),
+  forgotPassword: () => ({ email: 'ann@example.com' }),
+  changePassword: () => ({ old_password: testPassword, new_password: 'correct horse 2' }),
+}
+
+export async function takeTour(): Promise<Examples> {
+  const api = await openTestApi({
+    clock: createFakeClock(start),
+    appEnv: {
+      ask: async () => ({
+        outcome: 'schema',
+        schema: { greeting: { type: 'string', description: 'What callers hear first.', required: true } },
+      }),
+    },
+  })
+  try {
+    const { accountKey, account_sid, service_provider_sid } = api.own
+    const steady = createSteady()
+    steady.toShown({ service_provider_sid, account_sid })
+    const input = createValidInput(api, async (method, path, token, body) => {
+      const answer = await api.request(method, path, token, { body })
+      // Made in a known order, and so numbered in one.
+      steady.toShown(JSON.parse(answer.text))
+      return answer
+    })
+    const userToken = (): Promise<string> => api.logIn({ account_sid, service_provider_sid })
+    await seed(api, (value) => steady.toShown(value))
+    const tour: Tour = { api, input, userToken }
+    const examples: Record<string, Example> = {}
+    for (const route of apiRoutes.filter(({ method }) => method !== 'DELETE').sort(byTurn)) {
+      const token = tokenFor(route, api, accountKey)
+      const asked = await ask(route, forUsers.has(route.operationId) ? await userToken() : token, tour)
+      const example = steady.toShown(asked) as Example
+      if (Object.keys(example).length > 0) examples[route.operationId] = example
+    }
+    return examples
+  } finally {
+    await api.close()
+  }
+}
+
+/** Records are made before they are looked at, and lists come when there is something in them. */
+function byTurn(a: ApiRoute, b: ApiRoute): number {
+  const turnOf = ({ method, path }: ApiRoute): number =>
+    method === 'POST' ? 0 : method === 'PUT' ? 3 : path.endsWith('}') ? 1 : 2
+  return turnOf(a) - turnOf(b)
+}
+
+/** The lowest level that may: what it sees is little, and its own. */
+function tokenFor({ access }: ApiRoute, api: TestApi, accountKey: string): string | undefined {
+  if (access === 'public') return undefined
+  if (access.includes('account')) return accountKey
+  return access.includes('service_provider') ? api.own.providerKey : api.adminKey
+}
+
+async function ask(route: ApiRoute, token: string | undefined, tour: Tour): Promise<Example> {
+  const { api, input } = tour
+  const path = (await input.path(route, api.own)) + (await input.query(route, api.own))
+  const body = await bodyOf(route, tour)
+  const answer = await api.request(route.method, path, token, { body })
+  if (answer.status !== route.reply.status)
+    throw new Error(
+      `${route.method} ${path} answered ${answer.status} ${answer.text} to ${JSON.stringify(body)}`,
+    )
+  const isJson = String(answer.headers['content-type']).startsWith('application/json')
+  return {
+    ...(body === undefined ? {} : { request: body }),
+    ...(isJson && answer.text !== '' ? { reply: answer.body as unknown } : {}),
+  }
+}
+
+/** The least that the route takes, in the words of its declaration where it has some. */
+async function bodyOf(route: ApiRoute, tour: Tour): Promise<unknown> {
+  const special = bodies[route.operationId]
+  if (special !== undefined) return special(tour)
+  const { fields = {}, mode, only } = route.body ?? {}
+  const body = await tour.input.body(route, tour.api.own, mode === 'update')
+  if (only !== undefined || typeof body !== 'object' || body === null) return body
+  if (mode === 'update') return oneOf(body)
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, inItsWords(fields[name]?.facts, value)]),
+  )
+}
+
+function inItsWords(facts: FieldFacts | undefined, value: unknown): unknown {
+  // A bare URL is taken as well; the declared form says more.
+  if (facts?.schema['type'] === 'object' && typeof value === 'string') return { url: value }
+  const isWord = facts?.schema['type'] === 'string' && facts.schema['format'] === undefined
+  return isWord && typeof facts.example === 'string' ? facts.example : value
+}
+
+/** One change says how changes are made. */
+function oneOf(changes: object): object {
+  const names = Object.keys(changes)
+  const told = ['name', 'application_sid', 'use_for_tts', 'priority', 'port'].find((name) =>
+    names.includes(name),
+  )
+  return Object.fromEntries(Object.entries(changes).filter(([name]) => name === (told ?? names[0])))
+}
+
+/** What no endpoint makes: a call that has ended, a phone, an alert. */
+async function seed(api: TestApi, note: (value: unknown) => unknown): Promise<void> {
+  const { account_sid, service_provider_sid, realm } = api.own
+  const call_sid = '5f0c4e9a-2f3b-4c55-9d0e-7b1a3c2d4e5f'
+  note(call_sid)
+  const ended = {
+    account_sid,
+    service_provider_sid,
+    call_sid,
+    application_sid: null,
+    sip_call_id: 'a84b4c76e66710@example.com',
+    sip_parent_call_id: null,
+    from: '+15551230001',
+    to: '+15551230002',
+    direction: 'inbound',
+    answered: true,
+    sip_status: 200,
+    duration: 7,
+    attempted_at: start - 60_000,
+    answered_at: start - 59_000,
+    terminated_at: start - 52_000,
+    termination_reason: 'caller hungup',
+    host: '192.0.2.1',
+    remote_host: '192.0.2.2',
+    trunk: 'user',
+    trace_id: call_sid.replaceAll('-', ''),
+  } as const
+  const received = {
+    seq: 1,
+    at: ended.attempted_at,
+    type: 'sip',
+    direction: 'received',
+    summary: 'INVITE',
+    remote: 'udp 192.0.2.2:5060',
+    raw: 'INVITE sip:+15551230002@acme.sip.example.com SIP/2.0\r\n\r\n',
+  }
+  api.storage.calls.write(
+    { call_sid, account_sid, events: [received], notifications: [], record: ended },
+    'now',
+  )
+  await api.storage.calls.flush()
+  api.phones.push({
+    aor: `reception@${realm}`,
+    contact: 'sip:reception@192.0.2.2:5060',
+    expiresAt: start + 3_600_000,
+    remote: { transport: 'udp', address: '192.0.2.2', port: 5060 },
+  })
+  api.storage.alerts.raise({ account_sid, alert_type: 'no-tts', message: 'no voice', vendor: 'google' })
+}

@@ -1,0 +1,9 @@
+// The examples of the reference: what this tour over the whole API was really answered. `npm run docs` writes them anew.
+import { expect, it } from 'vitest'
+import { examplesFile } from '../../src/api/openapi/examples.ts'
+import { takeTour } from './api/example-tour.ts'
+
+it('the examples of the reference are what the API takes and answers', { timeout: 60_000 }, async () => {
+  const examples = `${JSON.stringify(await takeTour(), null, 2)}\n`
+  await expect(examples).toMatchFileSnapshot(examplesFile)
+})
