@@ -30,8 +30,6 @@ const patterns = [
   '^[a-b]+$',
   '[-a]1',
   '[a-]1',
-  '[]',
-  '[^]',
   '[\\d.]a',
   '^\\d+$',
   '\\D\\d',
@@ -66,16 +64,15 @@ describe('a pattern', () => {
     ['[b-a]', 'a range that runs backwards'],
     ['*', 'nothing to repeat'],
     ['a**', 'a repetition of one'],
-    ['a{2', 'an open count'],
     ['a{2,1}', 'a count that runs backwards'],
     ['a\\', 'an escape of nothing'],
     ['(a)\\1', 'a reference back'],
     ['(?=a)', 'a look ahead'],
     ['(?<!a)b', 'a look behind'],
-    ['(?<name>a)', 'a named group'],
-    ['\\bword', 'an escape that stands for no character'],
-    ['(a{99}){99}', 'more steps than are taken'],
-    ['a{999999999}', 'more steps than are taken, in one count'],
+    ['[]', 'a class of nothing'],
+    ['^((((){99999}){99999}){99999}){99999}$', 'a repetition of nothing, without end'],
+    ['(a{99}){99}', 'more repetitions than are taken'],
+    ['a{999999999}', 'more repetitions than are taken, in one count'],
   ])('%s is none: %s', (text) => {
     expect(compilePattern(text)).toBeUndefined()
   })
@@ -86,7 +83,6 @@ describe('a pattern', () => {
     ['^(a|a)*$', `${'a'.repeat(10_000)}b`],
     [`^${'a?'.repeat(40)}${'a'.repeat(40)}$`, 'a'.repeat(39)],
     ['^(.*)(.*)(.*)(.*)(.*)(.*)x$', 'a'.repeat(10_000)],
-    ['^((((){99999}){99999}){99999}){99999}$', 'a'],
   ])('%s comes to an end', (text, candidate) => {
     expect(compilePattern(text)?.matches(candidate)).toBe(false)
   })
