@@ -63,6 +63,8 @@ describe('a call that is placed', () => {
         to: 'alice@example.com',
         caller_name: '',
         application_sid: application.application_sid,
+        // Either finds the other: the trace of a call is read by its id.
+        trace_id: call_sid.replaceAll('-', ''),
       },
     ])
     expect(platform.hooks.payloadsOf('/call')[0]).not.toHaveProperty('sip')

@@ -1,6 +1,6 @@
 // A call that the platform makes: from the order to the end of the application that runs it (calls.md §2.3, §3.6).
 // Every way out of here is a status of the leg and its record.
-import { createSid, randomHex } from '../../lib/ids.ts'
+import { createSid, randomHex, traceIdOf } from '../../lib/ids.ts'
 import { toCallHookPayload } from '../call-hook.ts'
 import type { CallServices } from '../call-services.ts'
 import { findRoom } from '../find-room.ts'
@@ -75,9 +75,10 @@ function toStarted(order: CallOrder, services: CallServices): StartedFact {
   const { account, from, to, callerName = '' } = order
   const { sipAddress, host, apiBaseUrl } = services.node()
   const called = calledPartyOf(to)
+  const call_sid = createSid()
   return {
     type: 'started',
-    call_sid: createSid(),
+    call_sid,
     account_sid: account.account_sid,
     service_provider_sid: account.service_provider_sid,
     direction: 'outbound',
@@ -87,7 +88,7 @@ function toStarted(order: CallOrder, services: CallServices): StartedFact {
     calling_number: withoutPlus(from),
     called_number: withoutPlus(called),
     sip_call_id: randomHex(16),
-    trace_id: randomHex(16),
+    trace_id: traceIdOf(call_sid),
     host,
     local_sip_address: sipAddress,
     remote_host: '',
