@@ -66,9 +66,8 @@ async function statusesOf({ sid }: Placed): Promise<Record<string, unknown>[]> {
       .to('/status')
       .map(({ body }) => body)
       .filter((body) => body['call_sid'] === sid)
-  await until(`the end of ${sid}`, () =>
-    told().some(({ call_termination_by }) => call_termination_by !== undefined),
-  )
+  const hasEnded = (): boolean => told().some(({ call_termination_by }) => call_termination_by !== undefined)
+  await until(`the end of ${sid}`, hasEnded, { timeoutMs: 30_000 })
   return told()
 }
 
@@ -225,10 +224,11 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
   it('that is deleted while it rings is cancelled', async () => {
     const callee = await startCallee('uas-cancelled')
     const placed = await place(addressOf(callee))
-    await until('the call to be heard', async () => {
-      const call = await platform.api.must(`GET`, `${calls()}/${placed.sid}`)
+    const isHeard = async (): Promise<boolean> => {
+      const call = await platform.api.must('GET', `${calls()}/${placed.sid}`)
       return call['call_status'] === 'early-media'
-    })
+    }
+    await until('the call to be heard', isHeard, { timeoutMs: 30_000 })
     expect(await platform.api.must('GET', `/Accounts/${tenant.account_sid}/CallCount`)).toMatchObject({
       outbound: 1,
     })
@@ -406,6 +406,7 @@ describe.skipIf(isMissing('sipp'))('a call of ours that a killed process leaves 
         'the answer to be reported',
         ({ path, body }) =>
           path === '/status' && body['call_sid'] === placed.sid && body['call_status'] === 'in-progress',
+        { timeoutMs: 30_000 },
       )
       await first.stop('SIGKILL')
       const second = await startPlatform({ dataDir })
