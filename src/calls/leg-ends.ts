@@ -86,8 +86,6 @@ export function refusedByFarEnd(response: SipResponse): LegEnd {
 
 /** Of a called party; what is not here is `failed` (calls.md §2.3, with its advice on 600 and 603). */
 const finalStatuses: ReadonlyMap<number, CallStatus> = new Map([
-  [408, 'no-answer'],
-  [480, 'no-answer'],
   [486, 'busy'],
   [487, 'no-answer'],
   [600, 'busy'],
