@@ -47,7 +47,19 @@ function reduceStatus(facts: CallFacts, event: StatusFact & { readonly at: numbe
   return { ...next, terminated_at: event.at, duration: event.duration ?? 0 }
 }
 
+// A thousand calls are listed more often than they change.
+const liveCalls = new WeakMap<CallFacts, LiveCall>()
+
+/** The same object for the same facts. */
 export function toLiveCall(facts: CallFacts): LiveCall {
+  const known = liveCalls.get(facts)
+  if (known !== undefined) return known
+  const made = makeLiveCall(facts)
+  liveCalls.set(facts, made)
+  return made
+}
+
+function makeLiveCall(facts: CallFacts): LiveCall {
   const { started } = facts
   return {
     account_sid: started.account_sid,

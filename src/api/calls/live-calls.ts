@@ -1,4 +1,5 @@
 // Live calls of an account: list, look at, count, hang up. What is said of them comes from the call engine.
+import type { LiveCall } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import { oneOf, whole, word } from '../define/described.ts'
 import { choice, text } from '../define/fields.ts'
@@ -77,10 +78,11 @@ export const listCalls = defineRoute({
     description: 'Live calls, oldest first.',
     schema: { type: 'array', items: callSchema },
     component: 'Call',
+    mediaType: 'application/json',
   },
   async handle({ account, query, services }) {
     const { direction, from, to, callStatus } = query
-    return services.calls
+    const wanted = services.calls
       .list(account.account_sid)
       .filter(
         (call) =>
@@ -89,8 +91,20 @@ export const listCalls = defineRoute({
           (to === undefined || call.to === to) &&
           (callStatus === undefined || call.call_status === callStatus),
       )
+    return Buffer.from(`[${wanted.map(textOf).join()}]`)
   },
 })
+
+const texts = new WeakMap<LiveCall, string>()
+
+/** Written once for as long as the call stays as it is: the engine hands out the same object until then. */
+function textOf(call: LiveCall): string {
+  const known = texts.get(call)
+  if (known !== undefined) return known
+  const text = JSON.stringify(call)
+  texts.set(call, text)
+  return text
+}
 
 export const getCall = defineRoute({
   method: 'GET',
