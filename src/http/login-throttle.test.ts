@@ -28,7 +28,7 @@ describe('the login throttle', () => {
   })
 
   it('hashes two passwords at a time, in order, and refuses more than a hundred waiting', async () => {
-    const throttle = createLoginThrottle(createFakeClock())
+    const throttle = createLoginThrottle(createFakeClock(), 2)
     const gates: (() => void)[] = []
     const started: number[] = []
     const work = (number: number) => () =>
@@ -47,7 +47,7 @@ describe('the login throttle', () => {
   })
 
   it('lets whoever goes away leave the line, and the next move up', async () => {
-    const throttle = createLoginThrottle(createFakeClock())
+    const throttle = createLoginThrottle(createFakeClock(), 2)
     const gates: (() => void)[] = []
     const gate = (): Promise<void> => new Promise((resolve) => gates.push(resolve))
     const first = [throttle.hashing(gate), throttle.hashing(gate)]

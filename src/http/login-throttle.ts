@@ -1,4 +1,5 @@
 // Slows down guessing: counts failed logins per user and address, and per address alone, and locks out for a while.
+import { availableParallelism } from 'node:os'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
@@ -18,8 +19,9 @@ export interface LoginThrottle {
   hashing<R>(work: () => Promise<R>, signal?: AbortSignal): Promise<R>
 }
 
-// Each takes 19 MiB and a thread of the pool that file and name look-ups use as well.
-const maxHashing = 2
+// Each takes 19 MiB, a thread of the pool that file and name look-ups use as well, and a processor for tens of
+// milliseconds: where there are only one or two, every hash at a time makes all other requests wait longer.
+const usualHashing = availableParallelism() > 2 ? 2 : 1
 const maxWaiting = 100
 
 export const maxFailures = 6
@@ -34,7 +36,7 @@ interface Failures {
   since: number
 }
 
-export function createLoginThrottle(clock: Clock): LoginThrottle {
+export function createLoginThrottle(clock: Clock, maxHashing = usualHashing): LoginThrottle {
   const failures = new Map<string, Failures>()
   const asked = createTokenBuckets(clock, maxRemembered)
   const waiting: (() => void)[] = []
