@@ -18,7 +18,7 @@ const serverCore = 0
 const loadCore = 1
 const connections = 64
 
-interface Work {
+export interface Work {
   readonly what: string
   readonly path: string
   readonly maxMs: number
@@ -27,7 +27,7 @@ interface Work {
   readonly connections?: number
 }
 
-interface Load {
+export interface Load {
   readonly completed: number
   readonly refused: number
   readonly perSecond: number
@@ -124,7 +124,7 @@ async function startBare(sample: {
   return { process: child, port }
 }
 
-async function load(pid: number, port: number, work: Work, seconds: number): Promise<Load> {
+export async function load(pid: number, port: number, work: Work, seconds: number): Promise<Load> {
   const before = { main: mainThreadCpuMs(pid), all: processCpuMs(pid) }
   const { path, token = adminApiKey, body } = work
   const args = [String(port), path, token, String(seconds), String(work.connections ?? connections), '1']

@@ -1,6 +1,6 @@
 // `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
 //   npm run bench                            everything, about a quarter of an hour
-//   npm run bench -- start http              only these parts: start, api, http, calls, media, storage, and
+//   npm run bench -- start http              only these parts: start, api, http, calls, live-calls, media, storage, and
 //                                            call-records, which takes minutes and runs only when it is named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
 //   npm run bench -- --write docs/benchmarks.md
@@ -15,6 +15,7 @@ import { measureCalls } from './calls.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
 import { measureHttp } from './http.ts'
+import { measureLiveCalls } from './live-calls.ts'
 import { runScript } from './run-script.ts'
 import { measureStart } from './start.ts'
 
@@ -47,6 +48,7 @@ const sections: readonly Section[] = [
     needs: ['taskset', 'sipp'],
     run: () => measureCalls({ seconds: Number(options.seconds) }),
   },
+  { name: 'live-calls', title: 'Live calls', needs: ['taskset', 'sipp'], run: () => measureLiveCalls() },
   {
     name: 'media',
     title: 'RTP pacing',

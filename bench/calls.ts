@@ -1,6 +1,4 @@
 // What a whole inbound call costs under load: digest, call hook, 200, ACK, BYE, three status hooks, the record.
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { provision, startPlatform } from '../test/support/platform.ts'
 import type { Platform, Tenant } from '../test/support/platform.ts'
@@ -8,42 +6,12 @@ import { startSipp } from '../test/support/sipp.ts'
 import type { SippResult } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
 import type { Figure } from './figure.ts'
+import { startHookServer } from './hook-server.ts'
 import { mainThreadCpuMs, openDescriptors, processCpuMs, residentMb } from './proc.ts'
 
 const platformCore = 0
 const loadCore = 1
 const talkMs = 100
-
-interface HookServer {
-  readonly origin: string
-  readonly counts: { hooks: number; statuses: number }
-  close(): void
-}
-
-/** As little as possible: what it costs is not what is measured. */
-async function startHookServer(): Promise<HookServer> {
-  const counts = { hooks: 0, statuses: 0 }
-  const verbs = JSON.stringify([{ verb: 'answer' }, { verb: 'pause', length: 10 }])
-  const server = http.createServer((request, response) => {
-    const isHook = request.url === '/call'
-    counts[isHook ? 'hooks' : 'statuses'] += 1
-    request.resume()
-    request.on('end', () => {
-      if (isHook) response.writeHead(200, { 'content-type': 'application/json' }).end(verbs)
-      else response.writeHead(200).end()
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    counts,
-    close() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
-}
 
 interface State {
   readonly mainMs: number

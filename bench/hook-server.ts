@@ -1,0 +1,34 @@
+// The application of the call benches: answers each call, is silent, and counts what it is told.
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface HookServer {
+  readonly origin: string
+  readonly counts: { hooks: number; statuses: number }
+  close(): void
+}
+
+/** As little as possible: what it costs is not what is measured. */
+export async function startHookServer(pauseSeconds = 10): Promise<HookServer> {
+  const counts = { hooks: 0, statuses: 0 }
+  const verbs = JSON.stringify([{ verb: 'answer' }, { verb: 'pause', length: pauseSeconds }])
+  const server = http.createServer((request, response) => {
+    const isHook = request.url === '/call'
+    counts[isHook ? 'hooks' : 'statuses'] += 1
+    request.resume()
+    request.on('end', () => {
+      if (isHook) response.writeHead(200, { 'content-type': 'application/json' }).end(verbs)
+      else response.writeHead(200).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    counts,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

@@ -1,0 +1,72 @@
+// What the list of live calls costs while a thousand are up.
+import { provision, startPlatform, unlimited } from '../test/support/platform.ts'
+import { startSipp } from '../test/support/sipp.ts'
+import { until } from '../test/support/wait.ts'
+import { load } from './api.ts'
+import type { Figure } from './figure.ts'
+import { startHookServer } from './hook-server.ts'
+import { mainThreadCpuMs } from './proc.ts'
+
+const platformCore = 0
+const loadCore = 1
+const calls = 1000
+const callsPerSecond = 100
+const maxMs = 2
+const seconds = 5
+
+export async function measureLiveCalls(): Promise<Figure[]> {
+  const hooks = await startHookServer(60)
+  const platform = await startPlatform({
+    core: platformCore,
+    env: { SWITCHHOOK_LOG_LEVEL: 'warn', SWITCHHOOK_RTP_PORTS: '40000-42999', ...unlimited },
+  })
+  try {
+    const application = { url: (path: string) => `${hooks.origin}${path}` }
+    const { account_sid, realm, username, password, target } = await provision(platform.api, { application })
+    const sipp = await startSipp({
+      scenario: 'call-bye',
+      target: platform.sip,
+      username,
+      password,
+      authUri: target,
+      calls,
+      callsPerSecond,
+      timeoutSeconds: 120,
+      keepMessages: false,
+      core: loadCore,
+      values: { realm, username, target, talkMs: 60_000, byeHeader: '' },
+    })
+    try {
+      const path = `/Accounts/${account_sid}`
+      const isUp = async (): Promise<boolean> => {
+        const { inbound } = await platform.api.must<{ inbound: number }>('GET', `${path}/CallCount`)
+        return inbound >= calls
+      }
+      await until('the calls to be up', isUp, { everyMs: 200 })
+      const idle = await idleMsPerSecond(platform.pid)
+      const work = { what: 'live calls', path: `/v1${path}/Calls`, maxMs, connections: 8 }
+      const { mainMs, perSecond, refused } = await load(platform.pid, platform.httpPort, work, seconds)
+      const ofList = mainMs - idle / perSecond
+      return [
+        {
+          what: `list of ${calls} live calls, main-thread CPU`,
+          target: `at most ${maxMs} ms`,
+          figure: `${ofList.toFixed(2)} ms (${perSecond.toFixed(0)}/s; the calls themselves ${idle.toFixed(0)} ms a second, left out${refused > 0 ? `; ${refused} REFUSED` : ''})`,
+          isMet: ofList <= maxMs && refused === 0,
+        },
+      ]
+    } finally {
+      await sipp.stop()
+    }
+  } finally {
+    await platform.remove()
+    hooks.close()
+  }
+}
+
+/** What holding the calls takes of the main thread by itself. */
+async function idleMsPerSecond(pid: number): Promise<number> {
+  const [at, used] = [performance.now(), mainThreadCpuMs(pid)]
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  return ((mainThreadCpuMs(pid) - used) * 1000) / (performance.now() - at)
+}
