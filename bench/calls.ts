@@ -41,6 +41,7 @@ export async function measureCalls({ seconds = 60, callsPerSecond = 100 } = {}):
     // Compiles the hot paths and fills the caches, so that growth afterwards is growth.
     await place(platform, tenant, 1000, callsPerSecond)
     await settled(platform, tenant, 1000)
+    await until('the status hooks of the warm-up', () => hooks.counts.statuses >= 3000, { everyMs: 200 })
     const warm = stateOf(platform.pid)
     const beforeHooks = { ...hooks.counts }
 
