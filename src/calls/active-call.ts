@@ -11,6 +11,7 @@ import type { Collected } from './digit-collector.ts'
 import { resolveUrl, toHook } from './hook-form.ts'
 import type { HookForm } from './hook-form.ts'
 import type { HookKind } from './journal.ts'
+import type { RunningApplication } from './command.ts'
 import type { Leg } from './leg.ts'
 import type { AudioFetcher, BorrowedClip, CallScript, Hook, Speech } from './ports.ts'
 import { toCommonPayload } from './projection.ts'
@@ -20,9 +21,10 @@ import type { NodeFacts } from './status.ts'
 import type { RunnableVerb } from './verb.ts'
 import type { Call, CollectRequest, Decline, PlayRequest, Redirect, Voice } from './call.ts'
 
-/** How the call reaches the verbs that run: replaces what follows, names what runs now. */
+/** How the call reaches the verbs that run: replaces what follows, or what runs as well; names what runs now. */
 export interface VerbQueue {
   replace(verbs: readonly RunnableVerb[]): void
+  interrupt(verbs: readonly RunnableVerb[]): void
   readonly currentId: string | undefined
 }
 
@@ -42,7 +44,7 @@ export interface ActiveCallOptions {
 const silence = /^silence_stream:\/\/(\d{1,9})/
 const longestTag = 65_536
 
-export class ActiveCall implements Call {
+export class ActiveCall implements Call, RunningApplication {
   readonly #options: ActiveCallOptions
   #base: string | undefined
   #usesFallbackVoice = false
@@ -140,6 +142,11 @@ export class ActiveCall implements Call {
     await this.#ask('redirect', this.#hook(hook), {}, signal)
   }
 
+  async takeOver(hook: Hook): Promise<void> {
+    const { leg, queue } = this.#options
+    await this.#ask('redirect', hook, {}, leg.signal, (verbs) => queue.interrupt(verbs))
+  }
+
   tag(data: object): void {
     const { leg } = this.#options
     if (JSON.stringify(data).length > longestTag)
@@ -210,6 +217,7 @@ export class ActiveCall implements Call {
     hook: Hook,
     fields: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
+    take?: (verbs: readonly RunnableVerb[]) => void,
   ): Promise<void> {
     const { leg, hooks, queue, node } = this.#options
     if (leg.hasEnded || signal.aborted) return
@@ -224,7 +232,8 @@ export class ActiveCall implements Call {
       const { url, verbs } = await hooks.ask({ kind, hook, payload, signal })
       if (verbs.length === 0 || signal.aborted) return
       this.#base = url
-      queue.replace(verbs)
+      if (take === undefined) queue.replace(verbs)
+      else take(verbs)
     } catch (error) {
       // The exchange is in the journal already; the call goes on with the verb that follows.
       if (!(error instanceof AppError)) throw error

@@ -1,5 +1,6 @@
 // The public face of the call engine: what the API sees of it. `createCalls` in engine.ts makes one.
 import type { CallStatus } from './call-status.ts'
+import type { CallCommand } from './command.ts'
 import type { JournalEvent } from './journal.ts'
 import type { CallRequest } from './outbound/order.ts'
 
@@ -48,6 +49,8 @@ export interface Calls {
   place(request: CallRequest): Promise<PlacedCall>
   /** Hangs up; resolves when the call has ended. False when there is no such live call. */
   hangUp(account_sid: string, call_sid: string): Promise<boolean>
+  /** Begins what is asked of a live call; false when there is no such one. Throws AppError call_state. */
+  command(account_sid: string, call_sid: string, asked: CallCommand): boolean
   /** Refuses new calls with 503 and resolves when the last running call has ended. */
   drain(): Promise<void>
   /** Hangs up every call and resolves when their records are written. */

@@ -8,6 +8,8 @@ import type { CallNode, CallServices } from './call-services.ts'
 import type { Calls, LiveCall, PlacedCall } from './calls.ts'
 import { serveInvite } from './inbound.ts'
 import type { Arrival, InboundOptions } from './inbound.ts'
+import { command } from './command.ts'
+import type { CallCommand } from './command.ts'
 import type { JournalEvent } from './journal.ts'
 import type { Leg } from './leg.ts'
 import { toOrder } from './outbound/order.ts'
@@ -150,6 +152,13 @@ class CallEngine implements Calls, CallHandlers {
     // The leg has ended when this returns; the far end's answer to the BYE is not waited for.
     void leg.hangUp()
     return Promise.resolve(true)
+  }
+
+  command(account_sid: string, call_sid: string, asked: CallCommand): boolean {
+    const leg = this.#registry.liveLeg(account_sid, call_sid)
+    if (leg === undefined) return false
+    command(leg, asked)
+    return true
   }
 
   async drain(): Promise<void> {

@@ -6,6 +6,7 @@ import type { Media, MediaEvent, PlayOptions, PlayResult } from '../media/media.
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../sip/message/message.ts'
 import { reasonPhraseOf } from '../sip/message/reason-phrases.ts'
 import type { Dialog, Reply } from '../sip/sip.ts'
+import type { RunningApplication } from './command.ts'
 import { listenInDialog } from './in-dialog.ts'
 import { sdpOf } from './invite.ts'
 import type { AttemptFact } from './journal.ts'
@@ -49,6 +50,8 @@ export class Leg {
   readonly status: StatusReporter
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void>
+  /** Set once an application runs the call. */
+  application: RunningApplication | undefined
   readonly #options: LegOptions
   readonly #media: LegMedia
   readonly #lifetime = new AbortController()

@@ -38,6 +38,7 @@ export async function runApplication(run: Run, services: CallServices): Promise<
   const loop = new VerbLoop({ journal, clock, signal })
   const node = services.node()
   const call = new ActiveCall({ leg, application, hooks, queue: loop, speech, audio, clock, node, base })
+  leg.application = call
   await loop.run(verbs, call)
 }
 

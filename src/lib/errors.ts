@@ -247,6 +247,11 @@ export const catalogue = {
     sip: 603,
     cure: 'Give the account a carrier that is active, with a gateway that is active and outbound over UDP or TCP.',
   },
+  call_state: {
+    cause: 'The live call is in no state for what was asked of it.',
+    http: 422,
+    cure: 'Look at call_status of the call: before the answer it can end as no-answer only, after it as completed only.',
+  },
   not_served: {
     cause: 'The request asks for a part of the interface that this release does not serve yet.',
     http: 400,

@@ -280,6 +280,21 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
     await caller.noLiveCall()
   })
 
+  it('PUT on a live call gives it another application at once, which hangs it up', async () => {
+    const { target } = await targetAnswering({ json: [endless] })
+    application.on('/next', { json: [{ verb: 'hangup' }] })
+    const running = caller.call('call', target)
+    const [live] = await caller.answered()
+    const path = `/Accounts/${tenant.account_sid}/Calls/${live?.call_sid}`
+    const reply = await platform.api.call('PUT', path, { call_hook: application.url('/next') })
+    expect([reply.status, reply.text]).toEqual([202, ''])
+    const result = await running
+    expect(result.report).toBe('')
+    expect(application.to('/next')).toMatchObject([{ body: { call_sid: live?.call_sid } }])
+    expect(await caller.recordOf(result)).toMatchObject({ termination_reason: 'called party hungup' })
+    await caller.noLiveCall()
+  })
+
   it('an application that ends without answering gives 603, or the status it chose', async () => {
     const declining = await targetAnswering({
       json: [{ verb: 'sip:decline', status: 486, reason: 'Busy Here' }],

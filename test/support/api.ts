@@ -8,6 +8,7 @@ import { createHttp } from '../../src/api/create-api.ts'
 import type { RegisteredPhone } from '../../src/api/define/context.ts'
 import type { OperatorRules } from '../../src/api/define/operator-rules.ts'
 import type { LiveCall } from '../../src/calls/calls.ts'
+import type { CallCommand } from '../../src/calls/command.ts'
 import type { JournalEvent } from '../../src/calls/journal.ts'
 import type { CallRequest } from '../../src/calls/outbound/order.ts'
 import type { HttpServer } from '../../src/http/server.ts'
@@ -71,6 +72,8 @@ export interface TestApi extends Pick<StorePlace, 'contents'> {
   readonly hungUp: string[]
   /** The calls that were asked for. */
   readonly placed: CallRequest[]
+  /** Asked of live calls. */
+  readonly commands: CallCommand[]
   /** Sent by the platform. */
   readonly mails: Mail[]
   /** The speech cache: the account of each clip. */
@@ -160,6 +163,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     phones: live.phones,
     hungUp: live.hungUp,
     placed: live.placed,
+    commands: live.commands,
     mails: live.mails,
     clips: live.clips,
     get isReady() {
@@ -293,6 +297,7 @@ function createLiveState() {
   const phones: RegisteredPhone[] = []
   const hungUp: string[] = []
   const placed: CallRequest[] = []
+  const commands: CallCommand[] = []
   const mails: Mail[] = []
   const clips: string[] = []
   const journals = new Map<string, readonly JournalEvent[]>()
@@ -303,6 +308,7 @@ function createLiveState() {
     phones,
     hungUp,
     placed,
+    commands,
     mails,
     clips,
     speechCache: {
@@ -329,6 +335,11 @@ function createLiveState() {
       async place(request: CallRequest) {
         placed.push(request)
         return { call_sid: createSid(), call_id: `call-${placed.length}` }
+      },
+      command(account_sid: string, call_sid: string, asked: CallCommand) {
+        if (find(account_sid, call_sid) === undefined) return false
+        commands.push(asked)
+        return true
       },
       async hangUp(account_sid: string, call_sid: string) {
         if (find(account_sid, call_sid) === undefined) return false

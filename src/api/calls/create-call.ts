@@ -11,12 +11,12 @@ import { defineRoute, everyone } from '../define/route.ts'
 import { host } from '../define/sip-fields.ts'
 import { hook, toHook } from './hook.ts'
 import { headersSchema } from './sip-headers.ts'
+import { toTag } from './tag.ts'
 import { headersOf, notServed, target, toTarget } from './target.ts'
 
 // An hour of ringing is nobody's wish, and a day is longer than the platform lets a call last.
 const longestRingSeconds = 3600
 const longestCallSeconds = 86_400
-const longestTag = 65_536
 
 const ofApplication = ' That of the application counts when one is named.'
 const speech = (max: number) =>
@@ -133,13 +133,6 @@ function isGiven<T>(value: T | null | undefined): value is T {
 function refuseUnserved({ amd, dual_streams }: Body): void {
   if (isGiven(amd)) throw notServed('amd')
   if (dual_streams === true) throw notServed('dual_streams')
-}
-
-function toTag(tag: object | null | undefined): object | undefined {
-  if (!isGiven(tag)) return undefined
-  if (JSON.stringify(tag).length > longestTag)
-    throw new AppError('bad_request', `tag must have at most ${longestTag} characters`)
-  return tag
 }
 
 const speechFields = [

@@ -72,7 +72,10 @@ export interface Services {
   readonly storage: ApiStorage
   /** Lists as they were answered, for as long as they are true. */
   readonly lists: ListMemo
-  readonly calls: Pick<Calls, 'list' | 'listOfProvider' | 'find' | 'count' | 'journal' | 'place' | 'hangUp'>
+  readonly calls: Pick<
+    Calls,
+    'list' | 'listOfProvider' | 'find' | 'count' | 'journal' | 'place' | 'hangUp' | 'command'
+  >
   readonly bindings: Bindings
   readonly speech: SpeechVendors
   /** What is wrong with an array of verbs, or undefined. */

@@ -93,6 +93,8 @@ const alsoNeeded: Readonly<Record<string, (tenant: TestTenant) => Values>> = {
     speech_recognizer_language: 'en-US',
   }),
   updateUser: () => ({ force_change: false }),
+  updateCall: () => ({ tag: { order: 7 } }),
+  updateCallByPost: () => ({ tag: { order: 7 } }),
 }
 
 /** Values that name other records of the tenant. */

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createSid } from '../../lib/ids.ts'
+import { openTestApi } from '../../../test/support/api.ts'
+import type { TestApi } from '../../../test/support/api.ts'
+import { makeCall } from '../../../test/conformance/api/valid-input.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await openTestApi()
+})
+beforeEach(() => {
+  api.commands.length = 0
+})
+afterAll(() => api.close())
+
+const path = (call_sid = makeCall(api, api.own), { account_sid } = api.own) =>
+  `/Accounts/${account_sid}/Calls/${call_sid}`
+const url = 'https://app.example.com/next'
+
+describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
+  const send = (body: object, to = path(), token = api.own.accountKey) =>
+    api.request(method, to, token, { body })
+
+  it.each([
+    [
+      'another application, by its URL',
+      { call_hook: url },
+      { kind: 'redirect', hook: { url, method: 'POST', username: null, password: null } },
+    ],
+    [
+      'another application with a status hook',
+      {
+        call_hook: { url, method: 'GET', username: 'u', password: 'p' },
+        call_status_hook: { url: 'https://app.example.com/status' },
+      },
+      {
+        kind: 'redirect',
+        hook: { url, method: 'GET', username: 'u', password: 'p' },
+        statusHook: { url: 'https://app.example.com/status', method: 'POST', username: null, password: null },
+      },
+    ],
+    ['an end', { call_status: 'completed' }, { kind: 'end', call_status: 'completed' }],
+    ['a tag', { tag: { order: 7 }, call_hook: null }, { kind: 'tag', data: { order: 7 } }],
+  ])('takes %s', async (_, body, command) => {
+    const { status, text } = await send(body)
+    expect([status, text]).toEqual([202, ''])
+    expect(api.commands).toEqual([command])
+  })
+
+  it.each([
+    [{}, 'exactly one of call_hook, call_status and tag is required'],
+    [{ nonsense: 1 }, 'exactly one of'],
+    [{ call_status: 'completed', tag: {} }, 'exactly one of'],
+    [{ call_status: 'failed' }, 'call_status must be one of'],
+    [{ call_hook: 'not a url' }, 'call_hook'],
+    [{ call_hook: 'wss://app.example.com/next' }, 'a call hook over WebSocket is not served yet'],
+    [{ call_status_hook: url }, 'call_status_hook may be sent only together with call_hook'],
+    [{ tag: 'text' }, 'tag must be'],
+    [{ tag: { long: 'x'.repeat(70_000) } }, 'tag must have at most'],
+    [{ mute_status: 'mute' }, 'mute_status is not served yet'],
+    [{ dtmf: { digit: '1' } }, 'dtmf is not served yet'],
+    [{ whisper: [{ verb: 'say', text: 'x' }] }, 'whisper is not served yet'],
+  ])('answers 400 naming what is wrong with %.60j', async (body, msg) => {
+    const answer = await send(body)
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      expect.objectContaining({ msg: expect.stringContaining(msg) }),
+    ])
+    expect(api.commands).toEqual([])
+  })
+
+  it('answers 404 for a call that is not there or somebody else’s, and reaches nobody', async () => {
+    const body = { call_status: 'completed' }
+    expect((await send(body, path(createSid()))).status).toBe(404)
+    expect((await send(body, path(makeCall(api, api.sibling)))).status).toBe(404)
+    expect((await send(body, path(makeCall(api, api.sibling), api.sibling))).status).toBe(403)
+    expect(api.commands).toEqual([])
+  })
+})
