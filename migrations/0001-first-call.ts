@@ -2,6 +2,7 @@
 // The same statements run on SQLite and PostgreSQL: text ids, epoch milliseconds as bigint, flags as 0 or 1, JSON as text.
 import { sql } from 'kysely'
 import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
+import { flag, id, owner, required, unique, versioned } from './columns.ts'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createTenants(db)
@@ -12,25 +13,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createOutbox(db)
 }
 
-const required = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull()
-const id = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.primaryKey().notNull()
-const unique = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull().unique()
-const flag =
-  (value: 0 | 1) =>
-  (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
-    column.notNull().defaultTo(value)
 const webhook = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
   column.references('webhooks.webhook_sid')
 const application = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
   column.references('applications.application_sid')
-
-function versioned<T extends string>(
-  table: CreateTableBuilder<T>,
-): CreateTableBuilder<T, 'created_at' | 'version'> {
-  return table
-    .addColumn('created_at', 'bigint', required)
-    .addColumn('version', 'integer', (column) => column.notNull().defaultTo(1))
-}
 
 /** The pair is checked together, so that no row can name an account and a provider that is not its own. */
 function owned<T extends string>(
@@ -40,11 +26,11 @@ function owned<T extends string>(
   onProviderDelete: 'cascade' | 'no action' = 'no action',
 ) {
   const nullable = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column
-  const owner = level === 'account' ? required : nullable
+  const presence = level === 'account' ? required : nullable
   return table
-    .addColumn('account_sid', 'text', owner)
+    .addColumn('account_sid', 'text', presence)
     .addColumn('service_provider_sid', 'text', (column) =>
-      owner(column).references('service_providers.service_provider_sid').onDelete(onProviderDelete),
+      presence(column).references('service_providers.service_provider_sid').onDelete(onProviderDelete),
     )
     .addForeignKeyConstraint(
       `${name}_owner`,
@@ -104,8 +90,6 @@ async function createTenants(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('accounts').addColumn('registration_hook_sid', 'text', webhook).execute()
   await db.schema.alterTable('accounts').addColumn('queue_event_hook_sid', 'text', webhook).execute()
 }
-
-const owner = ['service_provider_sid', 'account_sid']
 
 async function createApplications(db: Kysely<unknown>): Promise<void> {
   let applications = owned('applications', versioned(db.schema.createTable('applications')), 'account')

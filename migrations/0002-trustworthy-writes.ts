@@ -1,7 +1,8 @@
 // What makes writes trustworthy: the audit log with its chain, answers kept for repeated requests, and the numbers of
 // notifications where several nodes hand them out.
 import { PostgresAdapter, sql } from 'kysely'
-import type { ColumnDefinitionBuilder, Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
+import { id, required } from './columns.ts'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createAuditLog(db)
@@ -9,9 +10,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   if (isPostgres(db)) await sql`create sequence outbox_ids`.execute(db)
   await makeAppendOnly(db)
 }
-
-const required = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull()
-const id = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.primaryKey().notNull()
 
 function isPostgres(db: Kysely<unknown>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter

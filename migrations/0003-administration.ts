@@ -1,6 +1,7 @@
 // The tables of administration: limits, password resets, our own addresses, facts about the system, alerts.
 import { sql } from 'kysely'
-import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
+import type { ColumnDefinitionBuilder, Kysely } from 'kysely'
+import { flag, id, required, versioned } from './columns.ts'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createLimits(db)
@@ -11,22 +12,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await indexRecentCalls(db)
 }
 
-const required = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull()
-const id = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.primaryKey().notNull()
-const flag =
-  (value: 0 | 1) =>
-  (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
-    column.notNull().defaultTo(value)
 const provider = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
   column.references('service_providers.service_provider_sid').onDelete('cascade')
-
-function versioned<T extends string>(
-  table: CreateTableBuilder<T>,
-): CreateTableBuilder<T, 'created_at' | 'version'> {
-  return table
-    .addColumn('created_at', 'bigint', required)
-    .addColumn('version', 'integer', (column) => column.notNull().defaultTo(1))
-}
 
 async function createLimits(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('limits'))

@@ -1,4 +1,4 @@
-// The columns that tables have in common, for migrations from 0004 on. What a released migration uses must not change.
+// The columns that tables have in common. What a released migration uses must not change.
 import { sql } from 'kysely'
 import type { ColumnDefinitionBuilder, CreateTableBuilder } from 'kysely'
 

@@ -47,6 +47,13 @@ function secretLines(username: string, password: string, apiKey: string): string
   return [`  admin user      ${username}`, `  admin password  ${password}`, `  admin API key   ${apiKey}`]
 }
 
+/** For people; the log has the stack. */
+async function sentenceOf(error: unknown): Promise<string> {
+  const { AppError } = await import('./lib/errors.ts')
+  if (error instanceof AppError) return `${error.message} ${error.cure}`
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** `npm run reset-admin`, which needs the platform stopped where it has the embedded database. */
 async function resetAdminSecrets(config: Config): Promise<never> {
   const { createStorage } = await import('./storage/create-storage.ts')
@@ -62,7 +69,7 @@ async function resetAdminSecrets(config: Config): Promise<never> {
     process.stdout.write(`${lines.join('\n')}\n`)
     process.exit(0)
   } catch (error) {
-    process.stderr.write(`The admin secrets were not changed: ${String(error)}\n`)
+    process.stderr.write(`The admin secrets were not changed: ${await sentenceOf(error)}\n`)
     process.exit(1)
   }
 }
@@ -96,7 +103,6 @@ const [command] = process.argv.slice(2)
 if (command === 'reset-admin') await resetAdminSecrets(config)
 // Imported once the cache is on.
 const { createApp } = await import('./app.ts')
-const { AppError } = await import('./lib/errors.ts')
 const { createLogger } = await import('./lib/log.ts')
 const { collectGarbage } = await import('./lib/collect-garbage.ts')
 
@@ -138,8 +144,7 @@ try {
   // The start allocated what running does not need, and V8 alone keeps the room for it.
   collectGarbage()
 } catch (error) {
-  const text = error instanceof AppError ? `${error.message} ${error.cure}` : String(error)
   log.error({ err: error }, 'start failed')
-  process.stderr.write(`Switchhook cannot start: ${text}\n`)
+  process.stderr.write(`Switchhook cannot start: ${await sentenceOf(error)}\n`)
   process.exit(1)
 }

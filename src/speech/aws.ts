@@ -6,6 +6,7 @@ import type { Outgoing } from '../lib/outgoing.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { decodeEvent, encodeEvent } from './event-stream.ts'
 import type { Offer, Pcm, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
+import { usualLanguages } from './usual-languages.ts'
 import {
   byLanguage,
   callVendor,
@@ -52,13 +53,7 @@ const offer: Offer = {
     { value: 'es-ES', name: 'Spanish (Spain)', voices: [{ value: 'Lucia', name: 'Lucia' }] },
     { value: 'fr-FR', name: 'French', voices: [{ value: 'Lea', name: 'Léa' }] },
   ],
-  stt: [
-    { value: 'en-US', name: 'English (US)' },
-    { value: 'en-GB', name: 'English (UK)' },
-    { value: 'de-DE', name: 'German' },
-    { value: 'es-ES', name: 'Spanish (Spain)' },
-    { value: 'fr-FR', name: 'French' },
-  ],
+  stt: usualLanguages,
 }
 
 interface Keys {

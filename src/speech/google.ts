@@ -14,6 +14,7 @@ import type {
   VendorOptions,
   VoicesOfLanguage,
 } from './speech.ts'
+import { usualLanguages } from './usual-languages.ts'
 import { callVendor, listOf, memberOf, neededSetting, parseAnswer, textOf } from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 
@@ -40,13 +41,7 @@ const offer: Offer = {
     { value: 'es-ES', name: 'Spanish (Spain)', voices: [voice('es-ES-Standard-A')] },
     { value: 'fr-FR', name: 'French', voices: [voice('fr-FR-Standard-A'), voice('fr-FR-Standard-B')] },
   ],
-  stt: [
-    { value: 'en-US', name: 'English (US)' },
-    { value: 'en-GB', name: 'English (UK)' },
-    { value: 'de-DE', name: 'German' },
-    { value: 'es-ES', name: 'Spanish (Spain)' },
-    { value: 'fr-FR', name: 'French' },
-  ],
+  stt: usualLanguages,
 }
 
 export function createGoogle(options: VendorOptions, at: GoogleAddresses = addresses): SpeechVendor {

@@ -3,6 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { readWav } from './read-wav.ts'
 import type { Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
+import { usualLanguages } from './usual-languages.ts'
 import {
   byLanguage,
   callVendor,
@@ -43,13 +44,7 @@ const offer: Offer = {
     { value: 'es-ES', name: 'Spanish (Spain)', voices: [{ value: 'es-ES-ElviraNeural', name: 'Elvira' }] },
     { value: 'fr-FR', name: 'French', voices: [{ value: 'fr-FR-DeniseNeural', name: 'Denise' }] },
   ],
-  stt: [
-    { value: 'en-US', name: 'English (US)' },
-    { value: 'en-GB', name: 'English (UK)' },
-    { value: 'de-DE', name: 'German' },
-    { value: 'es-ES', name: 'Spanish (Spain)' },
-    { value: 'fr-FR', name: 'French' },
-  ],
+  stt: usualLanguages,
 }
 
 export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddress = inAzure): SpeechVendor {
