@@ -8,7 +8,9 @@ import { runSipp } from '../../test/support/sipp.ts'
 import { isMissing } from '../../test/support/tools.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
 import { systemClock } from '../lib/clock.ts'
+import { createFakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
+import { digestResponse } from './digest.ts'
 import { createSip } from './endpoint.ts'
 import type { SipOptions } from './endpoint.ts'
 import type { Dialog, DialogListener, IncomingInvite, Sip, SipDirectory, WireEvent } from './sip.ts'
@@ -175,6 +177,38 @@ describe('over UDP', () => {
     const text = await ask(phone, rawRequest('INVITE', `sip:x@${realm}`, phone))
     expect(text).toMatch(/^SIP\/2\.0 401 /)
     expect(text).toContain(`\r\nWWW-Authenticate: Digest realm="${realm}", nonce="`)
+  })
+
+  it('a phone that comes with an old nonce is told so, answers the new one, and is registered', async () => {
+    const clock = createFakeClock()
+    const { sip, target } = await start({ clock })
+    const phone = await openPhone(target)
+    const uri = `sip:${realm}`
+    const register = (challenge?: string): Promise<string> => {
+      const nonce = /nonce="([^"]+)"/.exec(challenge ?? '')?.[1]
+      const lines = [`From: <sip:alice@${realm}>;tag=a`, `To: <sip:alice@${realm}>`]
+      if (nonce === undefined) return ask(phone, rawRequest('REGISTER', uri, phone, lines))
+      const response = digestResponse({
+        algorithm: 'MD5',
+        username: 'alice',
+        realm,
+        password: 'secret',
+        method: 'REGISTER',
+        uri,
+        nonce,
+        qop: undefined,
+      })
+      const authorization = `Authorization: Digest username="alice", realm="${realm}", nonce="${nonce}", uri="${uri}", response="${response}"`
+      return ask(phone, rawRequest('REGISTER', uri, phone, [...lines, authorization]))
+    }
+    const first = await register()
+    clock.advance(3_600_000)
+    const stale = await register(first)
+    expect(stale).toMatch(/^SIP\/2\.0 401 /)
+    expect(stale).toMatch(/stale=true/i)
+    expect(await sip.bindings.get(`alice@${realm}`)).toBeUndefined()
+    expect(await register(stale)).toMatch(/^SIP\/2\.0 200 /)
+    expect(await sip.bindings.get(`alice@${realm}`)).toBeDefined()
   })
 
   it('garbage is dropped, and the next request is answered', async () => {
