@@ -316,6 +316,11 @@ export const catalogue = {
     http: 422,
     cure: 'Check the speech vendor, voice and language of the application.',
   },
+  bucket_failed: {
+    cause: "The storage that keeps an account's recordings refused the request or failed.",
+    http: 422,
+    cure: 'Correct bucket_credential of the account; POST /Accounts/{AccountSid}/BucketCredentialTest tries one out.',
+  },
   synthesizer_unknown: {
     cause: 'The application names a speech vendor that is not there.',
     http: 422,

@@ -1,8 +1,9 @@
 // Amazon Polly over REST and Amazon Transcribe over a WebSocket, signed with the keys of the credential or of a role they may assume.
-import { AwsV4Signer } from 'aws4fetch'
-import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import { listOf, memberOf, textOf } from '../lib/members.ts'
 import type { Outgoing } from '../lib/outgoing.ts'
+import { signForAws } from '../lib/sign-aws.ts'
+import type { AwsKeys } from '../lib/sign-aws.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { decodeEvent, encodeEvent } from './event-stream.ts'
 import type { Offer, Pcm, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
@@ -11,11 +12,8 @@ import {
   byLanguage,
   callVendor,
   converseWithVendor,
-  listOf,
-  memberOf,
   parseAnswer,
   regionSetting,
-  textOf,
   toPieces,
   vendorSentence,
 } from './vendor-call.ts'
@@ -56,12 +54,6 @@ const offer: Offer = {
   stt: usualLanguages,
 }
 
-interface Keys {
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
-  readonly sessionToken?: string
-}
-
 interface SignedCall {
   readonly service: 'polly' | 'sts'
   readonly method: 'GET' | 'POST'
@@ -73,34 +65,25 @@ interface SignedCall {
 
 export function createAws(options: VendorOptions, at: AwsAddress = inAws): SpeechVendor {
   const { outgoing, clock } = options
-  const roles = new Map<string, { readonly keys: Keys; readonly expiresAt: number }>()
+  const roles = new Map<string, { readonly keys: AwsKeys; readonly expiresAt: number }>()
 
-  async function send(settings: Settings, keys: Keys, call: SignedCall): Promise<VendorAnswer> {
+  async function send(settings: Settings, keys: AwsKeys, call: SignedCall): Promise<VendorAnswer> {
     const { service, method, path, contentType, body, accepts } = call
     const region = regionSetting(settings, 'aws_region', vendor)
-    const signed = await new AwsV4Signer({
-      ...keys,
+    const content = body === undefined ? {} : { body }
+    const { url, headers } = await signForAws(clock, keys, {
       service,
       region,
       method,
       url: `${at(region, service)}${path}`,
-      datetime: amzDate(clock),
       ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
-      ...(body === undefined ? {} : { body }),
-    }).sign()
-    const headers = Object.fromEntries(signed.headers)
-    return callVendor(outgoing, settings, {
-      vendor,
-      method,
-      url: signed.url.href,
-      headers,
-      accepts,
-      ...(body === undefined ? {} : { body }),
+      ...content,
     })
+    return callVendor(outgoing, settings, { vendor, method, url, headers, accepts, ...content })
   }
 
   /** The credential's own keys, or those that its role lends them for an hour. */
-  async function keysOf(settings: Settings): Promise<Keys> {
+  async function keysOf(settings: Settings): Promise<AwsKeys> {
     const own = ownKeys(settings)
     const role = textOf(settings, 'role_arn')
     if (role === undefined) return own
@@ -165,16 +148,14 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
           'X-Amz-Expires': '300',
         }
         const path = `/stream-transcription-websocket?${new URLSearchParams(form).toString()}`
-        const signed = await new AwsV4Signer({
-          ...(await keysOf(settings)),
+        const signed = await signForAws(clock, await keysOf(settings), {
           service: 'transcribe',
           region,
           method: 'GET',
           url: `${at(region, 'transcribestreaming')}${path}`,
           signQuery: true,
-          datetime: amzDate(clock),
-        }).sign()
-        return listen(outgoing, signed.url.href, recording, settings)
+        })
+        return listen(outgoing, signed.url, recording, settings)
       },
     },
     async fetchOffer(settings) {
@@ -187,10 +168,6 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
       return { ...offer, tts: byLanguage(listOf(parseAnswer(answer, vendor), 'Voices'), voiceNames) }
     },
   }
-}
-
-function amzDate(clock: Clock): string {
-  return new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '')
 }
 
 /** Says the recording piece by piece and ends with an empty one; Transcribe closes once it has told all it heard. */
@@ -244,7 +221,7 @@ function toRequest({ text, isSsml, voice }: Utterance, engine: string): object {
 const renewBeforeMs = 60_000
 const mostRoles = 500
 
-function ownKeys(settings: Settings): Keys {
+function ownKeys(settings: Settings): AwsKeys {
   const accessKeyId = textOf(settings, 'access_key_id')
   const secretAccessKey = textOf(settings, 'secret_access_key')
   if (accessKeyId === undefined || secretAccessKey === undefined)

@@ -1,17 +1,10 @@
 // A speech vendor of the customer's own: text goes to its HTTP endpoint and comes back as audio, audio goes to its
 // WebSocket and comes back as transcripts.
 import { AppError } from '../lib/errors.ts'
+import { memberOf, textOf } from '../lib/members.ts'
 import { checkedRate, readWav } from './read-wav.ts'
 import type { Settings, SpeechVendor, VendorOptions } from './speech.ts'
-import {
-  callVendor,
-  converseWithVendor,
-  memberOf,
-  neededSetting,
-  textOf,
-  toPieces,
-  vendorSentence,
-} from './vendor-call.ts'
+import { callVendor, converseWithVendor, neededSetting, toPieces, vendorSentence } from './vendor-call.ts'
 
 const vendor = 'the custom vendor'
 

@@ -1,9 +1,10 @@
 // Deepgram over REST: Aura voices, recognition of recordings.
 import { AppError } from '../lib/errors.ts'
+import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { readWav } from './read-wav.ts'
 import type { Choice, Offer, Settings, SpeechVendor, VendorOptions } from './speech.ts'
-import { addressOf, callVendor, listOf, memberOf, parseAnswer, textOf } from './vendor-call.ts'
+import { addressOf, callVendor, parseAnswer } from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 
 const vendor = 'deepgram'

@@ -1,8 +1,9 @@
 // ElevenLabs over REST: synthesis, and recognition with Scribe.
 import { AppError } from '../lib/errors.ts'
+import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import type { Choice, Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
-import { addressOf, callVendor, listOf, memberOf, neededSetting, parseAnswer, textOf } from './vendor-call.ts'
+import { addressOf, callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
 import { toUpload } from './upload.ts'
 
 const vendor = 'elevenlabs'

@@ -1,7 +1,7 @@
 // Google Cloud: Text-to-Speech and Speech-to-Text over REST, with the key of a service account.
-import { createHash } from 'node:crypto'
-import { SignJWT, importPKCS8 } from 'jose'
 import { AppError } from '../lib/errors.ts'
+import { listOf, memberOf, textOf } from '../lib/members.ts'
+import { createServiceAccountTokens, googleTokenUrl } from '../lib/service-account.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { readWav } from './read-wav.ts'
 import type {
@@ -15,11 +15,12 @@ import type {
   VoicesOfLanguage,
 } from './speech.ts'
 import { usualLanguages } from './usual-languages.ts'
-import { callVendor, listOf, memberOf, neededSetting, parseAnswer, textOf } from './vendor-call.ts'
+import { callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 
 const vendor = 'google'
 const json = /^application\/json/
+const scope = 'https://www.googleapis.com/auth/cloud-platform'
 
 export interface GoogleAddresses {
   readonly token: string
@@ -28,7 +29,7 @@ export interface GoogleAddresses {
 }
 
 const addresses: GoogleAddresses = {
-  token: 'https://oauth2.googleapis.com/token',
+  token: googleTokenUrl,
   synthesis: 'https://texttospeech.googleapis.com/v1',
   recognition: 'https://speech.googleapis.com/v1',
 }
@@ -45,8 +46,8 @@ const offer: Offer = {
 }
 
 export function createGoogle(options: VendorOptions, at: GoogleAddresses = addresses): SpeechVendor {
-  const { outgoing } = options
-  const tokens = createTokens(options, at.token)
+  const { outgoing, clock } = options
+  const tokens = createServiceAccountTokens({ url: at.token, scope, code: 'speech_failed', clock })
 
   async function post(url: string, body: object, settings: Settings): Promise<unknown> {
     const headers = { ...(await authorize(settings)), 'content-type': 'application/json; charset=utf-8' }
@@ -55,7 +56,16 @@ export function createGoogle(options: VendorOptions, at: GoogleAddresses = addre
   }
 
   async function authorize(settings: Settings): Promise<{ readonly authorization: string }> {
-    return { authorization: `Bearer ${await tokens.obtain(settings)}` }
+    const token = await tokens.obtain(neededSetting(settings, 'service_key', vendor), (form) =>
+      askForToken(form, settings),
+    )
+    return { authorization: `Bearer ${token}` }
+  }
+
+  async function askForToken(body: string, settings: Settings): Promise<unknown> {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const call = { vendor, method: 'POST', url: at.token, headers, body, accepts: json } as const
+    return parseAnswer(await callVendor(outgoing, settings, call), vendor)
   }
 
   return {
@@ -140,81 +150,4 @@ function toVoices(answer: unknown): readonly VoicesOfLanguage[] {
 
 function voice(value: string): Choice {
   return { value, name: value }
-}
-
-interface Token {
-  readonly text: string
-  readonly expiresAt: number
-}
-
-const scope = 'https://www.googleapis.com/auth/cloud-platform'
-const tokenSeconds = 3600
-// Longer than one request with it may take.
-const renewBeforeMs = 60_000
-const mostTokens = 500
-
-/** Access tokens by the JWT bearer grant (RFC 7523 §2.1), kept until shortly before they expire. */
-function createTokens({ outgoing, clock }: VendorOptions, url: string) {
-  const tokens = new Map<string, Token>()
-
-  async function fetchToken(settings: Settings): Promise<Token> {
-    const now = clock.now()
-    const assertion = await signAssertion(settings, url, Math.floor(now / 1000))
-    const grant = { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }
-    const answer = await callVendor(outgoing, settings, {
-      vendor,
-      method: 'POST',
-      url,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams(grant).toString(),
-      accepts: json,
-    })
-    const parsed = parseAnswer(answer, vendor)
-    const text = textOf(parsed, 'access_token')
-    if (text === undefined) throw new AppError('speech_failed', `${vendor} answered without a token`)
-    const seconds = Number(memberOf(parsed, 'expires_in') ?? 0)
-    return { text, expiresAt: now + (Number.isFinite(seconds) ? seconds * 1000 : 0) }
-  }
-
-  return {
-    async obtain(settings: Settings): Promise<string> {
-      const name = createHash('sha256')
-        .update(neededSetting(settings, 'service_key', vendor))
-        .digest('hex')
-      const known = tokens.get(name)
-      if (known !== undefined && known.expiresAt - renewBeforeMs > clock.now()) return known.text
-      const token = await fetchToken(settings)
-      if (tokens.size >= mostTokens) tokens.clear()
-      tokens.set(name, token)
-      return token.text
-    },
-  }
-}
-
-async function signAssertion(settings: Settings, audience: string, issuedAt: number): Promise<string> {
-  const unusable = (cause: unknown): AppError =>
-    new AppError('speech_failed', 'the service key for google cannot be used', {
-      cause,
-      cure: 'Make a new JSON key for the service account and a new credential with it.',
-    })
-  let key: unknown
-  try {
-    key = JSON.parse(neededSetting(settings, 'service_key', vendor))
-  } catch (cause) {
-    throw unusable(cause)
-  }
-  const [email, privateKey, kid] = ['client_email', 'private_key', 'private_key_id'].map((name) =>
-    textOf(key, name),
-  )
-  if (email === undefined || privateKey === undefined) throw unusable(undefined)
-  const signer = await importPKCS8(privateKey, 'RS256').catch((cause: unknown) => {
-    throw unusable(cause)
-  })
-  return new SignJWT({ scope })
-    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(kid === undefined ? {} : { kid }) })
-    .setIssuer(email)
-    .setAudience(audience)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + tokenSeconds)
-    .sign(signer)
 }

@@ -1,18 +1,11 @@
 // Microsoft Azure Speech over REST: synthesis from SSML, recognition of short audio.
 import { AppError } from '../lib/errors.ts'
+import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { readWav } from './read-wav.ts'
 import type { Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
 import { usualLanguages } from './usual-languages.ts'
-import {
-  byLanguage,
-  callVendor,
-  listOf,
-  memberOf,
-  parseAnswer,
-  regionSetting,
-  textOf,
-} from './vendor-call.ts'
+import { byLanguage, callVendor, parseAnswer, regionSetting } from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 
 const vendor = 'microsoft'

@@ -1,10 +1,11 @@
 // OpenAI over REST: speech and transcriptions. `whisper` is the older name of the same vendor.
 import { AppError } from '../lib/errors.ts'
+import { memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { readWav } from './read-wav.ts'
 import type { Offer, Settings, SpeechVendor, VendorOptions } from './speech.ts'
 import { toUpload } from './upload.ts'
-import { callVendor, memberOf, neededSetting, parseAnswer, textOf } from './vendor-call.ts'
+import { callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
 
 const publicAddress = 'https://api.openai.com/v1'
 const languages = [

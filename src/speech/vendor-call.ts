@@ -1,7 +1,9 @@
 // One request to a speech vendor: bounded in time and bytes, and every failure a sentence that says what the vendor
 // said, without the secrets it may have repeated.
 import { AppError } from '../lib/errors.ts'
+import { textOf } from '../lib/members.ts'
 import type { Outgoing } from '../lib/outgoing.ts'
+import { toReason, toVendorError, vendorRefusal } from '../lib/vendor-failure.ts'
 import type { Choice, Settings, VoicesOfLanguage } from './speech.ts'
 
 export interface VendorCall {
@@ -26,7 +28,6 @@ const totalTimeoutMs = 20_000
 // A minute and a half of speech at 48 kHz, in base64.
 const maxBodyBytes = 12 * 1024 * 1024
 const maxHeardBytes = 4 * 1024 * 1024
-const longestReason = 200
 
 export async function callVendor(
   outgoing: Outgoing,
@@ -46,11 +47,11 @@ export async function callVendor(
       ...(body === undefined ? {} : { body }),
     })
     .catch((error: unknown) => {
-      throw toSpeechError(error)
+      throw toVendorError('speech_failed', error)
     })
   const contentType = String(answer.headers['content-type'] ?? '').toLowerCase()
   if (answer.status !== 200)
-    throw refusal(vendor, answer.status, hideSecrets(reasonOf(answer.body, contentType), settings))
+    throw vendorRefusal('speech_failed', { vendor, contentType, ...answer, secrets: secretsIn(settings) })
   if (!accepts.test(contentType))
     throw new AppError('speech_failed', `${vendor} answered with ${nameOfType(contentType)}`, {
       cure: 'Check the address of the vendor in the credential.',
@@ -74,13 +75,13 @@ export async function converseWithVendor(
 ): Promise<void> {
   const bounds = { subject: vendor, totalTimeoutMs, maxBytes: maxHeardBytes }
   await outgoing.converse({ ...conversation, ...bounds }).catch((error: unknown) => {
-    throw toSpeechError(error)
+    throw toVendorError('speech_failed', error)
   })
 }
 
 /** A sentence of the vendor's own, fit to be passed on. */
 export function vendorSentence(vendor: string, sentence: string, settings: Settings): AppError {
-  return new AppError('speech_failed', `${vendor} failed: ${hideSecrets(clean(sentence), settings)}`)
+  return new AppError('speech_failed', `${vendor} failed: ${toReason(sentence, secretsIn(settings))}`)
 }
 
 // Samples in small pieces, as a caller would deliver them.
@@ -99,26 +100,6 @@ export function parseAnswer({ body }: VendorAnswer, vendor: string): unknown {
   } catch (cause) {
     throw new AppError('speech_failed', `${vendor} answered with damaged JSON`, { cause })
   }
-}
-
-/** The member at a path of a parsed answer; undefined where something else stands. */
-export function memberOf(value: unknown, ...path: readonly (string | number)[]): unknown {
-  let member = value
-  for (const name of path) {
-    if (typeof member !== 'object' || member === null) return undefined
-    member = (member as Readonly<Record<string | number, unknown>>)[name]
-  }
-  return member
-}
-
-export function listOf(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
-  const member = memberOf(value, ...path)
-  return Array.isArray(member) ? member : []
-}
-
-export function textOf(value: unknown, ...path: readonly (string | number)[]): string | undefined {
-  const member = memberOf(value, ...path)
-  return typeof member === 'string' && member !== '' ? member : undefined
 }
 
 /** Under which names a vendor tells of a voice. */
@@ -166,61 +147,11 @@ export function addressOf(uri: string, isTls: boolean): string {
   return /^https?:\/\//i.test(bare) ? bare : `${isTls ? 'https' : 'http'}://${bare}`
 }
 
-function refusal(vendor: string, status: number, reason: string): AppError {
-  const said = reason === '' ? `status ${status}` : `status ${status}: ${reason}`
-  if (status === 401 || status === 403)
-    return new AppError('speech_failed', `${vendor} refused the credential (${said})`, {
-      cure: 'Check the key of the credential, and what the vendor lets it do.',
-    })
-  if (status === 429)
-    return new AppError('speech_failed', `${vendor} is being asked too often (${said})`, {
-      cure: 'Raise the quota at the vendor, or ask for less at once.',
-    })
-  return new AppError('speech_failed', `${vendor} answered with ${said}`)
-}
-
-/** The client speaks of hooks; whoever speaks is told about the vendor. */
-function toSpeechError(error: unknown): unknown {
-  if (!(error instanceof AppError) || !error.code.startsWith('hook_')) return error
-  return new AppError('speech_failed', error.message, { cause: error, cure: error.cure })
-}
-
-/** Where vendors put their sentence; each has a place of its own. */
-const reasonPaths: readonly (readonly (string | number)[])[] = [
-  ['error', 'message'],
-  ['detail', 'message'],
-  ['err_msg'],
-  ['message'],
-  ['Message'],
-  ['error_description'],
-  ['detail'],
-  ['error'],
-  ['msg'],
-]
-
-function reasonOf(body: Buffer, contentType: string): string {
-  let text: string | undefined
-  if (/\bjson\b/.test(contentType)) {
-    try {
-      const parsed: unknown = JSON.parse(body.toString('utf8'))
-      text = reasonPaths.map((path) => textOf(parsed, ...path)).find((found) => found !== undefined)
-    } catch {
-      // The status says enough.
-    }
-  } else if (contentType.startsWith('text/plain')) text = body.toString('utf8', 0, 4 * longestReason)
-  return clean(text ?? '')
-}
-
-function clean(text: string): string {
-  return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
-}
-
-function hideSecrets(reason: string, settings: Settings): string {
-  let shown = reason
-  for (const [name, value] of Object.entries(settings))
-    if (/key|secret|token/.test(name) && typeof value === 'string' && value.length >= 4)
-      shown = shown.replaceAll(value, '[hidden]')
-  return shown.slice(0, longestReason)
+/** Texts of a credential that no sentence may repeat. */
+function secretsIn(settings: Settings): readonly string[] {
+  return Object.entries(settings).flatMap(([name, value]) =>
+    /key|secret|token/.test(name) && typeof value === 'string' ? [value] : [],
+  )
 }
 
 function nameOfType(contentType: string): string {
