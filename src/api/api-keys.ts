@@ -2,7 +2,7 @@
 import { apiKeyPrefix, hashApiKey } from '../lib/api-key.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import { createSid } from '../lib/ids.ts'
+import { randomUuid } from '../lib/ids.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
 import { demandQuota } from './define/operator-rules.ts'
 import { defineResource } from './define/resource.ts'
@@ -80,7 +80,7 @@ export const createApiKey = defineRoute({
       throw new AppError('bad_request', 'expires_at must lie in the future')
     const owner = await ownerOfKey(body, caller, rows)
     await demandQuota('api_keys', { caller, rows, services })
-    const token = createSid()
+    const token = randomUuid()
     const { api_key_sid } = await rows.api_keys.insert({
       ...owner,
       token_hash: hashApiKey(token),

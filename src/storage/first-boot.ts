@@ -1,7 +1,7 @@
 // What a new platform starts with: one service provider, one admin, one admin key. Runs at every start, acts once.
 import { systemTenancy } from '../lib/caller.ts'
 import { apiKeyPrefix, hashApiKey } from '../lib/api-key.ts'
-import { createSid, randomToken } from '../lib/ids.ts'
+import { randomToken, randomUuid } from '../lib/ids.ts'
 import { hashPassword } from '../lib/password.ts'
 import type { Row, Storage } from './storage.ts'
 
@@ -30,7 +30,7 @@ export async function firstBoot(
 ): Promise<FirstBootSecrets | undefined> {
   if ((await storage.for(systemTenancy).service_providers.count()) > 0) return undefined
   const password = adminPassword ?? randomToken(passwordBytes)
-  const apiKey = adminApiKey ?? createSid()
+  const apiKey = adminApiKey ?? randomUuid()
   const hashed_password = await hashPassword(password)
   const isMade = await storage.transaction(systemTenancy, async (repositories) => {
     // Asked again inside: another process may have come first while the password was hashed.

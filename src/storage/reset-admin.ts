@@ -1,7 +1,7 @@
 // A way back in for an operator who has lost every admin secret: whoever can write the data directory owns the platform.
 import { apiKeyPrefix, hashApiKey } from '../lib/api-key.ts'
 import { systemTenancy } from '../lib/caller.ts'
-import { createSid, randomToken } from '../lib/ids.ts'
+import { randomToken, randomUuid } from '../lib/ids.ts'
 import { hashPassword } from '../lib/password.ts'
 import { adminUser } from './first-boot.ts'
 import type { Storage } from './storage.ts'
@@ -20,7 +20,7 @@ const passwordBytes = 15
  * there is none. Adds an admin API key: those there are go on, since a portal may use one, and can be removed with it.
  */
 export async function resetAdmin(storage: Pick<Storage, 'transaction'>): Promise<NewAdminSecrets> {
-  const [password, apiKey] = [randomToken(passwordBytes), createSid()]
+  const [password, apiKey] = [randomToken(passwordBytes), randomUuid()]
   const hashed_password = await hashPassword(password)
   const username = await storage.transaction(systemTenancy, async ({ users, user_sessions, api_keys }) => {
     await api_keys.insert({ token_hash: hashApiKey(apiKey), token_prefix: apiKeyPrefix(apiKey) })

@@ -1,6 +1,6 @@
 // Predefined carriers: templates to look at, and carriers made from them.
 import { AppError } from '../../lib/errors.ts'
-import { createSid } from '../../lib/ids.ts'
+import { randomHex } from '../../lib/ids.ts'
 import type { RecordContext } from '../define/context.ts'
 import { createdReply } from '../define/resource.ts'
 import { defineRoute, everyone } from '../define/route.ts'
@@ -101,7 +101,7 @@ async function instantiate(
   const { service_provider_sid } = owner
   return services.storage.transaction(caller.tenancy, async (rows) => {
     const namesakes = await rows.voip_carriers.count({ where: { name, service_provider_sid } })
-    const ownName = namesakes === 0 ? name : `${name}-${createSid().slice(0, 8)}`
+    const ownName = namesakes === 0 ? name : `${name}-${randomHex(4)}`
     const values = { ...owner, name: ownName, e164_leading_plus, requires_register, trunk_type }
     return { sid: await voipCarriers.create(values, { caller, services, rows }) }
   })
