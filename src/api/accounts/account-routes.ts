@@ -4,6 +4,7 @@ import { word } from '../define/described.ts'
 import { boolean } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { createWebhookSecret } from './account.ts'
+import { forgetPhones } from './forget-phones.ts'
 import { moveRealm, undoMove } from './move-realm.ts'
 import { parseSipRealm } from './sip-realm.ts'
 
@@ -58,5 +59,6 @@ export const sipRealms = defineRoute({
       await undoMove(sip_realm, realm, services)
       throw error
     }
+    if (realm !== sip_realm) await forgetPhones(sip_realm, services)
   },
 })

@@ -16,6 +16,7 @@ import {
 } from '../define/fields.ts'
 import { resolveOwner } from '../define/owner.ts'
 import { bucketCredential, mergeBucketCredential } from './bucket-credential.ts'
+import { forgetPhones } from './forget-phones.ts'
 import { moveRealm, removeRealm } from './move-realm.ts'
 import { sipRealm } from './sip-realm.ts'
 
@@ -101,11 +102,14 @@ export const accounts = defineResource({
     return { bucket_credential: mergeBucketCredential(bucket_credential, row.bucket_credential) }
   },
   async afterUpdate({ sip_realm }, changes, services) {
-    if (changes.sip_realm === null) await removeRealm(sip_realm, services)
+    const { sip_realm: next, is_active } = changes
+    if (next === null) await removeRealm(sip_realm, services)
+    if (is_active === 0 || (next !== undefined && next !== sip_realm)) await forgetPhones(sip_realm, services)
   },
   async afterDelete({ account_sid, sip_realm }, services) {
     const { calls, log } = services
     await removeRealm(sip_realm, services)
+    await forgetPhones(sip_realm, services)
     // Nobody owns them any more: nobody could see or end them.
     const live = calls.list(account_sid)
     await Promise.all(live.map(({ call_sid }) => calls.hangUp(account_sid, call_sid)))
