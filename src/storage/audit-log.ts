@@ -4,8 +4,9 @@ import { hash as digest, timingSafeEqual } from 'node:crypto'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
+import { quote } from '../lib/quote.ts'
 import type { Change } from './change-set.ts'
-import type { Cells, Database, Parameter, Session } from './database.ts'
+import type { Cell, Cells, Database, Parameter, Session } from './database.ts'
 import { prepare, slot } from './prepared.ts'
 import type { Vault } from './secrets.ts'
 import type { Actor } from './storage.ts'
@@ -177,30 +178,33 @@ function whoIs(actor: Actor | undefined): Pick<Entry, 'actor_kind' | 'actor_sid'
 function canonical(row: Cells): string {
   let text = ''
   for (const column of Object.keys(row).sort())
-    text += `${text === '' ? '' : ','}"${column}":${JSON.stringify(row[column])}`
+    text += `${text === '' ? '' : ','}"${column}":${jsonOf(row[column] ?? null)}`
   return `{${text}}`
+}
+
+function jsonOf(cell: Cell): string {
+  return typeof cell === 'string' ? quote(cell) : String(cell)
 }
 
 /** SHA-256 of the entry as the API shows it, without this hash, in the form of RFC 8785. */
 export function hashOf(entry: Entry): string {
   const { before, after, at } = entry
-  const text = (value: string | number | null): string => JSON.stringify(value)
   const members = [
-    `"account_sid":${text(entry.account_sid)}`,
-    `"action":${text(entry.action)}`,
-    `"actor_kind":${text(entry.actor_kind)}`,
-    `"actor_name":${text(entry.actor_name)}`,
-    `"actor_sid":${text(entry.actor_sid)}`,
-    `"address":${text(entry.address)}`,
+    `"account_sid":${jsonOf(entry.account_sid)}`,
+    `"action":${jsonOf(entry.action)}`,
+    `"actor_kind":${jsonOf(entry.actor_kind)}`,
+    `"actor_name":${jsonOf(entry.actor_name)}`,
+    `"actor_sid":${jsonOf(entry.actor_sid)}`,
+    `"address":${jsonOf(entry.address)}`,
     `"after":${after ?? 'null'}`,
-    `"at":${text(new Date(at).toISOString())}`,
+    `"at":${jsonOf(new Date(at).toISOString())}`,
     `"before":${before ?? 'null'}`,
-    `"previous_hash":${text(entry.previous_hash)}`,
-    `"request_id":${text(entry.request_id)}`,
-    `"resource":${text(entry.resource)}`,
-    `"seq":${text(entry.seq)}`,
-    `"service_provider_sid":${text(entry.service_provider_sid)}`,
-    `"sid":${text(entry.sid)}`,
+    `"previous_hash":${jsonOf(entry.previous_hash)}`,
+    `"request_id":${jsonOf(entry.request_id)}`,
+    `"resource":${jsonOf(entry.resource)}`,
+    `"seq":${jsonOf(entry.seq)}`,
+    `"service_provider_sid":${jsonOf(entry.service_provider_sid)}`,
+    `"sid":${jsonOf(entry.sid)}`,
   ]
   return digest('sha256', `{${members.join(',')}}`, 'hex')
 }

@@ -1,5 +1,5 @@
 // What one transaction has changed: one entry for each record, however often it was written, with secrets masked.
-import type { Cell, Cells } from './database.ts'
+import type { Cells } from './database.ts'
 import type { AnyDescriptor } from './descriptors.ts'
 
 /** A row in clear, before and after; null where there was or is none. */
@@ -52,30 +52,25 @@ function toEntry({ table: resource, descriptor, sid, before, after }: RowChange)
       resource,
       sid,
       ...owner,
-      before: masked(descriptor, withoutNulls(before)),
-      after: masked(descriptor, withoutNulls(after)),
+      before: before === null ? null : shown(descriptor, before, filledOf(before)),
+      after: after === null ? null : shown(descriptor, after, filledOf(after)),
     }
   }
   const columns = Object.keys(after).filter((column) => before[column] !== after[column])
   const changed = columns.filter((column) => !descriptor.unaudited.includes(column))
-  const only = (row: Cells): Cells =>
-    Object.fromEntries(changed.map((column) => [column, row[column] ?? null]))
   return {
     action: 'update',
     resource,
     sid,
     ...owner,
-    before: masked(descriptor, only(before)),
-    after: masked(descriptor, only(after)),
+    before: shown(descriptor, before, changed),
+    after: shown(descriptor, after, changed),
   }
 }
 
-/** Of a whole row, what says something: most columns of most records are empty. */
-function withoutNulls(row: Cells | null): Cells | null {
-  if (row === null) return null
-  const filled: Cells = {}
-  for (const [column, value] of Object.entries(row)) if (value !== null) filled[column] = value
-  return filled
+/** Of a whole row, the columns that say something: most columns of most records are empty. */
+function filledOf(row: Cells): string[] {
+  return Object.keys(row).filter((column) => row[column] !== null)
 }
 
 /** The provider's own row names it by its key. */
@@ -93,10 +88,12 @@ function ownerOfRow(
 export const mask = '********'
 
 /** That there was a secret may be told, and that it has changed; never what it was. */
-function masked({ secrets, hashes }: AnyDescriptor, row: Cells | null): Cells | null {
-  if (row === null) return null
-  const shown: Record<string, Cell> = { ...row }
-  for (const column of [...secrets, ...hashes])
-    if (shown[column] !== undefined && shown[column] !== null) shown[column] = mask
-  return shown
+function shown({ secrets, hashes }: AnyDescriptor, row: Cells, columns: readonly string[]): Cells {
+  const cells: Cells = {}
+  for (const column of columns) {
+    const cell = row[column] ?? null
+    const isSecret = secrets.includes(column) || hashes.includes(column)
+    cells[column] = isSecret && cell !== null ? mask : cell
+  }
+  return cells
 }

@@ -343,8 +343,10 @@ function nameOf(columns: readonly string[]): string {
 /** Without the members that are undefined; rows hold nothing but cells. */
 function cellsOf(row: object): Cells {
   const cells: Cells = {}
-  for (const [column, value] of Object.entries(row)) {
-    if (value !== undefined) cells[column] = value as Cell
+  const given = row as Readonly<Record<string, Cell | undefined>>
+  for (const column of Object.keys(given)) {
+    const value = given[column]
+    if (value !== undefined) cells[column] = value
   }
   return cells
 }
@@ -358,7 +360,9 @@ function columnsOf(cells: Cells, provider: string): string[] {
 }
 
 function setters(cells: Cells): Cells {
-  return Object.fromEntries(Object.entries(cells).map(([column, value]) => [`set_${column}`, value]))
+  const values: Cells = {}
+  for (const column of Object.keys(cells)) values[`set_${column}`] = cells[column] ?? null
+  return values
 }
 
 function filterValues<T extends TableName>({

@@ -1,7 +1,7 @@
 // Between a row and what the wire shows of it: which column a field has, what is masked, joined or left out.
 import type { AnyListOptions, Cells, HookRow } from './rows.ts'
 import type { Cell, Fields, FieldFacts, JsonSchema } from './field.ts'
-import { quote } from './quote.ts'
+import { quote } from '../../lib/quote.ts'
 import { withNull } from './shape.ts'
 
 export type Hooks = ReadonlyMap<string, HookRow>
