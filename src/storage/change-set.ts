@@ -1,4 +1,5 @@
 // What one transaction has changed: one entry for each record, however often it was written, with secrets masked.
+import type { Tenancy } from '../lib/caller.ts'
 import type { Cells } from './database.ts'
 import type { AnyDescriptor } from './descriptors.ts'
 
@@ -9,10 +10,14 @@ export interface RowChange {
   readonly sid: string
   readonly before: Cells | null
   readonly after: Cells | null
+  /** Whose writing it was: the row lies within it. */
+  readonly tenancy: Tenancy
 }
 
 export interface ChangeSet {
   add(change: RowChange): void
+  /** Whether this tenancy has written the row last, and left it there. */
+  hasWritten(tenancy: Tenancy, table: string, sid: string): boolean
   entries(): Change[]
   /** The tables that were written. */
   tables(): ReadonlySet<string>
@@ -32,13 +37,21 @@ export function createChangeSet(): ChangeSet {
   const changes = new Map<string, RowChange>()
   return {
     add(change) {
-      const name = `${change.table} ${change.sid}`
+      const name = nameOf(change.table, change.sid)
       const earlier = changes.get(name)
       changes.set(name, earlier === undefined ? change : { ...change, before: earlier.before })
+    },
+    hasWritten(tenancy, table, sid) {
+      const change = changes.get(nameOf(table, sid))
+      return change !== undefined && change.after !== null && change.tenancy === tenancy
     },
     entries: () => [...changes.values()].flatMap((change) => toEntry(change) ?? []),
     tables: () => new Set(Array.from(changes.values(), ({ table }) => table)),
   }
+}
+
+function nameOf(table: string, sid: string): string {
+  return `${table} ${sid}`
 }
 
 function toEntry({ table: resource, descriptor, sid, before, after }: RowChange): Change | undefined {

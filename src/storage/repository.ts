@@ -135,7 +135,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     const { owner, provider } = ownerOf(this.#table, this.#context.tenancy, given)
     const cells = { created_at: clock.now(), ...given, ...owner, [key]: sid, version: 1 }
     return runner.write(async (session, made) => {
-      await this.#demandReferences(session, cells)
+      await this.#demandReferences(session, cells, made)
       const columns = columnsOf(cells, provider)
       try {
         const [inserted] = await this.#queries
@@ -167,7 +167,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     if (Object.keys(cells).length === 0) return (await this.find(sid)) !== undefined
     const reach = reachOf(tenancy)
     return runner.write(async (session, made) => {
-      await this.#demandReferences(session, cells)
+      await this.#demandReferences(session, cells, made)
       const values = { ...reachValues(tenancy), key: sid }
       const [before] = this.#isAudited(cells) ? await this.#queries.findOwn(reach).all(session, values) : []
       try {
@@ -211,7 +211,8 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   }
 
   #note(made: ChangeSet, sid: string, before: Cells | null, after: Cells | null): void {
-    made.add({ table: this.#table, descriptor: this.#descriptor, sid, before, after })
+    const { tenancy } = this.#context
+    made.add({ table: this.#table, descriptor: this.#descriptor, sid, before, after, tenancy })
   }
 
   /** To tell whether a secret has changed. One that no longer opens must not keep its row from being repaired. */
@@ -236,12 +237,14 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   }
 
   /** A row may point only at rows that its writer can see; a foreign one and a missing one read the same. */
-  async #demandReferences(session: Session, cells: Cells): Promise<void> {
+  async #demandReferences(session: Session, cells: Cells, made: ChangeSet): Promise<void> {
     const { tenancy, plans } = this.#context
     const { references, parent } = this.#descriptor
     for (const { column, table } of references) {
       const sid = cells[column]
       if (sid === undefined || sid === null) continue
+      // A record is made right behind the hooks it points at; whoever wrote a row just now sees it.
+      if (made.hasWritten(tenancy, table, String(sid))) continue
       const { queries } = plans[table]
       const reach = reachOf(tenancy)
       const seen = await (column === parent ? queries.findOwn(reach) : queries.find(reach)).all(session, {

@@ -304,6 +304,60 @@ onEachStore(({ open: openTestStorage }) => {
         })
       },
     )
+
+    const request = () => ({ principal: 'api_key:1', key: createSid(), route: 'POST /x', fingerprint: 'f' })
+    const nobody = { principal: undefined, request_id: 'r', address: '127.0.0.1' }
+    const application = (call_hook_sid: string) => ({ name: createSid(), call_hook_sid })
+
+    it('point at a row that was made just before, in the same transaction', async () => {
+      const made = await test.storage.transaction(own.asAccount, async (rows) => {
+        const { webhook_sid } = await rows.webhooks.insert({ url: 'https://example.com/' })
+        return [webhook_sid, await rows.applications.insert(application(webhook_sid))] as const
+      })
+      expect(made[1].call_hook_sid).toBe(made[0])
+    })
+
+    it.each(['asAccount', 'asProvider'] as const)(
+      'cannot point at a foreign row that the same transaction has written (%s)',
+      async (level) => {
+        const work = test.storage.idempotency.once(request(), nobody, async (unit) => {
+          const theirs = await unit.for(foreign[level]).webhooks.insert({ url: 'https://example.com/' })
+          const { account_sid } = own
+          await unit.for(own[level]).applications.insert({ ...application(theirs.webhook_sid), account_sid })
+          return { status: 201, body: undefined }
+        })
+        await expect(work).rejects.toMatchObject({
+          code: 'bad_request',
+          message: 'call_hook_sid names no existing record',
+        })
+      },
+    )
+
+    it('cannot point at a row of their own that the system has given away in the same transaction', async () => {
+      const work = test.storage.idempotency.once(request(), nobody, async (unit) => {
+        const { webhook_sid } = await unit.for(own.asAccount).webhooks.insert({ url: 'https://example.com/' })
+        const { account_sid, service_provider_sid } = foreign
+        await unit.for(systemTenancy).webhooks.update(webhook_sid, { account_sid, service_provider_sid })
+        await unit.for(own.asAccount).applications.insert(application(webhook_sid))
+        return { status: 201, body: undefined }
+      })
+      await expect(work).rejects.toMatchObject({
+        code: 'bad_request',
+        message: 'call_hook_sid names no existing record',
+      })
+    })
+
+    it('cannot point at a row that was removed in the same transaction', async () => {
+      const work = test.storage.transaction(own.asAccount, async (rows) => {
+        const { webhook_sid } = await rows.webhooks.insert({ url: 'https://example.com/' })
+        await rows.webhooks.remove(webhook_sid)
+        await rows.applications.insert(application(webhook_sid))
+      })
+      await expect(work).rejects.toMatchObject({
+        code: 'bad_request',
+        message: 'call_hook_sid names no existing record',
+      })
+    })
   })
 
   /** True when it was refused, or found nothing to do. */
