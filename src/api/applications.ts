@@ -83,12 +83,13 @@ export const applications = defineResource({
   },
   /** Variables are held against what the application publishes, when it does. */
   async prepare({ env_vars, call_hook }, row, { rows, services, whenGone }) {
-    if (env_vars === undefined || env_vars === null) return
+    if (env_vars === undefined || env_vars === null) return undefined
     const url = call_hook?.url ?? (await storedUrl(row?.call_hook_sid, rows))
     const published = url === undefined ? undefined : await services.appEnv.ask(url, whenGone())
-    if (published?.outcome !== 'schema') return
+    if (published?.outcome !== 'schema') return undefined
     const fault = valuesFault(published.schema, env_vars)
     if (fault !== undefined) throw new AppError('bad_request', `env_vars: ${fault}`)
+    return undefined
   },
   async beforeCreate({ app_json }, { services }) {
     if (typeof app_json === 'string') demandVerbs(app_json, services.verbsFault)

@@ -3,9 +3,10 @@ import { AppError } from '../../lib/errors.ts'
 import { word } from '../define/described.ts'
 import { boolean } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
+import { undoing } from '../define/undoing.ts'
 import { createWebhookSecret } from './account.ts'
 import { forgetPhones } from './forget-phones.ts'
-import { moveRealm, undoMove } from './move-realm.ts'
+import { moveRealm } from './move-realm.ts'
 import { parseSipRealm } from './sip-realm.ts'
 
 export const webhookSecret = defineRoute({
@@ -51,14 +52,8 @@ export const sipRealms = defineRoute({
   errors: ['not_found', 'duplicate', 'dns_update_failed'],
   async handle({ account: { account_sid, sip_realm }, params, rows, services }) {
     const realm = parseSipRealm(params.SipRealm)
-    await moveRealm(sip_realm, realm, services)
-    try {
-      await rows.accounts.update(account_sid, { sip_realm: realm })
-    } catch (error) {
-      // Somebody else was given the realm meanwhile, or the database failed: the records go back to what is stored.
-      await undoMove(sip_realm, realm, services)
-      throw error
-    }
+    const moved = moveRealm(sip_realm, realm, services)
+    await undoing(moved, () => rows.accounts.update(account_sid, { sip_realm: realm }))
     if (realm !== sip_realm) await forgetPhones(sip_realm, services)
   },
 })

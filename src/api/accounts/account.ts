@@ -81,9 +81,9 @@ export const accounts = defineResource({
   async prepare({ sip_realm, service_provider_sid }, row, context) {
     const present = row?.sip_realm ?? null
     if (context.caller.tenancy.level === 'account' || typeof sip_realm !== 'string' || sip_realm === present)
-      return
+      return undefined
     if (row === undefined) await resolveOwner('service_provider', { service_provider_sid }, context)
-    await moveRealm(present, sip_realm, context.services)
+    return moveRealm(present, sip_realm, context.services)
   },
   async beforeCreate({ bucket_credential }) {
     const columns = { webhook_secret: createWebhookSecret() }

@@ -2,17 +2,23 @@
 import { systemTenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Services } from '../define/context.ts'
+import type { Undo } from '../define/undoing.ts'
 
 type Needs = Pick<Services, 'realms' | 'storage' | 'log'>
 
-/** Throws duplicate when another account has the realm, dns_update_failed when the name server does not take it. */
-export async function moveRealm(from: string | null, to: string, { realms, storage }: Needs): Promise<void> {
+/**
+ * Throws duplicate when another account has the realm, dns_update_failed when the name server does not take it. The undo is
+ * for an account that could not follow: somebody else was given the realm meanwhile, or the change was refused.
+ */
+export async function moveRealm(from: string | null, to: string, needs: Needs): Promise<Undo> {
+  const { realms, storage } = needs
   const isTaken = from !== to && (await isInUse(to, storage))
   if (isTaken) throw new AppError('duplicate', 'sip_realm is already in use')
   await realms.move(from ?? undefined, to)
+  return () => moveBack(from, to, needs)
 }
 
-export async function undoMove(from: string | null, to: string, needs: Needs): Promise<void> {
+async function moveBack(from: string | null, to: string, needs: Needs): Promise<void> {
   const { realms, storage, log } = needs
   try {
     // Whoever has it now needs its records.

@@ -10,6 +10,7 @@ import type { RealmRecords } from '../../dns/realm-records.ts'
 import { createUpdateClient } from '../../dns/update-client.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { createSid } from '../../lib/ids.ts'
 
 const target = { address: '192.0.2.7', port: 5060 }
 
@@ -107,6 +108,30 @@ describe.skipIf(isMissing('bind'))('SIP realms with a name server', () => {
     expect((await set(api.foreign.account_sid, second, api.own.accountKey)).status).toBe(403)
     expect([await isThere(first), await isThere(second)]).toEqual([false, false])
   })
+
+  it.each<[string, object, Readonly<Record<string, string>>, number]>([
+    ['points at nothing', { device_calling_application_sid: createSid() }, {}, 400],
+    ['supposes another state', {}, { 'if-match': '"another"' }, 412],
+  ])('stay where they are when the change of the account %s', async (_name, more, headers, status) => {
+    const [present, wanted] = [realmOf(), realmOf()]
+    const sid = await createAccount({ sip_realm: present })
+    const body = { sip_realm: wanted, ...more }
+    const answer = await api.request('PUT', `/Accounts/${sid}`, api.adminKey, { body, headers })
+    expect(answer.status).toBe(status)
+    expect([await stored(sid), await isThere(present), await isThere(wanted)]).toEqual([present, true, false])
+  })
+
+  it.each([{}, { 'idempotency-key': 'once' }])(
+    'are gone again when their account is refused (%j)',
+    async (headers) => {
+      const realm = realmOf()
+      const { service_provider_sid } = api.own
+      const body = { name: 'a', service_provider_sid, sip_realm: realm, siprec_hook_sid: createSid() }
+      const answer = await api.request('POST', '/Accounts', api.adminKey, { body, headers })
+      expect(answer.status).toBe(400)
+      expect(await isThere(realm)).toBe(false)
+    },
+  )
 
   it('answer 500 {msg} saying what is wrong when the key is, and nothing is stored', async () => {
     const other = await openTestApi({ realms: recordsAt(bind, Buffer.alloc(32, 9)) })

@@ -18,6 +18,8 @@ import type { ApiRequest, ApiRoute, BodyDeclaration, Reply } from './route.ts'
 import { keyOf, repositoryOf } from './rows.ts'
 import type { Cells, Row, TableName } from './rows.ts'
 import { findTenant, isTenantTable } from './tenant.ts'
+import { undoing } from './undoing.ts'
+import type { Undo } from './undoing.ts'
 import { createRecord, removeRecord, updateRecord } from './write-record.ts'
 
 export type Operation = 'list' | 'create' | 'read' | 'update' | 'delete'
@@ -46,12 +48,15 @@ export interface ResourceDeclaration<T extends TableName, F extends Fields> {
   readonly errors?: { readonly [O in Operation]?: readonly ErrorCode[] }
   /** What a caller is told who names another's account or provider as owner. */
   readonly foreignOwner?: () => AppError
-  /** Runs before the transaction, which waits for nothing but the database; `row` is the record as it is now. */
+  /**
+   * Runs before the transaction, which waits for nothing but the database; `row` is the record as it is now. Answers how
+   * to undo what it did when the transaction fails.
+   */
   prepare?(
     changes: Changes<F>,
     row: Row<T> | undefined,
     context: RecordContext & Pick<ApiRequest, 'whenGone'>,
-  ): Promise<void>
+  ): Promise<Undo | undefined>
   /** Runs within the transaction, before the record is made. Answers columns that no field sets. */
   beforeCreate?(values: Values<F>, context: RecordContext): Promise<Partial<Row<T>> | undefined>
   beforeUpdate?(
@@ -103,7 +108,7 @@ export interface ResourcePlan extends Pick<
     changes: Cells,
     row: Cells | undefined,
     context: RecordContext & Pick<ApiRequest, 'whenGone'>,
-  ): Promise<void>
+  ): Promise<Undo | undefined>
   beforeCreate?(values: Cells, context: RecordContext): Promise<Cells | undefined>
   beforeUpdate?(changes: Cells, row: Cells, context: RecordContext): Promise<Cells | undefined>
   beforeDelete?(row: Cells, context: RecordContext): Promise<void>
@@ -222,9 +227,10 @@ function createCreateRoute(plan: ResourcePlan, given?: CellsOf): ApiRoute {
     async handle(request) {
       const { services, caller, body } = request
       const values = given === undefined ? body : mergeGiven(body, given(request))
-      await plan.prepare?.(values as Cells, undefined, request)
-      const sid = await services.storage.transaction(caller.tenancy, (rows) =>
-        createRecord(plan, values, { ...request, rows }),
+      const sid = await undoing(plan.prepare?.(values as Cells, undefined, request), () =>
+        services.storage.transaction(caller.tenancy, (rows) =>
+          createRecord(plan, values, { ...request, rows }),
+        ),
       )
       services.log.info({ table, sid }, 'record created')
       return { sid }
@@ -292,17 +298,29 @@ function createUpdateRoute(plan: ResourcePlan, where?: CellsOf): ApiRoute {
     hasEtag: true,
     async handle(request) {
       const { services, caller, body, rawBody } = request
-      if (plan.prepare !== undefined)
-        await plan.prepare(body as Cells, await findRecord(plan, request, where?.(request)), request)
-      const row = await services.storage.transaction(caller.tenancy, async (rows) => {
-        const context = { ...request, rows }
-        const found = await findRecord(plan, context, where?.(request))
-        await demandSeen(plan, found, context)
-        return updateRecord(plan, found, { changes: body, sent: rawBody }, context)
-      })
+      const row = await undoing(prepareUpdate(plan, request, where), () =>
+        services.storage.transaction(caller.tenancy, async (rows) => {
+          const context = { ...request, rows }
+          const found = await findRecord(plan, context, where?.(request))
+          await demandSeen(plan, found, context)
+          return updateRecord(plan, found, { changes: body, sent: rawBody }, context)
+        }),
+      )
       await plan.afterUpdate?.(row, body as Cells, services)
     },
   }
+}
+
+/** Whoever has not seen the record as it is sets nothing in motion. */
+async function prepareUpdate(
+  plan: ResourcePlan,
+  request: ApiRequest,
+  where?: CellsOf,
+): Promise<Undo | undefined> {
+  if (plan.prepare === undefined) return undefined
+  const row = await findRecord(plan, request, where?.(request))
+  await demandSeen(plan, row, request)
+  return plan.prepare(request.body as Cells, row, request)
 }
 
 function createDeleteRoute(plan: ResourcePlan): ApiRoute {

@@ -1,0 +1,17 @@
+// What a write needs outside the database is done before its transaction, and taken back when that fails.
+
+/** Brings back what was there before. Never throws: the failure that made it necessary is what is told. */
+export type Undo = () => Promise<void>
+
+export async function undoing<R>(
+  prepared: Promise<Undo | undefined> | undefined,
+  write: () => Promise<R>,
+): Promise<R> {
+  const undo = await prepared
+  try {
+    return await write()
+  } catch (error) {
+    await undo?.()
+    throw error
+  }
+}
