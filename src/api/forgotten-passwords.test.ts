@@ -96,6 +96,31 @@ describe('a forgotten password', () => {
   })
 })
 
+describe('a new password ends the lock-out', () => {
+  async function lockedOut(): Promise<string> {
+    const name = await createUser(api.storage, accountUser())
+    for (let count = 0; count < 6; count++) await logIn(name, 'wrong')
+    expect((await logIn(name)).body).toHaveProperty('code', 'locked_out')
+    return name
+  }
+
+  it('when it was chosen by way of a mailed link', async () => {
+    const name = await lockedOut()
+    const link = await mailedLink(name)
+    expect((await change(await tokenBy(link), link)).status).toBe(204)
+    expect((await logIn(name, 'brand new 1')).status).toBe(200)
+  })
+
+  it('when somebody above gave it', async () => {
+    const name = await lockedOut()
+    const [user] = await api.storage.for(systemTenancy).users.list({ where: { name } })
+    const initial_password = 'given by us 1'
+    const changed = await api.put(`/Users/${user!.user_sid}`, api.own.accountKey, { initial_password })
+    expect(changed.status).toBe(204)
+    expect((await logIn(name, initial_password)).status).toBe(200)
+  })
+})
+
 describe('a mailed link', () => {
   it('signs in once and changes the password once', async () => {
     const name = await createUser(api.storage, accountUser())
@@ -144,6 +169,28 @@ describe('a mailed link', () => {
     const [user] = await rows.users.list({ where: { name } })
     await rows.users.update(user!.user_sid, { is_active: 0 })
     expect((await signIn({ link })).status).toBe(403)
+  })
+
+  it.each<[string, (name: string) => object]>([
+    ['the user was given another password', () => ({ initial_password: 'given by us 1' })],
+    ['the user has another address', (name) => ({ email: `other-${name}@example.com` })],
+    ['the user was switched off, even if only for a while', () => ({ is_active: false })],
+  ])('is void once %s', async (_name, changesOf) => {
+    const name = await createUser(api.storage, accountUser())
+    const [user] = await api.storage.for(systemTenancy).users.list({ where: { name } })
+    const link = await mailedLink(name)
+    for (const changes of [changesOf(name), { is_active: true }])
+      expect((await api.put(`/Users/${user!.user_sid}`, api.own.accountKey, changes)).status).toBe(204)
+    expect((await signIn({ link })).status).toBe(403)
+  })
+
+  it('outlives a change of its user that has nothing to do with it', async () => {
+    const name = await createUser(api.storage, accountUser())
+    const [user] = await api.storage.for(systemTenancy).users.list({ where: { name } })
+    const link = await mailedLink(name)
+    const changes = { name: `${name}-renamed`, email: user!.email, force_change: true }
+    expect((await api.put(`/Users/${user!.user_sid}`, api.own.accountKey, changes)).status).toBe(204)
+    await tokenBy(link)
   })
 
   it('is stored as a hash only', async () => {
@@ -235,6 +282,21 @@ describe('POST /signin', () => {
     for (let count = 0; count < 5; count++) await signIn({ email: `${name}@example.com`, password: 'wrong' })
     const locked = await signIn({ email: `${name}@example.com`, password: testPassword })
     expect(locked.body).toHaveProperty('code', 'locked_out')
+  })
+
+  it('refuses whoever is locked out of /login, and counts with it', async () => {
+    const name = await createUser(api.storage, accountUser())
+    for (let count = 0; count < 3; count++) {
+      await logIn(name, 'wrong')
+      await signIn({ email: `${name}@example.com`, password: 'wrong' })
+    }
+    for (const locked of [
+      await signIn({ email: `${name}@example.com`, password: testPassword }),
+      await logIn(name),
+    ]) {
+      expect(locked.body).toHaveProperty('code', 'locked_out')
+      expect(locked.headers['retry-after']).toBe('1800')
+    }
   })
 
   it.each([

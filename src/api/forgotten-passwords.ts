@@ -84,8 +84,9 @@ const signIn = defineRoute({
     const { email, password: given } = body
     if (typeof email !== 'string' || typeof given !== 'string')
       throw new AppError('bad_request', 'email and password, or link, are required')
-    const attempt = services.throttle.begin(email, address)
     const [user] = await usersByEmail(email, services.storage.for(systemTenancy))
+    // By the name, as in /login: whoever is locked out there is locked out here.
+    const attempt = services.throttle.begin(user?.name ?? email, address)
     const isRight = await services.throttle.hashing(() => verifyUser(user, given), whenGone())
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the address or the password is wrong')
@@ -164,6 +165,7 @@ const changePassword = defineRoute({
       await rows.users.update(user_sid, { hashed_password, force_change: 0 })
       await endSessions(rows, user_sid)
     })
+    services.throttle.forgive(user.name)
     services.log.info({ user_sid }, 'password changed')
   },
 })

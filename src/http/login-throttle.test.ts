@@ -6,9 +6,33 @@ describe('the login throttle', () => {
   it('locks the pair of user and address, and nobody else', () => {
     const throttle = createLoginThrottle(createFakeClock())
     for (let count = 0; count < 6; count++) throttle.begin('ann', '192.0.2.1')
-    expect(() => throttle.begin('ANN', '192.0.2.1')).toThrow('too many failed logins')
+    expect(() => throttle.begin('ann', '192.0.2.1')).toThrow('too many failed logins')
     throttle.begin('ann', '192.0.2.2')
     throttle.begin('bob', '192.0.2.1')
+    // Names are told apart by their letters: this is somebody else, if anybody.
+    throttle.begin('ANN', '192.0.2.1')
+  })
+
+  it('forgives the failures of one user at every address, and of nobody else', () => {
+    const throttle = createLoginThrottle(createFakeClock())
+    const others = ['big ann', 'ann b', 'ANN']
+    for (let count = 0; count < 6; count++)
+      for (const name of ['ann', ...others])
+        for (const address of ['192.0.2.1', '2001:db8::1']) throttle.begin(name, address)
+    throttle.forgive('ann')
+    for (const address of ['192.0.2.1', '2001:db8::1']) throttle.begin('ann', address)
+    for (const name of others)
+      expect(() => throttle.begin(name, '192.0.2.1')).toThrow('too many failed logins')
+  })
+
+  it('says how long the lock-out lasts', () => {
+    const clock = createFakeClock()
+    const throttle = createLoginThrottle(clock)
+    for (let count = 0; count < 6; count++) throttle.begin('ann', '192.0.2.1')
+    clock.advance(60_500)
+    expect(() => throttle.begin('ann', '192.0.2.1')).toThrow(
+      expect.objectContaining({ code: 'locked_out', retryAfterSeconds: 1740 }),
+    )
   })
 
   it('locks an address that tries many users', () => {

@@ -7,9 +7,11 @@ import { createTokenBuckets } from '../lib/token-buckets.ts'
 export interface LoginThrottle {
   /**
    * Counts an attempt as failed until `succeeded` is called, so that many sent at once are not all let through.
-   * Throws locked_out.
+   * `username` is the name of the user, however the attempt named it. Throws locked_out.
    */
   begin(username: string, address: string): { succeeded(): void }
+  /** Whoever was given a new password starts anew, wherever the old one was guessed at. */
+  forgive(username: string): void
   /** For what anybody may ask for without a token, though not all day. Throws too_many_requests. */
   demandPatience(address: string): void
   /**
@@ -34,6 +36,11 @@ const patience = { capacity: 20, refillMs: 3_600_000 }
 interface Failures {
   count: number
   since: number
+}
+
+/** No user has an empty name, and no address a space. */
+function keyOf(username: string, address: string): string {
+  return `${username} ${address}`
 }
 
 export function createLoginThrottle(clock: Clock, maxHashing = usualHashing): LoginThrottle {
@@ -74,20 +81,35 @@ export function createLoginThrottle(clock: Clock, maxHashing = usualHashing): Lo
     })
   }
 
+  /** Throws locked_out. */
+  function demandFew(key: string, most: number): void {
+    const known = recent(key)
+    if (known === undefined || known.count < most) return
+    const waitMs = known.since + lockOutMs - clock.now()
+    throw new AppError('locked_out', 'too many failed logins; try again later', {
+      retryAfterSeconds: Math.ceil(waitMs / 1000),
+    })
+  }
+
   return {
     begin(username, address) {
-      const pair = `${address} ${username.toLowerCase()}`
-      if ((recent(pair)?.count ?? 0) >= maxFailures || (recent(address)?.count ?? 0) >= maxFailuresOfAddress)
-        throw new AppError('locked_out', 'too many failed logins; try again later')
+      const pair = keyOf(username, address)
+      const anybody = keyOf('', address)
+      demandFew(pair, maxFailures)
+      demandFew(anybody, maxFailuresOfAddress)
       fail(pair)
-      fail(address)
+      fail(anybody)
       return {
         succeeded() {
           failures.delete(pair)
-          const ofAddress = failures.get(address)
+          const ofAddress = failures.get(anybody)
           if (ofAddress !== undefined) ofAddress.count--
         },
       }
+    },
+    forgive(username) {
+      for (const key of failures.keys())
+        if (key.slice(0, key.lastIndexOf(' ')) === username) failures.delete(key)
     },
     demandPatience(address) {
       const waitMs = asked.take(address, patience)

@@ -42,7 +42,7 @@ export const catalogue = {
   locked_out: {
     cause: 'Too many wrong passwords came for this user or from this address.',
     http: 403,
-    cure: 'Wait until the lock-out ends, or let an administrator reset the password.',
+    cure: 'Wait for the seconds in Retry-After, or get a new password: by a mailed link, or from an administrator.',
   },
   user_refused: {
     cause: 'A rule about users does not allow the change.',

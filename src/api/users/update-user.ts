@@ -10,6 +10,7 @@ import type { Values } from '../define/field.ts'
 import { boolean, flag, sid, text } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { endSessions } from '../login-session.ts'
+import { forgetLinks } from '../password-resets.ts'
 import { demandOldPassword, demandPolicy, password } from '../passwords.ts'
 import { isActingAdmin, isLastAdmin } from './last-admin.ts'
 import { email, noSuchUser, toPermissions, toUserRefusal } from './user.ts'
@@ -70,6 +71,7 @@ export const updateUser = defineRoute({
       ...(hashed_password === undefined ? {} : { hashed_password }),
     }
     await store(user, cells, { endsAll: endsSessions(changes, cells), caller, services })
+    if (hashed_password !== undefined) services.throttle.forgive(changes.name ?? user.name)
     services.log.info({ user_sid: UserSid, fields: Object.keys(changes) }, 'user changed')
   },
 })
@@ -156,6 +158,12 @@ function endsSessions(changes: Changes, cells: Partial<User>): boolean {
   )
 }
 
+/** A link was mailed to whoever read the mailbox, and knew of no other password. */
+function voidsLinks({ hashed_password, email: address, is_active }: Partial<User>, user: User): boolean {
+  const isMoved = address !== undefined && address !== user.email
+  return hashed_password !== undefined || isMoved || is_active === 0
+}
+
 interface StoreOptions {
   readonly endsAll: boolean
   readonly caller: Caller
@@ -183,6 +191,7 @@ async function store(
     if (Object.keys(cells).length > 0) await all.users.update(user_sid, cells)
     if (endsAll) await endSessions(all, user_sid)
     else if (cells.hashed_password !== undefined) await endSessions(all, user_sid, own)
+    if (voidsLinks(cells, user)) await forgetLinks(all, user_sid)
   })
 }
 
