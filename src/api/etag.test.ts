@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openTestApi } from '../../test/support/api.ts'
+import { createUser, openTestApi } from '../../test/support/api.ts'
 import type { ApiAnswer, TestApi } from '../../test/support/api.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import { apiRoutes } from './index.ts'
 
 let api: TestApi
 beforeAll(async () => {
@@ -47,7 +49,17 @@ describe('the ETag of a record', () => {
     expect([first, second]).not.toContain(await etag())
   })
 
-  it('is on every resource that has one record at a path', async () => {
+  it('is on whatever is read or changed at a path of its own, but what changes by itself and what is a batch', () => {
+    const paths = new Set(apiRoutes.flatMap(({ method, path: at }) => (method === 'PUT' ? [at] : [])))
+    const without = apiRoutes.filter(
+      ({ method, path: at, hasEtag }) => method !== 'POST' && paths.has(at) && hasEtag !== true,
+    )
+    expect(new Set(without.map(({ path: at }) => at))).toEqual(
+      new Set(['/Accounts/{AccountSid}/Calls/{CallSid}', '/Lcrs/{LcrSid}/Routes']),
+    )
+  })
+
+  it('is answered with accounts and service providers', async () => {
     for (const at of [
       `/Accounts/${api.own.account_sid}`,
       `/ServiceProviders/${api.own.service_provider_sid}`,
@@ -78,6 +90,46 @@ describe('GET with If-None-Match', () => {
     expect((await api.request('GET', sid, api.own.accountKey, { headers })).status).toBe(404)
     expect((await api.request('GET', path, api.foreign.accountKey, { headers })).status).toBe(404)
     expect((await api.request('GET', path, undefined, { headers })).status).toBe(401)
+  })
+})
+
+describe('a user', () => {
+  async function createdUser(): Promise<{ readonly at: string; readonly tag: string }> {
+    const { account_sid, service_provider_sid } = api.own
+    const name = await createUser(api.storage, { account_sid, service_provider_sid })
+    const [user] = await api.storage.for(systemTenancy).users.list({ where: { name } })
+    const at = `/Users/${user!.user_sid}`
+    return { at, tag: String((await api.get(at, api.own.accountKey)).headers['etag']) }
+  }
+  const ask = (method: string, at: string, headers: Record<string, string>, body?: unknown) =>
+    api.request(method, at, api.own.accountKey, { headers, body })
+
+  it('is not answered again to who has it', async () => {
+    const { at, tag } = await createdUser()
+    const answer = await ask('GET', at, { 'if-none-match': tag })
+    expect([answer.status, answer.text, answer.headers['etag']]).toEqual([304, '', tag])
+  })
+
+  it('is changed and removed by who has seen it as it is, and by nobody else', async () => {
+    const { at, tag } = await createdUser()
+    const first = { 'if-match': tag }
+    expect((await ask('PUT', at, first, { force_change: true })).status).toBe(204)
+    for (const method of ['PUT', 'DELETE']) {
+      const answer = await ask(method, at, first, method === 'PUT' ? { is_active: false } : undefined)
+      expect([answer.status, answer.body]).toEqual([412, expect.objectContaining({ code: 'stale_record' })])
+    }
+    const { headers, body } = await ask('GET', at, {})
+    expect(body).toMatchObject({ force_change: 1, is_active: 1 })
+    expect((await ask('DELETE', at, { 'if-match': String(headers['etag']) })).status).toBe(204)
+  })
+
+  it('is changed by one of many that saw the same state', async () => {
+    const { at, tag } = await createdUser()
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => ask('PUT', at, { 'if-match': tag }, { force_change: true })),
+    )
+    const statuses = answers.map(({ status }) => status).sort((a, b) => a - b)
+    expect(statuses).toEqual([204, 412, 412, 412, 412])
   })
 })
 

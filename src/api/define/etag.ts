@@ -58,8 +58,24 @@ export function demandTag(headers: Headers, etag: string): void {
     throw stale()
 }
 
-/** Whether the client has this state already. */
-export function isSeen(headers: Headers, etag: string): boolean {
+/** The ETag of a record that shows nothing but its own row. */
+export function etagOfRow({ version }: { readonly version: number }): string {
+  return `"${version}"`
+}
+
+/** The record with its ETag, or 304 without it when the client has this state already. */
+export function unlessSeen<R>(
+  record: R,
+  etag: string,
+  { headers, head }: Pick<ApiRequest, 'headers' | 'head'>,
+): R | undefined {
+  head.header('etag', etag)
+  if (!isSeen(headers, etag)) return record
+  head.code(304)
+  return undefined
+}
+
+function isSeen(headers: Headers, etag: string): boolean {
   const tags = tagsIn(headers, 'if-none-match')
   return tags !== undefined && (tags === '*' || tags.some((tag) => opaque(tag) === etag))
 }

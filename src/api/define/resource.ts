@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../lib/errors.ts'
 import { id } from './described.ts'
 import type { Changes, Fields, JsonSchema, Values } from './field.ts'
 import type { RecordContext, Services } from './context.ts'
-import { demandSeen, isSeen, seenRecord } from './etag.ts'
+import { demandSeen, seenRecord, unlessSeen } from './etag.ts'
 import { createRecordForm } from './record.ts'
 import type { RecordForm } from './record.ts'
 import { createListRoute, toRecords } from './list-route.ts'
@@ -275,10 +275,7 @@ function createReadRoute(plan: ResourcePlan): ApiRoute {
     hasEtag: true,
     async handle(request) {
       const { record, etag } = await seenRecord(plan, await findRecord(plan, request), request)
-      request.head.header('etag', etag)
-      if (!isSeen(request.headers, etag)) return record
-      request.head.code(304)
-      return undefined
+      return unlessSeen(record, etag, request)
     },
   }
 }

@@ -91,6 +91,7 @@ export interface RouteRequest<P extends string, Q extends Fields, B extends Fiel
   readonly address: string
   /** Aborts when the client has gone away. */
   readonly whenGone: () => AbortSignal
+  readonly headers: HttpRequest['headers']
   readonly head: HttpRequest['head']
 }
 
@@ -112,6 +113,7 @@ export interface RouteDeclaration<P extends string, Q extends Fields, B extends 
   readonly reply: Reply
   readonly errors?: readonly ErrorCode[]
   readonly asRefusal?: (error: AppError) => AppError
+  readonly hasEtag?: boolean
   handle(request: RouteRequest<P, Q, B, A>): Promise<unknown>
 }
 

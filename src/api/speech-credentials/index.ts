@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import { createSid } from '../../lib/ids.ts'
 import { pickCredential } from '../../speech/pick-credential.ts'
 import type { TestResult } from '../../speech/try-vendor.ts'
-import { demandTag, isSeen } from '../define/etag.ts'
+import { demandTag, etagOfRow, unlessSeen } from '../define/etag.ts'
 import { flag, text } from '../define/fields.ts'
 import { demandQuota } from '../define/operator-rules.ts'
 import { createdReply } from '../define/resource.ts'
@@ -219,22 +219,14 @@ async function ownerOfNew(request: ApiRequest): Promise<Place> {
 
 async function read(request: ApiRequest): Promise<object | undefined> {
   const row = await findAt(request)
-  const etag = etagOf(row)
-  request.head.header('etag', etag)
-  if (!isSeen(request.headers, etag)) return toWire(row, request)
-  request.head.code(304)
-  return undefined
-}
-
-function etagOf({ version }: CredentialRow): string {
-  return `"${version}"`
+  return unlessSeen(toWire(row, request), etagOfRow(row), request)
 }
 
 async function update(request: ApiRequest): Promise<void> {
   const { body, caller, services } = request
   await services.storage.transaction(caller.tenancy, async (rows) => {
     const row = await findOwnAt({ ...request, rows })
-    demandTag(request.headers, etagOf(row))
+    demandTag(request.headers, etagOfRow(row))
     refuseFixed(row, body)
     const { use_for_tts, use_for_stt } = body as Partial<Pick<CredentialRow, 'use_for_tts' | 'use_for_stt'>>
     await rows.speech_credentials.update(row.speech_credential_sid, {
@@ -264,7 +256,7 @@ async function remove(request: ApiRequest): Promise<void> {
   const { caller, services } = request
   const { speech_credential_sid: sid } = await services.storage.transaction(caller.tenancy, async (rows) => {
     const row = await findOwnAt({ ...request, rows })
-    demandTag(request.headers, etagOf(row))
+    demandTag(request.headers, etagOfRow(row))
     await rows.speech_credentials.remove(row.speech_credential_sid)
     return row
   })

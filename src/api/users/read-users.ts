@@ -2,6 +2,7 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Repository, Row } from '../../storage/storage.ts'
 import type { RecordContext } from '../define/context.ts'
+import { etagOfRow, unlessSeen } from '../define/etag.ts'
 import type { Resource } from '../define/resource.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import type { ApiRoute } from '../define/route.ts'
@@ -45,10 +46,11 @@ export const getUser = defineRoute({
   reply: { status: 200, description: 'The record.', component: 'User', schema: userSchema },
   errors: ['user_refused'],
   asRefusal: toUserRefusal,
-  async handle({ params, rows }) {
+  hasEtag: true,
+  async handle({ params, rows, ...request }) {
     const user = await rows.users.find(params.UserSid)
     if (user === undefined) throw noSuchUser()
-    return toWire(user)
+    return unlessSeen(toWire(user), etagOfRow(user), request)
   },
 })
 

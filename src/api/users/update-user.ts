@@ -6,6 +6,7 @@ import { AppError } from '../../lib/errors.ts'
 import { hashPassword } from '../../lib/password.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
 import type { Services } from '../define/context.ts'
+import { demandTag, etagOfRow } from '../define/etag.ts'
 import type { Values } from '../define/field.ts'
 import { boolean, flag, sid, text } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
@@ -56,11 +57,13 @@ export const updateUser = defineRoute({
   reply: { status: 204, description: 'Changed.' },
   errors: ['user_refused', 'wrong_credentials', 'locked_out'],
   asRefusal: toUserRefusal,
-  async handle({ params: { UserSid }, body, caller, rows, services, address }) {
+  hasEtag: true,
+  async handle({ params: { UserSid }, body, caller, rows, services, address, headers }) {
     const changes = withoutNulls(body)
     demandPermission(changes, UserSid, caller)
     const user = await rows.users.find(UserSid)
     if (user === undefined) throw noSuchUser()
+    demandTag(headers, etagOfRow(user))
     const fault = faultOf(changes, user, caller)
     if (fault !== undefined) throw new AppError('bad_request', fault)
     const owner = await moveOf(body, user, caller, rows)
@@ -70,7 +73,7 @@ export const updateUser = defineRoute({
       ...cellsOf(changes),
       ...(hashed_password === undefined ? {} : { hashed_password }),
     }
-    await store(user, cells, { endsAll: endsSessions(changes, cells), caller, services })
+    await store(user, cells, { endsAll: endsSessions(changes, cells), caller, services, headers })
     if (hashed_password !== undefined) services.throttle.forgive(changes.name ?? user.name)
     services.log.info({ user_sid: UserSid, fields: Object.keys(changes) }, 'user changed')
   },
@@ -168,12 +171,13 @@ interface StoreOptions {
   readonly endsAll: boolean
   readonly caller: Caller
   readonly services: Services
+  readonly headers: Parameters<typeof demandTag>[0]
 }
 
 async function store(
   user: User,
   cells: Partial<User>,
-  { endsAll, caller: { principal }, services: { storage } }: StoreOptions,
+  { endsAll, caller: { principal }, services: { storage }, headers }: StoreOptions,
 ): Promise<void> {
   const { user_sid } = user
   const own = principal.kind === 'user' ? principal.session_sid : undefined
@@ -182,6 +186,7 @@ async function store(
     // The caller saw it as it was: one that moved meanwhile may not be the caller's any more.
     if (current?.account_sid !== user.account_sid) throw noSuchUser()
     if (current.service_provider_sid !== user.service_provider_sid) throw noSuchUser()
+    demandTag(headers, etagOfRow(current))
     if (!isActingAdmin({ ...current, ...cells }) && (await isLastAdmin(current, all)))
       throw new AppError(
         'in_use',

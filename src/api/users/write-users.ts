@@ -6,6 +6,7 @@ import { AppError } from '../../lib/errors.ts'
 import { hashPassword } from '../../lib/password.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
 import { id } from '../define/described.ts'
+import { demandTag, etagOfRow } from '../define/etag.ts'
 import { boolean, flag, sid, text } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { usersByEmail } from '../find-users.ts'
@@ -78,12 +79,14 @@ export const deleteUser = defineRoute({
   summary: 'Removes a user and ends its sessions.',
   reply: { status: 204, description: 'Removed.' },
   errors: ['not_found', 'user_refused'],
-  async handle({ params: { UserSid }, caller, rows, services }) {
+  hasEtag: true,
+  async handle({ params: { UserSid }, caller, rows, services, headers }) {
     // Seen through the caller's own rows first: what follows looks at every administrator.
     if ((await rows.users.find(UserSid)) === undefined) throw noSuchUser()
     await services.storage.transaction(systemTenancy, async (all) => {
       const user = await all.users.find(UserSid)
       if (user === undefined) throw noSuchUser()
+      demandTag(headers, etagOfRow(user))
       if (await isLastAdmin(user, all))
         throw new AppError('user_refused', 'the last active administrator cannot be removed')
       await all.users.remove(UserSid)
