@@ -39,7 +39,7 @@ describe('GET /Availability', () => {
     ['', 'type is required'],
     ['?value=a', 'type is required'],
     ['?type=email', 'value is required'],
-    ['?type=email&value=', 'value must not be empty'],
+    ['?type=email&value=', 'value is required'],
     ['?type=color&value=a', 'type must be one of'],
     ['?type=email&value=a&value=b', 'value must be text'],
   ])('answers 400 naming the parameter for %j', async (query, msg) => {

@@ -2,7 +2,7 @@
 import { systemTenancy } from '../lib/caller.ts'
 import type { Repositories } from '../storage/storage.ts'
 import { truth } from './define/described.ts'
-import { choice, text } from './define/fields.ts'
+import { choice, dialled } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import { usersByEmail } from './find-users.ts'
 
@@ -15,7 +15,7 @@ export const availability = defineRoute({
   summary: 'Tells whether an address, a phone number or a SIP realm is still free.',
   query: {
     type: choice(['email', 'phone', 'subdomain']).describe('subdomain: a whole SIP realm.'),
-    value: text({ min: 1, max: 255 }).describe('The address, number or realm.').example('ann@example.com'),
+    value: dialled({ max: 255 }).describe('The address, number or realm.').example('ann@example.com'),
   },
   reply: {
     status: 200,

@@ -1,7 +1,7 @@
 // Records of calls that have ended.
 import type { RecentCallRow } from '../storage/tables.ts'
 import { oneOf, truth, whole, word } from './define/described.ts'
-import { boolean, choice, integer, text, time } from './define/fields.ts'
+import { boolean, choice, dialled, integer, text, time } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
 const required = {
@@ -46,7 +46,7 @@ const pageQuery = {
   answered: boolean().optional().describe('true: only answered calls; false: only others.'),
   direction: choice(['inbound', 'outbound']).optional().describe('Only calls of this direction.'),
   trunk: text({ max: 255 }).optional().describe('The carrier, exactly.'),
-  filter: text({ max: 255 }).optional().describe('Part of from or to, or a whole call_sid.'),
+  filter: dialled({ max: 255 }).optional().describe('Part of from or to, or a whole call_sid.'),
 }
 
 const pageReply = {

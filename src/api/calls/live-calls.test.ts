@@ -60,6 +60,13 @@ describe('GET /Accounts/{sid}/Calls', () => {
     expect(await found('unknown=1')).toBe(3)
   })
 
+  it('finds a number by its plus, encoded or not', async () => {
+    const wanted = addCall({ from: '+4930777', to: '+15550100' })
+    addCall({ from: '4930777' })
+    for (const query of ['from=+4930777', 'from=%2B4930777&to=+15550100'])
+      expect((await api.get(`${path()}/Calls?${query}`, api.own.accountKey)).body).toEqual([wanted])
+  })
+
   it('answers 400 for a status or direction that does not exist', async () => {
     for (const query of ['callStatus=alerting', 'direction=up'])
       expect((await api.get(`${path()}/Calls?${query}`, api.own.accountKey)).status).toBe(400)

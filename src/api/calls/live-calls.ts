@@ -2,7 +2,7 @@
 import type { LiveCall } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import { oneOf, whole, word } from '../define/described.ts'
-import { choice, text } from '../define/fields.ts'
+import { choice, dialled } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 
 const required = {
@@ -57,8 +57,8 @@ export const listCalls = defineRoute({
   summary: 'The calls of an account that have not ended.',
   query: {
     direction: choice(['inbound', 'outbound']).optional().describe('Only calls of this direction.'),
-    from: text({ max: 255 }).optional().describe('The calling number, exactly.'),
-    to: text({ max: 255 }).optional().describe('The called number, exactly.'),
+    from: dialled({ max: 255 }).optional().describe('The calling number, exactly.'),
+    to: dialled({ max: 255 }).optional().describe('The called number, exactly.'),
     callStatus: choice([
       'trying',
       'ringing',

@@ -34,6 +34,15 @@ export function text(rules: TextRule): Field<string> {
   })
 }
 
+/**
+ * Text of a query that may be a telephone number. Clients do not encode its plus, of which a query makes a space
+ * (application/x-www-form-urlencoded); no number begins with one.
+ */
+export function dialled({ max }: Pick<TextRule, 'max'>): Field<string> {
+  const { facts } = text({ max })
+  return createField({ ...facts, fromText: (value) => value.replace(/^ (?=\d)/, '+') })
+}
+
 /** What answers show in place of a secret. Sent back, it means: as it is. It tells nothing, not even a length. */
 export const secretMask = 'XXXXXXXX'
 
@@ -83,7 +92,7 @@ export function flag(): Field<0 | 1> {
     ...plainFacts,
     schema: { type: 'integer', enum: [0, 1] },
     normalize: (value) => flags.get(value) ?? value,
-    fromText: (value) => textFlags.get(value) ?? value,
+    fromText: (value) => textFlags.get(value.toLowerCase()) ?? value,
   })
 }
 
@@ -97,7 +106,7 @@ export function boolean(): Field<boolean> {
       return known === undefined ? value : known === 1
     },
     fromText: (value) => {
-      const known = textFlags.get(value)
+      const known = textFlags.get(value.toLowerCase())
       return known === undefined ? value : known === 1
     },
     toCell: (value) => (value === true ? 1 : 0),
@@ -134,7 +143,7 @@ export function time(): Field<number> {
     schema: { type: 'string', format: 'date-time' },
     // The canonical value is epoch ms; `compileShape` checks it as an integer.
     normalize: (value) => (typeof value === 'string' ? parseTime(value) : value),
-    fromText: (value) => (/^\d{1,15}$/.test(value) ? Number(value) : parseTime(value)),
+    fromText: (value) => (/^\d{1,15}$/.test(value) ? Number(value) : parseTime(withPlus(value))),
     fromCell: (cell) => (cell === null ? null : new Date(Number(cell)).toISOString()),
     example: '2026-11-21T08:30:00.000Z',
   })
@@ -142,6 +151,11 @@ export function time(): Field<number> {
 
 export function createdAt(): Field<number, 'read-only'> {
   return time().readOnly().describe('When the record was made.')
+}
+
+/** The plus of an offset that was not encoded, as in `dialled`. */
+function withPlus(value: string): string {
+  return value.replace(/^(.{16,}) (\d{2}:?\d{2})$/, '$1+$2')
 }
 
 function parseTime(value: string): unknown {

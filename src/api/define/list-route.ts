@@ -2,8 +2,7 @@
 import type { Access } from '../../http/route.ts'
 import type { Caller } from '../../lib/caller.ts'
 import { whole } from './described.ts'
-import { integer, text } from './fields.ts'
-import { createField } from './field.ts'
+import { dialled, integer } from './fields.ts'
 import type { Field, Fields } from './field.ts'
 import type { RecordContext } from './context.ts'
 import { readPage, readWhole } from './list-text.ts'
@@ -27,7 +26,7 @@ export interface ListRules {
   /** Of a list without pages; the id when left out. */
   readonly orderBy?: readonly string[]
   readonly isPaged?: boolean
-  /** Narrows the list further than the caller's tenancy does. */
+  /** Narrows the list at the resource's own path further than the caller's tenancy does. */
   readonly where?: (caller: Caller) => Cells
 }
 
@@ -43,7 +42,7 @@ const paging: Record<'page' | 'page_size', Field<number | null, 'optional'>> = {
 function searchQuery(column: string | undefined, parameter: string): Fields {
   if (column === undefined) return {}
   const sentence = `Only records whose ${column} contains this, in any case.`
-  return { [parameter]: text({ max: 255 }).optional().describe(sentence) }
+  return { [parameter]: dialled({ max: 255 }).optional().describe(sentence) }
 }
 
 /** Parts are listed by the record they belong to. */
@@ -53,21 +52,12 @@ function parentQuery({ owner, fields }: ResourcePlan): Fields {
   return field === undefined ? {} : { [owner.partOf]: field }
 }
 
-/** A filter that a form leaves empty filters nothing. */
-function emptyIsNothing(filters: Fields): Fields {
-  return Object.fromEntries(
-    Object.entries(filters).map(([name, { facts }]) => {
-      const { fromText = (text: string): unknown => text } = facts
-      return [name, createField({ ...facts, fromText: (text) => (text === '' ? undefined : fromText(text)) })]
-    }),
-  )
-}
-
 export interface ListRouteOptions {
   readonly plan: ResourcePlan
   readonly path: string
   readonly access: Access
   readonly operationId: string
+  /** What the path says of them; no filter goes beyond it. */
   readonly where?: (request: ApiRequest) => Cells
 }
 
@@ -83,7 +73,7 @@ export function createListRoute(options: ListRouteOptions): ApiRoute {
     ...parentQuery(plan),
     ...(isPaged ? paging : {}),
     ...searchQuery(column, searchBy),
-    ...emptyIsNothing(filters),
+    ...filters,
   }
   return {
     method: 'GET',
@@ -104,7 +94,7 @@ export function createListRoute(options: ListRouteOptions): ApiRoute {
 
 async function list(options: ListRouteOptions, request: ApiRequest): Promise<ListAnswer> {
   const { plan, operationId } = options
-  const where = options.where?.(request) ?? {}
+  const where = whereOf(options, request)
   const { search: column = plan.key, searchBy = 'name', orderBy = [plan.key] } = plan.list ?? {}
   const { page, page_size = defaultPageSize } = request.query as {
     readonly page?: number
@@ -115,8 +105,8 @@ async function list(options: ListRouteOptions, request: ApiRequest): Promise<Lis
   const { searchText = (given: string) => given } = plan.list ?? {}
   const matching: AnyListOptions = {
     joined: plan.join === undefined ? plan.form.joined : [],
-    where: { ...where, ...filtersOf(plan, request) },
-    ...(typeof text !== 'string' || text === '' ? {} : { contains: { column, text: searchText(text) } }),
+    where,
+    ...(typeof text !== 'string' ? {} : { contains: { column, text: searchText(text) } }),
   }
   const source = { rows: repositoryOf(request.rows, plan.table), matching, toTexts: textsOf(plan, request) }
   const read = (): Promise<ListAnswer> =>
@@ -128,6 +118,14 @@ async function list(options: ListRouteOptions, request: ApiRequest): Promise<Lis
   if (plan.join !== undefined) return read()
   const { services, caller, query } = request
   return services.lists(JSON.stringify([operationId, caller.tenancy, where, query]), read)
+}
+
+/** What a list is narrowed to unasked gives way to a filter, what the path says does not. */
+function whereOf({ plan, where }: ListRouteOptions, request: ApiRequest): Cells {
+  const filters = filtersOf(plan, request)
+  return where === undefined
+    ? { ...plan.list?.where?.(request.caller), ...filters }
+    : { ...filters, ...where(request) }
 }
 
 function filtersOf({ list: { filters = {} } = {}, owner }: ResourcePlan, { query }: ApiRequest): Cells {

@@ -176,7 +176,6 @@ const makers: { readonly [O in Operation]: (plan: ResourcePlan) => ApiRoute } = 
       path: plan.path,
       access: plan.access?.list ?? everyone,
       operationId: `list${plan.path.slice(1)}`,
-      where: ({ caller }) => plan.list?.where?.(caller) ?? {},
     }),
   create: (plan) => createCreateRoute(plan),
   read: createReadRoute,

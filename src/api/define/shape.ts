@@ -38,7 +38,7 @@ function compileShape(ajv: Ajv, fields: Fields, mode: ShapeMode): Shape {
     .map(([name, { facts }]): Input => ({ name, facts, prepare: prepareOf(facts, mode) }))
   const schema: JsonSchema = {
     type: 'object',
-    properties: Object.fromEntries(inputs.map(({ name, facts }) => [name, checkedSchema(facts)])),
+    properties: Object.fromEntries(inputs.map(({ name, facts }) => [name, checkedSchema(facts, mode)])),
     required:
       mode === 'update' ? [] : inputs.filter(({ facts }) => facts.presence === 'required').map((i) => i.name),
   }
@@ -60,7 +60,7 @@ function take(
 ): Readonly<Record<string, unknown>> {
   const values: Record<string, unknown> = {}
   for (const { name, facts, prepare } of inputs) {
-    const raw = given[name]
+    const raw = isUnset(given[name], mode) ? undefined : given[name]
     const value = raw === undefined || raw === null || prepare === undefined ? raw : prepare(raw)
     const isMissing = value === undefined || (value === null && facts.fallback !== undefined)
     if (!isMissing) values[name] = value
@@ -69,6 +69,11 @@ function take(
   }
   if (!validate(values)) throw new AppError('bad_request', describeFault(validate.errors?.[0]))
   return values
+}
+
+/** A form sends the parameters of a query that it leaves empty too. */
+function isUnset(raw: unknown, mode: ShapeMode): boolean {
+  return mode === 'query' && raw === ''
 }
 
 function isTaken(facts: FieldFacts, mode: ShapeMode): boolean {
@@ -84,13 +89,13 @@ function prepareOf(facts: FieldFacts, mode: ShapeMode): Prepare | undefined {
   return normalize
 }
 
-/** The schema of the canonical value, which for a moment is a number. */
-function checkedSchema({ schema, unset }: FieldFacts): JsonSchema {
+/** The schema of the canonical value, which for a moment is a number. A query has no null. */
+function checkedSchema({ schema, unset }: FieldFacts, mode: ShapeMode): JsonSchema {
   const canonical: JsonSchema =
     schema['format'] === 'date-time'
       ? { type: 'integer', minimum: 0, maximum: 253_402_300_799_999, 'x-rule': 'must be an ISO 8601 time' }
       : schema
-  return unset === 'never' ? canonical : withNull(canonical)
+  return unset === 'never' || mode === 'query' ? canonical : withNull(canonical)
 }
 
 /** The same schema, with null allowed. */
