@@ -19,7 +19,7 @@ export type BodySink = (chunk: Buffer) => Promise<void> | undefined
 
 export interface OutgoingRequest {
   readonly url: string
-  readonly method: 'GET' | 'POST' | 'OPTIONS'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   /** How sentences about a failure call the other side: "the hook". */

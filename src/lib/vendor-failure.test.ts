@@ -79,6 +79,12 @@ describe('the sentence about a vendor’s refusal', () => {
 })
 
 describe('a reason', () => {
+  it('hides a secret of several lines', () => {
+    expect(toReason('the key -----BEGIN\r\nabc\r\n is bad', ['-----BEGIN\nabc\n'])).toBe(
+      'the key [hidden] is bad',
+    )
+  })
+
   it('is one short line', () => {
     expect(toReason('x'.repeat(1000), [])).toHaveLength(200)
     expect(toReason('a\r\nb\u202ec', [])).toBe('a b c')

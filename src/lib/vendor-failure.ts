@@ -36,17 +36,22 @@ export function vendorRefusal(code: VendorCode, refusal: VendorRefusal): AppErro
 }
 
 /** The client of outgoing requests speaks of hooks; whoever uses a vendor is told about the vendor. */
-export function toVendorError(code: VendorCode, error: unknown): unknown {
+export function toVendorError<E>(code: VendorCode, error: E): E | AppError {
   if (!(error instanceof AppError) || !error.code.startsWith('hook_')) return error
   return new AppError(code, error.message, { cause: error, cure: error.cure })
 }
 
 /** A sentence of the vendor's own, on one line, short, with none of the secrets in it. */
 export function toReason(sentence: string, secrets: readonly string[]): string {
-  let shown = sentence.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
-  // What is shorter would be hidden in words that have nothing to do with it.
-  for (const secret of secrets) if (secret.length >= 4) shown = shown.replaceAll(secret, '[hidden]')
+  let shown = onOneLine(sentence)
+  for (const secret of secrets.map(onOneLine))
+    // What is shorter would be hidden in words that have nothing to do with it.
+    if (secret.length >= 4) shown = shown.replaceAll(secret, '[hidden]')
   return shown.slice(0, longestReason)
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
 }
 
 /** Where vendors put their sentence; each has a place of its own. */

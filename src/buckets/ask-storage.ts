@@ -1,0 +1,74 @@
+// One request to a storage: bounded in time and bytes, and every failure a sentence that says what the vendor said,
+// without the secrets it may have repeated.
+import type { Readable } from 'node:stream'
+import { AppError } from '../lib/errors.ts'
+import { streamAnswer } from '../lib/outgoing-stream.ts'
+import type { StreamedAnswer } from '../lib/outgoing-stream.ts'
+import { toVendorError, vendorRefusal } from '../lib/vendor-failure.ts'
+import type { BucketRequest, BucketVendorOptions } from './bucket.ts'
+
+const answerTimeoutMs = 10_000
+const stallTimeoutMs = 20_000
+// A recording of hours, over a slow line.
+const totalTimeoutMs = 3_600_000
+// No WAV file is longer: its header counts in 32 bits.
+const maxObjectBytes = 2 ** 32
+// Of whatever is no recording.
+const maxDocumentBytes = 64 * 1024
+
+/** An answer of success, whose body is to be read or destroyed. Throws AppError not_found, bucket_failed or overloaded. */
+export async function askStorage(
+  { outgoing, clock }: BucketVendorOptions,
+  vendor: string,
+  { secrets, ...request }: BucketRequest,
+  signal: AbortSignal,
+): Promise<StreamedAnswer> {
+  const answer = await streamAnswer(outgoing, clock, {
+    ...request,
+    subject: vendor,
+    signal,
+    answerTimeoutMs,
+    stallTimeoutMs,
+    totalTimeoutMs,
+    maxBodyBytes: maxObjectBytes,
+    toFailure: (error) => toVendorError('bucket_failed', error),
+  })
+  const { status } = answer
+  if (status >= 200 && status < 300) return answer
+  const contentType = String(answer.headers['content-type'] ?? '').toLowerCase()
+  // Its status is known; of the rest, what can be had.
+  const body = await readStart(answer.body).catch(() => Buffer.alloc(0))
+  signal.throwIfAborted()
+  if (status === 404 && looksForObject[request.method] && !isAboutBucket(body))
+    throw new AppError('not_found', 'no such object in the bucket')
+  throw vendorRefusal('bucket_failed', { vendor, status, contentType, body, secrets })
+}
+
+/** Reads an answer of a few lines, and no more than that. Throws what the body fails with. */
+export async function readStart(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= maxDocumentBytes) break
+  }
+  return Buffer.concat(chunks).subarray(0, maxDocumentBytes)
+}
+
+export async function readDocument({ body }: StreamedAnswer, vendor: string): Promise<unknown> {
+  const text = (await readStart(body)).toString('utf8')
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new AppError('bucket_failed', `${vendor} answered with damaged JSON`, { cause })
+  }
+}
+
+// What is written need not be there before.
+const looksForObject = { GET: true, DELETE: true, PUT: false, POST: false }
+
+/** The codes of S3 and Azure, and the sentence of Google: 404 is about the object, or about all there is. */
+function isAboutBucket(body: Buffer): boolean {
+  return /<Code>(NoSuchBucket|ContainerNotFound)<|specified bucket does not exist/.test(body.toString('utf8'))
+}

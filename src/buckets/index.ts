@@ -1,0 +1,12 @@
+// Every vendor of buckets.
+import { createAzure } from './azure.ts'
+import type { BucketVendorMaker } from './bucket.ts'
+import { createGoogle } from './google.ts'
+import { createAwsS3, createS3Compatible } from './s3.ts'
+
+export const bucketVendorMakers: readonly BucketVendorMaker[] = [
+  (options) => createAwsS3(options),
+  createAzure,
+  (options) => createGoogle(options),
+  createS3Compatible,
+]

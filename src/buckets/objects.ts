@@ -1,0 +1,70 @@
+// Objects in buckets, whoever the vendor: what is asked, and what the answers mean.
+import type { Readable } from 'node:stream'
+import type { StreamedAnswer } from '../lib/outgoing-stream.ts'
+import { askStorage, readStart } from './ask-storage.ts'
+import type {
+  BucketErrand,
+  BucketVendor,
+  BucketVendorMaker,
+  BucketVendorOptions,
+  ObjectAction,
+  StoredObject,
+} from './bucket.ts'
+import { neededPart, unusable } from './credential.ts'
+import { bucketVendorMakers } from './index.ts'
+
+export interface ReadObject {
+  /** Fails with AppError bucket_failed, or the signal's reason. Whoever does not read it to its end destroys it. */
+  readonly body: Readable
+  /** Undefined where the vendor does not say it before. */
+  readonly bytes: number | undefined
+}
+
+/** All throw AppError bucket_failed or overloaded, or the signal's reason when that aborts. */
+export interface Objects {
+  put(object: StoredObject, errand: BucketErrand): Promise<void>
+  /** Throws AppError not_found too. */
+  get(key: string, errand: BucketErrand): Promise<ReadObject>
+  /** Throws AppError not_found too. */
+  remove(key: string, errand: BucketErrand): Promise<void>
+}
+
+export interface ObjectsOptions extends BucketVendorOptions {
+  readonly makers?: readonly BucketVendorMaker[]
+}
+
+export function createObjects({ makers = bucketVendorMakers, ...options }: ObjectsOptions): Objects {
+  const made = makers.map((make) => make(options))
+  const vendors = new Map(made.map((vendor) => [vendor.name, vendor]))
+
+  function vendorOf({ credential }: BucketErrand): BucketVendor {
+    const vendor = vendors.get(neededPart(credential, 'vendor'))
+    if (vendor === undefined) throw unusable('is of a vendor that is not known')
+    return vendor
+  }
+
+  async function ask(action: ObjectAction, errand: BucketErrand): Promise<StreamedAnswer> {
+    const { signal } = errand
+    signal.throwIfAborted()
+    const vendor = vendorOf(errand)
+    return askStorage(options, vendor.name, await vendor.sign(action, errand), signal)
+  }
+
+  return {
+    async put(object, errand) {
+      await readStart((await ask({ act: 'put', ...object }, errand)).body)
+    },
+    async get(key, errand) {
+      const { body, headers } = await ask({ act: 'get', key }, errand)
+      return { body, bytes: lengthIn(headers) }
+    },
+    async remove(key, errand) {
+      if (!vendorOf(errand).tellsWhatIsMissing) (await ask({ act: 'get', key }, errand)).body.destroy()
+      await readStart((await ask({ act: 'remove', key }, errand)).body)
+    },
+  }
+}
+
+function lengthIn({ 'content-length': length }: StreamedAnswer['headers']): number | undefined {
+  return typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : undefined
+}

@@ -1,0 +1,88 @@
+// Amazon S3, and storage of others that speaks its protocol: the REST interface, signed with Signature Version 4.
+import { createHash } from 'node:crypto'
+import { textOf } from '../lib/members.ts'
+import { signForAws } from '../lib/sign-aws.ts'
+import { methodOf } from './bucket.ts'
+import type { BucketCredential, BucketVendor, BucketVendorOptions } from './bucket.ts'
+import { baseUrl, bucketName, neededPart, pathOf, toTagHeader, unusable } from './credential.ts'
+
+/** Where a bucket is, without a slash at the end. */
+type BucketUrl = (credential: BucketCredential) => string
+
+export interface S3Place {
+  readonly region: string
+  readonly name: string
+}
+
+/** Tests put their own storage there. */
+export type AwsS3Address = (place: S3Place) => string
+
+const inAws: AwsS3Address = ({ region, name }) => {
+  const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+  // The certificate of the hosts of buckets has one level below it; other names are found by their path.
+  return /^[a-z0-9-]{3,63}$/.test(name) ? `https://${name}.${host}` : `https://${host}/${name}`
+}
+
+// What storage that knows no regions expects in signatures.
+const anyRegion = 'us-east-1'
+
+export function createAwsS3(options: BucketVendorOptions, at: AwsS3Address = inAws): BucketVendor {
+  return createS3('aws_s3', options, (credential) => {
+    neededPart(credential, 'region')
+    return at({ region: regionOf(credential), name: bucketName(credential) })
+  })
+}
+
+export function createS3Compatible(options: BucketVendorOptions): BucketVendor {
+  return createS3('s3_compatible', options, (credential) => {
+    const endpoint = baseUrl(neededPart(credential, 'endpoint'), 'an endpoint')
+    return `${endpoint}/${bucketName(credential)}`
+  })
+}
+
+function createS3(name: string, { clock }: BucketVendorOptions, bucketUrl: BucketUrl): BucketVendor {
+  return {
+    name,
+    tellsWhatIsMissing: false,
+    async sign(action, { credential }) {
+      const secretAccessKey = neededPart(credential, 'secret_access_key')
+      const keys = { accessKeyId: accessKeyId(credential), secretAccessKey }
+      const method = methodOf[action.act]
+      const content = action.act === 'put' ? action.bytes : new Uint8Array()
+      const request = {
+        service: 's3',
+        region: regionOf(credential),
+        method,
+        url: `${bucketUrl(credential)}/${pathOf(action.key)}`,
+        headers: {
+          // Signed too: nobody on the way can put another recording in its place.
+          'x-amz-content-sha256': createHash('sha256').update(content).digest('hex'),
+          ...(action.act === 'put'
+            ? { 'content-type': action.contentType, ...toTagHeader('x-amz-tagging', credential) }
+            : {}),
+        },
+      }
+      const signed = await signForAws(clock, keys, request)
+      return {
+        method,
+        ...signed,
+        ...(action.act === 'put' ? { body: content } : {}),
+        secrets: [secretAccessKey],
+      }
+    },
+  }
+}
+
+/** Becomes part of a host name and of signatures. */
+function regionOf(credential: BucketCredential): string {
+  const region = textOf(credential, 'region') ?? anyRegion
+  if (!/^[a-z0-9-]{1,40}$/i.test(region)) throw unusable('has a region that is none')
+  return region.toLowerCase()
+}
+
+/** Becomes part of a header. */
+function accessKeyId(credential: BucketCredential): string {
+  const id = neededPart(credential, 'access_key_id')
+  if (!/^[\x21-\x7e]{1,128}$/.test(id)) throw unusable('has an access_key_id that is none')
+  return id
+}

@@ -1,0 +1,56 @@
+// Tries a bucket credential: really writes a small object, reads it back and removes it.
+import { AppError } from '../lib/errors.ts'
+import { createSid } from '../lib/ids.ts'
+import type { Logger } from '../lib/log.ts'
+import { readStart } from './ask-storage.ts'
+import type { BucketErrand } from './bucket.ts'
+import type { Objects } from './objects.ts'
+
+export interface BucketTestResult {
+  readonly status: 'ok' | 'failed'
+  /** Why it failed. */
+  readonly reason?: string
+}
+
+const content = 'Written to try the credential of this bucket; it may be removed.\n'
+
+/** Throws the signal's reason when that aborts. */
+export async function tryBucket(
+  objects: Objects,
+  errand: BucketErrand,
+  log: Logger,
+): Promise<BucketTestResult> {
+  // Of a name that nobody else's object has.
+  const key = `switchhook-test/${createSid()}.txt`
+  let step = 'written'
+  try {
+    await objects.put({ key, contentType: 'text/plain', bytes: Buffer.from(content) }, errand)
+    step = 'read'
+    await demandContent(key, objects, errand)
+    step = 'removed'
+    await objects.remove(key, errand)
+    return { status: 'ok' }
+  } catch (error) {
+    if (step === 'read' || errand.signal.aborted) await cleanUp(key, objects, errand)
+    if (!(error instanceof AppError)) throw error
+    log.info(
+      { vendor: errand.credential['vendor'], step, code: error.code, err: error },
+      'bucket failed its test',
+    )
+    return { status: 'failed', reason: `an object could not be ${step}: ${error.message}` }
+  }
+}
+
+async function demandContent(key: string, objects: Objects, errand: BucketErrand): Promise<void> {
+  const { body } = await objects.get(key, errand)
+  const read = await readStart(body)
+  if (read.toString('utf8') !== content)
+    throw new AppError('bucket_failed', 'something else came back than had been written')
+}
+
+/** Also when nobody waits for the result any more: what was written for the test does not stay. */
+async function cleanUp(key: string, objects: Objects, errand: BucketErrand): Promise<void> {
+  const { signal } = new AbortController()
+  // What had failed before is what is told.
+  await objects.remove(key, { ...errand, signal }).catch(() => {})
+}
