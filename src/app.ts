@@ -1,6 +1,7 @@
 // The composition root: builds every part from the settings, starts them in order, stops them in reverse.
 import { join } from 'node:path'
 import { createHttp } from './api/create-api.ts'
+import { createBuckets } from './buckets/create-buckets.ts'
 import { createCalls } from './calls/engine.ts'
 import type { Config } from './config.ts'
 import { createDeviceLimits } from './device-limits.ts'
@@ -126,6 +127,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     calls,
     bindings: sip.bindings,
     speech,
+    buckets: createBuckets({ outgoing, clock, log }),
     mail,
     speechCache: speech.cache,
     appEnv: createAppEnv({ outgoing }),

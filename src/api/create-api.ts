@@ -44,6 +44,7 @@ export interface HttpOptions {
   readonly calls: Services['calls']
   readonly bindings: Services['bindings']
   readonly speech: Services['speech']
+  readonly buckets: Services['buckets']
   readonly mail: Mailer
   readonly speechCache: Services['speechCache']
   readonly appEnv: AppEnv
@@ -78,6 +79,7 @@ export function createHttp(options: HttpOptions): HttpServer {
     calls: options.calls,
     bindings: options.bindings,
     speech: options.speech,
+    buckets: options.buckets,
     verbsFault: (verbs) => verbsFault(options.parseVerbs, verbs),
     tokens,
     throttle: createLoginThrottle(clock),

@@ -1,6 +1,7 @@
 // The HTTP server: tolerant paths, bounded input, one id per request, one shape for every refusal.
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../lib/caller.ts'
@@ -214,7 +215,7 @@ function addRoute(
       let gone: AbortSignal | undefined
       reply.code(status)
       if (route.mediaType !== undefined) reply.type(contentTypeOf(route.mediaType))
-      const answer = route.handle({
+      const handled = route.handle({
         params: request.params as Record<string, string>,
         query: request.query as Record<string, unknown>,
         body: request.body,
@@ -225,9 +226,15 @@ function addRoute(
         whenGone: () => (gone ??= signalOfGone(reply.raw)),
         head: reply,
       })
+      const answer = request.method === 'HEAD' ? handled.then(withoutStream) : handled
       return route.mayBeEmpty === true ? answer.then((body) => body ?? reply.code(204).send()) : answer
     },
   })
+}
+
+/** The answer to HEAD has no body; what makes one would be run through to its end for nothing. */
+function withoutStream(body: unknown): unknown {
+  return body instanceof Readable ? body.destroy() : body
 }
 
 function contentTypeOf(mediaType: string): string {

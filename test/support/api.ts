@@ -7,6 +7,9 @@ import { inject } from 'vitest'
 import { createHttp } from '../../src/api/create-api.ts'
 import type { RegisteredPhone } from '../../src/api/define/context.ts'
 import type { OperatorRules } from '../../src/api/define/operator-rules.ts'
+import { createAzure } from '../../src/buckets/azure.ts'
+import { createBuckets } from '../../src/buckets/create-buckets.ts'
+import { createS3Compatible } from '../../src/buckets/s3.ts'
 import type { LiveCall } from '../../src/calls/calls.ts'
 import type { CallCommand } from '../../src/calls/command.ts'
 import type { JournalEvent } from '../../src/calls/journal.ts'
@@ -30,6 +33,7 @@ import { parseVerbs } from '../../src/verbs/index.ts'
 import type { RealmRecords } from '../../src/dns/realm-records.ts'
 import type { AppEnv } from '../../src/webhooks/app-env.ts'
 import { documented } from './documented.ts'
+import { createLocalAwsS3 } from './storage.ts'
 import { storePlaces } from './stores.ts'
 import type { StorePlace } from './stores.ts'
 
@@ -121,6 +125,8 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
   const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log })
   const credentials = createSpeechDirectory({ storage, clock, log })
   const speech = createSpeech({ cacheDir: join(dataDir, 'cache'), outgoing, credentials, clock, log })
+  const makers = [createLocalAwsS3, createS3Compatible, createAzure]
+  const buckets = createBuckets({ outgoing, clock: systemClock, log, makers })
   let isReady = true
   const serve = (): HttpServer =>
     createHttp({
@@ -130,6 +136,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       calls: live.engine,
       bindings: live.bindings,
       speech,
+      buckets,
       mail: options.mail ?? {
         isConfigured: true,
         async send(mail) {

@@ -117,7 +117,10 @@ function createDocumented(document: OpenApiDocument): Documented {
       if (reply === undefined) return `status ${answer.status} is not documented`
       const { content } = reply
       if (content === undefined) return answer.body === undefined ? undefined : 'a body is not documented'
-      const type = Object.keys(content).find((name) => (answer.contentType ?? name).startsWith(name))
+      // A range such as audio/* is documented where the type follows from the request (OpenAPI 3.1 §4.8.17).
+      const type = Object.keys(content).find((name) =>
+        (answer.contentType ?? name).startsWith(name.replace(/\*$/, '')),
+      )
       if (type === undefined) return `content type ${answer.contentType} is not documented`
       if (type !== 'application/json') return undefined
       const pointer = [found.path, method.toLowerCase(), 'responses', String(answer.status), 'content', type]

@@ -1,6 +1,7 @@
 // Everything below /Accounts that is about the account itself.
 import { accounts } from './account.ts'
 import { sipRealms, webhookSecret } from './account-routes.ts'
+import { testBucket } from './test-bucket.ts'
 
-export const accountRoutes = [...accounts.routes, webhookSecret, sipRealms]
+export const accountRoutes = [...accounts.routes, webhookSecret, sipRealms, testBucket]
 export { accounts }

@@ -1,5 +1,5 @@
 // What happened in one call, in every form that somebody may want it: its journal, its SIP messages as a list or as a
-// capture file, its trace, its log.
+// capture file, its trace, its log, its recording.
 import { AppError } from '../../lib/errors.ts'
 import { callSidOfTrace } from '../../lib/ids.ts'
 import { oneOf, whole, word } from '../define/described.ts'
@@ -8,6 +8,7 @@ import { toLog } from './log.ts'
 import { journalOf, journalsOf } from './journal.ts'
 import type { Owner, Reading } from './journal.ts'
 import { toPcap } from './pcap.ts'
+import { getRecording, removeRecording } from './recording.ts'
 import { capturedIn, messagesIn } from './sip-messages.ts'
 import { toTrace } from './trace.ts'
 import { traceSchema } from './trace-schema.ts'
@@ -226,4 +227,6 @@ export const callDetailRoutes = [
   getProviderCallDetail,
   getAccountCallCapture,
   getProviderCallCapture,
+  getRecording,
+  removeRecording,
 ]

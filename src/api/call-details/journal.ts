@@ -25,6 +25,15 @@ export async function journalOf(leg: Leg, reading: Reading): Promise<readonly Ev
   return events
 }
 
+/** Throws not_found when there is neither a live call, nor a record, nor a journal of one whose record was not wanted. */
+export async function demandCall(leg: Leg, reading: Reading): Promise<void> {
+  const { account_sid, call_sid } = leg
+  const { caller, services } = reading
+  if (services.calls.find(account_sid, call_sid) !== undefined) return
+  const record = await services.storage.recentCalls.find(caller.tenancy, account_sid, call_sid)
+  if (record === undefined) await journalOf(leg, reading)
+}
+
 /** The journals of the legs that share a Call-ID. */
 export async function journalsOf(
   sip_call_id: string,

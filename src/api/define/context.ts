@@ -1,4 +1,5 @@
 // What a handler is given: who asks, the rows that caller may see, and the parts of the platform it may use.
+import type { Buckets } from '../../buckets/create-buckets.ts'
 import type { Calls } from '../../calls/calls.ts'
 import type { Tokens } from '../../http/tokens.ts'
 import type { Caller } from '../../lib/caller.ts'
@@ -78,6 +79,7 @@ export interface Services {
   >
   readonly bindings: Bindings
   readonly speech: SpeechVendors
+  readonly buckets: Buckets
   /** What is wrong with an array of verbs, or undefined. */
   readonly verbsFault: (verbs: unknown) => string | undefined
   /** The secret is read from storage when the platform starts. */

@@ -85,7 +85,10 @@ export const provenElsewhere: Readonly<Record<string, Explanation>> = {
 }
 
 /** Parameters that name no record: any value of the right form is answered. */
-const names = new Set(['SipRealm', 'Client', 'PredefinedCarrierSid', 'SipCallId', 'Method'])
+const names = new Set([
+  ...['SipRealm', 'Client', 'PredefinedCarrierSid', 'SipCallId', 'Method'],
+  ...['Year', 'Month', 'Day', 'Format'],
+])
 const isTenantParameter = (name: string): boolean => name === 'AccountSid' || name === 'ServiceProviderSid'
 
 export function kindOf({ access, path, method, body }: ApiRoute): Kind | undefined {

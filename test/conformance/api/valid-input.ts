@@ -3,9 +3,11 @@
 import type { AnyField, FieldFacts, Fields } from '../../../src/api/define/field.ts'
 import type { ApiRoute } from '../../../src/api/define/route.ts'
 import { apiRoutes } from '../../../src/api/index.ts'
+import { systemTenancy } from '../../../src/lib/caller.ts'
 import { createSid, traceIdOf } from '../../../src/lib/ids.ts'
 import type { ApiAnswer, TestApi, TestTenant } from '../../support/api.ts'
 import { serveLocally } from '../../support/local-http.ts'
+import { localBucket } from '../../support/storage.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 type Answer = Pick<ApiAnswer, 'status' | 'text'>
@@ -33,13 +35,7 @@ const known: Readonly<Record<string, (count: number) => unknown>> = {
   sip_realm: (count) => `r${count}.sip.example.com`,
   app_json: () => '[{"verb":"pause","length":1}]',
   env_vars: () => ({ greeting: 'Good morning' }),
-  bucket_credential: () => ({
-    vendor: 'aws_s3',
-    name: 'b',
-    region: 'eu-west-1',
-    access_key_id: 'AKIA',
-    secret_access_key: 'abcdefghijklmnopqrst',
-  }),
+  bucket_credential: () => localBucket,
   username: (count) => `user${count}`,
   email: (count) => `user${count}@example.com`,
   expires_at: () => '2099-01-01T00:00:00.000Z',
@@ -72,6 +68,10 @@ const knownIds: Readonly<Record<string, (api: TestApi, tenant: TestTenant) => st
   SipCallId: (api, tenant) => callIdOf(makeCall(api, tenant)),
   TraceId: (api, tenant) => traceIdOf(makeCall(api, tenant)),
   Method: () => 'invite',
+  Year: () => '2026',
+  Month: () => '11',
+  Day: () => '21',
+  Format: recordingFormat,
   SipRealm: () => `s${++made}.sip.example.com`,
   PredefinedCarrierSid: async (api) => {
     const { body } = await api.get('/PredefinedCarriers', api.adminKey)
@@ -355,6 +355,17 @@ export function plainValue(name: string, { schema, kind, example }: FieldFacts, 
   if (format === 'date-time') return '2026-11-21T08:30:00.000Z'
   const text = `${name.replace(/[^a-z]/g, '')}${count}`.slice(-(maxLength ?? 64)).padEnd(minLength ?? 0, 'a')
   return pattern === undefined || new RegExp(pattern, 'u').test(text) ? text : (example ?? text)
+}
+
+/** Of a recording that is there: the account has a bucket with one of every call. */
+async function recordingFormat({ storage }: TestApi, { account_sid }: TestTenant): Promise<string> {
+  const { accounts } = storage.for(systemTenancy)
+  const account = await accounts.find(account_sid)
+  const bucket_credential = JSON.stringify(localBucket)
+  // Once: a row that is written is another row to those who watch.
+  if (account !== undefined && account.bucket_credential !== bucket_credential)
+    await accounts.update(account_sid, { bucket_credential })
+  return 'wav'
 }
 
 function callIdOf(call_sid: string): string {

@@ -1,0 +1,39 @@
+// Tries out where an account's recordings are to go, before the account is changed or after.
+import type { BucketCredential } from '../../buckets/bucket.ts'
+import { oneOf, word } from '../define/described.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import { bucketCredential, mergeBucketCredential } from './bucket-credential.ts'
+
+export const testBucket = defineRoute({
+  method: 'POST',
+  path: '/Accounts/{AccountSid}/BucketCredentialTest',
+  access: everyone,
+  operationId: 'testBucketCredential',
+  tag: 'Accounts',
+  summary: 'Tries a bucket credential: really writes a small object, reads it back and removes it.',
+  body: {
+    bucket_credential: bucketCredential().describe(
+      'As in the account. A secret that comes masked stands for the stored one.',
+    ),
+  },
+  bodyIs: 'bucket_credential',
+  reply: {
+    status: 200,
+    description: 'What came of it; also when it failed.',
+    component: 'BucketCredentialTest',
+    schema: {
+      type: 'object',
+      properties: {
+        status: oneOf(['ok', 'failed', 'not tested'], '`not tested`: the vendor is `none`.'),
+        reason: word('What failed, in a sentence of the vendor; only with `failed`.'),
+      },
+      required: ['status'],
+    },
+  },
+  async handle({ account: { account_sid, bucket_credential: stored }, body, services, whenGone }) {
+    const merged = mergeBucketCredential(body.bucket_credential, stored)
+    if (merged === null) return { status: 'not tested' }
+    const credential = JSON.parse(merged) as BucketCredential
+    return services.buckets.test({ account_sid, credential, signal: whenGone() })
+  },
+})

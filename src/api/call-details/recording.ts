@@ -1,0 +1,108 @@
+// The recording of a call, which is an object in the bucket of its account.
+import type { BucketCredential, BucketErrand } from '../../buckets/bucket.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Row } from '../../storage/storage.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import { demandCall } from './journal.ts'
+import type { Reading } from './journal.ts'
+
+const path = '/Accounts/{AccountSid}/RecentCalls/{CallSid}/record/{Year}/{Month}/{Day}/{Format}'
+const parameters = {
+  CallSid: 'The `call_sid` of the call.',
+  Year: 'Of the day the call began, in UTC: four digits.',
+  Month: 'Two digits.',
+  Day: 'Two digits.',
+  Format: '`mp3` or `wav`.',
+}
+
+export const getRecording = defineRoute({
+  method: 'GET',
+  path,
+  parameters,
+  access: everyone,
+  operationId: 'getRecording',
+  tag: 'RecentCalls',
+  summary: 'The recording of a call, from the bucket of the account.',
+  description:
+    'The object `{Year}/{Month}/{Day}/{CallSid}.{Format}`, as it comes from the bucket. An answer that is cut off is one whose bucket failed.',
+  reply: {
+    status: 200,
+    description: 'The sound: `audio/mp3` or `audio/wav`.',
+    schema: { type: 'string', contentMediaType: 'audio/*' },
+    mediaType: 'audio/*',
+  },
+  errors: ['not_found', 'bucket_failed'],
+  async handle({ account, params, caller, services, whenGone, head }) {
+    const { key, errand, format } = await find(account, params, { caller, services }, whenGone)
+    const { body, bytes } = await services.buckets.get(key, errand)
+    head.header('content-type', `audio/${format}`)
+    if (bytes !== undefined) head.header('content-length', String(bytes))
+    return body
+  },
+})
+
+export const removeRecording = defineRoute({
+  method: 'DELETE',
+  path,
+  parameters,
+  access: everyone,
+  operationId: 'deleteRecording',
+  tag: 'RecentCalls',
+  summary: 'Removes the recording of a call from the bucket of the account.',
+  reply: { status: 204, description: 'Removed.' },
+  errors: ['not_found', 'bucket_failed'],
+  async handle({ account, params, caller, services, whenGone }) {
+    const { key, errand } = await find(account, params, { caller, services }, whenGone)
+    await services.buckets.remove(key, errand)
+    services.log.info({ account_sid: account.account_sid, key }, 'recording removed')
+  },
+})
+
+type Format = 'mp3' | 'wav'
+
+interface RecordingPath {
+  readonly CallSid: string
+  readonly Year: string
+  readonly Month: string
+  readonly Day: string
+  readonly Format: string
+}
+
+interface Found {
+  readonly key: string
+  readonly format: Format
+  readonly errand: BucketErrand
+}
+
+async function find(
+  { account_sid, bucket_credential }: Row<'accounts'>,
+  params: RecordingPath,
+  reading: Reading,
+  whenGone: () => AbortSignal,
+): Promise<Found> {
+  const { CallSid: call_sid } = params
+  await demandCall({ account_sid, call_sid }, reading)
+  const day = dayOf(params)
+  const format = formatOf(params)
+  if (bucket_credential === null)
+    throw new AppError('not_found', 'the account has no bucket', {
+      cure: 'Set bucket_credential of the account.',
+    })
+  const credential = JSON.parse(bucket_credential) as BucketCredential
+  const key = `${day}/${call_sid}.${format}`
+  return { key, format, errand: { account_sid, credential, signal: whenGone() } }
+}
+
+function dayOf({ Year, Month, Day }: RecordingPath): string {
+  const day = `${Year}-${Month}-${Day}`
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : NaN
+  if (Number.isNaN(at))
+    throw new AppError('bad_request', 'Year, Month and Day must be a date of four, two and two digits')
+  return `${Year}/${Month}/${Day}`
+}
+
+function formatOf({ Format }: RecordingPath): Format {
+  const format = Format.toLowerCase()
+  if (format === 'mp3' || format === 'wav') return format
+  throw new AppError('bad_request', 'Format must be mp3 or wav')
+}
