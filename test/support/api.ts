@@ -19,7 +19,7 @@ import { apiKeyPrefix, hashApiKey } from '../../src/lib/api-key.ts'
 import { systemTenancy } from '../../src/lib/caller.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Clock } from '../../src/lib/clock.ts'
-import { createSid } from '../../src/lib/ids.ts'
+import { createSid, randomUuid } from '../../src/lib/ids.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import type { Logger } from '../../src/lib/log.ts'
 import type { Mail, Mailer } from '../../src/lib/mail.ts'
@@ -291,7 +291,7 @@ export async function createKey(
   storage: PlatformStorage,
   row: { account_sid?: string; service_provider_sid?: string; expires_at?: number },
 ): Promise<string> {
-  const token = createSid()
+  const token = randomUuid()
   await storage
     .for(systemTenancy)
     .api_keys.insert({ token_hash: hashApiKey(token), token_prefix: apiKeyPrefix(token), ...row })

@@ -7,7 +7,7 @@ import type { FakeClock } from '../../../src/lib/fake-clock.ts'
 import { apiKeyPrefix, hashApiKey } from '../../../src/lib/api-key.ts'
 import { systemTenancy } from '../../../src/lib/caller.ts'
 import type { Level } from '../../../src/http/route.ts'
-import { createSid } from '../../../src/lib/ids.ts'
+import { createSid, randomUuid } from '../../../src/lib/ids.ts'
 import { descriptors } from '../../../src/storage/descriptors.ts'
 import { openTestApi } from '../../support/api.ts'
 import type { TestApi, TestApiOptions, TestTenant } from '../../support/api.ts'
@@ -124,7 +124,7 @@ async function createCallers(api: TestApi, clock: FakeClock): Promise<WorldCalle
   const { account_sid, service_provider_sid, accountKey, providerKey } = api.own
   const keys = api.storage.for(systemTenancy).api_keys
   const makeKey = async (row: object): Promise<string> => {
-    const token = createSid()
+    const token = randomUuid()
     await keys.insert({ token_hash: hashApiKey(token), token_prefix: apiKeyPrefix(token), ...row })
     return token
   }
