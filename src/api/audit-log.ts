@@ -139,8 +139,8 @@ export const verifyAuditLog = defineRoute({
       required: ['intact', 'entries', 'head', 'problems'],
     },
   },
-  async handle({ services, whenGone }) {
-    const { isIntact, entries, head, problems } = await services.storage.audit.verify(whenGone())
+  async handle({ services }) {
+    const { isIntact, entries, head, problems } = await services.storage.audit.verify()
     return { intact: isIntact, entries, head, problems }
   },
 })

@@ -1,12 +1,14 @@
 // A client that goes away takes the work with it that was done for it alone: whoever was being asked sees the
 // connection close, nothing is stored, and nothing of it is a failure of ours. Over real sockets.
 import { request as httpRequest } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ClientRequest } from 'node:http'
+import { Client } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
 import { serveLocally } from '../../test/support/local-http.ts'
 import type { LocalServer } from '../../test/support/local-http.ts'
-import { Inbox } from '../../test/support/wait.ts'
+import { Inbox, until } from '../../test/support/wait.ts'
 import { serveWebSockets } from '../../test/support/web-socket.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { createLogger } from '../lib/log.ts'
@@ -17,15 +19,19 @@ import { createAppEnv } from '../webhooks/app-env.ts'
 interface LogLine {
   readonly level: number
   readonly msg: string
-  readonly err?: { readonly type: string }
+  readonly status?: number
+  readonly outcome?: string
 }
 
+const goneLine = 'client went away'
 // As pino numbers them.
 const errorLevel = 50
 const requests = new Inbox<'asked' | 'closed'>()
 let lines = new Inbox<LogLine>()
 let api: TestApi
 let outgoing: Outgoing
+// Set by a test that wants to see a change being made.
+let beforeChange = async (): Promise<void> => {}
 let silent: LocalServer
 let silentSocket: LocalServer
 
@@ -33,7 +39,15 @@ beforeAll(async () => {
   const log = createLogger('debug', { write: (line) => lines.push(JSON.parse(line) as LogLine) })
   // Nothing it asks runs into a time limit: only leaving ends it.
   outgoing = createOutgoing({ allow: ['127.0.0.0/8'], clock: createFakeClock(), log })
-  api = await openTestApi({ log, appEnv: createAppEnv({ outgoing }) })
+  api = await openTestApi({
+    log,
+    appEnv: createAppEnv({ outgoing }),
+    wrapStorage: (storage) => ({
+      ...storage,
+      transaction: (tenancy, work, maker) =>
+        beforeChange().then(() => storage.transaction(tenancy, work, maker)),
+    }),
+  })
   await api.http.start()
   silent = await serveLocally((_request, response) => {
     requests.push('asked')
@@ -54,20 +68,55 @@ afterAll(async () => {
 })
 beforeEach(() => {
   requests.items.length = 0
+  beforeChange = async () => {}
   lines = new Inbox()
 })
 
-/** Asks, and hangs up once somebody else is being asked for it; resolves when the request is done with. */
-async function askAndLeave(method: string, path: string, body?: unknown): Promise<void> {
+// How much had been logged by then.
+let askedAt = 0
+
+function ask(method: string, path: string, body?: unknown): ClientRequest {
+  askedAt = lines.items.length
   const { port } = api.http.address
   const headers = { authorization: `Bearer ${api.own.accountKey}`, 'content-type': 'application/json' }
-  const request = httpRequest({ host: '127.0.0.1', port, method, path: `/v1${path}`, headers })
+  const request = httpRequest({ host: '127.0.0.1', port, method, path: `/v1${path}`, headers, agent: false })
   request.on('error', () => {})
   request.end(body === undefined ? undefined : JSON.stringify(body))
+  return request
+}
+
+/** Asks, and hangs up once somebody else is being asked for it; resolves when the request is done with. */
+async function askAndLeave(method: string, path: string, body?: unknown): Promise<void> {
+  const request = ask(method, path, body)
   await requests.next('the other side to be asked', (what) => what === 'asked')
   request.destroy()
   await requests.next('the other side to see its connection close', (what) => what === 'closed')
-  await lines.next('the end of the request', ({ msg, err }) => msg === 'request refused' && err !== undefined)
+  await theEnd('given up')
+}
+
+async function theEnd(outcome: 'given up' | 'carried through'): Promise<void> {
+  const line = await lines.next('the end of the request', ({ msg }) => msg === goneLine, { from: askedAt })
+  expect(line).toMatchObject({ status: 499, outcome })
+}
+
+/** Resolves when the change is being made and its client has gone. */
+async function changeAndLeave(method: string, path: string, body?: unknown): Promise<void> {
+  const reached = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  beforeChange = () => {
+    reached.resolve()
+    return left.promise
+  }
+  const request = ask(method, path, body)
+  await reached.promise
+  const { socket } = request
+  const closed = new Promise((resolve) => socket?.on('close', resolve))
+  socket?.end()
+  // The server has closed its end too; by the next answer it has done away with it.
+  await closed
+  await fetch(`http://127.0.0.1:${api.http.address.port}/health`)
+  left.resolve()
+  await theEnd('carried through')
 }
 
 const credentials = (): string => `/Accounts/${api.own.account_sid}/SpeechCredentials`
@@ -125,5 +174,49 @@ describe('a client that goes away', () => {
     await askAndLeave('POST', '/Applications', { ...application, account_sid: api.own.account_sid })
     expectNoFailureOfOurs()
     expect((await api.get('/Applications?name=gone', api.own.accountKey)).body).toEqual([])
+  })
+})
+
+describe('a change whose client goes away', () => {
+  const hook = { url: 'https://app.example.com/' }
+  const names = async (): Promise<string[]> => {
+    const { body } = await api.get('/Applications', api.own.accountKey)
+    return (body as { name: string }[]).map(({ name }) => name)
+  }
+
+  it('is made all the same', async () => {
+    const { account_sid } = api.own
+    const made = { name: 'made', account_sid, call_hook: hook, call_status_hook: hook }
+    await changeAndLeave('POST', '/Applications', made)
+    expect(await names()).toEqual(['made'])
+    const [row] = (await api.get('/Applications', api.own.accountKey)).body as { application_sid: string }[]
+    await changeAndLeave('PUT', `/Applications/${row?.application_sid}`, { name: 'changed' })
+    expect(await names()).toEqual(['changed'])
+    await changeAndLeave('DELETE', `/Applications/${row?.application_sid}`)
+    expect(await names()).toEqual([])
+    expectNoFailureOfOurs()
+  })
+})
+
+describe.skipIf(inject('store') !== 'PostgreSQL')('a statement that runs on PostgreSQL', () => {
+  it('ends when the client of its request goes away', async () => {
+    const keeper = new Client({ connectionString: api.databaseUrl })
+    await keeper.connect()
+    try {
+      // Whoever reads alerts waits for this transaction.
+      await keeper.query('begin; lock table alerts in access exclusive mode')
+      const waiting = async (): Promise<number> => {
+        const sql = "select from pg_locks where relation = 'alerts'::regclass and not granted"
+        return (await keeper.query(sql)).rowCount ?? 0
+      }
+      const request = ask('GET', `/Accounts/${api.own.account_sid}/Alerts?page=1&count=1`)
+      await until('its two statements to run', async () => (await waiting()) === 2)
+      request.destroy()
+      await theEnd('given up')
+      await until('both to end', async () => (await waiting()) === 0)
+      expectNoFailureOfOurs()
+    } finally {
+      await keeper.end()
+    }
   })
 })

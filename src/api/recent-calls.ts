@@ -76,14 +76,13 @@ export const listRecentCalls = defineRoute({
   query: pageQuery,
   reply: pageReply,
   errors: ['not_found'],
-  async handle({ account, query, caller, services, whenGone }) {
+  async handle({ account, query, caller, services }) {
     const { page, count } = query
     const wanted = withoutUnset(query)
     const { total, rows } = await services.storage.recentCalls.page(
       caller.tenancy,
       account.account_sid,
       wanted,
-      whenGone,
     )
     return { total, batch: rows.length, page, page_size: count, data: rows.map(toWire) }
   },
@@ -98,13 +97,12 @@ export const listRecentCallsOfProvider = defineRoute({
   summary: 'One page of the calls of all accounts of a service provider that have ended, newest first.',
   query: pageQuery,
   reply: { ...pageReply, component: 'RecentCallPageOfServiceProvider' },
-  async handle({ provider, query, caller, services, whenGone }) {
+  async handle({ provider, query, caller, services }) {
     const { page, count } = query
     const { total, rows } = await services.storage.recentCalls.pageOfProvider(
       caller.tenancy,
       provider.service_provider_sid,
       withoutUnset(query),
-      whenGone,
     )
     return { total, batch: rows.length, page, page_size: count, data: rows.map(toWire) }
   },

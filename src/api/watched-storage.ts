@@ -25,7 +25,10 @@ export function watchStorage<S extends Writable>(storage: S, onChange: () => voi
   const { idempotency } = storage
   return {
     ...storage,
-    for: (tenancy, maker) => watchRepositories(storage.for(tenancy, maker), onChange),
+    for: (tenancy, maker, asker) => {
+      const rows = storage.for(tenancy, maker, asker)
+      return maker === 'nobody' ? rows : watchRepositories(rows, onChange)
+    },
     idempotency: {
       ...idempotency,
       async once(request, actor, work) {

@@ -72,9 +72,6 @@ function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const refusal = refusals[codeOf(error)]
   if (refusal !== undefined) return new AppError(refusal.code, refusal.message, { cause: error })
-  // Nobody reads this: it only keeps the log free of a failure that was none.
-  if (error instanceof Error && error.name === 'AbortError')
-    return new AppError('bad_request', 'the client went away', { cause: error })
   return new AppError('internal', 'something went wrong on our side', { cause: error })
 }
 

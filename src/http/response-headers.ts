@@ -1,5 +1,7 @@
 // Headers that every response carries. All of them are constant, so one object takes the place of a plugin each.
 
+export const jsonType = 'application/json; charset=utf-8'
+
 export const responseHeaders: Readonly<Record<string, string>> = {
   // Any origin, and no credentials: a browser sends our bearer token only when the page's own code sets it.
   'access-control-allow-origin': '*',

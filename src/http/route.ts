@@ -1,4 +1,5 @@
 // What an HTTP route is to the server: where it answers, who may ask, and the function that answers.
+import type { Asker } from '../lib/asker.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { AppError } from '../lib/errors.ts'
 
@@ -19,8 +20,8 @@ export interface HttpRequest {
   readonly requestId: string
   /** The peer's IP address. */
   readonly address: string
-  /** Aborts when the client has gone away: what is done for it alone can stop. */
-  readonly whenGone: () => AbortSignal
+  /** The client, which may go away before it is answered. */
+  readonly asker: Asker
   readonly head: ResponseHead
 }
 

@@ -1,22 +1,19 @@
 // The HTTP server: tolerant paths, bounded input, one id per request, one shape for every refusal.
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import { createSid } from '../lib/ids.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Authenticator } from './authentication.ts'
-import { signalOfGone } from './client-gone.ts'
-import { toErrorReply } from './error-reply.ts'
+import { HttpClient, isClientGone } from './client-gone.ts'
 import { maxBodyBytes, parseFormBody, parseJsonBody, parseMultipartBody } from './parse-body.ts'
 import type { RateLimits, Verdict } from './rate-limits.ts'
+import { createRefusal, createRouteRefusal, logGone, refuseUnparsable } from './refusals.ts'
 import { requestIdOf } from './request-id.ts'
-import { preflightHeaders, responseHeaders } from './response-headers.ts'
+import { jsonType, preflightHeaders, responseHeaders } from './response-headers.ts'
 import type { HttpPage, HttpRoute } from './route.ts'
 import { demandAccess } from './scopes.ts'
 
@@ -59,7 +56,6 @@ const maxParamLength = 400
 const maxConnections = 10_000
 // How long a stop waits for requests that are being answered.
 const closeTimeoutMs = 5000
-const jsonType = 'application/json; charset=utf-8'
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { bind, port, routes, clock, log } = options
@@ -196,6 +192,11 @@ function addRoute(
   { prefix, authenticator, rateLimits, log }: HttpServerOptions,
 ): void {
   const { status, method, path } = route
+  const conclude = (body: unknown, reply: FastifyReply): unknown => {
+    if (isClientGone(reply.raw)) logGone(log, reply, 'carried through')
+    if (body === undefined && route.mayBeEmpty === true) return reply.code(204).send()
+    return reply.request.method === 'HEAD' ? withoutStream(body) : body
+  }
   server.route({
     method,
     url: prefix + path.replace(/\{(\w+)\}/g, ':$1'),
@@ -212,7 +213,6 @@ function addRoute(
     ...(route.access === 'public' ? {} : { onRequest: createAccessHook(route, authenticator, rateLimits) }),
     ...(route.asRefusal === undefined ? {} : { errorHandler: createRouteRefusal(route.asRefusal, log) }),
     handler(request, reply) {
-      let gone: AbortSignal | undefined
       reply.code(status)
       if (route.mediaType !== undefined) reply.type(contentTypeOf(route.mediaType))
       const handled = route.handle({
@@ -223,11 +223,13 @@ function addRoute(
         headers: request.headers,
         requestId: request.id,
         address: request.ip,
-        whenGone: () => (gone ??= signalOfGone(reply.raw)),
+        asker: new HttpClient(reply.raw),
         head: reply,
       })
-      const answer = request.method === 'HEAD' ? handled.then(withoutStream) : handled
-      return route.mayBeEmpty === true ? answer.then((body) => body ?? reply.code(204).send()) : answer
+      // The usual GET is spared a promise of its own.
+      return request.method === 'GET' && route.mayBeEmpty !== true
+        ? handled
+        : handled.then((body) => conclude(body, reply))
     },
   })
 }
@@ -275,56 +277,6 @@ function createAccessHook(
 }
 
 type Done = (error?: Error) => void
-
-type Refusal = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
-
-function createRefusal(log: Logger): Refusal {
-  return (error, request, reply) => {
-    const { status, headers, body } = toErrorReply(error, request.id, log)
-    return (
-      reply
-        .code(status)
-        .headers(headers)
-        .header('x-request-id', request.id)
-        .type(jsonType)
-        // Not through the route's schema, which describes what it answers when all is well.
-        .serializer(JSON.stringify)
-        .send(body)
-    )
-  }
-}
-
-/** What a known caller did wrong is told in the route's own way; before that, all routes speak alike. */
-function createRouteRefusal(asRefusal: (error: AppError) => AppError, log: Logger) {
-  const refuse = createRefusal(log)
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const isTheirs = error instanceof AppError && request.caller !== undefined
-    void refuse(isTheirs ? asRefusal(error) : error, request, reply)
-  }
-}
-
-const unparsable: Readonly<Record<string, { readonly status: number; readonly msg: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, msg: 'the request line and headers are longer than 16 KiB' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, msg: 'the request did not arrive in time' },
-}
-
-/** What the parser refuses never becomes a request: the answer is written by hand. */
-function refuseUnparsable(error: { readonly code: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const { status, msg } = unparsable[error.code] ?? { status: 400, msg: 'the request is not valid HTTP' }
-  const request_id = createSid()
-  const body = JSON.stringify({ msg, code: 'bad_request', request_id })
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    ...Object.entries(responseHeaders).map(([name, value]) => `${name}: ${value}`),
-    `x-request-id: ${request_id}`,
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ]
-  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
-  socket.destroySoon()
-}
 
 function addressOf(server: FastifyInstance): { address: string; port: number } {
   const bound = server.server.address()

@@ -1,6 +1,7 @@
 // Alerts: taken at once, written soon and in batches, read by page, forgotten after a month.
 import { sql } from 'kysely'
 import type { SelectQueryBuilder } from 'kysely'
+import type { Asker } from '../lib/asker.ts'
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { createSid } from '../lib/ids.ts'
@@ -41,6 +42,7 @@ export interface AlertLog {
     tenancy: Tenancy,
     owner: AlertOwner,
     query: AlertQuery,
+    asker?: Asker,
   ): Promise<{ readonly total: number; readonly rows: readonly AlertRow[] }>
 }
 
@@ -129,7 +131,7 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
       waiting.push(toRow(alert, clock.now()))
       timer ??= clock.after(soonMs, () => void flush())
     },
-    async page(tenancy, owner, query) {
+    async page(tenancy, owner, query, asker) {
       const matching = <O>(select: Selecting<O>): Selecting<O> =>
         within(filtered(select, query, clock.now()), tenancy, owner)
       const total = matching(db.selectFrom('alerts').select((eb) => eb.fn.countAll().as('total')))
@@ -138,9 +140,10 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
         .orderBy('alert_sid', 'desc')
         .limit(query.count)
         .offset((query.page - 1) * query.count)
+      const { slowReader } = database.readersFor(asker)
       const [counted, found] = await Promise.all([
-        run(database.slowReader, total.compile()),
-        run(database.slowReader, rows.compile()),
+        run(slowReader, total.compile()),
+        run(slowReader, rows.compile()),
       ])
       return { total: Number(counted[0]?.['total'] ?? 0), rows: found as unknown as AlertRow[] }
     },

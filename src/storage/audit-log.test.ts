@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createTestAsker } from '../../test/support/asker.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import type { Tenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
@@ -284,9 +285,9 @@ onEachStore(({ name: store, open }) => {
     })
 
     it('is read no further for somebody who goes away', async () => {
-      const client = new AbortController()
-      const verifying = test.storage.audit.verify(client.signal)
-      client.abort(new Error('the client went away'))
+      const client = createTestAsker()
+      const verifying = test.storage.audit.verify(client)
+      client.leave()
       await expect(verifying).rejects.toThrow('the client went away')
     })
   })

@@ -2,6 +2,7 @@
 // What the chain proves and what not: docs/decisions/0006-audit-log.md.
 import { hash as digest, timingSafeEqual } from 'node:crypto'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { Asker } from '../lib/asker.ts'
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { quote } from '../lib/quote.ts'
@@ -16,8 +17,8 @@ export interface AuditLog {
   /** Within the transaction of the changes. */
   append(session: Session, changes: readonly Change[], actor: Actor | undefined): Promise<void>
   /** Newest first, as far as the tenancy sees. */
-  page(tenancy: Tenancy, query: AuditQuery): Promise<AuditPage>
-  verify(signal?: AbortSignal): Promise<AuditVerdict>
+  page(tenancy: Tenancy, query: AuditQuery, asker?: Asker): Promise<AuditPage>
+  verify(asker?: Asker): Promise<AuditVerdict>
   /** Makes the head of a log that has none yet. */
   begin(session: Session): Promise<void>
 }
@@ -100,23 +101,24 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
       if (head.isSealed) known = { seq, hash, seal }
       await queries.moveHead.all(session, { id: headId, seq, hash, seal })
     },
-    async page(tenancy, query) {
+    async page(tenancy, query, asker) {
       const matching = <O>(select: Selecting<O>): Selecting<O> => filtered(within(select, tenancy), query)
       const total = matching(db.selectFrom('audit_log').select((eb) => eb.fn.countAll().as('total')))
       const rows = matching(db.selectFrom('audit_log').selectAll())
         .orderBy('seq', 'desc')
         .limit(query.count)
         .offset((query.page - 1) * query.count)
+      const { slowReader } = database.readersFor(asker)
       const run = (compiled: { readonly sql: string; readonly parameters: readonly unknown[] }) =>
-        database.slowReader.all(compiled.sql, compiled.parameters as readonly Parameter[])
+        slowReader.all(compiled.sql, compiled.parameters as readonly Parameter[])
       const [counted, found] = await Promise.all([run(total.compile()), run(rows.compile())])
       return { total: Number(counted[0]?.['total'] ?? 0), rows: found as unknown as AuditEntryRow[] }
     },
-    async verify(signal) {
-      const head = await readHead(database.reader)
+    async verify(asker) {
+      const { reader, slowReader } = database.readersFor(asker)
+      const head = await readHead(reader)
       return verifyChain(head, async (after, upTo) => {
-        signal?.throwIfAborted()
-        const rows = await queries.next.all(database.slowReader, { after, upTo })
+        const rows = await queries.next.all(slowReader, { after, upTo })
         return rows as unknown as AuditEntryRow[]
       })
     },

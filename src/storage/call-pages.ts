@@ -5,7 +5,7 @@ import { createCallCounts, isCounted } from './call-counts.ts'
 import type { CallPlace } from './call-counts.ts'
 import { matching, shapeOf, valuesOf } from './call-match.ts'
 import type { CallMatch } from './call-match.ts'
-import type { Database, Session } from './database.ts'
+import type { Readers, Session } from './database.ts'
 import { createPreparedCache, rowSlot, slot } from './prepared.ts'
 import type { RecentCallRow, Schema } from './tables.ts'
 
@@ -15,69 +15,58 @@ export interface RecentCallPage {
 }
 
 export interface CallPages {
-  read(match: CallMatch, window: CallWindow): Promise<RecentCallPage>
+  read(readers: Readers, match: CallMatch, window: CallWindow): Promise<RecentCallPage>
 }
 
 export interface CallWindow {
   readonly offset: number
   readonly limit: number
-  /** Whoever asks may go away: what has not begun by then is not read. */
-  readonly whenGone?: (() => AbortSignal) | undefined
 }
-
-/** Made only where it is used: a signal costs as much as a short read. */
-type SlowSession = () => Session
 
 // Passing by so many entries of an index takes less than handing the statement to another thread.
 const maxPassed = 1000
 
-export function createCallPages({
-  builder: db,
-  reader,
-  slowReader,
-}: Pick<Database, 'builder' | 'reader' | 'slowReader'>): CallPages {
+export function createCallPages(db: Kysely<Schema>): CallPages {
   const counts = createCallCounts(db)
   const queries = createQueries(db)
 
-  function total(match: CallMatch, slow: SlowSession): Promise<number> {
-    if (!isCounted(match)) return queries.count(slow(), match)
+  function total({ reader, slowReader }: Readers, match: CallMatch): Promise<number> {
+    if (!isCounted(match)) return queries.count(slowReader, match)
     // The hours at both ends are counted record by record.
     const isQuick = match.start === undefined && match.end === undefined
-    return counts.total(isQuick ? reader : slow(), match)
+    return counts.total(isQuick ? reader : slowReader, match)
   }
 
   async function placeOf(
+    { reader, slowReader }: Readers,
     match: CallMatch,
     offset: number,
-    slow: SlowSession,
   ): Promise<CallPlace | undefined> {
     const { end = Number.MAX_SAFE_INTEGER } = match
     const first = { upTo: end, skip: offset }
     if (offset <= maxPassed || !isCounted(match)) return first
     const isQuick = match.end === undefined
-    const newer = isQuick ? 0 : await counts.afterEnd(slow(), match)
+    const newer = isQuick ? 0 : await counts.afterEnd(slowReader, match)
     const place = await counts.place(reader, match, newer + offset)
     return place !== undefined && place.upTo > end ? first : place
   }
 
   async function rows(
+    readers: Readers,
     match: CallMatch,
     { offset, limit }: CallWindow,
-    slow: SlowSession,
   ): Promise<readonly RecentCallRow[]> {
-    const place = await placeOf(match, offset, slow)
+    const place = await placeOf(readers, match, offset)
     if (place === undefined) return []
     const { answered, direction } = match
     const isQuick =
       place.skip <= maxPassed && isCounted(match) && answered === undefined && direction === undefined
-    return queries.rows(isQuick ? reader : slow(), match, { ...place, limit })
+    return queries.rows(isQuick ? readers.reader : readers.slowReader, match, { ...place, limit })
   }
 
   return {
-    async read(match, window) {
-      const { whenGone } = window
-      const slow = (): Session => (whenGone === undefined ? slowReader : slowReader.until(whenGone()))
-      const [counted, found] = await Promise.all([total(match, slow), rows(match, window, slow)])
+    async read(readers, match, window) {
+      const [counted, found] = await Promise.all([total(readers, match), rows(readers, match, window)])
       return { total: counted, rows: found }
     },
   }

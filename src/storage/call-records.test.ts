@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestAsker } from '../../test/support/asker.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { createSid } from '../lib/ids.ts'
 import type { CallBatch } from './call-batch.ts'
@@ -79,19 +80,23 @@ onEachStore(({ open: openTestStorage }) => {
   })
 
   describe('somebody who has gone away', () => {
-    it('is read nothing that takes long, and told the reason', async () => {
-      const { recentCalls } = test.storage
-      const gone = new AbortController()
-      const read = () =>
-        recentCalls.page(
-          owner.asAccount,
-          owner.account_sid,
-          { page: 1, count: 1, trunk: 'user' },
-          () => gone.signal,
-        )
+    it('is read nothing more', async () => {
+      const { recentCalls, journal } = test.storage
+      const { asAccount, account_sid } = owner
+      const client = createTestAsker()
+      const query = { page: 1, count: 1, trunk: 'user' }
+      const read = () => recentCalls.page(asAccount, account_sid, query, client)
       expect((await read()).total).toBe(10)
-      gone.abort(new Error('gone'))
-      await expect(read()).rejects.toThrow('gone')
+      client.leave()
+      await expect(read()).rejects.toThrow('the client went away')
+      const others = [
+        recentCalls.pageOfProvider(owner.asProvider, owner.service_provider_sid, query, client),
+        recentCalls.find(asAccount, account_sid, sids[0]!, client),
+        recentCalls.bySipCallId(asAccount, { account_sid }, 'any', client),
+        journal.read(asAccount, account_sid, sids[0]!, client),
+      ]
+      for (const outcome of await Promise.allSettled(others))
+        expect(outcome).toMatchObject({ reason: { message: 'the client went away' } })
     })
   })
 

@@ -1,5 +1,6 @@
 // Reads what calls have left: pages of recent calls, single records, journals. Also removes what has grown old.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { Asker } from '../lib/asker.ts'
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { JournalEvent } from './call-batch.ts'
@@ -13,28 +14,37 @@ import { prepare, slot } from './prepared.ts'
 import type { RecentCallRow, Schema } from './tables.ts'
 
 export interface RecentCalls {
-  /** Rejects with the reason of the signal that `whenGone` makes when it aborts before a longer read has begun. */
-  page(
+  page(tenancy: Tenancy, account_sid: string, query: RecentCallQuery, asker?: Asker): Promise<RecentCallPage>
+  find(
     tenancy: Tenancy,
     account_sid: string,
-    query: RecentCallQuery,
-    whenGone?: () => AbortSignal,
-  ): Promise<RecentCallPage>
-  find(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<RecentCallRow | undefined>
+    call_sid: string,
+    asker?: Asker,
+  ): Promise<RecentCallRow | undefined>
   /** Of all accounts of a service provider. */
   pageOfProvider(
     tenancy: Tenancy,
     service_provider_sid: string,
     query: RecentCallQuery,
-    whenGone?: () => AbortSignal,
+    asker?: Asker,
   ): Promise<RecentCallPage>
   /** The legs that one SIP Call-ID was used for, oldest first. */
-  bySipCallId(tenancy: Tenancy, owner: CallOwner, sip_call_id: string): Promise<readonly RecentCallRow[]>
+  bySipCallId(
+    tenancy: Tenancy,
+    owner: CallOwner,
+    sip_call_id: string,
+    asker?: Asker,
+  ): Promise<readonly RecentCallRow[]>
 }
 
 export interface Journal {
   /** Undefined when there is no such call within the tenancy. */
-  read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<JournalEvent[] | undefined>
+  read(
+    tenancy: Tenancy,
+    account_sid: string,
+    call_sid: string,
+    asker?: Asker,
+  ): Promise<JournalEvent[] | undefined>
 }
 
 export interface CallRecords {
@@ -52,13 +62,13 @@ type Selecting<O> = SelectQueryBuilder<Schema, 'recent_calls', O>
 export function createCallRecords(database: Database, clock: Clock): CallRecords {
   const db = database.builder
   const queries = createQueries(db)
-  const pages = createCallPages(database)
+  const pages = createCallPages(db)
 
-  async function isVisible(tenancy: Tenancy, account_sid: string): Promise<boolean> {
+  async function isVisible(reader: Session, tenancy: Tenancy, account_sid: string): Promise<boolean> {
     if (tenancy.level === 'account') return tenancy.account_sid === account_sid
     if (tenancy.level !== 'service_provider') return true
     const { service_provider_sid } = tenancy
-    const rows = await queries.account.all(database.reader, { account_sid, service_provider_sid })
+    const rows = await queries.account.all(reader, { account_sid, service_provider_sid })
     return rows.length > 0
   }
 
@@ -66,40 +76,44 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
     tenancy: Tenancy,
     owner: CallOwner,
     query: RecentCallQuery,
-    whenGone?: () => AbortSignal,
+    asker: Asker | undefined,
   ): Promise<RecentCallPage> {
     const match = matchOf(tenancy, owner, query, clock.now())
     if (match === undefined) return { total: 0, rows: [] }
-    return pages.read(match, { offset: (query.page - 1) * query.count, limit: query.count, whenGone })
+    const window = { offset: (query.page - 1) * query.count, limit: query.count }
+    return pages.read(database.readersFor(asker), match, window)
   }
 
   return {
     recentCalls: {
-      page: (tenancy, account_sid, query, whenGone) => page(tenancy, { account_sid }, query, whenGone),
-      pageOfProvider: (tenancy, service_provider_sid, query, whenGone) =>
-        page(tenancy, { service_provider_sid }, query, whenGone),
-      async bySipCallId(tenancy, owner, sip_call_id) {
+      page: (tenancy, account_sid, query, asker) => page(tenancy, { account_sid }, query, asker),
+      pageOfProvider: (tenancy, service_provider_sid, query, asker) =>
+        page(tenancy, { service_provider_sid }, query, asker),
+      async bySipCallId(tenancy, owner, sip_call_id, asker) {
         const query = of(within(db.selectFrom('recent_calls').selectAll(), tenancy), owner)
           .where('sip_call_id', '=', sip_call_id)
           .orderBy('attempted_at')
           .limit(maxLegs)
           .compile()
-        const rows = await database.reader.all(query.sql, query.parameters as readonly Parameter[])
+        const { reader } = database.readersFor(asker)
+        const rows = await reader.all(query.sql, query.parameters as readonly Parameter[])
         return rows as unknown as RecentCallRow[]
       },
-      async find(tenancy, account_sid, call_sid) {
+      async find(tenancy, account_sid, call_sid, asker) {
         const query = within(db.selectFrom('recent_calls').selectAll(), tenancy)
           .where('account_sid', '=', account_sid)
           .where('call_sid', '=', call_sid)
           .compile()
-        const [row] = await database.reader.all(query.sql, query.parameters as readonly Parameter[])
+        const { reader } = database.readersFor(asker)
+        const [row] = await reader.all(query.sql, query.parameters as readonly Parameter[])
         return row as RecentCallRow | undefined
       },
     },
     journal: {
-      async read(tenancy, account_sid, call_sid) {
-        if (!(await isVisible(tenancy, account_sid))) return undefined
-        const rows = await queries.journal.all(database.reader, { account_sid, call_sid })
+      async read(tenancy, account_sid, call_sid, asker) {
+        const { reader } = database.readersFor(asker)
+        if (!(await isVisible(reader, tenancy, account_sid))) return undefined
+        const rows = await queries.journal.all(reader, { account_sid, call_sid })
         return rows.length === 0 ? undefined : rows.flatMap((row) => parseEvents(row['events']))
       },
     },

@@ -133,10 +133,10 @@ export function createStorage(options: StorageOptions): PlatformStorage {
       revisions.raise(undefined)
       await database.close()
     },
-    for(tenancy, by) {
+    for(tenancy, by, asker) {
       const { maker, database } = parts()
       return maker.bind(tenancy, {
-        reader: database.reader,
+        reader: database.readersFor(asker).reader,
         write: by === 'nobody' ? refuseChange : (work) => change(work, by),
       })
     },
@@ -160,7 +160,7 @@ export function createStorage(options: StorageOptions): PlatformStorage {
     },
     audit: {
       page: (...asked) => parts().audit.page(...asked),
-      verify: (signal) => parts().audit.verify(signal),
+      verify: (asker) => parts().audit.verify(asker),
     },
     calls: {
       write: (batch, urgency) => parts().calls.write(batch, urgency),

@@ -1,6 +1,7 @@
 // What storage needs of a database: sessions that run statements, and transactions. sqlite.ts and postgres.ts each make
 // one; nothing else in this folder knows which database it is.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { Asker } from '../lib/asker.ts'
 import type { Schema } from './tables.ts'
 
 export type Parameter = string | number | null
@@ -12,18 +13,21 @@ export interface Session {
   all(sql: string, parameters: readonly Parameter[]): Promise<Cells[]>
 }
 
-export interface SlowReader extends Session {
-  /** The same, for somebody who may go away: what has not begun by then is not run, and rejects with the reason. */
-  until(signal: AbortSignal): Session
-}
-
-export interface Database {
-  /** Compiles queries; never runs them. */
-  readonly builder: Kysely<Schema>
+export interface Readers {
   /** Sees what is committed; waits for no writer. */
   readonly reader: Session
   /** As `reader`, but off the main thread, for statements that may read many rows. */
-  readonly slowReader: SlowReader
+  readonly slowReader: Session
+}
+
+export interface Database extends Readers {
+  /** Compiles queries; never runs them. */
+  readonly builder: Kysely<Schema>
+  /**
+   * For somebody who may go away: from then on no statement is begun, and those that wait reject with `goneError`. One
+   * that is running is ended where the database can do that.
+   */
+  readersFor(asker: Asker | undefined): Readers
   /**
    * One transaction at a time, over all processes that share the database, so that what `work` reads stays true until
    * it is committed. Resolves when it is committed. It survives the process from then on.

@@ -1,9 +1,14 @@
 // Connections to PostgreSQL: bounded in number and in time, and what their failures mean.
 import { DatabaseError, Pool, types } from 'pg'
 import type { PoolClient, PoolConfig } from 'pg'
+import { demandPresence, goneError } from '../lib/asker.ts'
+import type { Asker } from '../lib/asker.ts'
+import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { BrokenRule, Cells, Parameter } from './database.ts'
+import { watchStatement } from './postgres-cancel.ts'
+import type { StatementWatch } from './postgres-cancel.ts'
 
 // A connection costs the server a process. Reads take milliseconds, so ten serve thousands of requests a second.
 const maxConnections = 10
@@ -21,14 +26,24 @@ const answerTimeoutMs = 40_000
 
 export interface PostgresPool {
   readonly pool: Pool
-  /** A query that still waits for a connection when `signal` aborts is not run, and rejects with the reason. */
-  query(sql: string, parameters: readonly Parameter[], signal?: AbortSignal): Promise<Cells[]>
+  /** Rejects with `goneError` once whoever asks has gone: the query is then not begun, or ended at the server. */
+  query(sql: string, parameters: readonly Parameter[], asker?: Asker): Promise<Cells[]>
   /** A connection for one transaction, to be released by the caller. Failures are translated. */
   connect(): Promise<PoolClient>
   end(): Promise<void>
 }
 
-export function openPool(url: string, name: string, log: Logger, max = maxConnections): PostgresPool {
+export interface PoolOptions {
+  readonly url: string
+  /** As the server lists its connections. */
+  readonly name: string
+  /** Connections at most. */
+  readonly max?: number
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export function openPool({ url, name, max = maxConnections, clock, log }: PoolOptions): PostgresPool {
   const config: PoolConfig = {
     connectionString: url,
     application_name: name,
@@ -63,24 +78,34 @@ export function openPool(url: string, name: string, log: Logger, max = maxConnec
   return {
     pool,
     connect,
-    async query(sql, parameters, signal) {
-      signal?.throwIfAborted()
+    async query(sql, parameters, asker) {
+      demandPresence(asker)
       const client = await connect()
-      if (signal?.aborted === true) {
+      if (asker?.isGone === true) {
         client.release()
-        throw signal.reason
+        throw goneError()
       }
+      const watch = asker === undefined ? undefined : watchStatement(client, asker, clock)
       try {
         const rows = await runOn(client, sql, parameters)
-        client.release()
+        giveBack(client, watch)
         return rows
       } catch (error) {
-        client.release(isConnectionBroken(error))
+        giveBack(client, watch, error)
+        demandPresence(asker)
         throw translated(error)
       }
     },
     end: () => pool.end(),
   }
+}
+
+/** `failure` is what the last statement on the connection threw. */
+function giveBack(client: PoolClient, watch: StatementWatch | undefined, failure?: unknown): void {
+  const calledOff = watch?.end()
+  if (calledOff === undefined) return client.release(failure !== undefined && isConnectionBroken(failure))
+  const isBroken = failure !== undefined && !isCancelled(failure) && isConnectionBroken(failure)
+  void calledOff.then((isOver) => client.release(isBroken || !isOver))
 }
 
 /** Throws what the driver throws. */
@@ -131,6 +156,11 @@ function isUnavailable(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return true
   const { code = '' } = error
   return unavailableClasses.has(code.slice(0, 2)) || unavailableCodes.has(code)
+}
+
+/** Ended on request; or by the server's time limit, which nobody can tell from it. */
+function isCancelled(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '57014'
 }
 
 /** Whether the connection must not be used again. */

@@ -3,11 +3,12 @@
 import { Kysely, PostgresAdapter, PostgresDialect } from 'kysely'
 import type { Dialect, PostgresPool as KyselyPool } from 'kysely'
 import type { PoolClient } from 'pg'
+import type { Asker } from '../lib/asker.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Cells, Database, Parameter, Session } from './database.ts'
+import type { Cells, Database, Parameter, Readers, Session } from './database.ts'
 import { brokenRule, isConnectionBroken, isRetryable, openPool, runOn, translated } from './postgres-pool.ts'
 import type { PostgresPool } from './postgres-pool.ts'
 import { StorageStartError } from './startup-error.ts'
@@ -34,8 +35,8 @@ const lockNumbers = { migration: 1, writes: 2 }
 const maxAttempts = 5
 
 export async function openPostgres({ url, clock, log, migrate }: PostgresOptions): Promise<Database> {
-  const main = openPool(url, 'switchhook', log)
-  const slow = openPool(url, 'switchhook reads', log, maxSlowReads)
+  const main = openPool({ url, name: 'switchhook', clock, log })
+  const slow = openPool({ url, name: 'switchhook reads', max: maxSlowReads, clock, log })
   const queue = createWriteQueue()
   const builder = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: main.pool }) })
   const close = async (): Promise<void> => {
@@ -49,13 +50,15 @@ export async function openPostgres({ url, clock, log, migrate }: PostgresOptions
     throw startError(error)
   }
 
+  const readersFor = (asker: Asker | undefined): Readers => ({
+    reader: { all: (sql, parameters) => main.query(sql, parameters, asker) },
+    slowReader: { all: (sql, parameters) => slow.query(sql, parameters, asker) },
+  })
+
   return {
     builder,
-    reader: { all: (sql, parameters) => main.query(sql, parameters) },
-    slowReader: {
-      all: (sql, parameters) => slow.query(sql, parameters),
-      until: (signal) => ({ all: (sql, parameters) => slow.query(sql, parameters, signal) }),
-    },
+    ...readersFor(undefined),
+    readersFor,
     // Waiting for the lock here and not at the server leaves the other connections to the readers.
     commit: (work) =>
       queue.run(() =>

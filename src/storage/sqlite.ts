@@ -3,10 +3,12 @@
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { Kysely, SqliteDialect } from 'kysely'
+import { demandPresence } from '../lib/asker.ts'
+import type { Asker } from '../lib/asker.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { createCheckpoints } from './checkpoints.ts'
-import type { Database, Session } from './database.ts'
+import type { Cells, Database, Readers, Session } from './database.ts'
 import { createGroupSync } from './group-sync.ts'
 import { takeProcessLock } from './process-lock.ts'
 import { brokenRule, openConnection } from './sqlite-connection.ts'
@@ -74,11 +76,18 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
     },
   })
 
-  const slowReaderUntil = (signal: AbortSignal | undefined): Session => ({
-    all: async (sql, parameters) =>
-      (await readThread.run({ kind: 'read', sql, parameters }, signal)) as Awaited<
-        ReturnType<Session['all']>
-      >,
+  const readersFor = (asker: Asker | undefined): Readers => ({
+    reader: {
+      all: (sql, parameters) =>
+        attempt(() => {
+          demandPresence(asker)
+          return reader.all(sql, parameters)
+        }),
+    },
+    // What the thread has begun it finishes: node:sqlite cannot interrupt a statement.
+    slowReader: {
+      all: (sql, parameters) => readThread.run({ kind: 'read', sql, parameters }, asker) as Promise<Cells[]>,
+    },
   })
 
   async function commit<R>(work: (session: Session) => Promise<R>): Promise<R> {
@@ -89,10 +98,8 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
 
   return {
     builder,
-    reader: {
-      all: (sql, parameters) => attempt(() => reader.all(sql, parameters)),
-    },
-    slowReader: { ...slowReaderUntil(undefined), until: slowReaderUntil },
+    ...readersFor(undefined),
+    readersFor,
     commit,
     // There is one writer: beside each other means one after the other.
     commitBeside: commit,

@@ -1,5 +1,6 @@
 // The public face of storage: repositories bound to a tenancy, transactions, and the stores of the call engine.
 // `createStorage` in create-storage.ts makes one.
+import type { Asker } from '../lib/asker.ts'
 import type { Principal, Tenancy } from '../lib/caller.ts'
 import type { Tables } from './tables.ts'
 
@@ -61,7 +62,8 @@ export interface Storage {
   readonly name: string
   start(): Promise<void>
   stop(): Promise<void>
-  for(tenancy: Tenancy, maker?: Maker): Repositories
+  /** Once `asker` has gone, what is read through them rejects with `goneError`; changes are carried through. */
+  for(tenancy: Tenancy, maker?: Maker, asker?: Asker): Repositories
   /** One transaction; resolves when it is durable. `work` awaits nothing but these repositories. */
   transaction<R>(
     tenancy: Tenancy,

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createTestAsker } from '../../test/support/asker.ts'
 import { silentLogger } from '../lib/log.ts'
 import { openConnection } from './sqlite-connection.ts'
 import type { ThreadJob } from './sqlite-thread.ts'
@@ -43,16 +44,16 @@ describe('a database thread', () => {
   })
 
   it('does not run what was called off while it waited', async () => {
-    const gone = new AbortController()
+    const asker = createTestAsker()
     const running = [client.run(counted), client.run(counted)]
-    const calledOff = Array.from({ length: 5 }, () => client.run(counted, gone.signal))
+    const calledOff = Array.from({ length: 5 }, () => client.run(counted, asker))
     const kept = client.run(counted)
-    gone.abort(new Error('gone'))
+    asker.leave()
     const outcomes = await Promise.allSettled(calledOff)
     for (const outcome of outcomes)
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'gone' } })
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'the client went away' } })
     await Promise.all([...running, kept])
-    await expect(client.run(counted, gone.signal)).rejects.toThrow('gone')
+    await expect(client.run(counted, asker)).rejects.toThrow('the client went away')
     expect(await runs()).toEqual([{ user_version: 3 }])
   })
 

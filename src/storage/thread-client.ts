@@ -1,11 +1,13 @@
 // The main thread's end of a database thread: started at its first job, jobs answered in order.
 import { Worker } from 'node:worker_threads'
+import { demandPresence, goneError } from '../lib/asker.ts'
+import type { Asker } from '../lib/asker.ts'
 import type { Logger } from '../lib/log.ts'
 import type { ThreadJob, ThreadReply, ThreadRequest, ThreadRole } from './sqlite-thread.ts'
 
 export interface ThreadClient {
-  /** A job that has not begun when `signal` aborts is not run, and rejects with the reason. */
-  run(job: ThreadJob, signal?: AbortSignal): Promise<unknown>
+  /** A job that has not begun when whoever asks has gone is not run, and rejects with `goneError`. */
+  run(job: ThreadJob, asker?: Asker): Promise<unknown>
   /** Ends the thread after the jobs it has. */
   close(): Promise<void>
 }
@@ -14,6 +16,9 @@ interface Job {
   readonly job: ThreadJob
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
+  readonly asker: Asker | undefined
+  /** When whoever asks goes before the job is sent. */
+  readonly callOff: () => void
 }
 
 // A thread that answers slower than this is asked no more: the caller is told instead of the memory filling up.
@@ -63,6 +68,7 @@ export function createThreadClient(path: string, role: ThreadRole, log: Logger):
     for (const next of queue) {
       if (sent.size >= maxSent) return
       queue.delete(next)
+      next.asker?.offGone(next.callOff)
       const request: ThreadRequest = { id: ++lastId, job: next.job }
       const thread = started()
       thread.ref()
@@ -72,17 +78,18 @@ export function createThreadClient(path: string, role: ThreadRole, log: Logger):
   }
 
   return {
-    run(job, signal) {
+    run(job, asker) {
       if (closed) return Promise.reject(new Error('storage is stopped'))
       if (queue.size + sent.size >= maxWaiting)
         return Promise.reject(new Error('database thread has too many jobs'))
       return new Promise((resolve, reject) => {
-        signal?.throwIfAborted()
-        const asked: Job = { job, resolve, reject }
+        demandPresence(asker)
+        const callOff = (): void => {
+          if (queue.delete(asked)) reject(goneError())
+        }
+        const asked: Job = { job, resolve, reject, asker, callOff }
         queue.add(asked)
-        signal?.addEventListener('abort', () => queue.delete(asked) && reject(signal.reason as Error), {
-          once: true,
-        })
+        asker?.onGone(callOff)
         send()
       })
     },

@@ -61,6 +61,8 @@ export interface TestTenant {
 }
 
 export interface TestApi extends Pick<StorePlace, 'contents'> {
+  /** Undefined on the embedded database. */
+  readonly databaseUrl: string | undefined
   readonly http: HttpServer
   readonly dataDir: string
   readonly storage: PlatformStorage
@@ -113,10 +115,12 @@ export interface TestApiOptions {
   /** Applications publish nothing when left out. */
   readonly appEnv?: AppEnv
   readonly realms?: RealmRecords
+  /** Makes of the storage what the API is given, where a test looks on or holds something back. */
+  readonly wrapStorage?: (storage: PlatformStorage) => PlatformStorage
 }
 
 export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const { clock = systemClock, log = silentLogger } = options
+  const { clock = systemClock, log = silentLogger, wrapStorage = (storage) => storage } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-api-'))
   const place = await storePlaces[inject('store')](dataDir)
   const storage = createStorage({ dataDir, databaseUrl: place.url, clock, log })
@@ -132,7 +136,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     createHttp({
       bind: '127.0.0.1',
       port: 0,
-      storage,
+      storage: wrapStorage(storage),
       calls: live.engine,
       bindings: live.bindings,
       speech,
@@ -162,6 +166,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     http,
     dataDir,
     contents: () => place.contents(),
+    databaseUrl: place.url,
     storage,
     clock,
     ...tenants,

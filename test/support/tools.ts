@@ -40,6 +40,11 @@ export const tools = {
     packages: ['tcpdump'],
     suites: ['api (captures of calls, read by tcpdump)'],
   },
+  openssl: {
+    command: 'openssl',
+    packages: ['openssl'],
+    suites: ['storage/postgres-cancel (over TLS)'],
+  },
   postgres: {
     command: 'initdb',
     packages: ['postgresql'],

@@ -1,31 +1,26 @@
 // In whose name a request changes rows. Every change of a handler goes through what is made here, so that none reaches
 // the audit log without its maker.
 import type { HttpRequest } from '../../http/route.ts'
-import type { Actor, Maker } from '../../storage/storage.ts'
+import type { Actor } from '../../storage/storage.ts'
 import type { Services } from './context.ts'
-
-/** The services of one request that changes something. */
-export function servicesActingFor(request: HttpRequest, services: Services): Services {
-  return madeBy(actorOf(request), services)
-}
+import { RequestStorage } from './request-storage.ts'
+import type { ApiRoute } from './route.ts'
 
 export function actorOf({ caller, requestId: request_id, address }: HttpRequest): Actor {
   return { principal: caller?.principal, request_id, address }
 }
 
-/** The services of the requests that only read; a GET that changes something says so with `isChanging`. */
-export function servicesForReading(services: Services): Services {
-  return madeBy('nobody', services)
-}
-
-function madeBy(maker: Maker, services: Services): Services {
-  const { storage } = services
-  return {
-    ...services,
-    storage: {
-      ...storage,
-      for: (tenancy) => storage.for(tenancy, maker),
-      transaction: (tenancy, work) => storage.transaction(tenancy, work, maker),
-    },
-  }
+/**
+ * The services of one request. Whoever only reads changes nothing; a GET that changes something says so with `isChanging`.
+ * The other methods are carried through once the request is there: half of a change is none, and nobody could tell
+ * whether it was made.
+ */
+export function servicesFor(
+  request: HttpRequest,
+  { method, isChanging = false }: Pick<ApiRoute, 'method' | 'isChanging'>,
+  services: Services,
+): Services {
+  const maker = method !== 'GET' || isChanging ? actorOf(request) : 'nobody'
+  const asker = method === 'GET' ? request.asker : undefined
+  return { ...services, storage: new RequestStorage({ storage: services.storage, maker, asker }) }
 }

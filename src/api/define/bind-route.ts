@@ -2,14 +2,12 @@
 // and hands its handler the rows that the caller may see.
 import type { HttpRequest, HttpRoute } from '../../http/route.ts'
 import type { Caller } from '../../lib/caller.ts'
-import type { Tenancy } from '../../lib/caller.ts'
-import { servicesActingFor, servicesForReading } from './acting.ts'
+import { servicesFor } from './acting.ts'
 import type { Services } from './context.ts'
 import { createOnce, requestKeyOf } from './idempotency.ts'
 import type { InFlight } from './idempotency.ts'
 import type { ApiRequest, ApiRoute, BodyDeclaration } from './route.ts'
 import { rowOf } from './rows.ts'
-import type { Repositories } from './rows.ts'
 import type { createShapeCompiler, Shape } from './shape.ts'
 import { findTenant } from './tenant.ts'
 
@@ -19,12 +17,9 @@ export function createRouteBinder(
   services: Services,
   compile: ReturnType<typeof createShapeCompiler>,
 ): RouteBinder {
-  const reading = servicesForReading(services)
-  const rowsOfReader = createRowsCache(reading)
   const inFlight: InFlight = new Map()
   return (route) => {
     const { query, body, reply } = route
-    const isChanging = route.method !== 'GET' || route.isChanging === true
     const queryShape = query === undefined ? takesNothing : compile(query, 'query')
     const bodyShape = body === undefined ? takesNothing : bodyOf(body, compile)
     const tenantsOf = tenantFinderOf(route.path)
@@ -37,12 +32,12 @@ export function createRouteBinder(
         body: bodyShape(request.body),
         rawBody: request.body,
         address: request.address,
-        whenGone: request.whenGone,
+        whenGone: () => request.asker.signal(),
         headers: request.headers,
         head: request.head,
       })
-    const answer = async (request: HttpRequest, given: Services, rowsOf: RowsOf): Promise<unknown> => {
-      const context = contextOf(request, given, rowsOf)
+    const answer = async (request: HttpRequest, given: Services): Promise<unknown> => {
+      const context = contextOf(request, given)
       return handle(request, context, tenantsOf === undefined ? noTenants : await tenantsOf(request, context))
     }
     const once = createOnce(route, services, inFlight)
@@ -58,10 +53,8 @@ export function createRouteBinder(
       ...(route.asRefusal === undefined ? {} : { asRefusal: route.asRefusal }),
       async handle(request) {
         const key = requestKeyOf(request, route)
-        if (key !== undefined) return once.run(request, key, (unit) => answer(request, unit, freshRows))
-        return isChanging
-          ? answer(request, servicesActingFor(request, services), freshRows)
-          : answer(request, reading, rowsOfReader)
+        if (key !== undefined) return once.run(request, key, (unit) => answer(request, unit))
+        return answer(request, servicesFor(request, route, services))
       },
     }
   }
@@ -89,15 +82,10 @@ function tenantFinderOf(
   return undefined
 }
 
-type RowsOf = (tenancy: Tenancy, storage: Services['storage']) => Repositories
-
-/** Of one request, in its name. */
-const freshRows: RowsOf = (tenancy, storage) => storage.for(tenancy)
-
-function contextOf(request: HttpRequest, services: Services, rowsOf: RowsOf): Context {
+function contextOf(request: HttpRequest, services: Services): Context {
   // Public routes have no caller; their handlers are typed not to look for one, nor for rows.
   const caller = request.caller ?? nobody
-  return { caller, rows: rowsOf(caller.tenancy, services.storage), services }
+  return { caller, rows: services.storage.for(caller.tenancy), services }
 }
 
 // Sees no row: no account or provider has an empty id.
@@ -105,19 +93,6 @@ const nobody: Caller = {
   tenancy: { level: 'account', account_sid: '', service_provider_sid: '' },
   principal: { kind: 'api_key', api_key_sid: '' },
   isViewOnly: true,
-}
-
-/** Callers are remembered by authentication, so their tenancy is the same object from request to request. */
-function createRowsCache({ storage }: Services): RowsOf {
-  const cache = new WeakMap<Tenancy, Repositories>()
-  return (tenancy) => {
-    let rows = cache.get(tenancy)
-    if (rows === undefined) {
-      rows = storage.for(tenancy)
-      cache.set(tenancy, rows)
-    }
-    return rows
-  }
 }
 
 const nothing = Object.freeze({})

@@ -2,6 +2,7 @@
 import type { Buckets } from '../../buckets/create-buckets.ts'
 import type { Calls } from '../../calls/calls.ts'
 import type { Tokens } from '../../http/tokens.ts'
+import type { Asker } from '../../lib/asker.ts'
 import type { Caller } from '../../lib/caller.ts'
 import type { Tenancy } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -47,7 +48,12 @@ export interface ApiStorage extends Pick<Storage, 'for' | 'transaction'> {
   readonly recentCalls: RecentCalls
   readonly alerts: AlertLog
   readonly journal: {
-    read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<readonly StoredEvent[] | undefined>
+    read(
+      tenancy: Tenancy,
+      account_sid: string,
+      call_sid: string,
+      asker?: Asker,
+    ): Promise<readonly StoredEvent[] | undefined>
   }
   readonly audit: Pick<AuditLog, 'page' | 'verify'>
   readonly idempotency: IdempotencyStore

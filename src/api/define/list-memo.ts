@@ -1,6 +1,7 @@
 // Short lists as they were answered, until any row changes: portals and scripts ask for the same ones again and again,
 // and making one anew costs ten times what sending it does.
 import type { Clock } from '../../lib/clock.ts'
+import { isGoneError } from '../../lib/asker.ts'
 import { createMemo } from '../../lib/memo.ts'
 import type { ApiStorage } from './context.ts'
 import type { ListAnswer } from './list-text.ts'
@@ -21,13 +22,21 @@ export function createListMemo(storage: Pick<ApiStorage, 'revision' | 'isShared'
     capacity: capacityBytes,
     sizeOf: ({ length }) => length,
   })
-  return async (key, read) => {
+  return async function answer(key, read): Promise<ListAnswer> {
+    let isReading = false
     let own: ListAnswer | undefined
-    const text = await memo(key, async () => {
-      own = await read()
-      // A stream is for one reader: neither kept, nor shared with others who ask at the same time.
-      return Buffer.isBuffer(own) ? own : undefined
-    })
-    return text ?? own ?? read()
+    try {
+      const text = await memo(key, async () => {
+        isReading = true
+        own = await read()
+        // A stream is for one reader: neither kept, nor shared with others who ask at the same time.
+        return Buffer.isBuffer(own) ? own : undefined
+      })
+      return text ?? own ?? read()
+    } catch (error) {
+      // Whoever was reading for all who asked has gone: the next of them reads.
+      if (isReading || !isGoneError(error)) throw error
+      return answer(key, read)
+    }
   }
 }

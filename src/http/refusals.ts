@@ -1,0 +1,78 @@
+// How the HTTP server answers what failed, and what it notes where nobody is left to be answered.
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isGoneError } from '../lib/asker.ts'
+import { AppError } from '../lib/errors.ts'
+import { createSid } from '../lib/ids.ts'
+import type { Logger } from '../lib/log.ts'
+import { isClientGone } from './client-gone.ts'
+import { toErrorReply } from './error-reply.ts'
+import { jsonType, responseHeaders } from './response-headers.ts'
+
+export type Refusal = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply
+
+export function createRefusal(log: Logger): Refusal {
+  return (error, request, reply) => {
+    if (isGivenUp(error, reply)) {
+      logGone(log, reply, 'given up')
+      return reply.hijack()
+    }
+    const { status, headers, body } = toErrorReply(error, request.id, log)
+    return (
+      reply
+        .code(status)
+        .headers(headers)
+        .header('x-request-id', request.id)
+        .type(jsonType)
+        // Not through the route's schema, which describes what it answers when all is well.
+        .serializer(JSON.stringify)
+        .send(body)
+    )
+  }
+}
+
+function isGivenUp(error: unknown, { raw }: FastifyReply): boolean {
+  return isGoneError(error) && isClientGone(raw)
+}
+
+// As other servers write it into their logs; no client ever sees it.
+const clientClosedRequest = 499
+
+export function logGone(log: Logger, { request, elapsedTime }: FastifyReply, outcome: string): void {
+  const { method, routeOptions } = request
+  const fields = { request_id: request.id, method, path: routeOptions.url, duration_ms: elapsedTime }
+  log.debug({ ...fields, status: clientClosedRequest, outcome }, 'client went away')
+}
+
+/** What a known caller did wrong is told in the route's own way; before that, all routes speak alike. */
+export function createRouteRefusal(asRefusal: (error: AppError) => AppError, log: Logger) {
+  const refuse = createRefusal(log)
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const isTheirs = error instanceof AppError && request.caller !== undefined
+    void refuse(isTheirs ? asRefusal(error) : error, request, reply)
+  }
+}
+
+const unparsable: Readonly<Record<string, { readonly status: number; readonly msg: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, msg: 'the request line and headers are longer than 16 KiB' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, msg: 'the request did not arrive in time' },
+}
+
+/** What the parser refuses never becomes a request: the answer is written by hand. */
+export function refuseUnparsable(error: { readonly code: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const { status, msg } = unparsable[error.code] ?? { status: 400, msg: 'the request is not valid HTTP' }
+  const request_id = createSid()
+  const body = JSON.stringify({ msg, code: 'bad_request', request_id })
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    ...Object.entries(responseHeaders).map(([name, value]) => `${name}: ${value}`),
+    `x-request-id: ${request_id}`,
+    `content-type: ${jsonType}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroySoon()
+}

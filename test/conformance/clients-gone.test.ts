@@ -1,0 +1,172 @@
+// Every GET, its client leaving at every read it makes: from then on nothing is read for it. Over real sockets, with the
+// real storage behind a gate that holds one read back until the client has gone.
+import { request as httpRequest } from 'node:http'
+import type { ClientRequest } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { apiRoutes } from '../../src/api/index.ts'
+import type { Asker } from '../../src/lib/asker.ts'
+import { systemTenancy } from '../../src/lib/caller.ts'
+import { createSid } from '../../src/lib/ids.ts'
+import { createLogger } from '../../src/lib/log.ts'
+import type { PlatformStorage } from '../../src/storage/create-storage.ts'
+import { createLazyRepositories } from '../../src/storage/lazy-repositories.ts'
+import { Inbox } from '../support/wait.ts'
+import { openWorld, seedEverything } from './api/world.ts'
+import type { World } from './api/world.ts'
+
+interface LogLine {
+  readonly level: number
+  readonly msg: string
+  readonly status?: number
+  readonly outcome?: string
+}
+
+const warnLevel = 40
+
+/** What the reads of one request did. */
+class Gate {
+  readonly #holdAt: number
+  readonly #held = Promise.withResolvers<'held'>()
+  reads = 0
+  /** Made for a client that had gone. */
+  readonly late: string[] = []
+  /** Made by a handler for nobody in particular. */
+  readonly unasked: string[] = []
+
+  constructor(holdAt: number) {
+    this.#holdAt = holdAt
+  }
+
+  /** Resolves when a read is being held. */
+  get held(): Promise<'held'> {
+    return this.#held.promise
+  }
+
+  async pass<R>(name: string, asker: Asker | undefined, read: () => Promise<R>): Promise<R> {
+    if (asker === undefined) {
+      this.unasked.push(name)
+      return read()
+    }
+    if (++this.reads === this.#holdAt) {
+      this.#held.resolve('held')
+      await new Promise<void>((resolve) => asker.onGone(resolve))
+    }
+    const { isGone } = asker
+    const result = await read()
+    if (isGone) this.late.push(name)
+    return result
+  }
+}
+
+let gate = new Gate(Number.POSITIVE_INFINITY)
+
+const reading = new Set([
+  'find',
+  'findMany',
+  'list',
+  'count',
+  'page',
+  'pageOfProvider',
+  'bySipCallId',
+  'read',
+  'verify',
+])
+
+type Method = (...given: unknown[]) => Promise<unknown>
+
+/** `target` with its reads behind the gate; `askerOf` finds who asks among what they are given. */
+function gated<T extends object>(
+  target: T,
+  name: string,
+  askerOf: (given: unknown[]) => Asker | undefined,
+): T {
+  return new Proxy(target, {
+    get(_target, member) {
+      const value: unknown = Reflect.get(target, member, target)
+      if (typeof value !== 'function') return value
+      const method = value.bind(target) as Method
+      if (!reading.has(String(member))) return method
+      return (...given: unknown[]) =>
+        gate.pass(`${name}.${String(member)}`, askerOf(given), () => method(...given))
+    },
+  })
+}
+
+function isAsker(value: unknown): value is Asker {
+  return typeof value === 'object' && value !== null && 'isGone' in value
+}
+
+function gatedStorage(storage: PlatformStorage): PlatformStorage {
+  const byArgument = <T extends object>(part: T, name: string): T =>
+    gated(part, name, (given) => given.find(isAsker))
+  return {
+    ...storage,
+    for(tenancy, maker, asker) {
+      const rows = storage.for(tenancy, maker, asker)
+      // Authentication reads in nobody's name, and for all who bring the same token.
+      if (maker === undefined) return rows
+      return createLazyRepositories((table) => gated(rows[table], table, () => asker))
+    },
+    recentCalls: byArgument(storage.recentCalls, 'recentCalls'),
+    journal: byArgument(storage.journal, 'journal'),
+    alerts: byArgument(storage.alerts, 'alerts'),
+    audit: byArgument(storage.audit, 'audit'),
+  }
+}
+
+const lines = new Inbox<LogLine>()
+let world: World
+let admin: string
+beforeAll(async () => {
+  const log = createLogger('debug', { write: (line) => lines.push(JSON.parse(line) as LogLine) })
+  world = await openWorld({ log, wrapStorage: gatedStorage })
+  await seedEverything(world)
+  // Who is a user may also ask for /Users/me.
+  admin = world.callers.find(({ level, isUser }) => level === 'admin' && isUser)?.authorization ?? ''
+})
+afterAll(() => world.close())
+
+function ask(path: string): { request: ClientRequest; answered: Promise<'answered'> } {
+  const answered = Promise.withResolvers<'answered'>()
+  const { port } = world.api.http.address
+  const headers = { authorization: admin }
+  const request = httpRequest(
+    { host: '127.0.0.1', port, path: `/v1${path}`, headers, agent: false },
+    (response) => {
+      response.resume().on('end', () => answered.resolve('answered'))
+    },
+  )
+  request.on('error', () => undefined).end()
+  return { request, answered: answered.promise }
+}
+
+const gets = apiRoutes.filter(({ method }) => method === 'GET')
+// What they answer is no row.
+const readNothing = ['/AppEnv', '/PredefinedCarriers', '/TtsCache']
+
+describe('GET', () => {
+  // Any change: what is remembered of a list is forgotten then.
+  beforeEach(async () => {
+    await world.api.storage.for(systemTenancy).settings.insert({ name: createSid(), value: '' })
+  })
+
+  it.each(gets.map((route) => [route.path, route] as const))('%s', async (_path, route) => {
+    const path =
+      (await world.input.path(route, world.api.own)) + (await world.input.query(route, world.api.own))
+    for (let holdAt = 1; ; holdAt++) {
+      gate = new Gate(holdAt)
+      const from = lines.items.length
+      const { request, answered } = ask(path)
+      if ((await Promise.race([gate.held, answered])) === 'answered') break
+      request.destroy()
+      const line = await lines.next('the end of the request', ({ msg }) => msg === 'client went away', {
+        from,
+      })
+      expect(line).toMatchObject({ status: 499, outcome: 'given up' })
+      expect(gate.late).toEqual([])
+      expect(lines.items.slice(from).filter(({ level }) => level >= warnLevel)).toEqual([])
+    }
+    expect(gate.unasked).toEqual([])
+    expect(gate.reads === 0, `${gate.reads} reads`).toBe(readNothing.includes(route.path))
+  })
+})
