@@ -24,6 +24,17 @@ describe('a parameter that is left empty', () => {
     expect([answer.status, answer.body]).toEqual([200, (await get(ofAccount(path))).body])
   })
 
+  it('is refused where something is removed: left out, it would mean everything', async () => {
+    const limit = { category: 'device', quantity: 3 }
+    await api.post(ofAccount('Limits'), api.adminKey, limit)
+    const answer = await api.delete(ofAccount('Limits?category='), api.adminKey)
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      expect.objectContaining({ msg: expect.stringContaining('category must be one of') }),
+    ])
+    expect((await get(ofAccount('Limits'))).body).toEqual([expect.objectContaining(limit)])
+  })
+
   it('is missing where it is required', async () => {
     for (const [path, name] of [
       ['/SipGateways?voip_carrier_sid=', 'voip_carrier_sid'],

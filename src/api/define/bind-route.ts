@@ -20,7 +20,7 @@ export function createRouteBinder(
   const inFlight: InFlight = new Map()
   return (route) => {
     const { query, body, reply } = route
-    const queryShape = query === undefined ? takesNothing : compile(query, 'query')
+    const queryShape = query === undefined ? takesNothing : queryOf(route, compile(query, 'query'))
     const bodyShape = body === undefined ? takesNothing : bodyOf(body, compile)
     const tenantsOf = tenantFinderOf(route.path)
     const handle = (request: HttpRequest, context: Context, tenants: Tenants): Promise<unknown> =>
@@ -97,6 +97,18 @@ const nobody: Caller = {
 
 const nothing = Object.freeze({})
 const takesNothing: Shape = () => nothing
+
+/**
+ * A form sends the parameters that it leaves empty too: of what is asked for, they say nothing. Where something is removed,
+ * nothing said would mean all of it, so there an empty one is what it is.
+ */
+function queryOf({ method }: ApiRoute, shape: Shape): Shape {
+  if (method !== 'GET') return shape
+  return (input) => {
+    const given = Object.entries((input ?? {}) as Readonly<Record<string, unknown>>)
+    return shape(Object.fromEntries(given.filter(([, value]) => value !== '')))
+  }
+}
 
 function bodyOf(
   { fields, mode, only }: BodyDeclaration,

@@ -60,7 +60,7 @@ function take(
 ): Readonly<Record<string, unknown>> {
   const values: Record<string, unknown> = {}
   for (const { name, facts, prepare } of inputs) {
-    const raw = isUnset(given[name], mode) ? undefined : given[name]
+    const raw = given[name]
     const value = raw === undefined || raw === null || prepare === undefined ? raw : prepare(raw)
     const isMissing = value === undefined || (value === null && facts.fallback !== undefined)
     if (!isMissing) values[name] = value
@@ -69,11 +69,6 @@ function take(
   }
   if (!validate(values)) throw new AppError('bad_request', describeFault(validate.errors?.[0]))
   return values
-}
-
-/** A form sends the parameters of a query that it leaves empty too. */
-function isUnset(raw: unknown, mode: ShapeMode): boolean {
-  return mode === 'query' && raw === ''
 }
 
 function isTaken(facts: FieldFacts, mode: ShapeMode): boolean {
