@@ -83,7 +83,10 @@ onEachStore(({ open }) => {
       ['between two moments, of one direction', { start: last, end: newest - dayMs, direction: 'inbound' }],
       ['between moments in the wrong order', { start: newest, end: last }],
       ['of the last days', { days: 36_500 }],
-      ['of one trunk, which is not counted', { trunk: 'carrier', answered: true }],
+      ['of one trunk', { trunk: 'carrier' }],
+      ['of one trunk and answered', { trunk: 'carrier', answered: true }],
+      ['of one trunk between two moments', { trunk: 'user', start: last, end: newest - dayMs }],
+      ['of a trunk that nothing came by', { trunk: 'other' }],
     ]
     const asked = (): readonly (readonly [Tenancy, TestAccount, 'account' | 'provider'])[] => [
       [systemTenancy, busy, 'account'],

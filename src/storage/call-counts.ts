@@ -23,9 +23,9 @@ export interface CallPlace {
   readonly skip: number
 }
 
-/** Whether the counts know the answer: they tell owners, directions and answers apart. */
-export function isCounted({ trunk, filter }: CallMatch): boolean {
-  return trunk === undefined && filter === undefined
+/** Whether the counts know the answer: they tell owners, trunks, directions and answers apart, but not numbers. */
+export function isCounted({ filter }: CallMatch): boolean {
+  return filter === undefined
 }
 
 const hourMs = 3_600_000
@@ -125,11 +125,14 @@ export function createCallCounts(db: Kysely<Schema>): CallCounts {
   }
 }
 
-function countsOf(db: Kysely<Schema>, { service_provider_sid }: CallMatch, spanMs: number) {
-  const query = db
-    .selectFrom('recent_call_counts')
+function countsOf(db: Kysely<Schema>, { service_provider_sid, trunk }: CallMatch, spanMs: number) {
+  const name = trunk === undefined ? 'recent_call_counts' : 'recent_call_counts_by_trunk'
+  let query = db
+    // Of the two tables, this one has the columns of both.
+    .selectFrom(name as 'recent_call_counts_by_trunk')
     .where('owner_sid', '=', slot('owner_sid'))
     .where('span_ms', '=', sql.lit(spanMs))
+  if (trunk !== undefined) query = query.where('trunk', '=', slot('trunk'))
   return service_provider_sid === undefined
     ? query
     : query.where('service_provider_sid', '=', slot('service_provider_sid'))

@@ -5,7 +5,9 @@ import { createCallCounts, isCounted } from './call-counts.ts'
 import type { CallPlace } from './call-counts.ts'
 import { matching, shapeOf, valuesOf } from './call-match.ts'
 import type { CallMatch } from './call-match.ts'
-import type { Readers, Session } from './database.ts'
+import { recordColumns } from './call-record-writer.ts'
+import { createCallSearch } from './call-search.ts'
+import type { Database, Readers, Session } from './database.ts'
 import { createPreparedCache, rowSlot, slot } from './prepared.ts'
 import type { RecentCallRow, Schema } from './tables.ts'
 
@@ -26,12 +28,12 @@ export interface CallWindow {
 // Passing by so many entries of an index takes less than handing the statement to another thread.
 const maxPassed = 1000
 
-export function createCallPages(db: Kysely<Schema>): CallPages {
-  const counts = createCallCounts(db)
-  const queries = createQueries(db)
+export function createCallPages(database: Pick<Database, 'builder' | 'hasNumberTable'>): CallPages {
+  const counts = createCallCounts(database.builder)
+  const search = createCallSearch(database)
+  const readRows = createRowsQuery(database.builder)
 
   function total({ reader, slowReader }: Readers, match: CallMatch): Promise<number> {
-    if (!isCounted(match)) return queries.count(slowReader, match)
     // The hours at both ends are counted record by record.
     const isQuick = match.start === undefined && match.end === undefined
     return counts.total(isQuick ? reader : slowReader, match)
@@ -44,7 +46,7 @@ export function createCallPages(db: Kysely<Schema>): CallPages {
   ): Promise<CallPlace | undefined> {
     const { end = Number.MAX_SAFE_INTEGER } = match
     const first = { upTo: end, skip: offset }
-    if (offset <= maxPassed || !isCounted(match)) return first
+    if (offset <= maxPassed) return first
     const isQuick = match.end === undefined
     const newer = isQuick ? 0 : await counts.afterEnd(slowReader, match)
     const place = await counts.place(reader, match, newer + offset)
@@ -59,55 +61,44 @@ export function createCallPages(db: Kysely<Schema>): CallPages {
     const place = await placeOf(readers, match, offset)
     if (place === undefined) return []
     const { answered, direction } = match
-    const isQuick =
-      place.skip <= maxPassed && isCounted(match) && answered === undefined && direction === undefined
-    return queries.rows(isQuick ? readers.reader : readers.slowReader, match, { ...place, limit })
+    const isQuick = place.skip <= maxPassed && answered === undefined && direction === undefined
+    return readRows(isQuick ? readers.reader : readers.slowReader, match, { ...place, limit })
   }
 
   return {
     async read(readers, match, window) {
+      if (!isCounted(match)) {
+        const all = await total(readers, withoutConditions(match))
+        return search.read(readers.slowReader, match, { ...window, all })
+      }
       const [counted, found] = await Promise.all([total(readers, match), rows(readers, match, window)])
       return { total: counted, rows: found }
     },
   }
 }
 
-function createQueries(db: Kysely<Schema>) {
+/** Everything of the owner in the time asked for. */
+function withoutConditions(match: CallMatch): CallMatch {
+  return { ...match, answered: undefined, direction: undefined, trunk: undefined, filter: undefined }
+}
+
+function createRowsQuery(db: Kysely<Schema>) {
   const once = createPreparedCache()
-
-  const from = (match: CallMatch) => {
-    const query = matching(db.selectFrom('recent_calls'), match)
-    return match.start === undefined ? query : query.where('attempted_at', '>=', slot('start'))
-  }
-
-  return {
-    async rows(
-      session: Session,
-      match: CallMatch,
-      { upTo, skip, limit }: CallPlace & { readonly limit: number },
-    ): Promise<readonly RecentCallRow[]> {
-      const query = once(`rows ${shapeOf(match)}`, () =>
-        from(match)
-          .selectAll()
-          .where('attempted_at', '<=', slot('upTo'))
-          .orderBy('attempted_at', 'desc')
-          .orderBy('call_sid', 'desc')
-          .limit(rowSlot('limit'))
-          .offset(rowSlot('skip')),
-      )
-      const found = await query.all(session, { ...valuesOf(match), upTo, skip, limit })
-      return found as unknown as RecentCallRow[]
-    },
-    /** Reads every record of the owner in the time asked for. */
-    async count(session: Session, match: CallMatch): Promise<number> {
-      const { end = Number.MAX_SAFE_INTEGER } = match
-      const query = once(`count ${shapeOf(match)}`, () =>
-        from(match)
-          .select((eb) => eb.fn.countAll().as('calls'))
-          .where('attempted_at', '<=', slot('upTo')),
-      )
-      const [row] = await query.all(session, { ...valuesOf(match), upTo: end })
-      return Number(row?.['calls'] ?? 0)
-    },
+  return async (
+    session: Session,
+    match: CallMatch,
+    { upTo, skip, limit }: CallPlace & { readonly limit: number },
+  ): Promise<readonly RecentCallRow[]> => {
+    const query = once(shapeOf(match), () => {
+      const matched = matching(db.selectFrom('recent_calls').select(recordColumns), match)
+      return (match.start === undefined ? matched : matched.where('attempted_at', '>=', slot('start')))
+        .where('attempted_at', '<=', slot('upTo'))
+        .orderBy('attempted_at', 'desc')
+        .orderBy('call_sid', 'desc')
+        .limit(rowSlot('limit'))
+        .offset(rowSlot('skip'))
+    })
+    const found = await query.all(session, { ...valuesOf(match), upTo, skip, limit })
+    return found as unknown as RecentCallRow[]
   }
 }

@@ -9,7 +9,8 @@ import type { Schema } from './tables.ts'
 /** A call that has its record keeps it as it is. */
 export type WriteCallRecords = (session: Session, records: readonly RecentCall[]) => Promise<void>
 
-const columns = [
+/** All but the integer key that the embedded database keeps for itself. */
+export const recordColumns = [
   'call_sid',
   'account_sid',
   'service_provider_sid',
@@ -47,13 +48,13 @@ export function createCallRecordWriter(db: Kysely<Schema>): WriteCallRecords {
 }
 
 function slotsOf(index: number) {
-  const slots = columns.map((column) => [column, slot(`${column}_${index}`)] as const)
-  return Object.fromEntries(slots) as Record<(typeof columns)[number], never>
+  const slots = recordColumns.map((column) => [column, slot(`${column}_${index}`)] as const)
+  return Object.fromEntries(slots) as Record<(typeof recordColumns)[number], never>
 }
 
 function valuesOf(record: RecentCall, index: number): Record<string, string | number | null> {
   const values: Record<string, string | number | null> = {}
-  for (const column of columns) {
+  for (const column of recordColumns) {
     const value = record[column]
     values[`${column}_${index}`] = typeof value === 'boolean' ? Number(value) : value
   }

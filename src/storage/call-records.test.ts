@@ -84,9 +84,9 @@ onEachStore(({ open: openTestStorage }) => {
       const { recentCalls, journal } = test.storage
       const { asAccount, account_sid } = owner
       const client = createTestAsker()
-      const query = { page: 1, count: 1, trunk: 'user' }
+      const query = { page: 1, count: 1, filter: '+49305' }
       const read = () => recentCalls.page(asAccount, account_sid, query, client)
-      expect((await read()).total).toBe(10)
+      expect((await read()).total).toBe(11)
       client.leave()
       await expect(read()).rejects.toThrow('the client went away')
       const others = [

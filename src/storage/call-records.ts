@@ -8,6 +8,7 @@ import { matchOf } from './call-match.ts'
 import type { CallOwner, RecentCallQuery } from './call-match.ts'
 import { createCallPages } from './call-pages.ts'
 import type { RecentCallPage } from './call-pages.ts'
+import { recordColumns } from './call-record-writer.ts'
 import { parseEvents } from './call-store.ts'
 import type { Database, Parameter, Session } from './database.ts'
 import { prepare, slot } from './prepared.ts'
@@ -62,7 +63,7 @@ type Selecting<O> = SelectQueryBuilder<Schema, 'recent_calls', O>
 export function createCallRecords(database: Database, clock: Clock): CallRecords {
   const db = database.builder
   const queries = createQueries(db)
-  const pages = createCallPages(db)
+  const pages = createCallPages(database)
 
   async function isVisible(reader: Session, tenancy: Tenancy, account_sid: string): Promise<boolean> {
     if (tenancy.level === 'account') return tenancy.account_sid === account_sid
@@ -90,7 +91,7 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
       pageOfProvider: (tenancy, service_provider_sid, query, asker) =>
         page(tenancy, { service_provider_sid }, query, asker),
       async bySipCallId(tenancy, owner, sip_call_id, asker) {
-        const query = of(within(db.selectFrom('recent_calls').selectAll(), tenancy), owner)
+        const query = of(within(db.selectFrom('recent_calls').select(recordColumns), tenancy), owner)
           .where('sip_call_id', '=', sip_call_id)
           .orderBy('attempted_at')
           .limit(maxLegs)
@@ -100,7 +101,7 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
         return rows as unknown as RecentCallRow[]
       },
       async find(tenancy, account_sid, call_sid, asker) {
-        const query = within(db.selectFrom('recent_calls').selectAll(), tenancy)
+        const query = within(db.selectFrom('recent_calls').select(recordColumns), tenancy)
           .where('account_sid', '=', account_sid)
           .where('call_sid', '=', call_sid)
           .compile()

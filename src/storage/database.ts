@@ -40,6 +40,8 @@ export interface Database extends Readers {
   commitBeside<R>(work: (session: Session) => Promise<R>): Promise<R>
   /** Undefined where transactions never run beside each other. */
   readonly rowLocks: RowLocks | undefined
+  /** Whether parts of numbers are looked up in a table of our own; otherwise the planner finds the index for them. */
+  readonly hasNumberTable: boolean
   /** Numbers that no other transaction gets, rising. Undefined where the only writer counts by itself. */
   readonly nextIds: ((session: Session, count: number) => Promise<number[]>) | undefined
   /** Resolves when everything committed so far survives the machine. */

@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Kysely } from 'kysely'
+import { systemTenancy } from '../lib/caller.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createSid } from '../lib/ids.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createTestDatabase } from '../../test/support/databases.ts'
+import type { TestDatabase } from '../../test/support/databases.ts'
 import { isMissing } from '../../test/support/tools.ts'
+import { createCallRecords } from './call-records.ts'
 import type { Cells, Database } from './database.ts'
 import { migrate, migrations } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
@@ -29,13 +32,19 @@ async function sqlitePlace(): Promise<Place> {
     open: (using) =>
       openSqlite({ path: join(dataDir, 'test.db'), clock: systemClock, log: silentLogger, migrate: using }),
     columnsOf: (database, table) =>
-      names(database.reader.all('select name from pragma_table_info(?)', [table])),
+      names(
+        database.reader.all('select name from pragma_table_info(?) where name <> ?', [
+          table,
+          rowIdOf[table] ?? '',
+        ]),
+      ),
     remove: () => rm(dataDir, { recursive: true }),
   }
 }
 
-async function postgresPlace(): Promise<Place> {
-  const made = await createTestDatabase()
+const postgresPlace = async (): Promise<Place> => placeOn(await createTestDatabase())
+
+function placeOn(made: TestDatabase): Place {
   return {
     open: (using) => openPostgres({ url: made.url, clock: systemClock, log: silentLogger, migrate: using }),
     columnsOf: (database, table) =>
@@ -49,6 +58,9 @@ async function postgresPlace(): Promise<Place> {
   }
 }
 
+/** What only the embedded database has, for itself. */
+const rowIdOf: Readonly<Record<string, string>> = { recent_calls: 'id' }
+
 const names = async (rows: Promise<Cells[]>): Promise<string[]> =>
   (await rows).map(({ name }) => String(name)).sort()
 
@@ -59,6 +71,16 @@ function recordsOf({ record: { answered, ...record } }: EndedCall, count: number
     answered: answered ? 1 : 0,
     call_sid: createSid(),
   }))
+}
+
+async function addRecords(
+  database: Database,
+  count: number,
+  facts: Parameters<typeof endedCall>[1],
+): Promise<void> {
+  const call = endedCall({ account_sid: 'a', service_provider_sid: 'p' }, facts)
+  const insert = prepare(database.builder.insertInto('recent_calls').values(recordsOf(call, count)))
+  await database.commit((session) => insert.all(session, {}))
 }
 
 /** Those of a version that did not know this one: they run in the order of their names. */
@@ -221,6 +243,17 @@ const columns: { readonly [T in keyof Schema]: { readonly [C in keyof Schema[T]]
   },
   recent_call_counts: {
     owner_sid: 0,
+    span_ms: 0,
+    starts_at: 0,
+    service_provider_sid: 0,
+    inbound_answered: 0,
+    inbound_unanswered: 0,
+    outbound_answered: 0,
+    outbound_unanswered: 0,
+  },
+  recent_call_counts_by_trunk: {
+    owner_sid: 0,
+    trunk: 0,
     span_ms: 0,
     starts_at: 0,
     service_provider_sid: 0,
@@ -524,27 +557,20 @@ describe.each([
       await database.close()
     })
 
-    it('count the calls that were there before', async () => {
-      const database = await place.open((db) => migrate(db, migrationsBefore('0006-call-counts')))
-      const insert = prepare(
-        database.builder
-          .insertInto('recent_calls')
-          .values(
-            recordsOf(
-              endedCall({ account_sid: 'a', service_provider_sid: 'p' }, { attempted_at: 3_600_001 }),
-              3,
-            ),
-          ),
-      )
-      await database.commit((session) => insert.all(session, {}))
+    it.each([
+      { before: '0006-call-counts', table: 'recent_call_counts', by: {} },
+      { before: '0009-call-filters', table: 'recent_call_counts_by_trunk', by: { trunk: 'user' } },
+    ])('count the calls that were there before $before', async ({ before, table, by }) => {
+      const database = await place.open((db) => migrate(db, migrationsBefore(before)))
+      await addRecords(database, 3, { attempted_at: 3_600_001 })
       await database.close()
       const later = await place.open(migrate)
       const counts = await later.reader.all(
-        'select * from recent_call_counts order by owner_sid, span_ms, starts_at',
+        `select * from ${table} order by owner_sid, span_ms, starts_at`,
         [],
       )
       const none = { inbound_unanswered: 0, outbound_answered: 0, outbound_unanswered: 0 }
-      const three = { service_provider_sid: 'p', inbound_answered: 3, ...none }
+      const three = { ...by, service_provider_sid: 'p', inbound_answered: 3, ...none }
       expect(counts).toEqual(
         ['a', 'p'].flatMap((owner_sid) => [
           { owner_sid, span_ms: 3_600_000, starts_at: 3_600_000, ...three },
@@ -552,6 +578,37 @@ describe.each([
         ]),
       )
       await later.close()
+    })
+
+    it('keep the calls that were there before their numbers were indexed, and find them by these', async () => {
+      const before = await place.open((db) => migrate(db, migrationsBefore('0009-call-filters')))
+      await addRecords(before, 2, { attempted_at: 3_600_001, from: 'alice', application_sid: 'app' })
+      const read = async (database: Database): Promise<Cells[]> => {
+        const rows = await database.reader.all('select * from recent_calls order by call_sid', [])
+        return rows.map(({ id: _ours, ...row }) => row)
+      }
+      const records = await read(before)
+      await before.close()
+      const database = await place.open(migrate)
+      expect(await read(database)).toEqual(records)
+      const calls = createCallRecords(database, systemClock)
+      const found = (filter: string) =>
+        calls.recentCalls.page(systemTenancy, 'a', { page: 1, count: 10, filter }).then(({ total }) => total)
+      expect(await found('lic')).toBe(2)
+      expect(await found('nobody')).toBe(0)
+      expect(await calls.prune(3_600_002, 1)).toBe(1)
+      expect(await found('lic')).toBe(1)
+      // The same call twice is one record still.
+      const [kept] = await read(database)
+      const again = prepare(
+        database.builder
+          .insertInto('recent_calls')
+          .values(kept as unknown as RecentCallRow)
+          .onConflict((conflict) => conflict.column('call_sid').doNothing()),
+      )
+      await database.commit((session) => again.all(session, {}))
+      expect(await found('lic')).toBe(1)
+      await database.close()
     })
 
     it('tell the patterns among the phone numbers of an older version', async () => {
@@ -590,6 +647,22 @@ describe.each([
       expect(await place.columnsOf(database, 'clients')).not.toEqual([])
       await database.close()
     })
+  })
+})
+
+describe.skipIf(isMissing('postgres'))('a user of PostgreSQL who may not create extensions', () => {
+  it('is told what to ask for, and can start when it is there', async () => {
+    const made = await createTestDatabase()
+    place = placeOn(made)
+    const user = `u_${made.name}`
+    await made.query(`create role ${user} login; grant usage, create on schema public to ${user}`)
+    const url = made.url.replace('postgres@', `${user}@`)
+    const open = () => openPostgres({ url, clock: systemClock, log: silentLogger, migrate })
+    await expect(open()).rejects.toThrow(/CREATE EXTENSION pg_trgm/)
+    expect(await made.query("select tablename from pg_tables where schemaname = 'public'")).toEqual([])
+    await made.query('create extension pg_trgm')
+    await (await open()).close()
+    await made.query(`drop owned by ${user}; drop role ${user}`)
   })
 })
 

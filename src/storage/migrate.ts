@@ -10,6 +10,7 @@ import * as speech from '../../migrations/0005-speech.ts'
 import * as callCounts from '../../migrations/0006-call-counts.ts'
 import * as numberPatterns from '../../migrations/0007-number-patterns.ts'
 import * as listsInOrder from '../../migrations/0008-lists-in-order.ts'
+import * as callFilters from '../../migrations/0009-call-filters.ts'
 import { StorageStartError } from './startup-error.ts'
 import type { Schema } from './tables.ts'
 
@@ -22,6 +23,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0006-call-counts': callCounts,
   '0007-number-patterns': numberPatterns,
   '0008-lists-in-order': listsInOrder,
+  '0009-call-filters': callFilters,
 }
 
 export async function migrate(db: Kysely<Schema>, known = migrations): Promise<void> {
@@ -38,6 +40,7 @@ export async function migrate(db: Kysely<Schema>, known = migrations): Promise<v
     disableTransactions: true,
   })
   const { error } = await migrator.migrateToLatest()
+  if (error instanceof StorageStartError) throw error
   if (error !== undefined)
     throw new StorageStartError('The database could not be brought to this version; it was left as it was.', {
       cause: error,

@@ -74,6 +74,7 @@ export async function openPostgres({ url, clock, log, migrate }: PostgresOptions
       }
     },
     rowLocks: { wait: (query) => query.forUpdate(), skip: (query) => query.forUpdate().skipLocked() },
+    hasNumberTable: false,
     async nextIds(session, count) {
       const rows = await session.all(
         "select nextval('outbox_ids') as id from generate_series(1, cast($1 as integer))",

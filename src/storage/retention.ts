@@ -22,8 +22,8 @@ const sweepEveryMs = 3_600_000
 const firstSweepMs = 60_000
 // A batch holds the thread for a millisecond or two.
 const batchSize = 200
-// A call record takes its journal along, in two statements for each.
-const callBatchSize = 50
+// A call record takes its journal along, its counts and what the index knows of its numbers.
+const callBatchSize = 25
 // Leaves the database nine tenths of its time, also while millions of rows are due.
 const pauseMs = 25
 const dayMs = 86_400_000

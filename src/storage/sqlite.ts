@@ -49,7 +49,10 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
   const queue = createWriteQueue()
   const commitInGroup = createTransactionGroups({ writer, clock, queue })
   try {
+    // An index over millions of records is sorted in files; nothing else is large.
+    writer.exec('PRAGMA temp_store = FILE')
     await commitInGroup(() => options.migrate(builder))
+    writer.exec('PRAGMA temp_store = MEMORY')
   } catch (error) {
     writer.close()
     throw error
@@ -104,6 +107,7 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
     // There is one writer: beside each other means one after the other.
     commitBeside: commit,
     rowLocks: undefined,
+    hasNumberTable: true,
     nextIds: undefined,
     durable: () => group.synced(),
     brokenRule,

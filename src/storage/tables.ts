@@ -367,6 +367,10 @@ export interface RecentCallCountRow {
   readonly outbound_unanswered: number
 }
 
+export interface RecentCallTrunkCountRow extends RecentCallCountRow {
+  readonly trunk: string
+}
+
 /** A run of journal events of one call, in the order they happened. */
 export interface CallJournalRow {
   readonly call_sid: string
@@ -526,6 +530,7 @@ export interface Tables {
 export interface Schema extends Tables {
   readonly recent_calls: RecentCallRow
   readonly recent_call_counts: RecentCallCountRow
+  readonly recent_call_counts_by_trunk: RecentCallTrunkCountRow
   readonly call_journal: CallJournalRow
   readonly open_calls: OpenCallRow
   readonly outbox: OutboxRow

@@ -1,0 +1,135 @@
+// What narrows a page of call records is found in an index: trunks in one that begins with them, parts of numbers in one
+// of their trigrams. docs/decisions/0012-call-filters.md says why so.
+import { PostgresAdapter, sql } from 'kysely'
+import type { Kysely } from 'kysely'
+import { StorageStartError } from '../src/storage/startup-error.ts'
+import { createCallCounts } from './call-counts.ts'
+import { required } from './columns.ts'
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter
+  if (!isPostgres) await numberRecords(db)
+  await createIndexes(db)
+  await createCallCounts(db, {
+    name: 'recent_call_counts_by_trunk',
+    triggers: 'recent_calls_counted_by_trunk',
+    by: ['trunk'],
+  })
+  await (isPostgres ? indexTrigrams(db) : createNumberTable(db))
+}
+
+// Those that there are get more columns.
+const indexes = [
+  { name: 'recent_calls_newest', owner: 'account_sid', others: ['service_provider_sid'] },
+  { name: 'recent_calls_newest_of_provider', owner: 'service_provider_sid', others: [] },
+]
+
+async function createIndexes(db: Kysely<unknown>): Promise<void> {
+  for (const { name, owner, others } of indexes) {
+    await db.schema.dropIndex(name).ifExists().execute()
+    // Whatever a page is narrowed by is in the index that gives its order: no record is read to be passed by.
+    await db.schema
+      .createIndex(name)
+      .on('recent_calls')
+      .columns([owner, 'attempted_at', 'call_sid', ...others, 'answered', 'direction', 'trunk', 'from', 'to'])
+      .execute()
+    await db.schema
+      .createIndex(`${name}_by_trunk`)
+      .on('recent_calls')
+      .columns([owner, 'trunk', 'attempted_at', 'call_sid'])
+      .execute()
+  }
+}
+
+async function indexTrigrams(db: Kysely<unknown>): Promise<void> {
+  try {
+    await sql`create extension if not exists pg_trgm`.execute(db)
+  } catch (error) {
+    throw new StorageStartError(
+      'The database needs the extension pg_trgm, which is part of PostgreSQL, and its user may not create it. ' +
+        'Let an administrator of the database run: CREATE EXTENSION pg_trgm.',
+      { cause: error },
+    )
+  }
+  await sql`create index recent_calls_by_number on recent_calls
+    using gin (lower("from") gin_trgm_ops, lower("to") gin_trgm_ops)`.execute(db)
+}
+
+const columns = [
+  'call_sid',
+  'account_sid',
+  'service_provider_sid',
+  'application_sid',
+  'sip_call_id',
+  'sip_parent_call_id',
+  'from',
+  'to',
+  'direction',
+  'answered',
+  'sip_status',
+  'duration',
+  'attempted_at',
+  'answered_at',
+  'terminated_at',
+  'termination_reason',
+  'host',
+  'remote_host',
+  'trunk',
+  'trace_id',
+]
+
+/**
+ * The table of numbers knows a record by its row id, which VACUUM may change unless it is a column. SQLite adds no such column
+ * to a table that is there: the records move to another (https://sqlite.org/lang_altertable.html#otheralter).
+ */
+async function numberRecords(db: Kysely<unknown>): Promise<void> {
+  const parts = await sql<{ sql: string }>`select sql from sqlite_schema
+    where tbl_name = 'recent_calls' and type in ('index', 'trigger') and sql is not null
+    and name not in (${sql.join(indexes.map(({ name }) => name))})`.execute(db)
+  await db.schema
+    .createTable('recent_calls_numbered')
+    .addColumn('id', 'integer', (column) => column.primaryKey())
+    .addColumn('call_sid', 'text', required)
+    .addColumn('account_sid', 'text', required)
+    .addColumn('service_provider_sid', 'text', required)
+    .addColumn('application_sid', 'text')
+    .addColumn('sip_call_id', 'text', required)
+    .addColumn('sip_parent_call_id', 'text')
+    .addColumn('from', 'text', required)
+    .addColumn('to', 'text', required)
+    .addColumn('direction', 'text', required)
+    .addColumn('answered', 'integer', required)
+    .addColumn('sip_status', 'integer', required)
+    .addColumn('duration', 'integer', required)
+    .addColumn('attempted_at', 'bigint', required)
+    .addColumn('answered_at', 'bigint')
+    .addColumn('terminated_at', 'bigint', required)
+    .addColumn('termination_reason', 'text', required)
+    .addColumn('host', 'text', required)
+    .addColumn('remote_host', 'text', required)
+    .addColumn('trunk', 'text', required)
+    .addColumn('trace_id', 'text', required)
+    .execute()
+  const names = sql.join(columns.map((column) => sql.ref(column)))
+  await sql`insert into recent_calls_numbered (${names}) select ${names} from recent_calls`.execute(db)
+  await db.schema.dropTable('recent_calls').execute()
+  await db.schema.alterTable('recent_calls_numbered').renameTo('recent_calls').execute()
+  // A constraint of the table would have been kept up record by record, in the order of random ids.
+  await db.schema.createIndex('recent_calls_of_call').on('recent_calls').column('call_sid').unique().execute()
+  for (const part of parts.rows) await sql.raw(part.sql).execute(db)
+}
+
+/** Kept by triggers, as the counts are. It holds no text: a record that is found is read and compared. */
+async function createNumberTable(db: Kysely<unknown>): Promise<void> {
+  await sql`create virtual table recent_call_numbers using fts5(
+    "from", "to", tokenize = 'trigram', content = '', contentless_delete = 1)`.execute(db)
+  await sql`insert into recent_call_numbers (rowid, "from", "to") select id, "from", "to" from recent_calls`.execute(
+    db,
+  )
+  await sql`create trigger recent_calls_numbers_on_insert after insert on recent_calls begin
+    insert into recent_call_numbers (rowid, "from", "to") values (new.id, new."from", new."to"); end`.execute(
+    db,
+  )
+  await sql`create trigger recent_calls_numbers_on_delete after delete on recent_calls begin
+    delete from recent_call_numbers where rowid = old.id; end`.execute(db)
+}

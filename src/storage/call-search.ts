@@ -1,0 +1,126 @@
+// Pages of the call records whose numbers contain a text. docs/decisions/0012-call-filters.md says why so.
+import { sql } from 'kysely'
+import type { ExpressionBuilder } from 'kysely'
+import { matching, shapeOf, valuesOf } from './call-match.ts'
+import type { CallMatch, SelectingCalls } from './call-match.ts'
+import type { RecentCallPage } from './call-pages.ts'
+import { recordColumns } from './call-record-writer.ts'
+import type { Database, Session } from './database.ts'
+import { createPreparedCache, rowSlot, slot } from './prepared.ts'
+import { containing } from './table-queries.ts'
+import type { RecentCallRow, Schema } from './tables.ts'
+
+export interface CallSearch {
+  read(session: Session, match: CallMatch, window: SearchWindow): Promise<RecentCallPage>
+}
+
+export interface SearchWindow {
+  readonly offset: number
+  readonly limit: number
+  /** How many records the owner has in the time asked for. */
+  readonly all: number
+}
+
+/**
+ * Where the candidates come from: the index that gives the order, or the index of the parts of numbers. A database whose
+ * planner knows both decides by itself.
+ */
+type Source = 'order' | 'numbers'
+
+// An owner's records are passed by in their index at 0.15 us each. One found by its number is one of anybody's, and is
+// looked up in the table: 3 us when it is in memory, many times that when it is not.
+const entriesPerLookup = 20
+// So many are passed by before a number could be looked up.
+const maxPassed = 20_000
+// The index knows the parts of numbers by three characters.
+const minLength = 3
+
+export function createCallSearch({
+  builder: db,
+  hasNumberTable,
+}: Pick<Database, 'builder' | 'hasNumberTable'>): CallSearch {
+  const once = createPreparedCache()
+
+  // LIKE of the embedded database takes no notice of the case of ASCII letters.
+  const contains = (eb: ExpressionBuilder<Schema, 'recent_calls'>, column: 'from' | 'to') =>
+    hasNumberTable
+      ? sql<boolean>`${eb.ref(column)} like ${slot('pattern')} escape '\\'`
+      : sql<boolean>`lower(${eb.ref(column)}) like lower(${slot('pattern')}) escape '\\'`
+
+  const candidates = (source: Source): SelectingCalls<object> =>
+    source === 'order' ? db.selectFrom('recent_calls') : (db.selectFrom(numbered) as SelectingCalls<object>)
+
+  function matched(match: CallMatch, source: Source): SelectingCalls<object> {
+    const query = matching(candidates(source), match)
+      .where((eb) => eb.or([contains(eb, 'from'), contains(eb, 'to'), eb('call_sid', '=', slot('filter'))]))
+      .where('attempted_at', '<=', slot('end'))
+    return match.start === undefined ? query : query.where('attempted_at', '>=', slot('start'))
+  }
+
+  function valuesFor(match: CallMatch) {
+    const { filter = '', end = Number.MAX_SAFE_INTEGER } = match
+    return {
+      ...valuesOf(match),
+      end,
+      pattern: containing(filter),
+      phrase: `"${filter.replaceAll('"', '""')}"`,
+    }
+  }
+
+  async function sourceFor(session: Session, match: CallMatch, all: number): Promise<Source> {
+    if (!hasNumberTable || all <= maxPassed) return 'order'
+    if (Array.from(match.filter ?? '').length < minLength) return 'order'
+    const max = Math.floor(all / entriesPerLookup)
+    const query = once('candidates', () =>
+      db
+        .selectFrom(sql`(${found} limit ${rowSlot('limit')})`.as('found'))
+        .select((eb) => eb.fn.countAll().as('calls')),
+    )
+    const [row] = await query.all(session, { ...valuesFor(match), limit: max + 1 })
+    return Number(row?.['calls']) > max ? 'order' : 'numbers'
+  }
+
+  async function rows(
+    session: Session,
+    match: CallMatch,
+    source: Source,
+    { offset, limit }: SearchWindow,
+  ): Promise<readonly RecentCallRow[]> {
+    const query = once(`rows by ${source} ${shapeOf(match)}`, () =>
+      matched(match, source)
+        .select(recordColumns)
+        .orderBy('attempted_at', 'desc')
+        .orderBy('call_sid', 'desc')
+        .limit(rowSlot('limit'))
+        .offset(rowSlot('offset')),
+    )
+    const cells = await query.all(session, { ...valuesFor(match), offset, limit })
+    return cells as unknown as RecentCallRow[]
+  }
+
+  async function count(session: Session, match: CallMatch, source: Source): Promise<number> {
+    const query = once(`count by ${source} ${shapeOf(match)}`, () =>
+      matched(match, source).select((eb) => eb.fn.countAll().as('calls')),
+    )
+    const [row] = await query.all(session, valuesFor(match))
+    return Number(row?.['calls'] ?? 0)
+  }
+
+  return {
+    async read(session, match, window) {
+      const source = await sourceFor(session, match, window.all)
+      const page = await rows(session, match, source, window)
+      const isLast = page.length < window.limit && (page.length > 0 || window.offset === 0)
+      const total = isLast ? window.offset + page.length : await count(session, match, source)
+      return { total, rows: page }
+    },
+  }
+}
+
+/** Of the embedded database: migrations/0009-call-filters.ts makes it. */
+const found = sql`select rowid as id from recent_call_numbers where recent_call_numbers match ${slot('phrase')}`
+
+// CROSS JOIN keeps the order: what is found leads to the records (https://sqlite.org/lang_select.html#crossjoin).
+const numbered = sql<RecentCallRow>`(select recent_calls.*
+  from (${found} union select id from recent_calls where call_sid = ${slot('filter')}) as found
+  cross join recent_calls on recent_calls.id = found.id)`.as('recent_calls')
