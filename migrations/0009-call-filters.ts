@@ -1,5 +1,5 @@
 // What narrows a page of call records is found in an index: trunks in one that begins with them, parts of numbers in one
-// of their trigrams. docs/decisions/0012-call-filters.md says why so.
+// of their trigrams. docs/decisions/0015-call-filters.md says why so.
 import { PostgresAdapter, sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { StorageStartError } from '../src/storage/startup-error.ts'

@@ -1,4 +1,4 @@
-// Pages of the call records whose numbers contain a text. docs/decisions/0012-call-filters.md says why so.
+// Pages of the call records whose numbers contain a text. docs/decisions/0015-call-filters.md says why so.
 import { sql } from 'kysely'
 import type { ExpressionBuilder } from 'kysely'
 import { matching, shapeOf, valuesOf } from './call-match.ts'
