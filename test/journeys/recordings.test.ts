@@ -1,0 +1,83 @@
+// The recording of a real call comes out of the bucket of its account and is removed there, through the whole product.
+// Nothing records calls yet: the test puts the object where one that does would.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { tone, toWav } from '../support/audio.ts'
+import { createCaller } from '../support/caller.ts'
+import { adminApiKey, provision, startPlatform } from '../support/platform.ts'
+import type { Platform } from '../support/platform.ts'
+import { bucket, serveAzure, serveS3 } from '../support/storage.ts'
+import type { Storage } from '../support/storage.ts'
+import { isMissing } from '../support/tools.ts'
+
+const keys = { id: 'minio', secret: 'a-secret-of-the-storage', region: 'us-east-1' }
+const account = { account: 'acmestore', key: Buffer.from('a-key-of-the-account').toString('base64') }
+const sound = toWav(tone(440, 3000))
+
+describe.skipIf(isMissing('sipp'))('a recording', () => {
+  let application: Application
+  let platform: Platform
+  let s3: Storage
+  let azure: Storage
+
+  beforeAll(async () => {
+    application = await startApplication()
+    application.on('/status', { status: 200 })
+    application.on('/call', { json: [{ verb: 'hangup' }] })
+    s3 = await serveS3(keys)
+    azure = await serveAzure(account)
+    platform = await startPlatform()
+  })
+  afterAll(async () => {
+    await platform?.remove()
+    await application?.close()
+    await s3?.close()
+    await azure?.close()
+  })
+
+  it('is tried for, read and removed at whichever vendor the account has', async () => {
+    const tenant = await provision(platform.api, { application })
+    const caller = createCaller(platform, tenant)
+    const { call_sid } = await caller.recordOf(await caller.call('call', tenant.target))
+    const home = `/Accounts/${tenant.account_sid}`
+    const path = `${home}/RecentCalls/${call_sid}/record/2026/11/21/wav`
+    expect((await platform.api.call('GET', path)).status).toBe(404)
+
+    const places = [
+      {
+        storage: s3,
+        credential: {
+          vendor: 's3_compatible',
+          name: bucket,
+          endpoint: s3.url,
+          access_key_id: keys.id,
+          secret_access_key: keys.secret,
+        },
+      },
+      {
+        storage: azure,
+        credential: {
+          vendor: 'azure',
+          name: bucket,
+          connection_string: `BlobEndpoint=${azure.url};AccountName=${account.account};AccountKey=${account.key}`,
+        },
+      },
+    ]
+    for (const { storage, credential } of places) {
+      const tried = await platform.api.must('POST', `${home}/BucketCredentialTest`, credential)
+      expect(tried).toEqual({ status: 'ok' })
+      await platform.api.must('PUT', home, { bucket_credential: credential })
+      const name = `${bucket}/2026/11/21/${call_sid}.wav`
+      storage.objects.set(name, { bytes: sound, contentType: 'audio/wav', tags: {} })
+      const answer = await fetch(`http://127.0.0.1:${platform.httpPort}/v1${path}`, {
+        headers: { authorization: `Bearer ${adminApiKey}` },
+      })
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/wav'])
+      expect(Buffer.from(await answer.arrayBuffer()).equals(sound)).toBe(true)
+      expect((await platform.api.call('DELETE', path)).status).toBe(204)
+      expect(storage.objects.size).toBe(0)
+      expect((await platform.api.call('GET', path)).status).toBe(404)
+    }
+  })
+})
