@@ -21,12 +21,12 @@ export async function askStorage(
   { outgoing, clock }: BucketVendorOptions,
   vendor: string,
   { secrets, ...request }: BucketRequest,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<StreamedAnswer> {
   const answer = await streamAnswer(outgoing, clock, {
     ...request,
     subject: vendor,
-    signal,
+    ...(signal && { signal }),
     answerTimeoutMs,
     stallTimeoutMs,
     totalTimeoutMs,
@@ -38,7 +38,7 @@ export async function askStorage(
   const contentType = String(answer.headers['content-type'] ?? '').toLowerCase()
   // Its status is known; of the rest, what can be had.
   const body = await readStart(answer.body).catch(() => Buffer.alloc(0))
-  signal.throwIfAborted()
+  signal?.throwIfAborted()
   if (status === 404 && looksForObject[request.method] && !isAboutBucket(body))
     throw new AppError('not_found', 'no such object in the bucket')
   throw vendorRefusal('bucket_failed', { vendor, status, contentType, body, secrets })

@@ -20,7 +20,8 @@ export type ObjectAction =
 export interface BucketErrand {
   readonly account_sid: string
   readonly credential: BucketCredential
-  readonly signal: AbortSignal
+  /** Left out where it is carried through for whoever asked for it. */
+  readonly signal?: AbortSignal
 }
 
 export interface BucketRequest {

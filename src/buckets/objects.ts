@@ -45,7 +45,7 @@ export function createObjects({ makers = bucketVendorMakers, ...options }: Objec
 
   async function ask(action: ObjectAction, errand: BucketErrand): Promise<StreamedAnswer> {
     const { signal } = errand
-    signal.throwIfAborted()
+    signal?.throwIfAborted()
     const vendor = vendorOf(errand)
     return askStorage(options, vendor.name, await vendor.sign(action, errand), signal)
   }

@@ -31,7 +31,7 @@ export async function tryBucket(
     await objects.remove(key, errand)
     return { status: 'ok' }
   } catch (error) {
-    if (step === 'read' || errand.signal.aborted) await cleanUp(key, objects, errand)
+    if (step === 'read' || errand.signal?.aborted === true) await cleanUp(key, objects, errand)
     if (!(error instanceof AppError)) throw error
     log.info(
       { vendor: errand.credential['vendor'], step, code: error.code, err: error },
@@ -49,8 +49,11 @@ async function demandContent(key: string, objects: Objects, errand: BucketErrand
 }
 
 /** Also when nobody waits for the result any more: what was written for the test does not stay. */
-async function cleanUp(key: string, objects: Objects, errand: BucketErrand): Promise<void> {
-  const { signal } = new AbortController()
+async function cleanUp(
+  key: string,
+  objects: Objects,
+  { account_sid, credential }: BucketErrand,
+): Promise<void> {
   // What had failed before is what is told.
-  await objects.remove(key, { ...errand, signal }).catch(() => {})
+  await objects.remove(key, { account_sid, credential }).catch(() => {})
 }

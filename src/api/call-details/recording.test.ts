@@ -329,6 +329,26 @@ describe('DELETE .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}
     expect(s3.objects.size).toBe(2)
   })
 
+  it('is carried through when the client goes away meanwhile', async () => {
+    const call_sid = await endCall(api.own)
+    keep(call_sid)
+    let held: ServerResponse | undefined
+    s3.instead = ({ method }, response) => {
+      if (method !== 'GET') return false
+      held = response
+      return true
+    }
+    const request = ask(pathOf(call_sid), 'DELETE')
+    const closed = new Promise((resolve) => request.on('close', resolve))
+    await until('the storage to be asked', () => held !== undefined)
+    request.destroy()
+    await closed
+    // By the time that others are answered, it is known who has left.
+    expect((await answerTo(`/Accounts/${api.own.account_sid}`)).statusCode).toBe(200)
+    held?.end('there')
+    await until('the object to be removed', () => s3.objects.size === 0)
+  })
+
   it('answers 422 when the storage refuses', async () => {
     const call_sid = await endCall(api.own)
     keep(call_sid)
