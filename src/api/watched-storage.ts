@@ -84,6 +84,7 @@ function watchRepository(rows: Repositories, table: TableName, onChange: () => v
     find: (sid) => repository.find(sid),
     findMany: (sids) => repository.findMany(sids),
     list: (options) => repository.list(options),
+    listPieces: (pieces, options) => repository.listPieces(pieces, options),
     count: (options) => repository.count(options),
     async insert(row) {
       const made = await repository.insert(row)

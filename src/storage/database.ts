@@ -1,6 +1,6 @@
 // What storage needs of a database: sessions that run statements, and transactions. sqlite.ts and postgres.ts each make
 // one; nothing else in this folder knows which database it is.
-import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { Expression, Kysely, RawBuilder, SelectQueryBuilder } from 'kysely'
 import type { Asker } from '../lib/asker.ts'
 import type { Schema } from './tables.ts'
 
@@ -44,6 +44,8 @@ export interface Database extends Readers {
   readonly hasNumberTable: boolean
   /** Numbers that no other transaction gets, rising. Undefined where the only writer counts by itself. */
   readonly nextIds: ((session: Session, count: number) => Promise<number[]>) | undefined
+  /** A cell as JSON.stringify writes it; `null` where it is NULL. */
+  readonly jsonOf: (cell: Expression<unknown>) => RawBuilder<string>
   /** Resolves when everything committed so far survives the machine. */
   durable(): Promise<void>
   /** Which rule a failed statement broke, if it broke one. */

@@ -1,6 +1,6 @@
 // PostgreSQL as the second store: the same schema, queries and guarantees, shared by several nodes.
 // Why one transaction at a time here too: docs/decisions/0007-second-store.md.
-import { Kysely, PostgresAdapter, PostgresDialect } from 'kysely'
+import { Kysely, PostgresAdapter, PostgresDialect, sql } from 'kysely'
 import type { Dialect, PostgresPool as KyselyPool } from 'kysely'
 import type { PoolClient } from 'pg'
 import type { Asker } from '../lib/asker.ts'
@@ -82,6 +82,7 @@ export async function openPostgres({ url, clock, log, migrate }: PostgresOptions
       )
       return rows.map(({ id }) => Number(id))
     },
+    jsonOf: (cell) => sql<string>`coalesce(cast(to_json(${cell}) as text), 'null')`,
     // COMMIT answers when the server has it on its disk (and on that of a synchronous standby, where there is one).
     durable: () => Promise.resolve(),
     brokenRule,

@@ -8,11 +8,12 @@ import type { ChangeSet } from './change-set.ts'
 import type { BrokenRule, Cell, Cells, Database, Session } from './database.ts'
 import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
 import type { AnyDescriptor, Operation } from './descriptors.ts'
-import { joinShapesOf, openJoined } from './joined-rows.ts'
 import { createLazyRepositories } from './lazy-repositories.ts'
 import { ownerOf } from './ownership.ts'
+import { openPieces, pieceShapeOf } from './row-pieces.ts'
+import type { Pieces, PieceShape } from './row-pieces.ts'
 import type { Vault } from './secrets.ts'
-import type { ListOptions, Repositories, Repository, Row, TableName } from './storage.ts'
+import type { ListOptions, PieceRow, Repositories, Repository, Row, TableName } from './storage.ts'
 import { containing, createTableQueries, reachOf, reachValues } from './table-queries.ts'
 import type { ListShape, TableQueries } from './table-queries.ts'
 
@@ -47,7 +48,7 @@ export function createRepositoryMaker(database: Database, vault: Vault, clock: C
   const plans = Object.fromEntries(
     tableNames.map((table): [TableName, Plan] => {
       const descriptor = descriptorOf(table)
-      return [table, { descriptor, queries: createTableQueries(database.builder, table, descriptor) }]
+      return [table, { descriptor, queries: createTableQueries(database, table, descriptor) }]
     }),
   ) as Context['plans']
   return {
@@ -95,8 +96,20 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   }
 
   async list(options: ListOptions<T> = {}): Promise<Row<T>[]> {
+    const rows = await this.#list(options, undefined)
+    return rows.map((cells) => this.#decode(cells))
+  }
+
+  async listPieces(wanted: Pieces, options: ListOptions<T> = {}): Promise<PieceRow[]> {
+    const { tenancy, vault } = this.#context
+    const pieces = pieceShapeOf(this.#table, this.#descriptor, wanted, tenancy)
+    const rows = await this.#list(options, pieces)
+    return rows.map((cells) => openPieces(cells, pieces, vault))
+  }
+
+  async #list(options: ListOptions<T>, pieces: PieceShape | undefined): Promise<Cells[]> {
     if (!this.#may('read')) return []
-    const { tenancy, runner, vault } = this.#context
+    const { tenancy, runner } = this.#context
     const { key } = this.#descriptor
     const order: readonly string[] = options.orderBy ?? ['created_at']
     const shape: ListShape = {
@@ -105,16 +118,15 @@ class BoundRepository<T extends TableName> implements Repository<T> {
       orderBy: order.includes(key) ? order : [...order, key],
       isPaged: options.limit !== undefined || options.offset !== undefined,
       isAfter: options.after !== undefined,
-      joined: joinShapesOf(this.#descriptor, options.joined ?? [], tenancy),
+      pieces,
     }
-    const rows = await this.#queries.list(reachOf(tenancy), shape).all(runner.reader, {
+    return this.#queries.list(reachOf(tenancy), shape).all(runner.reader, {
       ...reachValues(tenancy),
       ...filterValues(options),
       limit: options.limit ?? Number.MAX_SAFE_INTEGER,
       offset: options.offset ?? 0,
       after: options.after,
     })
-    return rows.map((cells) => this.#decode(openJoined(cells, shape.joined, vault)))
   }
 
   async count(options: Pick<ListOptions<T>, 'where' | 'contains'> = {}): Promise<number> {

@@ -2,7 +2,7 @@
 // Why it is safe: docs/decisions/0002-durable-commits.md.
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { Kysely, SqliteDialect } from 'kysely'
+import { Kysely, sql, SqliteDialect } from 'kysely'
 import { demandPresence } from '../lib/asker.ts'
 import type { Asker } from '../lib/asker.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -109,6 +109,7 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
     rowLocks: undefined,
     hasNumberTable: true,
     nextIds: undefined,
+    jsonOf: (cell) => sql<string>`json_quote(${cell})`,
     durable: () => group.synced(),
     brokenRule,
     async close() {

@@ -2,6 +2,7 @@
 // `createStorage` in create-storage.ts makes one.
 import type { Asker } from '../lib/asker.ts'
 import type { Principal, Tenancy } from '../lib/caller.ts'
+import type { Pieces } from './row-pieces.ts'
 import type { Tables } from './tables.ts'
 
 export type TableName = keyof Tables
@@ -17,17 +18,6 @@ export interface ListOptions<T extends TableName> {
   readonly offset?: number
   /** Only rows whose key comes after this one; for lists in the order of their keys. */
   readonly after?: string
-  /** What the rows point at, read along with them. */
-  readonly joined?: readonly JoinedRow<T>[]
-}
-
-/**
- * The row that a reference points at, as far as the tenancy sees it: its cells come with the row that holds it, named
- * `<column>.<name>`, all of them null where there is no such row.
- */
-export interface JoinedRow<T extends TableName> {
-  readonly column: keyof Row<T> & string
-  readonly names: readonly string[]
 }
 
 /** Reads and writes one table, and only the rows the tenancy covers: the second wall behind the scopes of the API. */
@@ -36,6 +26,8 @@ export interface Repository<T extends TableName> {
   /** In no order; those that are missing or out of reach are left out. */
   findMany(sids: readonly string[]): Promise<Row<T>[]>
   list(options?: ListOptions<T>): Promise<Row<T>[]>
+  /** As `list`, but of each row only its key and these pieces, which may be of rows it points at. */
+  listPieces(pieces: Pieces, options?: ListOptions<T>): Promise<PieceRow[]>
   count(options?: Pick<ListOptions<T>, 'where' | 'contains'>): Promise<number>
   /** Throws not_permitted when the row would lie outside the tenancy, duplicate when a unique column is taken. */
   insert(row: Partial<Row<T>>): Promise<Row<T>>
@@ -43,6 +35,9 @@ export interface Repository<T extends TableName> {
   update(sid: string, changes: Partial<Row<T>>): Promise<boolean>
   remove(sid: string): Promise<boolean>
 }
+
+/** Pieces by their names (row-pieces.ts), and the key of the row as `key`. */
+export type PieceRow = Readonly<Record<string, string | number | null>>
 
 export type Repositories = { readonly [T in TableName]: Repository<T> }
 

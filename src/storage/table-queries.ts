@@ -3,11 +3,12 @@
 import { sql } from 'kysely'
 import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely'
 import type { Tenancy } from '../lib/caller.ts'
+import type { Database } from './database.ts'
 import type { AnyDescriptor } from './descriptors.ts'
-import type { JoinShape } from './joined-rows.ts'
 import { createPreparedCache, rowSlot, slot } from './prepared.ts'
 import type { Prepared, Values } from './prepared.ts'
-import type { Schema } from './tables.ts'
+import { pieceExpression } from './row-pieces.ts'
+import type { PieceShape } from './row-pieces.ts'
 
 /** How far a tenancy sees into a table; each has its own SQL. */
 export type Reach = 'all' | 'provider' | 'account'
@@ -20,7 +21,8 @@ export interface ListShape {
   readonly isPaged: boolean
   /** Whether rows up to a key are left out. */
   readonly isAfter: boolean
-  readonly joined: readonly JoinShape[]
+  /** Undefined: whole rows. */
+  readonly pieces: PieceShape | undefined
 }
 
 export interface TableQueries {
@@ -59,7 +61,7 @@ export function reachValues(tenancy: Tenancy): Values {
 }
 
 export function createTableQueries(
-  builder: Kysely<Schema>,
+  { builder, jsonOf }: Pick<Database, 'builder' | 'jsonOf'>,
   table: string,
   descriptor: AnyDescriptor,
 ): TableQueries {
@@ -88,18 +90,22 @@ export function createTableQueries(
   }
 
   function listed(reach: Reach, shape: ListShape) {
-    let query = filtered(reach, shape).selectAll(table)
-    for (const { column, table: other, descriptor: theirs, names } of shape.joined)
-      query = query
-        .leftJoin(`${other} as ${column}`, (join) =>
-          join
-            .onRef(`${column}.${theirs.key}`, '=', `${table}.${column}`)
-            .on((on) => on.and(seenIn(on, column, theirs, reach))),
-        )
-        .select(names.map((name) => sql.ref<never>(`${column}.${name}`).as(`${column}.${name}`)))
+    const rows = filtered(reach, shape)
+    let query = shape.pieces === undefined ? rows.selectAll(table) : inPieces(rows, shape.pieces, reach)
     if (shape.isAfter) query = query.where(`${table}.${key}`, '>', slot('after'))
     for (const column of shape.orderBy) query = query.orderBy(`${table}.${column}`)
     return shape.isPaged ? query.limit(rowSlot('limit')).offset(rowSlot('offset')) : query
+  }
+
+  function inPieces(rows: ReturnType<typeof filtered>, { joined, pieces }: PieceShape, reach: Reach) {
+    let query = rows.select(sql.ref(`${table}.${key}`).as('key'))
+    for (const { column, table: other, descriptor: theirs } of joined)
+      query = query.leftJoin(`${other} as ${column}`, (join) =>
+        join
+          .onRef(`${column}.${theirs.key}`, '=', `${table}.${column}`)
+          .on((on) => on.and(seenIn(on, column, theirs, reach))),
+      )
+    return query.select(pieces.map((piece) => pieceExpression(piece, table, jsonOf).as(piece.name)))
   }
 
   function written(columns: readonly string[], provider: ProviderSource): Record<string, never> {
@@ -131,7 +137,7 @@ export function createTableQueries(
       }),
     list: (reach, shape) =>
       once(
-        `list ${reach} ${describe(shape)} ${shape.orderBy.join()} ${shape.isPaged} ${shape.isAfter} ${describeJoins(shape)}`,
+        `list ${reach} ${describe(shape)} ${shape.orderBy.join()} ${shape.isPaged} ${shape.isAfter} ${shape.pieces?.digest ?? ''}`,
         () => listed(reach, shape),
       ),
     count: (reach, shape) =>
@@ -185,10 +191,6 @@ function seenIn(
 }
 
 const noFilter = { where: [], contains: undefined }
-
-function describeJoins({ joined }: Pick<ListShape, 'joined'>): string {
-  return joined.map(({ column, names }) => `${column}(${names.join()})`).join()
-}
 
 function describe({ where, contains }: Pick<ListShape, 'where' | 'contains'>): string {
   let text = contains ?? ''

@@ -64,6 +64,7 @@ const reading = new Set([
   'find',
   'findMany',
   'list',
+  'listPieces',
   'count',
   'page',
   'pageOfProvider',

@@ -9,7 +9,8 @@ export type Cell = string | number | null
 export type Presence = 'required' | 'optional' | 'read-only'
 
 export interface FieldFacts {
-  readonly kind: 'plain' | 'hook'
+  /** What is retired has no column. */
+  readonly kind: 'plain' | 'hook' | 'retired'
   /** Where it is stored, when not under its own name. */
   readonly column: string | undefined
   /** JSON Schema of the canonical value, without null. */

@@ -6,7 +6,7 @@ import { dialled, integer } from './fields.ts'
 import type { Field, Fields } from './field.ts'
 import type { RecordContext } from './context.ts'
 import { readPage, readWhole } from './list-text.ts'
-import type { ListAnswer, ToTexts } from './list-text.ts'
+import type { ListAnswer, ListSource } from './list-text.ts'
 import { loadHooks } from './nested-hooks.ts'
 import type { ResourcePlan } from './resource.ts'
 import type { ApiRequest, ApiRoute, Reply } from './route.ts'
@@ -104,18 +104,17 @@ async function list(options: ListRouteOptions, request: ApiRequest): Promise<Lis
   const text = request.query[searchBy]
   const { searchText = (given: string) => given } = plan.list ?? {}
   const matching: AnyListOptions = {
-    joined: plan.join === undefined ? plan.form.joined : [],
     where,
     ...(typeof text !== 'string' ? {} : { contains: { column, text: searchText(text) } }),
   }
-  const source = { rows: repositoryOf(request.rows, plan.table), matching, toTexts: textsOf(plan, request) }
+  const source = sourceOf(plan, matching, request)
   const read = (): Promise<ListAnswer> =>
     page === undefined
-      ? readWhole(source, plan.key, orderBy)
+      ? readWhole(source, orderBy)
       : // Clients that count pages from zero mean the first one.
         readPage(source, { orderBy: [column], number: Math.max(1, page), size: page_size })
   // What is joined may come from elsewhere than the database.
-  if (plan.join !== undefined) return read()
+  if (plan.text === undefined) return read()
   const { services, caller, query } = request
   return services.lists(JSON.stringify([operationId, caller.tenancy, where, query]), read)
 }
@@ -134,10 +133,26 @@ function filtersOf({ list: { filters = {} } = {}, owner }: ResourcePlan, { query
   return Object.fromEntries(given.map((name) => [name, query[name] as Cells[string]]))
 }
 
-/** How rows become JSON texts. */
-function textsOf(plan: ResourcePlan, context: RecordContext): ToTexts {
-  if (plan.join === undefined) return async (rows) => rows.map((row) => plan.form.toText(row))
-  return async (rows) => (await toRecords(plan, rows, context)).map((record) => JSON.stringify(record))
+function sourceOf(plan: ResourcePlan, matching: AnyListOptions, context: RecordContext): ListSource {
+  const { key, text } = plan
+  const rows = repositoryOf(context.rows, plan.table)
+  const count = (): Promise<number> => rows.count(matching)
+  if (text === undefined)
+    return {
+      key,
+      keyName: key,
+      count,
+      read: (options) => rows.list({ ...matching, ...options }),
+      toTexts: async (found) =>
+        (await toRecords(plan, found, context)).map((record) => JSON.stringify(record)),
+    }
+  return {
+    key,
+    keyName: 'key',
+    count,
+    read: (options) => rows.listPieces(text.pieces, { ...matching, ...options }),
+    toTexts: async (found) => found.map((row) => text.toText(row)),
+  }
 }
 
 /** Rows as the wire shows them: hooks joined, and what the resource joins itself. */

@@ -1,17 +1,19 @@
 // Lists as JSON text: a short one in one piece, a long one as a stream that stays out of everybody's way.
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import type { AnyListOptions, AnyRepository, Cells } from './rows.ts'
+import type { AnyListOptions, Cells } from './rows.ts'
 
 /** The whole text in UTF-8, or a stream of it. */
 export type ListAnswer = Buffer | Readable
 
-export type ToTexts = (rows: readonly Cells[]) => Promise<readonly string[]>
-
 export interface ListSource {
-  readonly rows: AnyRepository
-  readonly matching: AnyListOptions
-  readonly toTexts: ToTexts
+  /** The column that is the key of the rows. */
+  readonly key: string
+  /** Under which name they bring it. */
+  readonly keyName: string
+  readonly count: () => Promise<number>
+  readonly read: (options: AnyListOptions) => Promise<readonly Cells[]>
+  readonly toTexts: (rows: readonly Cells[]) => Promise<readonly string[]>
 }
 
 export interface Page {
@@ -21,22 +23,19 @@ export interface Page {
   readonly size: number
 }
 
-export async function readPage(
-  { rows: repository, matching, toTexts }: ListSource,
-  { orderBy, number, size }: Page,
-): Promise<ListAnswer> {
+export async function readPage(source: ListSource, { orderBy, number, size }: Page): Promise<ListAnswer> {
   const [total, rows] = await Promise.all([
-    repository.count(matching),
-    repository.list({ ...matching, orderBy, limit: size, offset: (number - 1) * size }),
+    source.count(),
+    source.read({ orderBy, limit: size, offset: (number - 1) * size }),
   ])
-  const data = await toTexts(rows)
+  const data = await source.toTexts(rows)
   return Buffer.from(`{"total":${total},"page":${number},"page_size":${size},"data":[${data.join()}]}`)
 }
 
 /** Everything that matches, as an array. */
-export function readWhole(source: ListSource, key: string, orderBy: readonly string[]): Promise<ListAnswer> {
-  const isByKey = orderBy.length === 1 && orderBy[0] === key
-  return toArrayText(isByKey ? chunksByKey(key, source) : slices(orderBy, source), source.toTexts)
+export function readWhole(source: ListSource, orderBy: readonly string[]): Promise<ListAnswer> {
+  const isByKey = orderBy.length === 1 && orderBy[0] === source.key
+  return toArrayText(isByKey ? chunksByKey(source) : slices(orderBy, source), source)
 }
 
 // What is answered in one piece: about five milliseconds of work.
@@ -45,33 +44,30 @@ const wholeRows = 512
 const chunkRows = 128
 
 /** Each chunk is read when the one before it has gone out: a long list is never in memory as a whole. */
-async function* chunksByKey(
-  key: string,
-  { rows: repository, matching }: ListSource,
-): AsyncGenerator<Cells[]> {
-  const following = { ...matching, orderBy: [key] }
+async function* chunksByKey({ key, keyName, read }: ListSource): AsyncGenerator<readonly Cells[]> {
+  const orderBy = [key]
   let limit = wholeRows
-  let rows = await repository.list({ ...following, limit })
+  let rows = await read({ orderBy, limit })
   yield rows
   while (rows.length === limit) {
     limit = chunkRows
-    rows = await repository.list({ ...following, limit, after: String(rows.at(-1)?.[key]) })
+    rows = await read({ orderBy, limit, after: String(rows.at(-1)?.[keyName]) })
     yield rows
   }
 }
 
 /** In another order the rows are read at once, and only what is made of them is made by and by. */
-async function* slices(
-  orderBy: readonly string[],
-  { rows: repository, matching }: ListSource,
-): AsyncGenerator<Cells[]> {
-  const rows = await repository.list({ ...matching, orderBy })
+async function* slices(orderBy: readonly string[], { read }: ListSource): AsyncGenerator<readonly Cells[]> {
+  const rows = await read({ orderBy })
   yield rows.slice(0, wholeRows)
   for (let at = wholeRows; at < rows.length; at += chunkRows) yield rows.slice(at, at + chunkRows)
 }
 
 /** One piece when one chunk is all there is; else a stream, between whose pieces others have their turn. */
-async function toArrayText(chunks: AsyncGenerator<Cells[]>, toTexts: ToTexts): Promise<ListAnswer> {
+async function toArrayText(
+  chunks: AsyncGenerator<readonly Cells[]>,
+  { toTexts }: ListSource,
+): Promise<ListAnswer> {
   const first = await chunks.next()
   const start = await toTexts(first.done === true ? [] : first.value)
   if (start.length < wholeRows) return Buffer.from(`[${start.join()}]`)

@@ -2,12 +2,15 @@
 import type { Level } from '../../http/route.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
+import { descriptorOf } from '../../storage/descriptors.ts'
 import { id } from './described.ts'
 import type { Changes, Fields, JsonSchema, Values } from './field.ts'
 import type { RecordContext, Services } from './context.ts'
 import { demandSeen, seenRecord, unlessSeen } from './etag.ts'
 import { createRecordForm } from './record.ts'
 import type { RecordForm } from './record.ts'
+import { createRecordText } from './record-text.ts'
+import type { RecordText } from './record-text.ts'
 import { createListRoute, toRecords } from './list-route.ts'
 import type { ListRouteOptions, ListRules } from './list-route.ts'
 import { hasQuota } from './operator-rules.ts'
@@ -104,6 +107,8 @@ export interface ResourcePlan extends Pick<
   /** The path parameter that names one record. */
   readonly parameter: string
   readonly form: RecordForm
+  /** Undefined where what is joined to the rows comes from elsewhere. */
+  readonly text: RecordText | undefined
   prepare?(
     changes: Cells,
     row: Cells | undefined,
@@ -146,6 +151,10 @@ export function defineResource<const T extends TableName, const F extends Fields
     key: keyOf(declaration.table),
     parameter: declaration.parameter ?? `${declaration.name}Sid`,
     form,
+    text:
+      declaration.join === undefined
+        ? createRecordText(declaration.fields, descriptorOf(declaration.table).secrets)
+        : undefined,
   } as unknown as ResourcePlan
   return {
     routes: plan.operations.map((operation) => makers[operation](plan)),
