@@ -3,6 +3,8 @@
 //   npm run bench -- start http              only these parts: start, api, http, calls, live-calls, media, storage, and
 //                                            call-records, which takes minutes and runs only when it is named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
+//   npm run bench -- api --api-parts lists   only these parts of api, with commas between them: requests, lists, pages,
+//                                            logins, long-list, memory
 //   npm run bench -- --write docs/benchmarks.md
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -10,7 +12,7 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { hasCommand } from '../test/support/tools.ts'
-import { measureApi } from './api.ts'
+import { apiParts, measureApi } from './api.ts'
 import { measureCalls } from './calls.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
@@ -34,13 +36,14 @@ const { values: options, positionals } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
     'media-seconds': { type: 'string', default: '300' },
+    'api-parts': { type: 'string' },
     write: { type: 'string' },
   },
 })
 
 const sections: readonly Section[] = [
   { name: 'start', title: 'Start and idle', needs: [], run: measureStart },
-  { name: 'api', title: 'REST interface', needs: ['taskset'], run: () => measureApi() },
+  { name: 'api', title: 'REST interface', needs: ['taskset'], run: () => measureApi(apiOptions()) },
   { name: 'http', title: 'Authenticated read', needs: ['taskset'], run: () => measureHttp() },
   {
     name: 'calls',
@@ -64,6 +67,13 @@ const sections: readonly Section[] = [
     isAskedFor: true,
   },
 ]
+
+function apiOptions(): Parameters<typeof measureApi>[0] {
+  const parts = options['api-parts']?.split(',')
+  const unknown = parts?.find((part) => !apiParts.some((known) => known === part))
+  if (unknown !== undefined) throw new Error(`${unknown} is no part of api: ${apiParts.join(', ')}`)
+  return parts === undefined ? {} : { parts }
+}
 
 function machine(): string {
   const model = cpus()[0]?.model ?? 'unknown processor'

@@ -1,22 +1,23 @@
 // A load generator for one URL: keep-alive connections with pipelined requests. Prints one line of JSON. Run as a child.
 import net from 'node:net'
 
-// With a body the request is a POST; {n} in it is another number each time.
-const [port, path, token, seconds, connections, depth, body] = process.argv.slice(2)
+// With a body the request is a POST; {n} in it is another number each time. With a path to be asked for then, every other
+// request of a connection is a GET of that.
+const [port, path, token, seconds, connections, depth, body, then] = process.argv.slice(2)
 const run = Date.now().toString(36)
 let made = 0
 
-function head(method: string, more: readonly string[]): string {
-  const fixed = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`]
+function head(method: string, target: string | undefined, more: readonly string[]): string {
+  const fixed = [`${method} ${target} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`]
   return [...fixed, ...more, '', ''].join('\r\n')
 }
 
-const get = Buffer.from(head('GET', []))
-function nextRequest(): Buffer | string {
-  if (body === undefined) return get
+const get = Buffer.from(head('GET', then ?? path, []))
+function nextRequest(isThen: boolean): Buffer | string {
+  if (body === undefined || isThen) return get
   const text = body.replaceAll('{n}', `${run}-${++made}`)
   const length = Buffer.byteLength(text)
-  return head('POST', ['Content-Type: application/json', `Content-Length: ${length}`]) + text
+  return head('POST', path, ['Content-Type: application/json', `Content-Length: ${length}`]) + text
 }
 
 let completed = 0
@@ -44,15 +45,20 @@ function take(bytes: Buffer): { responses: number; rest: Buffer } {
 function connect(): net.Socket {
   const socket = net.connect(Number(port), '127.0.0.1')
   let rest: Buffer = Buffer.alloc(0)
+  let isThen = true
+  const send = (): void => {
+    isThen = then !== undefined && !isThen
+    socket.write(nextRequest(isThen))
+  }
   socket.on('connect', () => {
-    for (let index = 0; index < Number(depth); index += 1) socket.write(nextRequest())
+    for (let index = 0; index < Number(depth); index += 1) send()
   })
   socket.on('data', (chunk: Buffer) => {
     const taken = take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]))
     rest = taken.rest
     if (isOver) return
     completed += taken.responses
-    for (let index = 0; index < taken.responses; index += 1) socket.write(nextRequest())
+    for (let index = 0; index < taken.responses; index += 1) send()
   })
   socket.on('error', () => socket.destroy())
   return socket

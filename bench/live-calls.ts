@@ -2,7 +2,7 @@
 import { provision, startPlatform, unlimited } from '../test/support/platform.ts'
 import { startSipp } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
-import { load } from './api.ts'
+import { load } from './api-load.ts'
 import type { Figure } from './figure.ts'
 import { startHookServer } from './hook-server.ts'
 import { mainThreadCpuMs } from './proc.ts'
