@@ -23,6 +23,7 @@ export function createRouteBinder(
     const queryShape = query === undefined ? takesNothing : queryOf(route, compile(query, 'query'))
     const bodyShape = body === undefined ? takesNothing : bodyOf(body, compile)
     const tenantsOf = tenantFinderOf(route.path)
+    const sids = sidsIn(route.path)
     const handle = (request: HttpRequest, context: Context, tenants: Tenants): Promise<unknown> =>
       route.handle({
         ...context,
@@ -51,13 +52,28 @@ export function createRouteBinder(
       mayBeEmpty: reply.whenEmpty !== undefined,
       replySchema: reply.isVaried === true || reply.mediaType !== undefined ? undefined : reply.schema,
       ...(route.asRefusal === undefined ? {} : { asRefusal: route.asRefusal }),
-      async handle(request) {
+      async handle(given) {
+        const request = withLowerSids(given, sids)
         const key = requestKeyOf(request, route)
         if (key !== undefined) return once.run(request, key, (unit) => answer(request, unit))
         return answer(request, servicesFor(request, route, services))
       },
     }
   }
+}
+
+/** The parameters of a path that are ids: others are names, whose letters count. */
+function sidsIn(path: string): readonly string[] {
+  return Array.from(path.matchAll(/\{(\w+Sid)\}/g), ([, name = '']) => name)
+}
+
+/** RFC 9562 §4: ids are written in lower case and read in any. */
+function withLowerSids(request: HttpRequest, names: readonly string[]): HttpRequest {
+  const { params } = request
+  const isLower = names.every((name) => params[name] === params[name]?.toLowerCase())
+  if (isLower) return request
+  const lower = names.map((name) => [name, params[name]?.toLowerCase()])
+  return { ...request, params: { ...params, ...Object.fromEntries(lower) } }
 }
 
 type Context = Pick<ApiRequest, 'caller' | 'rows' | 'services'>

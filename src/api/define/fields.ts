@@ -58,11 +58,12 @@ export function secret(rules: TextRule): Field<string | null, 'optional'> {
   })
 }
 
-/** The id of a record; of `table`, when it must name an existing one that the caller sees. */
+/** The id of a record, in any case of letters; of `table`, when it must name an existing one that the caller sees. */
 export function sid(table?: TableName): Field<string> {
   return createField({
     ...plainFacts,
     schema: { type: 'string', format: 'uuid' },
+    normalize: (value) => (typeof value === 'string' ? value.toLowerCase() : value),
     references: table,
     example: '5f0c4e9a-2f3b-4c55-9d0e-7b1a3c2d4e5f',
   })

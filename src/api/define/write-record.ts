@@ -146,7 +146,7 @@ function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unkn
   for (const [field, { facts }] of Object.entries(fields)) {
     const isFixed = field === key || facts.onUpdate === 'refuse'
     if (!isFixed || given[field] === undefined) continue
-    const { fixedForm } = facts
+    const { fixedForm = facts.normalize } = facts
     const value = given[field] === null || fixedForm === undefined ? given[field] : fixedForm(given[field])
     if (value !== row[field]) throw new AppError('bad_request', `${field} of this ${noun} cannot be changed`)
   }
