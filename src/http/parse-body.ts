@@ -37,7 +37,10 @@ export async function parseMultipartBody(
   try {
     form = await new Response(Buffer.from(bytes), { headers: { 'content-type': contentType } }).formData()
   } catch (cause) {
-    throw new AppError('malformed_body', 'the body is not valid multipart/form-data', { cause })
+    throw new AppError('malformed_body', 'the body is not valid multipart/form-data', {
+      cause,
+      cure: 'Send each field as a part, with the boundary that Content-Type names.',
+    })
   }
   const fields = new Map<string, string>()
   for (const [name, value] of form) {
@@ -104,5 +107,12 @@ function isName(text: string, from: number): boolean {
 function refuseName(name: string, under: string | undefined, siblings: { has(name: string): boolean }): void {
   if (name === '__proto__' || (name === 'prototype' && under === 'constructor'))
     throw new AppError('malformed_body', `the body must not name ${name}`)
-  if (siblings.has(name)) throw new AppError('malformed_body', 'the body names a field twice')
+  if (siblings.has(name)) throw new AppError('malformed_body', `the body names ${quoted(name)} twice`)
+}
+
+const longestQuoted = 64
+
+/** What a client calls a field may be anything. */
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, longestQuoted).toWellFormed())
 }
