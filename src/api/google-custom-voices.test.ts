@@ -116,7 +116,7 @@ describe('GET /GoogleCustomVoices', () => {
       expect(listed.map(({ google_custom_voice_sid }) => google_custom_voice_sid)).toContain(sid)
     }
     const ofProvider = await api.get(
-      `/GoogleCustomVoices?service_provider_sid=${service_provider_sid}`,
+      `/GoogleCustomVoices?service_provider_sid=${service_provider_sid}&label=`,
       api.own.accountKey,
     )
     expect(ofProvider.status).toBe(200)

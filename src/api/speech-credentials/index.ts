@@ -227,7 +227,7 @@ async function update(request: ApiRequest): Promise<void> {
   await services.storage.transaction(caller.tenancy, async (rows) => {
     const row = await findOwnAt({ ...request, rows })
     demandTag(request.headers, etagOfRow(row))
-    refuseFixed(row, body)
+    refuseFixed(row, request)
     const { use_for_tts, use_for_stt } = body as Partial<Pick<CredentialRow, 'use_for_tts' | 'use_for_stt'>>
     await rows.speech_credentials.update(row.speech_credential_sid, {
       settings: JSON.stringify(changeSettings(row, body)),
@@ -237,13 +237,22 @@ async function update(request: ApiRequest): Promise<void> {
   })
 }
 
-function refuseFixed(row: CredentialRow, { vendor = row.vendor, label }: ApiRequest['body']): void {
+const ids = ['speech_credential_sid', 'account_sid', 'service_provider_sid'] as const
+
+function refuseFixed(
+  row: CredentialRow,
+  { body: { vendor = row.vendor, label }, rawBody }: Pick<ApiRequest, 'body' | 'rawBody'>,
+): void {
+  const sent = (rawBody ?? {}) as Readonly<Record<string, unknown>>
+  // Clients send empty ids for whatever their form does not know.
+  const isOther = (id: unknown, own: string | null): boolean =>
+    typeof id === 'string' && id !== '' && id.toLowerCase() !== own
   const changed =
     vendor !== null && vendor !== row.vendor
       ? 'vendor'
       : label !== undefined && labelOf(label) !== row.label
         ? 'label'
-        : undefined
+        : ids.find((name) => isOther(sent[name], row[name]))
   if (changed !== undefined)
     throw new AppError('bad_request', `${changed} of a speech credential cannot be changed`)
 }

@@ -299,6 +299,13 @@ describe('PUT SpeechCredentials/{sid}', () => {
     ['another secret', { api_key: 'dg-another' }, 'api_key of a speech credential cannot be changed'],
     ['another vendor', { vendor: 'soniox' }, 'vendor of a speech credential'],
     ['another label', { label: 'new' }, 'label of a speech credential'],
+    ['another id', { speech_credential_sid: createSid() }, 'speech_credential_sid of a speech credential'],
+    ['another account', { account_sid: createSid() }, 'account_sid of a speech credential'],
+    [
+      'another provider',
+      { service_provider_sid: createSid() },
+      'service_provider_sid of a speech credential',
+    ],
     ['a wrong type', { model_id: 7 }, 'model_id must be text'],
   ])('answers 400 to %s, and changes nothing', async (_what, change, msg) => {
     const sid = await create(ofAccount(), api.own.accountKey)
@@ -307,6 +314,14 @@ describe('PUT SpeechCredentials/{sid}', () => {
     expect(answer.status).toBe(400)
     expect((answer.body as { msg: string }).msg).toContain(msg)
     expect(await stored(sid)).toEqual(before)
+  })
+
+  it('takes ids as they are in any case of letters, and empty ones for none', async () => {
+    const sid = await create(ofAccount(), api.own.accountKey)
+    const same = { speech_credential_sid: sid.toUpperCase(), account_sid: api.own.account_sid }
+    const none = { account_sid: null, service_provider_sid: '' }
+    for (const ids of [same, none])
+      expect((await api.put(`${ofAccount()}/${sid}`, api.own.accountKey, ids)).status).toBe(204)
   })
 
   it('answers 400 when what remains is not whole', async () => {
