@@ -63,6 +63,7 @@ describe('POST /Accounts', () => {
     ['an unknown provider', { service_provider_sid: createSid() }, 'service_provider_sid names no'],
     ['a hook that is no object', { registration_hook: 'x' }, 'registration_hook must be an object'],
     ['a realm with CR LF', { sip_realm: 'a.b.c\r\nX: y' }, 'sip_realm must be a host name'],
+    ['a realm that is an address', { sip_realm: '192.0.2.1' }, 'sip_realm must be a host name'],
     ['a realm with a space', { sip_realm: 'a b.c.d' }, 'sip_realm must be a host name'],
     ['an application of nobody', { siprec_hook_sid: createSid() }, 'siprec_hook_sid names no application'],
     ['an unknown record format', { record_format: 'ogg' }, 'record_format must be one of "mp3", "wav"'],
@@ -291,9 +292,12 @@ describe('POST /Accounts/{sid}/SipRealms/{realm}', () => {
     expect(await read(api.own.account_sid)).toHaveProperty('sip_realm', 'new.sip.example.com')
   })
 
-  it.each(['example.com', 'a..b', '-a.b.c', 'a.b.c%0d%0aX'])('answers 400 for %s', async (realm) => {
-    expect((await api.post(`${path()}/SipRealms/${realm}`, api.own.accountKey)).status).toBe(400)
-  })
+  it.each(['example.com', '192.0.2.1', 'a..b', '-a.b.c', 'a.b.c%0d%0aX'])(
+    'answers 400 for %s',
+    async (realm) => {
+      expect((await api.post(`${path()}/SipRealms/${realm}`, api.own.accountKey)).status).toBe(400)
+    },
+  )
 
   it('answers 422 for a realm that is taken, 403 for a foreign account', async () => {
     const url = `${path()}/SipRealms/${api.sibling.realm}`

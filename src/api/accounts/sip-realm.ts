@@ -5,7 +5,8 @@ import type { Field } from '../define/field.ts'
 
 // RFC 1123 §2.1 host names; stored in lower case, as they are compared.
 const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
-const pattern = `^${label}(\\.${label})*$`
+// A last label of digits only is that of an address, which is everybody's: RFC 3696 §2.
+const pattern = `^(${label}\\.)*(?![0-9]+$)${label}$`
 const maxLength = 132
 
 export function sipRealm(): Field<string> {
