@@ -4,7 +4,7 @@ import type { Repositories } from '../storage/storage.ts'
 import { valuesFault } from '../webhooks/app-env.ts'
 import { demandVerbs } from './define/app-json.ts'
 import { defineResource } from './define/resource.ts'
-import { createdAt, flag, json, recordSid, sid, text, webhook } from './define/fields.ts'
+import { createdAt, flag, json, recordSid, retired, sid, text, webhook } from './define/fields.ts'
 
 const applicationHook = { empty: 'changes nothing', showsSid: true } as const
 
@@ -36,10 +36,8 @@ export const applications = defineResource({
     account_sid: sid('accounts')
       .fixedAfterCreate()
       .describe('May be left out with a key of the account itself.'),
-    service_provider_sid: sid()
-      .nullable()
-      .readOnly()
-      .describe('Set where it belongs to the provider itself, for its own tests.'),
+    // Only that of an application of a provider itself would stand here; here each has an account.
+    service_provider_sid: retired(),
     call_hook: webhook(applicationHook).describe('Asked for verbs when a call arrives.'),
     call_status_hook: webhook(applicationHook).describe('Told about every change of a call.'),
     messaging_hook: webhook(applicationHook).optional().describe('Asked what to do with a message.'),
