@@ -11,6 +11,7 @@ import type { RealmRecords } from './dns/realm-records.ts'
 import { createUpdateClient } from './dns/update-client.ts'
 import { createAddressGuard } from './lib/address-guard.ts'
 import { sleep, systemClock } from './lib/clock.ts'
+import { createHashThread } from './lib/hash-thread.ts'
 import { startAll, stopAll } from './lib/lifecycle.ts'
 import type { Part } from './lib/lifecycle.ts'
 import type { LeveledLogger } from './lib/log.ts'
@@ -119,6 +120,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     log,
     userAgent,
   })
+  const passwords = createHashThread(log)
   const mail = createMailer({ url: config.smtpUrl, from: config.mailFrom })
   const http = createHttp({
     bind,
@@ -130,6 +132,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     buckets: createBuckets({ outgoing, clock, log }),
     mail,
     speechCache: speech.cache,
+    derive: passwords.derive,
     appEnv: createAppEnv({ outgoing }),
     realms: createRealms(),
     portalUrl: () => config.portalUrl ?? new URL(apiUrl()).origin,
@@ -183,6 +186,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     calls,
     delivery,
     retention,
+    passwords,
     http,
   ]
   let stopping: Promise<void> | undefined

@@ -17,6 +17,7 @@ import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Mailer } from '../lib/mail.ts'
+import type { Derive } from '../lib/password.ts'
 import type { Alert } from '../storage/alerts.ts'
 import type { Storage } from '../storage/storage.ts'
 import { noRealmRecords } from '../dns/realm-records.ts'
@@ -47,6 +48,8 @@ export interface HttpOptions {
   readonly buckets: Services['buckets']
   readonly mail: Mailer
   readonly speechCache: Services['speechCache']
+  /** How passwords are hashed; in the pool of threads when left out. */
+  readonly derive?: Derive
   readonly appEnv: AppEnv
   /** Left out: there is no name server to write to. */
   readonly realms?: RealmRecords | undefined
@@ -82,7 +85,7 @@ export function createHttp(options: HttpOptions): HttpServer {
     buckets: options.buckets,
     verbsFault: (verbs) => verbsFault(options.parseVerbs, verbs),
     tokens,
-    throttle: createLoginThrottle(clock),
+    throttle: createLoginThrottle(clock, options.derive),
     resets: createPasswordResets(options),
     speechCache: options.speechCache,
     appEnv: options.appEnv,

@@ -87,7 +87,7 @@ const signIn = defineRoute({
     const [user] = await usersByEmail(email, services.storage.for(systemTenancy))
     // By the name, as in /login: whoever is locked out there is locked out here.
     const attempt = services.throttle.begin(user?.name ?? email, address)
-    const isRight = await services.throttle.hashing(() => verifyUser(user, given), whenGone())
+    const isRight = await services.throttle.hashing((derive) => verifyUser(user, given, derive), whenGone())
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the address or the password is wrong')
     attempt.succeeded()
@@ -158,7 +158,7 @@ const changePassword = defineRoute({
     const reset = await resetOf(old_password, all, clock)
     const isByLink = reset?.user_sid === user_sid
     if (!isByLink) await demandOldPassword(old_password, user, services, address)
-    const hashed_password = await services.throttle.hashing(() => hashPassword(new_password))
+    const hashed_password = await services.throttle.hashing((derive) => hashPassword(new_password, derive))
     await storage.transaction(systemTenancy, async (rows) => {
       if (isByLink && !(await rows.password_resets.remove(reset.password_reset_sid))) throw noSuchLink()
       await forgetLinks(rows, user_sid)

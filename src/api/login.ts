@@ -3,6 +3,7 @@ import { maxFailures, lockOutMs } from '../http/login-throttle.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { hashPassword, needsRehash, verifyAgainstNothing, verifyPassword } from '../lib/password.ts'
+import type { Derive } from '../lib/password.ts'
 import type { Row } from '../storage/storage.ts'
 import { oneOf, truth, word } from './define/described.ts'
 import { text } from './define/fields.ts'
@@ -52,12 +53,17 @@ export const login = defineRoute({
     const attempt = services.throttle.begin(username, address)
     const rows = services.storage.for(systemTenancy)
     const [user] = await rows.users.list({ where: { name: username }, limit: 1 })
-    const isRight = await services.throttle.hashing(() => verifyUser(user, password), whenGone())
+    const isRight = await services.throttle.hashing(
+      (derive) => verifyUser(user, password, derive),
+      whenGone(),
+    )
     // One answer for an unknown, a disabled and a foreign user and for a wrong password.
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the user name or the password is wrong')
     attempt.succeeded()
-    const hashed_password = needsRehash(user.hashed_password ?? '') ? await hashPassword(password) : undefined
+    const hashed_password = needsRehash(user.hashed_password ?? '')
+      ? await services.throttle.hashing((derive) => hashPassword(password, derive))
+      : undefined
     const session = await startSession(user, services, async ({ users }) => {
       if (hashed_password !== undefined) await users.update(user.user_sid, { hashed_password })
     })
@@ -81,13 +87,17 @@ export const logout = defineRoute({
 })
 
 /** Costs the same whoever is asked for. */
-export function verifyUser(user: Row<'users'> | undefined, password: string): Promise<boolean> {
+export function verifyUser(
+  user: Row<'users'> | undefined,
+  password: string,
+  derive: Derive,
+): Promise<boolean> {
   if (
     user === undefined ||
     user.is_active !== 1 ||
     user.provider !== 'local' ||
     user.hashed_password === null
   )
-    return verifyAgainstNothing(password)
-  return verifyPassword(password, user.hashed_password)
+    return verifyAgainstNothing(password, derive)
+  return verifyPassword(password, user.hashed_password, derive)
 }

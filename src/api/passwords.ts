@@ -56,7 +56,9 @@ export async function demandOldPassword(
   address: string,
 ): Promise<void> {
   const attempt = throttle.begin(user.name, address)
-  const isRight = await throttle.hashing(() => verifyPassword(given, user.hashed_password ?? ''))
+  const isRight = await throttle.hashing((derive) =>
+    verifyPassword(given, user.hashed_password ?? '', derive),
+  )
   if (!isRight) throw new AppError('wrong_credentials', 'old_password is wrong')
   attempt.succeeded()
 }

@@ -1,7 +1,8 @@
 // Slows down guessing: counts failed logins per user and address, and per address alone, and locks out for a while.
-import { availableParallelism } from 'node:os'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import { deriveInPool } from '../lib/password.ts'
+import type { Derive } from '../lib/password.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
 
 export interface LoginThrottle {
@@ -15,15 +16,15 @@ export interface LoginThrottle {
   /** For what anybody may ask for without a token, though not all day. Throws too_many_requests. */
   demandPatience(address: string): void
   /**
-   * Runs `work`, which hashes a password, a few at a time; throws overloaded when too many wait. Whose signal aborts
-   * leaves the line with its reason; what has begun is finished.
+   * Runs `work`, which hashes a password with what it is given, one at a time; throws overloaded when too many wait.
+   * Whose signal aborts leaves the line with its reason; what has begun is finished.
    */
-  hashing<R>(work: () => Promise<R>, signal?: AbortSignal): Promise<R>
+  hashing<R>(work: (derive: Derive) => Promise<R>, signal?: AbortSignal): Promise<R>
 }
 
-// Each takes 19 MiB, a thread of the pool that file and name look-ups use as well, and a processor for tens of
-// milliseconds: where there are only one or two, every hash at a time makes all other requests wait longer.
-const usualHashing = availableParallelism() > 2 ? 2 : 1
+// Each takes 19 MiB and a processor for tens of milliseconds: more at a time would make everybody wait longer, those who
+// log in included.
+const maxHashing = 1
 const maxWaiting = 100
 
 export const maxFailures = 6
@@ -43,7 +44,7 @@ function keyOf(username: string, address: string): string {
   return `${username} ${address}`
 }
 
-export function createLoginThrottle(clock: Clock, maxHashing = usualHashing): LoginThrottle {
+export function createLoginThrottle(clock: Clock, derive = deriveInPool): LoginThrottle {
   const failures = new Map<string, Failures>()
   const asked = createTokenBuckets(clock, maxRemembered)
   const waiting: (() => void)[] = []
@@ -125,7 +126,7 @@ export function createLoginThrottle(clock: Clock, maxHashing = usualHashing): Lo
         await standInLine(signal)
       } else running++
       try {
-        return await work()
+        return await work(derive)
       } finally {
         // The place goes straight to the next in line, so that nobody overtakes.
         const next = waiting.shift()

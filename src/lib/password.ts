@@ -1,5 +1,7 @@
-// Password hashes: argon2id as RFC 9106 describes it, in the PHC string form. The work runs off the main thread.
+// Password hashes: argon2id as RFC 9106 describes it, in the PHC string form. The work runs off the main thread: where, says
+// whoever asks.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Argon2Parameters } from 'node:crypto'
 
 interface Cost {
   readonly memory: number
@@ -19,28 +21,46 @@ const maxPasses = 16
 const phc =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/
 
+/** What a tag is made of; in a form that can be handed to another thread. */
+export type DeriveJob = Argon2Parameters
+
+/** Argon2id. */
+export type Derive = (job: DeriveJob) => Promise<Buffer>
+
+/** In a thread of the pool, for those who hash a password once. */
+export const deriveInPool: Derive = (job) =>
+  new Promise((resolve, reject) => {
+    argon2('argon2id', job, (error, key) => (error === null ? resolve(key) : reject(error)))
+  })
+
 /** Hashes a password into one self-describing line. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(saltBytes)
-  const tag = await derive(password, salt, cost, tagBytes)
-  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(salt)}$${base64(tag)}`
+export async function hashPassword(password: string, derive = deriveInPool): Promise<string> {
+  const nonce = randomBytes(saltBytes)
+  const tag = await derive({ message: bytesOf(password), nonce, ...cost, tagLength: tagBytes })
+  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`
 }
 
 /** False also for a line that is no argon2id hash of ours. */
-export async function verifyPassword(password: string, hash: string): Promise<boolean> {
+export async function verifyPassword(
+  password: string,
+  hash: string,
+  derive = deriveInPool,
+): Promise<boolean> {
   const match = phc.exec(hash)
-  if (match === null) return verifyAgainstNothing(password)
+  if (match === null) return verifyAgainstNothing(password, derive)
   const [, memory, passes, parallelism, salt = '', tag = ''] = match
   const asked = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) }
-  if (asked.memory > maxMemory || asked.passes > maxPasses) return verifyAgainstNothing(password)
+  if (asked.memory > maxMemory || asked.passes > maxPasses) return verifyAgainstNothing(password, derive)
   const expected = Buffer.from(tag, 'base64')
-  const actual = await derive(password, Buffer.from(salt, 'base64'), asked, expected.length)
+  const nonce = Buffer.from(salt, 'base64')
+  const actual = await derive({ message: bytesOf(password), nonce, ...asked, tagLength: expected.length })
   return timingSafeEqual(actual, expected)
 }
 
 /** Costs what a verification costs and is always false: an unknown user cannot be told by the time it takes. */
-export async function verifyAgainstNothing(password: string): Promise<false> {
-  await derive(password, Buffer.alloc(saltBytes), cost, tagBytes)
+export async function verifyAgainstNothing(password: string, derive = deriveInPool): Promise<false> {
+  const nonce = Buffer.alloc(saltBytes)
+  await derive({ message: bytesOf(password), nonce, ...cost, tagLength: tagBytes })
   return false
 }
 
@@ -49,13 +69,8 @@ export function needsRehash(hash: string): boolean {
   return !hash.startsWith(`$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$`)
 }
 
-function derive(password: string, salt: Buffer, asked: Cost, tagLength: number): Promise<Buffer> {
-  const message = Buffer.from(password.normalize('NFC'), 'utf8')
-  return new Promise((resolve, reject) => {
-    argon2('argon2id', { message, nonce: salt, ...asked, tagLength }, (error, key) =>
-      error === null ? resolve(key) : reject(error),
-    )
-  })
+function bytesOf(password: string): Buffer {
+  return Buffer.from(password.normalize('NFC'), 'utf8')
 }
 
 function base64(bytes: Buffer): string {

@@ -135,7 +135,7 @@ async function passwordOf(
   if (next === undefined) return undefined
   await demandPolicy(next, new_password === undefined ? 'initial_password' : 'new_password', services)
   if (old_password !== undefined) await demandOldPassword(old_password, user, services, address)
-  return services.throttle.hashing(() => hashPassword(next))
+  return services.throttle.hashing((derive) => hashPassword(next, derive))
 }
 
 function cellsOf(changes: Changes): Partial<User> {

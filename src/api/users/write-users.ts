@@ -53,7 +53,9 @@ export const createUser = defineRoute({
     const owner = await ownerOfUser(body, caller, rows)
     await demandPolicy(initial_password, 'initial_password', services)
     await demandFreeEmail(body.email, undefined, services.storage.for(systemTenancy))
-    const hashed_password = await services.throttle.hashing(() => hashPassword(initial_password))
+    const hashed_password = await services.throttle.hashing((derive) =>
+      hashPassword(initial_password, derive),
+    )
     const { user_sid } = await rows.users.insert({
       ...owner,
       name,
