@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { AppError } from './errors.ts'
+import { AppError, catalogue } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
 import { toReason, toVendorError, vendorRefusal } from './vendor-failure.ts'
 import type { VendorRefusal } from './vendor-failure.ts'
 
@@ -91,15 +92,19 @@ describe('a reason', () => {
   })
 })
 
+const hookCodes = (Object.keys(catalogue) as ErrorCode[]).filter((code) => code.startsWith('hook_'))
+
 describe('a failed request to a vendor', () => {
-  it('is told as a failure of the vendor, with the same cure', () => {
+  it('is told as a failure of the vendor, with a cure that fits', () => {
     const cause = new AppError('hook_refused_address', 'acme is at a private address')
-    expect(toVendorError('bucket_failed', cause)).toMatchObject({
-      code: 'bucket_failed',
-      message: 'acme is at a private address',
-      cure: cause.cure,
-      cause,
-    })
+    const failure = toVendorError('bucket_failed', cause)
+    expect(failure).toMatchObject({ code: 'bucket_failed', message: 'acme is at a private address', cause })
+    expect(failure.cure).toContain('SWITCHHOOK_WEBHOOK_ALLOW')
+  })
+
+  it.each(hookCodes)('has no cure about a hook, after %s', (code) => {
+    for (const own of ['speech_failed', 'bucket_failed'] as const)
+      expect(toVendorError(own, new AppError(code, 'it failed')).cure).not.toMatch(/\bhook\b|verbs/)
   })
 
   it('stays what it is when it is something else', () => {

@@ -1,5 +1,6 @@
 // What a vendor's refusal becomes: a sentence with the vendor's own reason, without the secrets it may have repeated.
 import { AppError } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
 import { textOf } from './members.ts'
 
 /** The code of the catalogue under which failures of a kind of vendor go out. */
@@ -35,10 +36,22 @@ export function vendorRefusal(code: VendorCode, refusal: VendorRefusal): AppErro
   return new AppError(code, `${vendor} answered with ${said}`)
 }
 
+// The cures of the catalogue are about hooks. What is not here has the cure of the vendor's own code.
+const cures: ReadonlyMap<ErrorCode, string> = new Map([
+  ['hook_bad_url', 'Give an absolute http or https address without a user name or password in it.'],
+  ['hook_unreachable', 'Check that the address of the vendor is right and answers from this machine.'],
+  [
+    'hook_refused_address',
+    'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if the vendor is meant to be inside.',
+  ],
+  ['hook_timeout', 'Try again; when it stays so, ask the vendor.'],
+])
+
 /** The client of outgoing requests speaks of hooks; whoever uses a vendor is told about the vendor. */
 export function toVendorError<E>(code: VendorCode, error: E): E | AppError {
   if (!(error instanceof AppError) || !error.code.startsWith('hook_')) return error
-  return new AppError(code, error.message, { cause: error, cure: error.cure })
+  const cure = cures.get(error.code)
+  return new AppError(code, error.message, { cause: error, ...(cure === undefined ? {} : { cure }) })
 }
 
 /** A sentence of the vendor's own, on one line, short, with none of the secrets in it. */
