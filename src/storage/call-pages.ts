@@ -6,7 +6,7 @@ import type { CallPlace } from './call-counts.ts'
 import { matching, shapeOf, valuesOf } from './call-match.ts'
 import type { CallMatch } from './call-match.ts'
 import { recordColumns } from './call-record-writer.ts'
-import { createCallSearch } from './call-search.ts'
+import { createCallSearch, totalBy } from './call-search.ts'
 import type { Database, Readers, Session } from './database.ts'
 import { createPreparedCache, rowSlot, slot } from './prepared.ts'
 import type { RecentCallRow, Schema } from './tables.ts'
@@ -72,7 +72,8 @@ export function createCallPages(database: Pick<Database, 'builder' | 'hasNumberT
         return search.read(readers.slowReader, match, { ...window, all })
       }
       const [counted, found] = await Promise.all([total(readers, match), rows(readers, match, window)])
-      return { total: counted, rows: found }
+      // They are two statements: the total must not deny, nor miss, what was written between them.
+      return { total: totalBy(found, window) ?? counted, rows: found }
     },
   }
 }

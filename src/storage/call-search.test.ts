@@ -209,7 +209,7 @@ describe('the plan of a page, on SQLite', () => {
   let dataDir: string
   let path: string
   let plans: string[]
-  let pageOf: (tenancy: Tenancy, query: Partial<RecentCallQuery>) => Promise<unknown>
+  let pageOf: (tenancy: Tenancy, query: Partial<RecentCallQuery>) => Promise<{ readonly total: number }>
   let close: () => Promise<void>
 
   beforeAll(async () => {
@@ -229,7 +229,7 @@ describe('the plan of a page, on SQLite', () => {
     const { recentCalls } = createCallRecords({ ...database, readersFor }, systemClock)
     pageOf = async (tenancy, query) => {
       plans = []
-      await recentCalls.page(tenancy, 'a', { page: 1, count: 1, ...query })
+      return recentCalls.page(tenancy, 'a', { page: 1, count: 1, ...query })
     }
     close = async () => {
       file.close()
@@ -265,5 +265,11 @@ describe('the plan of a page, on SQLite', () => {
       )
       expect(plans.join()).not.toContain('SCAN recent_calls')
     }
+  })
+
+  it('is not contradicted by a total of another moment', async () => {
+    expect(await pageOf(account, { count: 1 })).toMatchObject({ total: 1_000_000 })
+    // The only row there is was not yet there, or the others no more, when it was counted.
+    expect(await pageOf(account, { count: 2 })).toMatchObject({ total: 1 })
   })
 })

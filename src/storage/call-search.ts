@@ -110,11 +110,18 @@ export function createCallSearch({
     async read(session, match, window) {
       const source = await sourceFor(session, match, window.all)
       const page = await rows(session, match, source, window)
-      const isLast = page.length < window.limit && (page.length > 0 || window.offset === 0)
-      const total = isLast ? window.offset + page.length : await count(session, match, source)
+      const total = totalBy(page, window) ?? (await count(session, match, source))
       return { total, rows: page }
     },
   }
+}
+
+/** How many there are, when the page tells it by ending before it is full. */
+export function totalBy(
+  { length }: readonly unknown[],
+  { offset, limit }: Pick<SearchWindow, 'offset' | 'limit'>,
+): number | undefined {
+  return length < limit && (length > 0 || offset === 0) ? offset + length : undefined
 }
 
 /** Of the embedded database: migrations/0009-call-filters.ts makes it. */

@@ -26,7 +26,9 @@ onEachStore(({ open }) => {
     return { status: 201, body: { made: name, secret: 'planted-secret' } }
   }
   const providers = async (): Promise<string[]> =>
-    (await test.storage.for(systemTenancy).service_providers.list()).map(({ name }) => name)
+    (await test.storage.for(systemTenancy).service_providers.list({ orderBy: ['name'] })).map(
+      ({ name }) => name,
+    )
 
   describe('a request that is made once', () => {
     it('commits what it changes and its answer together, the answer sealed', async () => {
