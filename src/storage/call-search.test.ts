@@ -222,7 +222,7 @@ describe('the plan of a page, on SQLite', () => {
         const steps = file.prepare(`explain query plan ${sql}`).all(...parameters)
         plans.push(steps.map(({ detail }) => String(detail)).join('; '))
         // As if the owner had a million calls, and few of them the number.
-        return sql.includes('recent_call_counts') ? [{ calls: 1_000_000 }] : [{ calls: 3 }]
+        return sql.includes('recent_call_counts') ? [{ calls: 1_000_000 }] : [{ calls: 3, ids: '[1]' }]
       },
     }
     const readersFor = () => ({ reader: explaining, slowReader: explaining })
@@ -260,9 +260,8 @@ describe('the plan of a page, on SQLite', () => {
   it('leads from the numbers to the records where few have them', async () => {
     for (const tenancy of [account, provider, systemTenancy]) {
       await pageOf(tenancy, { filter: '+491234', trunk: 't', start: 1 })
-      expect(plans.at(-1)).toMatch(
-        /recent_call_numbers VIRTUAL TABLE.*SEARCH recent_calls USING INTEGER PRIMARY KEY/,
-      )
+      expect(plans.join()).toContain('SCAN recent_call_numbers VIRTUAL TABLE')
+      expect(plans.at(-1)).toMatch(/^SCAN found VIRTUAL TABLE.*SEARCH recent_calls USING INTEGER PRIMARY KEY/)
       expect(plans.join()).not.toContain('SCAN recent_calls')
     }
   })

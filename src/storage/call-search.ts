@@ -21,17 +21,15 @@ export interface SearchWindow {
   readonly all: number
 }
 
-/**
- * Where the candidates come from: the index that gives the order, or the index of the parts of numbers. A database whose
- * planner knows both decides by itself.
- */
-type Source = 'order' | 'numbers'
+/** Of records, as a JSON array: found once, and used by each statement of a page. */
+type Ids = string
 
 // An owner's records are passed by in their index at 0.15 us each. One found by its number is one of anybody's, and is
 // looked up in the table: 3 us when it is in memory, many times that when it is not.
 const entriesPerLookup = 20
 // So many are passed by before a number could be looked up.
 const maxPassed = 20_000
+const maxLookups = 20_000
 // The index knows the parts of numbers by three characters.
 const minLength = 3
 
@@ -47,70 +45,66 @@ export function createCallSearch({
       ? sql<boolean>`${eb.ref(column)} like ${slot('pattern')} escape '\\'`
       : sql<boolean>`lower(${eb.ref(column)}) like lower(${slot('pattern')}) escape '\\'`
 
-  const candidates = (source: Source): SelectingCalls<object> =>
-    source === 'order' ? db.selectFrom('recent_calls') : (db.selectFrom(numbered) as SelectingCalls<object>)
-
-  function matched(match: CallMatch, source: Source): SelectingCalls<object> {
-    const query = matching(candidates(source), match)
+  function matched(match: CallMatch, ids: Ids | undefined): SelectingCalls<object> {
+    const candidates =
+      ids === undefined ? db.selectFrom('recent_calls') : (db.selectFrom(named) as SelectingCalls<object>)
+    const query = matching(candidates, match)
       .where((eb) => eb.or([contains(eb, 'from'), contains(eb, 'to'), eb('call_sid', '=', slot('filter'))]))
       .where('attempted_at', '<=', slot('end'))
     return match.start === undefined ? query : query.where('attempted_at', '>=', slot('start'))
   }
 
-  function valuesFor(match: CallMatch) {
+  function valuesFor(match: CallMatch, ids?: Ids) {
     const { filter = '', end = Number.MAX_SAFE_INTEGER } = match
-    return {
-      ...valuesOf(match),
-      end,
-      pattern: containing(filter),
-      phrase: `"${filter.replaceAll('"', '""')}"`,
-    }
+    return { ...valuesOf(match), end, pattern: containing(filter), ids }
   }
 
-  async function sourceFor(session: Session, match: CallMatch, all: number): Promise<Source> {
-    if (!hasNumberTable || all <= maxPassed) return 'order'
-    if (Array.from(match.filter ?? '').length < minLength) return 'order'
-    const max = Math.floor(all / entriesPerLookup)
+  /** The candidates by their numbers; undefined where the index that gives the order is to be read. */
+  async function candidatesOf(session: Session, match: CallMatch, all: number): Promise<Ids | undefined> {
+    const { filter = '' } = match
+    if (!hasNumberTable || all <= maxPassed || Array.from(filter).length < minLength) return undefined
+    const max = Math.min(maxLookups, Math.floor(all / entriesPerLookup))
     const query = once('candidates', () =>
       db
-        .selectFrom(sql`(${found} limit ${rowSlot('limit')})`.as('found'))
-        .select((eb) => eb.fn.countAll().as('calls')),
+        .selectFrom(found)
+        .select([sql<number>`count(*)`.as('calls'), sql<string>`json_group_array(id)`.as('ids')]),
     )
-    const [row] = await query.all(session, { ...valuesFor(match), limit: max + 1 })
-    return Number(row?.['calls']) > max ? 'order' : 'numbers'
+    const phrase = `"${filter.replaceAll('"', '""')}"`
+    const [row] = await query.all(session, { filter, phrase, limit: max + 1 })
+    return Number(row?.['calls']) > max ? undefined : String(row?.['ids'])
   }
 
   async function rows(
     session: Session,
     match: CallMatch,
-    source: Source,
+    ids: Ids | undefined,
     { offset, limit }: SearchWindow,
   ): Promise<readonly RecentCallRow[]> {
-    const query = once(`rows by ${source} ${shapeOf(match)}`, () =>
-      matched(match, source)
+    const query = once(`rows ${ids === undefined} ${shapeOf(match)}`, () =>
+      matched(match, ids)
         .select(recordColumns)
         .orderBy('attempted_at', 'desc')
         .orderBy('call_sid', 'desc')
         .limit(rowSlot('limit'))
         .offset(rowSlot('offset')),
     )
-    const cells = await query.all(session, { ...valuesFor(match), offset, limit })
+    const cells = await query.all(session, { ...valuesFor(match, ids), offset, limit })
     return cells as unknown as RecentCallRow[]
   }
 
-  async function count(session: Session, match: CallMatch, source: Source): Promise<number> {
-    const query = once(`count by ${source} ${shapeOf(match)}`, () =>
-      matched(match, source).select((eb) => eb.fn.countAll().as('calls')),
+  async function count(session: Session, match: CallMatch, ids: Ids | undefined): Promise<number> {
+    const query = once(`count ${ids === undefined} ${shapeOf(match)}`, () =>
+      matched(match, ids).select((eb) => eb.fn.countAll().as('calls')),
     )
-    const [row] = await query.all(session, valuesFor(match))
+    const [row] = await query.all(session, valuesFor(match, ids))
     return Number(row?.['calls'] ?? 0)
   }
 
   return {
     async read(session, match, window) {
-      const source = await sourceFor(session, match, window.all)
-      const page = await rows(session, match, source, window)
-      const total = totalBy(page, window) ?? (await count(session, match, source))
+      const ids = await candidatesOf(session, match, window.all)
+      const page = await rows(session, match, ids, window)
+      const total = totalBy(page, window) ?? (await count(session, match, ids))
       return { total, rows: page }
     },
   }
@@ -124,10 +118,13 @@ export function totalBy(
   return length < limit && (length > 0 || offset === 0) ? offset + length : undefined
 }
 
-/** Of the embedded database: migrations/0009-call-filters.ts makes it. */
-const found = sql`select rowid as id from recent_call_numbers where recent_call_numbers match ${slot('phrase')}`
+/** Of the embedded database (migrations/0009-call-filters.ts): those whose numbers, or whose call_sid, may be meant. */
+const found = sql`(select id from (select rowid as id from recent_call_numbers
+    where recent_call_numbers match ${slot('phrase')} limit ${rowSlot('limit')})
+  union select id from recent_calls where call_sid = ${slot('filter')})`.as('found')
 
-// CROSS JOIN keeps the order: what is found leads to the records (https://sqlite.org/lang_select.html#crossjoin).
-const numbered = sql<RecentCallRow>`(select recent_calls.*
-  from (${found} union select id from recent_calls where call_sid = ${slot('filter')}) as found
-  cross join recent_calls on recent_calls.id = found.id)`.as('recent_calls')
+// CROSS JOIN keeps the order: the ids lead to the records (https://sqlite.org/lang_select.html#crossjoin).
+const named = sql<RecentCallRow>`(select recent_calls.*
+  from json_each(${slot('ids')}) as found cross join recent_calls on recent_calls.id = found.value)`.as(
+  'recent_calls',
+)
