@@ -4,7 +4,6 @@ import { PostgresAdapter, sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import { StorageStartError } from '../src/storage/startup-error.ts'
 import { createCallCounts } from './call-counts.ts'
-import { required } from './columns.ts'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter
@@ -58,29 +57,6 @@ async function indexTrigrams(db: Kysely<unknown>): Promise<void> {
     with (gin_pending_list_limit = 256)`.execute(db)
 }
 
-const columns = [
-  'call_sid',
-  'account_sid',
-  'service_provider_sid',
-  'application_sid',
-  'sip_call_id',
-  'sip_parent_call_id',
-  'from',
-  'to',
-  'direction',
-  'answered',
-  'sip_status',
-  'duration',
-  'attempted_at',
-  'answered_at',
-  'terminated_at',
-  'termination_reason',
-  'host',
-  'remote_host',
-  'trunk',
-  'trace_id',
-]
-
 /**
  * The table of numbers knows a record by its row id, which VACUUM may change unless it is a column. SQLite adds no such column
  * to a table that is there: the records move to another (https://sqlite.org/lang_altertable.html#otheralter).
@@ -89,31 +65,15 @@ async function numberRecords(db: Kysely<unknown>): Promise<void> {
   const parts = await sql<{ sql: string }>`select sql from sqlite_schema
     where tbl_name = 'recent_calls' and type in ('index', 'trigger') and sql is not null
     and name not in (${sql.join(indexes.map(({ name }) => name))})`.execute(db)
-  await db.schema
-    .createTable('recent_calls_numbered')
-    .addColumn('id', 'integer', (column) => column.primaryKey())
-    .addColumn('call_sid', 'text', required)
-    .addColumn('account_sid', 'text', required)
-    .addColumn('service_provider_sid', 'text', required)
-    .addColumn('application_sid', 'text')
-    .addColumn('sip_call_id', 'text', required)
-    .addColumn('sip_parent_call_id', 'text')
-    .addColumn('from', 'text', required)
-    .addColumn('to', 'text', required)
-    .addColumn('direction', 'text', required)
-    .addColumn('answered', 'integer', required)
-    .addColumn('sip_status', 'integer', required)
-    .addColumn('duration', 'integer', required)
-    .addColumn('attempted_at', 'bigint', required)
-    .addColumn('answered_at', 'bigint')
-    .addColumn('terminated_at', 'bigint', required)
-    .addColumn('termination_reason', 'text', required)
-    .addColumn('host', 'text', required)
-    .addColumn('remote_host', 'text', required)
-    .addColumn('trunk', 'text', required)
-    .addColumn('trace_id', 'text', required)
-    .execute()
-  const names = sql.join(columns.map((column) => sql.ref(column)))
+  const { rows: columns } = await sql<{ name: string; type: string; notnull: 0 | 1 }>`
+    select name, type, "notnull" from pragma_table_info('recent_calls') order by cid`.execute(db)
+  const definitions = columns.map(
+    ({ name, type, notnull }) => `"${name}" ${type}${notnull === 1 ? ' not null' : ''}`,
+  )
+  await sql
+    .raw(`create table recent_calls_numbered (id integer primary key, ${definitions.join(', ')})`)
+    .execute(db)
+  const names = sql.join(columns.map(({ name }) => sql.ref(name)))
   await sql`insert into recent_calls_numbered (${names}) select ${names} from recent_calls`.execute(db)
   await db.schema.dropTable('recent_calls').execute()
   await db.schema.alterTable('recent_calls_numbered').renameTo('recent_calls').execute()

@@ -108,7 +108,8 @@ const settings = {
   databaseUrl: {
     name: 'SWITCHHOOK_DATABASE_URL',
     fallback: '',
-    describe: 'A postgres:// URL to use PostgreSQL; empty for the embedded database.',
+    describe:
+      'A postgres:// URL to use PostgreSQL, whose user may create the extension pg_trgm or finds it there; empty for the embedded database.',
     parse: (text) => {
       if (text !== '' && !/^postgres(ql)?:\/\//.test(text)) throw new Error('must be a postgres:// URL')
       return optionalText(text)

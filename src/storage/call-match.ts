@@ -2,7 +2,8 @@
 import { sql } from 'kysely'
 import type { SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../lib/caller.ts'
-import { slot } from './prepared.ts'
+import { recordColumns } from './call-record-writer.ts'
+import { rowSlot, slot } from './prepared.ts'
 import type { Values } from './prepared.ts'
 import type { RecentCallRow, Schema } from './tables.ts'
 
@@ -100,7 +101,23 @@ function isOnlyCompared(column: keyof CallMatch, { account_sid, filter }: CallMa
   return column === 'trunk' && filter !== undefined
 }
 
-/** For the slots of `matching`. */
+/** Attempted at `upTo` or before, and not before the match begins. */
+export function inTime<O>(query: SelectingCalls<O>, { start }: CallMatch): SelectingCalls<O> {
+  const ended = query.where('attempted_at', '<=', slot('upTo'))
+  return start === undefined ? ended : ended.where('attempted_at', '>=', slot('start'))
+}
+
+/** The records of one page: `limit` of them, after `skip`. */
+export function newestFirst(query: SelectingCalls<object>) {
+  return query
+    .select(recordColumns)
+    .orderBy('attempted_at', 'desc')
+    .orderBy('call_sid', 'desc')
+    .limit(rowSlot('limit'))
+    .offset(rowSlot('skip'))
+}
+
+/** For the slots of `matching` and `inTime`. */
 export function valuesOf(match: CallMatch): Values {
   const { answered } = match
   return { ...match, answered: answered === undefined ? undefined : answered ? 1 : 0 }

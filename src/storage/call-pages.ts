@@ -3,12 +3,11 @@
 import type { Kysely } from 'kysely'
 import { createCallCounts, isCounted } from './call-counts.ts'
 import type { CallPlace } from './call-counts.ts'
-import { matching, shapeOf, valuesOf } from './call-match.ts'
+import { inTime, matching, newestFirst, shapeOf, valuesOf } from './call-match.ts'
 import type { CallMatch } from './call-match.ts'
-import { recordColumns } from './call-record-writer.ts'
 import { createCallSearch, totalBy } from './call-search.ts'
 import type { Database, Readers, Session } from './database.ts'
-import { createPreparedCache, rowSlot, slot } from './prepared.ts'
+import { createPreparedCache } from './prepared.ts'
 import type { RecentCallRow, Schema } from './tables.ts'
 
 export interface RecentCallPage {
@@ -90,15 +89,9 @@ function createRowsQuery(db: Kysely<Schema>) {
     match: CallMatch,
     { upTo, skip, limit }: CallPlace & { readonly limit: number },
   ): Promise<readonly RecentCallRow[]> => {
-    const query = once(shapeOf(match), () => {
-      const matched = matching(db.selectFrom('recent_calls').select(recordColumns), match)
-      return (match.start === undefined ? matched : matched.where('attempted_at', '>=', slot('start')))
-        .where('attempted_at', '<=', slot('upTo'))
-        .orderBy('attempted_at', 'desc')
-        .orderBy('call_sid', 'desc')
-        .limit(rowSlot('limit'))
-        .offset(rowSlot('skip'))
-    })
+    const query = once(shapeOf(match), () =>
+      newestFirst(inTime(matching(db.selectFrom('recent_calls'), match), match)),
+    )
     const found = await query.all(session, { ...valuesOf(match), upTo, skip, limit })
     return found as unknown as RecentCallRow[]
   }

@@ -1,10 +1,9 @@
 // Pages of the call records whose numbers contain a text. docs/decisions/0015-call-filters.md says why so.
 import { sql } from 'kysely'
 import type { ExpressionBuilder } from 'kysely'
-import { matching, shapeOf, valuesOf } from './call-match.ts'
+import { inTime, matching, newestFirst, shapeOf, valuesOf } from './call-match.ts'
 import type { CallMatch, SelectingCalls } from './call-match.ts'
 import type { RecentCallPage } from './call-pages.ts'
-import { recordColumns } from './call-record-writer.ts'
 import type { Database, Session } from './database.ts'
 import { createPreparedCache, rowSlot, slot } from './prepared.ts'
 import { containing } from './table-queries.ts'
@@ -48,15 +47,15 @@ export function createCallSearch({
   function matched(match: CallMatch, ids: Ids | undefined): SelectingCalls<object> {
     const candidates =
       ids === undefined ? db.selectFrom('recent_calls') : (db.selectFrom(named) as SelectingCalls<object>)
-    const query = matching(candidates, match)
-      .where((eb) => eb.or([contains(eb, 'from'), contains(eb, 'to'), eb('call_sid', '=', slot('filter'))]))
-      .where('attempted_at', '<=', slot('end'))
-    return match.start === undefined ? query : query.where('attempted_at', '>=', slot('start'))
+    const query = matching(candidates, match).where((eb) =>
+      eb.or([contains(eb, 'from'), contains(eb, 'to'), eb('call_sid', '=', slot('filter'))]),
+    )
+    return inTime(query, match)
   }
 
   function valuesFor(match: CallMatch, ids?: Ids) {
     const { filter = '', end = Number.MAX_SAFE_INTEGER } = match
-    return { ...valuesOf(match), end, pattern: containing(filter), ids }
+    return { ...valuesOf(match), upTo: end, pattern: containing(filter), ids }
   }
 
   /** The candidates by their numbers; undefined where the index that gives the order is to be read. */
@@ -80,15 +79,8 @@ export function createCallSearch({
     ids: Ids | undefined,
     { offset, limit }: SearchWindow,
   ): Promise<readonly RecentCallRow[]> {
-    const query = once(`rows ${ids === undefined} ${shapeOf(match)}`, () =>
-      matched(match, ids)
-        .select(recordColumns)
-        .orderBy('attempted_at', 'desc')
-        .orderBy('call_sid', 'desc')
-        .limit(rowSlot('limit'))
-        .offset(rowSlot('offset')),
-    )
-    const cells = await query.all(session, { ...valuesFor(match, ids), offset, limit })
+    const query = once(`rows ${ids === undefined} ${shapeOf(match)}`, () => newestFirst(matched(match, ids)))
+    const cells = await query.all(session, { ...valuesFor(match, ids), skip: offset, limit })
     return cells as unknown as RecentCallRow[]
   }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LiveCall } from '../../calls/calls.ts'
 import type { JournalEvent } from '../../calls/journal.ts'
 import { createSid } from '../../lib/ids.ts'
+import { endedCall } from '../../storage/test-calls.ts'
 import { openTestApi } from '../../../test/support/api.ts'
 import type { TestApi, TestTenant } from '../../../test/support/api.ts'
 import { isMissing } from '../../../test/support/tools.ts'
@@ -30,42 +31,10 @@ async function endCall(
   sip_call_id: string,
   story: readonly JournalEvent[] = events,
 ): Promise<string> {
-  const { account_sid, service_provider_sid } = tenant
-  const call_sid = createSid()
-  api.storage.calls.write(
-    {
-      call_sid,
-      account_sid,
-      events: story,
-      notifications: [],
-      isClosed: true,
-      record: {
-        account_sid,
-        service_provider_sid,
-        call_sid,
-        sip_call_id,
-        application_sid: null,
-        sip_parent_call_id: null,
-        from: '1',
-        to: '2',
-        direction: 'inbound',
-        answered: true,
-        sip_status: 200,
-        duration: 1,
-        attempted_at: 1,
-        answered_at: 1,
-        terminated_at: 1,
-        termination_reason: 'caller hungup',
-        host: 'h',
-        remote_host: 'r',
-        trunk: 'user',
-        trace_id: 't',
-      },
-    },
-    'now',
-  )
+  const call = endedCall(tenant, { attempted_at: 1, from: '1', to: '2', sip_call_id })
+  api.storage.calls.write({ ...call, events: story }, 'now')
   await api.storage.calls.flush()
-  return call_sid
+  return call.call_sid
 }
 
 const ofAccount = (id: string, token: string, { account_sid }: TestTenant = api.own) =>

@@ -11,6 +11,7 @@ import type { Storage } from '../../../test/support/storage.ts'
 import { Inbox, until } from '../../../test/support/wait.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { createSid } from '../../lib/ids.ts'
+import { endedCall } from '../../storage/test-calls.ts'
 import { createLogger } from '../../lib/log.ts'
 
 const keys = { id: 'minio', secret: 'Pl4nted-bucket-secret', region: 'us-east-1' }
@@ -60,33 +61,10 @@ async function setBucket({ account_sid }: TestTenant): Promise<void> {
 }
 
 /** Without a record where the account wants none: the journal alone knows of the call. */
-async function endCall({ account_sid, service_provider_sid }: TestTenant, isRecorded = true) {
-  const call_sid = createSid()
-  const record = {
-    account_sid,
-    service_provider_sid,
-    call_sid,
-    sip_call_id: `${call_sid}@192.0.2.1`,
-    application_sid: null,
-    sip_parent_call_id: null,
-    from: '1',
-    to: '2',
-    direction: 'inbound',
-    answered: true,
-    sip_status: 200,
-    duration: 1,
-    attempted_at: 1,
-    answered_at: 1,
-    terminated_at: 1,
-    termination_reason: 'caller hungup',
-    host: 'h',
-    remote_host: 'r',
-    trunk: 'user',
-    trace_id: 't',
-  } as const
-  const events = [{ seq: 1, at: 1, type: 'started' }]
-  const batch = { call_sid, account_sid, events, notifications: [], isClosed: true }
-  api.storage.calls.write(isRecorded ? { ...batch, record } : batch, 'now')
+async function endCall(tenant: TestTenant, isRecorded = true) {
+  const { record, ...call } = endedCall(tenant, { attempted_at: 1 })
+  const { call_sid } = call
+  api.storage.calls.write(isRecorded ? { ...call, record } : { ...call, isClosed: true }, 'now')
   await api.storage.calls.flush()
   return call_sid
 }
