@@ -41,6 +41,26 @@ describe('the login throttle', () => {
     expect(() => throttle.begin('one more', '192.0.2.1')).toThrow('too many failed logins')
   })
 
+  it('takes all addresses of a /64 for one, and the next /64 for somebody else', () => {
+    const throttle = createLoginThrottle(createFakeClock())
+    for (let host = 1; host <= 6; host++) throttle.begin('ann', `2001:db8:0:1::${host}`)
+    expect(() => throttle.begin('ann', '2001:db8:0:1:ffff::1')).toThrow('too many failed logins')
+    throttle.begin('ann', '2001:db8:0:2::1')
+    for (let host = 7; host <= 60; host++) throttle.begin(`user ${host}`, `2001:db8:0:1::${host}`)
+    expect(() => throttle.begin('one more', '2001:db8:0:1::ffff')).toThrow('too many failed logins')
+    throttle.begin('one more', '2001:db8:0:2::1')
+  })
+
+  it('answers a /64 twenty times an hour, whichever of its addresses asks without a token', () => {
+    const clock = createFakeClock()
+    const throttle = createLoginThrottle(clock)
+    for (let host = 1; host <= 20; host++) throttle.demandPatience(`2001:db8:0:1::${host}`)
+    expect(() => throttle.demandPatience('2001:db8:0:1::ffff')).toThrow(
+      expect.objectContaining({ code: 'too_many_requests', retryAfterSeconds: 180 }),
+    )
+    throttle.demandPatience('2001:db8:0:2::1')
+  })
+
   it('counts from the last failure, and forgets after half an hour', () => {
     const clock = createFakeClock()
     const throttle = createLoginThrottle(clock)

@@ -1,6 +1,8 @@
-// Slows down guessing: counts failed logins per user and address, and per address alone, and locks out for a while.
+// Slows down guessing: counts failed logins per user and source, and per source alone, and locks out for a while.
+// A source is an IPv4 address or a network of IPv6 (lib/network-of.ts); nobody gets patience by moving within his own.
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import { networkOf } from '../lib/network-of.ts'
 import { deriveInPool } from '../lib/password.ts'
 import type { Derive } from '../lib/password.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
@@ -28,8 +30,8 @@ const maxHashing = 1
 const maxWaiting = 100
 
 export const maxFailures = 6
-// One address that tries many names: an office behind one address stays well below.
-const maxFailuresOfAddress = 60
+// One source that tries many names: an office behind one address stays well below.
+const maxFailuresOfSource = 60
 export const lockOutMs = 1_800_000
 const maxRemembered = 20_000
 const patience = { capacity: 20, refillMs: 3_600_000 }
@@ -39,9 +41,9 @@ interface Failures {
   since: number
 }
 
-/** No user has an empty name, and no address a space. */
-function keyOf(username: string, address: string): string {
-  return `${username} ${address}`
+/** No user has an empty name, and no source a space. */
+function keyOf(username: string, source: string): string {
+  return `${username} ${source}`
 }
 
 export function createLoginThrottle(clock: Clock, derive = deriveInPool): LoginThrottle {
@@ -94,17 +96,18 @@ export function createLoginThrottle(clock: Clock, derive = deriveInPool): LoginT
 
   return {
     begin(username, address) {
-      const pair = keyOf(username, address)
-      const anybody = keyOf('', address)
+      const source = networkOf(address)
+      const pair = keyOf(username, source)
+      const anybody = keyOf('', source)
       demandFew(pair, maxFailures)
-      demandFew(anybody, maxFailuresOfAddress)
+      demandFew(anybody, maxFailuresOfSource)
       fail(pair)
       fail(anybody)
       return {
         succeeded() {
           failures.delete(pair)
-          const ofAddress = failures.get(anybody)
-          if (ofAddress !== undefined) ofAddress.count--
+          const ofSource = failures.get(anybody)
+          if (ofSource !== undefined) ofSource.count--
         },
       }
     },
@@ -113,7 +116,7 @@ export function createLoginThrottle(clock: Clock, derive = deriveInPool): LoginT
         if (key.slice(0, key.lastIndexOf(' ')) === username) failures.delete(key)
     },
     demandPatience(address) {
-      const waitMs = asked.take(address, patience)
+      const waitMs = asked.take(networkOf(address), patience)
       if (waitMs === 0) return
       throw new AppError('too_many_requests', 'too many requests from this address', {
         retryAfterSeconds: Math.ceil(waitMs / 1000),

@@ -2,6 +2,7 @@
 // The headers are those of draft-ietf-httpapi-ratelimit-headers.
 import type { Principal } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
+import { networkOf } from '../lib/network-of.ts'
 
 /** Requests a minute; 0 = as many as they like. */
 export interface RateLimitRules {
@@ -89,22 +90,4 @@ function createBuckets(name: string, perMinute: number, clock: Clock): Buckets |
       }
     },
   }
-}
-
-/** An IPv4 address, or the /64 that one customer of an IPv6 provider has to himself. */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address
-  const lower = address.toLowerCase()
-  if (lower.startsWith('::ffff:') && lower.includes('.')) return lower.slice('::ffff:'.length)
-  const [head = '', tail] = lower.split('%', 1)[0]?.split('::') ?? []
-  const groupsOf = (text: string): string[] => (text === '' ? [] : text.split(':'))
-  const first = groupsOf(head)
-  const last = tail === undefined ? [] : groupsOf(tail)
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length)
-  const groups = [...first, ...Array.from({ length: zeros }, () => '0'), ...last]
-  return `${groups.slice(0, 4).map(withoutZeros).join(':')}::/64`
-}
-
-function withoutZeros(group: string): string {
-  return group.replace(/^0+(?=.)/, '')
 }

@@ -40,7 +40,7 @@ export const catalogue = {
     cure: 'Check the user name, the password and the SIP realm.',
   },
   locked_out: {
-    cause: 'Too many wrong passwords came for this user or from this address.',
+    cause: 'Too many wrong passwords came for this user or from this address (IPv6: one /64).',
     http: 403,
     cure: 'Wait for the seconds in Retry-After, or get a new password: by a mailed link, or from an administrator.',
   },

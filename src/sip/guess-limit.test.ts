@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../lib/fake-clock.ts'
-import { createGuessLimit, sourceOf } from './guess-limit.ts'
+import { createGuessLimit } from './guess-limit.ts'
 
 const guess = { address: '198.51.100.7', realm: 'a.example', username: 'alice' }
 
@@ -41,6 +41,10 @@ describe('the limit of guesses', () => {
     ['2001:db8::1', '2001:db8::ffff:2', true],
     ['2001:db8::1', '2001:db8:0:1::1', false],
   ])('takes %s and %s for one source: %s', (one, other, isOne) => {
-    expect(sourceOf(one) === sourceOf(other)).toBe(isOne)
+    const guesses = createGuessLimit(createFakeClock())
+    for (let count = 0; count < 10; count++) guesses.failed({ ...guess, address: one })
+    for (let count = 0; count < 200; count++) guesses.isWorthRecord(one)
+    expect(guesses.mayTry({ ...guess, address: other })).toBe(!isOne)
+    expect(guesses.isWorthRecord(other)).toBe(!isOne)
   })
 })

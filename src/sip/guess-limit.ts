@@ -1,6 +1,6 @@
 // How many wrong passwords are listened to: a budget per source and user, and one per source for all of its users.
-import ipaddr from 'ipaddr.js'
 import type { Clock } from '../lib/clock.ts'
+import { networkOf } from '../lib/network-of.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
 
 /** Where a password is tried, and whose. */
@@ -31,18 +31,10 @@ export function createGuessLimit(clock: Clock): GuessLimit {
   const users = createTokenBuckets(clock)
   const sources = createTokenBuckets(clock)
   const keyOf = ({ address, realm, username }: Guess): string =>
-    `${sourceOf(address)} ${realm} ${username.slice(0, longestName)}`
+    `${networkOf(address)} ${realm} ${username.slice(0, longestName)}`
   return {
     mayTry: (guess) => users.wait(keyOf(guess), perUser) === 0,
     failed: (guess) => void users.take(keyOf(guess), perUser),
-    isWorthRecord: (address) => sources.take(sourceOf(address), perSource) === 0,
+    isWorthRecord: (address) => sources.take(networkOf(address), perSource) === 0,
   }
-}
-
-/** An IPv6 host has a whole /64 to choose from. */
-export function sourceOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  if (parsed.kind() === 'ipv4') return parsed.toString()
-  return parsed.toByteArray().slice(0, 8).join('.')
 }
