@@ -1,9 +1,7 @@
 // Puts the API on the HTTP server: services, authentication, every declared endpoint, and the document about them.
 import { createAuthenticator } from '../http/authentication.ts'
-import type { Authenticator } from '../http/authentication.ts'
 import { createLoginThrottle } from '../http/login-throttle.ts'
 import type { HttpRoute } from '../http/route.ts'
-import { limitRequests } from '../http/request-quotas.ts'
 import { createRateLimits } from '../http/rate-limits.ts'
 import type { RateLimitRules } from '../http/rate-limits.ts'
 import { createHttpServer } from '../http/server.ts'
@@ -61,7 +59,7 @@ export interface HttpOptions {
   readonly isReady: () => boolean
   /** What accounts are kept from; nothing when left out. */
   readonly rules?: OperatorRules
-  /** Nobody is held back when left out. */
+  /** None when left out; accounts and service providers have their own in either case. */
   readonly rateLimits?: RateLimitRules
   readonly trustedProxies?: readonly string[] | undefined
   readonly clock: Clock
@@ -72,10 +70,7 @@ export function createHttp(options: HttpOptions): HttpServer {
   const { bind, port, isReady, clock, log } = options
   const tokens = createLateTokens(options.storage, clock)
   const source = createCredentialSource({ storage: options.storage, log })
-  const authenticator: Authenticator = limitRequests(createAuthenticator({ source, tokens, clock }), {
-    clock,
-    onRefused: (quota) => options.storage.alerts.raise(toAlert(quota)),
-  })
+  const authenticator = createAuthenticator({ source, tokens, clock })
   const services: Services = {
     storage: watchStorage(options.storage, () => authenticator.forget()),
     lists: createListMemo(options.storage, clock),
@@ -98,7 +93,7 @@ export function createHttp(options: HttpOptions): HttpServer {
   const document = createLateDocument()
   const routes = [...apiRoutes.map(bindRoute), createDocumentRoute(document)]
   const pages = createDocsPages(document)
-  const { rateLimits, trustedProxies } = options
+  const { rateLimits = { perKey: 0, perAddress: 0 }, trustedProxies } = options
   return createHttpServer({
     bind,
     port,
@@ -106,7 +101,11 @@ export function createHttp(options: HttpOptions): HttpServer {
     routes,
     pages,
     authenticator,
-    rateLimits: rateLimits === undefined ? undefined : createRateLimits(rateLimits, clock),
+    rateLimits: createRateLimits({
+      ...rateLimits,
+      clock,
+      onQuotaRefused: (quota) => options.storage.alerts.raise(toAlert(quota)),
+    }),
     trustedProxies,
     isReady,
     clock,

@@ -1,6 +1,6 @@
-// How often one address and one key or user may ask. Each has a bucket of its own: nobody pays for another's haste.
-// The headers are those of draft-ietf-httpapi-ratelimit-headers.
-import type { Principal } from '../lib/caller.ts'
+// How often one address, one key or user, one account and one service provider may ask. Each has a bucket of its own:
+// nobody pays for another's haste. The headers are those of draft-ietf-httpapi-ratelimit-headers.
+import type { Caller, Principal, RequestQuota } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { networkOf } from '../lib/network-of.ts'
 
@@ -10,33 +10,89 @@ export interface RateLimitRules {
   readonly perAddress: number
 }
 
+export interface RateLimitOptions extends RateLimitRules {
+  readonly clock: Clock
+  /** An account or a service provider has used up what its caller brings as its quota. */
+  readonly onQuotaRefused?: (quota: RequestQuota) => void
+}
+
 export interface RateLimits {
-  /** What `RateLimit-Policy` says of all of them; undefined when there are none. */
-  readonly policy: string | undefined
+  /** The value of `RateLimit-Policy`: all limits of this caller, or of whoever is not known yet; undefined: none. */
+  policyOf(caller?: Caller): string | undefined
   ofAddress(address: string): Verdict | undefined
-  ofCaller(principal: Principal): Verdict | undefined
+  /** Of the caller's limits the one that refuses, or else will do so first. */
+  ofCaller(caller: Caller): Verdict | undefined
 }
 
 export interface Verdict {
   readonly isAllowed: boolean
+  /** How many more would be allowed at once. */
+  readonly remaining: number
   /** The value of `RateLimit`. */
   readonly state: string
+  /** For whoever is refused. */
+  readonly message: string
   /** Until the next one is allowed; 0 when this one is. */
   readonly retryAfterSeconds: number
 }
 
+interface Limit {
+  readonly name: 'address' | 'key' | 'account' | 'service_provider'
+  readonly perMinute: number
+}
+
 const windowSeconds = 60
 
-export function createRateLimits({ perKey, perAddress }: RateLimitRules, clock: Clock): RateLimits {
-  const addresses = createBuckets('address', perAddress, clock)
-  const keys = createBuckets('key', perKey, clock)
-  const policies = [addresses, keys].flatMap((buckets) => buckets?.policy ?? [])
-  return {
-    policy: policies.length === 0 ? undefined : policies.join(', '),
-    ofAddress: (address) => addresses?.take(networkOf(address)),
-    ofCaller: (principal) =>
-      keys?.take(principal.kind === 'api_key' ? principal.api_key_sid : principal.user_sid),
+export function createRateLimits(options: RateLimitOptions): RateLimits {
+  const { perKey, perAddress, clock, onQuotaRefused } = options
+  const ofAddress = { name: 'address', perMinute: perAddress } as const
+  const ofKey = { name: 'key', perMinute: perKey } as const
+  const [addresses, keys, quotas] = [createBuckets(clock), createBuckets(clock), createBuckets(clock)]
+  const general = [ofAddress, ofKey].filter(({ perMinute }) => perMinute > 0).map(policyItem)
+
+  /** In order: what is refused by one uses up nothing of the next, which others share. */
+  function takeAll(caller: Caller): Verdict | undefined {
+    let verdict = perKey > 0 ? keys.take(idOf(caller.principal), ofKey) : undefined
+    for (const quota of caller.quotas ?? []) {
+      if (verdict?.isAllowed === false) return verdict
+      const next = quotas.take(keyOf(quota), limitOf(quota))
+      if (!next.isAllowed) onQuotaRefused?.(quota)
+      verdict = nearer(verdict, next)
+    }
+    return verdict
   }
+
+  return {
+    policyOf(caller) {
+      const items = [...general, ...(caller?.quotas ?? []).map((quota) => policyItem(limitOf(quota)))]
+      return items.length === 0 ? undefined : items.join(', ')
+    },
+    ofAddress: (address) => (perAddress > 0 ? addresses.take(networkOf(address), ofAddress) : undefined),
+    ofCaller: takeAll,
+  }
+}
+
+/** The one that refuses, or else will do so first. */
+export function nearer(one: Verdict | undefined, other: Verdict): Verdict {
+  if (one === undefined || !other.isAllowed) return other
+  return other.remaining < one.remaining ? other : one
+}
+
+function policyItem({ name, perMinute }: Limit): string {
+  return `"${name}";q=${perMinute};w=${windowSeconds}`
+}
+
+function limitOf({ owner, perMinute }: RequestQuota): Limit {
+  return { name: 'account_sid' in owner ? 'account' : 'service_provider', perMinute }
+}
+
+/** With the limit in it: a changed one begins with a full bucket. */
+function keyOf({ owner, perMinute }: RequestQuota): string {
+  return `${Object.values(owner).join()} ${perMinute}`
+}
+
+function idOf(principal: Principal): string {
+  return principal.kind === 'api_key' ? principal.api_key_sid : principal.user_sid
 }
 
 interface Bucket {
@@ -45,20 +101,17 @@ interface Bucket {
 }
 
 interface Buckets {
-  readonly policy: string
-  take(key: string): Verdict
+  take(key: string, limit: Limit): Verdict
 }
 
 // Two generations of so many: what has not asked for long is forgotten with the older one, without any order kept.
 const maxPerGeneration = 20_000
 
-function createBuckets(name: string, perMinute: number, clock: Clock): Buckets | undefined {
-  if (perMinute <= 0) return undefined
-  const perMs = perMinute / (windowSeconds * 1000)
+function createBuckets(clock: Clock): Buckets {
   let recent = new Map<string, Bucket>()
   let older = new Map<string, Bucket>()
 
-  function bucketOf(key: string, now: number): Bucket {
+  function bucketOf(key: string, perMinute: number, now: number): Bucket {
     let bucket = recent.get(key)
     if (bucket !== undefined) return bucket
     bucket = older.get(key) ?? { tokens: perMinute, at: now }
@@ -71,22 +124,25 @@ function createBuckets(name: string, perMinute: number, clock: Clock): Buckets |
   }
 
   return {
-    policy: `"${name}";q=${perMinute};w=${windowSeconds}`,
-    take(key) {
+    take(key, { name, perMinute }) {
+      const perMs = perMinute / (windowSeconds * 1000)
       const now = clock.monotonic()
-      const bucket = bucketOf(key, now)
+      const bucket = bucketOf(key, perMinute, now)
       const tokens = Math.min(perMinute, bucket.tokens + (now - bucket.at) * perMs)
       const isAllowed = tokens >= 1
       const left = isAllowed ? tokens - 1 : tokens
       bucket.tokens = left
       bucket.at = now
+      const remaining = Math.floor(left)
       const retryAfterSeconds = isAllowed ? 0 : Math.ceil((1 - tokens) / perMs / 1000)
       // How long until the whole quota is there again.
       const fullSeconds = Math.ceil((perMinute - left) / perMs / 1000)
       return {
         isAllowed,
+        remaining,
         retryAfterSeconds,
-        state: `"${name}";r=${Math.floor(left)};t=${isAllowed ? fullSeconds : retryAfterSeconds}`,
+        message: `more than ${perMinute} requests a minute`,
+        state: `"${name}";r=${remaining};t=${isAllowed ? fullSeconds : retryAfterSeconds}`,
       }
     },
   }

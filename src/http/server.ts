@@ -10,6 +10,7 @@ import type { Logger } from '../lib/log.ts'
 import type { Authenticator } from './authentication.ts'
 import { HttpClient, isClientGone } from './client-gone.ts'
 import { maxBodyBytes, parseFormBody, parseJsonBody, parseMultipartBody } from './parse-body.ts'
+import { nearer } from './rate-limits.ts'
 import type { RateLimits, Verdict } from './rate-limits.ts'
 import { createRefusal, createRouteRefusal, logGone, refuseUnparsable } from './refusals.ts'
 import { requestIdOf } from './request-id.ts'
@@ -20,6 +21,8 @@ import { demandAccess } from './scopes.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined
+    /** The limit that is nearest to refusing its sender. */
+    nearestLimit: Verdict | undefined
   }
 }
 
@@ -134,10 +137,9 @@ function addBodyParsers(server: FastifyInstance): void {
 
 function addHooks(server: FastifyInstance, { log, rateLimits }: HttpServerOptions): void {
   server.decorateRequest('caller', undefined)
-  const headers =
-    rateLimits?.policy === undefined
-      ? responseHeaders
-      : { ...responseHeaders, 'ratelimit-policy': rateLimits.policy }
+  server.decorateRequest('nearestLimit', undefined)
+  const policy = rateLimits?.policyOf()
+  const headers = policy === undefined ? responseHeaders : { ...responseHeaders, 'ratelimit-policy': policy }
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id)
     // Whoever watches the platform's health is not counted, nor a browser that asks before it asks.
@@ -156,13 +158,15 @@ function isHealth(url: string): boolean {
   return url === '/health' || url === '/'
 }
 
-/** Says how much is left, and throws too_many_requests when it was not enough. */
+/** Says how much is left of the limit that is nearest to its end, and throws too_many_requests when it has come. */
 function demandPatience(verdict: Verdict | undefined, reply: FastifyReply): void {
   if (verdict === undefined) return
-  const { isAllowed, state, retryAfterSeconds } = verdict
-  reply.header('ratelimit', state)
-  if (isAllowed) return
-  throw new AppError('too_many_requests', 'too many requests', { retryAfterSeconds })
+  const { request } = reply
+  request.nearestLimit = nearer(request.nearestLimit, verdict)
+  reply.header('ratelimit', request.nearestLimit.state)
+  if (verdict.isAllowed) return
+  const { message, retryAfterSeconds } = verdict
+  throw new AppError('too_many_requests', message, { retryAfterSeconds })
 }
 
 function addPlatformRoutes(server: FastifyInstance, isReady: () => boolean): void {
@@ -250,7 +254,10 @@ function createAccessHook(
   rateLimits: RateLimits | undefined,
 ) {
   const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): void => {
-    demandPatience(rateLimits?.ofCaller(caller.principal), reply)
+    if (rateLimits !== undefined) {
+      if (caller.quotas !== undefined) reply.header('ratelimit-policy', rateLimits.policyOf(caller))
+      demandPatience(rateLimits.ofCaller(caller), reply)
+    }
     demandAccess(route, caller)
     request.caller = caller
   }

@@ -99,7 +99,7 @@ export const catalogue = {
   too_many_requests: {
     cause: 'More requests came than the rate limit allows.',
     http: 429,
-    cure: 'Wait for the seconds in Retry-After, then go on more slowly.',
+    cure: 'Wait for the seconds in Retry-After, then go on more slowly. RateLimit names the limit that was reached.',
   },
   mail_not_configured: {
     cause: 'The platform has no mail server to send a link with.',

@@ -14,6 +14,7 @@ import type { LiveCall } from '../../src/calls/calls.ts'
 import type { CallCommand } from '../../src/calls/command.ts'
 import type { JournalEvent } from '../../src/calls/journal.ts'
 import type { CallRequest } from '../../src/calls/outbound/order.ts'
+import type { RateLimitRules } from '../../src/http/rate-limits.ts'
 import type { HttpServer } from '../../src/http/server.ts'
 import { apiKeyPrefix, hashApiKey } from '../../src/lib/api-key.ts'
 import { systemTenancy } from '../../src/lib/caller.ts'
@@ -110,6 +111,8 @@ export const testPassword = 'correct horse battery staple'
 export interface TestApiOptions {
   readonly mail?: Mailer
   readonly rules?: OperatorRules
+  /** Of keys and addresses; none when left out. */
+  readonly rateLimits?: RateLimitRules
   readonly clock?: Clock
   readonly log?: Logger
   /** Applications publish nothing when left out. */
@@ -154,6 +157,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       parseVerbs,
       isReady: () => isReady,
       ...(options.rules === undefined ? {} : { rules: options.rules }),
+      ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),
       clock,
       log,
     })

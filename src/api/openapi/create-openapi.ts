@@ -26,7 +26,10 @@ export function createOpenApi(routes: readonly ApiRoute[], examples: Examples): 
       title: 'Switchhook',
       version: interfaceVersion,
       description:
-        'Administration, call data and call control of a programmable voice platform. Every error carries {msg}.',
+        'Administration, call data and call control of a programmable voice platform. Every error carries {msg}. ' +
+        'RateLimit-Policy names the limits on requests that hold for the caller (address, key, account, ' +
+        'service_provider), and RateLimit the one that refused, or else will first: r more at once, t seconds until ' +
+        'all are back, or until the next one after a 429.',
     },
     servers: [{ url: '/v1' }],
     security: [{ bearer: [] }],

@@ -6,7 +6,7 @@ import type { TestApi } from '../../test/support/api.ts'
 const clock = createFakeClock()
 let api: TestApi
 beforeAll(async () => {
-  api = await openTestApi({ clock })
+  api = await openTestApi({ clock, rateLimits: { perKey: 1000, perAddress: 1000 } })
 })
 afterAll(() => api.close())
 
@@ -30,7 +30,12 @@ describe('the limit api_rate', () => {
     expect(await statuses(api.own.accountKey, 2)).toEqual([200, 200])
     expect(await statuses(token, 2)).toEqual([200, 429])
     const refused = await ask(api.own.accountKey)
-    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '20'])
+    expect(refused.status).toBe(429)
+    expect(refused.headers).toMatchObject({
+      'retry-after': '20',
+      ratelimit: '"account";r=0;t=20',
+      'ratelimit-policy': '"address";q=1000;w=60, "key";q=1000;w=60, "account";q=3;w=60',
+    })
     expect(refused.body).toMatchObject({ msg: 'more than 3 requests a minute', code: 'too_many_requests' })
     for (const other of [api.sibling.accountKey, api.own.providerKey, api.adminKey])
       expect((await ask(other)).status).toBe(200)
@@ -39,6 +44,17 @@ describe('the limit api_rate', () => {
     expect(alerts.body).toMatchObject({ data: [{ alert_type: 'account-api-limit' }, {}] })
     clock.advance(20_000)
     expect(await statuses(api.own.accountKey, 2)).toEqual([200, 429])
+  })
+
+  it('is what an answer that was let through tells of when it is the nearest to its end', async () => {
+    const { account_sid } = api.sibling
+    await limit(`/Accounts/${account_sid}`, 3)
+    const { headers } = await ask(api.sibling.accountKey)
+    expect(headers).toMatchObject({ ratelimit: '"account";r=2;t=20' })
+    expect((await ask(api.adminKey)).headers).toMatchObject({
+      ratelimit: expect.stringMatching(/^"(address|key)";/),
+      'ratelimit-policy': '"address";q=1000;w=60, "key";q=1000;w=60',
+    })
   })
 
   it('ends with the limit, and 0 is none', async () => {
@@ -58,6 +74,8 @@ describe('the limit api_rate', () => {
     await limit(`/ServiceProviders/${api.foreign.service_provider_sid}`, 2)
     expect(await statuses(api.foreign.accountKey, 1)).toEqual([200])
     expect(await statuses(api.foreign.providerKey, 2)).toEqual([200, 429])
-    expect((await ask(api.foreign.accountKey)).status).toBe(429)
+    const refused = await ask(api.foreign.accountKey)
+    expect(refused.status).toBe(429)
+    expect(refused.headers).toMatchObject({ 'retry-after': '30', ratelimit: '"service_provider";r=0;t=30' })
   })
 })
