@@ -1,5 +1,5 @@
 // All the API says about API keys. A key is shown once, when it is made.
-import { apiKeyPrefix, hashApiKey } from '../lib/api-key.ts'
+import { apiKeyColumns } from '../lib/api-key.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomUuid } from '../lib/ids.ts'
@@ -83,8 +83,7 @@ export const createApiKey = defineRoute({
     const token = randomUuid()
     const { api_key_sid } = await rows.api_keys.insert({
       ...owner,
-      token_hash: hashApiKey(token),
-      token_prefix: apiKeyPrefix(token),
+      ...apiKeyColumns(token),
       expires_at,
     })
     services.log.info({ api_key_sid, ...owner }, 'API key made')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { apiKeyPrefix, hashApiKey } from './api-key.ts'
+import { apiKeyColumns, hashApiKey } from './api-key.ts'
 
 describe('hashApiKey', () => {
   it('is the SHA-256 of the key in hex', () => {
@@ -7,8 +7,9 @@ describe('hashApiKey', () => {
   })
 })
 
-describe('apiKeyPrefix', () => {
-  it('shows six characters and no more', () => {
-    expect(apiKeyPrefix('0123456789abcdef')).toBe('012345')
+describe('apiKeyColumns', () => {
+  it('are the hash and six characters, and no more', () => {
+    const token = '0123456789abcdef'
+    expect(apiKeyColumns(token)).toStrictEqual({ token_hash: hashApiKey(token), token_prefix: '012345' })
   })
 })

@@ -6,7 +6,13 @@ export function hashApiKey(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
-/** Enough to recognise one's own key in a list, far too little to guess it. */
-export function apiKeyPrefix(token: string): string {
-  return token.slice(0, 6)
+export interface ApiKeyColumns {
+  readonly token_hash: string
+  /** Enough to recognise one's own key in a list, far too little to guess it. */
+  readonly token_prefix: string
+}
+
+/** All that a row keeps of a key. */
+export function apiKeyColumns(token: string): ApiKeyColumns {
+  return { token_hash: hashApiKey(token), token_prefix: token.slice(0, 6) }
 }

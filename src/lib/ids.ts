@@ -56,6 +56,11 @@ function drawRandom(bytes: number): Buffer {
   return pool.subarray(drawn - bytes, drawn)
 }
 
+/** The key that signs the requests to the hooks of an account. */
+export function createWebhookSecret(): string {
+  return `wh_secret_${randomToken(16)}`
+}
+
 /** `bytes` random bytes as URL-safe text: generated passwords and secrets. */
 export function randomToken(bytes: number): string {
   return randomBytes(bytes).toString('base64url')

@@ -1,6 +1,6 @@
 // What a new platform starts with: one service provider, one admin, one admin key. Runs at every start, acts once.
 import { systemTenancy } from '../lib/caller.ts'
-import { apiKeyPrefix, hashApiKey } from '../lib/api-key.ts'
+import { apiKeyColumns } from '../lib/api-key.ts'
 import { randomToken, randomUuid } from '../lib/ids.ts'
 import { hashPassword } from '../lib/password.ts'
 import type { Row, Storage } from './storage.ts'
@@ -39,10 +39,7 @@ export async function firstBoot(
     // A password that was generated and printed is known to the terminal's history too.
     const force_change = adminPassword === undefined ? 1 : 0
     await repositories.users.insert(adminUser({ hashed_password, force_change }))
-    await repositories.api_keys.insert({
-      token_hash: hashApiKey(apiKey),
-      token_prefix: apiKeyPrefix(apiKey),
-    })
+    await repositories.api_keys.insert(apiKeyColumns(apiKey))
     return true
   })
   if (!isMade) return undefined

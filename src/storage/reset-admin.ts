@@ -1,5 +1,5 @@
 // A way back in for an operator who has lost every admin secret: whoever can write the data directory owns the platform.
-import { apiKeyPrefix, hashApiKey } from '../lib/api-key.ts'
+import { apiKeyColumns } from '../lib/api-key.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { randomToken, randomUuid } from '../lib/ids.ts'
 import { hashPassword } from '../lib/password.ts'
@@ -23,7 +23,7 @@ export async function resetAdmin(storage: Pick<Storage, 'transaction'>): Promise
   const [password, apiKey] = [randomToken(passwordBytes), randomUuid()]
   const hashed_password = await hashPassword(password)
   const username = await storage.transaction(systemTenancy, async ({ users, user_sessions, api_keys }) => {
-    await api_keys.insert({ token_hash: hashApiKey(apiKey), token_prefix: apiKeyPrefix(apiKey) })
+    await api_keys.insert(apiKeyColumns(apiKey))
     const [admin] = await users.list({ where: { account_sid: null, service_provider_sid: null }, limit: 1 })
     if (admin === undefined) return (await users.insert(adminUser({ hashed_password, force_change: 1 }))).name
     await users.update(admin.user_sid, { hashed_password, force_change: 1, is_active: 1 })

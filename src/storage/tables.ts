@@ -104,9 +104,9 @@ export interface ClientRow extends Versioned, OwnedByAccount {
 
 export interface ApiKeyRow extends Versioned, OwnedAtAnyLevel {
   readonly api_key_sid: string
-  /** `hashApiKey(token)`; the token itself is never stored. */
+  /** `hashApiKey` of the token, which itself is never stored. */
   readonly token_hash: string
-  /** `apiKeyPrefix(token)`, to show in lists. */
+  /** To show in lists. */
   readonly token_prefix: string
   readonly expires_at: number | null
   readonly last_used: number | null

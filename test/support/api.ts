@@ -16,7 +16,7 @@ import type { JournalEvent } from '../../src/calls/journal.ts'
 import type { CallRequest } from '../../src/calls/outbound/order.ts'
 import type { RateLimitRules } from '../../src/http/rate-limits.ts'
 import type { HttpServer } from '../../src/http/server.ts'
-import { apiKeyPrefix, hashApiKey } from '../../src/lib/api-key.ts'
+import { apiKeyColumns } from '../../src/lib/api-key.ts'
 import { systemTenancy } from '../../src/lib/caller.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Clock } from '../../src/lib/clock.ts'
@@ -301,9 +301,7 @@ export async function createKey(
   row: { account_sid?: string; service_provider_sid?: string; expires_at?: number },
 ): Promise<string> {
   const token = randomUuid()
-  await storage
-    .for(systemTenancy)
-    .api_keys.insert({ token_hash: hashApiKey(token), token_prefix: apiKeyPrefix(token), ...row })
+  await storage.for(systemTenancy).api_keys.insert({ ...apiKeyColumns(token), ...row })
   return token
 }
 

@@ -1,10 +1,10 @@
 // What an account has besides its fields: its signing secret and its SIP realm.
 import { AppError } from '../../lib/errors.ts'
+import { createWebhookSecret } from '../../lib/ids.ts'
 import { word } from '../define/described.ts'
 import { boolean } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { undoing } from '../define/undoing.ts'
-import { createWebhookSecret } from './account.ts'
 import { forgetPhones } from './forget-phones.ts'
 import { moveRealm } from './move-realm.ts'
 import { parseSipRealm } from './sip-realm.ts'

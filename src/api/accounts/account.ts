@@ -1,6 +1,6 @@
 // All the API says about an Account.
 import { AppError } from '../../lib/errors.ts'
-import { randomToken } from '../../lib/ids.ts'
+import { createWebhookSecret } from '../../lib/ids.ts'
 import { defineResource } from '../define/resource.ts'
 import {
   choice,
@@ -116,7 +116,3 @@ export const accounts = defineResource({
     if (live.length > 0) log.info({ account_sid, calls: live.length }, 'calls of a removed account hung up')
   },
 })
-
-export function createWebhookSecret(): string {
-  return `wh_secret_${randomToken(16)}`
-}

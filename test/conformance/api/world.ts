@@ -4,7 +4,7 @@ import { apiRoutes } from '../../../src/api/index.ts'
 import { documented } from '../../support/documented.ts'
 import { createFakeClock } from '../../../src/lib/fake-clock.ts'
 import type { FakeClock } from '../../../src/lib/fake-clock.ts'
-import { apiKeyPrefix, hashApiKey } from '../../../src/lib/api-key.ts'
+import { apiKeyColumns, hashApiKey } from '../../../src/lib/api-key.ts'
 import { systemTenancy } from '../../../src/lib/caller.ts'
 import type { Level } from '../../../src/http/route.ts'
 import { createSid, randomUuid } from '../../../src/lib/ids.ts'
@@ -125,7 +125,7 @@ async function createCallers(api: TestApi, clock: FakeClock): Promise<WorldCalle
   const keys = api.storage.for(systemTenancy).api_keys
   const makeKey = async (row: object): Promise<string> => {
     const token = randomUuid()
-    await keys.insert({ token_hash: hashApiKey(token), token_prefix: apiKeyPrefix(token), ...row })
+    await keys.insert({ ...apiKeyColumns(token), ...row })
     return token
   }
   const expiredJwt = await api.logIn({ account_sid, service_provider_sid })
