@@ -98,7 +98,11 @@ function createClient(baseUrl: string, apiKey: string): Api {
       throw new Error(`The platform does not answer at ${baseUrl}. Is it running (npm start)?`, { cause })
     })
     const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
+    if (!response.ok) {
+      // The first boot prints both keys, one above the other.
+      const hint = response.status === 403 ? '\nIt takes the admin API key, not that of an account.' : ''
+      throw new Error(`${method} ${path} answered ${response.status}: ${text}${hint}`)
+    }
     return text === '' ? undefined : JSON.parse(text)
   }
 }

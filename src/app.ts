@@ -164,8 +164,8 @@ export function createApp(config: Config, log: LeveledLogger): App {
   const boot: Part = {
     name: 'first boot',
     async start() {
-      const { adminPassword, adminApiKey } = config
-      secrets = await firstBoot(storage, { adminPassword, adminApiKey })
+      const { adminPassword, adminApiKey, accountApiKey } = config
+      secrets = await firstBoot(storage, { adminPassword, adminApiKey, accountApiKey })
     },
     stop: () => Promise.resolve(),
   }

@@ -20,6 +20,17 @@ describe('the settings', () => {
     expect(parseConfig({ SWITCHHOOK_SIP_DIGEST: text }).sipDigest).toEqual(algorithms)
   })
 
+  it.each(['SWITCHHOOK_ADMIN_API_KEY', 'SWITCHHOOK_ACCOUNT_API_KEY'])('refuse a short %s', (name) => {
+    expect(() => parseConfig({ [name]: 'x'.repeat(15) })).toThrow(`${name} must have at least 16 characters`)
+    expect(() => parseConfig({ [name]: 'x'.repeat(16) })).not.toThrow()
+  })
+
+  it('refuse one key for both the admin and the account: it could be only one of them', () => {
+    const key = 'k'.repeat(16)
+    const both = { SWITCHHOOK_ADMIN_API_KEY: key, SWITCHHOOK_ACCOUNT_API_KEY: key }
+    expect(() => parseConfig(both)).toThrow('SWITCHHOOK_ACCOUNT_API_KEY must not be SWITCHHOOK_ADMIN_API_KEY')
+  })
+
   it.each(['', 'MD5,MD5', 'MD5;SHA-256', 'none'])('refuse %j as digest algorithms', (text) => {
     expect(() => parseConfig({ SWITCHHOOK_SIP_DIGEST: text })).toThrow('SWITCHHOOK_SIP_DIGEST')
   })

@@ -20,6 +20,7 @@ export interface Config {
   readonly webhookAllow: readonly string[] | undefined
   readonly adminPassword: string | undefined
   readonly adminApiKey: string | undefined
+  readonly accountApiKey: string | undefined
   readonly logLevel: LogLevel
   readonly smtpUrl: string | undefined
   readonly mailFrom: string
@@ -151,15 +152,14 @@ const settings = {
       return optionalText(text)
     },
   } satisfies Setting<string | undefined>,
-  adminApiKey: {
-    name: 'SWITCHHOOK_ADMIN_API_KEY',
-    fallback: '',
-    describe: 'The admin API key at first boot; empty generates one and prints it once.',
-    parse: (text) => {
-      if (text !== '' && text.length < 16) throw new Error('must have at least 16 characters')
-      return optionalText(text)
-    },
-  } satisfies Setting<string | undefined>,
+  adminApiKey: apiKey(
+    'SWITCHHOOK_ADMIN_API_KEY',
+    'The admin API key at first boot; empty generates one and prints it once.',
+  ),
+  accountApiKey: apiKey(
+    'SWITCHHOOK_ACCOUNT_API_KEY',
+    'The API key of the default account at first boot; empty generates one and prints it once.',
+  ),
   logLevel: {
     name: 'SWITCHHOOK_LOG_LEVEL',
     fallback: 'info',
@@ -298,6 +298,18 @@ const settings = {
   } satisfies Setting<boolean>,
 }
 
+function apiKey(name: string, describe: string): Setting<string | undefined> {
+  return {
+    name,
+    fallback: '',
+    describe,
+    parse: (text) => {
+      if (text !== '' && text.length < 16) throw new Error('must have at least 16 characters')
+      return optionalText(text)
+    },
+  }
+}
+
 function domainName(name: string, describe: string): Setting<string | undefined> {
   return {
     name,
@@ -381,6 +393,8 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   const config = values as unknown as Config
   const missing = missingForDns(config)
   if (missing !== undefined) throw new ConfigError(`SWITCHHOOK_DNS_SERVER needs ${missing}`)
+  if (config.accountApiKey !== undefined && config.accountApiKey === config.adminApiKey)
+    throw new ConfigError('SWITCHHOOK_ACCOUNT_API_KEY must not be SWITCHHOOK_ADMIN_API_KEY')
   return config
 }
 

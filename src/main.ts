@@ -29,22 +29,37 @@ function cacheCode(dataDir: string): void {
 
 function greet(app: App, firstBoot: FirstBootSecrets | undefined): void {
   const lines = ['', `Switchhook is ready.`, `  API  ${app.apiUrl}`, `  SIP  ${app.sipUri} (UDP and TCP)`]
-  if (firstBoot !== undefined) {
-    lines.push(
-      '',
-      'First boot. These are shown once; keep them:',
-      ...secretLines(
-        firstBoot.username,
-        firstBoot.isPasswordGiven ? '(as set in SWITCHHOOK_ADMIN_PASSWORD)' : firstBoot.password,
-        firstBoot.isApiKeyGiven ? '(as set in SWITCHHOOK_ADMIN_API_KEY)' : firstBoot.apiKey,
-      ),
-    )
-  }
+  if (firstBoot !== undefined)
+    lines.push('', 'First boot. These are shown once; keep them:', ...firstBootLines(firstBoot))
   process.stdout.write(`${lines.join('\n')}\n\n`)
 }
 
-function secretLines(username: string, password: string, apiKey: string): string[] {
-  return [`  admin user      ${username}`, `  admin password  ${password}`, `  admin API key   ${apiKey}`]
+function firstBootLines(secrets: FirstBootSecrets): string[] {
+  const { isPasswordGiven, isApiKeyGiven, isAccountApiKeyGiven } = secrets
+  return [
+    ...adminLines(
+      secrets.username,
+      isPasswordGiven ? '(as set in SWITCHHOOK_ADMIN_PASSWORD)' : secrets.password,
+      isApiKeyGiven ? '(as set in SWITCHHOOK_ADMIN_API_KEY)' : secrets.apiKey,
+    ),
+    shownLine('account', secrets.account_sid),
+    shownLine(
+      'account API key',
+      isAccountApiKeyGiven ? '(as set in SWITCHHOOK_ACCOUNT_API_KEY)' : secrets.accountApiKey,
+    ),
+  ]
+}
+
+function adminLines(username: string, password: string, apiKey: string): string[] {
+  return [
+    shownLine('admin user', username),
+    shownLine('admin password', password),
+    shownLine('admin API key', apiKey),
+  ]
+}
+
+function shownLine(name: string, value: string): string {
+  return `  ${name.padEnd(17)}${value}`
 }
 
 /** For people; the log has the stack. */
@@ -65,7 +80,7 @@ async function resetAdminSecrets(config: Config): Promise<never> {
     await storage.start()
     const { username, password, apiKey } = await resetAdmin(storage)
     await storage.stop()
-    const lines = ['These are shown once; keep them:', ...secretLines(username, password, apiKey)]
+    const lines = ['These are shown once; keep them:', ...adminLines(username, password, apiKey)]
     process.stdout.write(`${lines.join('\n')}\n`)
     process.exit(0)
   } catch (error) {

@@ -2,68 +2,15 @@ import { readFile, stat } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { hashApiKey } from '../lib/api-key.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
-import { verifyPassword } from '../lib/password.ts'
 import { createStorage } from './create-storage.ts'
-import { firstBoot } from './first-boot.ts'
 import { openTestStorage } from './test-platform.ts'
 import type { TestStorage } from './test-platform.ts'
 
 let test: TestStorage
 afterEach(() => test.close())
-
-describe('first boot', () => {
-  it('makes a provider, an admin and a key, and tells their secrets once', async () => {
-    test = await openTestStorage()
-    const secrets = await firstBoot(test.storage, {})
-    expect(secrets).toMatchObject({ username: 'admin', isPasswordGiven: false, isApiKeyGiven: false })
-    expect(secrets?.password.length).toBeGreaterThanOrEqual(16)
-    const { users, api_keys, service_providers } = test.storage.for(systemTenancy)
-    const [admin] = await users.list()
-    expect(admin).toMatchObject({
-      name: 'admin',
-      is_active: 1,
-      force_change: 1,
-      account_sid: null,
-      service_provider_sid: null,
-    })
-    expect(await verifyPassword(secrets?.password ?? '', admin?.hashed_password ?? '')).toBe(true)
-    const [key] = await api_keys.list({ where: { token_hash: hashApiKey(secrets?.apiKey ?? '') } })
-    expect(key).toMatchObject({ account_sid: null, service_provider_sid: null })
-    expect(await service_providers.list()).toMatchObject([{ name: 'default service provider' }])
-
-    await test.reopen()
-    expect(await firstBoot(test.storage, { adminPassword: 'another one' })).toBeUndefined()
-    expect(await test.storage.for(systemTenancy).users.count()).toBe(1)
-  })
-
-  it('uses the secrets of the settings', async () => {
-    test = await openTestStorage()
-    const given = { adminPassword: 'given password', adminApiKey: 'given-key-0123456789' }
-    expect(await firstBoot(test.storage, given)).toMatchObject({
-      password: 'given password',
-      apiKey: 'given-key-0123456789',
-      isPasswordGiven: true,
-      isApiKeyGiven: true,
-    })
-    const [admin] = await test.storage.for(systemTenancy).users.list()
-    expect(admin?.force_change).toBe(0)
-  })
-
-  it('acts once when two come at the same time, and leaves no secret in the files', async () => {
-    test = await openTestStorage()
-    const outcomes = await Promise.all([firstBoot(test.storage, {}), firstBoot(test.storage, {})])
-    const told = outcomes.filter((secrets) => secrets !== undefined)
-    expect(told).toHaveLength(1)
-    for (const file of ['switchhook.db', 'switchhook.db-wal']) {
-      const bytes = await readFile(join(test.dataDir, file))
-      for (const secret of [told[0]!.password, told[0]!.apiKey]) expect(bytes.includes(secret)).toBe(false)
-    }
-  })
-})
 
 describe('the start', () => {
   const start = (dataDir: string, more: object = {}): Promise<void> =>

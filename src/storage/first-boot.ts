@@ -1,14 +1,16 @@
-// What a new platform starts with: one service provider, one admin, one admin key. Runs at every start, acts once.
+// What a new platform starts with: a service provider with one account, an admin, and a key of each of the two. Runs at
+// every start, acts once.
 import { systemTenancy } from '../lib/caller.ts'
 import { apiKeyColumns } from '../lib/api-key.ts'
-import { randomToken, randomUuid } from '../lib/ids.ts'
+import { createWebhookSecret, randomToken, randomUuid } from '../lib/ids.ts'
 import { hashPassword } from '../lib/password.ts'
-import type { Row, Storage } from './storage.ts'
+import type { Repositories, Row, Storage } from './storage.ts'
 
+/** Each is generated when undefined. */
 export interface FirstBootOptions {
-  /** Generated when undefined. */
   readonly adminPassword?: string | undefined
   readonly adminApiKey?: string | undefined
+  readonly accountApiKey?: string | undefined
 }
 
 /** To be shown once, then forgotten. */
@@ -16,9 +18,12 @@ export interface FirstBootSecrets {
   readonly username: string
   readonly password: string
   readonly apiKey: string
+  readonly account_sid: string
+  readonly accountApiKey: string
   /** True when it came from the settings: the operator knows it and it need not be shown. */
   readonly isPasswordGiven: boolean
   readonly isApiKeyGiven: boolean
+  readonly isAccountApiKeyGiven: boolean
 }
 
 const passwordBytes = 15
@@ -26,30 +31,47 @@ const passwordBytes = 15
 /** Undefined when the platform has been set up before. */
 export async function firstBoot(
   storage: Pick<Storage, 'for' | 'transaction'>,
-  { adminPassword, adminApiKey }: FirstBootOptions,
+  { adminPassword, adminApiKey, accountApiKey }: FirstBootOptions,
 ): Promise<FirstBootSecrets | undefined> {
-  if ((await storage.for(systemTenancy).service_providers.count()) > 0) return undefined
+  if (await isSetUp(storage.for(systemTenancy))) return undefined
   const password = adminPassword ?? randomToken(passwordBytes)
-  const apiKey = adminApiKey ?? randomUuid()
+  const adminKey = adminApiKey ?? randomUuid()
+  const accountKey = accountApiKey ?? randomUuid()
   const hashed_password = await hashPassword(password)
-  const isMade = await storage.transaction(systemTenancy, async (repositories) => {
+  const account_sid = await storage.transaction(systemTenancy, async (rows) => {
     // Asked again inside: another process may have come first while the password was hashed.
-    if ((await repositories.service_providers.count()) > 0) return false
-    await repositories.service_providers.insert({ name: 'default service provider' })
+    if (await isSetUp(rows)) return undefined
     // A password that was generated and printed is known to the terminal's history too.
     const force_change = adminPassword === undefined ? 1 : 0
-    await repositories.users.insert(adminUser({ hashed_password, force_change }))
-    await repositories.api_keys.insert(apiKeyColumns(apiKey))
-    return true
+    await rows.users.insert(adminUser({ hashed_password, force_change }))
+    await rows.api_keys.insert(apiKeyColumns(adminKey))
+    const account = await insertDefaultAccount(rows)
+    await rows.api_keys.insert({ ...apiKeyColumns(accountKey), account_sid: account.account_sid })
+    return account.account_sid
   })
-  if (!isMade) return undefined
+  if (account_sid === undefined) return undefined
   return {
     username: 'admin',
     password,
-    apiKey,
+    apiKey: adminKey,
+    account_sid,
+    accountApiKey: accountKey,
     isPasswordGiven: adminPassword !== undefined,
     isApiKeyGiven: adminApiKey !== undefined,
+    isAccountApiKeyGiven: accountApiKey !== undefined,
   }
+}
+
+/** The last provider cannot be removed: only a platform that was never set up has none. */
+async function isSetUp({ service_providers }: Repositories): Promise<boolean> {
+  return (await service_providers.count()) > 0
+}
+
+/** Portals offer a provider and an account to choose from, and fail where a list of them is empty. */
+async function insertDefaultAccount({ service_providers, accounts }: Repositories): Promise<Row<'accounts'>> {
+  const { service_provider_sid } = await service_providers.insert({ name: 'default service provider' })
+  const webhook_secret = createWebhookSecret()
+  return accounts.insert({ name: 'default account', service_provider_sid, webhook_secret })
 }
 
 export function adminUser(secrets: Pick<Row<'users'>, 'hashed_password' | 'force_change'>) {

@@ -7,7 +7,15 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
-import { adminApiKey, adminPassword, provision, recentCalls, startPlatform } from '../support/platform.ts'
+import {
+  accountApiKey,
+  adminApiKey,
+  adminPassword,
+  createApi,
+  provision,
+  recentCalls,
+  startPlatform,
+} from '../support/platform.ts'
 import type { Platform, PlatformOptions, Tenant } from '../support/platform.ts'
 import type { Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
@@ -45,14 +53,29 @@ describe.skipIf(process.platform !== 'linux')('memory', () => {
   })
 })
 
+type Row = Record<string, unknown>
+
+const apiOf = ({ httpPort }: Platform): string => `http://127.0.0.1:${httpPort}/v1`
+
+/** What stands on the terminal after a first boot. */
+async function printedBy({ process: child }: Platform) {
+  await child.lines.next('the last line of the first boot', (line) => line.includes('account API key'))
+  const shown = (name: string): string =>
+    new RegExp(`^  ${name} {2,}(\\S+)`, 'm').exec(child.stdout)?.[1] ?? ''
+  return {
+    password: shown('admin password'),
+    apiKey: shown('admin API key'),
+    account_sid: shown('account'),
+    accountApiKey: shown('account API key'),
+  }
+}
+
 describe('first boot', () => {
   it('prints generated secrets once, and a second start prints none', async () => {
     const first = await start({ generateSecrets: true })
-    await first.process.lines.next('the API key', (line) => line.includes('API key'))
-    const password = /admin password\s+(\S+)/.exec(first.process.stdout)?.[1] ?? ''
-    const apiKey = /API key\s+(\S+)/.exec(first.process.stdout)?.[1] ?? ''
+    const { password, apiKey, accountApiKey } = await printedBy(first)
     expect(password.length).toBeGreaterThanOrEqual(12)
-    expect(apiKey.length).toBeGreaterThanOrEqual(16)
+    for (const key of [apiKey, accountApiKey]) expect(key.length).toBeGreaterThanOrEqual(16)
     expect((await first.api.call('GET', '/ServiceProviders', undefined, apiKey)).status).toBe(200)
     const login = { username: 'admin', password }
     expect((await first.api.call('POST', '/login', login, null)).status).toBe(200)
@@ -60,20 +83,65 @@ describe('first boot', () => {
 
     const second = await start({ generateSecrets: true })
     await second.process.lines.next('the addresses', (line) => line.includes('SIP'))
-    expect(second.process.output).not.toContain(password)
-    expect(second.process.output).not.toContain(apiKey)
+    for (const secret of [password, apiKey, accountApiKey])
+      expect(second.process.output).not.toContain(secret)
     expect(second.process.output).not.toMatch(/admin password|API key/)
-    expect((await second.api.call('GET', '/ServiceProviders', undefined, apiKey)).status).toBe(200)
+    for (const key of [apiKey, accountApiKey])
+      expect((await second.api.call('GET', '/Accounts', undefined, key)).status).toBe(200)
   })
 
-  it('honours the password and the key of the environment', async () => {
+  it('prints a key that does what an account may, in the default account and nowhere else', async () => {
+    const platform = await start({ generateSecrets: true })
+    const { apiKey, account_sid, accountApiKey } = await printedBy(platform)
+    const admin = createApi(apiOf(platform), apiKey)
+    const account = createApi(apiOf(platform), accountApiKey)
+    const [provider, ...otherProviders] = await admin.must<Row[]>('GET', '/ServiceProviders')
+    expect([provider?.['name'], otherProviders]).toEqual(['default service provider', []])
+    const service_provider_sid = provider?.['service_provider_sid']
+    const other = await admin.must('POST', '/Accounts', { name: 'another', service_provider_sid })
+    const hook = { url: 'https://app.example.com/call' }
+    const application = { name: 'mine', call_hook: hook, call_status_hook: hook }
+    const theirs = await admin.must('POST', '/Applications', { ...application, account_sid: other['sid'] })
+
+    expect(await account.must('GET', '/Accounts')).toEqual([
+      expect.objectContaining({ account_sid, service_provider_sid, name: 'default account' }),
+    ])
+    expect(await account.must('GET', `/Accounts/${account_sid}/WebhookSecret`)).toEqual({
+      webhook_secret: expect.stringMatching(/^wh_secret_[\w-]{22}$/),
+    })
+    const mine = await account.must('POST', '/Applications', { ...application, account_sid })
+    expect(await account.must('GET', '/Applications')).toEqual([
+      expect.objectContaining({ application_sid: mine['sid'], account_sid }),
+    ])
+
+    for (const [method, path, body] of [
+      ['GET', `/Accounts/${String(other['sid'])}`],
+      ['PUT', `/Accounts/${String(other['sid'])}`, { name: 'taken' }],
+      ['GET', `/Accounts/${String(other['sid'])}/WebhookSecret`],
+      ['GET', `/Accounts/${String(other['sid'])}/RecentCalls?page=1&count=25`],
+      ['GET', `/Applications/${String(theirs['sid'])}`],
+      ['DELETE', `/Applications/${String(theirs['sid'])}`],
+      ['POST', '/Accounts', { name: 'a third', service_provider_sid }],
+      ['POST', '/ServiceProviders', { name: 'a second' }],
+    ] as const)
+      expect([403, 404], `${method} ${path}`).toContain((await account.call(method, path, body)).status)
+    expect(await admin.must('GET', '/Accounts')).toHaveLength(2)
+    expect(await admin.must('GET', `/Accounts/${String(other['sid'])}`)).toMatchObject({ name: 'another' })
+    expect(await admin.must('GET', `/Applications/${String(theirs['sid'])}`)).toMatchObject({ name: 'mine' })
+  })
+
+  it('honours the password and the keys of the environment, and prints none of them', async () => {
     const platform = await start()
+    const { account_sid } = await printedBy(platform)
+    for (const secret of [adminPassword, adminApiKey, accountApiKey])
+      expect(platform.process.output).not.toContain(secret)
     expect((await platform.api.call('GET', '/ServiceProviders', undefined, adminApiKey)).status).toBe(200)
     const login = { username: 'admin', password: adminPassword }
     expect((await platform.api.call('POST', '/login', login, null)).status).toBe(200)
-    expect((await platform.api.call('GET', '/ServiceProviders', undefined, `${adminApiKey}x`)).status).toBe(
-      401,
-    )
+    const accounts = await platform.api.call('GET', '/Accounts', undefined, accountApiKey)
+    expect(accounts.body).toEqual([expect.objectContaining({ account_sid })])
+    for (const wrong of [`${adminApiKey}x`, `${accountApiKey}x`])
+      expect((await platform.api.call('GET', '/Accounts', undefined, wrong)).status).toBe(401)
   })
 
   it('names the API and the SIP address on the terminal', async () => {

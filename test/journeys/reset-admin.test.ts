@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminPassword, startPlatform } from '../support/platform.ts'
+import { accountApiKey, adminPassword, startPlatform } from '../support/platform.ts'
+import type { Platform } from '../support/platform.ts'
 import { ToolProcess } from '../support/processes.ts'
 
 let dataDir: string
@@ -27,11 +28,18 @@ async function resetAdmin(): Promise<{ readonly code: number | null; readonly ou
 const shown = (output: string, name: string): string =>
   new RegExp(`admin ${name} +(\\S+)`).exec(output)?.[1] ?? ''
 
+/** What the default account sees with its key. */
+const accountsOf = async ({ api }: Platform): Promise<unknown> =>
+  (await api.call('GET', '/Accounts', undefined, accountApiKey)).body
+
 describe('npm run reset-admin', () => {
   it('refuses while the platform runs, and then lets a locked-out operator in with new secrets', async () => {
+    let accounts: unknown
     const first = await startPlatform({ dataDir })
     const login = { username: 'admin', password: adminPassword }
     try {
+      accounts = await accountsOf(first)
+      expect(accounts).toEqual([expect.objectContaining({ name: 'default account' })])
       expect((await first.api.call('POST', '/login', login, null)).status).toBe(200)
       const { code, output } = await resetAdmin()
       expect([code, output]).toEqual([1, expect.stringMatching(/another process.*stop it first/i)])
@@ -50,6 +58,8 @@ describe('npm run reset-admin', () => {
       expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ force_change: true })])
       const apiKey = shown(output, 'API key')
       expect((await second.api.call('GET', '/Users', undefined, apiKey)).status).toBe(200)
+      // What nobody has lost goes on: its key, and its signing secret, which is among its fields.
+      expect(await accountsOf(second)).toEqual(accounts)
     } finally {
       await second.stop()
     }

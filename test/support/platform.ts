@@ -12,6 +12,8 @@ const root = join(import.meta.dirname, '../..')
 
 export const adminPassword = 'correct-horse-9'
 export const adminApiKey = 'test-admin-key-0123456789abcdef'
+/** Of the default account. */
+export const accountApiKey = 'test-account-key-0123456789abcdef'
 
 /** For what sends more requests than a client may: settings without rate limits. */
 export const unlimited = { SWITCHHOOK_RATE_LIMIT_PER_KEY: '0', SWITCHHOOK_RATE_LIMIT_PER_ADDRESS: '0' }
@@ -34,7 +36,7 @@ export interface PlatformOptions {
   /** Keeps its data between two starts; a temporary folder is made and removed otherwise. */
   readonly dataDir?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Leaves the two secrets out of the environment, so that first boot generates them. */
+  /** Leaves the three secrets out of the environment, so that first boot generates them. */
   readonly generateSecrets?: boolean
   readonly core?: number
 }
@@ -56,7 +58,11 @@ export interface Platform {
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'switchhook-data-')))
   const ports = await freePorts(102)
-  const secrets = { SWITCHHOOK_ADMIN_PASSWORD: adminPassword, SWITCHHOOK_ADMIN_API_KEY: adminApiKey }
+  const secrets = {
+    SWITCHHOOK_ADMIN_PASSWORD: adminPassword,
+    SWITCHHOOK_ADMIN_API_KEY: adminApiKey,
+    SWITCHHOOK_ACCOUNT_API_KEY: accountApiKey,
+  }
   const pin = options.core === undefined ? [] : ['taskset', '-c', String(options.core)]
   const [command, ...args] = [...pin, process.execPath, join(root, 'src/main.ts')] as const
   const startedAt = performance.now()

@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { hashApiKey } from '../lib/api-key.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import { verifyPassword } from '../lib/password.ts'
+import { firstBoot } from './first-boot.ts'
+import type { FirstBootSecrets } from './first-boot.ts'
+import type { Repositories, Row } from './storage.ts'
+import { onEachStore } from './test-platform.ts'
+import type { TestStorage } from './test-platform.ts'
+
+onEachStore(({ open }) => {
+  let test: TestStorage
+  afterEach(() => test.close())
+
+  const rows = (): Repositories => test.storage.for(systemTenancy)
+
+  async function bootNew(): Promise<FirstBootSecrets> {
+    test = await open()
+    const secrets = await firstBoot(test.storage, {})
+    if (secrets === undefined) throw new Error('the platform is not new')
+    return secrets
+  }
+
+  async function keyOf(token: string): Promise<Row<'api_keys'> | undefined> {
+    const [key] = await rows().api_keys.list({ where: { token_hash: hashApiKey(token) } })
+    return key
+  }
+
+  describe('first boot', () => {
+    it('makes an admin with a key, and tells their secrets', async () => {
+      const secrets = await bootNew()
+      expect(secrets).toMatchObject({ username: 'admin', isPasswordGiven: false, isApiKeyGiven: false })
+      expect(secrets.password.length).toBeGreaterThanOrEqual(16)
+      const [admin, ...others] = await rows().users.list()
+      expect(others).toEqual([])
+      expect(admin).toMatchObject({
+        name: 'admin',
+        provider: 'local',
+        is_active: 1,
+        force_change: 1,
+        email_validated: 1,
+        account_sid: null,
+        service_provider_sid: null,
+      })
+      expect(await verifyPassword(secrets.password, admin?.hashed_password ?? '')).toBe(true)
+      expect(await keyOf(secrets.apiKey)).toMatchObject({ account_sid: null, service_provider_sid: null })
+    })
+
+    it('makes a provider with one account, which has a signing secret and a key of its own', async () => {
+      const { account_sid, apiKey, accountApiKey, isAccountApiKeyGiven } = await bootNew()
+      const [provider, ...otherProviders] = await rows().service_providers.list()
+      expect(otherProviders).toEqual([])
+      expect(provider).toMatchObject({ name: 'default service provider' })
+      const service_provider_sid = provider?.service_provider_sid
+      const [account, ...otherAccounts] = await rows().accounts.list()
+      expect(otherAccounts).toEqual([])
+      expect(account).toMatchObject({
+        account_sid,
+        service_provider_sid,
+        name: 'default account',
+        sip_realm: null,
+        is_active: 1,
+        webhook_secret: expect.stringMatching(/^wh_secret_[\w-]{22}$/),
+      })
+      expect(isAccountApiKeyGiven).toBe(false)
+      expect(accountApiKey).not.toBe(apiKey)
+      expect(await keyOf(accountApiKey)).toMatchObject({
+        account_sid,
+        service_provider_sid,
+        expires_at: null,
+      })
+      expect(await rows().api_keys.count()).toBe(2)
+    })
+
+    it('acts once: what was removed or changed since stays so', async () => {
+      const { account_sid } = await bootNew()
+      await rows().accounts.remove(account_sid)
+      await test.reopen()
+      expect(await firstBoot(test.storage, { adminPassword: 'another one' })).toBeUndefined()
+      expect(await rows().accounts.count()).toBe(0)
+      expect(await rows().users.count()).toBe(1)
+      expect(await rows().api_keys.count()).toBe(1)
+    })
+
+    it('leaves alone what an earlier version has set up: a provider without an account', async () => {
+      test = await open()
+      await rows().service_providers.insert({ name: 'default service provider' })
+      const given = { accountApiKey: 'given-account-key-012345' }
+      expect(await firstBoot(test.storage, given)).toBeUndefined()
+      expect(await rows().accounts.count()).toBe(0)
+      expect(await rows().api_keys.count()).toBe(0)
+      expect(await rows().users.count()).toBe(0)
+    })
+
+    it('uses the secrets of the settings', async () => {
+      test = await open()
+      const given = {
+        adminPassword: 'given password',
+        adminApiKey: 'given-key-0123456789',
+        accountApiKey: 'given-account-key-012345',
+      }
+      const secrets = await firstBoot(test.storage, given)
+      expect(secrets).toMatchObject({
+        password: given.adminPassword,
+        apiKey: given.adminApiKey,
+        accountApiKey: given.accountApiKey,
+        isPasswordGiven: true,
+        isApiKeyGiven: true,
+        isAccountApiKeyGiven: true,
+      })
+      const [admin] = await rows().users.list()
+      expect(admin?.force_change).toBe(0)
+      expect(await keyOf(given.adminApiKey)).toMatchObject({ account_sid: null })
+      expect(await keyOf(given.accountApiKey)).toMatchObject({ account_sid: secrets?.account_sid })
+    })
+
+    it('acts once when two come at the same time, and leaves no secret in the files', async () => {
+      test = await open()
+      const outcomes = await Promise.all([firstBoot(test.storage, {}), firstBoot(test.storage, {})])
+      const [told, ...others] = outcomes.filter((secrets) => secrets !== undefined)
+      expect(others).toEqual([])
+      expect(await rows().accounts.count()).toBe(1)
+      const account = await rows().accounts.find(told?.account_sid ?? '')
+      const contents = await test.contents()
+      expect(contents).toContain('default account')
+      const secrets = [told?.password, told?.apiKey, told?.accountApiKey, account?.webhook_secret]
+      for (const secret of secrets) {
+        expect(secret).toBeTruthy()
+        expect(contents).not.toContain(secret)
+      }
+    })
+  })
+})
