@@ -130,6 +130,29 @@ describe('GET /AuditLog', () => {
     expect(await seen(viewer)).toEqual(ofAccount)
   })
 
+  it('shows whoever has a user when, and from where, it logged in and out', async () => {
+    const { account_sid, service_provider_sid, accountKey, providerKey } = api.own
+    const loggedIn = async (name: string, owner: object): Promise<string> => {
+      await api.post('/logout', await api.logIn({ name, ...owner }))
+      const { body } = await api.get('/Users', api.adminKey)
+      return (body as readonly { name: string; user_sid: string }[]).find((user) => user.name === name)!
+        .user_sid
+    }
+    const [theirs, ours] = [
+      await loggedIn('of the account', { account_sid }),
+      await loggedIn('of the provider', { service_provider_sid }),
+    ]
+    const seen = async (token: string, user_sid: string): Promise<readonly string[]> =>
+      (await entries('&resource=user_sessions', token))
+        .filter(({ before, after }) => (after ?? before)?.['user_sid'] === user_sid)
+        .map(({ action, address }) => `${action} from ${address}`)
+    const both = ['delete from 127.0.0.1', 'create from 127.0.0.1']
+    expect([await seen(accountKey, theirs), await seen(accountKey, ours)]).toEqual([both, []])
+    expect([await seen(providerKey, theirs), await seen(providerKey, ours)]).toEqual([both, both])
+    for (const stranger of [api.sibling.accountKey, api.foreign.providerKey])
+      expect([await seen(stranger, theirs), await seen(stranger, ours)]).toEqual([[], []])
+  })
+
   it('answers in pages with the total, newest first', async () => {
     const { body } = await api.get('/AuditLog?page=2&count=3', api.adminKey)
     const { total, page, page_size, data } = body as unknown as {

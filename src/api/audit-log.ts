@@ -40,7 +40,9 @@ export const listAuditLog = defineRoute({
   operationId: 'listAuditLog',
   tag: 'AuditLog',
   summary: 'One page of the changes that were made to records, newest first.',
-  description: 'An account sees changes of its own records, a service provider those of its accounts too.',
+  description:
+    'An account sees changes of its own records, a service provider those of its accounts too. That somebody logged in ' +
+    'or out is an entry of `user_sessions`, shown to whoever sees the user.',
   query: {
     page: integer({ min: 1, max: 10_000_000 }).describe('From 1.'),
     count: integer({ min: 1, max: 500 }).describe('Entries on a page.'),

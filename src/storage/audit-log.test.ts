@@ -166,6 +166,57 @@ onEachStore(({ name: store, open }) => {
       expect((await page({ account_sid: other.account_sid }, mine.asAccount)).total).toBe(0)
     })
 
+    it('shows sessions and mailed links to whoever has the user, and only there', async () => {
+      const system = test.storage.for(systemTenancy)
+      const { account_sid, service_provider_sid } = mine
+      const owners = [{ account_sid }, { service_provider_sid }, {}]
+      const users = await Promise.all(
+        owners.map((owner, index) =>
+          system.users.insert({ ...owner, name: `user ${index}`, email: `u${index}@example.com` }),
+        ),
+      )
+      const [ofAccount, ofProvider, ofPlatform] = users.map(({ user_sid }) => user_sid)
+      for (const { user_sid } of users) {
+        const session = await system.user_sessions.insert({ user_sid, expires_at: 1 })
+        await system.password_resets.insert({ user_sid, link_hash: `of ${user_sid}`, expires_at: 1 })
+        await system.user_sessions.remove(session.user_session_sid)
+      }
+      const stranger = await makeAccount(test.storage)
+      const seen = async (tenancy: Tenancy): Promise<Record<string, number>> => {
+        const { rows } = await page({}, tenancy)
+        const named = rows
+          .filter(({ resource }) => resource === 'user_sessions' || resource === 'password_resets')
+          .map(({ before, after }) => (cellsOf(after ?? before) as { user_sid: string }).user_sid)
+        return Object.fromEntries(
+          users.map(({ user_sid: sid }) => [sid, named.filter((n) => n === sid).length]),
+        )
+      }
+      expect(await seen(mine.asAccount)).toEqual({ [ofAccount!]: 3, [ofProvider!]: 0, [ofPlatform!]: 0 })
+      expect(await seen(mine.asProvider)).toEqual({ [ofAccount!]: 3, [ofProvider!]: 3, [ofPlatform!]: 0 })
+      expect(await seen(admin)).toEqual({ [ofAccount!]: 3, [ofProvider!]: 3, [ofPlatform!]: 3 })
+      expect(await seen(stranger.asProvider)).toEqual({ [ofAccount!]: 0, [ofProvider!]: 0, [ofPlatform!]: 0 })
+      expect(await test.storage.audit.verify()).toMatchObject({ isIntact: true })
+    })
+
+    it('shows an entry of a session that its reader can neither find, end nor make', async () => {
+      const system = test.storage.for(systemTenancy)
+      const user = await system.users.insert({
+        account_sid: mine.account_sid,
+        name: 'ann',
+        email: 'ann@example.com',
+      })
+      const made = { user_sid: user.user_sid, expires_at: 1 }
+      const { user_session_sid } = await system.user_sessions.insert(made)
+      for (const tenancy of [mine.asAccount, mine.asProvider, admin]) {
+        expect((await page({ sid: user_session_sid }, tenancy)).total).toBe(1)
+        const { user_sessions } = test.storage.for(tenancy)
+        expect(await user_sessions.find(user_session_sid)).toBeUndefined()
+        expect(await user_sessions.list()).toEqual([])
+        await expect(user_sessions.insert(made)).rejects.toThrow('insufficient permissions')
+        await expect(user_sessions.remove(user_session_sid)).rejects.toThrow('insufficient permissions')
+      }
+    })
+
     it('is cut and narrowed as asked', async () => {
       for (const username of ['a', 'b', 'c']) await clients().insert({ username, password: 'p' })
       const second = await page({ resource: 'clients', count: 2, page: 2 })

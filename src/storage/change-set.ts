@@ -8,6 +8,8 @@ export interface RowChange {
   readonly table: string
   readonly descriptor: AnyDescriptor
   readonly sid: string
+  /** Whose the row is, or was when it was removed. */
+  readonly owner: OwnerIds
   readonly before: Cells | null
   readonly after: Cells | null
   /** Whose writing it was: the row lies within it. */
@@ -23,12 +25,16 @@ export interface ChangeSet {
   tables(): ReadonlySet<string>
 }
 
-export interface Change {
+/** Without an account it is the provider's, without both the platform's. */
+export interface OwnerIds {
+  readonly service_provider_sid: string | null
+  readonly account_sid: string | null
+}
+
+export interface Change extends OwnerIds {
   readonly action: 'create' | 'update' | 'delete'
   readonly resource: string
   readonly sid: string
-  readonly service_provider_sid: string | null
-  readonly account_sid: string | null
   readonly before: Cells | null
   readonly after: Cells | null
 }
@@ -54,8 +60,7 @@ function nameOf(table: string, sid: string): string {
   return `${table} ${sid}`
 }
 
-function toEntry({ table: resource, descriptor, sid, before, after }: RowChange): Change | undefined {
-  const owner = ownerOfRow(descriptor, after ?? before ?? {})
+function toEntry({ table: resource, descriptor, sid, owner, before, after }: RowChange): Change | undefined {
   if (before === null || after === null) {
     // Made and removed within one transaction: nobody ever saw it.
     if (before === null && after === null) return undefined
@@ -87,10 +92,7 @@ function filledOf(row: Cells): string[] {
 }
 
 /** The provider's own row names it by its key. */
-function ownerOfRow(
-  { owner }: AnyDescriptor,
-  row: Cells,
-): Pick<Change, 'service_provider_sid' | 'account_sid'> {
+export function ownerIdsOf({ owner }: AnyDescriptor, row: Cells): OwnerIds {
   const cell = (column: string): string | null => {
     const value = owner.includes(column) ? row[column] : null
     return typeof value === 'string' ? value : null

@@ -15,6 +15,11 @@ export interface Descriptor<T extends keyof Tables> {
   readonly unaudited?: readonly Column<T>[]
   /** The columns that say whose a row is; a table without both belongs to the platform. */
   readonly owner: readonly Column<T>[]
+  /**
+   * The reference to the row that says whose this one is, where the table itself does not. Only the audit log goes by it:
+   * its entries are shown to the owner, the row stays out of reach.
+   */
+  readonly ownedThrough?: Column<T>
   /** Rows of a provider, without an account, are read by its accounts too. */
   readonly isShared?: boolean
   /** The reference whose row this one is a part of: its writer must own that row, seeing it is not enough. */
@@ -95,6 +100,7 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
   user_sessions: {
     key: 'user_session_sid',
     owner: [],
+    ownedThrough: 'user_sid',
     lowest: everything('system'),
     references: { user_sid: 'users' },
   },
@@ -174,6 +180,7 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
   password_resets: {
     key: 'password_reset_sid',
     owner: [],
+    ownedThrough: 'user_sid',
     hashes: ['link_hash'],
     lowest: everything('system'),
     references: { user_sid: 'users' },
@@ -225,10 +232,16 @@ export interface AnyDescriptor {
   readonly hashes: readonly string[]
   readonly unaudited: readonly string[]
   readonly owner: readonly string[]
+  readonly ownedThrough: Pointer | undefined
   readonly isShared: boolean
   readonly parent: string | undefined
   readonly lowest: { readonly [O in Operation]: Level }
-  readonly references: readonly { readonly column: string; readonly table: keyof Tables }[]
+  readonly references: readonly Pointer[]
+}
+
+interface Pointer {
+  readonly column: string
+  readonly table: keyof Tables
 }
 
 export function descriptorOf(table: keyof Tables): AnyDescriptor {
@@ -238,5 +251,17 @@ export function descriptorOf(table: keyof Tables): AnyDescriptor {
   const pointers = Object.entries(references).flatMap(([column, target]) =>
     target === undefined ? [] : [{ column, table: target }],
   )
-  return { key, secrets, hashes, unaudited, owner, isShared, parent, lowest, references: pointers }
+  const ownedThrough = pointers.find(({ column }) => column === descriptor.ownedThrough)
+  return {
+    key,
+    secrets,
+    hashes,
+    unaudited,
+    owner,
+    ownedThrough,
+    isShared,
+    parent,
+    lowest,
+    references: pointers,
+  }
 }

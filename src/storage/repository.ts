@@ -1,10 +1,12 @@
 // The one generic repository: reads and writes a table within a tenancy, seals its secrets, counts its versions,
 // and turns the rules of the database into errors a caller can act on.
+import { systemTenancy } from '../lib/caller.ts'
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
-import type { ChangeSet } from './change-set.ts'
+import { ownerIdsOf } from './change-set.ts'
+import type { ChangeSet, OwnerIds, RowChange } from './change-set.ts'
 import type { BrokenRule, Cell, Cells, Database, Session } from './database.ts'
 import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
 import type { AnyDescriptor, Operation } from './descriptors.ts'
@@ -155,7 +157,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
           .all(session, setters(this.#encode(cells, sid)))
         if (inserted === undefined) throw new Error('an insert returned no row')
         const row = this.#decode(inserted)
-        this.#note(made, sid, null, inserted)
+        await this.#note(session, made, { sid, before: null, after: inserted })
         return row
       } catch (error) {
         throw this.#explain(error, cells, provider !== 'values')
@@ -187,7 +189,10 @@ class BoundRepository<T extends TableName> implements Repository<T> {
           .update(reach, columnsOf(cells, provider), provider)
           .all(session, { ...values, ...setters(this.#encode(cells, sid)) })
         if (after === undefined) return false
-        if (before !== undefined) this.#note(made, sid, this.#opened(before), this.#opened(after))
+        if (before !== undefined) {
+          const change = { sid, before: this.#opened(before), after: this.#opened(after) }
+          await this.#note(session, made, change)
+        }
         return true
       } catch (error) {
         throw this.#explain(error, cells, provider !== 'values')
@@ -204,7 +209,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
           .remove(reachOf(tenancy))
           .all(session, { ...reachValues(tenancy), key: sid })
         if (removed === undefined) return false
-        this.#note(made, sid, removed, null)
+        await this.#note(session, made, { sid, before: removed, after: null })
         return true
       } catch (error) {
         if (database.brokenRule(error)?.rule !== 'foreign_key') throw error
@@ -222,9 +227,24 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     return unaudited.length === 0 || Object.keys(cells).some((column) => !unaudited.includes(column))
   }
 
-  #note(made: ChangeSet, sid: string, before: Cells | null, after: Cells | null): void {
+  async #note(
+    session: Session,
+    made: ChangeSet,
+    change: Pick<RowChange, 'sid' | 'before' | 'after'>,
+  ): Promise<void> {
     const { tenancy } = this.#context
-    made.add({ table: this.#table, descriptor: this.#descriptor, sid, before, after, tenancy })
+    const owner = await this.#ownerOf(session, change.after ?? change.before ?? {})
+    made.add({ ...change, table: this.#table, descriptor: this.#descriptor, owner, tenancy })
+  }
+
+  async #ownerOf(session: Session, row: Cells): Promise<OwnerIds> {
+    const { ownedThrough } = this.#descriptor
+    if (ownedThrough === undefined) return ownerIdsOf(this.#descriptor, row)
+    const { descriptor, queries } = this.#context.plans[ownedThrough.table]
+    const [owning] = await queries
+      .find(reachOf(systemTenancy))
+      .all(session, { key: row[ownedThrough.column] ?? null })
+    return ownerIdsOf(descriptor, owning ?? {})
   }
 
   /** To tell whether a secret has changed. One that no longer opens must not keep its row from being repaired. */
