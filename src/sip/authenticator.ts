@@ -115,12 +115,12 @@ function refuseRealm(method: string): Authentication {
   return { verdict: 'refused', code: 'unknown_realm', reply: { ...reply, isUnproven: true } }
 }
 
-function accountRefusal(method: string): Reply {
+export function accountRefusal(method: string): Reply {
   const status = method === 'REGISTER' ? 403 : 503
   return refusal('account_inactive', 'Account exists but is inactive', { status })
 }
 
-function credentialsRefusal(): Reply {
+export function credentialsRefusal(): Reply {
   return refusal('wrong_credentials', 'Invalid credentials')
 }
 

@@ -111,11 +111,7 @@ class Agent implements UserAgent {
     this.#register = createRegistrar({
       authenticate: this.authenticate,
       bindings: this.bindings,
-      ...(directory.admitDevice === undefined
-        ? {}
-        : {
-            admitDevice: (device, put) => directory.admitDevice?.(device, put) ?? put().then(() => undefined),
-          }),
+      directory,
       clock,
     })
     const transactions = createTransactionLayer({

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { createHttp } from '../../src/api/create-api.ts'
-import type { RegisteredPhone } from '../../src/api/define/context.ts'
+import type { Bindings, RegisteredPhone } from '../../src/api/define/context.ts'
 import type { OperatorRules } from '../../src/api/define/operator-rules.ts'
 import { createAzure } from '../../src/buckets/azure.ts'
 import { createBuckets } from '../../src/buckets/create-buckets.ts'
@@ -118,6 +118,8 @@ export interface TestApiOptions {
   /** Applications publish nothing when left out. */
   readonly appEnv?: AppEnv
   readonly realms?: RealmRecords
+  /** Where phones are registered; the list `phones` when left out. */
+  readonly bindings?: Bindings
   /** Makes of the storage what the API is given, where a test looks on or holds something back. */
   readonly wrapStorage?: (storage: PlatformStorage) => PlatformStorage
 }
@@ -141,7 +143,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       port: 0,
       storage: wrapStorage(storage),
       calls: live.engine,
-      bindings: live.bindings,
+      bindings: options.bindings ?? live.bindings,
       speech,
       buckets,
       mail: options.mail ?? {

@@ -42,7 +42,7 @@ beforeEach(() => {
     guesses: createGuessLimit(clock),
     algorithms: ['MD5'],
   })
-  register = createRegistrar({ authenticate, bindings, clock })
+  register = createRegistrar({ authenticate, bindings, directory, clock })
   sequence = 0
 })
 
@@ -270,7 +270,7 @@ describe('a REGISTER that is refused', () => {
       guesses: createGuessLimit(clock),
       algorithms: ['MD5'],
     })
-    register = createRegistrar({ authenticate, bindings: full, clock })
+    register = createRegistrar({ authenticate, bindings: full, directory, clock })
     expect((await sendWithDigest({})).status).toBe(200)
     const bob = { username: 'bob', password: 'secret' }
     const second = await sendWithDigest({ to: '<sip:bob@a.example>' }, remote, bob)
@@ -363,12 +363,15 @@ describe('the admission of devices', () => {
     register = createRegistrar({
       authenticate,
       bindings,
-      clock,
-      async admitDevice({ realm, username }, bind) {
-        asked.push(`${username}@${realm}`)
-        if (refused === undefined) await bind()
-        return refused
+      directory: {
+        ...directory,
+        async admitDevice({ realm, username }, bind) {
+          asked.push(`${username}@${realm}`)
+          if (refused === undefined) await bind()
+          return refused
+        },
       },
+      clock,
     })
     refused = 'Max Devices Registered'
     const response = await sendWithDigest({})

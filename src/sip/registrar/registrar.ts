@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { accountRefusal, credentialsRefusal } from '../authenticator.ts'
 import type { Authenticate } from '../authenticator.ts'
 import { cseqOf } from '../message/cseq.ts'
 import { splitList } from '../message/list.ts'
@@ -16,7 +17,7 @@ import { grantExpires, parseDeltaSeconds } from './expires.ts'
 export interface RegistrarOptions {
   readonly authenticate: Authenticate
   readonly bindings: BindingStore
-  readonly admitDevice?: SipDirectory['admitDevice']
+  readonly directory: Pick<SipDirectory, 'realmState' | 'findUser' | 'admitDevice'>
   readonly clock: Clock
 }
 
@@ -61,21 +62,21 @@ async function register(request: SipRequest, remote: Remote, options: RegistrarO
   if (authentication.user.username !== username) {
     return refusal('not_permitted', 'These credentials are not for this address of record')
   }
-  const device = { realm: target.host, username }
-  return bind({ aor, device, wish, current, request, remote }, options)
+  return bind({ aor, user: authentication.user, wish, current, request, remote }, options)
 }
 
 interface BindInput {
   readonly aor: string
-  readonly device: Pick<SipUser, 'realm' | 'username'>
+  readonly user: SipUser
   readonly wish: ContactWish
   readonly current: Binding | undefined
   readonly request: SipRequest
   readonly remote: Remote
 }
 
-async function bind(input: BindInput, { bindings, admitDevice, clock }: RegistrarOptions): Promise<Reply> {
-  const { aor, device, wish, current, request, remote } = input
+async function bind(input: BindInput, options: RegistrarOptions): Promise<Reply> {
+  const { bindings, directory, clock } = options
+  const { aor, user, wish, current, request, remote } = input
   if (wish.kind === 'query') {
     if (current === undefined) return { status: 200 }
     return registered(current, Math.ceil((current.expiresAt - clock.now()) / 1000), request)
@@ -106,14 +107,50 @@ async function bind(input: BindInput, { bindings, admitDevice, clock }: Registra
     userAgent: headerOf(request, 'user-agent')?.slice(0, longestContact),
   }
   const put = (): Promise<void> => bindings.put(binding)
-  if (current !== undefined || admitDevice === undefined) await put()
+  if (current !== undefined || directory.admitDevice === undefined) await put()
   else {
-    const refused = await admitDevice(device, put)
+    const refused = await directory.admitDevice(user, put)
     if (refused !== undefined) return { ...refusal('device_limit', refused), reason: refused }
   }
+  const revoked = await confirm(binding, user, options)
+  if (revoked !== undefined) return revoked
   // Deviation from RFC 3261 §10.3 step 8: on UDP the answer is shorter than the binding, to keep NAT open.
   const answered = remote.transport === 'udp' ? Math.min(keepAliveSeconds, wish.seconds) : wish.seconds
   return registered(binding, answered, request)
+}
+
+/**
+ * Withdraws a binding when its user has lost the right to it since authentication. Whoever takes the right away changes
+ * what the directory says first, and removes the bindings then: a binding made before that is found there, one made after
+ * it is found here.
+ */
+async function confirm(
+  binding: Binding,
+  user: SipUser,
+  { bindings, directory }: RegistrarOptions,
+): Promise<Reply | undefined> {
+  let isConfirmed = false
+  try {
+    const refused = await refusalOf(user, directory)
+    isConfirmed = refused === undefined
+    return refused
+  } finally {
+    const { aor, callId } = binding
+    // Another owner of the realm may have a phone there already.
+    if (!isConfirmed && (await bindings.get(aor))?.callId === callId) await bindings.remove(aor)
+  }
+}
+
+/** What a user is answered who has authenticated a moment ago; undefined while nothing has changed. */
+async function refusalOf(
+  { realm, username, password }: SipUser,
+  directory: RegistrarOptions['directory'],
+): Promise<Reply | undefined> {
+  const state = await directory.realmState(realm)
+  if (state === 'unknown') return refuseRealm()
+  if (state === 'inactive') return accountRefusal('REGISTER')
+  const user = await directory.findUser(realm, username)
+  return user?.password === password ? undefined : credentialsRefusal()
 }
 
 type ContactWish =

@@ -1,0 +1,120 @@
+// A phone that registers while its account, realm or user is taken away is not registered afterwards.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openTestApi } from '../support/api.ts'
+import type { ApiAnswer, TestApi } from '../support/api.ts'
+import { createDirectory } from '../../src/directory.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import type { SipRequest } from '../../src/sip/message/message.ts'
+import { createMemoryBindings } from '../../src/sip/registrar/bindings.ts'
+import { createRegistrar } from '../../src/sip/registrar/registrar.ts'
+import type { Remote, Reply } from '../../src/sip/sip.ts'
+
+const bindings = createMemoryBindings({ clock: systemClock })
+const remote: Remote = { transport: 'tcp', address: '192.0.2.1', port: 5060 }
+
+let api: TestApi
+beforeAll(async () => {
+  api = await openTestApi({ bindings })
+})
+afterAll(async () => {
+  bindings.close()
+  await api.close()
+})
+
+/** Done when the REGISTER has been authenticated and is about to be bound. */
+let meanwhile: () => Promise<void> = () => Promise.resolve()
+afterEach(() => {
+  meanwhile = () => Promise.resolve()
+})
+
+function toRegister(realm: string): SipRequest {
+  const headers = {
+    to: `<sip:desk@${realm}>`,
+    'call-id': realm,
+    cseq: '1 REGISTER',
+    contact: '<sip:desk@192.0.2.1>',
+  }
+  return {
+    kind: 'request',
+    method: 'REGISTER',
+    uri: `sip:${realm}`,
+    headers: Object.entries(headers).map(([name, value]) => ({ name, value })),
+    body: new Uint8Array(),
+  }
+}
+
+async function register(realm: string): Promise<Reply> {
+  const directory = createDirectory({ storage: api.storage, clock: systemClock })
+  const user = await directory.findUser(realm, 'desk')
+  expect(await directory.realmState(realm)).toBe('active')
+  expect(user).toBeDefined()
+  const answer = createRegistrar({
+    authenticate: async () => ({ verdict: 'accepted', user: user! }),
+    bindings: {
+      ...bindings,
+      async put(binding) {
+        await meanwhile()
+        await bindings.put(binding)
+      },
+    },
+    directory,
+    clock: systemClock,
+  })
+  return answer(toRegister(realm), remote)
+}
+
+interface Phone {
+  readonly account_sid: string
+  readonly client_sid: string
+  readonly realm: string
+}
+
+let made = 0
+const nextRealm = (): string => `meanwhile${++made}.example.com`
+
+async function createPhone(): Promise<Phone> {
+  const realm = nextRealm()
+  const { service_provider_sid } = api.own
+  const sidOf = ({ status, body }: ApiAnswer): string => {
+    expect(status).toBe(201)
+    return (body as { readonly sid: string }).sid
+  }
+  const account = { name: realm, service_provider_sid, sip_realm: realm }
+  const account_sid = sidOf(await api.post('/Accounts', api.adminKey, account))
+  const client = { account_sid, username: 'desk', password: 'secret of the desk' }
+  return { account_sid, realm, client_sid: sidOf(await api.post('/Clients', api.adminKey, client)) }
+}
+
+describe('a phone that registers', () => {
+  it('is registered when nothing happens meanwhile', async () => {
+    const { realm } = await createPhone()
+    expect((await register(realm)).status).toBe(200)
+    expect(await bindings.list(realm)).toHaveLength(1)
+  })
+
+  it.each<[string, (phone: Phone) => Promise<ApiAnswer>]>([
+    ['its account is removed', ({ account_sid }) => api.delete(`/Accounts/${account_sid}`, api.adminKey)],
+    [
+      'its account is switched off',
+      ({ account_sid }) => api.put(`/Accounts/${account_sid}`, api.adminKey, { is_active: 0 }),
+    ],
+    [
+      'its account is given another realm',
+      ({ account_sid }) => api.put(`/Accounts/${account_sid}`, api.adminKey, { sip_realm: nextRealm() }),
+    ],
+    [
+      'its account takes another realm',
+      ({ account_sid }) => api.post(`/Accounts/${account_sid}/SipRealms/${nextRealm()}`, api.adminKey),
+    ],
+    ['its client is removed', ({ client_sid }) => api.delete(`/Clients/${client_sid}`, api.adminKey)],
+    [
+      'its client is switched off',
+      ({ client_sid }) => api.put(`/Clients/${client_sid}`, api.adminKey, { is_active: 0 }),
+    ],
+  ])('is refused, and not registered, when meanwhile %s', async (_name, take) => {
+    const phone = await createPhone()
+    meanwhile = async () => expect((await take(phone)).status).toBe(204)
+    expect((await register(phone.realm)).status).toBe(403)
+    expect(await bindings.list(phone.realm)).toEqual([])
+  })
+})
