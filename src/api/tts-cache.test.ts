@@ -26,6 +26,31 @@ describe('TtsCache', () => {
     }
   })
 
+  it('has each removal of clips in the audit log, whole or of an account', async () => {
+    const { account_sid, service_provider_sid, accountKey, providerKey } = api.own
+    const entries = async (token: string): Promise<readonly object[]> => {
+      const { body } = await api.get('/AuditLog?page=1&count=500&resource=tts_cache', token)
+      return (body as { readonly data: readonly object[] }).data
+    }
+    const before = [(await entries(api.adminKey)).length, (await entries(accountKey)).length] as const
+    await api.delete(path(), accountKey)
+    await api.delete('/TtsCache', api.adminKey)
+    // Refused: nothing was removed.
+    await api.delete(path(), api.sibling.accountKey)
+    await api.delete('/TtsCache', accountKey)
+    const ofAccount = { action: 'delete', sid: account_sid, account_sid, service_provider_sid }
+    const ofAll = { action: 'delete', sid: '*', account_sid: null, service_provider_sid: null }
+    const all = await entries(api.adminKey)
+    expect(all.slice(0, all.length - before[0])).toEqual([
+      expect.objectContaining({ ...ofAll, actor_kind: 'api_key', address: '127.0.0.1' }),
+      expect.objectContaining({ ...ofAccount, actor_kind: 'api_key', address: '127.0.0.1' }),
+    ])
+    for (const token of [accountKey, providerKey])
+      expect((await entries(token)).slice(0, 1)).toEqual([expect.objectContaining(ofAccount)])
+    expect(await entries(accountKey)).toHaveLength(before[1] + 1)
+    expect(await entries(api.sibling.accountKey)).toEqual([])
+  })
+
   it('of an account is its own', async () => {
     for (const token of [api.adminKey, api.own.providerKey, api.own.accountKey])
       expect((await api.get(path(), token)).body).toEqual({ size: 2 })

@@ -13,6 +13,9 @@ const sizeReply = {
 } as const
 const clearedReply = { status: 204, description: 'Removed; what is being played stays.' } as const
 
+/** As the audit log has it: of all clips, `*`, or of those of an account. */
+const removal = { action: 'delete', resource: 'tts_cache' } as const
+
 const getSize = defineRoute({
   method: 'GET',
   path: '/TtsCache',
@@ -32,7 +35,10 @@ const clear = defineRoute({
   tag: 'TtsCache',
   summary: 'Removes all spoken clips.',
   reply: clearedReply,
-  handle: ({ services }) => services.speechCache.clear(),
+  async handle({ services: { speechCache, storage } }) {
+    await speechCache.clear()
+    await storage.audit.note({ ...removal, sid: '*', account_sid: null, service_provider_sid: null })
+  },
 })
 
 const getSizeOfAccount = defineRoute({
@@ -54,7 +60,10 @@ const clearOfAccount = defineRoute({
   tag: 'TtsCache',
   summary: 'Removes the clips that nobody but this account has asked for.',
   reply: clearedReply,
-  handle: ({ account, services }) => services.speechCache.clear(account.account_sid),
+  async handle({ account: { account_sid, service_provider_sid }, services: { speechCache, storage } }) {
+    await speechCache.clear(account_sid)
+    await storage.audit.note({ ...removal, sid: account_sid, account_sid, service_provider_sid })
+  },
 })
 
 const synthesize = defineRoute({

@@ -127,6 +127,55 @@ onEachStore(({ name: store, open }) => {
     })
   })
 
+  describe('what was done outside of the database', () => {
+    const removal = { action: 'delete', resource: 'recordings' } as const
+    const deed = (sid: string) => {
+      const { account_sid, service_provider_sid } = mine
+      return { ...removal, sid, account_sid, service_provider_sid }
+    }
+
+    it('is an entry of whom it belongs to, in the name of whoever did it', async () => {
+      await test.storage.audit.note(deed('2026/11/21/c1.wav'), actor)
+      const [entry, ...others] = await entriesOf('2026/11/21/c1.wav')
+      expect(others).toEqual([])
+      expect(entry).toMatchObject({
+        ...deed('2026/11/21/c1.wav'),
+        actor_kind: 'user',
+        actor_sid: 'u1',
+        address: '192.0.2.7',
+        request_id: 'r-1',
+        before: null,
+        after: null,
+      })
+      const platforms = { ...removal, sid: '*', account_sid: null, service_provider_sid: null }
+      await test.storage.audit.note(platforms, actor)
+      const seen = async (tenancy: Tenancy): Promise<number> =>
+        (await page({ resource: 'recordings' }, tenancy)).total
+      const other = await makeAccount(test.storage)
+      expect(await seen(mine.asAccount)).toBe(1)
+      expect(await seen(mine.asProvider)).toBe(1)
+      expect(await seen(other.asProvider)).toBe(0)
+      expect(await seen(admin)).toBe(2)
+    })
+
+    it('stands in the chain among the changes of rows, and is no change of a row itself', async () => {
+      const before = test.storage.revision()
+      await Promise.all(Array.from({ length: 10 }, (_, n) => test.storage.audit.note(deed(`c${n}`), actor)))
+      expect(test.storage.revision()).toBe(before)
+      await Promise.all([
+        clients().insert({ username: 'alice', password: 'p' }),
+        test.storage.audit.note(deed('c10'), actor),
+      ])
+      expect((await page({ resource: 'recordings' })).total).toBe(11)
+      expect(await test.storage.audit.verify()).toMatchObject({ isIntact: true, problems: [] })
+    })
+
+    it('is refused to a request that only reads', async () => {
+      await expect(test.storage.audit.note(deed('c1'), 'nobody')).rejects.toThrow('only reads')
+      expect(await entriesOf('c1')).toEqual([])
+    })
+  })
+
   it('masks every column that by its name may hold a secret', async () => {
     // Names, ids, counts and marks that only sound like one.
     const harmless =

@@ -6,11 +6,11 @@ import type { Asker } from '../lib/asker.ts'
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { quote } from '../lib/quote.ts'
-import type { Change } from './change-set.ts'
+import type { Change, OwnerIds } from './change-set.ts'
 import type { Cell, Cells, Database, Parameter, Session } from './database.ts'
 import { prepare, slot } from './prepared.ts'
 import type { Vault } from './secrets.ts'
-import type { Actor } from './storage.ts'
+import type { Actor, Maker } from './storage.ts'
 import type { AuditEntryRow, Schema } from './tables.ts'
 
 export interface AuditLog {
@@ -22,6 +22,15 @@ export interface AuditLog {
   /** Makes the head of a log that has none yet. */
   begin(session: Session): Promise<void>
 }
+
+/** What the API sees of it. */
+export interface AuditTrail extends Pick<AuditLog, 'page' | 'verify'> {
+  /** Writes down what was done outside of the database: call it once that has succeeded. */
+  note(deed: Deed, by?: Maker): Promise<void>
+}
+
+/** Of a thing that is no row: `resource` and `sid` say what it is called where it is. */
+export type Deed = Pick<Change, 'action' | 'resource' | 'sid' | keyof OwnerIds>
 
 export interface AuditQuery {
   /** From 1. */

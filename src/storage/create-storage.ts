@@ -8,7 +8,7 @@ import type { Logger } from '../lib/log.ts'
 import { createAlertStore } from './alerts.ts'
 import type { AlertLog, AlertStore } from './alerts.ts'
 import { createAuditLog } from './audit-log.ts'
-import type { AuditLog } from './audit-log.ts'
+import type { AuditLog, AuditTrail } from './audit-log.ts'
 import { createCallRecords } from './call-records.ts'
 import type { CallRecords, Journal, RecentCalls } from './call-records.ts'
 import { createCallStore } from './call-store.ts'
@@ -60,7 +60,7 @@ export interface PlatformStorage extends Storage {
   readonly journal: Journal
   readonly recentCalls: RecentCalls
   readonly alerts: AlertLog & Pick<AlertStore, 'flush'>
-  readonly audit: Pick<AuditLog, 'page' | 'verify'>
+  readonly audit: AuditTrail
   readonly idempotency: IdempotencyStore
   readonly expired: ExpiredRows
   /** Removes up to `limit` call records attempted before `before`, with their journals; returns how many. */
@@ -161,6 +161,12 @@ export function createStorage(options: StorageOptions): PlatformStorage {
     audit: {
       page: (...asked) => parts().audit.page(...asked),
       verify: (asker) => parts().audit.verify(asker),
+      async note(deed, by) {
+        if (by === 'nobody') return refuseChange()
+        const { database, audit } = parts()
+        const entry = { ...deed, before: null, after: null }
+        await write(database, (session) => audit.append(session, [entry], by))
+      },
     },
     calls: {
       write: (batch, urgency) => parts().calls.write(batch, urgency),
@@ -198,7 +204,7 @@ export function createStorage(options: StorageOptions): PlatformStorage {
 
 /** Such a change would have no maker: it is a mistake of ours. */
 async function refuseChange(): Promise<never> {
-  throw new Error('rows were changed by a request that only reads')
+  throw new Error('something was changed by a request that only reads')
 }
 
 async function openParts(options: StorageOptions, change: RunChange): Promise<Opened> {

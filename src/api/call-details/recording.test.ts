@@ -77,6 +77,14 @@ function keep(call_sid: string, format = 'wav', bytes = sound): void {
   s3.objects.set(`recordings/2026/11/21/${call_sid}.${format}`, kept)
 }
 
+/** What the audit log says to the account about an object. */
+async function audited(sid: string): Promise<readonly object[]> {
+  const query = `page=1&count=5&resource=recordings&sid=${encodeURIComponent(sid)}`
+  const { status, body } = await api.get(`/AuditLog?${query}`, api.own.accountKey)
+  expect(status).toBe(200)
+  return (body as { readonly data: readonly object[] }).data
+}
+
 /** The storage sends as much as it is let, up to `bytes`; tells how much that was. */
 function sendsAsMuchAsItMay(bytes: number): { readonly sent: () => number } {
   const piece = Buffer.alloc(megabyte, 's')
@@ -291,6 +299,10 @@ describe('DELETE .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}
     expect([answer.status, answer.text]).toEqual([204, ''])
     expect([...s3.objects.keys()]).toEqual([`recordings/2026/11/21/${call_sid}.mp3`])
     expect((await api.delete(pathOf(call_sid), api.own.accountKey)).status).toBe(404)
+    const { account_sid, service_provider_sid } = api.own
+    expect(await audited(`2026/11/21/${call_sid}.wav`)).toEqual([
+      expect.objectContaining({ action: 'delete', actor_kind: 'api_key', account_sid, service_provider_sid }),
+    ])
   })
 
   it('answers 404 without a call or a bucket, 400 for no date, 403 to another account, and removes nothing', async () => {
@@ -340,6 +352,7 @@ describe('DELETE .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}
       body: { code: 'bucket_failed', msg: 's3_compatible answered with status 503: Slow down' },
     })
     expect(s3.objects.size).toBe(1)
+    expect(await audited(`2026/11/21/${call_sid}.wav`)).toEqual([])
   })
 
   it('tells the log which one is gone, and no secret', async () => {

@@ -55,7 +55,10 @@ export const removeRecording = defineRoute({
     const { key, errand } = await find(account, params, { caller, services })
     // Carried through, as every change is: nobody could tell whether a removal that was cut short took place.
     await services.buckets.remove(key, errand)
-    services.log.info({ account_sid: account.account_sid, key }, 'recording removed')
+    const { account_sid, service_provider_sid } = account
+    const owner = { account_sid, service_provider_sid }
+    await services.storage.audit.note({ ...owner, action: 'delete', resource: 'recordings', sid: key })
+    services.log.info({ account_sid, key }, 'recording removed')
   },
 })
 

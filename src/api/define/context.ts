@@ -7,7 +7,7 @@ import type { Caller } from '../../lib/caller.ts'
 import type { Tenancy } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { AuditLog } from '../../storage/audit-log.ts'
+import type { AuditTrail } from '../../storage/audit-log.ts'
 import type { AlertLog } from '../../storage/alerts.ts'
 import type { IdempotencyStore } from '../../storage/idempotency.ts'
 import type { RecentCalls } from '../../storage/call-records.ts'
@@ -55,7 +55,7 @@ export interface ApiStorage extends Pick<Storage, 'for' | 'transaction'> {
       asker?: Asker,
     ): Promise<readonly StoredEvent[] | undefined>
   }
-  readonly audit: Pick<AuditLog, 'page' | 'verify'>
+  readonly audit: AuditTrail
   readonly idempotency: IdempotencyStore
 }
 

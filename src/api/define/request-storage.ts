@@ -77,6 +77,7 @@ export class RequestStorage implements ApiStorage {
     return {
       page: (tenancy, query) => audit.page(tenancy, query, this.#asker),
       verify: () => audit.verify(this.#asker),
+      note: (deed) => audit.note(deed, this.#maker),
     }
   }
 }
