@@ -56,7 +56,7 @@ describe('a platform that is killed while requests are under way', () => {
       }
       made += sent.length
       const keys = await next.api.must<readonly unknown[]>('GET', '/ApiKeys')
-      // One more of the first boot.
+      // One more of the first boot: the admin's. That of its account is listed with the account.
       expect(keys).toHaveLength(made + 1)
       const verdict = await next.api.must<{ readonly intact: boolean }>('GET', '/AuditLog/verify')
       expect(verdict.intact).toBe(true)

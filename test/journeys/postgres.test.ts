@@ -7,7 +7,7 @@ import { startApplication } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { createTestDatabase } from '../support/databases.ts'
 import type { TestDatabase } from '../support/databases.ts'
-import { provision, recentCalls, startPlatform } from '../support/platform.ts'
+import { accountApiKey, provision, recentCalls, startPlatform } from '../support/platform.ts'
 import type { Platform } from '../support/platform.ts'
 import { isMissing } from '../support/tools.ts'
 
@@ -41,6 +41,15 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
     await second.api.must('PUT', `/ServiceProviders/${String(sid)}`, { name: 'changed' })
     expect(await third.api.must('GET', `/ServiceProviders/${String(sid)}`)).toMatchObject({ name: 'changed' })
     expect(await third.api.must('GET', '/AuditLog/verify')).toMatchObject({ intact: true })
+  })
+
+  it('is set up once by two nodes that start together on an empty database', async () => {
+    const nodes = await Promise.all([start(), start()])
+    for (const { api } of nodes) {
+      for (const path of ['/ServiceProviders', '/Accounts', '/Users', '/ApiKeys'])
+        expect(await api.must('GET', path), path).toHaveLength(1)
+      expect((await api.call('GET', '/Accounts', undefined, accountApiKey)).status).toBe(200)
+    }
   })
 
   it.skipIf(isMissing('sipp'))('answers a call and keeps its record', async () => {
