@@ -1,6 +1,7 @@
 // The composition root: builds every part from the settings, starts them in order, stops them in reverse.
 import { join } from 'node:path'
 import { createHttp } from './api/create-api.ts'
+import { createPasswordResets } from './api/password-resets.ts'
 import { createBuckets } from './buckets/create-buckets.ts'
 import { createCalls } from './calls/engine.ts'
 import type { Config } from './config.ts'
@@ -122,6 +123,8 @@ export function createApp(config: Config, log: LeveledLogger): App {
   })
   const passwords = createHashThread(log)
   const mail = createMailer({ url: config.smtpUrl, from: config.mailFrom })
+  const portalUrl = (): string => config.portalUrl ?? new URL(apiUrl()).origin
+  const resets = createPasswordResets({ storage, mail, portalUrl, clock, log })
   const http = createHttp({
     bind,
     port: config.httpPort,
@@ -130,12 +133,11 @@ export function createApp(config: Config, log: LeveledLogger): App {
     bindings: sip.bindings,
     speech,
     buckets: createBuckets({ outgoing, clock, log }),
-    mail,
+    resets,
     speechCache: speech.cache,
     derive: passwords.derive,
     appEnv: createAppEnv({ outgoing }),
     realms: createRealms(),
-    portalUrl: () => config.portalUrl ?? new URL(apiUrl()).origin,
     parseVerbs,
     isReady: () => isReady,
     rules: {
@@ -188,6 +190,8 @@ export function createApp(config: Config, log: LeveledLogger): App {
     retention,
     passwords,
     http,
+    // A link may begin with the address that the server listens at.
+    resets,
   ]
   let stopping: Promise<void> | undefined
 

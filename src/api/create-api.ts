@@ -14,7 +14,6 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Mailer } from '../lib/mail.ts'
 import type { Derive } from '../lib/password.ts'
 import type { Alert } from '../storage/alerts.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -33,7 +32,6 @@ import { apiRoutes } from './index.ts'
 import { createOpenApi } from './openapi/create-openapi.ts'
 import type { Json } from './openapi/create-openapi.ts'
 import { readExamples } from './openapi/examples.ts'
-import { createPasswordResets } from './password-resets.ts'
 import { watchStorage } from './watched-storage.ts'
 
 export interface HttpOptions {
@@ -44,15 +42,13 @@ export interface HttpOptions {
   readonly bindings: Services['bindings']
   readonly speech: Services['speech']
   readonly buckets: Services['buckets']
-  readonly mail: Mailer
+  readonly resets: Services['resets']
   readonly speechCache: Services['speechCache']
   /** How passwords are hashed; in the pool of threads when left out. */
   readonly derive?: Derive
   readonly appEnv: AppEnv
   /** Left out: there is no name server to write to. */
   readonly realms?: RealmRecords | undefined
-  /** Where people log in with a browser: the base of links in mails. */
-  readonly portalUrl: () => string
   /** Throws AppError when the list is no array of verbs. */
   readonly parseVerbs: (list: unknown) => unknown
   /** Whether the whole platform is up and not stopping. */
@@ -81,7 +77,7 @@ export function createHttp(options: HttpOptions): HttpServer {
     verbsFault: (verbs) => verbsFault(options.parseVerbs, verbs),
     tokens,
     throttle: createLoginThrottle(clock, options.derive),
-    resets: createPasswordResets(options),
+    resets: options.resets,
     speechCache: options.speechCache,
     appEnv: options.appEnv,
     realms: options.realms ?? noRealmRecords,

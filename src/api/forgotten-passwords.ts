@@ -6,7 +6,9 @@ import type { Row } from '../storage/storage.ts'
 import type { Services } from './define/context.ts'
 import { truth, whole, word, wordOrNull } from './define/described.ts'
 import { text } from './define/fields.ts'
+import { ofAddress, ofUser } from './define/idempotency.ts'
 import { defineRoute, everyone } from './define/route.ts'
+import type { ApiRequest } from './define/route.ts'
 import { usersByEmail } from './find-users.ts'
 import { verifyUser } from './login.ts'
 import { endSessions, startSession } from './login-session.ts'
@@ -28,12 +30,16 @@ const forgotPassword = defineRoute({
     email: text({ min: 1, max: 255 }).describe('Where the link is mailed to.').example('ann@example.com'),
   },
   reply: { status: 204, description: 'If somebody has the address, a mail is on its way.' },
-  errors: ['mail_not_configured'],
-  async handle({ body: { email }, services, address }) {
-    if (!services.resets.canMail)
+  errors: ['mail_not_configured', 'overloaded'],
+  keepsKey: true,
+  async handle({ body: { email }, services: { resets, throttle }, address, once }) {
+    if (!resets.canMail)
       throw new AppError('mail_not_configured', 'this platform has no mail server to send a link with')
-    services.throttle.demandPatience(address)
-    services.resets.request(email)
+    throttle.demandPatience(address)
+    await once(ofAddress(address), async ({ storage }) => {
+      await resets.request(email, storage)
+      return { answer: undefined, afterwards: async () => resets.serve() }
+    })
   },
 })
 
@@ -79,8 +85,9 @@ const signIn = defineRoute({
     },
   },
   errors: ['wrong_credentials', 'locked_out', 'account_inactive'],
-  async handle({ body, services, address, whenGone }) {
-    if (body.link !== undefined && body.link !== null) return signInByLink(body.link, services)
+  keepsKey: true,
+  async handle({ body, services, address, whenGone, once }) {
+    if (body.link !== undefined && body.link !== null) return signInByLink(body.link, services, once)
     const { email, password: given } = body
     if (typeof email !== 'string' || typeof given !== 'string')
       throw new AppError('bad_request', 'email and password, or link, are required')
@@ -91,18 +98,22 @@ const signIn = defineRoute({
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the address or the password is wrong')
     attempt.succeeded()
-    return toSignedIn(user, await startSession(user, services))
+    return once(ofUser(user.user_sid), async (unit) => ({
+      answer: toSignedIn(user, await startSession(user, unit)),
+    }))
   },
 })
 
-async function signInByLink(given: string, services: Services): Promise<object> {
+async function signInByLink(given: string, services: Services, once: ApiRequest['once']): Promise<object> {
   const { storage, clock } = services
   const all = storage.for(systemTenancy)
   const reset = await resetOf(given, all, clock)
   const user = reset === undefined ? undefined : await all.users.find(reset.user_sid)
   if (reset === undefined || user?.is_active !== 1) throw noSuchLink()
-  const session = await startSession(user, services, (rows) => signInWith(reset, rows, clock.now()))
-  return toSignedIn(user, session)
+  return once(ofUser(user.user_sid), async (unit) => {
+    const session = await startSession(user, unit, (rows) => signInWith(reset, rows, clock.now()))
+    return { answer: toSignedIn(user, session) }
+  })
 }
 
 function toSignedIn(user: Row<'users'>, { token, scope }: Login): object {

@@ -3,6 +3,7 @@ import { openTestApi } from '../../test/support/api.ts'
 import type { ApiAnswer, TestApi } from '../../test/support/api.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { systemTenancy } from '../lib/caller.ts'
+import { apiRoutes } from './index.ts'
 
 let api: TestApi
 const clock = createFakeClock(Date.UTC(2026, 10, 21))
@@ -129,6 +130,26 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await api.request('GET', '/Clients', api.own.accountKey, { headers })).status).toBe(200)
     expect((await api.post('/Clients', api.own.accountKey, client('alice'))).status).toBe(201)
     expect((await api.post('/Clients', api.own.accountKey, client('alice'))).status).toBe(400)
+  })
+})
+
+describe('the handlers that heed the key themselves', () => {
+  const posts = apiRoutes.filter(({ method }) => method === 'POST')
+
+  it('are these, each with tests of its own', () => {
+    const paths = posts.filter(({ keepsKey }) => keepsKey === true).map(({ path }) => path)
+    expect(paths.sort()).toEqual([
+      '/Accounts/{AccountSid}/Calls',
+      '/Accounts/{AccountSid}/TtsCache/Synthesize',
+      '/forgot-password',
+      '/login',
+      '/signin',
+    ])
+  })
+
+  it('are those for which it cannot be done around them: nobody is known yet, or the answer is no JSON', () => {
+    for (const { path, access, reply, keepsKey } of posts)
+      if (access === 'public' || reply.mediaType !== undefined) expect(keepsKey, path).toBe(true)
   })
 })
 

@@ -38,11 +38,13 @@ export async function startSession(
     permissions: permissionsOf(user),
     ...(await tenantOf(user, services.storage.for(systemTenancy))),
   }
-  const session_sid = await openSession(user_sid, services, alongWith)
+  const session_sid = createSid()
+  // Before the session, on which it stands: signing shall hold up no transaction.
   const token = await services.tokens.issue(
     { session_sid, user_sid },
     { ...facts, name, is_view_only: isViewOnly(facts.permissions) },
   )
+  await openSession({ user_session_sid: session_sid, user_sid }, services, alongWith)
   return { token, ...facts }
 }
 
@@ -78,20 +80,19 @@ async function tenantOf(
 }
 
 async function openSession(
-  user_sid: string,
+  session: Pick<Row<'user_sessions'>, 'user_session_sid' | 'user_sid'>,
   { storage, clock }: Services,
   alongWith: AlongWith,
-): Promise<string> {
+): Promise<void> {
   const now = clock.now()
-  const user_session_sid = createSid()
+  const { user_sid } = session
   await storage.transaction(systemTenancy, async (rows) => {
     const sessions = await rows.user_sessions.list({ where: { user_sid }, orderBy: ['created_at'] })
     const live = sessions.filter(({ expires_at }) => expires_at > now)
     const surplus = live.slice(0, Math.max(0, live.length + 1 - maxSessionsOfUser))
-    const ended = sessions.filter((session) => !live.includes(session) || surplus.includes(session))
-    for (const session of ended) await rows.user_sessions.remove(session.user_session_sid)
-    await rows.user_sessions.insert({ user_session_sid, user_sid, expires_at: now + tokenLifetimeMs })
+    const ended = sessions.filter((one) => !live.includes(one) || surplus.includes(one))
+    for (const { user_session_sid } of ended) await rows.user_sessions.remove(user_session_sid)
+    await rows.user_sessions.insert({ ...session, expires_at: now + tokenLifetimeMs })
     await alongWith(rows)
   })
-  return user_session_sid
 }

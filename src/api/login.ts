@@ -7,6 +7,7 @@ import type { Derive } from '../lib/password.ts'
 import type { Row } from '../storage/storage.ts'
 import { oneOf, truth, word } from './define/described.ts'
 import { text } from './define/fields.ts'
+import { ofUser } from './define/idempotency.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import { startSession } from './login-session.ts'
 
@@ -49,7 +50,8 @@ export const login = defineRoute({
     },
   },
   errors: ['wrong_credentials', 'locked_out', 'account_inactive'],
-  async handle({ body: { username, password }, services, address, whenGone }) {
+  keepsKey: true,
+  async handle({ body: { username, password }, services, address, whenGone, once }) {
     const attempt = services.throttle.begin(username, address)
     const rows = services.storage.for(systemTenancy)
     const [user] = await rows.users.list({ where: { name: username }, limit: 1 })
@@ -61,13 +63,15 @@ export const login = defineRoute({
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the user name or the password is wrong')
     attempt.succeeded()
-    const hashed_password = needsRehash(user.hashed_password ?? '')
-      ? await services.throttle.hashing((derive) => hashPassword(password, derive))
-      : undefined
-    const session = await startSession(user, services, async ({ users }) => {
-      if (hashed_password !== undefined) await users.update(user.user_sid, { hashed_password })
+    return once(ofUser(user.user_sid), async (unit) => {
+      const hashed_password = needsRehash(user.hashed_password ?? '')
+        ? await unit.throttle.hashing((derive) => hashPassword(password, derive))
+        : undefined
+      const session = await startSession(user, unit, async ({ users }) => {
+        if (hashed_password !== undefined) await users.update(user.user_sid, { hashed_password })
+      })
+      return { answer: { ...session, force_change: user.force_change === 1 } }
     })
-    return { ...session, force_change: user.force_change === 1 }
   },
 })
 

@@ -2,9 +2,11 @@
 // new password, within an hour.
 import { createHash } from 'node:crypto'
 import { systemTenancy } from '../lib/caller.ts'
-import type { Clock } from '../lib/clock.ts'
+import { sleep } from '../lib/clock.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/ids.ts'
+import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Mailer } from '../lib/mail.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
@@ -18,6 +20,11 @@ const linkBytes = 32
 const perMailbox = { capacity: 3, refillMs: 3_600_000 }
 const maxWaiting = 100
 
+const minuteMs = 60_000
+/** The waits between mails that failed; after the last one it is given up. The first outlasts a slow mail server. */
+const retryDelaysMs = [2 * minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs]
+const stopGraceMs = 5000
+
 export interface PasswordResetOptions {
   readonly storage: Pick<Storage, 'for' | 'transaction'>
   readonly mail: Mailer
@@ -27,54 +34,110 @@ export interface PasswordResetOptions {
   readonly log: Logger
 }
 
-/** `idle` resolves when everything requested so far is done with. */
-export function createPasswordResets(
-  options: PasswordResetOptions,
-): PasswordResets & { idle(): Promise<void> } {
-  const { mail, clock, log } = options
+export function createPasswordResets(options: PasswordResetOptions): PasswordResets & Part {
+  const { storage, mail, clock, log } = options
   const mailboxes = createTokenBuckets(clock)
-  let waiting = 0
-  let last: Promise<void> = Promise.resolve()
+  let serving: Promise<void> | undefined
+  let isAskedAgain = false
+  let isStopped = false
+  let timer: Timer | undefined
+
+  function serve(): void {
+    isAskedAgain = serving !== undefined
+    if (isAskedAgain || isStopped || !mail.isConfigured) return
+    timer?.cancel()
+    serving = serveDue()
+      .catch((error: unknown) => {
+        log.error({ err: error }, 'password resets could not be read')
+        return clock.now() + minuteMs
+      })
+      .then((nextAt) => {
+        serving = undefined
+        if (isAskedAgain) return serve()
+        if (nextAt !== undefined && !isStopped) timer = clock.after(Math.max(0, nextAt - clock.now()), serve)
+      })
+  }
+
+  /** Resolves with the time at which there is more to do; undefined: nothing is left. */
+  async function serveDue(): Promise<number | undefined> {
+    for (;;) {
+      const waiting = storage.for(systemTenancy).password_reset_requests
+      const [next] = await waiting.list({ orderBy: ['due_at'], limit: 1 })
+      if (next === undefined || next.due_at > clock.now() || isStopped) return next?.due_at
+      await serveOne(next, options)
+    }
+  }
 
   return {
+    name: 'password resets',
     canMail: mail.isConfigured,
-    request(email) {
-      if (waiting >= maxWaiting) {
-        log.warn({ waiting }, 'too many password resets at once: one was dropped')
-        return
-      }
+    async request(email, within) {
       if (mailboxes.take(email.toLowerCase(), perMailbox) > 0) return
-      waiting++
-      last = last
-        .then(() => mailLink(email, options))
-        .catch((error: unknown) => log.error({ err: error }, 'password reset could not be mailed'))
-        .finally(() => waiting--)
+      const waiting = within.for(systemTenancy).password_reset_requests
+      if ((await waiting.count()) >= maxWaiting)
+        throw new AppError('overloaded', 'too many password resets at once')
+      await waiting.insert({ email, due_at: clock.now() })
     },
-    idle: () => last,
+    serve,
+    /** What the last run left is served now. */
+    start: () => Promise.resolve(serve()),
+    async stop() {
+      isStopped = true
+      timer?.cancel()
+      await Promise.race([serving, sleep(stopGraceMs, clock)])
+    },
   }
 }
 
-async function mailLink(
-  email: string,
+async function serveOne(
+  request: Row<'password_reset_requests'>,
   { storage, mail, portalUrl, clock, log }: PasswordResetOptions,
 ): Promise<void> {
-  const all = storage.for(systemTenancy)
-  const [user] = await usersByEmail(email, all)
-  if (user === undefined || !(await mayReset(user, all))) return
-  const { user_sid } = user
-  const link = randomToken(linkBytes)
-  await storage.transaction(systemTenancy, async (rows) => {
-    // One link at a time: a newer one voids the older.
-    await forgetLinks(rows, user_sid)
-    await rows.password_resets.insert({
-      user_sid,
-      link_hash: hashLink(link),
-      expires_at: clock.now() + linkLifetimeMs,
-    })
+  const { email, attempts } = request
+  const made = await storage.transaction(systemTenancy, async (rows) => {
+    // Whoever removes it serves it: another process may be at the same.
+    if (!(await rows.password_reset_requests.remove(request.password_reset_request_sid))) return undefined
+    const [user] = await usersByEmail(email, rows)
+    if (user === undefined || !(await mayReset(user, rows))) return undefined
+    const link = await makeLink(user.user_sid, rows, clock)
+    const delayMs = retryDelaysMs[attempts]
+    // Taken back when the mail is out, and due when it is not, or when this process ends meanwhile.
+    const retry =
+      delayMs === undefined
+        ? undefined
+        : await rows.password_reset_requests.insert({
+            email,
+            attempts: attempts + 1,
+            due_at: clock.now() + delayMs,
+          })
+    return { user, link, retry }
   })
+  if (made === undefined) return
+  const { user, link, retry } = made
+  const { user_sid } = user
   const url = `${portalUrl()}/reset-password/${link}`
-  await mail.send({ to: user.email, subject: 'Your new password', text: textOf(user.name, url) })
+  try {
+    await mail.send({ to: user.email, subject: 'Your new password', text: textOf(user.name, url) })
+  } catch (error) {
+    const nextAt = retry === undefined ? null : new Date(retry.due_at).toISOString()
+    log.error({ err: error, user_sid, attempts: attempts + 1, nextAt }, 'password reset could not be mailed')
+    return
+  }
   log.info({ user_sid }, 'password reset mailed')
+  if (retry !== undefined)
+    await storage.for(systemTenancy).password_reset_requests.remove(retry.password_reset_request_sid)
+}
+
+async function makeLink(user_sid: string, rows: Repositories, clock: Clock): Promise<string> {
+  const link = randomToken(linkBytes)
+  // One link at a time: a newer one voids the older.
+  await forgetLinks(rows, user_sid)
+  await rows.password_resets.insert({
+    user_sid,
+    link_hash: hashLink(link),
+    expires_at: clock.now() + linkLifetimeMs,
+  })
+  return link
 }
 
 async function mayReset(user: Row<'users'>, all: Repositories): Promise<boolean> {

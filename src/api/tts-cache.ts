@@ -2,7 +2,10 @@
 import { AppError } from '../lib/errors.ts'
 import { whole } from './define/described.ts'
 import { boolean, sid, text } from './define/fields.ts'
+import { keyHeader, ofCaller } from './define/idempotency.ts'
 import { defineRoute, everyone } from './define/route.ts'
+import { randomHex } from '../lib/ids.ts'
+import type { Pcm } from '../speech/speech.ts'
 import type { Row } from '../storage/storage.ts'
 
 const sizeReply = {
@@ -73,6 +76,9 @@ const synthesize = defineRoute({
   operationId: 'synthesizeForAccount',
   tag: 'TtsCache',
   summary: 'Speaks a text with a speech credential, for somebody who wants to hear a voice before using it.',
+  description:
+    'With an Idempotency-Key the sound is kept among the clips, and a request that is sent again is answered from there; ' +
+    'the vendor is asked again only where the clip has been removed meanwhile.',
   body: {
     speech_credential_sid: sid().describe('Of the account, or shared by its service provider.'),
     text: text({ min: 1, max: 10_000 }).describe('What to say: plain text or SSML.'),
@@ -88,19 +94,32 @@ const synthesize = defineRoute({
     mediaType: 'application/octet-stream',
   },
   errors: ['synthesizer_unknown', 'speech_failed'],
-  async handle({ account, body, rows, head, services, whenGone }) {
+  keepsKey: true,
+  async handle({ account, body, caller, rows, headers, head, services, whenGone, once }) {
     const { speech_credential_sid, language, voice } = body
     if (body.encodingMp3 === true)
       throw new AppError('bad_request', 'encodingMp3 is not served', {
         cure: 'Leave it out, and take the samples as they are.',
       })
-    const credential = await rows.speech_credentials.find(speech_credential_sid)
-    if (credential === undefined || !isUsableBy(account, credential))
-      throw new AppError('bad_request', 'speech_credential_sid names no speech credential of this account')
-    const settings = JSON.parse(credential.settings) as Readonly<Record<string, unknown>>
-    const { vendor } = credential
-    const wish = { vendor, settings, text: body.text, language, voice, signal: whenGone() }
-    const { sampleRate, bytes } = await services.speech.speak(wish)
+    const speak = async (): Promise<Pcm> => {
+      const credential = await rows.speech_credentials.find(speech_credential_sid)
+      if (credential === undefined || !isUsableBy(account, credential))
+        throw new AppError('bad_request', 'speech_credential_sid names no speech credential of this account')
+      const settings = JSON.parse(credential.settings) as Readonly<Record<string, unknown>>
+      const { vendor } = credential
+      return services.speech.speak({ vendor, settings, text: body.text, language, voice, signal: whenGone() })
+    }
+    const keep = (clip: string): Promise<Pcm> => services.speechCache.keep(clip, account.account_sid, speak)
+    // What the key keeps is the name of the clip: sound is too large for the database.
+    const keepOnce = async (): Promise<Pcm> => {
+      const { clip } = await once(ofCaller(caller.principal), async () => {
+        const answer = { clip: randomHex(32) }
+        await keep(answer.clip)
+        return { answer }
+      })
+      return keep(clip)
+    }
+    const { sampleRate, bytes } = await (headers[keyHeader] === undefined ? speak() : keepOnce())
     head.header('sample-rate', String(sampleRate))
     return bytes
   },

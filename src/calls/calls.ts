@@ -27,7 +27,11 @@ export interface LiveCall {
   readonly local_sip_address: string
 }
 
-export type PlacedCall = Pick<LiveCall, 'call_sid' | 'call_id'>
+/** A call that can be made, and is not yet. */
+export interface PreparedCall extends Pick<LiveCall, 'call_sid' | 'call_id'> {
+  /** Makes it: resolves when its INVITE is out, or when it has failed before. To be called once. */
+  readonly begin: () => Promise<void>
+}
 
 export interface Calls {
   readonly name: string
@@ -43,10 +47,10 @@ export interface Calls {
   /** The journal of a live call, or of one ended lately; older ones are in storage. */
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined
   /**
-   * Makes a call; resolves when its INVITE is out, or when it has failed before: what becomes of it is for its status hook
-   * and its record. Throws AppError when the request cannot be served as it is, and then there is no call.
+   * Readies a call: what becomes of it once it has begun is for its status hook and its record. Throws AppError when the
+   * request cannot be served as it is.
    */
-  place(request: CallRequest): Promise<PlacedCall>
+  prepare(request: CallRequest): Promise<PreparedCall>
   /** Hangs up; resolves when the call has ended. False when there is no such live call. */
   hangUp(account_sid: string, call_sid: string): Promise<boolean>
   /** Begins what is asked of a live call; false when there is no such one. Throws AppError call_state. */

@@ -5,7 +5,7 @@ import { serializeHostPort } from '../sip/message/uri.ts'
 import type { IncomingInvite, WireEvent } from '../sip/sip.ts'
 import { createAlertingStore } from './alerting.ts'
 import type { CallNode, CallServices } from './call-services.ts'
-import type { Calls, LiveCall, PlacedCall } from './calls.ts'
+import type { Calls, LiveCall, PreparedCall } from './calls.ts'
 import { serveInvite } from './inbound.ts'
 import type { Arrival, InboundOptions } from './inbound.ts'
 import { command } from './command.ts'
@@ -13,6 +13,7 @@ import type { CallCommand } from './command.ts'
 import type { JournalEvent } from './journal.ts'
 import type { Leg } from './leg.ts'
 import { toOrder } from './outbound/order.ts'
+import type { CallOrder } from './outbound/order.ts'
 import type { CallRequest } from './outbound/order.ts'
 import { placeCall } from './outbound/place-call.ts'
 import type { OutboundOptions } from './outbound/place-call.ts'
@@ -88,6 +89,7 @@ class CallEngine implements Calls, CallHandlers {
     this.#outbound = {
       ...common,
       onLeg: (leg) => this.#placing(leg),
+      refusesNow: () => this.#stopping() ?? this.#overloaded(),
     }
   }
 
@@ -130,10 +132,15 @@ class CallEngine implements Calls, CallHandlers {
     return this.#registry.journal(account_sid, call_sid)
   }
 
-  async place(request: CallRequest): Promise<PlacedCall> {
+  async prepare(request: CallRequest): Promise<PreparedCall> {
     const order = await toOrder(request, this.#options.directory)
-    const refused = this.#stopping() ?? this.#overloaded()
+    const refused = this.#outbound.refusesNow()
     if (refused !== undefined) throw refused
+    const { call_sid, call_id } = order
+    return { call_sid, call_id, begin: () => this.#begin(order) }
+  }
+
+  async #begin(order: CallOrder): Promise<void> {
     const { leg, sent, done } = placeCall(order, this.#outbound)
     void done.finally(() => {
       this.#placed.delete(leg)
@@ -142,7 +149,6 @@ class CallEngine implements Calls, CallHandlers {
     await sent
     // Whoever is told of a call must find its record, also when this process is killed now.
     await this.#atMost(durableWaitMs, this.#options.store.flush())
-    return { call_sid: leg.call_sid, call_id: leg.journal.facts.started.sip_call_id }
   }
 
   hangUp(account_sid: string, call_sid: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 // Speech as the call engine asks for it: text in, a WAV file to play out.
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -10,7 +11,8 @@ import { endingWith } from '../lib/outgoing.ts'
 import type { Outgoing } from '../lib/outgoing.ts'
 import { ClipCache } from './clip-cache.ts'
 import { vendorMakers } from './index.ts'
-import { renderClip, renderSpeech } from './render-clip.ts'
+import { readWav } from './read-wav.ts'
+import { renderSpeech, writeClip } from './render-clip.ts'
 import type { Rendering } from './render-clip.ts'
 import { toSegments } from './segments.ts'
 import type {
@@ -54,6 +56,8 @@ export interface Speech {
   readonly cache: {
     size(account_sid?: string): Promise<number>
     clear(account_sid?: string): Promise<void>
+    /** What `speak` says, kept under the name as long as there is room: asked for again it is not said again. */
+    keep(name: string, account_sid: string, speak: () => Promise<Pcm>): Promise<Pcm>
   }
 }
 
@@ -162,13 +166,25 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
     cache: {
       size: (account_sid) => cache.size(account_sid),
       clear: (account_sid) => cache.clear(account_sid),
+      async keep(name, account_sid, speak) {
+        const clip = await cache.obtain(name, async (path) => writeClip(path, await speak()), account_sid)
+        try {
+          return readWav(await readFile(clip.path), 'the cache')
+        } finally {
+          clip.release()
+        }
+      },
     },
     async synthesize(request) {
       request.signal?.throwIfAborted()
       demandSpeakable(request.text)
       const { rendering, name, note } = await prepare(request)
       request.signal?.throwIfAborted()
-      const obtaining = cache.obtain(name, (path) => renderClip(path, rendering), request.account_sid)
+      const obtaining = cache.obtain(
+        name,
+        async (path) => writeClip(path, await renderSpeech(rendering)),
+        request.account_sid,
+      )
       const clip = await unlessAborted(obtaining, request.signal)
       const told = note === undefined ? {} : { note }
       return { path: clip.path, fallback: note !== undefined, ...told, release: () => clip.release() }

@@ -14,8 +14,8 @@ export interface Rendering {
 // Media refuses a file without samples; a text without a sound is a short silence.
 const shortestMs = 20
 
-export async function renderClip(path: string, rendering: Rendering): Promise<void> {
-  const { sampleRate, bytes } = await renderSpeech(rendering)
+/** A WAV file. */
+export async function writeClip(path: string, { sampleRate, bytes }: Pcm): Promise<void> {
   const file = await open(path, 'w', 0o600)
   try {
     await file.writev([wavHeader(sampleRate, bytes.length), bytes])

@@ -61,6 +61,7 @@ function nameOf(table: string, sid: string): string {
 }
 
 function toEntry({ table: resource, descriptor, sid, owner, before, after }: RowChange): Change | undefined {
+  if (descriptor.isPassing) return undefined
   if (before === null || after === null) {
     // Made and removed within one transaction: nobody ever saw it.
     if (before === null && after === null) return undefined

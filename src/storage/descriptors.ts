@@ -13,6 +13,8 @@ export interface Descriptor<T extends keyof Tables> {
   readonly hashes?: readonly Column<T>[]
   /** Traces of use, not changes that somebody made: the audit log leaves them out. */
   readonly unaudited?: readonly Column<T>[]
+  /** Work under way, nobody's change: the audit log leaves all of it out. */
+  readonly isPassing?: boolean
   /** The columns that say whose a row is; a table without both belongs to the platform. */
   readonly owner: readonly Column<T>[]
   /**
@@ -185,6 +187,12 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     lowest: everything('system'),
     references: { user_sid: 'users' },
   },
+  password_reset_requests: {
+    key: 'password_reset_request_sid',
+    owner: [],
+    isPassing: true,
+    lowest: everything('system'),
+  },
   sbc_addresses: {
     key: 'sbc_address_sid',
     owner: ['service_provider_sid'],
@@ -231,6 +239,7 @@ export interface AnyDescriptor {
   readonly secrets: readonly string[]
   readonly hashes: readonly string[]
   readonly unaudited: readonly string[]
+  readonly isPassing: boolean
   readonly owner: readonly string[]
   readonly ownedThrough: Pointer | undefined
   readonly isShared: boolean
@@ -247,7 +256,8 @@ interface Pointer {
 export function descriptorOf(table: keyof Tables): AnyDescriptor {
   const descriptor: Descriptor<never> = descriptors[table]
   const { key, owner, parent, lowest } = descriptor
-  const { secrets = [], hashes = [], unaudited = [], isShared = false, references = {} } = descriptor
+  const { secrets = [], hashes = [], unaudited = [], references = {} } = descriptor
+  const { isPassing = false, isShared = false } = descriptor
   const pointers = Object.entries(references).flatMap(([column, target]) =>
     target === undefined ? [] : [{ column, table: target }],
   )
@@ -257,6 +267,7 @@ export function descriptorOf(table: keyof Tables): AnyDescriptor {
     secrets,
     hashes,
     unaudited,
+    isPassing,
     owner,
     ownedThrough,
     isShared,

@@ -34,11 +34,11 @@ export interface IdempotencyStore {
    * key has been answered meanwhile: then nothing of `work` remains. `work` awaits nothing slow once it has changed
    * something.
    */
-  once(
+  once<A extends Answer>(
     request: OnceRequest,
     actor: Actor,
-    work: (storage: UnitStorage) => Promise<Answer>,
-  ): Promise<Answer | undefined>
+    work: (storage: UnitStorage) => Promise<A>,
+  ): Promise<A | undefined>
   /** Tells texts apart without giving them away: bodies hold passwords. */
   fingerprint(text: string): string
 }
@@ -119,10 +119,10 @@ interface OpenTransaction {
 }
 
 interface Unit {
-  run(
-    work: (storage: UnitStorage) => Promise<Answer>,
-    finish: (session: Session, answer: Answer) => Promise<void>,
-  ): Promise<Answer>
+  run<A extends Answer>(
+    work: (storage: UnitStorage) => Promise<A>,
+    finish: (session: Session, answer: A) => Promise<void>,
+  ): Promise<A>
 }
 
 /** A transaction that begins when it is needed and ends when its user has. */

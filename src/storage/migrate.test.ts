@@ -368,6 +368,14 @@ const columns: { readonly [T in keyof Schema]: { readonly [C in keyof Schema[T]]
     created_at: 0,
     version: 0,
   },
+  password_reset_requests: {
+    password_reset_request_sid: 0,
+    email: 0,
+    attempts: 0,
+    due_at: 0,
+    created_at: 0,
+    version: 0,
+  },
   sbc_addresses: {
     sbc_address_sid: 0,
     service_provider_sid: 0,

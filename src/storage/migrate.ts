@@ -11,6 +11,7 @@ import * as callCounts from '../../migrations/0006-call-counts.ts'
 import * as numberPatterns from '../../migrations/0007-number-patterns.ts'
 import * as listsInOrder from '../../migrations/0008-lists-in-order.ts'
 import * as callFilters from '../../migrations/0009-call-filters.ts'
+import * as resetRequests from '../../migrations/0010-reset-requests.ts'
 import { StorageStartError } from './startup-error.ts'
 import type { Schema } from './tables.ts'
 
@@ -24,6 +25,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0007-number-patterns': numberPatterns,
   '0008-lists-in-order': listsInOrder,
   '0009-call-filters': callFilters,
+  '0010-reset-requests': resetRequests,
 }
 
 export async function migrate(db: Kysely<Schema>, known = migrations): Promise<void> {

@@ -173,6 +173,16 @@ export interface PasswordResetRow extends Versioned {
   readonly signed_in_at: number | null
 }
 
+/** Somebody wants such a link: looked up and mailed after the request is answered, tried again while mail fails. */
+export interface PasswordResetRequestRow extends Versioned {
+  readonly password_reset_request_sid: string
+  /** As it was given; most likely somebody's. */
+  readonly email: string
+  /** Mails that were tried before. */
+  readonly attempts: number
+  readonly due_at: number
+}
+
 /** Where carriers reach us. Without a provider: every provider that has none of its own. */
 export interface SbcAddressRow extends Versioned {
   readonly sbc_address_sid: string
@@ -519,6 +529,7 @@ export interface Tables {
   readonly lcr_carrier_set_entries: LcrCarrierSetEntryRow
   readonly limits: LimitRow
   readonly password_resets: PasswordResetRow
+  readonly password_reset_requests: PasswordResetRequestRow
   readonly sbc_addresses: SbcAddressRow
   readonly smpp_addresses: SmppAddressRow
   readonly system_information: SystemInformationRow

@@ -7,6 +7,7 @@ import { inject } from 'vitest'
 import { createHttp } from '../../src/api/create-api.ts'
 import type { Bindings, RegisteredPhone } from '../../src/api/define/context.ts'
 import type { OperatorRules } from '../../src/api/define/operator-rules.ts'
+import { createPasswordResets } from '../../src/api/password-resets.ts'
 import { createAzure } from '../../src/buckets/azure.ts'
 import { createBuckets } from '../../src/buckets/create-buckets.ts'
 import { createS3Compatible } from '../../src/buckets/s3.ts'
@@ -146,16 +147,10 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       bindings: options.bindings ?? live.bindings,
       speech,
       buckets,
-      mail: options.mail ?? {
-        isConfigured: true,
-        async send(mail) {
-          live.mails.push(mail)
-        },
-      },
+      resets,
       realms: options.realms,
       appEnv: options.appEnv ?? { ask: async () => ({ outcome: 'none' }) },
-      speechCache: live.speechCache,
-      portalUrl: () => 'https://portal.example.com',
+      speechCache: { ...live.speechCache, keep: (...wish) => speech.cache.keep(...wish) },
       parseVerbs,
       isReady: () => isReady,
       ...(options.rules === undefined ? {} : { rules: options.rules }),
@@ -163,6 +158,19 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       clock,
       log,
     })
+  const resets = createPasswordResets({
+    storage,
+    mail: options.mail ?? {
+      isConfigured: true,
+      async send(mail) {
+        live.mails.push(mail)
+      },
+    },
+    portalUrl: () => 'https://portal.example.com',
+    clock,
+    log,
+  })
+  await resets.start()
   const http = serve()
   const others: HttpServer[] = []
   const tenants = await createTenants(storage)
@@ -209,6 +217,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     },
     async close() {
       for (const server of [http, ...others]) await server.stop()
+      await resets.stop()
       await speech.stop()
       await outgoing.close()
       await storage.stop()
@@ -348,9 +357,14 @@ function createLiveState() {
       },
       journal: (account_sid: string, call_sid: string) =>
         find(account_sid, call_sid) === undefined ? undefined : journals.get(call_sid),
-      async place(request: CallRequest) {
-        placed.push(request)
-        return { call_sid: createSid(), call_id: `call-${placed.length}` }
+      async prepare(request: CallRequest) {
+        return {
+          call_sid: createSid(),
+          call_id: `call-${placed.length + 1}`,
+          begin: async () => {
+            placed.push(request)
+          },
+        }
       },
       command(account_sid: string, call_sid: string, asked: CallCommand) {
         if (find(account_sid, call_sid) === undefined) return false

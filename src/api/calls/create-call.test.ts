@@ -248,4 +248,44 @@ describe('POST /Accounts/{sid}/Calls', () => {
     expect(second.body).toEqual(first.body)
     expect(api.placed).toHaveLength(1)
   })
+
+  it('makes one call of many requests with one Idempotency-Key, though two servers are asked at once', async () => {
+    const headers = { 'idempotency-key': createSid() }
+    const servers = [api, api.startAnother()]
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        servers[n % 2]!.request('POST', path(), api.own.accountKey, { body: call(), headers }),
+      ),
+    )
+    const good = answers.filter(({ status }) => status === 201)
+    expect(new Set(good.map(({ text }) => text)).size).toBe(1)
+    for (const { status } of answers) expect([201, 409]).toContain(status)
+    expect(api.placed).toHaveLength(1)
+  })
+
+  it('calls nobody before the Idempotency-Key is kept', async () => {
+    const storage = (real: TestApi['storage']): TestApi['storage'] => ({
+      ...real,
+      idempotency: {
+        ...real.idempotency,
+        async once(request, actor, work) {
+          await real.idempotency.once(request, actor, work)
+          throw new Error('killed between the commit and what follows')
+        },
+      },
+    })
+    const victim = await openTestApi({ wrapStorage: storage })
+    const headers = { 'idempotency-key': createSid() }
+    const body = { from: '1', to: phone, ...ownHooks }
+    const ask = (): ReturnType<TestApi['request']> =>
+      victim.request('POST', `/Accounts/${victim.own.account_sid}/Calls`, victim.own.accountKey, {
+        body,
+        headers,
+      })
+    expect((await ask()).status).toBe(500)
+    const again = await ask()
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([201, 'true'])
+    expect(victim.placed).toEqual([])
+    await victim.close()
+  })
 })

@@ -7,6 +7,7 @@ import type { Services } from '../define/context.ts'
 import { word } from '../define/described.ts'
 import type { Values } from '../define/field.ts'
 import { boolean, integer, json, sid, text } from '../define/fields.ts'
+import { ofCaller } from '../define/idempotency.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { host } from '../define/sip-fields.ts'
 import { hook, toHook } from './hook.ts'
@@ -70,7 +71,8 @@ export const createCall = defineRoute({
   summary: 'Makes a call.',
   description:
     'Answers when the INVITE is out. Whether the call is answered, busy or fails, also by a rule of the platform before any ' +
-    'INVITE, is told to the status hook and in the record of the call. Targets of type `teams` are not served yet.',
+    'INVITE, is told to the status hook and in the record of the call. An Idempotency-Key is kept before the INVITE goes out: ' +
+    'a request that is sent again never calls again. Targets of type `teams` are not served yet.',
   body: fields,
   reply: {
     status: 201,
@@ -86,16 +88,18 @@ export const createCall = defineRoute({
     },
   },
   errors: ['not_served', 'no_application', 'account_inactive', 'stopping', 'overloaded'],
-  async handle({ account, body, rows, services }) {
-    const { application_sid } = body
-    if (typeof application_sid === 'string') {
-      const application = await rows.applications.find(application_sid)
-      if (application?.account_sid !== account.account_sid)
-        throw new AppError('bad_request', 'application_sid names no application of the account')
-    }
-    const { call_sid, call_id } = await services.calls.place(toRequest(body, account, services))
-    return { sid: call_sid, callId: call_id }
-  },
+  keepsKey: true,
+  handle: ({ account, body, caller, rows, services, once }) =>
+    once(ofCaller(caller.principal), async () => {
+      const { application_sid } = body
+      if (typeof application_sid === 'string') {
+        const application = await rows.applications.find(application_sid)
+        if (application?.account_sid !== account.account_sid)
+          throw new AppError('bad_request', 'application_sid names no application of the account')
+      }
+      const { call_sid, call_id, begin } = await services.calls.prepare(toRequest(body, account, services))
+      return { answer: { sid: call_sid, callId: call_id }, afterwards: begin }
+    }),
 })
 
 function toRequest(

@@ -4,7 +4,7 @@ import type { HttpRequest, HttpRoute } from '../../http/route.ts'
 import type { Caller } from '../../lib/caller.ts'
 import { servicesFor } from './acting.ts'
 import type { Services } from './context.ts'
-import { createOnce, requestKeyOf } from './idempotency.ts'
+import { createOnce, keyOf, ofCaller } from './idempotency.ts'
 import type { InFlight } from './idempotency.ts'
 import type { ApiRequest, ApiRoute, BodyDeclaration } from './route.ts'
 import { rowOf } from './rows.ts'
@@ -24,6 +24,7 @@ export function createRouteBinder(
     const bodyShape = body === undefined ? takesNothing : bodyOf(body, compile)
     const tenantsOf = tenantFinderOf(route.path)
     const sids = sidsIn(route.path)
+    const keeper = createOnce(route, services, inFlight)
     const handle = (request: HttpRequest, context: Context, tenants: Tenants): Promise<unknown> =>
       route.handle({
         ...context,
@@ -36,12 +37,18 @@ export function createRouteBinder(
         whenGone: () => request.asker.signal(),
         headers: request.headers,
         head: request.head,
+        async once(owner, work) {
+          const key = keyOf(request, route)
+          if (key !== undefined) return keeper.run(request, { owner, key }, work)
+          const { answer, afterwards } = await work(context.services)
+          await afterwards?.()
+          return answer
+        },
       })
     const answer = async (request: HttpRequest, given: Services): Promise<unknown> => {
       const context = contextOf(request, given)
       return handle(request, context, tenantsOf === undefined ? noTenants : await tenantsOf(request, context))
     }
-    const once = createOnce(route, services, inFlight)
     return {
       method: route.method,
       path: route.path,
@@ -54,9 +61,12 @@ export function createRouteBinder(
       ...(route.asRefusal === undefined ? {} : { asRefusal: route.asRefusal }),
       async handle(given) {
         const request = withLowerSids(given, sids)
-        const key = requestKeyOf(request, route)
-        if (key !== undefined) return once.run(request, key, (unit) => answer(request, unit))
-        return answer(request, servicesFor(request, route, services))
+        const { caller } = request
+        const key = keyOf(request, route)
+        if (key === undefined || caller === undefined || route.keepsKey === true)
+          return answer(request, servicesFor(request, route, services))
+        const owner = ofCaller(caller.principal)
+        return keeper.run(request, { owner, key }, async (unit) => ({ answer: await answer(request, unit) }))
       },
     }
   }

@@ -13,6 +13,7 @@ import type { IdempotencyStore } from '../../storage/idempotency.ts'
 import type { RecentCalls } from '../../storage/call-records.ts'
 import type { Repositories, Storage } from '../../storage/storage.ts'
 import type { SpeechVendors } from '../../speech/create-speech.ts'
+import type { Pcm } from '../../speech/speech.ts'
 import type { LoginThrottle } from '../../http/login-throttle.ts'
 import type { RealmRecords } from '../../dns/realm-records.ts'
 import type { AppEnv } from '../../webhooks/app-env.ts'
@@ -63,16 +64,20 @@ export interface PasswordResets {
   /** False when there is no mail server to send links with. */
   readonly canMail: boolean
   /**
-   * Mails a link to whoever has this address, if anybody has. Returns before anything is known of the address: neither
-   * the answer nor its time can tell.
+   * Writes down that whoever has this address, if anybody has, wants a link. Resolves before anything is known of the
+   * address: neither the answer nor its time can tell. Throws overloaded when too many wait.
    */
-  request(email: string): void
+  request(email: string, within: Pick<Storage, 'for'>): Promise<void>
+  /** Mails what is due, beside everything else: to be called when a request is committed. */
+  serve(): void
 }
 
 /** Spoken clips that are kept; of one account, those it has asked for since the platform started. */
 export interface SpeechCache {
   size(account_sid?: string): Promise<number>
   clear(account_sid?: string): Promise<void>
+  /** What `speak` says, kept under the name as long as there is room: asked for again it is not said again. */
+  keep(name: string, account_sid: string, speak: () => Promise<Pcm>): Promise<Pcm>
 }
 
 export interface Services {
@@ -81,7 +86,7 @@ export interface Services {
   readonly lists: ListMemo
   readonly calls: Pick<
     Calls,
-    'list' | 'listOfProvider' | 'find' | 'count' | 'journal' | 'place' | 'hangUp' | 'command'
+    'list' | 'listOfProvider' | 'find' | 'count' | 'journal' | 'prepare' | 'hangUp' | 'command'
   >
   readonly bindings: Bindings
   readonly speech: SpeechVendors

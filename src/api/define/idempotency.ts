@@ -1,4 +1,5 @@
-// Idempotency-Key: a POST that is sent again has its effect once and is answered as before. No resource knows of it.
+// Idempotency-Key: a POST that is sent again has its effect once and is answered as before. Few resources know of it: those
+// with `keepsKey`.
 import type { HttpRequest } from '../../http/route.ts'
 import type { Principal } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -10,12 +11,22 @@ import type { ApiRoute } from './route.ts'
 export const keyHeader = 'idempotency-key'
 const replayedHeader = 'idempotency-replayed'
 
-/** Runs a handler with services whose changes are its own to commit. */
-type Run = (services: Services) => Promise<unknown>
+export interface Done<A> {
+  /** As JSON has it: a repetition is given what was written of it. */
+  readonly answer: A
+  /** What must not happen before all else is committed, nor a second time. */
+  readonly afterwards?: () => Promise<void>
+}
+
+/** Is given services whose changes are committed together with the answer. */
+export type Work<A> = (services: Services) => Promise<Done<A>>
+
+/** Whose a key is: keys of two owners never meet. */
+export type KeyOwner = string
 
 export interface Once {
-  /** Answers as the first request with this key was answered; runs the handler when it is the first. */
-  run(request: HttpRequest, key: RequestKey, work: Run): Promise<unknown>
+  /** Answers as the first request with this key was answered; does the work when it is the first. */
+  run<A>(request: HttpRequest, key: RequestKey, work: Work<A>): Promise<A>
 }
 
 /** Of this process: what is being answered just now, and what it was asked. */
@@ -29,22 +40,26 @@ export function createOnce(
   const { storage } = services
   const route = `${method} ${path}`
 
-  async function attempt(request: HttpRequest, once: OnceRequest, work: Run): Promise<unknown> {
+  async function attempt<A>(request: HttpRequest, once: OnceRequest, work: Work<A>): Promise<A> {
     const kept = await storage.idempotency.find(once)
     if (kept !== undefined) return replay(kept, once, request)
-    const made = await storage.idempotency.once(once, actorOf(request), async (unit): Promise<Answer> => {
-      const body = await work({ ...services, storage: { ...storage, ...unit } })
-      return { status: body === undefined ? 204 : reply.status, body }
+    const { idempotency } = storage
+    const made = await idempotency.once(once, actorOf(request), async (unit): Promise<Answer & Done<A>> => {
+      const done = await work({ ...services, storage: { ...storage, ...unit } })
+      return { ...done, status: done.answer === undefined ? 204 : reply.status, body: done.answer }
     })
-    if (made !== undefined) return made.body
+    if (made !== undefined) {
+      await made.afterwards?.()
+      return made.answer
+    }
     // Another process was faster: what this one did is undone, and the other's answer stands.
-    const others = await storage.idempotency.find(once)
+    const others = await idempotency.find(once)
     if (others === undefined) throw inProgress()
     return replay(others, once, request)
   }
 
   return {
-    async run(request, { principal, key }, work) {
+    async run(request, { owner: principal, key }, work) {
       const fingerprint = storage.idempotency.fingerprint(
         JSON.stringify([route, request.params, request.query, request.body ?? null]),
       )
@@ -61,33 +76,42 @@ export function createOnce(
   }
 }
 
-function replay(kept: KeptAnswer, { fingerprint }: OnceRequest, { head }: HttpRequest): unknown {
+/** The same request has been answered with the same kind of answer. */
+function replay<A>(kept: KeptAnswer, { fingerprint }: OnceRequest, { head }: HttpRequest): A {
   if (kept.fingerprint !== fingerprint) throw reused()
   head.header(replayedHeader, 'true')
-  return kept.body
+  return kept.body as A
 }
 
-/**
- * Keys belong to callers: where nobody is authenticated there are none. What is answered with sound or a file changes
- * nothing.
- */
-export function takesIdempotencyKey({ method, access, reply }: ApiRoute): boolean {
-  return method === 'POST' && access !== 'public' && reply.mediaType === undefined
+export function takesIdempotencyKey({ method }: Pick<ApiRoute, 'method'>): boolean {
+  return method === 'POST'
 }
 
-export type RequestKey = Pick<OnceRequest, 'principal' | 'key'>
+export interface RequestKey {
+  readonly owner: KeyOwner
+  readonly key: string
+}
 
-function nameOf(principal: Principal): string {
-  return principal.kind === 'api_key' ? `api_key:${principal.api_key_sid}` : `user:${principal.user_sid}`
+export function ofCaller(principal: Principal): KeyOwner {
+  return principal.kind === 'api_key' ? `api_key:${principal.api_key_sid}` : ofUser(principal.user_sid)
+}
+
+export function ofUser(user_sid: string): KeyOwner {
+  return `user:${user_sid}`
+}
+
+/** Where nobody says who they are. */
+export function ofAddress(address: string): KeyOwner {
+  return `address:${address}`
 }
 
 /** Undefined when the request has none, or none that counts. */
-export function requestKeyOf(request: HttpRequest, route: ApiRoute): RequestKey | undefined {
-  const key = request.headers[keyHeader]
-  if (key === undefined || request.caller === undefined || !takesIdempotencyKey(route)) return undefined
+export function keyOf({ headers }: Pick<HttpRequest, 'headers'>, route: ApiRoute): string | undefined {
+  const key = headers[keyHeader]
+  if (key === undefined || !takesIdempotencyKey(route)) return undefined
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
     throw new AppError('bad_request', 'Idempotency-Key must have 1 to 255 visible ASCII characters')
-  return { principal: nameOf(request.caller.principal), key }
+  return key
 }
 
 function inProgress(): AppError {

@@ -5,6 +5,7 @@ import type { AppError, ErrorCode } from '../../lib/errors.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
 import type { RecordContext, Services } from './context.ts'
 import type { Fields, JsonSchema, Values } from './field.ts'
+import type { KeyOwner, Work } from './idempotency.ts'
 import type { ShapeMode } from './shape.ts'
 
 export const everyone: readonly Level[] = ['admin', 'service_provider', 'account']
@@ -45,6 +46,11 @@ export interface ApiRoute {
   readonly asRefusal?: (error: AppError) => AppError
   /** Records with an ETag: read with If-None-Match, changed with If-Match. */
   readonly hasEtag?: boolean
+  /**
+   * A POST that heeds the Idempotency-Key itself, by `once`: because only its handler finds out who asks, or because
+   * something follows the commit. For the others it is done around the handler.
+   */
+  readonly keepsKey?: boolean
   handle(request: ApiRequest): Promise<unknown>
 }
 
@@ -68,6 +74,8 @@ export interface ApiRequest extends RecordContext {
   readonly whenGone: () => AbortSignal
   readonly headers: HttpRequest['headers']
   readonly head: HttpRequest['head']
+  /** Does the work, or answers as it was answered when the owner of the Idempotency-Key sent it before. */
+  readonly once: <A>(owner: KeyOwner, work: Work<A>) => Promise<A>
 }
 
 type ParameterOf<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
@@ -93,6 +101,7 @@ export interface RouteRequest<P extends string, Q extends Fields, B extends Fiel
   readonly whenGone: () => AbortSignal
   readonly headers: HttpRequest['headers']
   readonly head: HttpRequest['head']
+  readonly once: ApiRequest['once']
 }
 
 export interface RouteDeclaration<P extends string, Q extends Fields, B extends Fields, A extends Access> {
@@ -114,6 +123,7 @@ export interface RouteDeclaration<P extends string, Q extends Fields, B extends 
   readonly errors?: readonly ErrorCode[]
   readonly asRefusal?: (error: AppError) => AppError
   readonly hasEtag?: boolean
+  readonly keepsKey?: boolean
   handle(request: RouteRequest<P, Q, B, A>): Promise<unknown>
 }
 

@@ -1,3 +1,5 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../lib/caller.ts'
 import { createSid } from '../../lib/ids.ts'
@@ -456,6 +458,61 @@ describe('POST TtsCache/Synthesize', () => {
       ]).toEqual([true, 0, false])
       expect(asked).toEqual([expect.stringMatching(/^POST \/v1\/speak\?model=aura-2-thalia-en&/)])
     }
+  })
+
+  describe('with an Idempotency-Key', () => {
+    const send = (body: object, token = api.own.accountKey, key = 'k1') =>
+      api.request('POST', path(), token, { body, headers: { 'idempotency-key': key } })
+    const clips = (): Promise<string[]> => readdir(join(api.dataDir, 'cache', 'speech'))
+
+    it('that is sent again gets the same sound without a second question, though the credential is gone', async () => {
+      const sid = await create(ofAccount(), api.own.accountKey)
+      const first = await send(wish(sid))
+      expect((await api.delete(`${ofAccount()}/${sid}`, api.own.accountKey)).status).toBe(204)
+      const again = await send(wish(sid))
+      expect([first.status, again.status]).toEqual([200, 200])
+      expect(again.bytes.equals(first.bytes)).toBe(true)
+      expect(again.headers['sample-rate']).toBe(first.headers['sample-rate'])
+      expect([first, again].map(({ headers }) => headers['idempotency-replayed'])).toEqual([
+        undefined,
+        'true',
+      ])
+      expect(asked).toHaveLength(1)
+    })
+
+    it('asks the vendor again where the clip was removed meanwhile', async () => {
+      const sid = await create(ofAccount(), api.own.accountKey)
+      const before = await clips()
+      const first = await send(wish(sid), api.own.accountKey, 'k2')
+      for (const clip of await clips())
+        if (!before.includes(clip)) await rm(join(api.dataDir, 'cache', 'speech', clip))
+      const again = await send(wish(sid), api.own.accountKey, 'k2')
+      expect(again.bytes.equals(first.bytes)).toBe(true)
+      expect(asked).toHaveLength(2)
+    })
+
+    it('is refused with 422 for another text, and kept apart from the same key of another caller', async () => {
+      const sid = await create(ofAccount(), api.own.accountKey)
+      await send(wish(sid), api.own.accountKey, 'k3')
+      const other = await send(wish(sid, { text: 'Good evening.' }), api.own.accountKey, 'k3')
+      expect([other.status, other.body]).toEqual([
+        422,
+        expect.objectContaining({ code: 'idempotency_key_reused' }),
+      ])
+      expect((await send(wish(sid), api.adminKey, 'k3')).headers['idempotency-replayed']).toBeUndefined()
+      expect(asked).toHaveLength(2)
+    })
+
+    it('keeps no failure; without one it keeps nothing at all', async () => {
+      const sid = await create(ofAccount(), api.own.accountKey)
+      const before = await clips()
+      answers = { ...answers, tts: 500 }
+      expect((await send(wish(sid), api.own.accountKey, 'k4')).status).not.toBe(200)
+      answers = { ...answers, tts: 200 }
+      await api.post(path(), api.own.accountKey, wish(sid))
+      expect(await clips()).toEqual(before)
+      expect((await send(wish(sid), api.own.accountKey, 'k4')).status).toBe(200)
+    })
   })
 
   it('refuses a credential of somebody else, one that is not for speaking, and MP3', async () => {

@@ -1,5 +1,6 @@
 // What a call that the platform makes is made of: whom to call, as whom, and what runs it once it is answered.
 import { AppError } from '../../lib/errors.ts'
+import { createSid, randomHex } from '../../lib/ids.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { AccountFacts, CallScript, Directory } from '../ports.ts'
 
@@ -53,8 +54,11 @@ export interface CallRequest extends CallWishes {
   readonly runs: { readonly application_sid: string } | { readonly script: CallScript }
 }
 
-/** With everything looked up. */
+/** With everything looked up, and the names that the call will have. */
 export interface CallOrder extends CallWishes {
+  readonly call_sid: string
+  /** The Call-ID of its INVITEs. */
+  readonly call_id: string
   readonly account: AccountFacts
   /** Undefined when the client gave hooks of its own. */
   readonly application_sid: string | undefined
@@ -69,12 +73,13 @@ export async function toOrder(
   const account = await directory.account(account_sid)
   if (account === undefined) throw new AppError('not_found', 'no such account')
   if (!account.is_active) throw new AppError('account_inactive', 'Account exists but is inactive')
-  if ('script' in runs) return { ...wishes, account, application_sid: undefined, script: usable(runs.script) }
+  const order = { ...wishes, call_sid: createSid(), call_id: randomHex(16), account }
+  if ('script' in runs) return { ...order, application_sid: undefined, script: usable(runs.script) }
   const { application_sid } = runs
   const application = await directory.application(account_sid, application_sid)
   if (application === undefined)
     throw new AppError('bad_request', 'application_sid names no application of the account')
-  return { ...wishes, account, application_sid, script: usable(application) }
+  return { ...order, application_sid, script: usable(application) }
 }
 
 function usable(script: CallScript): CallScript {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import type { PlacedCall } from '../calls.ts'
+import type { PreparedCall } from '../calls.ts'
 import type { JournalEvent } from '../journal.ts'
 import {
   account,
@@ -9,6 +9,7 @@ import {
   createPlatform,
   outboundCarrier,
   phone,
+  placeOn,
   settle,
 } from '../testing/platform.ts'
 import type { Platform } from '../testing/platform.ts'
@@ -24,7 +25,7 @@ function platformWith(verbs: unknown): Platform {
   return platform
 }
 
-interface Placed extends PlacedCall {
+interface Placed extends Pick<PreparedCall, 'call_sid' | 'call_id'> {
   readonly platform: Platform
   readonly invite: ScriptedOutgoing
   readonly journal: () => readonly JournalEvent[]
@@ -36,7 +37,7 @@ async function place(
   verbs: unknown = [{ verb: 'speak' }],
 ): Promise<Placed> {
   const platform = platformWith(verbs)
-  const placed = await platform.calls.place({ ...callRequest, ...changes })
+  const placed = await placeOn(platform, { ...callRequest, ...changes })
   const [invite] = platform.sent
   if (invite === undefined) throw new Error('no INVITE was sent')
   const journal = () => platform.calls.journal(account.account_sid, placed.call_sid) ?? []
@@ -223,7 +224,7 @@ describe('the media of a call that is placed', () => {
   it('without a free port fails the call before any INVITE', async () => {
     const platform = platformWith([])
     platform.media.failure = { at: 'open', error: new AppError('no_media_port', 'No RTP port is free.') }
-    const { call_sid } = await platform.calls.place(callRequest)
+    const { call_sid } = await placeOn(platform, callRequest)
     expect(platform.sent).toEqual([])
     expect(platform.store.records).toMatchObject([
       { call_sid, sip_status: 503, termination_reason: 'failed' },
@@ -309,7 +310,7 @@ describe('a call to a user', () => {
   ])('who %s fails with 404 and says why', async (_, arrange) => {
     const platform = platformWith([])
     arrange(platform)
-    const { call_sid } = await platform.calls.place(callRequest)
+    const { call_sid } = await placeOn(platform, callRequest)
     expect(platform.sent).toEqual([])
     expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status: 404 }])
     expect(platform.store.records).toMatchObject([
@@ -355,7 +356,7 @@ describe('a call to a SIP URI', () => {
     ['that is none', 'bob', 400, 'bad_request'],
   ])('%s is not sent at all', async (_, text, sip_status, code) => {
     const platform = platformWith([])
-    const { call_sid } = await platform.calls.place({ ...callRequest, ...sipUri(text) })
+    const { call_sid } = await placeOn(platform, { ...callRequest, ...sipUri(text) })
     expect(platform.sent).toEqual([])
     expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status }])
     expect(platform.calls.journal(account.account_sid, call_sid)).toContainEqual(
@@ -372,7 +373,7 @@ describe('a call to a phone', () => {
   function arrange(changes: Partial<Platform> = {}): Platform {
     return Object.assign(platformWith([{ verb: 'speak' }]), { waysOut: carriers }, changes)
   }
-  const placeFrom = (platform: Platform) => platform.calls.place({ ...callRequest, to })
+  const placeFrom = (platform: Platform) => placeOn(platform, { ...callRequest, to })
   const uris = ({ sent }: Platform) => sent.map(({ options }) => options.uri)
 
   it('is tried at one gateway after another, those inside last, and recorded once with the last', async () => {
@@ -475,8 +476,20 @@ describe('calls are not placed', () => {
   it('while the platform stops', async () => {
     const platform = platformWith([])
     await platform.calls.drain()
-    await expect(platform.calls.place(callRequest)).rejects.toMatchObject({ code: 'stopping' })
+    await expect(placeOn(platform, callRequest)).rejects.toMatchObject({ code: 'stopping' })
     expect(platform.store.batches).toEqual([])
+  })
+
+  it('when the platform has begun to stop since they were prepared: they fail, with a record', async () => {
+    const platform = platformWith([])
+    const { call_sid, begin } = await platform.calls.prepare(callRequest)
+    expect(platform.store.batches).toEqual([])
+    await platform.calls.drain()
+    await begin()
+    await settle()
+    expect(platform.sent).toEqual([])
+    expect(platform.store.records).toMatchObject([{ call_sid, answered: false, sip_status: 503 }])
+    expect(platform.calls.liveCount).toBe(0)
   })
 
   it('beyond what the platform carries, inbound and outbound together', async () => {
@@ -484,14 +497,14 @@ describe('calls are not placed', () => {
     platform.phones.set(phone.aor, phone)
     platform.hooks.on('/call', [{ verb: 'wait', ms: 60_000 }])
     platform.ring()
-    await platform.calls.place(callRequest)
-    await expect(platform.calls.place(callRequest)).rejects.toMatchObject({ code: 'overloaded' })
+    await placeOn(platform, callRequest)
+    await expect(placeOn(platform, callRequest)).rejects.toMatchObject({ code: 'overloaded' })
   })
 
   it('for an account that was switched off', async () => {
     const platform = platformWith([])
     platform.account = { ...account, is_active: false }
-    await expect(platform.calls.place(callRequest)).rejects.toMatchObject({ code: 'account_inactive' })
+    await expect(placeOn(platform, callRequest)).rejects.toMatchObject({ code: 'account_inactive' })
   })
 
   it.each([
@@ -505,7 +518,7 @@ describe('calls are not placed', () => {
   ])('for %s', async (_, found, code) => {
     const platform = platformWith([])
     platform.application = found
-    await expect(platform.calls.place(callRequest)).rejects.toMatchObject({ code })
+    await expect(placeOn(platform, callRequest)).rejects.toMatchObject({ code })
     expect(platform.store.batches).toEqual([])
   })
 
@@ -513,9 +526,9 @@ describe('calls are not placed', () => {
     const platform = platformWith([{ verb: 'wait', ms: 60_000 }])
     platform.limits = { account: 1 }
     platform.ring()
-    await platform.calls.place(callRequest)
+    await placeOn(platform, callRequest)
     await settle()
-    const { call_sid } = await platform.calls.place(callRequest)
+    const { call_sid } = await placeOn(platform, callRequest)
     expect(platform.sent).toHaveLength(1)
     expect(platform.store.records).toMatchObject([{ call_sid, sip_status: 503, direction: 'outbound' }])
     expect(platform.store.notifications.at(-1)).toMatchObject({

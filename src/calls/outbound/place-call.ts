@@ -1,6 +1,7 @@
 // A call that the platform makes: from the order to the end of the application that runs it (calls.md §2.3, §3.6).
 // Every way out of here is a status of the leg and its record.
-import { createSid, randomHex, traceIdOf } from '../../lib/ids.ts'
+import type { AppError } from '../../lib/errors.ts'
+import { traceIdOf } from '../../lib/ids.ts'
 import { toCallHookPayload } from '../call-hook.ts'
 import type { CallServices } from '../call-services.ts'
 import { findRoom } from '../find-room.ts'
@@ -24,6 +25,8 @@ export interface OutboundOptions {
   readonly onEnded: (leg: Leg) => void
   /** What the limits are held against. */
   readonly callsBefore: (leg: Leg) => CallsBefore
+  /** Why no call may begin at this moment, if so. */
+  readonly refusesNow: () => AppError | undefined
 }
 
 export interface PlacedCall {
@@ -36,7 +39,10 @@ export interface PlacedCall {
 
 export function placeCall(order: CallOrder, options: OutboundOptions): PlacedCall {
   const dialling = new Dialling(order.ringMs)
+  // Asked before the leg counts as a call.
+  const refused = options.refusesNow()
   const leg = openLeg(order, dialling, options)
+  if (refused !== undefined) leg.refuse(refused)
   const { promise: sent, resolve: onSent } = Promise.withResolvers<void>()
   const done = serve(order, { leg, dialling, onSent }, options)
     .catch((error: unknown) => leg.refuse(error))
@@ -75,7 +81,7 @@ function toStarted(order: CallOrder, services: CallServices): StartedFact {
   const { account, from, to, callerName = '' } = order
   const { sipAddress, host, apiBaseUrl } = services.node()
   const called = calledPartyOf(to)
-  const call_sid = createSid()
+  const { call_sid, call_id: sip_call_id } = order
   return {
     type: 'started',
     call_sid,
@@ -87,7 +93,7 @@ function toStarted(order: CallOrder, services: CallServices): StartedFact {
     caller_name: callerName,
     calling_number: withoutPlus(from),
     called_number: withoutPlus(called),
-    sip_call_id: randomHex(16),
+    sip_call_id,
     trace_id: traceIdOf(call_sid),
     host,
     local_sip_address: sipAddress,
@@ -107,6 +113,7 @@ function withoutPlus(number: string): string {
 async function serve(order: CallOrder, line: Line, options: OutboundOptions): Promise<void> {
   const { services, callsBefore } = options
   const { leg } = line
+  if (leg.hasEnded) return
   const limits = await services.directory.callLimits(order.account)
   const overLimit = findRoom(leg, limits, callsBefore(leg))
   if (overLimit !== undefined) return leg.refuseWith(overLimit)

@@ -4,7 +4,7 @@ import type { FakeClock } from '../../lib/fake-clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { Authentication, Binding, Remote } from '../../sip/sip.ts'
-import type { Calls } from '../calls.ts'
+import type { Calls, PreparedCall } from '../calls.ts'
 import { createCalls } from '../engine.ts'
 import type { CallHandlers, CallsOptions } from '../engine.ts'
 import type {
@@ -337,6 +337,15 @@ export const callRequest: CallRequest = {
 }
 
 /** Lets everything run that waits for nothing but its turn. */
+export async function placeOn(
+  { calls }: Pick<Platform, 'calls'>,
+  request: CallRequest,
+): Promise<PreparedCall> {
+  const call = await calls.prepare(request)
+  await call.begin()
+  return call
+}
+
 export function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
