@@ -29,6 +29,7 @@ const alertTypes = [
   'tts-streaming-connection-failure',
   'alert-from-application',
   'error-updating-call',
+  'user-locked-out',
 ] as const
 
 const query = {

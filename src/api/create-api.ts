@@ -31,6 +31,7 @@ import { createDocsPages } from './docs/pages.ts'
 import { apiRoutes } from './index.ts'
 import { createOpenApi } from './openapi/create-openapi.ts'
 import type { Json } from './openapi/create-openapi.ts'
+import { createLockOutReport } from './lock-outs.ts'
 import { readExamples } from './openapi/examples.ts'
 import { watchStorage } from './watched-storage.ts'
 
@@ -76,7 +77,7 @@ export function createHttp(options: HttpOptions): HttpServer {
     buckets: options.buckets,
     verbsFault: (verbs) => verbsFault(options.parseVerbs, verbs),
     tokens,
-    throttle: createLoginThrottle(clock, options.derive),
+    throttle: createLoginThrottle({ clock, derive: options.derive, onLockOut: createLockOutReport(options) }),
     resets: options.resets,
     speechCache: options.speechCache,
     appEnv: options.appEnv,

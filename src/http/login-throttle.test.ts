@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { createLoginThrottle } from './login-throttle.ts'
+import type { LockOut } from './login-throttle.ts'
 
 describe('the login throttle', () => {
   it('locks the pair of user and address, and nobody else', () => {
-    const throttle = createLoginThrottle(createFakeClock())
+    const throttle = createLoginThrottle({ clock: createFakeClock() })
     for (let count = 0; count < 6; count++) throttle.begin('ann', '192.0.2.1')
     expect(() => throttle.begin('ann', '192.0.2.1')).toThrow('too many failed logins')
     throttle.begin('ann', '192.0.2.2')
@@ -14,7 +15,7 @@ describe('the login throttle', () => {
   })
 
   it('forgives the failures of one user at every address, and of nobody else', () => {
-    const throttle = createLoginThrottle(createFakeClock())
+    const throttle = createLoginThrottle({ clock: createFakeClock() })
     const others = ['big ann', 'ann b', 'ANN']
     for (let count = 0; count < 6; count++)
       for (const name of ['ann', ...others])
@@ -27,7 +28,7 @@ describe('the login throttle', () => {
 
   it('says how long the lock-out lasts', () => {
     const clock = createFakeClock()
-    const throttle = createLoginThrottle(clock)
+    const throttle = createLoginThrottle({ clock })
     for (let count = 0; count < 6; count++) throttle.begin('ann', '192.0.2.1')
     clock.advance(60_500)
     expect(() => throttle.begin('ann', '192.0.2.1')).toThrow(
@@ -36,13 +37,37 @@ describe('the login throttle', () => {
   })
 
   it('locks an address that tries many users', () => {
-    const throttle = createLoginThrottle(createFakeClock())
+    const throttle = createLoginThrottle({ clock: createFakeClock() })
     for (let count = 0; count < 60; count++) throttle.begin(`user ${count}`, '192.0.2.1')
     expect(() => throttle.begin('one more', '192.0.2.1')).toThrow('too many failed logins')
   })
 
+  it('tells of each lock-out once, when it first refuses somebody for it', () => {
+    const clock = createFakeClock()
+    const told: LockOut[] = []
+    const throttle = createLoginThrottle({ clock, onLockOut: (lockOut) => told.push(lockOut) })
+    const guess = (username: string, times: number): void => {
+      for (let count = 0; count < times; count++)
+        try {
+          throttle.begin(username, '192.0.2.1')
+        } catch {
+          // Locked out.
+        }
+    }
+    guess('ann', 6)
+    expect(told).toEqual([])
+    guess('ann', 20)
+    expect(told).toEqual([{ username: 'ann', address: '192.0.2.1' }])
+    for (let other = 0; other < 60; other++) guess(`user ${other}`, 1)
+    guess('one more', 2)
+    expect(told.slice(1)).toEqual([{ address: '192.0.2.1' }])
+    clock.advance(1_800_000)
+    guess('ann', 7)
+    expect(told.slice(2)).toEqual([{ username: 'ann', address: '192.0.2.1' }])
+  })
+
   it('takes all addresses of a /64 for one, and the next /64 for somebody else', () => {
-    const throttle = createLoginThrottle(createFakeClock())
+    const throttle = createLoginThrottle({ clock: createFakeClock() })
     for (let host = 1; host <= 6; host++) throttle.begin('ann', `2001:db8:0:1::${host}`)
     expect(() => throttle.begin('ann', '2001:db8:0:1:ffff::1')).toThrow('too many failed logins')
     throttle.begin('ann', '2001:db8:0:2::1')
@@ -53,7 +78,7 @@ describe('the login throttle', () => {
 
   it('answers a /64 twenty times an hour, whichever of its addresses asks without a token', () => {
     const clock = createFakeClock()
-    const throttle = createLoginThrottle(clock)
+    const throttle = createLoginThrottle({ clock })
     for (let host = 1; host <= 20; host++) throttle.demandPatience(`2001:db8:0:1::${host}`)
     expect(() => throttle.demandPatience('2001:db8:0:1::ffff')).toThrow(
       expect.objectContaining({ code: 'too_many_requests', retryAfterSeconds: 180 }),
@@ -63,7 +88,7 @@ describe('the login throttle', () => {
 
   it('counts from the last failure, and forgets after half an hour', () => {
     const clock = createFakeClock()
-    const throttle = createLoginThrottle(clock)
+    const throttle = createLoginThrottle({ clock })
     for (let count = 0; count < 6; count++) throttle.begin('ann', '192.0.2.1')
     clock.advance(1_799_999)
     expect(() => throttle.begin('ann', '192.0.2.1')).toThrow('too many failed logins')
@@ -72,7 +97,7 @@ describe('the login throttle', () => {
   })
 
   it('hashes one password at a time, in order, and refuses more than a hundred waiting', async () => {
-    const throttle = createLoginThrottle(createFakeClock())
+    const throttle = createLoginThrottle({ clock: createFakeClock() })
     const gates: (() => void)[] = []
     const started: number[] = []
     const work = (number: number) => () =>
@@ -91,7 +116,7 @@ describe('the login throttle', () => {
   })
 
   it('lets whoever goes away leave the line, and the next move up', async () => {
-    const throttle = createLoginThrottle(createFakeClock())
+    const throttle = createLoginThrottle({ clock: createFakeClock() })
     const gates: (() => void)[] = []
     const gate = (): Promise<void> => new Promise((resolve) => gates.push(resolve))
     const first = throttle.hashing(gate)

@@ -39,6 +39,21 @@ const patience = { capacity: 20, refillMs: 3_600_000 }
 interface Failures {
   count: number
   since: number
+  isReported?: true
+}
+
+/** Told once, when the first attempt is refused for it. */
+export interface LockOut {
+  readonly address: string
+  /** Undefined when it is the source that is locked out, having tried many. */
+  readonly username?: string
+}
+
+export interface LoginThrottleOptions {
+  readonly clock: Clock
+  /** How passwords are hashed; in the pool of threads when left out. */
+  readonly derive?: Derive | undefined
+  readonly onLockOut?: (lockOut: LockOut) => void
 }
 
 /** No user has an empty name, and no source a space. */
@@ -46,7 +61,8 @@ function keyOf(username: string, source: string): string {
   return `${username} ${source}`
 }
 
-export function createLoginThrottle(clock: Clock, derive = deriveInPool): LoginThrottle {
+export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottle {
+  const { clock, derive = deriveInPool, onLockOut } = options
   const failures = new Map<string, Failures>()
   const asked = createTokenBuckets(clock, maxRemembered)
   const waiting: (() => void)[] = []
@@ -85,9 +101,11 @@ export function createLoginThrottle(clock: Clock, derive = deriveInPool): LoginT
   }
 
   /** Throws locked_out. */
-  function demandFew(key: string, most: number): void {
+  function demandFew(key: string, most: number, lockOut: LockOut): void {
     const known = recent(key)
     if (known === undefined || known.count < most) return
+    if (known.isReported === undefined) onLockOut?.(lockOut)
+    known.isReported = true
     const waitMs = known.since + lockOutMs - clock.now()
     throw new AppError('locked_out', 'too many failed logins; try again later', {
       retryAfterSeconds: Math.ceil(waitMs / 1000),
@@ -99,8 +117,8 @@ export function createLoginThrottle(clock: Clock, derive = deriveInPool): LoginT
       const source = networkOf(address)
       const pair = keyOf(username, source)
       const anybody = keyOf('', source)
-      demandFew(pair, maxFailures)
-      demandFew(anybody, maxFailuresOfSource)
+      demandFew(pair, maxFailures, { username, address })
+      demandFew(anybody, maxFailuresOfSource, { address })
       fail(pair)
       fail(anybody)
       return {

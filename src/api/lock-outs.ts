@@ -1,0 +1,36 @@
+// Tells whoever looks after a user that somebody guesses at the password. An alert, and not an entry of the audit log:
+// alerts are bounded and forgotten after a month, so that nobody fills anything from outside.
+import { maxFailures } from '../http/login-throttle.ts'
+import type { LockOut } from '../http/login-throttle.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import type { Logger } from '../lib/log.ts'
+import type { ApiStorage } from './define/context.ts'
+
+export interface LockOutReportOptions {
+  readonly storage: Pick<ApiStorage, 'for' | 'alerts'>
+  readonly log: Logger
+}
+
+/** Returns at once: whoever guesses shall not learn from the time of an answer whether there is such a user. */
+export function createLockOutReport(options: LockOutReportOptions): (lockOut: LockOut) => void {
+  const { log } = options
+  return ({ username, address }) => {
+    if (username === undefined) log.warn({ address }, 'address locked out of logins')
+    else
+      report(username, address, options).catch((error: unknown) =>
+        log.warn({ err: error, address }, 'lock-out not reported'),
+      )
+  }
+}
+
+async function report(name: string, address: string, { storage, log }: LockOutReportOptions): Promise<void> {
+  const [user] = await storage.for(systemTenancy).users.list({ where: { name }, limit: 1 })
+  // What was typed instead of a name may be a password: it is told to nobody.
+  if (user === undefined) return
+  const { user_sid, account_sid, service_provider_sid } = user
+  log.warn({ user_sid, address }, 'user locked out of logins')
+  const message = `${name} is locked out at ${address} after ${maxFailures} wrong passwords`
+  const alert = { alert_type: 'user-locked-out', message }
+  if (account_sid !== null) storage.alerts.raise({ ...alert, account_sid })
+  else if (service_provider_sid !== null) storage.alerts.raise({ ...alert, service_provider_sid })
+}
