@@ -11,6 +11,7 @@ import { createSid, randomUuid } from '../../../src/lib/ids.ts'
 import { descriptors } from '../../../src/storage/descriptors.ts'
 import { openTestApi } from '../../support/api.ts'
 import type { TestApi, TestApiOptions, TestTenant } from '../../support/api.ts'
+import { until } from '../../support/wait.ts'
 import { createValidInput } from './valid-input.ts'
 import type { ValidInput } from './valid-input.ts'
 
@@ -221,7 +222,10 @@ export async function storedRows(api: TestApi): Promise<StoredRow[]> {
   return tables.flat()
 }
 
+/** Once nothing is under way any more that an answered request has left to do. */
 export async function marks(api: TestApi): Promise<string[]> {
+  const { password_reset_requests } = api.storage.for(systemTenancy)
+  await until('password resets to be mailed', async () => (await password_reset_requests.count()) === 0)
   const rows = await storedRows(api)
   return rows
     .filter(({ table }) => table !== 'user_sessions')
