@@ -140,6 +140,7 @@ describe('the handlers that heed the key themselves', () => {
     const paths = posts.filter(({ keepsKey }) => keepsKey === true).map(({ path }) => path)
     expect(paths.sort()).toEqual([
       '/Accounts/{AccountSid}/Calls',
+      '/Accounts/{AccountSid}/SipRealms/{SipRealm}',
       '/Accounts/{AccountSid}/TtsCache/Synthesize',
       '/forgot-password',
       '/login',

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../support/api.ts'
 import type { ApiAnswer, TestApi } from '../support/api.ts'
+import type { Bindings } from '../../src/api/define/context.ts'
 import { createDirectory } from '../../src/directory.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { SipRequest } from '../../src/sip/message/message.ts'
@@ -14,7 +15,15 @@ const remote: Remote = { transport: 'tcp', address: '192.0.2.1', port: 5060 }
 
 let api: TestApi
 beforeAll(async () => {
-  api = await openTestApi({ bindings })
+  const seen: Bindings = {
+    ...bindings,
+    async list(realm) {
+      const found = await bindings.list(realm)
+      await whileForgetting()
+      return found
+    },
+  }
+  api = await openTestApi({ bindings: seen })
 })
 afterAll(async () => {
   bindings.close()
@@ -23,8 +32,11 @@ afterAll(async () => {
 
 /** Done when the REGISTER has been authenticated and is about to be bound. */
 let meanwhile: () => Promise<void> = () => Promise.resolve()
+/** Done when the phones of a realm have been found and are about to be removed. */
+let whileForgetting: () => Promise<void> = () => Promise.resolve()
 afterEach(() => {
   meanwhile = () => Promise.resolve()
+  whileForgetting = () => Promise.resolve()
 })
 
 function toRegister(realm: string): SipRequest {
@@ -116,5 +128,27 @@ describe('a phone that registers', () => {
     meanwhile = async () => expect((await take(phone)).status).toBe(204)
     expect((await register(phone.realm)).status).toBe(403)
     expect(await bindings.list(phone.realm)).toEqual([])
+  })
+
+  it('is refused when it is bound while the phones of the realm are forgotten, with an Idempotency-Key too', async () => {
+    const { account_sid, realm } = await createPhone()
+    const forgetting = Promise.withResolvers<void>()
+    const bound = Promise.withResolvers<void>()
+    whileForgetting = () => {
+      forgetting.resolve()
+      return bound.promise
+    }
+    let moved: Promise<ApiAnswer> | undefined
+    meanwhile = () => {
+      const headers = { 'idempotency-key': realm }
+      const path = `/Accounts/${account_sid}/SipRealms/${nextRealm()}`
+      moved = api.request('POST', path, api.adminKey, { headers })
+      return forgetting.promise
+    }
+    const reply = await register(realm)
+    bound.resolve()
+    expect((await moved)?.status).toBe(204)
+    expect(reply.status).toBe(403)
+    expect(await bindings.list(realm)).toEqual([])
   })
 })

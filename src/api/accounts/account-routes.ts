@@ -3,6 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import { createWebhookSecret } from '../../lib/ids.ts'
 import { word } from '../define/described.ts'
 import { boolean } from '../define/fields.ts'
+import { ofCaller } from '../define/idempotency.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { undoing } from '../define/undoing.ts'
 import { forgetPhones } from './forget-phones.ts'
@@ -50,10 +51,16 @@ export const sipRealms = defineRoute({
     'Sets the SIP realm of an account, and its A, SRV and NAPTR records where the platform keeps them.',
   reply: { status: 204, description: 'Set.' },
   errors: ['not_found', 'duplicate', 'dns_update_failed'],
-  async handle({ account: { account_sid, sip_realm }, params, rows, services }) {
+  keepsKey: true,
+  async handle({ account: { account_sid, sip_realm }, params, caller, once }) {
     const realm = parseSipRealm(params.SipRealm)
-    const moved = moveRealm(sip_realm, realm, services)
-    await undoing(moved, () => rows.accounts.update(account_sid, { sip_realm: realm }))
-    if (realm !== sip_realm) await forgetPhones(sip_realm, services)
+    return once(ofCaller(caller.principal), async (services) => {
+      const { accounts } = services.storage.for(caller.tenancy)
+      const moved = moveRealm(sip_realm, realm, services)
+      await undoing(moved, () => accounts.update(account_sid, { sip_realm: realm }))
+      // Until the change is committed, the realm is open to its phones.
+      const afterwards = (): Promise<void> => forgetPhones(sip_realm, services)
+      return { answer: undefined, ...(realm === sip_realm ? {} : { afterwards }) }
+    })
   },
 })
