@@ -76,6 +76,24 @@ onEachStore(({ open }) => {
       expect(await test.storage.idempotency.find(asked())).toBeUndefined()
     })
 
+    it('is undone at once when something fails: what sets things right then sees what is stored and may write', async () => {
+      const { service_providers } = test.storage.for(systemTenancy)
+      await service_providers.insert({ name: 'taken' })
+      const failed = test.storage.idempotency.once(asked(), actor, async (unit) => {
+        const rows = unit.for(systemTenancy).service_providers
+        await rows.insert({ name: 'a' })
+        try {
+          return await provider('taken')(unit)
+        } finally {
+          expect((await rows.list()).map(({ name }) => name)).toEqual(['taken'])
+          await service_providers.insert({ name: 'right again' })
+          await expect(rows.insert({ name: 'b' })).rejects.toMatchObject({ code: 'duplicate' })
+        }
+      })
+      await expect(failed).rejects.toMatchObject({ code: 'duplicate' })
+      expect(await providers()).toEqual(['right again', 'taken'])
+    })
+
     it('is undone when another one was answered meanwhile', async () => {
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, (_, n) =>

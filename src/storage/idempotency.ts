@@ -131,6 +131,8 @@ function createUnit({ database, maker, change }: IdempotencyOptions, actor: Acto
   let opened: Promise<OpenTransaction> | undefined
   let committed: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
+  // It may fail before anybody waits for it.
+  finished.promise.catch(() => undefined)
 
   function open(): Promise<OpenTransaction> {
     opened ??= new Promise((resolve, reject) => {
@@ -146,18 +148,31 @@ function createUnit({ database, maker, change }: IdempotencyOptions, actor: Acto
     return opened
   }
 
+  // What is set right after a failure goes by what is stored.
   const reader: Session = {
     all: async (sql, parameters) =>
-      (opened === undefined ? database.reader : (await opened).session).all(sql, parameters),
+      (opened === undefined || failure !== undefined ? database.reader : (await opened).session).all(
+        sql,
+        parameters,
+      ),
   }
 
-  /** What failed within the unit must not be committed, whoever caught it. */
+  async function undo(error: unknown): Promise<void> {
+    finished.reject(error)
+    await committed?.catch(() => undefined)
+  }
+
+  /**
+   * What failed within the unit must not be committed, whoever caught it. It is undone at once: what is set right outside
+   * of the database before the failure is told, records in DNS for one, keeps no writer waiting.
+   */
   async function joined<R>(work: (transaction: OpenTransaction) => Promise<R>): Promise<R> {
-    const transaction = await open()
+    if (failure !== undefined) throw failure.error
     try {
-      return await work(transaction)
+      return await work(await open())
     } catch (error) {
       failure ??= { error }
+      await undo(error)
       throw error
     }
   }
@@ -180,12 +195,9 @@ function createUnit({ database, maker, change }: IdempotencyOptions, actor: Acto
         await committed
         return answer
       } catch (error) {
-        finished.reject(error)
         // The handler is told when everything is undone, and not before.
-        await committed?.catch(() => undefined)
+        await undo(error)
         throw error
-      } finally {
-        finished.promise.catch(() => undefined)
       }
     },
   }
