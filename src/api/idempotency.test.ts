@@ -182,6 +182,19 @@ describe('fifty at once with one key', () => {
     expect(new Set(good.map(({ text }) => text)).size).toBe(1)
     expect(await rows().api_keys.count({ where: { account_sid: api.own.account_sid } })).toBe(2)
   })
+
+  it('of two servers have one effect where it may be had only once: who comes second is given the answer', async () => {
+    const servers = [api, api.startAnother()]
+    for (let round = 0; round < 10; round++) {
+      const body = client(`twin${round}`)
+      const headers = { 'idempotency-key': `twin-${round}` }
+      const answers = await Promise.all(
+        servers.map((server) => server.request('POST', '/Clients', api.own.accountKey, { body, headers })),
+      )
+      expect(answers.map(({ status }) => status)).toEqual([201, 201])
+      expect(answers[1]!.text).toBe(answers[0]!.text)
+    }
+  })
 })
 
 describe('an answer that never arrived', () => {

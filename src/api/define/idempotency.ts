@@ -40,20 +40,34 @@ export function createOnce(
   const { storage } = services
   const route = `${method} ${path}`
 
+  /** Undefined when another process was faster: then what this one did is undone. */
+  async function make<A>(
+    request: HttpRequest,
+    once: OnceRequest,
+    work: Work<A>,
+  ): Promise<(Answer & Done<A>) | undefined> {
+    const { idempotency } = storage
+    try {
+      return await idempotency.once(once, actorOf(request), async (unit) => {
+        const done = await work({ ...services, storage: { ...storage, ...unit } })
+        return { ...done, status: done.answer === undefined ? 204 : reply.status, body: done.answer }
+      })
+    } catch (error) {
+      // The name that this one finds taken may be the one that the other gave.
+      if ((await idempotency.find(once)) === undefined) throw error
+      return undefined
+    }
+  }
+
   async function attempt<A>(request: HttpRequest, once: OnceRequest, work: Work<A>): Promise<A> {
     const kept = await storage.idempotency.find(once)
     if (kept !== undefined) return replay(kept, once, request)
-    const { idempotency } = storage
-    const made = await idempotency.once(once, actorOf(request), async (unit): Promise<Answer & Done<A>> => {
-      const done = await work({ ...services, storage: { ...storage, ...unit } })
-      return { ...done, status: done.answer === undefined ? 204 : reply.status, body: done.answer }
-    })
+    const made = await make(request, once, work)
     if (made !== undefined) {
       await made.afterwards?.()
       return made.answer
     }
-    // Another process was faster: what this one did is undone, and the other's answer stands.
-    const others = await idempotency.find(once)
+    const others = await storage.idempotency.find(once)
     if (others === undefined) throw inProgress()
     return replay(others, once, request)
   }
