@@ -147,3 +147,34 @@ describe.skipIf(isMissing('bind'))('SIP realms with a name server', () => {
     await other.close()
   })
 })
+
+describe('a realm that somebody else is given while its records are written', () => {
+  it.each([{}, { 'idempotency-key': 'once' }])(
+    'is refused with 422, and the records of the former one are back (%j)',
+    async (headers) => {
+      const records = new Set<string>()
+      let meanwhile: () => Promise<unknown> = () => Promise.resolve()
+      const realms: RealmRecords = {
+        async move(from, to) {
+          if (from !== undefined) records.delete(from)
+          records.add(to)
+          await meanwhile()
+        },
+        async remove(realm) {
+          records.delete(realm)
+        },
+      }
+      const api = await openTestApi({ realms })
+      const { own, sibling } = api
+      const wanted = 'wanted.sip.example.com'
+      const { accounts } = api.storage.for(systemTenancy)
+      records.add(own.realm)
+      meanwhile = () => accounts.update(sibling.account_sid, { sip_realm: wanted })
+      const path = `/Accounts/${own.account_sid}/SipRealms/${wanted}`
+      const answer = await api.request('POST', path, own.accountKey, { headers })
+      expect([answer.status, answer.body]).toEqual([422, expect.objectContaining({ code: 'duplicate' })])
+      expect(records).toContain(own.realm)
+      await api.close()
+    },
+  )
+})
