@@ -25,7 +25,7 @@ export interface Login {
 /** What else the transaction that opens the session does. */
 type AlongWith = (rows: Repositories) => Promise<void>
 
-/** Throws account_inactive. */
+/** `user` as the credentials were checked against. Throws account_inactive; wrong_credentials when they have changed since. */
 export async function startSession(
   user: Row<'users'>,
   services: Services,
@@ -44,7 +44,7 @@ export async function startSession(
     { session_sid, user_sid },
     { ...facts, name, is_view_only: isViewOnly(facts.permissions) },
   )
-  await openSession({ user_session_sid: session_sid, user_sid }, services, alongWith)
+  await openSession(session_sid, user, services, alongWith)
   return { token, ...facts }
 }
 
@@ -80,19 +80,28 @@ async function tenantOf(
 }
 
 async function openSession(
-  session: Pick<Row<'user_sessions'>, 'user_session_sid' | 'user_sid'>,
+  session_sid: string,
+  { user_sid, hashed_password }: Row<'users'>,
   { storage, clock }: Services,
   alongWith: AlongWith,
 ): Promise<void> {
   const now = clock.now()
-  const { user_sid } = session
   await storage.transaction(systemTenancy, async (rows) => {
+    // A new password ends all sessions: one that the old password opens must not come after that. Of logins at the same
+    // moment, this also refuses those that another overtakes which makes an outdated hash anew: once in its life.
+    const user = await rows.users.find(user_sid)
+    if (user?.is_active !== 1 || user.hashed_password !== hashed_password)
+      throw new AppError('wrong_credentials', 'the user was changed while logging in')
     const sessions = await rows.user_sessions.list({ where: { user_sid }, orderBy: ['created_at'] })
     const live = sessions.filter(({ expires_at }) => expires_at > now)
     const surplus = live.slice(0, Math.max(0, live.length + 1 - maxSessionsOfUser))
     const ended = sessions.filter((one) => !live.includes(one) || surplus.includes(one))
     for (const { user_session_sid } of ended) await rows.user_sessions.remove(user_session_sid)
-    await rows.user_sessions.insert({ ...session, expires_at: now + tokenLifetimeMs })
+    await rows.user_sessions.insert({
+      user_session_sid: session_sid,
+      user_sid,
+      expires_at: now + tokenLifetimeMs,
+    })
     await alongWith(rows)
   })
 }
