@@ -111,7 +111,10 @@ describe('a REGISTER under way', () => {
     expect([...answers].sort()).toEqual(['200 ', `403 ${reason}`])
   })
 
-  it('leaves the phone alone that the next owner of the realm has there by then', async () => {
+  it.each([
+    ['of the next owner of the realm', { callId: 'of the next', cseq: 1 }],
+    ['that has registered again with what is right now', { callId: 'c', cseq: 2 }],
+  ])('leaves the binding alone %s', async (_name, dialog) => {
     const clock = createFakeClock()
     const bindings = createMemoryBindings({ clock })
     const next = {
@@ -120,9 +123,8 @@ describe('a REGISTER under way', () => {
       expiresAt: clock.now() + 60_000,
       remote,
       path: [],
-      callId: 'of the next',
-      cseq: 1,
       userAgent: undefined,
+      ...dialog,
     }
     const answer = createRegistrar({
       authenticate: async () => ({ verdict: 'accepted', user: alice }),

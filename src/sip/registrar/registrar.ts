@@ -135,10 +135,14 @@ async function confirm(
     isConfirmed = refused === undefined
     return refused
   } finally {
-    const { aor, callId } = binding
-    // Another owner of the realm may have a phone there already.
-    if (!isConfirmed && (await bindings.get(aor))?.callId === callId) await bindings.remove(aor)
+    if (!isConfirmed) await withdraw(binding, bindings)
   }
+}
+
+async function withdraw({ aor, callId, cseq }: Binding, bindings: BindingStore): Promise<void> {
+  const bound = await bindings.get(aor)
+  // Another owner of the realm may have a phone there already, or the same phone may have come with a new password.
+  if (bound?.callId === callId && bound.cseq === cseq) await bindings.remove(aor)
 }
 
 /** What a user is answered who has authenticated a moment ago; undefined while nothing has changed. */
