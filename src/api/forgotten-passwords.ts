@@ -14,7 +14,7 @@ import { verifyUser } from './login.ts'
 import { endSessions, startSession } from './login-session.ts'
 import type { Login } from './login-session.ts'
 import { forgetLinks, noSuchLink, resetOf, signInWith } from './password-resets.ts'
-import { demandOldPassword, demandPolicy, password } from './passwords.ts'
+import { demandOldPassword, demandPolicy, demandUnchanged, password } from './passwords.ts'
 
 const link = text({ min: 1, max: 128, pattern: '^[A-Za-z0-9_-]+$', rule: 'must be the end of a mailed link' })
 
@@ -171,7 +171,8 @@ const changePassword = defineRoute({
     if (!isByLink) await demandOldPassword(old_password, user, services, address)
     const hashed_password = await services.throttle.hashing((derive) => hashPassword(new_password, derive))
     await storage.transaction(systemTenancy, async (rows) => {
-      if (isByLink && !(await rows.password_resets.remove(reset.password_reset_sid))) throw noSuchLink()
+      if (!isByLink) demandUnchanged(await rows.users.find(user_sid), user)
+      else if (!(await rows.password_resets.remove(reset.password_reset_sid))) throw noSuchLink()
       await forgetLinks(rows, user_sid)
       await rows.users.update(user_sid, { hashed_password, force_change: 0 })
       await endSessions(rows, user_sid)

@@ -7,6 +7,7 @@ import type { Repositories, Row } from '../storage/storage.ts'
 import { isViewOnly, permissionsOf } from './credentials.ts'
 import type { Services } from './define/context.ts'
 import type { everyone } from './define/route.ts'
+import { demandUnchanged } from './passwords.ts'
 
 // Enough for every browser and script of one person; the oldest logins end when there are more.
 const maxSessionsOfUser = 50
@@ -81,17 +82,16 @@ async function tenantOf(
 
 async function openSession(
   session_sid: string,
-  { user_sid, hashed_password }: Row<'users'>,
+  user: Row<'users'>,
   { storage, clock }: Services,
   alongWith: AlongWith,
 ): Promise<void> {
   const now = clock.now()
+  const { user_sid } = user
   await storage.transaction(systemTenancy, async (rows) => {
-    // A new password ends all sessions: one that the old password opens must not come after that. Of logins at the same
-    // moment, this also refuses those that another overtakes which makes an outdated hash anew: once in its life.
-    const user = await rows.users.find(user_sid)
-    if (user?.is_active !== 1 || user.hashed_password !== hashed_password)
-      throw new AppError('wrong_credentials', 'the user was changed while logging in')
+    // Of logins at the same moment, this also refuses those that another overtakes which makes an outdated hash anew: once
+    // in its life.
+    demandUnchanged(await rows.users.find(user_sid), user)
     const sessions = await rows.user_sessions.list({ where: { user_sid }, orderBy: ['created_at'] })
     const live = sessions.filter(({ expires_at }) => expires_at > now)
     const surplus = live.slice(0, Math.max(0, live.length + 1 - maxSessionsOfUser))

@@ -2,7 +2,6 @@ import { decodeJwt, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../lib/caller.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
-import type { Row } from '../storage/storage.ts'
 import { createUser, openTestApi, testPassword } from '../../test/support/api.ts'
 import type { TestApi, TestUser } from '../../test/support/api.ts'
 
@@ -106,41 +105,6 @@ describe('POST /login', () => {
     const guesses = await Promise.all(Array.from({ length: 20 }, () => login(name, 'wrong')))
     const codes = guesses.map(({ body }) => (body as { code: string }).code)
     expect(codes.filter((code) => code === 'wrong_credentials')).toHaveLength(6)
-  })
-})
-
-describe('a login that is under way while its user is changed', () => {
-  // Of `password`, at another cost than ours: a login makes it anew.
-  const outdated = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
-
-  it.each<[string, Partial<Row<'users'>>]>([
-    ['a new password', { hashed_password: 'new' }],
-    ['none any more', { hashed_password: null }],
-    ['no right to log in', { is_active: 0 }],
-  ])('is refused, opens no session and changes nothing when the user has got %s', async (_name, changes) => {
-    let meanwhile: (() => Promise<unknown>) | undefined
-    const other = await openTestApi({
-      wrapStorage: (storage) => ({
-        ...storage,
-        async transaction(...asked) {
-          await meanwhile?.()
-          return storage.transaction(...asked)
-        },
-      }),
-    })
-    const { users, user_sessions } = other.storage.for(systemTenancy)
-    const name = await createUser(other.storage)
-    const [user] = await users.list({ where: { name } })
-    await users.update(user!.user_sid, { hashed_password: outdated })
-    meanwhile = () => users.update(user!.user_sid, changes)
-    const answer = await other.post('/login', undefined, { username: name, password: 'password' })
-    expect([answer.status, answer.body]).toEqual([
-      403,
-      expect.objectContaining({ code: 'wrong_credentials' }),
-    ])
-    expect(await user_sessions.count()).toBe(0)
-    expect(await users.find(user!.user_sid)).toMatchObject(changes)
-    await other.close()
   })
 })
 

@@ -62,3 +62,15 @@ export async function demandOldPassword(
   if (!isRight) throw new AppError('wrong_credentials', 'old_password is wrong')
   attempt.succeeded()
 }
+
+/**
+ * Within the transaction that rests on a password: what its user has become while it was verified, which takes a while and
+ * waits in a line before that. Otherwise the old password could undo a new one, or outlast it. Throws wrong_credentials.
+ */
+export function demandUnchanged(
+  current: Row<'users'> | undefined,
+  verified: Row<'users'>,
+): asserts current is Row<'users'> {
+  if (current?.is_active !== 1 || current.hashed_password !== verified.hashed_password)
+    throw new AppError('wrong_credentials', 'the user was changed while the password was verified')
+}

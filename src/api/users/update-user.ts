@@ -12,7 +12,7 @@ import { boolean, flag, sid, text } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { endSessions } from '../login-session.ts'
 import { forgetLinks } from '../password-resets.ts'
-import { demandOldPassword, demandPolicy, password } from '../passwords.ts'
+import { demandOldPassword, demandPolicy, demandUnchanged, password } from '../passwords.ts'
 import { isActingAdmin, isLastAdmin } from './last-admin.ts'
 import { email, noSuchUser, toPermissions, toUserRefusal } from './user.ts'
 import { demandFreeEmail, ownerOfUser } from './write-users.ts'
@@ -73,7 +73,9 @@ export const updateUser = defineRoute({
       ...cellsOf(changes),
       ...(hashed_password === undefined ? {} : { hashed_password }),
     }
-    await store(user, cells, { endsAll: endsSessions(changes, cells), caller, services, headers })
+    const isByPassword = changes.old_password !== undefined
+    const endsAll = endsSessions(changes, cells)
+    await store(user, cells, { isByPassword, endsAll, caller, services, headers })
     if (hashed_password !== undefined) services.throttle.forgive(changes.name ?? user.name)
     services.log.info({ user_sid: UserSid, fields: Object.keys(changes) }, 'user changed')
   },
@@ -168,6 +170,7 @@ function voidsLinks({ hashed_password, email: address, is_active }: Partial<User
 }
 
 interface StoreOptions {
+  readonly isByPassword: boolean
   readonly endsAll: boolean
   readonly caller: Caller
   readonly services: Services
@@ -177,7 +180,7 @@ interface StoreOptions {
 async function store(
   user: User,
   cells: Partial<User>,
-  { endsAll, caller: { principal }, services: { storage }, headers }: StoreOptions,
+  { isByPassword, endsAll, caller: { principal }, services: { storage }, headers }: StoreOptions,
 ): Promise<void> {
   const { user_sid } = user
   const own = principal.kind === 'user' ? principal.session_sid : undefined
@@ -187,6 +190,7 @@ async function store(
     if (current?.account_sid !== user.account_sid) throw noSuchUser()
     if (current.service_provider_sid !== user.service_provider_sid) throw noSuchUser()
     demandTag(headers, etagOfRow(current))
+    if (isByPassword) demandUnchanged(current, user)
     if (!isActingAdmin({ ...current, ...cells }) && (await isLastAdmin(current, all)))
       throw new AppError(
         'in_use',
