@@ -10,8 +10,8 @@ import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Mailer } from '../lib/mail.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
-import type { Repositories, Row, Storage } from '../storage/storage.ts'
-import type { PasswordResets } from './define/context.ts'
+import type { Repositories, Row } from '../storage/storage.ts'
+import type { ApiStorage, PasswordResets } from './define/context.ts'
 import { usersByEmail } from './find-users.ts'
 
 export const linkLifetimeMs = 3_600_000
@@ -24,9 +24,11 @@ const minuteMs = 60_000
 /** The waits between mails that failed; after the last one it is given up. The first outlasts a slow mail server. */
 const retryDelaysMs = [2 * minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs]
 const stopGraceMs = 5000
+/** How often a node looks for what another one has left that was stopped for good. */
+const othersEveryMs = 5 * minuteMs
 
 export interface PasswordResetOptions {
-  readonly storage: Pick<Storage, 'for' | 'transaction'>
+  readonly storage: Pick<ApiStorage, 'for' | 'transaction' | 'isShared'>
   readonly mail: Mailer
   /** Where the portal is: the base of the link. */
   readonly portalUrl: () => string
@@ -37,6 +39,7 @@ export interface PasswordResetOptions {
 export function createPasswordResets(options: PasswordResetOptions): PasswordResets & Part {
   const { storage, mail, clock, log } = options
   const mailboxes = createTokenBuckets(clock)
+  const idleMs = storage.isShared ? othersEveryMs : Infinity
   let serving: Promise<void> | undefined
   let isAskedAgain = false
   let isStopped = false
@@ -54,7 +57,8 @@ export function createPasswordResets(options: PasswordResetOptions): PasswordRes
       .then((nextAt) => {
         serving = undefined
         if (isAskedAgain) return serve()
-        if (nextAt !== undefined && !isStopped) timer = clock.after(Math.max(0, nextAt - clock.now()), serve)
+        const waitMs = Math.min(nextAt === undefined ? Infinity : nextAt - clock.now(), idleMs)
+        if (waitMs < Infinity && !isStopped) timer = clock.after(Math.max(0, waitMs), serve)
       })
   }
 
