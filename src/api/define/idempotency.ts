@@ -47,14 +47,17 @@ export function createOnce(
     work: Work<A>,
   ): Promise<(Answer & Done<A>) | undefined> {
     const { idempotency } = storage
+    let isDone = false
     try {
       return await idempotency.once(once, actorOf(request), async (unit) => {
         const done = await work({ ...services, storage: { ...storage, ...unit } })
+        isDone = true
         return { ...done, status: done.answer === undefined ? 204 : reply.status, body: done.answer }
       })
     } catch (error) {
-      // The name that this one finds taken may be the one that the other gave.
-      if ((await idempotency.find(once)) === undefined) throw error
+      // The name that the work finds taken may be the one that the other gave. Where it was the commit that failed, an answer
+      // that is kept may be this one's own, and what should have followed it has not.
+      if (isDone || (await idempotency.find(once)) === undefined) throw error
       return undefined
     }
   }
