@@ -18,7 +18,7 @@ export const login = defineRoute({
   operationId: 'login',
   tag: 'Login',
   summary: 'Exchanges a user name and password for a token that is valid for 60 minutes.',
-  description: `After ${maxFailures} failures of one user from one address, further attempts are refused for ${lockOutMs / 60_000} minutes.`,
+  description: `After ${maxFailures} failures of one user from one address (IPv6: one /64), further attempts are refused for ${lockOutMs / 60_000} minutes.`,
   body: {
     username: text({ min: 1, max: 255 }).describe('The name of the user.').example('admin'),
     password: text({ min: 1, max: 1024, anyCharacters: true })

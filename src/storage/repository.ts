@@ -7,16 +7,18 @@ import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import { ownerIdsOf } from './change-set.ts'
 import type { ChangeSet, OwnerIds, RowChange } from './change-set.ts'
-import type { BrokenRule, Cell, Cells, Database, Session } from './database.ts'
+import type { Cells, Database, Session } from './database.ts'
 import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
 import type { AnyDescriptor, Operation } from './descriptors.ts'
+import { explainBrokenRule } from './explain-broken-rule.ts'
 import { createLazyRepositories } from './lazy-repositories.ts'
 import { ownerOf } from './ownership.ts'
 import { openPieces, pieceShapeOf } from './row-pieces.ts'
 import type { Pieces, PieceShape } from './row-pieces.ts'
+import { cellsOf, columnsOf, filterValues, setters } from './row-cells.ts'
 import type { Vault } from './secrets.ts'
 import type { ListOptions, PieceRow, Repositories, Repository, Row, TableName } from './storage.ts'
-import { containing, createTableQueries, reachOf, reachValues } from './table-queries.ts'
+import { createTableQueries, reachOf, reachValues } from './table-queries.ts'
 import type { ListShape, TableQueries } from './table-queries.ts'
 
 /** Where the statements of a repository run: at once, or within a transaction. */
@@ -326,28 +328,10 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   }
 
   #explain(error: unknown, cells: Cells, askedForProvider: boolean): unknown {
-    const broken = this.#context.database.brokenRule(error)
+    const { tenancy, database } = this.#context
+    const broken = database.brokenRule(error)
     if (broken === undefined) return error
-    const options = { cause: error, detail: { table: this.#table } }
-    if (askedForProvider && isProviderMissing(broken)) {
-      return this.#context.tenancy.level === 'service_provider'
-        ? new AppError('not_permitted', 'insufficient permissions', options)
-        : new AppError('bad_request', 'account_sid names no existing account', options)
-    }
-    switch (broken.rule) {
-      case 'unique':
-        return new AppError('duplicate', `${nameOf(broken.columns)} is already in use`, options)
-      case 'not_null':
-        return new AppError('bad_request', `${broken.column} is required`, options)
-      case 'foreign_key': {
-        const names = Object.keys(cells).filter((name) => name.endsWith('_sid'))
-        return new AppError('bad_request', `one of ${names.join(', ')} names no existing record`, options)
-      }
-      case 'check':
-        return new AppError('bad_request', 'the owner of the record is incomplete', options)
-      case 'value':
-        return new AppError('bad_request', 'a value of the record is out of range', options)
-    }
+    return explainBrokenRule(broken, { error, table: this.#table, cells, askedForProvider, tenancy })
   }
 }
 
@@ -363,49 +347,4 @@ function* chunksOf(sids: readonly string[]): Generator<readonly string[]> {
     while (chunk.length < size) chunk.push(filler)
     yield chunk
   }
-}
-
-function isProviderMissing(broken: BrokenRule): boolean {
-  return broken.rule === 'check' || (broken.rule === 'not_null' && broken.column === 'service_provider_sid')
-}
-
-/** "username" of (account_sid, username): the owner is not what the caller can change. */
-function nameOf(columns: readonly string[]): string {
-  const own = columns.filter((column) => column !== 'account_sid')
-  return (own.length > 0 ? own : columns).join(' with ')
-}
-
-/** Without the members that are undefined; rows hold nothing but cells. */
-function cellsOf(row: object): Cells {
-  const cells: Cells = {}
-  const given = row as Readonly<Record<string, Cell | undefined>>
-  for (const column of Object.keys(given)) {
-    const value = given[column]
-    if (value !== undefined) cells[column] = value
-  }
-  return cells
-}
-
-/** Sorted, so that the same columns in another order are the same statement. */
-function columnsOf(cells: Cells, provider: string): string[] {
-  const columns = Object.keys(cells).filter(
-    (column) => provider === 'values' || column !== 'service_provider_sid',
-  )
-  return columns.sort()
-}
-
-function setters(cells: Cells): Cells {
-  const values: Cells = {}
-  for (const column of Object.keys(cells)) values[`set_${column}`] = cells[column] ?? null
-  return values
-}
-
-function filterValues<T extends TableName>({
-  where = {},
-  contains,
-}: Pick<ListOptions<T>, 'where' | 'contains'>): Cells {
-  const values: Cells = {}
-  for (const [column, value] of Object.entries(cellsOf(where))) values[`where_${column}`] = value
-  if (contains !== undefined) values['contains'] = containing(contains.text)
-  return values
 }
