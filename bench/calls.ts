@@ -84,7 +84,6 @@ async function place(
     target: platform.sip,
     username,
     password,
-    authUri: target,
     calls,
     callsPerSecond,
     timeoutSeconds: Math.ceil(calls / callsPerSecond) + 60,

@@ -28,7 +28,6 @@ export async function measureLiveCalls(): Promise<Figure[]> {
       target: platform.sip,
       username,
       password,
-      authUri: target,
       calls,
       callsPerSecond,
       timeoutSeconds: 120,

@@ -4,7 +4,7 @@ import type { IncomingInvite } from '../sip/sip.ts'
 import type { CallServices } from './call-services.ts'
 import { inactiveAccount } from './identity.ts'
 import type { Decision, Identity } from './identity.ts'
-import { partiesOf, realmOf } from './invite.ts'
+import { calledHostOf, partiesOf } from './invite.ts'
 import type { AccountFacts, CarrierDirectory, CarrierMatch, NumberPattern } from './ports.ts'
 import { toRefusal } from './refuse.ts'
 import type { Refusal } from './refuse.ts'
@@ -20,7 +20,7 @@ export async function identifyCarrier(
   const { directory } = services
   const matches = await directory.carriersAt(invite.remote.address)
   if (matches.length === 0) return undefined
-  const host = realmOf(invite.request)
+  const host = calledHostOf(invite.request)
   const realmOwner = host === undefined ? undefined : await directory.accountByRealm(host)
   const caller = tellCaller({ host, user: partiesOf(invite.request).to, realmOwner, matches })
   if (caller.kind === 'user') return undefined

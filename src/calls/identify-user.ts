@@ -1,11 +1,11 @@
 // A call from a SIP user, or from a carrier that proves itself as users do (calls.md §3.1 row 5).
 import { AppError } from '../lib/errors.ts'
+import { realmOf } from '../sip/realm.ts'
 import type { IncomingInvite } from '../sip/sip.ts'
 import type { CallServices } from './call-services.ts'
 import { settleCarrierCall } from './identify-carrier.ts'
 import { inactiveAccount } from './identity.ts'
 import type { Decision, Identity } from './identity.ts'
-import { realmOf } from './invite.ts'
 import { toRefusal, toStackRefusal } from './refuse.ts'
 
 export async function identifyUser(invite: IncomingInvite, services: CallServices): Promise<Identity> {
@@ -34,6 +34,7 @@ export async function identifyUser(invite: IncomingInvite, services: CallService
   if (!account.is_active) return { ...refused, refusal: inactiveAccount() }
   const { user } = checked
   decisions.push({ rule: 'digest authentication', outcome: `${user.username}@${user.realm}` })
+  if (checked.note !== undefined) decisions.push({ rule: 'digest-uri', outcome: checked.note })
   if (user.peer === undefined) return { kind: 'known', account, decisions, origin: { kind: 'user', user } }
   const carrier = await directory.carrier(user.peer)
   // Removed or switched off since its password was checked.

@@ -33,8 +33,8 @@ export function partiesOf(request: SipRequest): Parties {
   }
 }
 
-/** The host of the Request-URI, lower case: the realm of a user call. Undefined for a tel URI. */
-export function realmOf(request: SipRequest): string | undefined {
+/** The host of the Request-URI, lower case: the realm that a carrier calls. Undefined for a tel URI. */
+export function calledHostOf(request: SipRequest): string | undefined {
   const uri = tryParseUri(request.uri)
   return uri === undefined || uri.scheme === 'tel' ? undefined : uri.host
 }

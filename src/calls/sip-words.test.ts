@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { toHeaderFields } from './app-headers.ts'
 import { byeHeaders } from './bye-headers.ts'
 import { resolveUrl, toHook } from './hook-form.ts'
-import { bodyParts, partiesOf, realmOf, sdpOf, toSipPayload } from './invite.ts'
+import { bodyParts, calledHostOf, partiesOf, sdpOf, toSipPayload } from './invite.ts'
 import { reasonHeaderOf } from './reason-header.ts'
 import { digitOf } from './sip-digits.ts'
 import { toSipFact } from './sip-text.ts'
@@ -148,8 +148,8 @@ describe('an INVITE', () => {
   })
 
   it('names its realm in lower case, a tel URI none', () => {
-    expect(realmOf(withHeaders())).toBe('example.com')
-    expect(realmOf(sipRequest('INVITE', { uri: 'tel:+1' }))).toBeUndefined()
+    expect(calledHostOf(withHeaders())).toBe('example.com')
+    expect(calledHostOf(sipRequest('INVITE', { uri: 'tel:+1' }))).toBeUndefined()
   })
 
   it('has parts when its body is multipart', () => {

@@ -13,6 +13,7 @@ import type { Authentication, Remote } from './sip.ts'
 
 const remote: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }
 const uri = 'sip:500@a.example'
+const from = '"Alice" <sip:alice@a.example>;tag=1'
 
 let clock: FakeClock
 let authenticate: Authenticate
@@ -33,13 +34,13 @@ beforeEach(() => {
   })
 })
 
-function invite(authorization: readonly HeaderField[] = []): SipRequest {
+function invite(authorization: readonly HeaderField[] = [], to = uri): SipRequest {
   return {
     kind: 'request',
     method: 'INVITE',
-    uri,
+    uri: to,
     body: new Uint8Array(),
-    headers: [{ name: 'to', value: `<${uri}>` }, ...authorization],
+    headers: [{ name: 'from', value: from }, { name: 'to', value: `<${to}>` }, ...authorization],
   }
 }
 
@@ -80,6 +81,51 @@ describe('a peer', () => {
     const field = answerChallenge(to, { method: 'REGISTER', uri, credentials })
     const register = { ...invite(field === undefined ? [] : [field]), method: 'REGISTER' }
     expect(wordOf(await authenticate(register, remote))).toBe('wrong_credentials')
+  })
+})
+
+describe('a digest-uri that differs from the Request-URI', () => {
+  const credentials = { username: 'alice', password: 'right' }
+  const send = async (digestUri: string, password = 'right', method = 'INVITE'): Promise<Authentication> => {
+    const to = await challenge()
+    const field = answerChallenge(to, { method, uri: digestUri, credentials: { ...credentials, password } })
+    return authenticate(invite(field === undefined ? [] : [field]), remote)
+  }
+
+  it.each([
+    'sip:a.example',
+    'sip:203.0.113.4:5060',
+    'sip:501@a.example',
+    'sip:501@b.example',
+    'tel:+1500',
+    'a.example',
+  ])('is accepted with a right response for it, and noted: %s', async (digestUri) => {
+    const result = await send(digestUri)
+    expect(wordOf(result)).toBe('accepted')
+    expect(result).toHaveProperty('note', `the digest was computed for ${digestUri}, not for the Request-URI`)
+  })
+
+  it.each([uri, 'sip:500@A.example:5060;transport=udp'])('is not seen in %s', async (digestUri) => {
+    expect(await send(digestUri)).not.toHaveProperty('note')
+  })
+
+  it('never counts as a guess', async () => {
+    for (let count = 0; count < 30; count++) expect(wordOf(await send('sip:other.example'))).toBe('accepted')
+  })
+
+  it('makes no wrong password right, nor a response for another method', async () => {
+    expect(wordOf(await send('sip:other.example', 'wrong'))).toBe('wrong_credentials')
+    expect(wordOf(await send('sip:other.example', 'right', 'REGISTER'))).toBe('wrong_credentials')
+  })
+
+  it('lets no response be used twice, for whichever Request-URI', async () => {
+    const to = await challenge()
+    const field = answerChallenge(to, { method: 'INVITE', uri: 'sip:a.example', credentials })
+    const authorization = field === undefined ? [] : [field]
+    expect(wordOf(await authenticate(invite(authorization), remote))).toBe('accepted')
+    const others = ['sip:500@a.example', 'sip:900@a.example']
+    for (const other of others)
+      expect(wordOf(await authenticate(invite(authorization, other), remote))).toBe('challenge')
   })
 })
 

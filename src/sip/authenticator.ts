@@ -10,10 +10,15 @@ import {
 } from './digest.ts'
 import type { GuessLimit } from './guess-limit.ts'
 import type { SipRequest } from './message/message.ts'
-import { tryParseUri } from './message/uri.ts'
+import { areUrisEqual, tryParseUri } from './message/uri.ts'
+import type { Uri } from './message/uri.ts'
 import type { Nonces } from './nonces.ts'
+import { realmOf } from './realm.ts'
 import { refusal } from './refusal.ts'
 import type { Authentication, Remote, Reply, SipDirectory, SipUser } from './sip.ts'
+
+// Of a digest-uri in the journal.
+const longestUri = 256
 
 export type Authenticate = (request: SipRequest, remote: Remote) => Promise<Authentication>
 
@@ -44,7 +49,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
       ? { verdict: 'refused', code, reply }
       : { verdict: 'refused', code: 'locked_out', reply: { ...reply, isUnproven: true } }
 
-  /** The user, when the credentials are the user's and made for this request. */
+  /**
+   * The user, when the credentials are the user's and made for a request of this method. The digest-uri may be another than
+   * the Request-URI (RFC 3261 §22.4): proxies rewrite the one, user agents configured with an address compute with that.
+   * What keeps a response from being used twice is the nonce and its count.
+   */
   const proves = (
     user: SipUser | undefined,
     credentials: DigestCredentials,
@@ -52,8 +61,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   ): SipUser | undefined => {
     const password = user?.password ?? decoyPassword
     const expected = digestResponse({ ...credentials, method: request.method, password })
-    const isRight = isSameResponse(expected, credentials.response) && isForRequest(credentials, request)
-    return isRight ? user : undefined
+    return isSameResponse(expected, credentials.response) ? user : undefined
   }
 
   return async (request, remote) => {
@@ -86,25 +94,23 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
 
     const count = credentials.qop === undefined ? undefined : Number.parseInt(credentials.qop.nc, 16)
     // The password is right, so another round with a new nonce is all that is missing: RFC 7616 §3.3, stale.
-    return nonces.use(credentials.nonce, realm, count) === 'good'
-      ? { verdict: 'accepted', user: sender }
-      : challenge(realm, true)
+    if (nonces.use(credentials.nonce, realm, count) !== 'good') return challenge(realm, true)
+    const note = digestUriNote(credentials, request)
+    return { verdict: 'accepted', user: sender, ...(note === undefined ? {} : { note }) }
   }
 }
 
-/** The realm is the host of the Request-URI: the domain the phone was configured with. */
-function realmOf(request: SipRequest): string | undefined {
-  const uri = tryParseUri(request.uri)
-  return uri === undefined || uri.scheme === 'tel' ? undefined : uri.host
-}
-
-/** RFC 7616 §3.4.6; ports and parameters are left out, since proxies on the way add and remove them. */
-function isForRequest(credentials: DigestCredentials, request: SipRequest): boolean {
+/** What a reader of the call should know of its digest-uri; ports and parameters are changed by proxies on the way. */
+function digestUriNote(credentials: DigestCredentials, request: SipRequest): string | undefined {
   const named = tryParseUri(credentials.uri)
   const actual = tryParseUri(request.uri)
-  if (named === undefined || named.scheme === 'tel') return false
-  if (actual === undefined || actual.scheme === 'tel') return false
-  return named.user === actual.user && named.host === actual.host
+  if (named !== undefined && actual !== undefined && areAlike(named, actual)) return undefined
+  return `the digest was computed for ${credentials.uri.slice(0, longestUri)}, not for the Request-URI`
+}
+
+function areAlike(a: Uri, b: Uri): boolean {
+  if (a.scheme === 'tel' || b.scheme === 'tel') return areUrisEqual(a, b)
+  return a.user === b.user && a.host === b.host
 }
 
 type RefusalCode = 'wrong_credentials' | 'account_inactive'

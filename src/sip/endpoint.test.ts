@@ -323,7 +323,7 @@ describe('over TCP', () => {
 })
 
 describe.skipIf(isMissing('sipp'))('with sipp', () => {
-  const common = { username: 'alice', password: 'secret', authUri: realm } as const
+  const common = { username: 'alice', password: 'secret' } as const
   const values = { realm, username: 'alice', expires: 600, status: 200 }
 
   it.each(['udp', 'tcp'] as const)('registers over %s', async (transport) => {
@@ -359,7 +359,6 @@ describe.skipIf(isMissing('sipp'))('with sipp', () => {
         scenario: 'call',
         target,
         ...common,
-        authUri: `x@${realm}`,
         values: { ...values, target: `x@${realm}` },
         calls: 20,
         callsPerSecond: 20,
@@ -379,7 +378,6 @@ describe.skipIf(isMissing('sipp'))('with sipp', () => {
       scenario: 'call-cancel',
       target,
       ...common,
-      authUri: `nobody-answers@${realm}`,
       values: { ...values, target: `nobody-answers@${realm}`, cancelAfterMs: 200, cancelHeader: '' },
     })
     expect(result.report).toBe('')

@@ -176,7 +176,12 @@ export interface BindingStore {
 
 /** The verdict of digest authentication (RFC 3261 §22) on an out-of-dialog request. */
 export type Authentication =
-  | { readonly verdict: 'accepted'; readonly user: SipUser }
+  | {
+      readonly verdict: 'accepted'
+      readonly user: SipUser
+      /** What was unusual about it and is worth keeping with the call. */
+      readonly note?: string
+    }
   | { readonly verdict: 'challenge'; readonly reply: Reply }
   | {
       readonly verdict: 'refused'

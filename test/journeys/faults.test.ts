@@ -154,8 +154,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
     const register = (
       values: SippOptions['values'],
       options: Partial<SippOptions> = {},
-    ): Promise<SippResult> =>
-      caller.call('register', tenant.realm, { expires: 60, ...values }, { authUri: tenant.realm, ...options })
+    ): Promise<SippResult> => caller.call('register', tenant.realm, { expires: 60, ...values }, options)
 
     it('that are right register', async () => {
       const result = await register({ status: 200 })

@@ -41,7 +41,6 @@ export function createCaller(platform: Platform, tenant: Tenant): Caller {
       target: platform.sip,
       username,
       password: tenant.password,
-      authUri: target,
       timeoutSeconds: 45,
       ...options,
       values: { realm: tenant.realm, username, target, byeHeader: '', cancelHeader: '', ...values },

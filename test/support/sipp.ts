@@ -17,8 +17,6 @@ export interface SippOptions {
   readonly values?: Readonly<Record<string, string | number>>
   readonly username?: string
   readonly password?: string
-  /** The URI a digest is computed over, without scheme; it must be that of the request. */
-  readonly authUri?: string
   readonly calls?: number
   readonly callsPerSecond?: number
   /** Percent of packets that sipp throws away, in both directions. */
@@ -102,7 +100,6 @@ async function toArguments(options: SippOptions, folder: string, port: number): 
   if (options.keepMessages ?? true) args.push('-trace_msg', '-message_file', 'messages.log')
   if (options.username !== undefined) args.push('-s', options.username, '-au', options.username)
   if (options.password !== undefined) args.push('-ap', options.password)
-  if (options.authUri !== undefined) args.push('-auth_uri', options.authUri)
   if (options.lossPercent !== undefined) args.push('-lost', String(options.lossPercent))
   if ((options.callsPerSecond ?? 0) > 50) args.push('-l', '5000')
   return args

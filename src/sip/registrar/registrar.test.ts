@@ -294,12 +294,24 @@ describe('digest', () => {
     expect((await register(final, remote)).status).toBe(200)
   })
 
-  it('refuses credentials that were computed for another URI', async () => {
-    const challenge = await send({})
-    const other = { method: 'REGISTER', uri: 'sip:b.example', credentials }
-    const answer = answerChallenge(challenge, other)
-    const request = toRequest({}, answer === undefined ? [] : [answer])
-    expect((await register(request, remote)).status).toBe(403)
+  it.each(['sip:192.0.2.4:5060', 'sip:b.example'])(
+    'takes credentials that were computed for another URI: %s',
+    async (uri) => {
+      const challenge = await send({})
+      const answer = answerChallenge(challenge, { method: 'REGISTER', uri, credentials })
+      const request = toRequest({}, answer === undefined ? [] : [answer])
+      expect((await register(request, remote)).status).toBe(200)
+    },
+  )
+
+  it('knows a phone that was configured with our address by the domain of To', async () => {
+    const uri = 'sip:192.0.2.4'
+    const challenge = await send({ uri })
+    expect(headerOf(challenge, 'www-authenticate')).toContain('realm="a.example"')
+    const answer = answerChallenge(challenge, { method: 'REGISTER', uri, credentials })
+    const request = toRequest({ uri }, answer === undefined ? [] : [answer])
+    expect((await register(request, remote)).status).toBe(200)
+    expect(await bindings.get('alice@a.example')).toBeDefined()
   })
 
   it('does not take the same credentials twice', async () => {

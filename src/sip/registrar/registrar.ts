@@ -10,6 +10,7 @@ import { headerOf, headersOf } from '../message/message.ts'
 import type { HeaderField, SipRequest } from '../message/message.ts'
 import { nameAddrsOf, parseNameAddr } from '../message/name-addr.ts'
 import { parseUri, unescapeUri } from '../message/uri.ts'
+import { realmOf } from '../realm.ts'
 import { refusal } from '../refusal.ts'
 import type { Binding, BindingStore, Remote, Reply, SipDirectory, SipUser } from '../sip.ts'
 import { grantExpires, parseDeltaSeconds } from './expires.ts'
@@ -45,10 +46,11 @@ async function register(request: SipRequest, remote: Remote, options: RegistrarO
   const { authenticate, bindings, clock } = options
   const target = parseUri(request.uri)
   const to = parseUri(parseNameAddr(headerOf(request, 'to') ?? '').uri)
-  if (target.scheme === 'tel' || isIP(target.host) !== 0) return refuseRealm()
-  if (to.scheme === 'tel' || to.user === undefined || to.host !== target.host) return refuseRealm()
+  const realm = realmOf(request)
+  if (target.scheme === 'tel' || realm === undefined || isIP(realm) !== 0) return refuseRealm()
+  if (to.scheme === 'tel' || to.user === undefined || to.host !== realm) return refuseRealm()
   const username = unescapeUri(to.user)
-  const aor = `${username}@${target.host}`
+  const aor = `${username}@${realm}`
   const wish = readContact(request)
 
   const current = await bindings.get(aor)
