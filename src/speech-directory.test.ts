@@ -43,11 +43,11 @@ describe('find', () => {
     await insert({ vendor: 'aws', service_provider_sid: foreign.service_provider_sid })
     expect(await find('aws')).toBeUndefined()
     await insert({ vendor: 'aws', service_provider_sid, settings: '{"whose":"provider"}' })
-    expect(await find('aws')).toEqual({ settings: { whose: 'provider' } })
+    expect(await find('aws')).toEqual({ settings: { whose: 'provider' }, owner: service_provider_sid })
     await insert({ vendor: 'aws', account_sid, settings: '{"whose":"account"}' })
-    expect(await find('aws')).toEqual({ settings: { whose: 'account' } })
+    expect(await find('aws')).toEqual({ settings: { whose: 'account' }, owner: account_sid })
     await insert({ vendor: 'aws', account_sid, label: 'x', settings: '{"whose":"x"}' })
-    expect(await find('aws', { label: 'x' })).toEqual({ settings: { whose: 'x' } })
+    expect(await find('aws', { label: 'x' })).toEqual({ settings: { whose: 'x' }, owner: account_sid })
     expect(await find('aws', { account_sid: createSid() })).toBeUndefined()
   })
 
@@ -97,9 +97,10 @@ describe('find', () => {
           use_voice_cloning_key: 1,
         },
       },
+      owner: account_sid,
     })
     await insert({ vendor: 'google', account_sid: foreign.account_sid })
-    expect(await find('google', { voice, account_sid: foreign.account_sid })).toEqual({ settings: {} })
-    expect(await find('google', { voice: 'custom_none' })).toEqual({ settings: { which: 'first' } })
+    expect(await find('google', { voice, account_sid: foreign.account_sid })).toMatchObject({ settings: {} })
+    expect(await find('google', { voice: 'custom_none' })).toMatchObject({ settings: { which: 'first' } })
   })
 })

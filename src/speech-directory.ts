@@ -61,7 +61,10 @@ export function createSpeechDirectory({ storage, clock, log }: SpeechDirectoryOp
       if (credential === undefined) return undefined
       noteUse(credential)
       const settings = JSON.parse(credential.settings) as Settings
-      return { settings: custom === undefined ? settings : { ...settings, custom_voice: toSetting(custom) } }
+      return {
+        settings: custom === undefined ? settings : { ...settings, custom_voice: toSetting(custom) },
+        owner: credential.account_sid ?? service_provider_sid,
+      }
     },
   }
 }

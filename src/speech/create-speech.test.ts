@@ -30,10 +30,12 @@ function makeSpeech(options: Partial<SpeechOptions> = {}) {
 
 const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger })
 afterAll(() => outgoing.close())
-/** One account has a credential for the vendor `paid`. */
+/** Two accounts have credentials of their own for the vendor `paid`. */
 const credentials: SpeechCredentials = {
   find: async ({ account_sid, vendor, label }) =>
-    account_sid === 'a' && vendor === 'paid' ? { settings: { api_key: 'k', label } } : undefined,
+    vendor === 'paid' && (account_sid === 'a' || account_sid === 'c')
+      ? { settings: { api_key: account_sid === 'a' ? 'k' : 'wrong', label }, owner: account_sid }
+      : undefined,
 }
 
 const request = (text: string, more: Partial<SpeechRequest> = {}): SpeechRequest => ({
@@ -230,7 +232,19 @@ describe('a vendor that needs a credential', () => {
     expect(embedded.said).toEqual([])
   })
 
-  it('is asked once for the same words, whoever pays', async () => {
+  it('is asked for an account although it said the same words for another: what one paid for, the other never hears', async () => {
+    const { paid, speech } = twoVendors()
+    const one = await speech.synthesize(request('hi', { vendor: 'paid' }))
+    paid.script.fails = true
+    const stranger = request('hi', { vendor: 'paid', account_sid: 'c' })
+    await expect(speech.synthesize(stranger)).rejects.toThrow('no voice today')
+    expect(paid.paidWith).toMatchObject([{ api_key: 'k' }, { api_key: 'wrong' }])
+    paid.script.fails = false
+    const other = await speech.synthesize(stranger)
+    expect(other.path).not.toBe(one.path)
+  })
+
+  it('is asked once for the same words by credentials of one owner', async () => {
     const { paid, speech } = twoVendors()
     const one = await speech.synthesize(request('hi', { vendor: 'paid', label: 'l' }))
     const other = await speech.synthesize(request('hi', { vendor: 'paid', label: 'm' }))

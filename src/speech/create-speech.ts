@@ -71,7 +71,13 @@ export interface CredentialQuery {
 
 /** Which credential an account speaks with. */
 export interface SpeechCredentials {
-  find(query: CredentialQuery): Promise<{ readonly settings: Settings } | undefined>
+  find(query: CredentialQuery): Promise<FoundCredential | undefined>
+}
+
+export interface FoundCredential {
+  readonly settings: Settings
+  /** The sid of the account or service provider that the credential belongs to. */
+  readonly owner: string
 }
 
 /** The vendors as the API asks about them, by the names that credentials have. */
@@ -141,17 +147,17 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
     const credential = needsCredential ? await credentials.find({ ...request, vendor: name }) : undefined
     if (needsCredential && credential === undefined)
       return { ...embedded, missing: `there is no credential for ${name}` }
-    const speaker = speakerOf(vendor, credential?.settings ?? noSettings)
+    const speaker = speakerOf(vendor, credential?.settings ?? noSettings, credential?.owner)
     return speaker ?? { ...embedded, missing: `${name} is no vendor that can speak here` }
   }
 
   async function prepare(request: SpeechRequest) {
-    const { vendor, synthesizer, settings, missing } = await findSpeaker(request)
+    const { vendor, synthesizer, settings, owner, missing } = await findSpeaker(request)
     const { voice, language, text } = request
     // The names of another vendor's voices mean nothing to the one that stands in.
     const wish = { voice: missing === undefined ? voice : null, language, text }
     const rendering = renderingOf(synthesizer, settings, wish)
-    return { rendering, name: nameOf(vendor, rendering), note: noteOf(missing, rendering.chosen) }
+    return { rendering, name: nameOf(vendor, rendering, owner), note: noteOf(missing, rendering.chosen) }
   }
 
   return {
@@ -191,7 +197,7 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
     },
     async speak({ vendor, settings, signal, ...wish }) {
       demandSpeakable(wish.text)
-      const speaker = speakerOf(findAnew(vendor, signal), settings)
+      const speaker = speakerOf(findAnew(vendor, signal), settings, undefined)
       if (speaker === undefined)
         throw new AppError('synthesizer_unknown', `${vendor} is no vendor that can speak here`)
       return renderSpeech(renderingOf(speaker.synthesizer, settings, wish))
@@ -217,6 +223,8 @@ interface Speaker {
   readonly vendor: SpeechVendor
   readonly synthesizer: Synthesizer
   readonly settings: Settings
+  /** Who owns the credential; undefined for a voice that needs none. */
+  readonly owner: string | undefined
   /** Why the embedded voice stands in. */
   readonly missing?: string
 }
@@ -241,25 +249,34 @@ function renderingOf(
 }
 
 function embeddedSpeaker(vendor: SpeechVendor | undefined): Speaker {
-  const speaker = speakerOf(vendor, noSettings)
+  const speaker = speakerOf(vendor, noSettings, undefined)
   if (speaker === undefined) throw new Error('the first vendor cannot speak')
   return speaker
 }
 
-function speakerOf(vendor: SpeechVendor | undefined, settings: Settings): Speaker | undefined {
+function speakerOf(
+  vendor: SpeechVendor | undefined,
+  settings: Settings,
+  owner: string | undefined,
+): Speaker | undefined {
   if (vendor?.synthesizer === undefined) return undefined
-  return { vendor, synthesizer: vendor.synthesizer, settings }
+  return { vendor, synthesizer: vendor.synthesizer, settings, owner }
 }
 
-/** Independent of the credential: the same words of the same voice are the same file, whoever paid for them. */
+/**
+ * The same words of the same voice are the same file for all who speak with credentials of one owner. Others get a file
+ * of their own: what one customer paid for is neither heard by another nor tells another that it was said.
+ */
 function nameOf(
   { name, version }: SpeechVendor,
   { synthesizer, settings, chosen, segments }: Rendering,
+  owner: string | undefined,
 ): string {
   const { voice, language } = chosen
   const sound = synthesizer.soundOf?.(settings)
+  const paidFor = owner === undefined ? [] : [owner]
   return createHash('sha256')
-    .update(JSON.stringify([name, version, voice, language, sound, segments]))
+    .update(JSON.stringify([name, version, voice, language, sound, segments, ...paidFor]))
     .digest('hex')
 }
 
