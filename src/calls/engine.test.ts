@@ -494,11 +494,23 @@ describe('a call that is refused', () => {
       verdict: 'refused',
       code: 'wrong_credentials',
       reply: { status: 403, headers },
+      isWorthRecord: true,
     }
     const invite = platform.ring()
     await settle()
     expect(invite.final?.status).toBe(403)
     expect(platform.store.records).toMatchObject([{ sip_status: 403, application_sid: null }])
+  })
+
+  it('leaves no record when the stack says that it is worth none, and goes out as the stack made it', async () => {
+    const platform = createPlatform(parsePlainVerbs)
+    const headers = [{ name: 'x-reason', value: 'Account exists but is inactive' }]
+    const reply = { status: 503, headers, isUnproven: true } as const
+    platform.authentication = { verdict: 'refused', code: 'account_inactive', reply, isWorthRecord: false }
+    const invite = platform.ring()
+    await settle()
+    expect(invite.final).toEqual(reply)
+    expect(platform.store.batches).toEqual([])
   })
 
   it('for an inactive account is 503 that says so', async () => {

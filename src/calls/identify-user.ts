@@ -15,8 +15,8 @@ export async function identifyUser(invite: IncomingInvite, services: CallService
     invite.reject(checked.reply)
     return { kind: 'turned-away' }
   }
-  if (checked.verdict === 'refused' && checked.code === 'locked_out') {
-    // Strangers who guess on and on would fill the disk with records of it.
+  if (checked.verdict === 'refused' && !checked.isWorthRecord) {
+    // Strangers who go on and on would fill the disk with records of it.
     invite.reject(checked.reply)
     return { kind: 'turned-away' }
   }

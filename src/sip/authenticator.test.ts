@@ -22,7 +22,7 @@ beforeEach(() => {
   clock = createFakeClock()
   authenticate = createAuthenticator({
     directory: {
-      realmState: async () => 'active',
+      realmState: async (realm) => (realm === 'off.example' ? 'inactive' : 'active'),
       findUser: async (realm, username) =>
         username === 'nobody' ? undefined : { username, realm, password: 'right' },
       findPeer: async (realm, username) =>
@@ -44,14 +44,14 @@ function invite(authorization: readonly HeaderField[] = [], to = uri): SipReques
   }
 }
 
-async function challenge(): Promise<SipResponse> {
-  const asked = await authenticate(invite(), remote)
+async function challenge(from = remote): Promise<SipResponse> {
+  const asked = await authenticate(invite(), from)
   if (asked.verdict !== 'challenge') throw new Error(`not challenged but ${asked.verdict}`)
   return responseTo(invite(), asked.reply)
 }
 
 async function attempt(username: string, password: string, from = remote): Promise<Authentication> {
-  return answer(await challenge(), username, password, from)
+  return answer(await challenge(from), username, password, from)
 }
 
 function answer(to: SipResponse, username: string, password: string, from = remote): Promise<Authentication> {
@@ -160,7 +160,7 @@ describe('guessing passwords', () => {
   })
 
   it('is counted one by one when it comes all at once', async () => {
-    const challenges = await Promise.all(Array.from({ length: 50 }, challenge))
+    const challenges = await Promise.all(Array.from({ length: 50 }, () => challenge()))
     const results = await Promise.all(challenges.map((asked) => answer(asked, 'alice', 'wrong')))
     expect(results.filter((result) => wordOf(result) === 'wrong_credentials')).toHaveLength(10)
   })
@@ -183,11 +183,68 @@ describe('guessing passwords', () => {
     expect(wordOf(await attempt('alice', 'right'))).toBe('accepted')
   })
 
-  it('is worth no record when one source goes on with ever new names', async () => {
+  it('over many names ends after 50 failures of a source that was never right, and costs no phone elsewhere', async () => {
     const words: string[] = []
-    for (let count = 0; count < 201; count++) words.push(wordOf(await attempt(`user${count}`, 'wrong')))
-    expect(words.filter((word) => word === 'wrong_credentials')).toHaveLength(200)
+    for (let count = 0; count < 60; count++) words.push(wordOf(await attempt(`user${count}`, 'wrong')))
+    expect(words.filter((word) => word === 'wrong_credentials')).toHaveLength(50)
     expect(words.at(-1)).toBe('locked_out')
+    expect(wordOf(await attempt('alice', 'right', { ...remote, address: '198.51.100.8' }))).toBe('accepted')
+  })
+
+  it('locks no phone out that shares its address with the one who guesses', async () => {
     expect(wordOf(await attempt('alice', 'right'))).toBe('accepted')
+    for (let count = 0; count < 250; count++) await attempt(`user${count}`, 'wrong')
+    expect(wordOf(await attempt('user1', 'right'))).toBe('locked_out')
+    expect(wordOf(await attempt('alice', 'right'))).toBe('accepted')
+  })
+
+  it('with a nonce that was fetched elsewhere is answered with a new one, and never counted', async () => {
+    const fetched = await Promise.all(Array.from({ length: 30 }, () => challenge()))
+    const victim = { ...remote, address: '198.51.100.8' }
+    for (const nonce of fetched) {
+      const result = await answer(nonce, 'alice', 'wrong', victim)
+      expect(wordOf(result)).toBe('challenge')
+      const reply = result.verdict === 'challenge' ? result.reply : { status: 0 }
+      expect(headersOf(responseTo(invite(), reply), 'www-authenticate')[0]).toMatch(/stale=true/)
+    }
+    expect(wordOf(await attempt('alice', 'right', victim))).toBe('accepted')
+  })
+
+  it('takes the answer of a phone whose NAT has changed its port meanwhile', async () => {
+    const asked = await challenge()
+    expect(wordOf(await answer(asked, 'alice', 'right', { ...remote, port: 40_001 }))).toBe('accepted')
+  })
+})
+
+describe('a request that proves nothing', () => {
+  it.each(['Digest', 'Digest username="alice"', 'Digest realm="a.example", nonce', 'Basic YWxpY2U6cmlnaHQ='])(
+    'with "Authorization: %s" is challenged with a fresh nonce, once',
+    async (value) => {
+      const result = await authenticate(invite([{ name: 'authorization', value }]), remote)
+      expect(result).toMatchObject({ verdict: 'challenge', reply: { status: 401, isUnproven: true } })
+      const reply = result.verdict === 'challenge' ? result.reply : { status: 0 }
+      const to = responseTo(invite(), reply)
+      expect(headersOf(to, 'www-authenticate')[0]).not.toMatch(/stale/)
+      expect(wordOf(await answer(to, 'alice', 'right'))).toBe('accepted')
+    },
+  )
+
+  it('to an account that is switched off is refused once each time, and recorded 60 times an hour from wherever it comes', async () => {
+    const results: Authentication[] = []
+    for (let count = 0; count < 300; count++) {
+      const from = { ...remote, address: `203.0.113.${count % 256}` }
+      results.push(await authenticate({ ...invite(), uri: 'sip:500@off.example' }, from))
+    }
+    for (const result of results)
+      expect(result).toMatchObject({
+        code: 'account_inactive',
+        reply: {
+          status: 503,
+          isUnproven: true,
+          headers: [{ name: 'x-reason', value: 'Account exists but is inactive' }],
+        },
+      })
+    const recorded = results.filter((result) => result.verdict === 'refused' && result.isWorthRecord)
+    expect(recorded).toHaveLength(60)
   })
 })

@@ -12,7 +12,7 @@ import type { GuessLimit } from './guess-limit.ts'
 import type { SipRequest } from './message/message.ts'
 import { areUrisEqual, tryParseUri } from './message/uri.ts'
 import type { Uri } from './message/uri.ts'
-import type { Nonces } from './nonces.ts'
+import type { Nonces, NonceScope } from './nonces.ts'
 import { realmOf } from './realm.ts'
 import { refusal } from './refusal.ts'
 import type { Authentication, Remote, Reply, SipDirectory, SipUser } from './sip.ts'
@@ -35,19 +35,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   // An unknown user costs the same work as a wrong password: nobody can learn names by the clock.
   const decoyPassword = randomBytes(16).toString('hex')
 
-  const challenge = (realm: string, isStale: boolean): Authentication => ({
-    verdict: 'challenge',
-    reply: {
-      status: 401,
-      headers: challengeHeaders({ realm, algorithms, isStale, nonce: () => nonces.issue(realm) }),
-      isUnproven: true,
-    },
-  })
-
-  const refuse = (code: RefusalCode, reply: Reply, { address }: Remote): Authentication =>
-    guesses.isWorthRecord(address)
-      ? { verdict: 'refused', code, reply }
-      : { verdict: 'refused', code: 'locked_out', reply: { ...reply, isUnproven: true } }
+  const challenge = (scope: NonceScope, isStale: boolean): Authentication => {
+    const { realm } = scope
+    const headers = challengeHeaders({ realm, algorithms, isStale, nonce: () => nonces.issue(scope) })
+    return { verdict: 'challenge', reply: { status: 401, headers, isUnproven: true } }
+  }
 
   /**
    * The user, when the credentials are the user's and made for a request of this method. The digest-uri may be another than
@@ -68,33 +60,40 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     const realm = realmOf(request)
     const state = realm === undefined ? 'unknown' : await directory.realmState(realm)
     if (realm === undefined || state === 'unknown') return refuseRealm(request.method)
-    if (state === 'inactive') return refuse('account_inactive', accountRefusal(request.method), remote)
+    if (state === 'inactive') return refuseAccount(request.method, guesses.isWorthRecord(realm))
 
+    const scope = { realm, address: remote.address }
     const credentials = credentialsFor(request, realm)
-    if (credentials === 'absent') return challenge(realm, false)
-    if (credentials === 'malformed') return refuse('wrong_credentials', credentialsRefusal(), remote)
+    // What cannot be read proves nothing of its sender, not even where it is.
+    if (credentials === 'absent' || credentials === 'malformed') return challenge(scope, false)
 
     const { username } = credentials
     const isCall = request.method === 'INVITE'
     const peer = isCall ? await directory.findPeer?.(realm, username) : undefined
     const user = await directory.findUser(realm, username)
     // From here to the verdict nothing is waited for: guesses that come all at once are still counted one by one.
-    // Whoever answers a nonce of ours can receive at the address the guess is counted for; nobody else learns whether
-    // the password was right.
-    if (!nonces.isFresh(credentials.nonce, realm)) return challenge(realm, true)
-    const guess = { address: remote.address, realm, username }
-    if (!guesses.mayTry(guess)) return { verdict: 'refused', code: 'locked_out', reply: guessesRefusal() }
+    // Who answers a nonce that was sent to this address can receive there, where the guess is counted. Anybody else is
+    // not told whether the password was right: neither a forged address nor a phone that has just got another one.
+    if (!nonces.isFresh(credentials.nonce, scope)) return challenge(scope, true)
+    const guess = { ...scope, username }
+    if (!guesses.mayTry(guess)) return refuseGuesses()
     // Both are tried in any case: the clock must not tell which of them there is.
     const tried = (isCall ? [peer, user] : [user]).map((candidate) => proves(candidate, credentials, request))
     const sender = tried.find((candidate) => candidate !== undefined)
     if (sender === undefined) {
       guesses.failed(guess)
-      return refuse('wrong_credentials', credentialsRefusal(), remote)
+      return {
+        verdict: 'refused',
+        code: 'wrong_credentials',
+        reply: credentialsRefusal(),
+        isWorthRecord: true,
+      }
     }
 
     const count = credentials.qop === undefined ? undefined : Number.parseInt(credentials.qop.nc, 16)
     // The password is right, so another round with a new nonce is all that is missing: RFC 7616 §3.3, stale.
-    if (nonces.use(credentials.nonce, realm, count) !== 'good') return challenge(realm, true)
+    if (nonces.use(credentials.nonce, scope, count) !== 'good') return challenge(scope, true)
+    guesses.succeeded(guess)
     const note = digestUriNote(credentials, request)
     return { verdict: 'accepted', user: sender, ...(note === undefined ? {} : { note }) }
   }
@@ -113,12 +112,27 @@ function areAlike(a: Uri, b: Uri): boolean {
   return a.user === b.user && a.host === b.host
 }
 
-type RefusalCode = 'wrong_credentials' | 'account_inactive'
-
 function refuseRealm(method: string): Authentication {
   const status = method === 'REGISTER' ? 403 : 404
   const reply = refusal('unknown_realm', 'Unknown or invalid realm', { status })
-  return { verdict: 'refused', code: 'unknown_realm', reply: { ...reply, isUnproven: true } }
+  return unproven('unknown_realm', reply, false)
+}
+
+function refuseAccount(method: string, isWorthRecord: boolean): Authentication {
+  return unproven('account_inactive', accountRefusal(method), isWorthRecord)
+}
+
+function refuseGuesses(): Authentication {
+  const sentence = 'Too many failed attempts; wait a minute and try again'
+  return unproven('locked_out', refusal('locked_out', sentence, { status: 403 }), false)
+}
+
+function unproven(
+  code: 'unknown_realm' | 'account_inactive' | 'locked_out',
+  reply: Reply,
+  isWorthRecord: boolean,
+): Authentication {
+  return { verdict: 'refused', code, reply: { ...reply, isUnproven: true }, isWorthRecord }
 }
 
 export function accountRefusal(method: string): Reply {
@@ -128,9 +142,4 @@ export function accountRefusal(method: string): Reply {
 
 export function credentialsRefusal(): Reply {
   return refusal('wrong_credentials', 'Invalid credentials')
-}
-
-function guessesRefusal(): Reply {
-  const sentence = 'Too many failed attempts; wait a minute and try again'
-  return { ...refusal('locked_out', sentence, { status: 403 }), isUnproven: true }
 }

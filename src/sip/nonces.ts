@@ -1,15 +1,28 @@
 // Digest nonces that prove themselves: no memory per challenge, only per nonce in use (RFC 7616 §5.4).
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
+import { networkOf } from '../lib/network-of.ts'
 
 export type NonceState = 'good' | 'stale' | 'replayed'
 
+/**
+ * What a nonce is good for. The port is left out: NAT gives a phone another one at any time, and an address only one that
+ * receives there can have got the nonce at.
+ */
+export interface NonceScope {
+  readonly realm: string
+  readonly address: string
+}
+
 export interface Nonces {
-  issue(realm: string): string
-  /** Whether it was made here, for this realm, and lately: whoever has it got an answer of ours. Marks nothing. */
-  isFresh(nonce: string, realm: string): boolean
+  issue(scope: NonceScope): string
+  /**
+   * Whether it was made here, for this realm and this source, and lately: who has it receives at that address. Marks
+   * nothing.
+   */
+  isFresh(nonce: string, scope: NonceScope): boolean
   /** `count` is the nc of the credentials, undefined for an RFC 2069 client. Marks the pair as used. */
-  use(nonce: string, realm: string, count: number | undefined): NonceState
+  use(nonce: string, scope: NonceScope, count: number | undefined): NonceState
 }
 
 export interface NoncesOptions {
@@ -27,7 +40,7 @@ interface Usage {
   seen: number
 }
 
-// time (6 bytes) | random (10 bytes) | HMAC-SHA256 over both and the realm, cut to 16 bytes
+// time (6 bytes) | random (10 bytes) | HMAC-SHA256 over both, the source and the realm, cut to 16 bytes
 const timeBytes = 6
 const plainBytes = 16
 const macBytes = 16
@@ -43,20 +56,24 @@ export function createNonces({ clock, lifetimeMs = 60_000, capacity = 50_000 }: 
   // Nonces up to this time of issue are stale, since the memory of their counts may be gone.
   let forgottenUntil = -1
 
-  const macOf = (plain: Uint8Array, realm: string): Buffer =>
-    createHmac('sha256', key).update(plain).update(realm).digest().subarray(0, macBytes)
+  const macOf = (plain: Uint8Array, { realm, address }: NonceScope): Buffer =>
+    createHmac('sha256', key)
+      .update(plain)
+      .update(`${networkOf(address)} ${realm}`)
+      .digest()
+      .subarray(0, macBytes)
 
-  const issuedAtOf = (nonce: string, realm: string): number | undefined => {
+  const issuedAtOf = (nonce: string, scope: NonceScope): number | undefined => {
     const bytes = Buffer.from(nonce, 'base64url')
     if (bytes.length !== plainBytes + macBytes || bytes.toString('base64url') !== nonce) return undefined
     const plain = bytes.subarray(0, plainBytes)
-    if (!timingSafeEqual(macOf(plain, realm), bytes.subarray(plainBytes))) return undefined
+    if (!timingSafeEqual(macOf(plain, scope), bytes.subarray(plainBytes))) return undefined
     return plain.readUIntBE(0, timeBytes)
   }
 
   /** When it was issued, unless it is not ours or too old. */
-  const freshIssue = (nonce: string, realm: string): number | undefined => {
-    const issuedAt = issuedAtOf(nonce, realm)
+  const freshIssue = (nonce: string, scope: NonceScope): number | undefined => {
+    const issuedAt = issuedAtOf(nonce, scope)
     return issuedAt === undefined || clock.monotonic() - issuedAt > lifetimeMs ? undefined : issuedAt
   }
 
@@ -70,14 +87,14 @@ export function createNonces({ clock, lifetimeMs = 60_000, capacity = 50_000 }: 
   }
 
   return {
-    issue(realm) {
+    issue(scope) {
       const plain = randomBytes(plainBytes)
       plain.writeUIntBE(Math.floor(clock.monotonic()), 0, timeBytes)
-      return Buffer.concat([plain, macOf(plain, realm)]).toString('base64url')
+      return Buffer.concat([plain, macOf(plain, scope)]).toString('base64url')
     },
-    isFresh: (nonce, realm) => freshIssue(nonce, realm) !== undefined,
-    use(nonce, realm, count = noCount) {
-      const issuedAt = freshIssue(nonce, realm)
+    isFresh: (nonce, scope) => freshIssue(nonce, scope) !== undefined,
+    use(nonce, scope, count = noCount) {
+      const issuedAt = freshIssue(nonce, scope)
       if (issuedAt === undefined) return 'stale'
       const usage = usages.get(nonce)
       if (usage === undefined) {

@@ -187,6 +187,8 @@ export type Authentication =
       readonly verdict: 'refused'
       readonly reply: Reply
       readonly code: 'wrong_credentials' | 'unknown_realm' | 'account_inactive' | 'locked_out'
+      /** False where strangers could have records written without end. */
+      readonly isWorthRecord: boolean
     }
 
 export interface Sip {
