@@ -18,6 +18,7 @@ import type { Part } from './lib/lifecycle.ts'
 import type { LeveledLogger } from './lib/log.ts'
 import { createLogLevel } from './log-level.ts'
 import { createMailer } from './lib/mail.ts'
+import { createNames } from './lib/names.ts'
 import { createOutgoing } from './lib/outgoing.ts'
 import { createMedia } from './media/create-media.ts'
 import { createSip } from './sip/endpoint.ts'
@@ -64,7 +65,8 @@ export function createApp(config: Config, log: LeveledLogger): App {
   const directory = createDirectory({ storage, clock })
   const { signingSecret } = directory
   const allow = config.webhookAllow ?? (config.isProduction ? [] : loopback)
-  const outgoing = createOutgoing({ allow, log, clock })
+  const names = createNames({ servers: config.nameServers, clock })
+  const outgoing = createOutgoing({ allow, log, clock, resolve: names.lookup })
   const speech = createSpeech({
     cacheDir: join(cacheDir, 'speech'),
     outgoing,
@@ -111,6 +113,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     log,
     userAgent,
     digestAlgorithms: config.sipDigest,
+    lookup: names.lookup,
   })
   const delivery = createDelivery({
     outbox: storage.outbox,
@@ -171,6 +174,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     },
     stop: () => Promise.resolve(),
   }
+  const resolver: Part = { name: 'names', start: () => Promise.resolve(), stop: async () => names.close() }
   const client: Part = { name: 'outgoing', start: () => Promise.resolve(), stop: () => outgoing.close() }
   const { deliveryLogDays, callRecordDays } = config
   const retention = createRetention({ storage, deliveryLogDays, callRecordDays, clock, log })
@@ -180,6 +184,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     logLevel,
     boot,
     mail,
+    resolver,
     client,
     audio,
     speech,

@@ -31,6 +31,25 @@ describe('the settings', () => {
     expect(() => parseConfig(both)).toThrow('SWITCHHOOK_ACCOUNT_API_KEY must not be SWITCHHOOK_ADMIN_API_KEY')
   })
 
+  it('take name servers with and without a port', () => {
+    const servers = '192.0.2.53, 127.0.0.1:5353,[2001:db8::53]:53,2001:db8::54'
+    expect(parseConfig({ SWITCHHOOK_NAME_SERVERS: servers }).nameServers).toEqual([
+      '192.0.2.53',
+      '127.0.0.1:5353',
+      '[2001:db8::53]:53',
+      '2001:db8::54',
+    ])
+  })
+
+  it.each(['ns.example.com', '192.0.2.53:', '192.0.2.53:0', '[192.0.2]:53', '192.0.2.53;'])(
+    'refuse %j as a name server',
+    (server) => {
+      expect(() => parseConfig({ SWITCHHOOK_NAME_SERVERS: server })).toThrow(
+        'SWITCHHOOK_NAME_SERVERS must be',
+      )
+    },
+  )
+
   it.each(['', 'MD5,MD5', 'MD5;SHA-256', 'none'])('refuse %j as digest algorithms', (text) => {
     expect(() => parseConfig({ SWITCHHOOK_SIP_DIGEST: text })).toThrow('SWITCHHOOK_SIP_DIGEST')
   })

@@ -25,6 +25,7 @@ export interface Config {
   readonly smtpUrl: string | undefined
   readonly mailFrom: string
   readonly portalUrl: string | undefined
+  readonly nameServers: readonly string[] | undefined
   readonly dnsServer: { readonly address: string; readonly port: number } | undefined
   readonly dnsZone: string | undefined
   readonly dnsTsigName: string | undefined
@@ -200,6 +201,23 @@ const settings = {
       return optionalText(text.replace(/\/+$/, ''))
     },
   } satisfies Setting<string | undefined>,
+  nameServers: {
+    name: 'SWITCHHOOK_NAME_SERVERS',
+    fallback: '',
+    describe:
+      'The name servers that host names are looked up with, as IP-ADDRESS or IP-ADDRESS:PORT, separated by commas; empty for those of the machine. Its hosts file counts either way.',
+    parse: (text) => {
+      if (text === '') return undefined
+      const servers = text.split(',').map((server) => server.trim())
+      const isServer = (server: string): boolean => {
+        const [, six, four, port = '53'] = /^(?:\[([^\]]+)\]|([0-9.]+))(?::(\d{1,5}))?$/.exec(server) ?? []
+        const isPort = Number(port) >= 1 && Number(port) <= 65_535
+        return isIP(server) !== 0 || (isIP(six ?? four ?? '') !== 0 && isPort)
+      }
+      if (!servers.every(isServer)) throw new Error('must be a comma-separated list of IP-ADDRESS:PORT')
+      return servers
+    },
+  } satisfies Setting<readonly string[] | undefined>,
   dnsServer: {
     name: 'SWITCHHOOK_DNS_SERVER',
     fallback: '',

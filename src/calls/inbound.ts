@@ -1,5 +1,6 @@
 // An incoming INVITE: whose call it is, which application takes it, and that application's run (calls.md §3.1 to §3.5).
 // Every way out of here is an answer to the INVITE and, once the account is known, a record.
+import { actingFor } from '../lib/acting-for.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid, traceIdOf } from '../lib/ids.ts'
 import { headerOf } from '../sip/message/message.ts'
@@ -59,7 +60,10 @@ export async function serveInvite(arrival: Arrival, options: InboundOptions): Pr
     const leg = openLeg(arrival, identity, options)
     if (arrival.cancel !== undefined) return leg.cancelled(arrival.cancel)
     if (identity.kind === 'refused') return leg.refuseWith(identity.refusal)
-    await serveCaller(leg, invite, identity, options).catch((error: unknown) => leg.refuse(error))
+    const { account_sid } = identity.account
+    await actingFor(account_sid, () => serveCaller(leg, invite, identity, options)).catch((error: unknown) =>
+      leg.refuse(error),
+    )
   } catch (error) {
     // No leg, so no journal: the answer alone has to tell.
     arrival.invite.reject(toRefusal(toAppError(error, log)).reply)

@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { silentLogger } from './log.ts'
+import type { ResolvedAddress } from './names.ts'
 import { createOutgoing } from './outgoing.ts'
 import type { OutgoingRequest } from './outgoing.ts'
 
@@ -118,7 +119,7 @@ const addressesOf: Readonly<Record<string, string>> = {
   localhost: '127.0.0.1',
 }
 
-async function resolve(hostname: string): Promise<{ address: string; family: number }[]> {
+async function resolve(hostname: string): Promise<ResolvedAddress[]> {
   const address = addressesOf[hostname.replace(/\.$/, '')] ?? '::1'
   return [{ address, family: address.includes(':') ? 6 : 4 }]
 }

@@ -306,8 +306,8 @@ describe('failures', () => {
   it('tries the next address when the first of a name is dead', async () => {
     const url = new URL(await serve((_request, response) => response.end('alive')))
     const resolve = async () => [
-      { address: '127.0.0.2', family: 4 },
-      { address: '127.0.0.1', family: 4 },
+      { address: '127.0.0.2', family: 4 as const },
+      { address: '127.0.0.1', family: 4 as const },
     ]
     const answer = await outgoing({ resolve }).request(get(`http://two.test:${url.port}/`))
     expect(answer.body.toString()).toBe('alive')

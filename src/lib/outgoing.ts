@@ -1,6 +1,5 @@
 // The one client for every URL a customer names: hooks, audio, application variables, speech vendors.
 // Bounded in time and bytes, guarded by address, without redirects, proxies or content encodings.
-import { lookup as systemLookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { Agent, buildConnector } from 'undici'
 import { createAddressGuard, literalOf, parseTarget } from './address-guard.ts'
@@ -11,6 +10,8 @@ import { AppError } from './errors.ts'
 import type { Logger } from './log.ts'
 import { converse } from './outgoing-conversation.ts'
 import type { Conversation } from './outgoing-conversation.ts'
+import { createNames } from './names.ts'
+import type { ResolvedAddress } from './names.ts'
 import { Exchange } from './outgoing-exchange.ts'
 import type { OutgoingAnswer, OutgoingRequest } from './outgoing-exchange.ts'
 import { isLostConnection, toOutgoingError } from './outgoing-errors.ts'
@@ -30,11 +31,6 @@ export interface Outgoing {
   close(): Promise<void>
 }
 
-export interface ResolvedAddress {
-  readonly address: string
-  readonly family: number
-}
-
 export interface OutgoingOptions {
   /** CIDR ranges that may be reached although they are not public unicast. */
   readonly allow: readonly string[]
@@ -43,7 +39,7 @@ export interface OutgoingOptions {
   readonly connectTimeoutMs?: number
   readonly maxConnectionsPerOrigin?: number
   readonly maxRunning?: number
-  /** Name resolution; tests put a rebinding name server here. */
+  /** Name resolution; by default that of the machine. */
   readonly resolve?: (hostname: string) => Promise<readonly ResolvedAddress[]>
 }
 
@@ -52,9 +48,10 @@ const longestMessageBytes = 1024 * 1024
 
 export function createOutgoing(options: OutgoingOptions): Outgoing {
   const { log, clock = systemClock, maxRunning = 2000, connectTimeoutMs = 3000 } = options
+  const { resolve = createNames({ clock }).lookup } = options
   const isAllowed = createAddressGuard(options.allow)
   const agent = new Agent({
-    connect: createConnector(isAllowed, connectTimeoutMs, options.resolve ?? resolveBySystem),
+    connect: createConnector(isAllowed, connectTimeoutMs, resolve),
     // HTTP/1.1 only: one request per connection at a time, so that a slow answer holds up nobody else's.
     allowH2: false,
     connections: options.maxConnectionsPerOrigin ?? 128,
@@ -185,10 +182,6 @@ function createConnector(
     if (literal === undefined || isAllowed(literal)) return connect(target, callback)
     queueMicrotask(() => callback(refusedAddress('the host'), null))
   }
-}
-
-function resolveBySystem(hostname: string): Promise<readonly ResolvedAddress[]> {
-  return systemLookup(hostname, { all: true })
 }
 
 function refusedAddress(subject: string): AppError {

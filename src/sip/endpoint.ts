@@ -1,10 +1,12 @@
 // `createSip`: the stack put together, from the sockets up.
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
+import { createNames } from '../lib/names.ts'
+import type { ResolvedAddress } from '../lib/names.ts'
 import type { DigestAlgorithm } from './digest.ts'
 import { findLocalAddress } from './local-address.ts'
 import type { LocalAddress } from './local-address.ts'
-import { resolveUri } from './resolve.ts'
+import { createUriResolver } from './resolve.ts'
 import type { Sip, SipDirectory, SipHandlers } from './sip.ts'
 import type { Timers } from './timers.ts'
 import { createTransport } from './transport/create-transport.ts'
@@ -26,6 +28,8 @@ export interface SipOptions {
   readonly digestAlgorithms?: readonly DigestAlgorithm[]
   readonly maxCalls?: number
   readonly timers?: Timers
+  /** Name resolution; by default that of the machine. */
+  readonly lookup?: (host: string) => Promise<readonly ResolvedAddress[]>
 }
 
 export function createSip(options: SipOptions): Sip {
@@ -38,8 +42,11 @@ export function createSip(options: SipOptions): Sip {
     log,
     handlers: { message: (message, raw, remote) => agent.receive(message, raw, remote) },
   })
+  const { lookup = createNames({ clock }).lookup } = options
+  const resolve = createUriResolver({ lookup, bind })
   const agent = createUserAgent({
     ...options,
+    resolve,
     transport,
     addressFor(remote) {
       const general = local?.general ?? bind
@@ -66,7 +73,7 @@ export function createSip(options: SipOptions): Sip {
     drain: () => agent.drain(),
     authenticate: (request, remote) => agent.authenticate(request, remote),
     invite: (inviteOptions) => agent.invite(inviteOptions),
-    resolve: resolveUri,
+    resolve,
     bindings: agent.bindings,
     get counters() {
       return agent.counters

@@ -1,5 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { resolveUri } from './resolve.ts'
+import type { ResolvedAddress } from '../lib/names.ts'
+import { createUriResolver } from './resolve.ts'
+
+const names: Readonly<Record<string, readonly ResolvedAddress[]>> = {
+  'sip.example.com': [
+    { address: '192.0.2.7', family: 4 },
+    { address: '2001:db8::7', family: 6 },
+  ],
+  'six.example.com': [{ address: '2001:db8::8', family: 6 }],
+}
+const lookup = async (host: string): Promise<readonly ResolvedAddress[]> => {
+  const found = names[host]
+  if (found === undefined) throw new Error('absent')
+  return found
+}
+const resolveUri = createUriResolver({ lookup, bind: '0.0.0.0' })
+const resolveFromSix = createUriResolver({ lookup, bind: '::' })
 
 describe('resolveUri', () => {
   it.each([
@@ -11,9 +27,15 @@ describe('resolveUri', () => {
   })
 
   it('looks names up', async () => {
-    const { address, port } = await resolveUri('sip:bob@localhost:5090')
-    expect(['127.0.0.1', '::1']).toContain(address)
-    expect(port).toBe(5090)
+    expect(await resolveUri('sip:bob@sip.example.com:5090')).toMatchObject({
+      address: '192.0.2.7',
+      port: 5090,
+    })
+  })
+
+  it('takes an address of the family it sends from', async () => {
+    expect(await resolveFromSix('sip:bob@sip.example.com')).toMatchObject({ address: '2001:db8::7' })
+    await expect(resolveUri('sip:bob@six.example.com')).rejects.toMatchObject({ code: 'sip_unreachable' })
   })
 
   it.each([

@@ -7,6 +7,7 @@ import { parseMessage } from './message/parse-message.ts'
 import { headerOf } from './message/message.ts'
 import type { SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import type { Dialog, DialogListener, IncomingInvite, OutgoingInviteOptions, Reply } from './sip.ts'
+import { createUriResolver } from './resolve.ts'
 import { createUserAgent } from './user-agent.ts'
 import type { UserAgentOptions } from './user-agent.ts'
 
@@ -19,6 +20,8 @@ const offered: OutgoingInviteOptions = {
   to: 'sip:bob@b.example;user=phone',
   body: sdp,
 }
+// These tests know addresses only.
+const resolve = createUriResolver({ lookup: () => Promise.reject(new Error('no names')), bind: '0.0.0.0' })
 // 64*T1 twice: every transaction, and the one that a timeout of the first began.
 const longAfterMs = 80_000
 
@@ -55,6 +58,7 @@ function setUp({ network: networkOptions, callee: calleeOptions, invited }: SetU
     clock,
     log: silentLogger,
     userAgent: 'test',
+    resolve,
     directory: { realmState: async () => 'unknown' as const, findUser: async () => undefined },
   }
   const caller = createUserAgent({
@@ -531,6 +535,7 @@ describe('a callee that leads the dialog elsewhere', () => {
       clock,
       log: silentLogger,
       userAgent: 'test',
+      resolve,
     })
     const destination = { transport: 'udp', address: calleeAddress, port: 5060 } as const
     const { outcome } = caller.invite({ ...offered, destination, ...options })
@@ -582,6 +587,7 @@ describe('the 200 of a second fork', () => {
       clock,
       log: silentLogger,
       userAgent: 'test',
+      resolve,
     })
     const outcome = caller.invite(offered).outcome
     await network.run(1_000)

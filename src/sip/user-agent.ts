@@ -20,7 +20,7 @@ import { createNonces } from './nonces.ts'
 import { refusal } from './refusal.ts'
 import { createMemoryBindings } from './registrar/bindings.ts'
 import { createRegistrar } from './registrar/registrar.ts'
-import { resolveUri } from './resolve.ts'
+import type { ResolveUri } from './resolve.ts'
 import type {
   Authentication,
   BindingStore,
@@ -47,6 +47,7 @@ export interface UserAgentOptions {
   readonly userAgent: string
   /** Our address as `remote` sees it, or for nobody in particular. */
   addressFor(remote?: Remote): { readonly host: string; readonly port: number }
+  readonly resolve: ResolveUri
   readonly timers?: Timers | undefined
   /** Offered in challenges, in the order of preference. */
   readonly digestAlgorithms?: readonly DigestAlgorithm[] | undefined
@@ -136,7 +137,7 @@ class Agent implements UserAgent {
       log,
       product: options.userAgent,
       contactFor: (remote, user) => this.#contactFor(remote, user),
-      resolve: resolveUri,
+      resolve: options.resolve,
     }
   }
 

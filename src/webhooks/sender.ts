@@ -1,4 +1,5 @@
 // One attempt to deliver one notification, and what its outcome means: delivered, again later, or never.
+import { actingFor } from '../lib/acting-for.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
@@ -91,7 +92,7 @@ export function createSender(
   return async (item, signal) => {
     const started = clock.monotonic()
     try {
-      const answer = await post(item, signal)
+      const answer = await actingFor(item.account_sid, () => post(item, signal))
       const { status } = answer
       // Any 2xx is taken: unlike the hook of a call, a notification has no answer that could be misread.
       if (status >= 200 && status < 300)

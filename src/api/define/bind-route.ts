@@ -1,6 +1,7 @@
 // Turns a declared endpoint into one the HTTP server can run: compiles its shapes, finds the tenant in its path,
 // and hands its handler the rows that the caller may see.
 import type { HttpRequest, HttpRoute } from '../../http/route.ts'
+import { actingFor } from '../../lib/acting-for.ts'
 import type { Caller } from '../../lib/caller.ts'
 import { servicesFor } from './acting.ts'
 import type { Services } from './context.ts'
@@ -47,7 +48,8 @@ export function createRouteBinder(
       })
     const answer = async (request: HttpRequest, given: Services): Promise<unknown> => {
       const context = contextOf(request, given)
-      return handle(request, context, tenantsOf === undefined ? noTenants : await tenantsOf(request, context))
+      const tenants = tenantsOf === undefined ? noTenants : await tenantsOf(request, context)
+      return actingFor(tenantOf(context.caller), () => handle(request, context, tenants))
     }
     return {
       method: route.method,
@@ -70,6 +72,12 @@ export function createRouteBinder(
       },
     }
   }
+}
+
+/** Who shares a bound with whom. */
+function tenantOf({ tenancy }: Caller): string {
+  if (tenancy.level === 'account') return tenancy.account_sid
+  return tenancy.level === 'service_provider' ? tenancy.service_provider_sid : tenancy.level
 }
 
 /** The parameters of a path that are ids: others are names, whose letters count. */

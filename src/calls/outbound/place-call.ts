@@ -1,5 +1,6 @@
 // A call that the platform makes: from the order to the end of the application that runs it (calls.md §2.3, §3.6).
 // Every way out of here is a status of the leg and its record.
+import { actingFor } from '../../lib/acting-for.ts'
 import type { AppError } from '../../lib/errors.ts'
 import { traceIdOf } from '../../lib/ids.ts'
 import { toCallHookPayload } from '../call-hook.ts'
@@ -44,7 +45,8 @@ export function placeCall(order: CallOrder, options: OutboundOptions): PlacedCal
   const leg = openLeg(order, dialling, options)
   if (refused !== undefined) leg.refuse(refused)
   const { promise: sent, resolve: onSent } = Promise.withResolvers<void>()
-  const done = serve(order, { leg, dialling, onSent }, options)
+  const { account_sid } = order.account
+  const done = actingFor(account_sid, () => serve(order, { leg, dialling, onSent }, options))
     .catch((error: unknown) => leg.refuse(error))
     .finally(onSent)
   return { leg, sent, done }

@@ -1,0 +1,85 @@
+// A name server on loopback that responds as a test says: addresses, texts, nothing at all. RFC 1035.
+import dgram from 'node:dgram'
+import { once } from 'node:events'
+import { encodeRecord } from '../../src/dns/message.ts'
+import { Inbox } from './wait.ts'
+
+export interface ScriptedNameServer {
+  /** As settings and `setServers` take it. */
+  readonly at: string
+  /** The names that were asked for. */
+  readonly asked: Inbox<string>
+  /** IPv4 addresses of a name. */
+  addresses(name: string, addresses: readonly string[], ttlSeconds?: number): void
+  texts(name: string, texts: readonly string[]): void
+  /** Says nothing about the names below it, and nothing else. */
+  silence(zone: string): void
+  close(): Promise<void>
+}
+
+const typeA = 1
+const typeTxt = 16
+const nameError = 3
+
+export async function startNameServer(): Promise<ScriptedNameServer> {
+  const socket = dgram.createSocket('udp4')
+  const asked = new Inbox<string>()
+  const records = new Map<string, Buffer[]>()
+  const names = new Set<string>()
+  const silent: string[] = []
+  const put = (name: string, type: number, ttlSeconds: number, all: readonly Buffer[]): void => {
+    names.add(name)
+    records.set(
+      `${type} ${name}`,
+      all.map((data) => encodeRecord(name, type, 1, ttlSeconds, data)),
+    )
+  }
+  socket.on('message', (query, { port, address }) => {
+    const { name, type, end } = questionOf(query)
+    asked.push(name)
+    if (silent.some((zone) => name === zone || name.endsWith(`.${zone}`))) return
+    const found = records.get(`${type} ${name}`) ?? []
+    const header = Buffer.alloc(12)
+    query.copy(header, 0, 0, 2)
+    // A response, recursion desired and available.
+    header.writeUInt16BE(0x8180 | (names.has(name) ? 0 : nameError), 2)
+    header.writeUInt16BE(1, 4)
+    header.writeUInt16BE(found.length, 6)
+    socket.send(Buffer.concat([header, query.subarray(12, end), ...found]), port, address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  return {
+    at: `127.0.0.1:${socket.address().port}`,
+    asked,
+    addresses: (name, addresses, ttlSeconds = 60) =>
+      put(
+        name,
+        typeA,
+        ttlSeconds,
+        addresses.map((address) => Buffer.from(address.split('.').map(Number))),
+      ),
+    texts: (name, texts) =>
+      put(
+        name,
+        typeTxt,
+        60,
+        texts.map((text) => Buffer.concat([Buffer.of(text.length), Buffer.from(text)])),
+      ),
+    silence: (zone) => void silent.push(zone),
+    async close() {
+      socket.close()
+      await once(socket, 'close')
+    },
+  }
+}
+
+function questionOf(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = []
+  let at = 12
+  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length).toLowerCase())
+    at += 1 + length
+  }
+  return { name: labels.join('.'), type: query.readUInt16BE(at + 1), end: at + 5 }
+}
