@@ -4,7 +4,7 @@ import type { IncomingInvite } from '../sip/sip.ts'
 import type { CallServices } from './call-services.ts'
 import { inactiveAccount } from './identity.ts'
 import type { Decision, Identity } from './identity.ts'
-import { calledHostOf, partiesOf } from './invite.ts'
+import { calledHostOf, calledUserOf } from './invite.ts'
 import type { AccountFacts, CarrierDirectory, CarrierMatch, NumberPattern } from './ports.ts'
 import { toRefusal } from './refuse.ts'
 import type { Refusal } from './refuse.ts'
@@ -22,7 +22,7 @@ export async function identifyCarrier(
   if (matches.length === 0) return undefined
   const host = calledHostOf(invite.request)
   const realmOwner = host === undefined ? undefined : await directory.accountByRealm(host)
-  const caller = tellCaller({ host, user: partiesOf(invite.request).to, realmOwner, matches })
+  const caller = tellCaller({ host, user: calledUserOf(invite.request), realmOwner, matches })
   if (caller.kind === 'user') return undefined
   const decisions: Decision[] = [{ rule: caller.rule, outcome: shown(caller.matches) }]
   if (caller.kind === 'carrier') return await settleCarrierCall(invite, services, { ...caller, decisions })
@@ -68,7 +68,7 @@ function callOf(
   matches: readonly CarrierMatch[],
   account?: AccountFacts,
 ): CarrierCall {
-  return { called: calledNumber(partiesOf(request).to), account, matches }
+  return { called: calledNumber(calledUserOf(request)), account, matches }
 }
 
 async function findRoute(call: CarrierCall, directory: CarrierDirectory): Promise<Outcome | undefined> {

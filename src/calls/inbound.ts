@@ -106,7 +106,7 @@ function toStarted(arrival: Arrival, identity: Settled, services: CallServices):
     account_sid: account.account_sid,
     service_provider_sid: account.service_provider_sid,
     direction: 'inbound',
-    ...partiesOf(invite.request),
+    ...partiesOf(invite.request, { believesAsserted: carrier !== undefined }),
     sip_call_id: invite.callId,
     trace_id: traceIdOf(call_sid),
     host,

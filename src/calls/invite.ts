@@ -1,11 +1,12 @@
 // What an INVITE says, in the words of a call: who calls whom, the offer, and the `sip` object of the call hook.
+import { bodyParts } from '../sip/message/body.ts'
 import { isKnownName } from '../sip/message/header-names.ts'
 import { splitList } from '../sip/message/list.ts'
 import { headerOf, headersOf } from '../sip/message/message.ts'
-import type { SipMessage, SipRequest } from '../sip/message/message.ts'
+import type { SipRequest } from '../sip/message/message.ts'
 import { parseNameAddr } from '../sip/message/name-addr.ts'
 import type { NameAddr } from '../sip/message/name-addr.ts'
-import { tryParseUri, unescapeUri } from '../sip/message/uri.ts'
+import { telephoneNumber, tryParseUri, unescapeUri } from '../sip/message/uri.ts'
 import { toText } from './sip-text.ts'
 
 export interface Parties {
@@ -14,23 +15,34 @@ export interface Parties {
   /** The user part of the Request-URI. */
   readonly to: string
   readonly caller_name: string
-  /** P-Asserted-Identity before From. */
+  /** P-Asserted-Identity, where it is believed, before From. */
   readonly calling_number: string
 }
 
-const nobody = 'anonymous'
-const mostParts = 16
+export interface Trust {
+  /** The sender is within our trust domain (RFC 3325 §4): a carrier, which vouches for what it asserts. */
+  readonly believesAsserted: boolean
+}
 
-export function partiesOf(request: SipRequest): Parties {
+const nobody = 'anonymous'
+
+export function partiesOf(request: SipRequest, { believesAsserted }: Trust): Parties {
   const caller = addressOf(headerOf(request, 'from'))
-  const asserted = headersOf(request, 'p-asserted-identity').flatMap(splitList)[0]
+  const asserted = believesAsserted
+    ? headersOf(request, 'p-asserted-identity').flatMap(splitList)[0]
+    : undefined
   const from = userOf(caller?.uri)
   return {
     from,
-    to: userOf(request.uri),
+    to: calledUserOf(request),
     caller_name: caller?.displayName ?? '',
     calling_number: asserted === undefined ? from : userOf(addressOf(asserted)?.uri, from),
   }
+}
+
+/** The user part of the Request-URI, or the number of a tel URI. */
+export function calledUserOf(request: SipRequest): string {
+  return userOf(request.uri)
 }
 
 /** The host of the Request-URI, lower case: the realm that a carrier calls. Undefined for a tel URI. */
@@ -51,38 +63,11 @@ function addressOf(value: string | undefined): NameAddr | undefined {
 function userOf(text: string | undefined, fallback = nobody): string {
   const uri = text === undefined ? undefined : tryParseUri(text)
   if (uri === undefined) return fallback
-  const user = uri.scheme === 'tel' ? uri.number : unescapeUri(uri.user ?? '')
+  const user =
+    uri.scheme === 'tel'
+      ? telephoneNumber(uri.number, uri.params.get('phone-context'))
+      : unescapeUri(uri.user ?? '')
   return user === '' ? fallback : user
-}
-
-export interface BodyPart {
-  readonly type: string
-  readonly content: string
-}
-
-/** The body, or the parts of a multipart one (RFC 5621 §3). */
-export function bodyParts(message: SipMessage): readonly BodyPart[] {
-  if (message.body.byteLength === 0) return []
-  const text = Buffer.from(message.body).toString('utf8')
-  const type = headerOf(message, 'content-type') ?? 'application/octet-stream'
-  const boundary = /^multipart\/.*;\s*boundary="?([^";]{1,70})"?/i.exec(type)?.[1]
-  if (boundary === undefined) return [{ type, content: text }]
-  return text
-    .split(`--${boundary}`)
-    .slice(1, mostParts + 1)
-    .filter((part) => !part.startsWith('--'))
-    .map(toPart)
-}
-
-function toPart(part: string): BodyPart {
-  const [head = '', ...rest] = part.replace(/^\r?\n/, '').split(/\r?\n\r?\n/)
-  const type = /^content-type\s*:\s*([^\r\n]+)/im.exec(head)?.[1]?.trim() ?? 'text/plain'
-  return { type, content: rest.join('\r\n\r\n').replace(/\r?\n$/, '') }
-}
-
-/** The SDP of the message, or undefined when it carries none. */
-export function sdpOf(message: SipMessage): string | undefined {
-  return bodyParts(message).find(({ type }) => /^application\/sdp\b/i.test(type))?.content
 }
 
 const vouchedNames = [

@@ -1,9 +1,10 @@
 // The small readers and writers of SIP in the call engine, each against a table.
 import { describe, expect, it } from 'vitest'
+import { bodyParts, sdpOf } from '../sip/message/body.ts'
 import { toHeaderFields } from './app-headers.ts'
 import { byeHeaders } from './bye-headers.ts'
 import { resolveUrl, toHook } from './hook-form.ts'
-import { bodyParts, calledHostOf, partiesOf, sdpOf, toSipPayload } from './invite.ts'
+import { calledHostOf, partiesOf, toSipPayload } from './invite.ts'
 import { reasonHeaderOf } from './reason-header.ts'
 import { digitOf } from './sip-digits.ts'
 import { toSipFact } from './sip-text.ts'
@@ -139,12 +140,33 @@ describe('an INVITE', () => {
     ['garbage <', undefined, 'anonymous', '', 'anonymous'],
   ])('from %s', (from, asserted, expected, name, number) => {
     const pai: [string, string][] = asserted === undefined ? [] : [['p-asserted-identity', asserted]]
-    expect(partiesOf(withHeaders(['from', from], ...pai))).toEqual({
+    expect(partiesOf(withHeaders(['from', from], ...pai), { believesAsserted: true })).toEqual({
       from: expected,
       to: '1500',
       caller_name: name,
       calling_number: number,
     })
+  })
+
+  it.each([
+    ['tel:+1-201-555-0123', '+12015550123'],
+    ['tel:+44(0)20.7946.0123', '+4402079460123'],
+    ['tel:201-555-0123;phone-context=+1', '+12015550123'],
+    ['tel:555-0123;phone-context=+1-201', '5550123'],
+    ['tel:7042;phone-context=example.com', '7042'],
+    ['tel:*21#;phone-context=+44', '*21#'],
+    ['sip:sales-desk@example.com', 'sales-desk'],
+  ])('to %s is to %s', (uri, to) => {
+    expect(partiesOf(sipRequest('INVITE', { uri }), { believesAsserted: false })).toMatchObject({ to })
+  })
+
+  it('of a sender who is not trusted is from what From says, whatever it asserts', () => {
+    const asserted = ['p-asserted-identity', 'p-preferred-identity', 'remote-party-id'].map(
+      (name): [string, string] => [name, '<sip:+999@h>'],
+    )
+    const request = withHeaders(['from', '<sip:+4420@h>;tag=1'], ...asserted)
+    expect(partiesOf(request, { believesAsserted: false }).calling_number).toBe('+4420')
+    expect(partiesOf(request, { believesAsserted: true }).calling_number).toBe('+999')
   })
 
   it('names its realm in lower case, a tel URI none', () => {

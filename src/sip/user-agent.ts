@@ -71,7 +71,7 @@ const servedOutside = ['INVITE', 'BYE', 'OPTIONS', 'REGISTER']
 const capabilities = {
   allow: [...methodsInDialog, 'REGISTER'],
   supported: ['path'],
-  accept: ['application/sdp', 'multipart/mixed'],
+  accept: ['application/sdp', 'multipart/mixed', 'multipart/alternative', 'multipart/related'],
 }
 
 // Deviation from what RFC 8760 §2.1 would like: SHA-256 is offered on request only, since user agents in wide use give

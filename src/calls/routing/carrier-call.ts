@@ -1,4 +1,5 @@
 // Which account and application a call from a carrier goes to (calls.md §3.2). Row numbers below are that table's.
+import { telephoneNumber } from '../../sip/message/uri.ts'
 import type { AccountFacts, CarrierFacts, CarrierMatch, NumberFacts, NumberPattern } from '../ports.ts'
 
 export interface CarrierCall {
@@ -24,7 +25,11 @@ export type Outcome =
 
 /** Row 1, and without the parameters of the number (RFC 3966 §3), which tell how it was dialled. */
 export function calledNumber(user: string): string {
-  return user.replace(/^\+/, '').split(';', 1)[0] || 'anonymous'
+  const [number = '', ...params] = user.split(';')
+  const context = params.find((param) => /^phone-context=/i.test(param))?.slice('phone-context='.length)
+  // Names are called too, and a `-` is part of theirs (RFC 3966 §5.1.1).
+  const isNumber = /^\+?[\d\-.()]*\d[\d\-.()]*$/.test(number)
+  return (isNumber ? telephoneNumber(number, context) : number).replace(/^\+/, '') || 'anonymous'
 }
 
 /** Rows 2 and 3. `numbers` are those that were called, of any carrier. Undefined where the rows say nothing. */

@@ -58,16 +58,37 @@ describe('parseNameAddr', () => {
   it.each([
     '"a <sip:b>',
     'a, b <sip:c>',
+    'a; b <sip:c>',
+    'a\\ <sip:c>',
+    'a\x01 <sip:c>',
+    'O"Neil" <sip:c>',
     '<sip:a',
     '<sip:a> b',
     '< sip:a >',
     'sip:a?b=c',
-    '<sip:a>;;',
     '',
     '"x"',
   ])('refuses %j', (text) => {
     expect(() => parseNameAddr(text)).toThrow(AppError)
   })
+
+  it.each([
+    ['Sales (2nd floor) <sip:a@b>', 'Sales (2nd floor)'],
+    ['Smith & Sons: Office <sip:a@b>;tag=1', 'Smith & Sons: Office'],
+    ['alice@mail.example <sip:a@b>', 'alice@mail.example'],
+    ['[Lab] #3/4 = ? <sip:a@b>', '[Lab] #3/4 = ?'],
+    ['Ä\tÖ <sip:a@b>', 'Ä\tÖ'],
+  ])('reads a name that was typed without quotes: %s', (text, displayName) => {
+    expect(parseNameAddr(text)).toMatchObject({ displayName, uri: 'sip:a@b' })
+  })
+
+  it.each(['<sip:a@b>;tag=1;', '<sip:a@b>;;tag=1', '<sip:a@b>; ;tag=1; ;', 'sip:a@b;tag=1;'])(
+    'passes over empty parameters: %s',
+    (text) => {
+      expect(parseNameAddr(text)).toEqual({ uri: 'sip:a@b', params: new Map([['tag', '1']]) })
+      expect(tagOf(text)).toBe('1')
+    },
+  )
 
   it('is written with its name in quotes', () => {
     const params = new Map([['tag', '1']])

@@ -15,8 +15,9 @@ export interface NameAddr {
   readonly params: Params
 }
 
-// RFC 3261 §25.1: display-name = *(token LWS) / quoted-string. Deviation: any character above ASCII is accepted unquoted.
-const tokens = /^[A-Za-z0-9\-.!%*_+`'~\s\u0080-\u{10ffff}]*$/u
+// Deviation from RFC 3261 §25.1, where an unquoted display name is tokens: phones that people configure by hand send names
+// as they were typed, `Sales (2nd floor): A & B`. What separates values or parameters stays refused.
+const plainName = /^[^"<>,;\\\p{Cc}]*$/u
 const quotedString = /^"(?:[^"\\]|\\.)*"$/s
 
 /** One value; split lists with `splitList` first. */
@@ -26,7 +27,8 @@ export function parseNameAddr(text: string): NameAddr {
   const close = text.indexOf('>', open)
   if (close === -1) throw malformed('Missing > in an address')
   const name = text.slice(0, open).trim()
-  if (!quotedString.test(name) && !tokens.test(name)) throw malformed('Bad display name')
+  if (!quotedString.test(name) && !plainName.test(name.replaceAll('\t', ' ')))
+    throw malformed('Bad display name')
   const rest = text.slice(close + 1).trim()
   if (rest !== '' && !rest.startsWith(';')) throw malformed('Unexpected text after an address')
   const params = rest === '' ? noParams : parseParams(rest.slice(1))

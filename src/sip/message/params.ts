@@ -12,7 +12,8 @@ export const noParams: Params = new Map()
 export function parseParams(text: string): Params {
   const params = new Map<string, string | undefined>()
   for (const part of splitOutside(text, ';')) {
-    if (part === '') throw malformed('Empty parameter')
+    // Some devices end a list with `;`, and two in a row say nothing either.
+    if (part === '') continue
     const equals = part.indexOf('=')
     const name = (equals === -1 ? part : part.slice(0, equals)).trim().toLowerCase()
     if (!isToken(name)) throw malformed('Parameter name is no token')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import { areUrisEqual, escapeUser, parseUri, serializeUri, unescapeUri } from './uri.ts'
+import { areUrisEqual, escapeUser, parseUri, serializeUri, tryParseUri, unescapeUri } from './uri.ts'
 
 describe('parseUri', () => {
   it('splits a SIP URI into its parts', () => {
@@ -21,6 +21,25 @@ describe('parseUri', () => {
         ['priority', 'urgent'],
       ]),
     })
+  })
+
+  it.each([
+    ['sip:alice@mail.example@pbx.example:5070;transport=tcp', 'alice%40mail.example', 'pbx.example'],
+    ['sip:alice@mail.example@pbx.example?subject=a', 'alice%40mail.example', 'pbx.example'],
+    ['sip:a;x=1@mail.example@pbx.example', 'a;x=1%40mail.example', 'pbx.example'],
+    ['sip:alice:pass@pbx.example', 'alice', 'pbx.example'],
+    ['sip:alice@pbx.example;maddr=a@b', undefined, undefined],
+  ])('takes the last @ before the host for the end of the user: %s', (text, user, host) => {
+    const uri = tryParseUri(text)
+    expect(uri).toEqual(user === undefined ? undefined : expect.objectContaining({ user, host }))
+  })
+
+  it.each([
+    ['sip:a@b;', 'sip:a@b'],
+    ['sip:a@b;;lr;', 'sip:a@b;lr'],
+    ['tel:+1;;x=y', 'tel:+1;x=y'],
+  ])('passes over empty parameters: %s is %s', (text, plain) => {
+    expect(serializeUri(parseUri(text))).toBe(plain)
   })
 
   it('reads IPv6 hosts with and without a port', () => {
@@ -55,7 +74,7 @@ describe('parseUri', () => {
     'sip:',
     'sip:@b',
     'sip:a@',
-    'sip:a@b@c',
+    'sip:a@b@',
     'sip:a b@c',
     'sip:a@b:port',
     'sip:a@b:70000',
@@ -66,7 +85,6 @@ describe('parseUri', () => {
     'sip:a@[1.2.3.4]',
     'sip:a%4@b',
     'sip:a@b;x;x',
-    'sip:a@b;',
     'sip:a@b;x=%zz',
     'sip:a@b?x',
     'sip:<a>@b',

@@ -59,7 +59,7 @@ export function tryParseUri(text: string): Uri | undefined {
 }
 
 function parseSipUri(scheme: 'sip' | 'sips', rest: string): SipUri {
-  const at = rest.indexOf('@')
+  const at = indexOfUserEnd(rest)
   const afterUser = at === -1 ? rest : rest.slice(at + 1)
   const question = afterUser.indexOf('?')
   const beforeHeaders = question === -1 ? afterUser : afterUser.slice(0, question)
@@ -74,9 +74,20 @@ function parseSipUri(scheme: 'sip' | 'sips', rest: string): SipUri {
   }
 }
 
+/**
+ * The `@` before the host. A user name that is an e-mail address should have its own escaped, and often has not: the last
+ * one before the port, the parameters and the headers is meant.
+ */
+function indexOfUserEnd(rest: string): number {
+  const first = rest.indexOf('@')
+  if (first === -1) return -1
+  const end = rest.slice(first + 1).search(/[;?]/)
+  return end === -1 ? rest.lastIndexOf('@') : rest.slice(0, first + 1 + end).lastIndexOf('@')
+}
+
 function parseUserInfo(text: string): { user: string; password?: string } {
   const colon = text.indexOf(':')
-  const user = colon === -1 ? text : text.slice(0, colon)
+  const user = (colon === -1 ? text : text.slice(0, colon)).replaceAll('@', '%40')
   if (!userPattern.test(user) || badEscape.test(user)) throw malformed('Bad user part in a URI')
   if (colon === -1) return { user }
   const password = text.slice(colon + 1)
@@ -105,6 +116,7 @@ export function parseHostPort(text: string): { host: string; port?: number } {
 function parseUriParams(text: string): Params {
   const params = new Map<string, string | undefined>()
   for (const part of text.split(';')) {
+    if (part === '') continue
     const equals = part.indexOf('=')
     const name = (equals === -1 ? part : part.slice(0, equals)).toLowerCase()
     const value = equals === -1 ? undefined : part.slice(equals + 1)
@@ -143,6 +155,21 @@ function parseTelUri(rest: string): TelUri {
     number,
     params: semicolon === -1 ? noParams : parseUriParams(rest.slice(semicolon + 1)),
   }
+}
+
+// ITU-T E.164 §6.2.1: a country code has up to three digits, a whole number fifteen.
+const countryCode = /^\+\d{1,3}$/
+const nationalNumber = /^\d{4,14}$/
+
+/**
+ * The number of a tel URI, or of the user part of a SIP URI (RFC 3261 §19.1.6), without visual separators. A local number
+ * within a country (`;phone-context=+44`) is written as the global one it is; any other context does not tell which digits
+ * are missing, and is left out (RFC 3966 §5.1.5).
+ */
+export function telephoneNumber(number: string, phoneContext: string | undefined): string {
+  const digits = number.replace(/[-.()]/g, '')
+  const context = phoneContext?.replace(/[-.()]/g, '') ?? ''
+  return countryCode.test(context) && nationalNumber.test(digits) ? context + digits : digits
 }
 
 export function serializeUri(uri: Uri): string {

@@ -2,6 +2,7 @@
 // dropped. Answers are values: a refusal is a normal outcome here.
 import { AppError } from '../../lib/errors.ts'
 import type { Reply } from '../sip.ts'
+import { isOptionalBody, mediaTypeOf } from './body.ts'
 import { cseqOf } from './cseq.ts'
 import { splitList } from './list.ts'
 import { malformed } from './malformed.ts'
@@ -156,29 +157,20 @@ function refuseExtensions(request: SipRequest, { supported }: Capabilities): Rep
   return { status: 420, headers: [{ name: 'unsupported', value: unknown.join(', ') }] }
 }
 
-/** RFC 3261 §8.2.3 and §13.3.1: the body of an INVITE, and whether its answer can be SDP. */
+/**
+ * RFC 3261 §8.2.3 and §13.3.1: the body of an INVITE. Deviation from RFC 3261 §13.3.1: what stands in its Accept is not
+ * held against it. Devices list there what they take besides SDP, and each of them takes SDP.
+ */
 function refuseBody(request: SipRequest, { accept }: Capabilities): Reply | undefined {
   const encoding = headerOf(request, 'content-encoding')
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return { status: 415, headers: [{ name: 'accept-encoding', value: 'identity' }] }
   }
-  if (request.method !== 'INVITE') return undefined
-  const acceptHeader = { name: 'accept', value: accept.join(', ') }
-  if (request.body.byteLength > 0) {
-    const type = mediaTypeOf(headerOf(request, 'content-type') ?? '')
-    const isOptional = /;\s*handling\s*=\s*optional/i.test(headerOf(request, 'content-disposition') ?? '')
-    if (!isOptional && !accept.includes(type)) return { status: 415, headers: [acceptHeader] }
-  }
-  const wanted = headersOf(request, 'accept').flatMap(splitList).map(mediaTypeOf)
-  if (wanted.length === 0 || wanted.some((type) => isSdpRange(type))) return undefined
-  const warning = { name: 'warning', value: '399 - "No answer can be given in the types of Accept"' }
-  return { status: 406, headers: [acceptHeader, warning] }
-}
-
-function mediaTypeOf(value: string): string {
-  return (value.split(';', 1)[0] ?? '').trim().toLowerCase()
-}
-
-function isSdpRange(type: string): boolean {
-  return type === 'application/sdp' || type === 'application/*' || type === '*/*'
+  if (request.method !== 'INVITE' || request.body.byteLength === 0 || isOptionalBody(request))
+    return undefined
+  const type = mediaTypeOf(headerOf(request, 'content-type') ?? '')
+  // RFC 2046 §5.1.3: a multipart subtype that is not known is treated as multipart/mixed.
+  const isMultipart = type.startsWith('multipart/') && accept.includes('multipart/mixed')
+  if (isMultipart || accept.includes(type)) return undefined
+  return { status: 415, headers: [{ name: 'accept', value: accept.join(', ') }] }
 }

@@ -1,0 +1,111 @@
+// What a body holds: the parts of a multipart one (RFC 5621 §3, RFC 2046 §5.1), and the session description among them.
+import { headerOf } from './message.ts'
+import type { SipMessage } from './message.ts'
+
+export interface BodyPart {
+  readonly type: string
+  readonly content: string
+}
+
+interface Part extends BodyPart {
+  readonly disposition: string
+}
+
+// SIPREC and ISUP trunks send three at most, and one level of nesting.
+const maxParts = 16
+const maxDepth = 3
+// MIME-Version and Content headers of one part.
+const maxHeadChars = 4_096
+
+/** The body, or the parts of a multipart one, those of nested ones in their place. */
+export function bodyParts(message: SipMessage): readonly BodyPart[] {
+  return partsOf(message).map(({ type, content }) => ({ type, content }))
+}
+
+/** The SDP of a message, undefined when it carries none. Of several alternatives the last is the preferred one. */
+export function sdpOf(message: SipMessage): string | undefined {
+  const found = partsOf(message).filter(
+    ({ type, disposition }) => isSdp(type) && !isEarlySession(disposition),
+  )
+  const isAlternative = mediaTypeOf(typeOf(message)) === 'multipart/alternative'
+  return (isAlternative ? found.at(-1) : found[0])?.content
+}
+
+/** A Content-Type or an element of Accept without its parameters, lower case. */
+export function mediaTypeOf(value: string): string {
+  return (value.split(';', 1)[0] ?? '').trim().toLowerCase()
+}
+
+/** RFC 3204 §6: the sender can do without our understanding it. */
+export function isOptionalBody(message: SipMessage): boolean {
+  return /;\s*handling\s*=\s*optional/i.test(headerOf(message, 'content-disposition') ?? '')
+}
+
+function typeOf(message: SipMessage): string {
+  return headerOf(message, 'content-type') ?? 'application/octet-stream'
+}
+
+function isSdp(type: string): boolean {
+  return mediaTypeOf(type) === 'application/sdp'
+}
+
+/** RFC 3959 §3: it describes other media than those of the call. */
+function isEarlySession(disposition: string): boolean {
+  return mediaTypeOf(disposition) === 'early-session'
+}
+
+function partsOf(message: SipMessage): readonly Part[] {
+  if (message.body.byteLength === 0) return []
+  const content = Buffer.from(message.body).toString('utf8')
+  const disposition = headerOf(message, 'content-disposition') ?? ''
+  return flatten({ type: typeOf(message), content, disposition }, maxDepth).slice(0, maxParts)
+}
+
+function flatten(part: Part, depth: number): readonly Part[] {
+  const boundary = boundaryOf(part.type)
+  if (boundary === undefined || depth === 0) return [part]
+  return split(part.content, boundary).flatMap((inner) => flatten(inner, depth - 1))
+}
+
+function boundaryOf(type: string): string | undefined {
+  if (!mediaTypeOf(type).startsWith('multipart/')) return undefined
+  const [, quoted, bare] =
+    /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s";]{1,70})(?=[\s;]|$))/i.exec(type) ?? []
+  return quoted ?? bare
+}
+
+/** What stands between delimiter lines; text before the first and after the closing one is nobody's. */
+function split(text: string, boundary: string): readonly Part[] {
+  const parts: Part[] = []
+  const delimiter = `--${boundary}`
+  let start: number | undefined
+  for (let at = text.indexOf(delimiter); at !== -1; at = text.indexOf(delimiter, at + delimiter.length)) {
+    const after = text.slice(at + delimiter.length, at + delimiter.length + 2)
+    const isClosing = after === '--'
+    const isLine = at === 0 || text[at - 1] === '\n'
+    if (!isLine || (!isClosing && !/^[\r\n \t]|^$/.test(after))) continue
+    if (start !== undefined) parts.push(toPart(text.slice(start, at)))
+    const lineEnd = text.indexOf('\n', at)
+    start = lineEnd === -1 ? text.length : lineEnd + 1
+    if (isClosing || parts.length === maxParts) return parts
+  }
+  // The closing delimiter was lost on the way, or was never written.
+  if (start !== undefined && start < text.length) parts.push(toPart(text.slice(start)))
+  return parts
+}
+
+function toPart(text: string): Part {
+  const withoutHead = /^\r?\n/.exec(text)
+  const blank = withoutHead === null ? /\r?\n\r?\n/.exec(text.slice(0, maxHeadChars)) : null
+  const head = blank === null ? '' : text.slice(0, blank.index).replace(/\r?\n[ \t]+/g, ' ')
+  const bodyStart = blank === null ? (withoutHead?.[0].length ?? 0) : blank.index + blank[0].length
+  // The line end before a delimiter belongs to the delimiter.
+  const content = text.slice(bodyStart).replace(/\r?\n$/, '')
+  const field = (name: string): string | undefined =>
+    new RegExp(`^${name}[ \\t]*:[ \\t]*([^\\r\\n]+)`, 'im').exec(head)?.[1]?.trim()
+  return {
+    type: field('content-type') ?? 'text/plain',
+    content,
+    disposition: field('content-disposition') ?? '',
+  }
+}
