@@ -105,6 +105,7 @@ export async function benchMedia({ seconds = 60, sessions: count = 400 }: MediaB
     ports: { first: firstPort, last: firstPort + 2 * count - 1 },
     workers: 1,
     mediaTimeoutMs: 3_600_000,
+    scratchDir: join(directory, 'scratch'),
     log: silentLogger,
   })
   const recorder = await startRecorder(count)

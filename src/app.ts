@@ -80,6 +80,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     publicAddress,
     ports: config.rtpPorts,
     workers: config.mediaWorkers,
+    scratchDir: join(cacheDir, 'media'),
     mediaTimeoutMs,
     log,
   })

@@ -18,8 +18,10 @@ import { toCommonPayload } from './projection.ts'
 import { reasonHeader, toProblem } from './refuse.ts'
 import { toNodePayload } from './status.ts'
 import type { NodeFacts } from './status.ts'
+import { playPrompt } from './prompt-player.ts'
+import type { Piece, Prompt } from './prompt-player.ts'
 import type { RunnableVerb } from './verb.ts'
-import type { Call, CollectRequest, Decline, PlayRequest, Redirect, Voice } from './call.ts'
+import type { Call, CollectRequest, Decline, PlayRequest, Redirect, SayRequest, Voice } from './call.ts'
 
 /** How the call reaches the verbs that run: replaces what follows, or what runs as well; names what runs now. */
 export interface VerbQueue {
@@ -74,19 +76,21 @@ export class ActiveCall implements Call, RunningApplication {
     return this.#options.leg.startEarlyMedia()
   }
 
-  async say(text: string, voice: Voice, signal: AbortSignal): Promise<PlayResult> {
-    const silent = await this.#silence(text, signal)
-    if (silent !== undefined) return silent
-    if (text.trim() === '') return { reason: 'completed', playedMs: 0 }
-    return this.#playClip(signal, {}, () => this.#synthesize(text, voice, signal))
+  say({ texts, voice, rounds, signal }: SayRequest): Promise<PlayResult> {
+    const pieces = texts.map(
+      (text): Piece =>
+        toSilence(text) ??
+        (text.trim() === '' ? { silenceMs: 0 } : { borrow: () => this.#synthesize(text, voice, signal) }),
+    )
+    return this.#play({ pieces, rounds, signal })
   }
 
-  async play({ url, offsetMs, signal }: PlayRequest): Promise<PlayResult> {
-    const silent = await this.#silence(url, signal)
-    if (silent !== undefined) return silent
-    const options = offsetMs === undefined ? {} : { offsetMs }
-    const absolute = resolveUrl(url, this.#base)
-    return this.#playClip(signal, options, () => this.#options.audio.fetch(absolute, { signal }))
+  play({ urls, offsetMs, rounds, signal }: PlayRequest): Promise<PlayResult> {
+    const pieces = urls.map((url, index): Piece => {
+      const borrow = (): Promise<BorrowedClip> => this.#fetch(url, signal)
+      return toSilence(url) ?? (offsetMs === undefined || index > 0 ? { borrow } : { borrow, offsetMs })
+    })
+    return this.#play({ pieces, rounds, signal })
   }
 
   async collect({ rules, prompt, signal }: CollectRequest): Promise<Collected> {
@@ -248,28 +252,20 @@ export class ActiveCall implements Call, RunningApplication {
     return result
   }
 
-  async #silence(text: string, signal: AbortSignal): Promise<PlayResult | undefined> {
-    const ms = silence.exec(text)?.[1]
-    if (ms === undefined) return undefined
-    const { clock } = this.#options
-    const started = clock.monotonic()
-    await sleep(Number(ms), clock, signal)
-    return { reason: signal.aborted ? 'stopped' : 'completed', playedMs: clock.monotonic() - started }
+  async #fetch(url: string, signal: AbortSignal): Promise<BorrowedClip> {
+    return await this.#options.audio.fetch(resolveUrl(url, this.#base), { signal })
   }
 
-  async #playClip(
-    signal: AbortSignal,
-    options: { readonly offsetMs?: number },
-    borrow: () => Promise<BorrowedClip>,
-  ): Promise<PlayResult> {
-    const stopped = { reason: 'stopped', playedMs: 0 } as const
-    if (signal.aborted) return stopped
-    const clip = await borrow()
-    try {
-      return signal.aborted ? stopped : await this.#options.leg.play({ clip, signal, ...options })
-    } finally {
-      clip.release()
-    }
+  async #play(prompt: Prompt): Promise<PlayResult> {
+    const { clock, leg } = this.#options
+    const result = await playPrompt(prompt, {
+      play: (options) => leg.play(options),
+      wait: (ms, signal) => this.wait(ms, signal),
+      nowMs: () => clock.monotonic(),
+    })
+    if (result.missedMs !== undefined)
+      this.note(`${result.missedMs} ms of silence stood in for audio that the disk did not bring in time`)
+    return result
   }
 
   async #prompt(
@@ -287,6 +283,11 @@ export class ActiveCall implements Call, RunningApplication {
       collector.promptEnded()
     }
   }
+}
+
+function toSilence(text: string): Piece | undefined {
+  const ms = silence.exec(text)?.[1]
+  return ms === undefined ? undefined : { silenceMs: Number(ms) }
 }
 
 function chosen(given: string | object | undefined, inherited: string | null): string | null {

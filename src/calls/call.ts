@@ -14,9 +14,21 @@ export interface Voice {
   readonly fallback?: Voice
 }
 
+export interface SayRequest {
+  /** Each is text, or silence: `silence_stream://<ms>`. They are heard one after the other. */
+  readonly texts: readonly string[]
+  readonly voice: Voice
+  /** How often all of it is heard; Infinity: until the signal aborts. */
+  readonly rounds: number
+  readonly signal: AbortSignal
+}
+
 export interface PlayRequest {
-  readonly url: string
+  /** Each leads to an audio file, or is silence: `silence_stream://<ms>`. */
+  readonly urls: readonly string[]
+  /** Where the first of them begins. */
   readonly offsetMs?: number
+  readonly rounds: number
   readonly signal: AbortSignal
 }
 
@@ -45,8 +57,8 @@ export interface Call {
   readonly hasEnded: boolean
   answer(): Promise<void>
   startEarlyMedia(): Promise<void>
-  /** Speaks `text`, or is silent for `silence_stream://<ms>`. Throws speech_failed or synthesizer_unknown. */
-  say(text: string, voice: Voice, signal: AbortSignal): Promise<PlayResult>
+  /** Throws speech_failed or synthesizer_unknown. */
+  say(request: SayRequest): Promise<PlayResult>
   /** Throws audio_not_found, audio_not_supported or hook_refused_address. */
   play(request: PlayRequest): Promise<PlayResult>
   collect(request: CollectRequest): Promise<Collected>

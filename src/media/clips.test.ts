@@ -1,4 +1,5 @@
-import { mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, truncate, utimes, writeFile } from 'node:fs/promises'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,17 +11,31 @@ import { createLaws } from './codecs/g711.ts'
 const laws = createLaws()
 const secondBytes = 8000
 let directory: string
+const made: Clips[] = []
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'clips-'))
 })
 
 afterAll(async () => {
+  await Promise.all(made.map((clips) => clips.close()))
   await rm(directory, { recursive: true })
 })
 
-function clipsOf(mostSeconds: number): Clips {
-  return new Clips({ laws, mostBytes: mostSeconds * secondBytes })
+function clipsOf(
+  memorySeconds: number,
+  diskSeconds = 0,
+  { idleDiskSeconds = 0, scratch = mkdtempSync(join(directory, 'scratch-')) } = {},
+): Clips {
+  const clips = new Clips({
+    laws,
+    directory: scratch,
+    maxMemoryBytes: memorySeconds * secondBytes,
+    maxDiskBytes: diskSeconds * secondBytes,
+    maxIdleDiskBytes: idleDiskSeconds * secondBytes,
+  })
+  made.push(clips)
+  return clips
 }
 
 async function wav(name: string, seconds: number, sampleRate = 8000): Promise<string> {
@@ -42,7 +57,7 @@ describe('clips', () => {
   })
 
   it('can be played before they are wholly coded', async () => {
-    const clip = await clipsOf(700).acquire(await wav('long.wav', 600, 48_000), 'PCMU')
+    const clip = await clipsOf(0, 700).acquire(await wav('long.wav', 600, 48_000), 'PCMU')
     expect(clip.readyFrames).toBeGreaterThan(0)
     expect(clip.readyFrames).toBeLessThan(clip.totalFrames)
   })
@@ -51,7 +66,9 @@ describe('clips', () => {
     const clip = await clipsOf(10).acquire(await wav('odd.wav', 0.05), 'PCMA')
     expect(clip.totalFrames).toBe(3)
     await until('all frames', () => clip.readyFrames === 3)
-    expect(clip.frames.subarray(400).every((octet) => octet === laws.PCMA.silence)).toBe(true)
+    const { bytes, offset } = clip.open(0).at(2)!
+    const last = bytes.subarray(offset, offset + 160)
+    expect([...last.subarray(80)].every((octet) => octet === laws.PCMA.silence)).toBe(true)
   })
 
   it('make room by forgetting the one that was unused longest, never one that plays', async () => {
@@ -73,6 +90,33 @@ describe('clips', () => {
     await expect(clips.acquire(paths[1], 'PCMU')).rejects.toMatchObject({ code: 'overloaded' })
   })
 
+  it('go to the disk when they are long, or when the memory is full of others that play', async () => {
+    const clips = clipsOf(100, 100)
+    const long = await clips.acquire(await wav('40s.wav', 40), 'PCMU')
+    expect(long.isOnDisk).toBe(true)
+    const playing = [1, 2, 3, 4].map(async (name) => clips.acquire(await wav(`${name}.wav`, 25), 'PCMU'))
+    expect((await Promise.all(playing)).map(({ isOnDisk }) => isOnDisk)).toEqual([false, false, false, false])
+    const further = await clips.acquire(await wav('further.wav', 1), 'PCMU')
+    expect(further.isOnDisk).toBe(true)
+    const frames = further.open(0)
+    const frame = await until('the first frame', () => frames.at(0))
+    expect(frame.bytes.subarray(frame.offset, frame.offset + 160).some((octet) => octet !== 0xff)).toBe(true)
+  })
+
+  it('leave the disk with their last listener, beyond what is kept for the next', async () => {
+    const scratch = mkdtempSync(join(directory, 'scratch-'))
+    const clips = clipsOf(0, 100, { idleDiskSeconds: 40, scratch })
+    const names = (): Promise<string[]> => readdir(scratch)
+    const first = await clips.acquire(await wav('first.wav', 35), 'PCMU')
+    const second = await clips.acquire(await wav('second.wav', 35), 'PCMU')
+    await until('all coded', () => first.isWhole && second.isWhole)
+    expect(await names()).toHaveLength(2)
+    clips.release(first)
+    clips.release(second)
+    await until('one to go', async () => (await names()).length === 1)
+    expect(await clips.acquire(await wav('second.wav', 35), 'PCMU')).not.toBe(first)
+  })
+
   it('are read again when their file changed, and the old one goes with its last listener', async () => {
     const clips = clipsOf(4)
     const path = await wav('changing.wav', 2)
@@ -91,7 +135,7 @@ describe('clips', () => {
 
   it('end early when their file is cut short while it is read', async () => {
     const path = await wav('cut.wav', 600)
-    const clip = await clipsOf(700).acquire(path, 'PCMU')
+    const clip = await clipsOf(0, 700).acquire(path, 'PCMU')
     await truncate(path, 1_000_001)
     await until('the end', () => clip.readyFrames === clip.totalFrames)
     expect(clip.failure).toBeUndefined()
@@ -107,7 +151,9 @@ describe('clips', () => {
     file.writeUInt32LE(bytes, 40)
     await writeFile(path, file)
     await truncate(path, bytes + 44)
-    await expect(clipsOf(10_000).acquire(path, 'PCMU')).rejects.toMatchObject({ code: 'audio_not_supported' })
+    await expect(clipsOf(0, 10_000).acquire(path, 'PCMU')).rejects.toMatchObject({
+      code: 'audio_not_supported',
+    })
   })
 
   it('that are missing are audio_not_found', async () => {

@@ -1,78 +1,23 @@
 // Audio files as G.711 frames, coded once per worker and law, so that a playback costs one copy per packet.
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
 import { AppError } from '../lib/errors.ts'
-import type { Law, Laws, LawTables } from './codecs/g711.ts'
+import { Clip, inMemory, onDisk } from './clip.ts'
+import type { Law, Laws } from './codecs/g711.ts'
 import { createResampler, telephoneRate } from './codecs/resampler.ts'
 import { readWavFormat, toMono } from './codecs/wav.ts'
 import type { WavFormat } from './codecs/wav.ts'
-import { tickSamples } from './tick-clock.ts'
-
-export const frameBytes = tickSamples
+import { frameBytes } from './frame-reader.ts'
 
 const largestFileBytes = 100 * 1024 * 1024
 const longestSeconds = 30 * 60
+// What callers hear again and again is shorter than this and stays in memory; music and readings are streamed.
+const longestInMemoryBytes = 30 * telephoneRate
 // Small enough that converting one piece (48 kHz stereo at worst) stays near a millisecond: packets wait behind it.
 const pieceBytes = 16_384
 // Half a second coded before the first frame goes out: a slow read of the next piece is not heard.
 const headStartFrames = 25
-
-/** A clip may be played while its later frames are still being coded. */
-export interface Clip {
-  readonly law: Law
-  readonly frames: Buffer
-  readonly totalFrames: number
-  /** Frames that can be sent. */
-  readonly readyFrames: number
-  /** Why the rest will not come. */
-  readonly failure: AppError | undefined
-}
-
-class LoadingClip implements Clip {
-  readonly law: Law
-  readonly stamp: string
-  readonly frames: Buffer
-  totalFrames: number
-  readyFrames = 0
-  failure: AppError | undefined
-  users = 0
-  /** Whether its bytes are part of the sum; taken out exactly once. */
-  isCounted = true
-  /** By a newer version of its file. */
-  isReplaced = false
-  #samples = 0
-
-  constructor(law: Law, stamp: string, totalFrames: number) {
-    this.law = law
-    this.stamp = stamp
-    this.totalFrames = totalFrames
-    this.frames = Buffer.alloc(totalFrames * frameBytes)
-  }
-
-  append(samples: Float32Array, { encode, silence }: LawTables): void {
-    const { frames } = this
-    const count = Math.min(samples.length, frames.length - this.#samples)
-    for (let index = 0; index < count; index += 1) {
-      const rounded = Math.round(samples[index] ?? 0)
-      const sample = rounded > 32_767 ? 32_767 : rounded < -32_768 ? -32_768 : rounded
-      frames[this.#samples + index] = encode[sample & 0xffff] ?? silence
-    }
-    this.#samples += count
-    this.readyFrames = Math.floor(this.#samples / frameBytes)
-  }
-
-  /** The last frame is filled up with silence; a file that shrank while it was read ends early. */
-  finish(silence: number): void {
-    this.frames.fill(silence, this.#samples)
-    this.totalFrames = Math.ceil(this.#samples / frameBytes)
-    this.readyFrames = this.totalFrames
-  }
-
-  fail(error: unknown): void {
-    this.failure = toAudioError(error)
-    this.totalFrames = this.readyFrames
-  }
-}
 
 function toAudioError(error: unknown): AppError {
   if (error instanceof AppError) return error
@@ -89,22 +34,33 @@ function reader(file: FileHandle): (offset: number, length: number) => Promise<U
 
 export interface ClipsOptions {
   readonly laws: Laws
-  /** Of coded audio, kept and in use together. One hour of G.711 is 29 MB. */
-  readonly mostBytes: number
+  /** Where long clips are kept while they play; the directory is there and empty. */
+  readonly directory: string
+  /** Of coded audio in memory, kept and in use together. What does not fit goes to the disk. One hour is 29 MB. */
+  readonly maxMemoryBytes: number
+  /** The same on the disk. */
+  readonly maxDiskBytes: number
+  /** On the disk, kept without a listener. */
+  readonly maxIdleDiskBytes: number
+}
+
+interface Opening {
+  readonly clip: Promise<Clip>
+  wanted: number
 }
 
 export class Clips {
-  readonly #laws: Laws
-  readonly #mostBytes: number
+  readonly #options: ClipsOptions
   /** In order of use, the latest last. */
-  readonly #clips = new Map<string, LoadingClip>()
-  readonly #opening = new Map<string, Promise<LoadingClip>>()
-  #bytes = 0
+  readonly #clips = new Map<string, Clip>()
+  readonly #opening = new Map<string, Opening>()
+  #memoryBytes = 0
+  #diskBytes = 0
+  #lastFile = 0
   #lane: Promise<unknown> = Promise.resolve()
 
-  constructor({ laws, mostBytes }: ClipsOptions) {
-    this.#laws = laws
-    this.#mostBytes = mostBytes
+  constructor(options: ClipsOptions) {
+    this.#options = options
   }
 
   /** Resolves when the first frames can be played. Throws audio_not_found, audio_not_supported or overloaded. */
@@ -113,24 +69,42 @@ export class Clips {
     // Two calls that want the same file at the same moment read it once.
     let opening = this.#opening.get(key)
     if (opening === undefined) {
-      opening = this.#find(key, path, law).finally(() => this.#opening.delete(key))
+      opening = { wanted: 0, clip: this.#find(key, path, law) }
       this.#opening.set(key, opening)
     }
-    const clip = await opening
-    clip.users += 1
-    return clip
+    opening.wanted += 1
+    return await opening.clip
   }
 
   release(clip: Clip): void {
-    if (!(clip instanceof LoadingClip)) return
     clip.users -= 1
     this.#forgetReplaced(clip)
+    if (clip.isOnDisk) this.#evict(true, this.#options.maxIdleDiskBytes)
   }
 
-  async #find(key: string, path: string, law: Law): Promise<LoadingClip> {
-    const file = await open(path, 'r').catch((error: unknown) => {
+  /** Frees the disk. Nothing may be played any more. */
+  async close(): Promise<void> {
+    const clips = [...this.#clips.values()]
+    this.#clips.clear()
+    await Promise.allSettled(clips.map((clip) => clip.remove()))
+  }
+
+  async #find(key: string, path: string, law: Law): Promise<Clip> {
+    try {
+      const clip = await this.#open(key, path, law)
+      // Its users count from the moment that it may be forgotten.
+      clip.users += (this.#opening.get(key)?.wanted ?? 0) - 1
+      return clip
+    } catch (error) {
       throw toAudioError(error)
-    })
+    } finally {
+      this.#opening.delete(key)
+    }
+  }
+
+  /** A clip with one user more than it has. */
+  async #open(key: string, path: string, law: Law): Promise<Clip> {
+    const file = await open(path, 'r')
     let isHandedOn = false
     try {
       const stat = await file.stat()
@@ -138,35 +112,36 @@ export class Clips {
       if (stat.size > largestFileBytes)
         throw new AppError('audio_not_supported', 'The audio file is larger than 100 MB.')
       const stamp = `${stat.ino}:${stat.size}:${stat.mtimeMs}`
-      const known = this.#clips.get(key)
-      if (known?.stamp === stamp && known.failure === undefined) {
-        this.#clips.delete(key)
-        this.#clips.set(key, known)
-        return known
-      }
+      const known = this.#known(key, stamp)
+      if (known !== undefined) return known
       const format = await readWavFormat(reader(file), stat.size)
-      const clip = this.#reserve(key, law, stamp, format)
+      const clip = await this.#reserve(key, law, stamp, format)
       isHandedOn = true
       await this.#load(clip, file, format)
       return clip
-    } catch (error) {
-      throw toAudioError(error)
     } finally {
       if (!isHandedOn) await file.close()
     }
   }
 
-  #reserve(key: string, law: Law, stamp: string, format: WavFormat): LoadingClip {
+  #known(key: string, stamp: string): Clip | undefined {
+    const clip = this.#clips.get(key)
+    if (clip?.stamp !== stamp || clip.failure !== undefined) return undefined
+    this.#clips.delete(key)
+    this.#clips.set(key, clip)
+    clip.users += 1
+    return clip
+  }
+
+  async #reserve(key: string, law: Law, stamp: string, format: WavFormat): Promise<Clip> {
     const samples = Math.ceil((format.dataBytes / format.frameBytes / format.rate) * telephoneRate)
     if (samples > longestSeconds * telephoneRate)
       throw new AppError('audio_not_supported', 'The audio is longer than 30 minutes.')
-    const totalFrames = Math.ceil(samples / frameBytes)
-    this.#makeRoom(totalFrames * frameBytes)
-    const clip = new LoadingClip(law, stamp, totalFrames)
+    const clip = await this.#place({ law, stamp, totalFrames: Math.ceil(samples / frameBytes) })
+    clip.users = 1
     const replaced = this.#clips.get(key)
     this.#clips.delete(key)
     this.#clips.set(key, clip)
-    this.#bytes += clip.frames.length
     if (replaced !== undefined) {
       replaced.isReplaced = true
       this.#forgetReplaced(replaced)
@@ -174,36 +149,63 @@ export class Clips {
     return clip
   }
 
-  /** A clip that a newer version of its file replaced counts until its last listener has gone. */
-  #forgetReplaced(clip: LoadingClip): void {
-    if (clip.users === 0 && clip.isReplaced) this.#uncount(clip)
+  async #place(facts: Pick<Clip, 'law' | 'stamp' | 'totalFrames'>): Promise<Clip> {
+    const { maxMemoryBytes, maxDiskBytes, directory } = this.#options
+    const bytes = facts.totalFrames * frameBytes
+    if (bytes <= longestInMemoryBytes && this.#evict(false, maxMemoryBytes - bytes)) {
+      this.#memoryBytes += bytes
+      return new Clip({ ...facts, store: inMemory(bytes), isOnDisk: false })
+    }
+    if (!this.#evict(true, maxDiskBytes - bytes))
+      throw new AppError('overloaded', 'Too much different audio is being played at once.')
+    this.#diskBytes += bytes
+    this.#lastFile += 1
+    try {
+      const store = await onDisk(join(directory, `${this.#lastFile}.g711`))
+      return new Clip({ ...facts, store, isOnDisk: true })
+    } catch (error) {
+      this.#diskBytes -= bytes
+      throw error
+    }
   }
 
-  #uncount(clip: LoadingClip): void {
+  /** A clip that a newer version of its file replaced counts until its last listener has gone. */
+  #forgetReplaced(clip: Clip): void {
+    if (clip.users === 0 && clip.isReplaced) this.#remove(clip)
+  }
+
+  #remove(clip: Clip): void {
     if (!clip.isCounted) return
     clip.isCounted = false
-    this.#bytes -= clip.frames.length
+    if (clip.isOnDisk) this.#diskBytes -= clip.bytes
+    else this.#memoryBytes -= clip.bytes
+    // What cannot be removed goes when the worker starts the next time.
+    clip.remove().catch(() => undefined)
   }
 
-  #makeRoom(bytes: number): void {
+  /** Forgets clips that are not played, those unused longest first. False when more than `bytes` is still taken. */
+  #evict(isOnDisk: boolean, bytes: number): boolean {
+    const isEnough = (): boolean => (isOnDisk ? this.#diskBytes : this.#memoryBytes) <= bytes
     for (const [key, clip] of this.#clips) {
-      if (this.#bytes + bytes <= this.#mostBytes) return
+      if (isEnough()) break
       // Still being read counts as in use: its first listener is about to get it.
-      if (clip.users > 0 || clip.readyFrames < clip.totalFrames) continue
+      if (clip.isOnDisk !== isOnDisk || clip.users > 0 || !clip.isWhole) continue
       this.#clips.delete(key)
-      this.#uncount(clip)
+      this.#remove(clip)
     }
-    if (this.#bytes + bytes > this.#mostBytes)
-      throw new AppError('overloaded', 'Too much different audio is being played at once.')
+    return isEnough()
   }
 
   /** Resolves when a head start is coded; the rest follows piece by piece, in turn with other clips. */
-  async #load(clip: LoadingClip, file: FileHandle, format: WavFormat): Promise<void> {
+  async #load(clip: Clip, file: FileHandle, format: WavFormat): Promise<void> {
     const pieces = this.#pieces(clip, file, format)
     let isDone = false
     while (!isDone && clip.readyFrames < headStartFrames)
       isDone = (await this.#inTurn(() => pieces.next())).done === true
-    if (clip.failure !== undefined) throw clip.failure
+    if (clip.failure !== undefined) {
+      this.release(clip)
+      throw clip.failure
+    }
     if (!isDone) void this.#loadRest(pieces)
   }
 
@@ -212,8 +214,9 @@ export class Clips {
     while (!isDone) isDone = (await this.#inTurn(() => pieces.next())).done === true
   }
 
-  async *#pieces(clip: LoadingClip, file: FileHandle, format: WavFormat): AsyncGenerator<void, void> {
-    const law = this.#laws[clip.law]
+  async *#pieces(clip: Clip, file: FileHandle, format: WavFormat): AsyncGenerator<void, void> {
+    const { laws } = this.#options
+    const law = laws[clip.law]
     try {
       const resampler = createResampler(format.rate)
       const readAt = reader(file)
@@ -224,14 +227,14 @@ export class Clips {
         // Whole samples only; a file cut short meanwhile may end inside one.
         const usable = bytes.length - (bytes.length % format.frameBytes)
         if (usable === 0) break
-        clip.append(resampler.push(toMono(bytes.subarray(0, usable), format, this.#laws)), law)
+        await clip.append(resampler.push(toMono(bytes.subarray(0, usable), format, laws)), law)
         offset += usable
         yield
       }
-      clip.append(resampler.flush(), law)
-      clip.finish(law.silence)
+      await clip.append(resampler.flush(), law)
+      await clip.finish(law.silence)
     } catch (error) {
-      clip.fail(error)
+      clip.fail(toAudioError(error))
     } finally {
       await file.close().catch(() => undefined)
     }

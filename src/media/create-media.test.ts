@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -30,6 +30,7 @@ function mediaWith(options: Partial<Parameters<typeof createMedia>[0]> = {}): Me
     ports: { first: firstPort, last: firstPort + 199 },
     workers: 1,
     mediaTimeoutMs: 60_000,
+    scratchDir: join(directory, 'scratch'),
     log: silentLogger,
     ...options,
   })
@@ -175,6 +176,69 @@ describe('playback', () => {
     expect((await first).reason).toBe('stopped')
     await session.close()
     expect((await second).reason).toBe('stopped')
+  })
+
+  it('is repeated as often as it says, and followed by the next, without a silent packet or a mark between', async () => {
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer())
+    const short = join(directory, 'short.wav')
+    await writeFile(short, toWav(tone(400, 100)))
+    const results = await Promise.all([
+      session.play({ clip: { path: short }, rounds: 5 }),
+      session.play({ clip: { path: sine }, follows: true, rounds: 2, offsetMs: 500 }),
+      session.play({ clip: { path: short }, follows: true }),
+    ])
+    expect(results).toEqual([
+      { reason: 'completed', playedMs: 500 },
+      { reason: 'completed', playedMs: 1000 },
+      { reason: 'completed', playedMs: 100 },
+    ])
+    await session.close()
+    await peer.caughtUp()
+    const heard = peer.heard.items
+    const isLoud = ({ payload }: (typeof heard)[number]): boolean => payload.some((octet) => octet !== 0xff)
+    const first = heard.findIndex(isLoud)
+    const loud = heard.slice(first, first + 80)
+    expect(loud.every(isLoud)).toBe(true)
+    expect(heard.slice(first + 80).some(isLoud)).toBe(false)
+    expect(loud.map(({ marker }) => marker)).toEqual([true, ...Array<boolean>(79).fill(false)])
+    for (const [index, { sequence, timestamp }] of loud.entries()) {
+      expect((sequence - (loud[0]?.sequence ?? 0)) & 0xffff).toBe(index)
+      expect((timestamp - (loud[0]?.timestamp ?? 0)) >>> 0).toBe(index * 160)
+    }
+  })
+
+  it('of a long clip comes from the disk, in its order, again without a gap, and leaves nothing there', async () => {
+    // Every 100 ms has a pitch of its own, so that what is heard tells where it was read.
+    const pitches = Array.from({ length: 400 }, (_, index) => 300 + 10 * (index % 50))
+    const samples = pitches.flatMap((pitch) => [...tone(pitch, 100).samples])
+    const path = join(directory, 'pitches.wav')
+    await writeFile(path, toWav({ sampleRate: 8000, samples: Float64Array.from(samples) }))
+    const peer = await peerOf()
+    const session = await media.open()
+    await session.answer(peer.offer())
+    const abort = new AbortController()
+    const playing = session.play({
+      clip: { path },
+      offsetMs: 36_000,
+      rounds: Infinity,
+      signal: abort.signal,
+    })
+    await until('a round and a half', () => peer.heard.items.length > 330)
+    expect(readdirSync(join(directory, 'scratch', 'worker-0'))).toEqual(['1.g711'])
+    abort.abort()
+    const { missedMs } = await playing
+    expect(missedMs).toBeUndefined()
+    const audio = peer.audio('PCMU', 0)
+    const start = soundStartMs(audio)
+    for (let index = 0; index < 60; index += 1) {
+      const pitch = pitches[360 + (index % 40)] ?? 0
+      const heard = slice(audio, start + 100 * index + 10, start + 100 * index + 90)
+      expect(toneShare(heard, pitch), `the part ${index}`).toBeGreaterThan(0.9)
+    }
+    await media.stop()
+    expect(existsSync(join(directory, 'scratch'))).toBe(false)
   })
 
   it('refuses what is not audio, and what is not there', async () => {

@@ -1,4 +1,6 @@
 // The media plane: its workers, which of them takes a new session, and who is told when one dies.
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -18,6 +20,8 @@ export interface MediaOptions {
   readonly publicAddress: string | undefined
   readonly ports: PortRange
   readonly workers: number
+  /** For clips that are too long for memory; removed when media stops. */
+  readonly scratchDir: string
   /** How long a far end that is supposed to send may be silent. */
   readonly mediaTimeoutMs: number
   readonly log: Logger
@@ -46,6 +50,7 @@ export function createMedia(options: MediaOptions): Media {
     bind,
     publicAddress,
     mediaTimeoutMs,
+    scratchDir,
     log,
     clock = systemClock,
     createWorker = createThread,
@@ -54,7 +59,7 @@ export function createMedia(options: MediaOptions): Media {
     const sessions = new Map<string, Session>()
     const link = new WorkerLink({
       createWorker,
-      setup: { bind, ports, mediaTimeoutMs },
+      setup: { bind, ports, mediaTimeoutMs, scratchDir: join(scratchDir, `worker-${index}`) },
       index,
       clock,
       log,
@@ -118,6 +123,7 @@ export function createMedia(options: MediaOptions): Media {
     async stop() {
       await Promise.all(members.map(({ link }) => link.stop()))
       for (const { sessions } of members) sessions.clear()
+      await rm(scratchDir, { recursive: true, force: true })
     },
     open,
     get openSessions() {

@@ -9,6 +9,10 @@ export interface PlayOptions {
   readonly clip: AudioClip
   /** Where to begin, in ms. */
   readonly offsetMs?: number
+  /** How often, each time from `offsetMs` and without a gap; Infinity: until it is stopped. */
+  readonly rounds?: number
+  /** Begins in the tick after the last frame of what plays now, instead of ending it. */
+  readonly follows?: boolean
   /** Ends the playback early; a normal outcome. */
   readonly signal?: AbortSignal
 }
@@ -17,6 +21,8 @@ export interface PlayResult {
   readonly reason: 'completed' | 'stopped'
   /** How much was sent, in ms. */
   readonly playedMs: number
+  /** How much silence stood in for audio that the disk did not bring in time. */
+  readonly missedMs?: number
 }
 
 export interface StreamStats {
@@ -52,7 +58,7 @@ export interface MediaSession {
   offer(): Promise<string>
   /** Applies the answer to `offer()`. */
   acceptAnswer(sdp: string): Promise<{ readonly codec: string }>
-  /** Queued behind nothing: a second play while one runs ends the first as 'stopped'. Time goes on while the far end
+  /** A second play while one runs ends the first as 'stopped', unless it follows it. Time goes on while the far end
    *  holds. Throws audio_not_found, audio_not_supported, overloaded, or internal when the worker died. */
   play(options: PlayOptions): Promise<PlayResult>
   /** RFC 4733 events out (0-9 * # A-D, `w` waits 500 ms); resolves when the last one is sent. A playback pauses meanwhile.

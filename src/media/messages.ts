@@ -8,6 +8,8 @@ export interface WorkerSetup {
   readonly bind: string
   readonly ports: PortRange
   readonly mediaTimeoutMs: number
+  /** A directory of this worker alone, for clips that are too long for memory; it empties it when it starts. */
+  readonly scratchDir: string
 }
 
 export interface PortRange {
@@ -29,6 +31,8 @@ export type WorkerRequest =
       readonly play: number
       readonly path: string
       readonly offsetMs: number
+      readonly rounds: number
+      readonly follows: boolean
     }
   | { readonly kind: 'stop-play'; readonly session: string; readonly play: number }
   | {

@@ -1,8 +1,9 @@
 // One playback on one stream: waits for its clip, hands out a frame per tick, tells how much was sent.
 import { AppError } from '../lib/errors.ts'
-import { frameBytes } from './clips.ts'
-import type { Clip, Clips } from './clips.ts'
+import type { Clip } from './clip.ts'
+import type { Clips } from './clips.ts'
 import type { Law } from './codecs/g711.ts'
+import type { Frames } from './frame-reader.ts'
 import type { PlayResult } from './media.ts'
 import { tickMs } from './tick-clock.ts'
 
@@ -13,75 +14,116 @@ export interface PlayerOptions {
   readonly clips: Clips
   readonly path: string
   readonly law: Law
+  /** Where each round begins. */
   readonly offsetMs: number
-  readonly nowMs: number
+  /** How often it is played; Infinity: until it is stopped. */
+  readonly rounds: number
 }
 
-/** Where the frame of this tick lies. */
-export interface Frame {
-  readonly clip: Clip
+/** The coded audio of one tick: the bytes from `offset` on. */
+export interface PlayedFrame {
+  readonly law: Law
+  readonly bytes: Buffer
   readonly offset: number
-  readonly isFirst: boolean
 }
 
-type State =
-  | { readonly at: 'waiting'; readonly sinceMs: number }
-  | { readonly at: 'playing'; readonly clip: Clip; readonly from: number; readonly next: number }
-  | { readonly at: 'ended' }
+interface Playing {
+  readonly clip: Clip
+  readonly frames: Frames
+  next: number
+  roundsLeft: number
+}
 
 export class Player {
   readonly result: Promise<PlayResult>
   readonly #clips: Clips
+  readonly #from: number
+  readonly #rounds: number
   readonly #settle: { resolve: (result: PlayResult) => void; reject: (error: unknown) => void }
-  #state: State
+  #playing: Playing | undefined
+  #hasEnded = false
+  #sentTicks = 0
+  /** Ticks without a frame between two with one. */
+  #missedTicks = 0
+  #waitsSinceMs: number | undefined
 
-  constructor({ clips, path, law, offsetMs, nowMs }: PlayerOptions) {
+  constructor({ clips, path, law, offsetMs, rounds }: PlayerOptions) {
     const { promise, resolve, reject } = Promise.withResolvers<PlayResult>()
     this.result = promise
     this.#settle = { resolve, reject }
     this.#clips = clips
-    this.#state = { at: 'waiting', sinceMs: nowMs }
+    this.#from = Math.floor(offsetMs / tickMs)
+    this.#rounds = rounds
     clips.acquire(path, law).then(
-      (clip) => this.#begin(clip, Math.floor(offsetMs / tickMs)),
+      (clip) => this.#begin(clip),
       (error: unknown) => this.#fail(error),
     )
   }
 
   get hasEnded(): boolean {
-    return this.#state.at === 'ended'
+    return this.#hasEnded
   }
 
-  /** The frame to send now; undefined while the clip is not there yet, or when the playback has just ended. */
-  next(nowMs: number): Frame | undefined {
-    const state = this.#state
-    if (state.at === 'ended') return undefined
-    if (state.at === 'waiting') {
-      if (nowMs - state.sinceMs > longestWaitMs)
-        this.#fail(new AppError('audio_not_found', 'The audio file could not be read in time.'))
-      return undefined
-    }
-    const { clip, from, next } = state
-    if (next < clip.readyFrames) {
-      this.#state = { ...state, next: next + 1 }
-      return { clip, offset: next * frameBytes, isFirst: next === from }
-    }
-    if (clip.failure !== undefined) this.#fail(clip.failure)
-    else if (next >= clip.totalFrames) this.#end('completed')
-    return undefined
+  /** The frame to send now; undefined while it is not there yet, or when the playback has just ended. */
+  next(nowMs: number): PlayedFrame | undefined {
+    const playing = this.#playing
+    if (this.#hasEnded) return undefined
+    if (playing === undefined) return this.#wait(nowMs)
+    const { clip, frames } = playing
+    if (playing.next >= clip.totalFrames && clip.isWhole && !this.#beginsAgain(playing)) return undefined
+    const frame = playing.next < clip.readyFrames ? frames.at(playing.next) : undefined
+    if (frame === undefined) return this.#wait(nowMs, frames.failure)
+    if (this.#sentTicks > 0 && this.#waitsSinceMs !== undefined)
+      this.#missedTicks += Math.round((nowMs - this.#waitsSinceMs) / tickMs)
+    this.#waitsSinceMs = undefined
+    this.#sentTicks += 1
+    playing.next += 1
+    return { law: clip.law, bytes: frame.bytes, offset: frame.offset }
   }
 
   stop(): void {
     this.#end('stopped')
   }
 
-  #begin(clip: Clip, from: number): void {
-    if (this.#state.at === 'waiting') this.#state = { at: 'playing', clip, from, next: from }
-    else this.#clips.release(clip)
+  #begin(clip: Clip): void {
+    if (this.#hasEnded) return this.#clips.release(clip)
+    const from = this.#from
+    this.#playing = { clip, frames: clip.open(from), next: from, roundsLeft: this.#rounds - 1 }
+  }
+
+  /** At the end of a round. False when it was the last one, or there is nothing to play. */
+  #beginsAgain(playing: Playing): boolean {
+    const { clip } = playing
+    if (clip.failure !== undefined) {
+      this.#fail(clip.failure)
+      return false
+    }
+    if (playing.roundsLeft <= 0 || clip.totalFrames <= this.#from) {
+      this.#end('completed')
+      return false
+    }
+    playing.roundsLeft -= 1
+    playing.next = this.#from
+    return true
+  }
+
+  #wait(nowMs: number, failure?: unknown): undefined {
+    this.#waitsSinceMs ??= nowMs
+    if (failure !== undefined)
+      this.#fail(new AppError('audio_not_found', 'The audio file could not be read.', { cause: failure }))
+    else if (nowMs - this.#waitsSinceMs > longestWaitMs)
+      this.#fail(new AppError('audio_not_found', 'The audio file could not be read in time.'))
+    return undefined
   }
 
   #end(reason: PlayResult['reason']): void {
-    const playedMs = this.#leave()
-    this.#settle.resolve({ reason, playedMs })
+    this.#leave()
+    const missedMs = this.#missedTicks * tickMs
+    this.#settle.resolve({
+      reason,
+      playedMs: this.#sentTicks * tickMs,
+      ...(missedMs === 0 ? {} : { missedMs }),
+    })
   }
 
   #fail(error: unknown): void {
@@ -89,11 +131,10 @@ export class Player {
     this.#settle.reject(error)
   }
 
-  #leave(): number {
-    const state = this.#state
-    this.#state = { at: 'ended' }
-    if (state.at !== 'playing') return 0
-    this.#clips.release(state.clip)
-    return (state.next - state.from) * tickMs
+  #leave(): void {
+    this.#hasEnded = true
+    if (this.#playing === undefined) return
+    this.#clips.release(this.#playing.clip)
+    this.#playing = undefined
   }
 }

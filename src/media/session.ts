@@ -19,6 +19,8 @@ export interface SessionOptions {
 export const promptLimitMs = 3000
 // The longest clip, and time to read it.
 const playLimitMs = 31 * 60 * 1000
+// What is repeated, or follows something long, ends with its call at the latest.
+const repeatedPlayLimitMs = 24 * 60 * 60 * 1000
 
 export class Session implements MediaSession {
   readonly id: string
@@ -57,7 +59,7 @@ export class Session implements MediaSession {
     return { codec: agreement.law }
   }
 
-  async play({ clip, offsetMs = 0, signal }: PlayOptions): Promise<PlayResult> {
+  async play({ clip, offsetMs = 0, rounds = 1, follows = false, signal }: PlayOptions): Promise<PlayResult> {
     if (signal?.aborted === true) return { reason: 'stopped', playedMs: 0 }
     this.#lastPlay += 1
     const play = this.#lastPlay
@@ -70,8 +72,9 @@ export class Session implements MediaSession {
     }
     signal?.addEventListener('abort', stop, { once: true })
     try {
-      const { path } = clip
-      return await this.#link.request<'play'>({ kind: 'play', session, play, path, offsetMs }, playLimitMs)
+      const order = { kind: 'play', session, play, path: clip.path, offsetMs, rounds, follows } as const
+      const limitMs = rounds === 1 && !follows ? playLimitMs : repeatedPlayLimitMs
+      return await this.#link.request<'play'>(order, limitMs)
     } finally {
       signal?.removeEventListener('abort', stop)
     }

@@ -7,7 +7,7 @@ import { DigitReceiver, digitSteps } from './dtmf.ts'
 import type { Digit, DigitStep } from './dtmf.ts'
 import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
 import { Player } from './player.ts'
-import type { Frame } from './player.ts'
+import type { PlayedFrame } from './player.ts'
 import type { SocketPair } from './ports.ts'
 import { isRtcp, parseRtp, rtpHeaderBytes } from './rtp/packet.ts'
 import type { RtpPacket } from './rtp/packet.ts'
@@ -34,6 +34,17 @@ export interface StreamOptions {
 const comfortNoise = 13
 const unitsPerMs = 8
 
+// One plays, one is ready to follow, and one more may cross the end of the first on its way here.
+const mostFollowing = 3
+
+export interface PlayOrder {
+  readonly id: number
+  readonly path: string
+  readonly offsetMs: number
+  readonly rounds: number
+  readonly follows: boolean
+}
+
 interface Sending {
   readonly steps: Iterator<DigitStep>
   readonly resolve: () => void
@@ -47,7 +58,9 @@ export class Stream {
   readonly #digits = new DigitReceiver()
   readonly #reporter: Reporter
   #agreement: Agreement | undefined
-  #player: { readonly id: number; readonly player: Player } | undefined
+  /** The first one plays, the others follow without a gap. */
+  #players: readonly { readonly id: number; readonly player: Player }[] = []
+  #isTalking = false
   #sending: Sending | undefined
   #transcoder: { readonly from: Law; readonly to: Law; readonly table: Uint8Array } | undefined
   #remoteRtcp: Endpoint | undefined
@@ -76,19 +89,20 @@ export class Stream {
     this.#aliveMs = agreement.mayReceive ? (this.#aliveMs ?? this.#options.now()) : undefined
   }
 
-  /** Ends a running playback as stopped. */
-  async play(play: { id: number; path: string; offsetMs: number }): Promise<PlayResult> {
+  /** Ends what plays as stopped, or follows it at the tick after its last frame. */
+  async play({ id, follows, path, offsetMs, rounds }: PlayOrder): Promise<PlayResult> {
     if (this.#agreement === undefined) throw new Error('play before offer and answer')
-    this.#player?.player.stop()
-    const { clips, now } = this.#options
-    const { path, offsetMs } = play
-    const player = new Player({ clips, path, offsetMs, law: this.#agreement.law, nowMs: now() })
-    this.#player = { id: play.id, player }
+    if (!follows) this.#stopPlayers()
+    if (this.#players.length > mostFollowing)
+      throw new AppError('overloaded', 'Too many playbacks of one call wait for each other.')
+    const { clips } = this.#options
+    const player = new Player({ clips, path, offsetMs, rounds, law: this.#agreement.law })
+    this.#players = [...this.#players, { id, player }]
     return await player.result
   }
 
   stopPlay(id: number): void {
-    if (this.#player?.id === id) this.#player.player.stop()
+    this.#players.find((one) => one.id === id)?.player.stop()
   }
 
   /** Resolves when the last end packet is sent. Digits sent meanwhile by another request replace these. */
@@ -107,9 +121,7 @@ export class Stream {
     const agreement = this.#agreement
     if (agreement === undefined) return
     const step = this.#nextDigitStep()
-    const player = this.#player?.player
-    const frame = step === undefined ? player?.next(nowMs) : undefined
-    if (player?.hasEnded === true) this.#player = undefined
+    const frame = step === undefined ? this.#nextFrame(nowMs) : undefined
     const to = this.#source.destination
     if (agreement.maySend && to !== undefined) this.#send(this.#build(agreement, { tick, step, frame }), to)
     const expired = this.#digits.expire(nowMs)
@@ -132,11 +144,26 @@ export class Stream {
 
   /** Says goodbye (RFC 3550 §6.6), ends what runs, and resolves when the ports are free. */
   async close(): Promise<StreamStats> {
-    this.#player?.player.stop()
+    this.#stopPlayers()
     this.#sending?.resolve()
     if (this.#sender.packets + this.#reception.packetsReceived > 0) this.#sendReport(true)
     await this.#options.sockets.close()
     return this.stats()
+  }
+
+  #stopPlayers(): void {
+    for (const { player } of this.#players) player.stop()
+    this.#players = []
+  }
+
+  /** The next one begins in the tick in which its predecessor has nothing left. */
+  #nextFrame(nowMs: number): PlayedFrame | undefined {
+    for (;;) {
+      const player = this.#players[0]?.player
+      const frame = player?.next(nowMs)
+      if (player?.hasEnded !== true) return frame
+      this.#players = this.#players.slice(1)
+    }
   }
 
   #nextDigitStep(): DigitStep | undefined {
@@ -155,23 +182,23 @@ export class Stream {
    */
   #build(
     agreement: Agreement,
-    { tick, step, frame }: { tick: number; step: DigitStep | undefined; frame: Frame | undefined },
+    { tick, step, frame }: { tick: number; step: DigitStep | undefined; frame: PlayedFrame | undefined },
   ): Outgoing {
     const { send, law } = agreement
     // An event in progress stands for the audio: RFC 4733 §2.1 lets the two exclude each other.
     if (step?.kind === 'event' && send.event !== undefined) return this.#sender.event(tick, send.event, step)
-    const outgoing = this.#sender.audio(tick, send.audio, frame?.isFirst === true)
+    const outgoing = this.#sender.audio(tick, send.audio, frame !== undefined && !this.#isTalking)
+    this.#isTalking = frame !== undefined
     if (frame === undefined) outgoing.packet.fill(this.#options.laws[law].silence, rtpHeaderBytes)
     else this.#copyFrame(outgoing.packet, frame, law)
     return outgoing
   }
 
-  #copyFrame(packet: Buffer, { clip, offset }: Frame, law: Law): void {
-    const end = offset + packet.length - rtpHeaderBytes
-    clip.frames.copy(packet, rtpHeaderBytes, offset, end)
-    if (clip.law === law) return
+  #copyFrame(packet: Buffer, { law: from, bytes, offset }: PlayedFrame, to: Law): void {
+    bytes.copy(packet, rtpHeaderBytes, offset, offset + packet.length - rtpHeaderBytes)
+    if (from === to) return
     // A re-offer changed the law in the middle of the clip.
-    const table = this.#transcoderOf(clip.law, law)
+    const table = this.#transcoderOf(from, to)
     for (let at = rtpHeaderBytes; at < packet.length; at += 1) packet[at] = table[packet[at] ?? 0] ?? 0
   }
 

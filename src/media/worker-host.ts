@@ -1,4 +1,5 @@
 // A media worker from inside: its sessions, its beat, and what it does with each request of the main thread.
+import { mkdirSync, rmSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
 import { Clips } from './clips.ts'
 import { createLaws } from './codecs/g711.ts'
@@ -14,8 +15,12 @@ import { openSockets, PortPool } from './ports.ts'
 import { Stream } from './stream.ts'
 import { TickClock } from './tick-clock.ts'
 
+const megabyte = 1024 * 1024
 // Nine hours of G.711: prompts of many accounts stay coded, and no number of callers makes it more.
-const mostClipBytes = 256 * 1024 * 1024
+const maxMemoryBytes = 256 * megabyte
+// More than all that the audio fetcher lends out to one account comes to, in both laws.
+const maxDiskBytes = 4096 * megabyte
+const maxIdleDiskBytes = 256 * megabyte
 
 interface Open {
   readonly stream: Stream
@@ -27,7 +32,7 @@ export class WorkerHost {
   readonly #post: (message: FromWorker) => void
   readonly #ports: PortPool
   readonly #laws = createLaws()
-  readonly #clips = new Clips({ laws: this.#laws, mostBytes: mostClipBytes })
+  readonly #clips: Clips
   readonly #sessions = new Map<string, Open>()
   readonly #opening = new Map<string, Promise<unknown>>()
   readonly #clock = new TickClock({
@@ -39,9 +44,14 @@ export class WorkerHost {
     this.#setup = setup
     this.#post = post
     this.#ports = new PortPool(setup.ports)
+    const directory = setup.scratchDir
+    this.#clips = new Clips({ laws: this.#laws, directory, maxMemoryBytes, maxDiskBytes, maxIdleDiskBytes })
   }
 
   start(): void {
+    // What a thread that was ended has left.
+    rmSync(this.#setup.scratchDir, { recursive: true, force: true })
+    mkdirSync(this.#setup.scratchDir, { recursive: true })
     this.#clock.start()
     this.#post({ kind: 'ready' })
   }
@@ -79,8 +89,8 @@ export class WorkerHost {
         this.#streamOf(request.session).agree(request.agreement)
         return null
       case 'play': {
-        const { play, path, offsetMs } = request
-        return await this.#streamOf(request.session).play({ id: play, path, offsetMs })
+        const { kind: _kind, session, play: id, ...order } = request
+        return await this.#streamOf(session).play({ id, ...order })
       }
       case 'stop-play':
         this.#sessions.get(request.session)?.stream.stopPlay(request.play)
@@ -97,6 +107,7 @@ export class WorkerHost {
       case 'stop':
         this.#clock.stop()
         await Promise.all([...this.#sessions.keys()].map((session) => this.#close(session)))
+        await this.#clips.close()
         return null
     }
   }

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { freePorts } from '../../test/support/ports.ts'
@@ -19,6 +21,7 @@ function mediaWith(options: Partial<Parameters<typeof createMedia>[0]>): Media {
     ports: { first: firstPort, last: firstPort + 19 },
     workers: 1,
     mediaTimeoutMs: 60_000,
+    scratchDir: join(tmpdir(), `switchhook-media-${process.pid}-${firstPort}`),
     log: silentLogger,
     createWorker: (setup) => {
       const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: setup })

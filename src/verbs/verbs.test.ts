@@ -47,14 +47,44 @@ describe('answer', () => {
 
 describe('say', () => {
   it('answers, speaks the entries in order, and repeats them', async () => {
-    const running = await run({ verb: 'say', text: ['one', 'three'], loop: 2 })
-    running.platform.speak = (text) => text.length * 100
-    const { platform, invite } = running
+    const platform = createPlatform(parseVerbs)
+    const spoken: string[] = []
+    platform.speak = (text) => {
+      spoken.push(text)
+      return text.length * 100
+    }
+    platform.hooks.on('/call', [{ verb: 'say', text: ['one', 'three'], loop: 2 }])
+    const invite = platform.ring()
+    await settle()
     expect(invite.dialog).toBeDefined()
-    for (const ms of [1000, 500, 300]) await pass(platform, ms)
-    expect(mediaOf(running).played).toEqual(['/clips/1000', '/clips/500', '/clips/300', '/clips/500'])
+    for (const ms of [300, 500, 300]) await pass(platform, ms)
+    expect(mediaOf({ platform, invite }).played).toEqual([
+      '/clips/300',
+      '/clips/500',
+      '/clips/300',
+      '/clips/500',
+    ])
+    expect(spoken).toEqual(['one', 'three'])
     await pass(platform, 500)
     expect(invite.dialog?.sentBye).toEqual([])
+    expect(platform.lent.size).toBe(0)
+  })
+
+  it('speaks the next text while the one before it is heard, and fails only after that', async () => {
+    const platform = createPlatform(parseVerbs)
+    platform.speak = (text) => {
+      if (text === 'bad') throw new AppError('speech_failed', 'no voice')
+      return 1000
+    }
+    platform.hooks.on('/call', [{ verb: 'say', text: ['good', 'bad', 'never'] }])
+    const running = { platform, invite: platform.ring() }
+    await settle()
+    await pass(platform, 999)
+    expect(problems(running)).toEqual([])
+    await pass(platform, 1)
+    expect(problems(running)).toEqual(['speech_failed'])
+    expect(mediaOf(running).played).toEqual(['/clips/1000'])
+    expect(platform.lent.size).toBe(0)
   })
 
   it('is silent for silence_stream, without speech', async () => {
@@ -69,7 +99,7 @@ describe('say', () => {
   it.each([['forever'], [0]])('with loop %s goes on until the caller leaves', async (loop) => {
     const running = await run({ verb: 'say', text: 'x', loop })
     for (let count = 0; count < 20; count++) await pass(running.platform, 1000)
-    expect(mediaOf(running).played).toHaveLength(21)
+    expect(mediaOf(running).played).toEqual(['/clips/1000'])
     running.invite.dialog?.hangUp()
     await settle()
     expect(running.platform.store.records).toHaveLength(1)
@@ -171,6 +201,23 @@ describe('play', () => {
       { reason: 'playCompleted', playback_milliseconds: 200, playback_last_offset_pos: 5600 },
     ])
     expect(running.platform.clock.pending).toBe(0)
+  })
+
+  it('fetches each file once, however often it is heard', async () => {
+    const platform = createPlatform(parseVerbs)
+    const fetched: string[] = []
+    platform.fetch = (url) => {
+      fetched.push(url)
+      return 400
+    }
+    const url = ['http://a.test/1.wav', 'http://a.test/2.wav']
+    platform.hooks.on('/call', [{ verb: 'play', url, loop: 3, actionHook: '/played' }])
+    platform.ring()
+    await settle()
+    for (let count = 0; count < 6; count += 1) await pass(platform, 400)
+    expect(fetched).toEqual(url)
+    expect(platform.hooks.payloadsOf('/played')).toMatchObject([{ playback_milliseconds: 2400 }])
+    expect(platform.lent.size).toBe(0)
   })
 
   it.each([['audio_not_found'], ['audio_not_supported'], ['hook_refused_address']] as const)(

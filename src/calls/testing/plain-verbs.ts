@@ -22,12 +22,14 @@ const plain: Readonly<Record<string, Plain>> = {
   wait: { needs: 'nothing', run: ({ ms = 0 }, call, { signal }) => call.wait(ms, signal) },
   speak: {
     needs: 'audio',
-    run: async ({ text = 'hello' }, call, { signal }) => void (await call.say(text, {}, signal)),
+    run: async ({ text = 'hello' }, call, { signal }) =>
+      void (await call.say({ texts: [text], voice: {}, rounds: 1, signal })),
   },
   'speak-early': {
     needs: 'audio',
     isEarlyMedia: true,
-    run: async ({ text = 'hello' }, call, { signal }) => void (await call.say(text, {}, signal)),
+    run: async ({ text = 'hello' }, call, { signal }) =>
+      void (await call.say({ texts: [text], voice: {}, rounds: 1, signal })),
   },
   ask: {
     needs: 'nothing',

@@ -18,6 +18,9 @@ const stats: StreamStats = {
   codec: 'PCMU',
 }
 
+/** What is repeated for ever; the longest that a timer takes. */
+const longestMs = 2 ** 31 - 1
+
 /** The path of a scripted clip is its length: `/clips/1500` lasts 1.5 s. */
 export function clipOf(ms: number): { path: string } {
   return { path: `/clips/${ms}` }
@@ -60,6 +63,7 @@ export class ScriptedSession implements MediaSession {
   readonly #refusal: AppError | undefined
   readonly #listeners: ((event: MediaEvent) => void)[] = []
   #stopPlaying: (() => void) | undefined
+  #playing: Promise<unknown> = Promise.resolve()
 
   constructor(clock: Clock, refusal: AppError | undefined) {
     this.#clock = clock
@@ -82,10 +86,18 @@ export class ScriptedSession implements MediaSession {
     return Promise.resolve({ codec: 'PCMU' })
   }
 
-  play({ clip, offsetMs = 0, signal }: PlayOptions): Promise<PlayResult> {
-    this.#stopPlaying?.()
+  async play(options: PlayOptions): Promise<PlayResult> {
+    if (options.follows === true) await this.#playing
+    else this.#stopPlaying?.()
+    const playing = this.#play(options)
+    this.#playing = playing
+    return await playing
+  }
+
+  #play({ clip, offsetMs = 0, rounds = 1, signal }: PlayOptions): Promise<PlayResult> {
     this.played.push(clip.path)
-    const wholeMs = Math.max(0, Number(clip.path.split('/').at(-1)) - offsetMs)
+    const roundMs = Math.max(0, Number(clip.path.split('/').at(-1)) - offsetMs)
+    const wholeMs = roundMs === 0 ? 0 : Math.min(roundMs * rounds, longestMs)
     const started = this.#clock.monotonic()
     return new Promise((resolve) => {
       const end = (reason: PlayResult['reason']): void => {

@@ -1,6 +1,6 @@
 // The packets of one outgoing stream: header, numbering and counts. Timestamps come from the tick, so they cannot drift.
 import { randomBytes } from 'node:crypto'
-import { frameBytes } from '../clips.ts'
+import { frameBytes } from '../frame-reader.ts'
 import { tickSamples } from '../tick-clock.ts'
 import { rtpHeaderBytes, writeRtpHeader } from './packet.ts'
 import { telephoneEventBytes, writeTelephoneEvent } from './telephone-event.ts'

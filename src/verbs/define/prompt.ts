@@ -22,7 +22,7 @@ export const sayProperties = {
 export const playProperties = {
   url: Type.Union([Type.String(), Type.Array(Type.String())], {
     description:
-      'WAV over http or https, or silence_stream://<ms>; the entries of an array one after another.',
+      'An audio file over http or https, or silence_stream://<ms>; the entries of an array one after another.',
   }),
   loop,
   earlyMedia,
@@ -43,22 +43,11 @@ export type PlayOptions = Static<typeof playOptions>
 
 export const samplesPerMs = 8
 
-/** A round shorter than this is followed by a pause: repeating nothing for ever must not occupy the platform. */
-const shortestRoundMs = 100
-const pauseMs = 1000
-
 /** Throws speech_failed or synthesizer_unknown. */
 export async function speak(call: Call, options: SayOptions, signal: AbortSignal): Promise<void> {
   const texts = typeof options.text === 'string' ? [options.text] : options.text
   const voice = toVoice(options.synthesizer)
-  await repeat(call, options.loop, signal, async () => {
-    let playedMs = 0
-    for (const text of texts) {
-      if (signal.aborted) break
-      playedMs += (await call.say(text, voice, signal)).playedMs
-    }
-    return playedMs
-  })
+  await call.say({ texts, voice, rounds: roundsOf(options.loop), signal })
 }
 
 /** Resolves with how much was heard. Throws audio_not_found, audio_not_supported or hook_refused_address. */
@@ -75,31 +64,13 @@ export async function playUrls(call: Call, options: PlayOptions, signal: AbortSi
 async function playRounds(call: Call, options: PlayOptions, signal: AbortSignal): Promise<number> {
   const urls = typeof options.url === 'string' ? [options.url] : options.url
   const offsetMs = Number(options.seekOffset ?? 0) / samplesPerMs
-  let totalMs = 0
-  await repeat(call, options.loop, signal, async () => {
-    let playedMs = 0
-    for (const [index, url] of urls.entries()) {
-      if (signal.aborted) break
-      const from = index === 0 && offsetMs > 0 ? { offsetMs } : {}
-      playedMs += (await call.play({ url, signal, ...from })).playedMs
-    }
-    totalMs += playedMs
-    return playedMs
-  })
-  return totalMs
+  const rounds = roundsOf(options.loop)
+  const { playedMs } = await call.play({ urls, rounds, signal, ...(offsetMs > 0 ? { offsetMs } : {}) })
+  return playedMs
 }
 
-async function repeat(
-  call: Call,
-  times: number | 'forever' | undefined,
-  signal: AbortSignal,
-  round: () => Promise<number>,
-): Promise<void> {
-  const rounds = times === 'forever' || times === 0 ? Infinity : Math.max(1, Math.floor(times ?? 1))
-  for (let done = 0; done < rounds && !signal.aborted; done++) {
-    const playedMs = await round()
-    if (playedMs < shortestRoundMs && done + 1 < rounds) await call.wait(pauseMs, signal)
-  }
+function roundsOf(loops: number | 'forever' | undefined): number {
+  return loops === 'forever' || loops === 0 ? Infinity : Math.max(1, Math.floor(loops ?? 1))
 }
 
 function toVoice(given: Static<typeof synthesizer> | undefined): Voice {

@@ -1,0 +1,137 @@
+// One audio file as G.711 frames, which can be read while later ones are still being coded. What is short stays in
+// memory; what is long goes to a file, which each listener reads ahead of the beat.
+import { open, rm } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { AppError } from '../lib/errors.ts'
+import type { Law, LawTables } from './codecs/g711.ts'
+import { frameBytes, FrameReader } from './frame-reader.ts'
+import type { Frames } from './frame-reader.ts'
+
+/** Where the coded frames are kept. */
+export interface FrameStore {
+  write(bytes: Uint8Array, offset: number): Promise<void>
+  open(from: number, clip: Clip): Frames
+  remove(): Promise<void>
+}
+
+export function inMemory(bytes: number): FrameStore {
+  const frames = Buffer.alloc(bytes)
+  return {
+    write: (coded, offset) => {
+      frames.set(coded, offset)
+      return Promise.resolve()
+    },
+    open: () => ({
+      at: (index) => ({ bytes: frames, offset: index * frameBytes }),
+      failure: undefined,
+    }),
+    remove: () => Promise.resolve(),
+  }
+}
+
+/** Throws AppError overloaded. */
+export async function onDisk(path: string): Promise<FrameStore> {
+  const file = await open(path, 'wx+', 0o600).catch(failToKeep)
+  return {
+    write: async (coded, offset) => {
+      await writeWhole(file, coded, offset).catch(failToKeep)
+    },
+    open: (from, clip) => new FrameReader({ file, from, clip }),
+    remove: async () => {
+      // Waits for the reads that are under way.
+      await file.close()
+      await rm(path, { force: true })
+    },
+  }
+}
+
+async function writeWhole(file: FileHandle, bytes: Uint8Array, offset: number): Promise<void> {
+  for (let written = 0; written < bytes.length;)
+    written += (await file.write(bytes, written, bytes.length - written, offset + written)).bytesWritten
+}
+
+function failToKeep(cause: unknown): never {
+  throw new AppError('overloaded', 'The audio could not be kept on the disk.', {
+    cause,
+    cure: 'The operator should look at the free space of the data directory.',
+  })
+}
+
+export interface ClipOptions {
+  readonly law: Law
+  readonly stamp: string
+  readonly totalFrames: number
+  readonly store: FrameStore
+  readonly isOnDisk: boolean
+}
+
+/** May be played while its later frames are still being coded. */
+export class Clip {
+  readonly law: Law
+  /** Of the version of the file that it was coded from. */
+  readonly stamp: string
+  readonly isOnDisk: boolean
+  /** What it takes of its store. */
+  readonly bytes: number
+  totalFrames: number
+  /** Frames that can be read. */
+  readyFrames = 0
+  /** Why the rest will not come. */
+  failure: AppError | undefined
+  users = 0
+  /** Whether its bytes are part of the sum; taken out exactly once. */
+  isCounted = true
+  /** By a newer version of its file. */
+  isReplaced = false
+  readonly #store: FrameStore
+  #samples = 0
+
+  constructor({ law, stamp, totalFrames, store, isOnDisk }: ClipOptions) {
+    this.law = law
+    this.stamp = stamp
+    this.totalFrames = totalFrames
+    this.bytes = totalFrames * frameBytes
+    this.isOnDisk = isOnDisk
+    this.#store = store
+  }
+
+  /** Whether there will be no more frames than can be read now. */
+  get isWhole(): boolean {
+    return this.readyFrames >= this.totalFrames
+  }
+
+  open(from: number): Frames {
+    return this.#store.open(from, this)
+  }
+
+  async append(samples: Float32Array, { encode, silence }: LawTables): Promise<void> {
+    const coded = new Uint8Array(Math.min(samples.length, this.bytes - this.#samples))
+    for (let index = 0; index < coded.length; index += 1) {
+      const rounded = Math.round(samples[index] ?? 0)
+      const sample = rounded > 32_767 ? 32_767 : rounded < -32_768 ? -32_768 : rounded
+      coded[index] = encode[sample & 0xffff] ?? silence
+    }
+    await this.#store.write(coded, this.#samples)
+    this.#samples += coded.length
+    this.readyFrames = Math.floor(this.#samples / frameBytes)
+  }
+
+  /** The last frame is filled up with silence; a file that shrank while it was read ends early. */
+  async finish(silence: number): Promise<void> {
+    const totalFrames = Math.ceil(this.#samples / frameBytes)
+    const rest = totalFrames * frameBytes - this.#samples
+    if (rest > 0) await this.#store.write(new Uint8Array(rest).fill(silence), this.#samples)
+    this.totalFrames = totalFrames
+    this.readyFrames = totalFrames
+  }
+
+  fail(error: AppError): void {
+    this.failure = error
+    this.totalFrames = this.readyFrames
+  }
+
+  /** Frees what its store holds: for a clip without listeners that will have none. */
+  async remove(): Promise<void> {
+    await this.#store.remove()
+  }
+}

@@ -1,0 +1,122 @@
+// Reads the frames of a long clip from its file, ahead of the beat, which itself never waits for the disk.
+import type { FileHandle } from 'node:fs/promises'
+import { tickSamples } from './tick-clock.ts'
+
+export const frameBytes = tickSamples
+
+/** Where a frame lies, until the next one is asked for. */
+export interface Frame {
+  readonly bytes: Buffer
+  readonly offset: number
+}
+
+/** The frames of a clip for one listener, who asks for them one after the other, or from the start again. */
+export interface Frames {
+  /** Undefined while the frame is not coded or read yet. */
+  at(index: number): Frame | undefined
+  /** Why no more can be read, if so. */
+  readonly failure: unknown
+}
+
+// Kept all the time, so that the first second of the next round is there when one round ends.
+const headFrames = 50
+// Read ahead: four seconds, in pieces of two and more.
+const ringFrames = 200
+const refillFrames = ringFrames / 2
+
+export interface FrameReaderOptions {
+  readonly file: FileHandle
+  /** Where each round begins. */
+  readonly from: number
+  readonly clip: { readonly readyFrames: number }
+}
+
+export class FrameReader implements Frames {
+  readonly #options: FrameReaderOptions
+  readonly #head = Buffer.alloc(headFrames * frameBytes)
+  readonly #ring = Buffer.alloc(ringFrames * frameBytes)
+  /** The first frame behind those in the head. */
+  #headEnd: number
+  /** The frames in the ring: from the one that is heard next to the first one that is not read yet. */
+  #start: number
+  #end: number
+  #isReading = false
+  #failure: unknown
+
+  constructor(options: FrameReaderOptions) {
+    this.#options = options
+    this.#headEnd = options.from
+    this.#start = options.from + headFrames
+    this.#end = this.#start
+    this.#fill()
+  }
+
+  get failure(): unknown {
+    return this.#failure
+  }
+
+  at(index: number): Frame | undefined {
+    const { from } = this.#options
+    const isInHead = index < from + headFrames
+    this.#aim(isInHead ? from + headFrames : index)
+    this.#fill()
+    if (isInHead)
+      return index < this.#headEnd ? { bytes: this.#head, offset: (index - from) * frameBytes } : undefined
+    return index < this.#end ? { bytes: this.#ring, offset: (index % ringFrames) * frameBytes } : undefined
+  }
+
+  /** The ring is about the frames from `index` on. */
+  #aim(index: number): void {
+    if (index < this.#start || index > this.#end) this.#end = index
+    this.#start = index
+  }
+
+  /** One read at a time; what it brings is taken in before the next one begins. */
+  #fill(): void {
+    if (this.#isReading || this.#failure !== undefined) return
+    const { from, clip } = this.#options
+    const headEnd = Math.min(from + headFrames, clip.readyFrames)
+    if (this.#headEnd < headEnd) {
+      const frames = headEnd - this.#headEnd
+      const first = this.#headEnd
+      void this.#read(this.#head, { at: first - from, first, frames }, () => (this.#headEnd = headEnd))
+      return
+    }
+    const ahead = this.#end - this.#start
+    if (ahead >= refillFrames) return
+    const at = this.#end % ringFrames
+    const frames = Math.min(clip.readyFrames - this.#end, ringFrames - ahead, ringFrames - at)
+    if (frames <= 0) return
+    const first = this.#end
+    void this.#read(this.#ring, { at, first, frames }, () => {
+      // Unless the listener has begun again meanwhile.
+      if (this.#end === first) this.#end += frames
+    })
+  }
+
+  async #read(
+    into: Buffer,
+    { at, first, frames }: { readonly at: number; readonly first: number; readonly frames: number },
+    onRead: () => void,
+  ): Promise<void> {
+    this.#isReading = true
+    try {
+      const bytes = frames * frameBytes
+      for (let read = 0; read < bytes;) {
+        const { bytesRead } = await this.#options.file.read(
+          into,
+          at * frameBytes + read,
+          bytes - read,
+          first * frameBytes + read,
+        )
+        if (bytesRead === 0) throw new Error('the file of the clip was cut short')
+        read += bytesRead
+      }
+      onRead()
+    } catch (error) {
+      this.#failure = error
+    } finally {
+      this.#isReading = false
+    }
+  }
+}
