@@ -24,7 +24,7 @@ const accounts = 50
 export async function fillApiData(dataDir: string, records: number): Promise<ApiData> {
   const storage = createStorage({ dataDir, clock: systemClock, log: silentLogger })
   await storage.start()
-  await firstBoot(storage, { adminPassword, adminApiKey })
+  await firstBoot(storage, { adminPassword, adminApiKey, show: async () => undefined })
   const data = await storage.transaction(systemTenancy, async (rows) => {
     const { service_provider_sid } = await rows.service_providers.insert({ name: 'bench' })
     const sids: string[] = []

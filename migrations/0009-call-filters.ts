@@ -2,7 +2,7 @@
 // of their trigrams. docs/decisions/0015-call-filters.md says why so.
 import { PostgresAdapter, sql } from 'kysely'
 import type { Kysely } from 'kysely'
-import { StorageStartError } from '../src/storage/startup-error.ts'
+import { StartError } from '../src/lib/start-error.ts'
 import { createCallCounts } from './call-counts.ts'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -44,7 +44,7 @@ async function indexTrigrams(db: Kysely<unknown>): Promise<void> {
   try {
     await sql`create extension if not exists pg_trgm`.execute(db)
   } catch (error) {
-    throw new StorageStartError(
+    throw new StartError(
       'The database needs the extension pg_trgm, which is part of PostgreSQL, and its user may not create it. ' +
         'Let an administrator of the database run: CREATE EXTENSION pg_trgm.',
       { cause: error },

@@ -27,7 +27,7 @@ import { createSpeechDirectory } from './speech-directory.ts'
 import { createStorage } from './storage/create-storage.ts'
 import { firstBoot } from './storage/first-boot.ts'
 import { createRetention } from './storage/retention.ts'
-import type { FirstBootSecrets } from './storage/first-boot.ts'
+import type { FirstBootOptions } from './storage/first-boot.ts'
 import { compileVerbs, parseVerbs } from './verbs/index.ts'
 import { createAppEnv } from './webhooks/app-env.ts'
 import { createAudioFetcher } from './webhooks/audio-fetcher.ts'
@@ -35,12 +35,14 @@ import { createDelivery } from './webhooks/delivery.ts'
 import { createHooks } from './webhooks/hooks.ts'
 
 export interface App {
-  /** Resolves when everything is up; the secrets of a first boot are handed out once. */
-  start(): Promise<FirstBootSecrets | undefined>
+  /** Resolves when everything is up. `showSecrets` is given those of a first boot, once. */
+  start(showSecrets: FirstBootOptions['show']): Promise<void>
   /** `drain` waits for running calls within the deadline of the settings; `now` hangs them up. May be called again. */
   stop(mode: 'drain' | 'now'): Promise<void>
   /** Known after start. */
   readonly apiUrl: string
+  /** The reference, for a browser. */
+  readonly docsUrl: string
   readonly sipUri: string
 }
 
@@ -166,15 +168,6 @@ export function createApp(config: Config, log: LeveledLogger): App {
     })
   }
 
-  let secrets: FirstBootSecrets | undefined
-  const boot: Part = {
-    name: 'first boot',
-    async start() {
-      const { adminPassword, adminApiKey, accountApiKey } = config
-      secrets = await firstBoot(storage, { adminPassword, adminApiKey, accountApiKey })
-    },
-    stop: () => Promise.resolve(),
-  }
   const resolver: Part = { name: 'names', start: () => Promise.resolve(), stop: async () => names.close() }
   const client: Part = { name: 'outgoing', start: () => Promise.resolve(), stop: () => outgoing.close() }
   const { deliveryLogDays, callRecordDays } = config
@@ -183,7 +176,6 @@ export function createApp(config: Config, log: LeveledLogger): App {
   const parts: readonly Part[] = [
     storage,
     logLevel,
-    boot,
     mail,
     resolver,
     client,
@@ -205,11 +197,17 @@ export function createApp(config: Config, log: LeveledLogger): App {
   const apiUrl = (): string => `http://${shownHost()}:${http.address.port}/v1`
 
   return {
-    async start() {
+    async start(show) {
       compileVerbs()
-      await startAll(parts, log)
+      const { adminPassword, adminApiKey, accountApiKey } = config
+      const boot: Part = {
+        name: 'first boot',
+        start: () => firstBoot(storage, { adminPassword, adminApiKey, accountApiKey, show }),
+        stop: () => Promise.resolve(),
+      }
+      // The last one: what keeps another part from starting must not leave a platform that is set up and told nobody how.
+      await startAll([...parts, boot], log)
       isReady = true
-      return secrets
     },
     async stop(mode) {
       isReady = false
@@ -221,6 +219,9 @@ export function createApp(config: Config, log: LeveledLogger): App {
     },
     get apiUrl() {
       return apiUrl()
+    },
+    get docsUrl() {
+      return new URL('/docs', apiUrl()).href
     },
     get sipUri() {
       return `sip:${shownHost()}:${sip.listening.port}`

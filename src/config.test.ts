@@ -54,6 +54,47 @@ describe('the settings', () => {
     expect(() => parseConfig({ SWITCHHOOK_SIP_DIGEST: text })).toThrow('SWITCHHOOK_SIP_DIGEST')
   })
 
+  it.each([
+    ['SWITCHHOOK_HTTPPORT', 'SWITCHHOOK_HTTP_PORT'],
+    ['SWITCHHOOK_SIP_PROT', 'SWITCHHOOK_SIP_PORT'],
+    ['SWITCHHOOK_RTP_PORT_RANGE', 'SWITCHHOOK_RTP_PORTS'],
+  ])('refuse %s, which is none of them, and name %s', (wrong, right) => {
+    expect(() => parseConfig({ [wrong]: '1' })).toThrow(
+      `${wrong} is not a setting: the nearest one is ${right}`,
+    )
+  })
+
+  it.each([
+    ['SWITCHHOOK_TEST_RESULT', 'result.json'],
+    ['SWITCHHOOK_FUZZ_SEED', '1'],
+    ['SWITCHHOOK_SERVICE_HOST', '10.0.0.1'],
+    ['SWITCHHOOK_SERVICE_PORT_HTTP', '3000'],
+    ['SWITCHHOOK_PORT', 'tcp://10.0.0.1:3000'],
+    ['SWITCHHOOK_API_PORT_3000_TCP_ADDR', '10.0.0.1'],
+    ['OTHER_SWITCHHOOK_HTTPPORT', '1'],
+  ])('leave alone %s=%s, which tests or an orchestrator have set', (name, value) => {
+    expect(() => parseConfig({ [name]: value })).not.toThrow()
+  })
+
+  it.each(['SWITCHHOOK_PORT', 'SWITCHHOOK_HTTPS_PORT'])('refuse %s where it is a number', (name) => {
+    expect(() => parseConfig({ [name]: '443' })).toThrow(`${name} is not a setting`)
+  })
+
+  it('refuse an RTP range without a pair of ports, and one port for both HTTP and SIP', () => {
+    const ranges = [
+      ['40001-40002', false],
+      ['40001-40003', true],
+      ['40000-40001', true],
+    ] as const
+    for (const [range, isFine] of ranges) {
+      const parse = (): unknown => parseConfig({ SWITCHHOOK_RTP_PORTS: range })
+      if (isFine) expect(parse).not.toThrow()
+      else expect(parse).toThrow('SWITCHHOOK_RTP_PORTS must hold an even port and the one after it')
+    }
+    const one = { SWITCHHOOK_HTTP_PORT: '5060' }
+    expect(() => parseConfig(one)).toThrow('SWITCHHOOK_SIP_PORT must not be SWITCHHOOK_HTTP_PORT')
+  })
+
   it('are described in one or more whole sentences', () => {
     for (const { name, describe: sentence } of describeSettings()) {
       expect(name).toMatch(/^(SWITCHHOOK_[A-Z_]+|NODE_ENV)$/)

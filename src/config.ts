@@ -2,6 +2,7 @@
 // docs/reference/settings.md is generated from here.
 import { isIP } from 'node:net'
 import type { LogLevel } from './lib/log.ts'
+import { nearestWord } from './lib/nearest-word.ts'
 
 /** For SIP passwords (RFC 8760). */
 export type SipDigest = 'MD5' | 'SHA-256'
@@ -86,8 +87,10 @@ const settings = {
       const match = /^(\d{1,5})-(\d{1,5})$/.exec(text)
       const first = Number(match?.[1])
       const last = Number(match?.[2])
-      if (match === null || first < 1024 || last > 65_535 || last - first < 1)
+      if (match === null || first < 1024 || last > 65_535)
         throw new Error('must be FIRST-LAST within 1024-65535')
+      // RTP is on an even port and RTCP on the next one.
+      if (last - first < 1 + (first % 2)) throw new Error('must hold an even port and the one after it')
       return { first, last }
     },
   } satisfies Setting<{ first: number; last: number }>,
@@ -113,7 +116,8 @@ const settings = {
     describe:
       'A postgres:// URL to use PostgreSQL, whose user may create the extension pg_trgm or finds it there; empty for the embedded database.',
     parse: (text) => {
-      if (text !== '' && !/^postgres(ql)?:\/\//.test(text)) throw new Error('must be a postgres:// URL')
+      if (text !== '' && (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)))
+        throw new Error('must be a postgres:// URL')
       return optionalText(text)
     },
   } satisfies Setting<string | undefined>,
@@ -394,9 +398,9 @@ function count(name: string, fallback: string, describe: string, min: number): S
 /** A setting that cannot be used; main.ts prints the message and stops. */
 export class ConfigError extends Error {}
 
-/** Reads every setting; throws ConfigError with the name and the rule of each one that is wrong. */
+/** Reads every setting; throws ConfigError with the name and the rule of each one that is wrong or unknown. */
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const problems: string[] = []
+  const problems = unknownSettings(environment)
   const values: Record<string, unknown> = {}
   for (const [key, setting] of Object.entries(settings)) {
     const text = environment[setting.name] ?? setting.fallback
@@ -413,7 +417,30 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   if (missing !== undefined) throw new ConfigError(`SWITCHHOOK_DNS_SERVER needs ${missing}`)
   if (config.accountApiKey !== undefined && config.accountApiKey === config.adminApiKey)
     throw new ConfigError('SWITCHHOOK_ACCOUNT_API_KEY must not be SWITCHHOOK_ADMIN_API_KEY')
+  if (config.httpPort !== 0 && config.httpPort === config.sipPort)
+    throw new ConfigError('SWITCHHOOK_SIP_PORT must not be SWITCHHOOK_HTTP_PORT: both take it for TCP')
   return config
+}
+
+const prefix = 'SWITCHHOOK_'
+// Read by the tests alone. A shell that has them set may start the platform too.
+const ofTests: ReadonlySet<string> = new Set(['SWITCHHOOK_TEST_RESULT', 'SWITCHHOOK_FUZZ_SEED'])
+// Kubernetes and Docker describe a service or container called switchhook to the others in such variables.
+const ofService =
+  /^SWITCHHOOK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
+const serviceUrl = /^(tcp|udp|sctp):\/\//
+
+/** A misspelt setting would otherwise be a default that nobody has chosen. */
+function unknownSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const known = Object.values(settings).map(({ name }): string => name)
+  const isForeign = (name: string): boolean =>
+    !name.startsWith(prefix) ||
+    ofTests.has(name) ||
+    ofService.test(name) ||
+    (name.endsWith('_PORT') && serviceUrl.test(environment[name] ?? ''))
+  return Object.keys(environment)
+    .filter((name) => !known.includes(name) && !isForeign(name))
+    .map((name) => `${name} is not a setting: the nearest one is ${nearestWord(name, known) ?? prefix}`)
 }
 
 function missingForDns(config: Config): string | undefined {

@@ -5,6 +5,9 @@ import type { App } from './app.ts'
 import type { FirstBootSecrets } from './storage/first-boot.ts'
 import { ConfigError, parseConfig } from './config.ts'
 import type { Config } from './config.ts'
+import { prepareDataDirectory } from './data-directory.ts'
+import type { LeveledLogger, Logger, LogLevel } from './lib/log.ts'
+import { StartError } from './lib/start-error.ts'
 
 function readConfig(): Config {
   try {
@@ -22,17 +25,38 @@ function readConfig(): Config {
  */
 function cacheCode(dataDir: string): void {
   const directory = join(dataDir, 'cache', 'code')
-  // A data directory that cannot be written is storage's to report.
   if (enableCompileCache(directory).directory === undefined) return
   process.env['NODE_COMPILE_CACHE'] ??= directory
 }
 
-function greet(app: App, firstBoot: FirstBootSecrets | undefined): void {
-  const lines = ['', `Switchhook is ready.`, `  API  ${app.apiUrl}`, `  SIP  ${app.sipUri} (UDP and TCP)`]
-  if (firstBoot !== undefined)
-    lines.push('', 'First boot. These are shown once; keep them:', ...firstBootLines(firstBoot))
+function greet(app: App): void {
+  const lines = [
+    '',
+    'Switchhook is ready.',
+    `  API   ${app.apiUrl}`,
+    `  Docs  ${app.docsUrl}`,
+    `  SIP   ${app.sipUri} (UDP and TCP)`,
+    '  Try   npm run demo, in a second terminal: a call to hear within minutes',
+  ]
   process.stdout.write(`${lines.join('\n')}\n\n`)
 }
+
+/** Rejects when the terminal has gone. */
+function showSecrets(secrets: FirstBootSecrets): Promise<void> {
+  const lines = ['', 'First boot. These are shown once; keep them:', ...firstBootLines(secrets)]
+  return new Promise((resolve, reject) => {
+    const fail = (cause: unknown): void => reject(new StartError(secretsNotShown, { cause }))
+    process.stdout.once('error', fail)
+    process.stdout.write(`${lines.join('\n')}\n`, (error) => {
+      if (error !== undefined && error !== null) return fail(error)
+      process.stdout.off('error', fail)
+      resolve()
+    })
+  })
+}
+
+const secretsNotShown =
+  'The secrets of the first boot could not be written to standard output, so that none were made: start with an output that is open.'
 
 function firstBootLines(secrets: FirstBootSecrets): string[] {
   const { isPasswordGiven, isApiKeyGiven, isAccountApiKeyGiven } = secrets
@@ -62,11 +86,23 @@ function shownLine(name: string, value: string): string {
   return `  ${name.padEnd(17)}${value}`
 }
 
-/** For people; the log has the stack. */
-async function sentenceOf(error: unknown): Promise<string> {
+/** Ends the process. What the operator can repair is one sentence; anything else is a bug, whose stack is logged too. */
+async function fail(intro: string, error: unknown, log: Logger): Promise<never> {
   const { AppError } = await import('./lib/errors.ts')
-  if (error instanceof AppError) return `${error.message} ${error.cure}`
-  return error instanceof Error ? error.message : String(error)
+  const isKnown = error instanceof StartError || error instanceof AppError
+  if (isKnown) log.debug({ err: error }, 'start failed')
+  else log.error({ err: error }, 'start failed')
+  const sentence = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`${intro}: ${error instanceof AppError ? `${sentence}. ${error.cure}` : sentence}\n`)
+  process.exit(1)
+}
+
+/** Readable lines for the person at a terminal, JSON for whatever reads a file or a pipe. */
+async function openLog(level: LogLevel): Promise<LeveledLogger> {
+  const { createLogger } = await import('./lib/log.ts')
+  if (!process.stdout.isTTY) return createLogger(level)
+  const { createTerminalLog } = await import('./lib/terminal-log.ts')
+  return createLogger(level, createTerminalLog(process.stdout))
 }
 
 /** `npm run reset-admin`, which needs the platform stopped where it has the embedded database. */
@@ -74,8 +110,8 @@ async function resetAdminSecrets(config: Config): Promise<never> {
   const { createStorage } = await import('./storage/create-storage.ts')
   const { resetAdmin } = await import('./storage/reset-admin.ts')
   const { systemClock } = await import('./lib/clock.ts')
-  const { createLogger } = await import('./lib/log.ts')
-  const storage = createStorage({ ...config, clock: systemClock, log: createLogger('warn') })
+  const log = await openLog('warn')
+  const storage = createStorage({ ...config, clock: systemClock, log })
   try {
     await storage.start()
     const { username, password, apiKey } = await resetAdmin(storage)
@@ -84,8 +120,7 @@ async function resetAdminSecrets(config: Config): Promise<never> {
     process.stdout.write(`${lines.join('\n')}\n`)
     process.exit(0)
   } catch (error) {
-    process.stderr.write(`The admin secrets were not changed: ${await sentenceOf(error)}\n`)
-    process.exit(1)
+    return await fail('The admin secrets were not changed', error, log)
   }
 }
 
@@ -113,15 +148,21 @@ const mallocBounds = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' 
 
 boundMemory()
 const config = readConfig()
+let warning: string | undefined
+try {
+  warning = prepareDataDirectory(config.dataDir)
+} catch (error) {
+  await fail('Switchhook cannot start', error, await openLog('error'))
+}
 cacheCode(config.dataDir)
 const [command] = process.argv.slice(2)
 if (command === 'reset-admin') await resetAdminSecrets(config)
 // Imported once the cache is on.
 const { createApp } = await import('./app.ts')
-const { createLogger } = await import('./lib/log.ts')
 const { collectGarbage } = await import('./lib/collect-garbage.ts')
 
-const log = createLogger(config.logLevel)
+const log = await openLog(config.logLevel)
+if (warning !== undefined) log.warn({ warning }, 'data directory is open to others')
 const app = createApp(config, log)
 
 let isStopping = false
@@ -153,13 +194,12 @@ process.on('unhandledRejection', (reason) => {
 })
 
 try {
-  greet(app, await app.start())
+  await app.start(showSecrets)
+  greet(app)
   // Not left to the exit: a process that is killed was started for the next one too.
   flushCompileCache()
   // The start allocated what running does not need, and V8 alone keeps the room for it.
   collectGarbage()
 } catch (error) {
-  log.error({ err: error }, 'start failed')
-  process.stderr.write(`Switchhook cannot start: ${await sentenceOf(error)}\n`)
-  process.exit(1)
+  await fail('Switchhook cannot start', error, log)
 }

@@ -1,7 +1,8 @@
 // Puts the API on the HTTP server: services, authentication, every declared endpoint, and the document about them.
 import { createAuthenticator } from '../http/authentication.ts'
 import { createLoginThrottle } from '../http/login-throttle.ts'
-import type { HttpRoute } from '../http/route.ts'
+import { jsonType } from '../http/response-headers.ts'
+import type { HttpPage } from '../http/route.ts'
 import { createRateLimits } from '../http/rate-limits.ts'
 import type { RateLimitRules } from '../http/rate-limits.ts'
 import { createHttpServer } from '../http/server.ts'
@@ -88,8 +89,8 @@ export function createHttp(options: HttpOptions): HttpServer {
   }
   const bindRoute = createRouteBinder(services, createShapeCompiler())
   const document = createLateDocument()
-  const routes = [...apiRoutes.map(bindRoute), createDocumentRoute(document)]
-  const pages = createDocsPages(document)
+  const routes = apiRoutes.map(bindRoute)
+  const pages = [...createDocsPages(document), createDocumentPage(document)]
   const { rateLimits = { perKey: 0, perAddress: 0 }, trustedProxies } = options
   return createHttpServer({
     bind,
@@ -131,13 +132,11 @@ function createLateDocument(): () => Json {
   return () => (made ??= createOpenApi(apiRoutes, readExamples()))
 }
 
-function createDocumentRoute(document: () => Json): HttpRoute {
+function createDocumentPage(document: () => Json): HttpPage {
   return {
-    method: 'GET',
-    path: '/openapi.json',
-    access: 'public',
-    status: 200,
-    handle: async () => document(),
+    path: '/v1/openapi.json',
+    mediaType: jsonType,
+    render: () => JSON.stringify(document()),
   }
 }
 

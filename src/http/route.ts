@@ -50,12 +50,14 @@ export interface HttpRoute {
   handle(request: HttpRequest): Promise<unknown>
 }
 
-/** A page for people, beside the interface: HTML at a path of its own. */
+/** What is the same for everybody at a path of its own: pages for people, and the document about the interface. */
 export interface HttpPage {
-  /** As the router writes it: `/docs/errors/:code`. */
+  /** As the router writes it: `/docs/errors/:code`. At `/`, which tells programs the health, it is for browsers alone. */
   readonly path: string
-  /** Its Content-Security-Policy. */
-  readonly policy: string
-  /** Undefined: there is no such page. */
+  /** HTML when left out. */
+  readonly mediaType?: string
+  /** Its Content-Security-Policy; that of data when left out. */
+  readonly policy?: string
+  /** Called once for the same parameters. Undefined: there is no such page. */
   readonly render: (params: Readonly<Record<string, string | undefined>>) => string | undefined
 }

@@ -6,10 +6,12 @@ import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Part } from '../lib/lifecycle.ts'
+import { toListenError } from '../lib/listen-error.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Authenticator } from './authentication.ts'
 import { HttpClient, isClientGone } from './client-gone.ts'
 import { maxBodyBytes, parseFormBody, parseJsonBody, parseMultipartBody } from './parse-body.ts'
+import { createPageHandler, wantsPage } from './pages.ts'
 import { nearer } from './rate-limits.ts'
 import type { RateLimits, Verdict } from './rate-limits.ts'
 import { createRefusal, createRouteRefusal, logGone, refuseUnparsable } from './refusals.ts'
@@ -66,14 +68,23 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.server.maxConnections = maxConnections
   addBodyParsers(server)
   addHooks(server, options)
-  addPlatformRoutes(server, options.isReady)
-  for (const page of options.pages ?? []) addPage(server, page)
+  const pages = options.pages ?? []
+  addPlatformRoutes(
+    server,
+    options.isReady,
+    pages.find(({ path }) => path === '/'),
+  )
+  for (const page of pages) if (page.path !== '/') server.get(page.path, createPageHandler(page))
   for (const route of routes) addRoute(server, route, options)
 
   return {
     name: 'http',
     async start() {
-      await server.listen({ host: bind, port })
+      try {
+        await server.listen({ host: bind, port })
+      } catch (error) {
+        throw toListenError(error, { setting: 'SWITCHHOOK_HTTP_PORT', transport: 'TCP', address: bind, port })
+      }
       log.info({ ...addressOf(server) }, 'http listening')
     },
     async stop() {
@@ -169,25 +180,26 @@ function demandPatience(verdict: Verdict | undefined, reply: FastifyReply): void
   throw new AppError('too_many_requests', message, { retryAfterSeconds })
 }
 
-function addPlatformRoutes(server: FastifyInstance, isReady: () => boolean): void {
+function addPlatformRoutes(
+  server: FastifyInstance,
+  isReady: () => boolean,
+  welcome: HttpPage | undefined,
+): void {
   const health = async (_request: FastifyRequest, reply: FastifyReply): Promise<object> => {
     const ready = isReady()
     // Before the platform is up and while it drains: whoever balances load shall look elsewhere.
     reply.code(ready ? 200 : 503)
     return { status: ready ? 'ok' : 'unavailable' }
   }
-  server.get('/', health)
+  const welcomeBrowser = welcome === undefined ? undefined : createPageHandler(welcome)
+  server.get('/', async (request, reply) => {
+    reply.header('vary', 'accept')
+    const isBrowser = welcomeBrowser !== undefined && wantsPage(request.headers.accept)
+    return isBrowser ? welcomeBrowser(request, reply) : health(request, reply)
+  })
   server.get('/health', health)
   // A preflight carries no token, and any method and path may be asked for.
   server.options('*', async (_request, reply) => reply.code(204).headers(preflightHeaders).send())
-}
-
-function addPage(server: FastifyInstance, { path, policy, render }: HttpPage): void {
-  server.get(path, async (request, reply) => {
-    const text = render(request.params as Readonly<Record<string, string>>)
-    if (text === undefined) throw new AppError('no_such_route', 'no such page')
-    return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(text)
-  })
 }
 
 function addRoute(

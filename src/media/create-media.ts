@@ -10,7 +10,7 @@ import type { Logger } from '../lib/log.ts'
 import { findLocalAddress } from './local-address.ts'
 import type { Media, MediaSession, OpenOptions } from './media.ts'
 import type { PortRange, WorkerSetup } from './messages.ts'
-import { splitPorts } from './ports.ts'
+import { demandPorts, splitPorts } from './ports.ts'
 import { promptLimitMs, Session } from './session.ts'
 import { WorkerLink } from './worker-link.ts'
 
@@ -113,6 +113,7 @@ export function createMedia(options: MediaOptions): Media {
   return {
     name: 'media',
     async start() {
+      await demandPorts(bind, options.ports, options.workers)
       try {
         await Promise.all(members.map(({ link }) => link.start()))
       } catch (error) {

@@ -3,6 +3,8 @@ import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { AppError } from '../lib/errors.ts'
+import { toListenError } from '../lib/listen-error.ts'
+import { StartError } from '../lib/start-error.ts'
 import type { PortRange } from './messages.ts'
 import type { Endpoint } from './rtp/source.ts'
 
@@ -149,4 +151,30 @@ export async function openSockets(pool: PortPool, bind: string): Promise<SocketP
     }
   }
   throw new AppError('no_media_port', 'No RTP port is free.', { cause })
+}
+
+/** At a start: a range that cannot be used is told to the operator, and not to the first caller. Throws StartError. */
+export async function demandPorts(bind: string, range: PortRange, workers: number): Promise<void> {
+  for (const part of splitPorts(range, Math.max(1, workers))) {
+    try {
+      await (await openSockets(new PortPool(part), bind)).close()
+    } catch (error) {
+      throw toRangeError(error, bind, part)
+    }
+  }
+}
+
+function toRangeError(error: unknown, address: string, { first, last }: PortRange): unknown {
+  const { cause } = error as Error
+  if (cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')
+    return new StartError(
+      `The UDP ports ${first}-${last} of ${address} are in use by other programs: set SWITCHHOOK_RTP_PORTS to a free range.`,
+      { cause },
+    )
+  return toListenError(cause ?? error, {
+    setting: 'SWITCHHOOK_RTP_PORTS',
+    transport: 'UDP',
+    address,
+    port: first,
+  })
 }

@@ -36,7 +36,7 @@ describe('the start', () => {
   it('is refused with a sentence that holds no password when PostgreSQL does not answer', async () => {
     test = await openTestStorage()
     const failure = start(test.dataDir, { databaseUrl: 'postgres://u:pass-word@127.0.0.1:1/x' })
-    await expect(failure).rejects.toThrow(/PostgreSQL cannot be used .*Check SWITCHHOOK_DATABASE_URL/)
+    await expect(failure).rejects.toThrow(/PostgreSQL does not answer .*correct SWITCHHOOK_DATABASE_URL/)
     await expect(failure).rejects.not.toThrow(/pass-word/)
   })
 

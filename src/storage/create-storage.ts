@@ -31,7 +31,8 @@ import { createVault, loadKey } from './secrets.ts'
 import type { Vault } from './secrets.ts'
 import { openSqlite } from './sqlite.ts'
 import type { SqliteOptions } from './sqlite.ts'
-import { StorageStartError } from './startup-error.ts'
+import { StartError } from '../lib/start-error.ts'
+import { toFileStartError } from './start-failure.ts'
 import type { Storage, TableName } from './storage.ts'
 
 export interface StorageOptions {
@@ -115,7 +116,9 @@ export function createStorage(options: StorageOptions): PlatformStorage {
     revision: (tables) => revisions.of(tables),
     isShared: options.databaseUrl !== undefined,
     async start() {
-      opened = await openParts(options, change)
+      opened = await openParts(options, change).catch((error: unknown) => {
+        throw toFileStartError(error, options.dataDir)
+      })
       try {
         await checkKey(storage, opened)
       } catch (error) {
@@ -241,7 +244,7 @@ async function checkKey(storage: Storage, { database, audit }: Opened): Promise<
     await storage.for(systemTenancy).settings.find(keyCheck.name)
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    throw new StorageStartError(
+    throw new StartError(
       'The key does not open the secrets of this database. Set SWITCHHOOK_SECRET_KEY, or restore secret.key in the ' +
         'data directory, to the key the database was made with.',
       { cause },

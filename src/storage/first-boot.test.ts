@@ -1,9 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { hashApiKey } from '../lib/api-key.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { verifyPassword } from '../lib/password.ts'
 import { firstBoot } from './first-boot.ts'
-import type { FirstBootSecrets } from './first-boot.ts'
+import type { FirstBootOptions, FirstBootSecrets } from './first-boot.ts'
 import type { Repositories, Row } from './storage.ts'
 import { onEachStore } from './test-platform.ts'
 import type { TestStorage } from './test-platform.ts'
@@ -16,9 +16,17 @@ onEachStore(({ open }) => {
 
   async function bootNew(): Promise<FirstBootSecrets> {
     test = await open()
-    const secrets = await firstBoot(test.storage, {})
+    const secrets = await boot()
     if (secrets === undefined) throw new Error('the platform is not new')
     return secrets
+  }
+
+  /** What the operator is shown; undefined: nothing. */
+  async function boot(given: Omit<FirstBootOptions, 'show'> = {}): Promise<FirstBootSecrets | undefined> {
+    let shown: FirstBootSecrets | undefined
+    const show: FirstBootOptions['show'] = async (secrets) => void (shown = secrets)
+    await firstBoot(test.storage, { ...given, show })
+    return shown
   }
 
   async function keyOf(token: string): Promise<Row<'api_keys'> | undefined> {
@@ -76,7 +84,7 @@ onEachStore(({ open }) => {
       const { account_sid } = await bootNew()
       await rows().accounts.remove(account_sid)
       await test.reopen()
-      expect(await firstBoot(test.storage, { adminPassword: 'another one' })).toBeUndefined()
+      expect(await boot({ adminPassword: 'another one' })).toBeUndefined()
       expect(await rows().accounts.count()).toBe(0)
       expect(await rows().users.count()).toBe(1)
       expect(await rows().api_keys.count()).toBe(1)
@@ -86,7 +94,7 @@ onEachStore(({ open }) => {
       test = await open()
       await rows().service_providers.insert({ name: 'default service provider' })
       const given = { accountApiKey: 'given-account-key-012345' }
-      expect(await firstBoot(test.storage, given)).toBeUndefined()
+      expect(await boot(given)).toBeUndefined()
       expect(await rows().accounts.count()).toBe(0)
       expect(await rows().api_keys.count()).toBe(0)
       expect(await rows().users.count()).toBe(0)
@@ -99,7 +107,7 @@ onEachStore(({ open }) => {
         adminApiKey: 'given-key-0123456789',
         accountApiKey: 'given-account-key-012345',
       }
-      const secrets = await firstBoot(test.storage, given)
+      const secrets = await boot(given)
       expect(secrets).toMatchObject({
         password: given.adminPassword,
         apiKey: given.adminApiKey,
@@ -114,9 +122,35 @@ onEachStore(({ open }) => {
       expect(await keyOf(given.accountApiKey)).toMatchObject({ account_sid: secrets?.account_sid })
     })
 
+    it('makes nothing that was not shown: what cannot be shown is not there, and the next start shows its own', async () => {
+      test = await open()
+      const show = vi.fn().mockRejectedValue(new Error('the terminal has gone'))
+      await expect(firstBoot(test.storage, { show })).rejects.toThrow('the terminal has gone')
+      const [[lost]] = show.mock.calls as [[FirstBootSecrets]]
+      expect(await keyOf(lost.apiKey)).toBeUndefined()
+      expect(await rows().users.count()).toBe(0)
+      const secrets = await boot()
+      expect(await keyOf(secrets?.apiKey ?? '')).toBeDefined()
+    })
+
+    it('shows the secrets before anything is committed, so that a crash in between leaves nothing', async () => {
+      test = await open()
+      const seen: unknown[] = []
+      const show = async (): Promise<void> => {
+        seen.push(
+          await rows().service_providers.count(),
+          await rows().users.count(),
+          await rows().api_keys.count(),
+        )
+      }
+      await firstBoot(test.storage, { show })
+      expect(seen).toEqual([0, 0, 0])
+      expect(await rows().users.count()).toBe(1)
+    })
+
     it('acts once when two come at the same time, and leaves no secret in the files', async () => {
       test = await open()
-      const outcomes = await Promise.all([firstBoot(test.storage, {}), firstBoot(test.storage, {})])
+      const outcomes = await Promise.all([boot(), boot()])
       const [told, ...others] = outcomes.filter((secrets) => secrets !== undefined)
       expect(others).toEqual([])
       expect(await rows().accounts.count()).toBe(1)

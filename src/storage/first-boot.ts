@@ -8,6 +8,8 @@ import type { Repositories, Row, Storage } from './storage.ts'
 
 /** Each is generated when undefined. */
 export interface FirstBootOptions {
+  /** Resolves once the operator can read them. They are made after that, or not at all. */
+  readonly show: (secrets: FirstBootSecrets) => Promise<void>
   readonly adminPassword?: string | undefined
   readonly adminApiKey?: string | undefined
   readonly accountApiKey?: string | undefined
@@ -28,38 +30,38 @@ export interface FirstBootSecrets {
 
 const passwordBytes = 15
 
-/** Undefined when the platform has been set up before. */
+/** Does nothing when the platform has been set up before. */
 export async function firstBoot(
   storage: Pick<Storage, 'for' | 'transaction'>,
-  { adminPassword, adminApiKey, accountApiKey }: FirstBootOptions,
-): Promise<FirstBootSecrets | undefined> {
-  if (await isSetUp(storage.for(systemTenancy))) return undefined
+  { adminPassword, adminApiKey, accountApiKey, show }: FirstBootOptions,
+): Promise<void> {
+  if (await isSetUp(storage.for(systemTenancy))) return
   const password = adminPassword ?? randomToken(passwordBytes)
   const adminKey = adminApiKey ?? randomUuid()
   const accountKey = accountApiKey ?? randomUuid()
   const hashed_password = await hashPassword(password)
-  const account_sid = await storage.transaction(systemTenancy, async (rows) => {
+  await storage.transaction(systemTenancy, async (rows) => {
     // Asked again inside: another process may have come first while the password was hashed.
-    if (await isSetUp(rows)) return undefined
+    if (await isSetUp(rows)) return
     // A password that was generated and printed is known to the terminal's history too.
     const force_change = adminPassword === undefined ? 1 : 0
     await rows.users.insert(adminUser({ hashed_password, force_change }))
     await rows.api_keys.insert(apiKeyColumns(adminKey))
     const account = await insertDefaultAccount(rows)
     await rows.api_keys.insert({ ...apiKeyColumns(accountKey), account_sid: account.account_sid })
-    return account.account_sid
+    // Before the commit: whatever ends the process now leaves secrets that open nothing, and the next start makes others.
+    // After it, a platform would be left whose secrets were never shown.
+    await show({
+      username: 'admin',
+      password,
+      apiKey: adminKey,
+      account_sid: account.account_sid,
+      accountApiKey: accountKey,
+      isPasswordGiven: adminPassword !== undefined,
+      isApiKeyGiven: adminApiKey !== undefined,
+      isAccountApiKeyGiven: accountApiKey !== undefined,
+    })
   })
-  if (account_sid === undefined) return undefined
-  return {
-    username: 'admin',
-    password,
-    apiKey: adminKey,
-    account_sid,
-    accountApiKey: accountKey,
-    isPasswordGiven: adminPassword !== undefined,
-    isApiKeyGiven: adminApiKey !== undefined,
-    isAccountApiKeyGiven: accountApiKey !== undefined,
-  }
 }
 
 /** The last provider cannot be removed: only a platform that was never set up has none. */

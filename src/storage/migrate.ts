@@ -12,7 +12,7 @@ import * as numberPatterns from '../../migrations/0007-number-patterns.ts'
 import * as listsInOrder from '../../migrations/0008-lists-in-order.ts'
 import * as callFilters from '../../migrations/0009-call-filters.ts'
 import * as resetRequests from '../../migrations/0010-reset-requests.ts'
-import { StorageStartError } from './startup-error.ts'
+import { StartError } from '../lib/start-error.ts'
 import type { Schema } from './tables.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -31,7 +31,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
 export async function migrate(db: Kysely<Schema>, known = migrations): Promise<void> {
   const unknown = (await appliedMigrations(db)).filter((name) => !(name in known))
   if (unknown.length > 0)
-    throw new StorageStartError(
+    throw new StartError(
       `The database was last used by a newer version of Switchhook (it has ${unknown.join(', ')}). ` +
         'Start that version, or restore a backup made before the upgrade.',
     )
@@ -42,9 +42,9 @@ export async function migrate(db: Kysely<Schema>, known = migrations): Promise<v
     disableTransactions: true,
   })
   const { error } = await migrator.migrateToLatest()
-  if (error instanceof StorageStartError) throw error
+  if (error instanceof StartError) throw error
   if (error !== undefined)
-    throw new StorageStartError('The database could not be brought to this version; it was left as it was.', {
+    throw new Error('The database could not be brought to this version; it was left as it was.', {
       cause: error,
     })
 }

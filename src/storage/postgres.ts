@@ -11,7 +11,7 @@ import type { Logger } from '../lib/log.ts'
 import type { Cells, Database, Parameter, Readers, Session } from './database.ts'
 import { brokenRule, isConnectionBroken, isRetryable, openPool, runOn, translated } from './postgres-pool.ts'
 import type { PostgresPool } from './postgres-pool.ts'
-import { StorageStartError } from './startup-error.ts'
+import { toPostgresStartError } from './start-failure.ts'
 import type { Schema } from './tables.ts'
 import { runInSession } from './transaction-session.ts'
 import { createWriteQueue } from './write-queue.ts'
@@ -47,7 +47,7 @@ export async function openPostgres({ url, clock, log, migrate }: PostgresOptions
     await migrateOn(main, migrate)
   } catch (error) {
     await close()
-    throw startError(error)
+    throw toPostgresStartError(error)
   }
 
   const readersFor = (asker: Asker | undefined): Readers => ({
@@ -229,16 +229,4 @@ function dialectOn(client: PoolClient): Dialect {
     createIntrospector: (db) => dialect.createIntrospector(db),
     createQueryCompiler: () => dialect.createQueryCompiler(),
   }
-}
-
-/** Nothing of the URL is repeated: it holds the password. */
-function startError(error: unknown): unknown {
-  const failure = translated(error)
-  if (!(failure instanceof AppError)) return failure
-  const { cause } = failure
-  const reason = cause instanceof Error ? cause.message : failure.message
-  return new StorageStartError(
-    `PostgreSQL cannot be used (${reason}). Check SWITCHHOOK_DATABASE_URL and that the server runs.`,
-    { cause },
-  )
 }

@@ -1,7 +1,8 @@
 // One process at a time works on an embedded database: two would both deliver what is in its outbox, and each would take
 // the other's live calls for those of a killed process.
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { StorageStartError } from './startup-error.ts'
+import { StartError } from '../lib/start-error.ts'
 
 export interface ProcessLock {
   release(): void
@@ -17,9 +18,9 @@ export function takeProcessLock(path: string): ProcessLock {
   } catch (error) {
     database.close()
     if (!(error instanceof Error && 'errcode' in error && error.errcode === busyCode)) throw error
-    throw new StorageStartError(
-      'Another process is running on this data directory. Stop it first, or name another directory in ' +
-        'SWITCHHOOK_DATA_DIR; several processes share a database through SWITCHHOOK_DATABASE_URL.',
+    throw new StartError(
+      `Another process is running on the data directory ${dirname(path)}: stop it first, or name another directory in ` +
+        'SWITCHHOOK_DATA_DIR.',
       { cause: error },
     )
   }

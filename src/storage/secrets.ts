@@ -12,7 +12,7 @@ import type { KeyObject } from 'node:crypto'
 import { link, mkdir, open as openFile, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomHex } from '../lib/ids.ts'
-import { StorageStartError } from './startup-error.ts'
+import { StartError } from '../lib/start-error.ts'
 
 /** Where a secret stands; one that was moved elsewhere does not open. */
 export interface Place {
@@ -101,7 +101,7 @@ export async function loadKey(dataDir: string, configured: string | undefined): 
   await makeKeyFile(path)
   const text = (await readFile(path, 'utf8')).trim()
   if (!/^[0-9a-f]{64}$/.test(text))
-    throw new StorageStartError(
+    throw new StartError(
       `The key file ${path} is damaged: it must hold 64 hex digits. Restore it from a backup.`,
     )
   return Buffer.from(text, 'hex')

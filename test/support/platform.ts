@@ -55,18 +55,26 @@ export interface Platform {
   remove(): Promise<void>
 }
 
-export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'switchhook-data-')))
-  const ports = await freePorts(102)
+export interface SpawnOptions extends PlatformOptions {
+  readonly dataDir: string
+  /** The first of 102: of HTTP, of SIP, and the range of RTP. */
+  readonly ports: number
+  /** What runs the program that it is given with its arguments. */
+  readonly within?: readonly string[]
+}
+
+/** Started, and left to itself: it may fail to start. */
+export function spawnPlatform(options: SpawnOptions): ToolProcess {
+  const { dataDir, ports } = options
   const secrets = {
     SWITCHHOOK_ADMIN_PASSWORD: adminPassword,
     SWITCHHOOK_ADMIN_API_KEY: adminApiKey,
     SWITCHHOOK_ACCOUNT_API_KEY: accountApiKey,
   }
   const pin = options.core === undefined ? [] : ['taskset', '-c', String(options.core)]
-  const [command, ...args] = [...pin, process.execPath, join(root, 'src/main.ts')] as const
-  const startedAt = performance.now()
-  const child = new ToolProcess({
+  const program = [process.execPath, join(root, 'src/main.ts')]
+  const [command = '', ...args] = [...(options.within ?? []), ...pin, ...program]
+  return new ToolProcess({
     command,
     args,
     cwd: root,
@@ -81,6 +89,13 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       ...options.env,
     },
   })
+}
+
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'switchhook-data-')))
+  const ports = await freePorts(102)
+  const startedAt = performance.now()
+  const child = spawnPlatform({ ...options, dataDir, ports })
   await healthy(child, ports)
   const startMs = performance.now() - startedAt
   return {
@@ -99,7 +114,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   }
 }
 
-async function healthy(child: ToolProcess, port: number): Promise<void> {
+export async function healthy(child: ToolProcess, port: number): Promise<void> {
   const look = async (): Promise<boolean> => {
     if (!child.isRunning) throw new Error(`the platform ended before it was healthy\n${child.output}`)
     const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined)

@@ -8,9 +8,9 @@ import type { Html } from './html.ts'
 import { referencePage } from './reference-page.ts'
 
 export function createDocsPages(document: () => Readonly<Record<string, unknown>>): readonly HttpPage[] {
-  let reference: string | undefined
   return [
-    { path: '/docs', policy: pagePolicy, render: () => (reference ??= referencePage(document())) },
+    { path: '/', policy: pagePolicy, render: welcomePage },
+    { path: '/docs', policy: pagePolicy, render: () => referencePage(document()) },
     { path: '/docs/errors', policy: pagePolicy, render: errorsPage },
     {
       path: '/docs/errors/:code',
@@ -18,6 +18,21 @@ export function createDocsPages(document: () => Readonly<Record<string, unknown>
       render: ({ code = '' }) => (isCode(code) ? errorPage(code) : undefined),
     },
   ]
+}
+
+function welcomePage(): string {
+  return page(
+    'Switchhook',
+    html`<p><a href="/docs">REST interface</a></p>
+      <p><a href="/docs/errors">Error codes</a></p>`,
+    html`<h1>Switchhook</h1>
+      <p>This is a voice platform. Programs use it through its <a href="/docs">REST interface</a>.</p>
+      <p>
+        To hear a first call within minutes, run <code>npm run demo</code> beside the platform: it says what
+        to put into a softphone and which number to dial.
+      </p>
+      <p class="note">Programs that ask here are told the <a href="/health">health</a> of the platform.</p>`,
+  )
 }
 
 const codes = Object.keys(catalogue) as ErrorCode[]

@@ -1,6 +1,8 @@
 // UDP and TCP on one port, behind the face of transport.ts.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import { toListenError } from '../../lib/listen-error.ts'
+import type { ListenPlace } from '../../lib/listen-error.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { SipMessage } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
@@ -24,6 +26,10 @@ export interface TransportOptions {
 // With port 0 the port TCP was given may be taken for UDP; so many times another one is asked for.
 const portAttempts = 50
 const logIntervalMs = 1_000
+
+function sipPlace(transport: ListenPlace['transport'], address: string, port: number): ListenPlace {
+  return { setting: 'SWITCHHOOK_SIP_PORT', transport, address, port }
+}
 
 export function createTransport(options: TransportOptions): Transport {
   return new BothTransports(options)
@@ -71,14 +77,16 @@ class BothTransports implements Transport {
     const { bind, port } = this.#options
     const attempts = port === 0 ? portAttempts : 1
     for (let attempt = 1; ; attempt += 1) {
-      const candidate = await this.#tcp.listen(bind, port)
+      const candidate = await this.#tcp.listen(bind, port).catch((error: unknown) => {
+        throw toListenError(error, sipPlace('TCP', bind, port))
+      })
       try {
         await this.#udp.listen(bind, candidate)
         this.#port = candidate
         return
       } catch (error) {
         await this.#tcp.unlisten()
-        if (attempt === attempts) throw error
+        if (attempt === attempts) throw toListenError(error, sipPlace('UDP', bind, candidate))
       }
     }
   }

@@ -1,0 +1,39 @@
+// The data directory at a start: it is there, it can be written, and it is its owner's alone.
+import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { platform } from 'node:os'
+import { resolve } from 'node:path'
+import { StartError } from './lib/start-error.ts'
+
+// Backups and drafts of these begin with the same name.
+const ours = /^(switchhook\.db|secret\.key|cache$)/
+
+/**
+ * Makes the directory, for the owner's eyes only. One that others may enter is closed to them where nothing in it is
+ * anybody else's; otherwise returns the sentence that tells the operator. Throws StartError.
+ */
+export function prepareDataDirectory(path: string): string | undefined {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StartError(
+      `The data directory ${resolve(path)} cannot be written (${reason}): make it writable, or name another one in SWITCHHOOK_DATA_DIR.`,
+      { cause: error },
+    )
+  }
+  // Windows has no such modes.
+  if (platform() === 'win32' || (statSync(path).mode & 0o077) === 0) return undefined
+  if (readdirSync(path).every((name) => ours.test(name)) && isClosed(path)) return undefined
+  return `Other users may enter the data directory ${resolve(path)}: run "chmod 700" on it, or name one of its own in SWITCHHOOK_DATA_DIR.`
+}
+
+function isClosed(path: string): boolean {
+  try {
+    chmodSync(path, 0o700)
+    return true
+  } catch {
+    // It is another user's, or its file system has no modes.
+    return false
+  }
+}

@@ -1,0 +1,29 @@
+// Pages beside the interface: who is shown one, and each made once.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../lib/errors.ts'
+import type { HttpPage } from './route.ts'
+import { createStaticAnswer } from './static-answer.ts'
+import type { StaticAnswer } from './static-answer.ts'
+
+/** Browsers name HTML; programs name JSON, anything or nothing. */
+export function wantsPage(accept = ''): boolean {
+  return /\btext\/html\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept)
+}
+
+export function createPageHandler({ mediaType = 'text/html; charset=utf-8', policy, render }: HttpPage) {
+  const made = new Map<string, StaticAnswer>()
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const params = request.params as Readonly<Record<string, string>>
+    const name = Object.values(params).join('/')
+    let answer = made.get(name)
+    if (answer === undefined) {
+      const text = render(params)
+      // What does not exist is not remembered: strangers could name without end.
+      if (text === undefined) throw new AppError('no_such_route', 'no such page')
+      answer = createStaticAnswer(text, mediaType)
+      made.set(name, answer)
+    }
+    if (policy !== undefined) reply.header('content-security-policy', policy)
+    return answer.send(request, reply)
+  }
+}

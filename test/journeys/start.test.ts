@@ -1,0 +1,292 @@
+// Starts that fail, and what the operator reads; a first boot that was cut short; the start at a terminal.
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { platform as system, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createTestDatabase } from '../support/databases.ts'
+import { createApi, healthy, spawnPlatform } from '../support/platform.ts'
+import type { SpawnOptions } from '../support/platform.ts'
+import { freePorts } from '../support/ports.ts'
+import { runOn, startPostgres } from '../support/postgres.ts'
+import type { ToolProcess } from '../support/processes.ts'
+import { hasCommand, isMissing } from '../support/tools.ts'
+
+let dataDir: string
+let ports: number
+let running: ToolProcess[] = []
+let closers: (() => Promise<unknown>)[] = []
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'switchhook-start-'))
+  ports = await freePorts(102)
+})
+
+afterEach(async () => {
+  await Promise.all(running.map((child) => child.stop('SIGKILL')))
+  for (const close of closers) await close()
+  running = []
+  closers = []
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+function start(options: Partial<SpawnOptions> = {}): ToolProcess {
+  const child = spawnPlatform({ dataDir, ports, generateSecrets: true, ...options })
+  running.push(child)
+  return child
+}
+
+/** What the operator reads of a start that fails: one line, with neither a stack nor the log's account of it beside it. */
+async function failureOf(child: ToolProcess): Promise<string> {
+  const { code } = await child.exited
+  expect(code, child.output).toBeGreaterThan(0)
+  expect(child.output).not.toMatch(/^\s+at /m)
+  expect(child.stdout).not.toMatch(/"level":[4-6]0/)
+  expect(child.stderr.trimEnd().split('\n'), child.stderr).toHaveLength(1)
+  return child.stderr.trimEnd()
+}
+
+async function occupyTcp(port: number): Promise<void> {
+  const server = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  closers.push(async () => new Promise((resolve) => server.close(resolve)))
+}
+
+async function occupyUdp(port: number): Promise<void> {
+  const socket = createSocket('udp4').bind(port, '127.0.0.1')
+  await once(socket, 'listening')
+  closers.push(async () => new Promise<void>((resolve) => socket.close(resolve)))
+}
+
+async function free(): Promise<void> {
+  for (const close of closers) await close()
+  closers = []
+}
+
+const obstacles = [
+  {
+    name: 'a busy HTTP port',
+    occupy: () => occupyTcp(ports),
+    sentence: () => `TCP port ${ports} of 127.0.0.1 is in use by another program: `,
+    cure: 'set SWITCHHOOK_HTTP_PORT to a free port',
+  },
+  {
+    name: 'a SIP port that is busy for TCP',
+    occupy: () => occupyTcp(ports + 1),
+    sentence: () => `TCP port ${ports + 1} of 127.0.0.1 is in use by another program: `,
+    cure: 'set SWITCHHOOK_SIP_PORT to a free port',
+  },
+  {
+    name: 'a SIP port that is busy for UDP',
+    occupy: () => occupyUdp(ports + 1),
+    sentence: () => `UDP port ${ports + 1} of 127.0.0.1 is in use by another program: `,
+    cure: 'set SWITCHHOOK_SIP_PORT to a free port',
+  },
+  {
+    name: 'a busy RTP range',
+    occupy: () => occupyUdp(ports + 3),
+    env: () => ({ SWITCHHOOK_RTP_PORTS: `${ports + 3}-${ports + 4 + (ports % 2)}` }),
+    sentence: () => `of 127.0.0.1 are in use by other programs: `,
+    cure: 'set SWITCHHOOK_RTP_PORTS to a free range',
+  },
+]
+
+describe.each(obstacles)('a first start with $name', ({ occupy, env, sentence, cure }) => {
+  it('fails in one sentence that names the setting, and the next one shows secrets that open the platform', async () => {
+    // An odd port begins no pair.
+    if (ports % 2 === 0) ports = await freePorts(102)
+    await occupy()
+    const failed = start({ env: env?.() ?? {} })
+    const line = await failureOf(failed)
+    expect(line).toMatch(/^Switchhook cannot start: /)
+    expect(line).toContain(sentence())
+    expect(line).toContain(cure)
+    expect(failed.output).not.toContain('First boot')
+    await free()
+
+    const second = start()
+    await healthy(second, ports)
+    await second.lines.next('the last of the secrets', (text) => text.includes('account API key'))
+    const apiKey = /^ {2}admin API key +(\S+)/m.exec(second.stdout)?.[1] ?? ''
+    const api = createApi(`http://127.0.0.1:${ports}/v1`, apiKey)
+    expect(await api.must('GET', '/Accounts')).toHaveLength(1)
+  })
+})
+
+describe('a start', () => {
+  it.skipIf(system() !== 'linux')(
+    'that cannot show the secrets makes none, and the next one shows its own',
+    async () => {
+      const full = start({
+        within: ['sh', '-c', 'exec "$@" >/dev/full', 'sh'],
+        env: { SWITCHHOOK_LOG_LEVEL: 'silent' },
+      })
+      expect(await failureOf(full)).toMatch(/could not be written to standard output/)
+      const second = start()
+      await healthy(second, ports)
+      await second.lines.next('the last of the secrets', (text) => text.includes('account API key'))
+    },
+  )
+
+  it('refuses a variable that is no setting, with the nearest one', async () => {
+    const child = start({ env: { SWITCHHOOK_HTTPPORT: '3000' } })
+    const { code } = await child.exited
+    expect(code).toBe(78)
+    expect(child.stderr).toContain(
+      'SWITCHHOOK_HTTPPORT is not a setting: the nearest one is SWITCHHOOK_HTTP_PORT',
+    )
+  })
+
+  it.each([
+    ['SWITCHHOOK_RTP_PORTS', '40001-40002', 'must hold an even port and the one after it'],
+    ['SWITCHHOOK_SECRET_KEY', 'short', 'must be 64 hex digits'],
+    ['SWITCHHOOK_DATABASE_URL', 'mysql://host/db', 'must be a postgres:// URL'],
+    ['SWITCHHOOK_DATABASE_URL', 'postgres://host:port/db', 'must be a postgres:// URL'],
+  ])('refuses %s=%s by name and rule', async (name, value, rule) => {
+    const child = start({ env: { [name]: value } })
+    expect((await child.exited).code).toBe(78)
+    expect(child.stderr).toContain(`${name} ${rule}`)
+  })
+
+  it('names the setting of an address that the machine has not', async () => {
+    const line = await failureOf(start({ env: { SWITCHHOOK_BIND: '192.0.2.1' } }))
+    expect(line).toMatch(/no address 192\.0\.2\.1: set SWITCHHOOK_BIND/)
+  })
+
+  it('names the setting of a data directory that cannot be written', async () => {
+    const file = join(dataDir, 'file')
+    await writeFile(file, '')
+    for (const path of [file, join(file, 'below')]) {
+      const line = await failureOf(start({ dataDir: path }))
+      expect(line).toContain(`The data directory ${path} cannot be written`)
+      expect(line).toContain('SWITCHHOOK_DATA_DIR')
+    }
+  })
+
+  it('names the setting when another process runs on the data directory', async () => {
+    await healthy(start(), ports)
+    const line = await failureOf(start({ ports: await freePorts(102) }))
+    expect(line).toMatch(
+      /Another process is running on the data directory .*: stop it first.*SWITCHHOOK_DATA_DIR/,
+    )
+  })
+
+  it('names the file when the database is none', async () => {
+    await writeFile(
+      join(dataDir, 'switchhook.db'),
+      'not a database, and long enough to be read as one'.repeat(50),
+    )
+    expect(await failureOf(start())).toMatch(/switchhook\.db is no database.*SWITCHHOOK_DATA_DIR/)
+  })
+
+  it('names the setting when the key is not that of the database', async () => {
+    const first = start()
+    await healthy(first, ports)
+    await first.stop('SIGINT', 45_000)
+    const line = await failureOf(start({ env: { SWITCHHOOK_SECRET_KEY: 'ab'.repeat(32) } }))
+    expect(line).toMatch(/does not open the secrets of this database.*SWITCHHOOK_SECRET_KEY/)
+  })
+
+  it('names the setting when no PostgreSQL server answers', async () => {
+    const url = `postgres://ann:s3cret-word@localhost:${ports + 14}/db`
+    const line = await failureOf(start({ env: { SWITCHHOOK_DATABASE_URL: url } }))
+    expect(line).toMatch(/PostgreSQL does not answer \(.*ECONNREFUSED.*\).*SWITCHHOOK_DATABASE_URL/)
+    expect(line).not.toContain('s3cret-word')
+  })
+})
+
+describe.skipIf(isMissing('postgres'))('a start on PostgreSQL', () => {
+  it('names the setting when the password is wrong', async () => {
+    const server = await startPostgres()
+    closers.push(() => server.stop())
+    await runOn(server.url('postgres'), "create role ann login password 'right'")
+    const rules = join(server.folder, 'data', 'pg_hba.conf')
+    await writeFile(rules, `local all ann scram-sha-256\n${await readFile(rules, 'utf8')}`)
+    await runOn(server.url('postgres'), 'select pg_reload_conf()')
+    const url = server.url('postgres').replace('postgres@', 'ann:s3cret-word@')
+    const line = await failureOf(start({ env: { SWITCHHOOK_DATABASE_URL: url } }))
+    expect(line).toMatch(
+      /PostgreSQL refuses the user or the password: correct them in SWITCHHOOK_DATABASE_URL/,
+    )
+    expect(line).not.toContain('s3cret-word')
+  })
+
+  it('names the setting when there is no such database', async () => {
+    const database = await createTestDatabase()
+    closers.push(() => database.remove())
+    const url = database.url.replace(database.name, 'missing')
+    const line = await failureOf(start({ env: { SWITCHHOOK_DATABASE_URL: url } }))
+    expect(line).toMatch(/PostgreSQL has no such database: .*SWITCHHOOK_DATABASE_URL/)
+  })
+})
+
+describe('the banner', () => {
+  it('shows the address of the reference, which a browser is led to, and the demo', async () => {
+    const child = start()
+    await healthy(child, ports)
+    await child.lines.next('the demo', (line) => line.includes('npm run demo'))
+    const docs = /Docs +(\S+)/.exec(child.stdout)?.[1] ?? ''
+    expect(docs).toBe(`http://127.0.0.1:${ports}/docs`)
+    expect((await fetch(docs)).headers.get('content-type')).toContain('text/html')
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+    const welcome = await fetch(`http://127.0.0.1:${ports}/`, { headers: { accept } })
+    expect(welcome.status).toBe(200)
+    const page = await welcome.text()
+    expect(page).toContain('href="/docs"')
+    expect(page).toContain('npm run demo')
+    for (const other of ['*/*', 'application/json', 'application/json, text/html;q=0.5'])
+      expect(
+        await (await fetch(`http://127.0.0.1:${ports}/`, { headers: { accept: other } })).json(),
+      ).toEqual({
+        status: 'ok',
+      })
+  })
+})
+
+describe('the log', () => {
+  it.skipIf(system() !== 'linux' || !hasCommand('script'))('is readable lines at a terminal', async () => {
+    // Which gives the program a terminal, and copies what it writes there.
+    const child = start({ within: ['sh', '-c', 'exec script -qefc "$*" /dev/null', 'sh'] })
+    await healthy(child, ports)
+    const line = await child.lines.next('a line of the log', (text) => text.includes('http listening'))
+    expect(line.trimEnd()).toMatch(
+      /^\d\d:\d\d:\d\d\.\d{3} info {2}http listening address=127\.0\.0\.1 port=\d+$/,
+    )
+    expect(child.stdout).not.toContain('{"')
+  })
+
+  it('is JSON elsewhere', async () => {
+    const child = start()
+    await healthy(child, ports)
+    const line = await child.lines.next('a line of the log', (text) => text.includes('http listening'))
+    expect(JSON.parse(line)).toMatchObject({ level: 30, msg: 'http listening', port: ports })
+  })
+})
+
+describe.skipIf(system() === 'win32')('the data directory', () => {
+  const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+
+  it('is made for its owner alone, and one that was left too open is closed', async () => {
+    const made = join(dataDir, 'made')
+    const first = start({ dataDir: made })
+    await healthy(first, ports)
+    expect(await modeOf(made)).toBe(0o700)
+    await first.stop('SIGINT', 45_000)
+    await chmod(made, 0o755)
+    await healthy(start({ dataDir: made }), ports)
+    expect(await modeOf(made)).toBe(0o700)
+  })
+
+  it('stays as it is where others have files in it, and the log says so', async () => {
+    const shared = join(dataDir, 'shared')
+    await mkdir(shared)
+    await chmod(shared, 0o755)
+    await writeFile(join(shared, 'theirs.txt'), '')
+    const child = start({ dataDir: shared })
+    await healthy(child, ports)
+    expect(await modeOf(shared)).toBe(0o755)
+    expect(child.stdout).toMatch(/"level":40.*chmod 700.*SWITCHHOOK_DATA_DIR/)
+  })
+})
