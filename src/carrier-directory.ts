@@ -11,6 +11,7 @@ import type {
 import { mayServe } from './calls/routing/calling-carrier.ts'
 import { GatewayIndex } from './calls/routing/gateway-index.ts'
 import { createNumberPattern } from './calls/routing/number-pattern.ts'
+import type { Clock } from './lib/clock.ts'
 import type { Memo } from './lib/memo.ts'
 import type { Repositories, Row, TableName } from './storage/storage.ts'
 
@@ -18,11 +19,14 @@ export interface CarrierDirectoryOptions {
   readonly rows: () => Repositories
   /** A memo of what rests on these tables; those whose rows take others with them included. */
   readonly remember: <V>(tables: readonly TableName[]) => Memo<V>
+  readonly clock: Clock
 }
 
 export interface StorageCarriers extends CarrierDirectory {
   /** The carrier of the account, or of its provider, that proves itself by this name; its own before a shared one. */
   peer(account: AccountFacts, username: string): Promise<Peer | undefined>
+  /** Whether a carrier has a gateway at the address, at once: as of a second ago at the latest. */
+  isGateway(address: string): boolean
 }
 
 export interface Peer {
@@ -45,19 +49,36 @@ const numberTables = ['phone_numbers', 'voip_carriers', ...owners] as const
 
 // A page is read in one turn of the event loop, in a few milliseconds.
 const pageRows = 500
+// `isGateway` is asked for each message of a stranger, and must not look for changes as often.
+const glanceMs = 1_000
 // One number may be with many carriers, but of one address few have it.
 const mostNumbers = 256
 const mostPatterns = 1000
 
-export function createCarrierDirectory({ rows, remember }: CarrierDirectoryOptions): StorageCarriers {
+export function createCarrierDirectory({ rows, remember, clock }: CarrierDirectoryOptions): StorageCarriers {
   const books = remember<Book>(carrierTables)
   const numbers = remember<readonly NumberFacts[]>(numberTables)
   const patterns = remember<readonly NumberPattern[]>(numberTables)
   const soleAccounts = remember<string>(owners)
 
-  const book = async (): Promise<Book> => (await books('all', () => readBook(rows()))) ?? noBook
+  let latest = noBook
+  let glancedAt = Number.NEGATIVE_INFINITY
+
+  const book = async (): Promise<Book> => {
+    latest = (await books('all', () => readBook(rows()))) ?? noBook
+    return latest
+  }
 
   return {
+    isGateway(address) {
+      const now = clock.monotonic()
+      if (now - glancedAt >= glanceMs) {
+        glancedAt = now
+        // Storage that fails says so where a call needs it; until it is back, the carriers are those it knew.
+        book().catch(() => undefined)
+      }
+      return latest.gateways.has(address)
+    },
     carriersAt: async (address) => (await book()).gateways.at(address),
     carrier: async (voip_carrier_sid) => (await book()).bySid.get(voip_carrier_sid),
     async peer(account, username) {

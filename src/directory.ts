@@ -19,6 +19,7 @@ import type { Repositories, Row, Storage, TableName } from './storage/storage.ts
 export interface StorageDirectory extends Directory, SipDirectory {
   /** The secret that signs the account's hooks. */
   readonly signingSecret: (account_sid: string) => Promise<string | undefined>
+  readonly isGateway: (address: string) => boolean
 }
 
 export interface DirectoryOptions {
@@ -39,7 +40,7 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
       lifetimeMs: rememberedMs,
       capacity: maxRemembered,
     })
-  const carriers = createCarrierDirectory({ rows, remember })
+  const carriers = createCarrierDirectory({ rows, remember, clock })
   const outbound = createOutboundDirectory({ rows, remember })
   const accounts = remember<Row<'accounts'>>()
   const accountsBySid = remember<AccountFacts>()

@@ -40,7 +40,11 @@ export function createSip(options: SipOptions): Sip {
     port,
     clock,
     log,
-    handlers: { message: (message, raw, remote) => agent.receive(message, raw, remote) },
+    handlers: {
+      message: (message, raw, remote) => agent.receive(message, raw, remote),
+      admits: (remote) => agent.sources.admits(remote),
+      isProven: (remote) => agent.sources.isProven(remote),
+    },
   })
   const { lookup = createNames({ clock }).lookup } = options
   const resolve = createUriResolver({ lookup, bind })

@@ -23,8 +23,8 @@ export interface Reply {
   readonly headers?: readonly HeaderField[]
   readonly body?: { readonly type: string; readonly content: string }
   /**
-   * A refusal of an INVITE whose sender has not proved who and where it is: sent once for each time it asks, and
-   * forgotten, so that a forged address has nobody flooded (RFC 3261 §26.3.2.4).
+   * The answer to a sender that has not proved who and where it is: sent once for each time it asks, and forgotten, so
+   * that a forged address has nobody flooded and costs no memory (RFC 3261 §26.3.2.4).
    */
   readonly isUnproven?: true
 }
@@ -142,6 +142,8 @@ export type RealmState = 'active' | 'inactive' | 'unknown'
 export interface SipDirectory {
   realmState(realm: string): Promise<RealmState>
   findUser(realm: string, username: string): Promise<SipUser | undefined>
+  /** Whether a carrier's gateway is at this address, as far as is known at the moment: asked for each message of a stranger. */
+  isGateway?(address: string): boolean
   /** Asked for calls only. A peer and a user may have one name: the password tells them apart. */
   findPeer?(realm: string, username: string): Promise<SipUser | undefined>
   /**

@@ -32,6 +32,8 @@ import type {
   SipDirectory,
   SipHandlers,
 } from './sip.ts'
+import { createSources } from './sources.ts'
+import type { Sources } from './sources.ts'
 import { standardTimers } from './timers.ts'
 import type { Timers } from './timers.ts'
 import { createTransactionLayer } from './transaction/transaction-layer.ts'
@@ -62,6 +64,8 @@ export interface UserAgent {
   drain(): void
   stop(): void
   readonly bindings: BindingStore
+  /** What each source may ask: the transport holds them against it before it reads a message. */
+  readonly sources: Sources
   readonly counters: SipCounters
 }
 
@@ -88,6 +92,7 @@ export function createUserAgent(options: UserAgentOptions): UserAgent {
 
 class Agent implements UserAgent {
   readonly bindings
+  readonly sources: Sources
   readonly authenticate
   readonly #options: UserAgentOptions
   readonly #core: Core
@@ -102,13 +107,19 @@ class Agent implements UserAgent {
     this.#options = options
     this.#maxCalls = options.maxCalls ?? defaultMaxCalls
     this.bindings = createMemoryBindings({ clock })
+    this.sources = createSources({ clock, isPeer: ({ address }) => directory.isGateway?.(address) ?? false })
     const algorithms = options.digestAlgorithms ?? defaultAlgorithms
-    this.authenticate = createAuthenticator({
+    const authenticate = createAuthenticator({
       directory,
       nonces: createNonces({ clock }),
       guesses: createGuessLimit(clock),
       algorithms,
     })
+    this.authenticate = async (request: SipRequest, remote: Remote): Promise<Authentication> => {
+      const result = await authenticate(request, remote)
+      if (result.verdict === 'accepted') this.sources.prove(remote)
+      return result
+    }
     this.#register = createRegistrar({
       authenticate: this.authenticate,
       bindings: this.bindings,
@@ -121,8 +132,10 @@ class Agent implements UserAgent {
       clock,
       log,
       timers,
+      sources: this.sources,
       advertised: (remote) => options.addressFor(remote),
       user: {
+        immediate: (request) => this.#immediate(request),
         request: (transaction) => this.#request(transaction),
         ack: (ack) => this.#ack(ack),
         strayResponse: (response) => this.#strayResponse(response),
@@ -167,32 +180,36 @@ class Agent implements UserAgent {
     this.bindings.close()
   }
 
-  #request(transaction: ServerTransaction): void {
-    const { request } = transaction
+  /** The answer to what is for no dialog and no user: nothing is kept of it, since anybody may send it. */
+  #immediate(request: SipRequest): Reply | undefined {
+    const reply = this.#withoutState(request)
+    return reply && this.#complete(reply)
+  }
+
+  #withoutState(request: SipRequest): Reply | undefined {
     const id = dialogIdOf(request)
-    if (id !== undefined) {
-      const entry = this.#core.dialogs.get(id)
-      if (entry === undefined) this.#respond(transaction, { status: 481 })
-      else entry.receive(transaction)
-      return
-    }
+    if (id !== undefined) return this.#core.dialogs.get(id) === undefined ? { status: 481 } : undefined
     switch (request.method) {
       case 'INVITE':
-        return this.#invited(transaction)
+        if (this.#isDraining) return stopping()
+        return this.#core.dialogs.size >= this.#maxCalls ? full() : undefined
       case 'REGISTER':
-        void this.#answer(transaction, () => this.#register(request, transaction.remote))
-        return
+        return undefined
       case 'OPTIONS':
-        return this.#respond(transaction, this.#isDraining ? stopping() : optionsReply())
+        return this.#isDraining ? stopping() : optionsReply()
       default:
-        return this.#respond(transaction, withoutDialog(request.method))
+        return withoutDialog(request.method)
     }
   }
 
-  #invited(transaction: ServerTransaction): void {
-    if (this.#isDraining) return this.#respond(transaction, stopping())
-    if (this.#core.dialogs.size >= this.#maxCalls) return this.#respond(transaction, full())
-    this.#options.handlers.invited(new PendingInvite(this.#core, transaction))
+  /** What `#withoutState` left over: a request in a dialog, an INVITE or a REGISTER. */
+  #request(transaction: ServerTransaction): void {
+    const { request } = transaction
+    const id = dialogIdOf(request)
+    if (id !== undefined) this.#core.dialogs.get(id)?.receive(transaction)
+    else if (request.method === 'INVITE')
+      this.#options.handlers.invited(new PendingInvite(this.#core, transaction))
+    else void this.#answer(transaction, () => this.#register(request, transaction.remote))
   }
 
   #ack(ack: SipRequest): void {
@@ -220,7 +237,11 @@ class Agent implements UserAgent {
   }
 
   #respond(transaction: ServerTransaction, reply: Reply): void {
-    transaction.respond(withHeaders(reply, [{ name: 'server', value: this.#options.userAgent }]))
+    transaction.respond(this.#complete(reply))
+  }
+
+  #complete(reply: Reply): Reply {
+    return withHeaders(reply, [{ name: 'server', value: this.#options.userAgent }])
   }
 
   #contactFor(remote: Remote, user: string | undefined): string {

@@ -17,17 +17,18 @@ export interface RawPhone {
   close(): Promise<void>
 }
 
-export async function openRawPhone(target: {
-  readonly address: string
-  readonly port: number
-}): Promise<RawPhone> {
+export async function openRawPhone(
+  target: { readonly address: string; readonly port: number },
+  /** Where it sends from: any 127.x.y.z is one of this machine. */
+  address = '127.0.0.1',
+): Promise<RawPhone> {
   const socket = dgram.createSocket('udp4')
   const received = new Inbox<RawMessage>()
   socket.on('message', (bytes) => {
     const text = bytes.toString('utf8')
     received.push({ text, start: text.split('\r\n', 1)[0] ?? '' })
   })
-  socket.bind(0, '127.0.0.1')
+  socket.bind(0, address)
   await once(socket, 'listening')
   const { port } = socket.address() as AddressInfo
   return {

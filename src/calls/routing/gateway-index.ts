@@ -35,18 +35,27 @@ export class GatewayIndex {
     carriers.set(carrier.voip_carrier_sid, { carrier, netmask })
   }
 
+  has(address: string): boolean {
+    const bits = this.#widths.length === 0 ? undefined : toBits(address)
+    return bits !== undefined && this.#widths.some((netmask) => this.#find(bits, netmask) !== undefined)
+  }
+
   /** The narrowest network first, within one width carriers of accounts before shared ones; each carrier once. */
   at(address: string): readonly CarrierMatch[] {
     const bits = this.#widths.length === 0 ? undefined : toBits(address)
     if (bits === undefined) return []
     const found = new Map<string, CarrierMatch>()
     for (const netmask of this.#widths) {
-      const network = this.#networks.get(netmask)?.get(networkOf(bits, netmask))
+      const network = this.#find(bits, netmask)
       if (network === undefined) continue
       for (const carriers of [network.own, network.shared])
         for (const [sid, match] of carriers) if (!found.has(sid)) found.set(sid, match)
     }
     return [...found.values()]
+  }
+
+  #find(bits: number, netmask: number): Network | undefined {
+    return this.#networks.get(netmask)?.get(networkOf(bits, netmask))
   }
 }
 

@@ -35,7 +35,8 @@ export function createRegistrar(options: RegistrarOptions): Register {
     try {
       return await register(request, remote, options)
     } catch (error) {
-      if (error instanceof AppError && error.code === 'bad_request') return refusal(error.code, error.message)
+      if (error instanceof AppError && error.code === 'bad_request')
+        return { ...refusal(error.code, error.message), isUnproven: true }
       if (error instanceof AppError && error.code === 'overloaded') return overloaded(error.message)
       throw error
     }
@@ -233,7 +234,7 @@ function registered(binding: Binding, seconds: number, request: SipRequest): Rep
 }
 
 function refuseRealm(): Reply {
-  return refusal('unknown_realm', 'Unknown or invalid realm', { status: 403 })
+  return { ...refusal('unknown_realm', 'Unknown or invalid realm', { status: 403 }), isUnproven: true }
 }
 
 function overloaded(sentence: string): Reply {

@@ -68,12 +68,14 @@ export const inviteServer: ServerMachine = {
 }
 
 // RFC 3261 §17.2.2 figure 8. A core that has not answered after 64*T1 is too late: the client has given up by then, and
-// RFC 4320 §4.2 forbids a 408.
+// RFC 4320 §4.2 forbids a 408. sendOnce keeps nothing either: a repeated request is answered again, as a stateless server does
+// (RFC 3261 §8.2.7).
 export const nonInviteServer: ServerMachine = {
   trying: {
     start: ['trying', 'startTimerAnswer'],
     send1xx: ['proceeding', 'send'],
     'send200-699': ['completed', 'send', 'startTimerJ'],
+    sendOnce: ['terminated', 'send'],
     timerAnswer: ['terminated', 'reportTimeout'],
   },
   proceeding: {

@@ -105,11 +105,11 @@ export class ServerTransactionMachine implements ServerTransaction {
   #inputFor(reply: SipResponse | Reply): ServerInput {
     const { status } = reply
     if (status < 200) return 'send1xx'
-    if (!this.#isInvite) return 'send200-699'
-    if (status < 300) return 'send2xx'
+    if (this.#isInvite && status < 300) return 'send2xx'
     // After a provisional response the client no longer repeats its request, so a lost refusal would stay lost.
     const mayBeLost = 'isUnproven' in reply && reply.isUnproven === true && this.#last === undefined
-    return mayBeLost ? 'sendOnce' : 'send300-699'
+    if (mayBeLost) return 'sendOnce'
+    return this.#isInvite ? 'send300-699' : 'send200-699'
   }
 
   #input(input: ServerInput): void {

@@ -346,6 +346,73 @@ describe('the layer', () => {
     expect(tags.size).toBe(1)
   })
 
+  it('keeps nothing of a request whose sender has proved nothing, and answers it alike when it is repeated', () => {
+    const both = pair(
+      (transaction) => transaction.respond({ status: 401, isUnproven: true }),
+      (clock) => createVirtualNetwork(clock, () => 0.5, { loss: 0, doubling: 1, latencyMs: 1 }),
+    )
+    const tags = new Set<string | undefined>()
+    both.alice.layer.request(requestOf('MESSAGE'), both.bob.remote, {
+      response: (response) => tags.add(headerOf(response, 'to')),
+      failed: () => undefined,
+    })
+    both.clock.advance(100)
+    expect(both.network.trace.filter((line) => line.includes('401'))).toHaveLength(2)
+    expect(tags.size).toBe(1)
+    expect(both.bob.layer.counters.server).toBe(0)
+  })
+
+  it('asks its core first what needs no transaction, however full it is', () => {
+    const clock = createFakeClock()
+    const network = createVirtualNetwork(clock, () => 0.5)
+    const alice = network.join('a', {})
+    const bob = network.join(
+      'b',
+      {},
+      {
+        maxTransactions: 0,
+        user: {
+          immediate: ({ method }) => (method === 'OPTIONS' ? { status: 200 } : undefined),
+          request: () => undefined,
+          ack: () => undefined,
+          strayResponse: () => undefined,
+        },
+      },
+    )
+    const statuses: number[] = []
+    for (const method of ['OPTIONS', 'MESSAGE'])
+      alice.layer.request(requestOf(method), bob.remote, {
+        response: ({ status }) => void statuses.push(status),
+        failed: () => undefined,
+      })
+    clock.advance(10)
+    expect(statuses).toEqual([200, 503])
+    expect(bob.layer.counters.server).toBe(0)
+  })
+
+  it.each([
+    ['a stranger', false, 1 / 17],
+    ['a proven source', true, 3 / 4],
+  ])('gives %s no more than its share, weighed by size', (_who, isProven, share) => {
+    const clock = createFakeClock()
+    const network = createVirtualNetwork(clock, () => 0.5)
+    const alice = network.join('a', {})
+    const sources = { isProven: () => isProven, prove: () => undefined }
+    const bob = network.join('b', {}, { maxTransactions: 340, sources })
+    const statuses: number[] = []
+    const body = 'x'.repeat(9_000)
+    for (let cseq = 1; cseq <= 300; cseq += 1)
+      alice.layer.request(
+        requestOf('MESSAGE', { cseq, body }),
+        { ...bob.remote, transport: 'tcp' },
+        { response: ({ status }) => void statuses.push(status), failed: () => undefined },
+      )
+    clock.advance(10)
+    // Each weighs three units.
+    expect(bob.layer.counters.server).toBe(Math.floor((340 * share) / 3))
+    expect(statuses).toHaveLength(300 - bob.layer.counters.server)
+  })
+
   it('answers 500 for a core that throws, and goes on', () => {
     let count = 0
     const both = pair((transaction) => {

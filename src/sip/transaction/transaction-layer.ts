@@ -4,6 +4,8 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { randomHex } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
+import { networkOf } from '../../lib/network-of.ts'
+import { Shares } from '../../lib/shares.ts'
 import { responseTo } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipMessage, SipRequest, SipResponse } from '../message/message.ts'
@@ -14,6 +16,7 @@ import type { Capabilities } from '../message/validate.ts'
 import { magicCookie, serializeVia, topVia } from '../message/via.ts'
 import type { Via } from '../message/via.ts'
 import type { Remote, Reply, WireEvent } from '../sip.ts'
+import type { Sources } from '../sources.ts'
 import { standardTimers } from '../timers.ts'
 import type { Timers } from '../timers.ts'
 import { markReceived, responseTarget } from '../transport/response-address.ts'
@@ -39,14 +42,20 @@ export interface TransactionLayerOptions {
   readonly timers?: Timers
   /** Hex text that nobody can guess; for tests that need the same one twice. */
   readonly random?: (bytes: number) => string
-  /** How many server transactions, and as many client ones, may live at once. */
+  /** Who has proved itself; left out, only the bound of all is held against a source. */
+  readonly sources?: Pick<Sources, 'isProven' | 'prove'>
+  /** How many server transactions, and as many client ones, may live at once. A request over 4 kB counts as several. */
   readonly maxTransactions?: number
 }
 
 // RFC 3261 §18.1.1: without knowledge of the path MTU.
 const largestDatagramBytes = 1_300
-// A call leaves two behind for 32 s each: this carries 900 calls a second, in about 350 MB at the worst.
+// A call leaves two behind for 32 s each: this carries 900 calls a second. A unit is what a usual INVITE takes at most.
 const defaultMaxTransactions = 60_000
+const unitBytes = 4_096
+// Of what is free: a carrier may have three quarters of all, a stranger 3,500 of 60,000, which are answered in milliseconds.
+const provenShare = 3
+const strangerShare = 1 / 16
 const retryAfterSeconds = 5
 
 export function createTransactionLayer(options: TransactionLayerOptions): TransactionLayer {
@@ -60,6 +69,8 @@ class Layer implements TransactionLayer {
   readonly #maxTransactions: number
   readonly #clients = new Map<string, ClientTransactionMachine>()
   readonly #servers = new Map<string, ServerTransactionMachine>()
+  /** What the server transactions of each source take. */
+  readonly #shares: Shares
   /** Requests outside dialogs, to tell a merged one (RFC 3261 §8.2.2.2). */
   readonly #merges = new Map<string, ServerTransactionMachine>()
   readonly #tagSecret: string
@@ -71,6 +82,7 @@ class Layer implements TransactionLayer {
     this.#timers = options.timers ?? standardTimers
     this.#random = options.random ?? randomHex
     this.#maxTransactions = options.maxTransactions ?? defaultMaxTransactions
+    this.#shares = new Shares(this.#maxTransactions)
     this.#tagSecret = this.#random(16)
   }
 
@@ -89,6 +101,7 @@ class Layer implements TransactionLayer {
     if (this.#clients.size >= this.#maxTransactions) {
       throw new AppError('overloaded', 'too many SIP transactions')
     }
+    this.#options.sources?.prove(remote)
     const branch = this.#newBranch()
     const asked = this.#outgoing(message, remote, branch)
     const isTooLarge = remote.transport === 'udp' && asked.bytes.byteLength > largestDatagramBytes
@@ -126,7 +139,8 @@ class Layer implements TransactionLayer {
     if (via === undefined) {
       // Without a Via value to route by, the answer goes back to where the request came from.
       if (headerOf(received, 'via') === undefined || received.method === 'ACK') return
-      return this.#refuse(received, this.#refusalOf(received) ?? { status: 400 }, { remote })
+      const refusal = validateRequest(received, this.#options.capabilities)
+      return this.#refuse(received, refusal ?? { status: 400 }, { remote })
     }
     const request = markReceived(received, via, remote)
     const target = responseTarget(via, remote)
@@ -136,7 +150,7 @@ class Layer implements TransactionLayer {
       this.#counted.retransmissionsReceived += 1
       return existing.repeated()
     }
-    const refusal = this.#refusalOf(request)
+    const refusal = this.#refusalOf(request, raw, remote)
     if (refusal !== undefined) return this.#refuse(request, refusal, target)
     const key = serverKey(request, via)
     if (request.method === 'CANCEL') return this.#receiveCancel(request, key, via, raw, remote, target)
@@ -144,7 +158,7 @@ class Layer implements TransactionLayer {
     if (merge !== undefined && this.#merges.has(merge)) {
       return this.#refuse(request, { status: 482, reason: 'Request Merged' }, target)
     }
-    const transaction = this.#startServer(request, key, raw, remote, target, this.#random(8))
+    const transaction = this.#startServer(request, key, raw, remote, target, this.#statelessTag(request))
     if (merge !== undefined) this.#merges.set(merge, transaction)
     this.#offer(transaction)
   }
@@ -182,15 +196,25 @@ class Layer implements TransactionLayer {
     invite.cancelled(cancel)
   }
 
-  #refusalOf(request: SipRequest): Reply | undefined {
+  #refusalOf(request: SipRequest, raw: Uint8Array, remote: Remote): Reply | undefined {
     const refusal = validateRequest(request, this.#options.capabilities)
     if (refusal !== undefined) return refusal
     // What ends a call is let through a little longer: it frees more than it takes.
     const isEnding = request.method === 'BYE' || request.method === 'CANCEL'
-    const bound = isEnding ? this.#maxTransactions * 1.1 : this.#maxTransactions
-    if (this.#servers.size < bound) return undefined
+    const immediate = request.method === 'CANCEL' ? undefined : this.#options.user.immediate?.(request)
+    if (immediate !== undefined) return immediate
+    const hasRoom = isEnding
+      ? this.#shares.used < this.#maxTransactions * 1.1
+      : this.#shares.mayTake(networkOf(remote.address), this.#shareOf(remote), unitsOf(raw))
+    if (hasRoom) return undefined
     this.#counted.refused += 1
     return { status: 503, headers: [{ name: 'retry-after', value: String(retryAfterSeconds) }] }
+  }
+
+  #shareOf(remote: Remote): number {
+    const { sources } = this.#options
+    if (sources === undefined) return Number.POSITIVE_INFINITY
+    return sources.isProven(remote) ? provenShare : strangerShare
   }
 
   /** Without a transaction: a repeated request is answered again, with the same tag (RFC 3261 §8.2.7). */
@@ -214,6 +238,7 @@ class Layer implements TransactionLayer {
     localTag: string,
   ): ServerTransactionMachine {
     const merge = mergeKey(request)
+    const [source, units] = [networkOf(remote.address), unitsOf(raw)]
     const transaction = new ServerTransactionMachine({
       request,
       raw,
@@ -226,10 +251,12 @@ class Layer implements TransactionLayer {
       acknowledged: (ack, ackRaw, ackRemote) => this.#options.user.ack(ack, ackRaw, ackRemote),
       terminated: () => {
         this.#servers.delete(key)
+        this.#shares.give(source, units)
         if (merge !== undefined && this.#merges.get(merge) === transaction) this.#merges.delete(merge)
       },
     })
     this.#servers.set(key, transaction)
+    this.#shares.take(source, units)
     return transaction
   }
 
@@ -294,6 +321,10 @@ class Layer implements TransactionLayer {
 
 /** The core has no interest in what becomes of a CANCEL: it waits for the 487 of its INVITE. */
 const ignored: ClientHandlers = { response: () => undefined, failed: () => undefined }
+
+function unitsOf(raw: Uint8Array): number {
+  return Math.max(1, Math.ceil(raw.byteLength / unitBytes))
+}
 
 function viaOf(request: SipRequest): Via | undefined {
   try {

@@ -66,6 +66,11 @@ export interface TransactionCounters {
 }
 
 export interface TransactionUser {
+  /**
+   * What a valid request is answered that nothing has to be remembered of, or asked for. It gets no transaction: a repeated
+   * one is answered alike (RFC 3261 §8.2.7).
+   */
+  immediate?(request: SipRequest): Reply | undefined
   /** A new request that passed `validateRequest`: answer it through the transaction. */
   request(transaction: ServerTransaction): void
   /** An ACK that belongs to a 2xx. */

@@ -25,12 +25,16 @@ const options = (callId: string): Buffer =>
 let clock: FakeClock
 let transport: Transport
 let received: Received[]
+const proven = new Set<string>()
+const denied = new Set<string>()
 let arrival = Promise.withResolvers<void>()
 const sockets: Socket[] = []
 
 beforeEach(async () => {
   clock = createFakeClock()
   received = []
+  proven.clear()
+  denied.clear()
   transport = createTransport({
     bind: '127.0.0.1',
     port: 0,
@@ -42,6 +46,8 @@ beforeEach(async () => {
         received.push({ message, raw, remote })
         arrival.resolve()
       },
+      admits: (remote) => !denied.has(remote.address),
+      isProven: (remote) => proven.has(remote.address),
     },
   })
   await transport.start()
@@ -52,8 +58,8 @@ afterEach(async () => {
   await transport.stop()
 })
 
-async function connect(): Promise<Socket> {
-  const socket = createConnection({ host: '127.0.0.1', port: transport.listening.port })
+async function connect(localAddress = '127.0.0.1'): Promise<Socket> {
+  const socket = createConnection({ host: '127.0.0.1', port: transport.listening.port, localAddress })
   sockets.push(socket)
   socket.on('error', () => undefined)
   await once(socket, 'connect')
@@ -133,6 +139,22 @@ describe('UDP', () => {
     await arrivals(1)
     expect(received).toHaveLength(1)
     expect(transport.counters).toMatchObject({ received: 1, unparsable: bad.length })
+    phone.close()
+  })
+})
+
+describe('a source over its budget', () => {
+  it('is not read over UDP, and costs no other source a message', async () => {
+    denied.add('127.0.0.2')
+    const { port } = transport.listening
+    const [scanner, phone] = [createSocket('udp4'), createSocket('udp4')]
+    await new Promise<void>((resolve) => scanner.bind(0, '127.0.0.2', resolve))
+    for (let count = 0; count < 20; count += 1) scanner.send(options(`scan${count}`), port, '127.0.0.1')
+    await until(() => transport.counters.dropped === 20)
+    phone.send(options('phone'), port, '127.0.0.1')
+    await arrivals(1)
+    expect(received.map(({ message }) => headerOf(message, 'call-id'))).toEqual(['phone'])
+    scanner.close()
     phone.close()
   })
 })
@@ -256,20 +278,75 @@ describe('TCP', () => {
     expect(transport.counters.unparsable).toBe(1)
   })
 
-  it('at its bound lets half-open connections give way, and then refuses', async () => {
-    for (let count = 0; count < 12; count += 1) await connect()
-    await until(() => transport.counters.slowConnections === 7)
-    expect(transport.counters.connections).toBe(5)
-    // Five that have spoken take the places of the half-open ones; the sixth finds no room.
-    for (let count = 1; count <= 5; count += 1) {
-      const socket = await connect()
-      socket.write(options(String(count)))
+  it('closes a connection that brings nothing but pings in 10 s', async () => {
+    const socket = await connect()
+    socket.resume()
+    const closed = closeOf(socket)
+    for (let second = 0; second < 10; second += 1) {
+      const pong = once(socket, 'data')
+      socket.write('\r\n\r\n')
+      await pong
+      clock.advance(1_000)
+    }
+    await closed
+    expect(transport.counters).toMatchObject({ connections: 0, slowConnections: 1 })
+  })
+
+  it('answers many pings that come at once with one pong', async () => {
+    const socket = await connect()
+    let heard = ''
+    socket.on('data', (data: Buffer) => (heard += data.toString()))
+    socket.write('\r\n\r\n'.repeat(1_000) + options('1').toString())
+    const [first] = await arrivals(1)
+    if (first === undefined) throw new Error('nothing received')
+    await transport.send(options('answer'), first.remote)
+    await until(() => heard.includes('Call-ID: answer'))
+    // However many pieces the network made of it.
+    expect(heard.indexOf('OPTIONS')).toBeLessThan(100)
+  })
+
+  it('gives one address no more than a share, and room to the others', async () => {
+    for (let count = 0; count < 20; count += 1) (await connect('127.0.0.2')).on('error', () => undefined)
+    await until(() => transport.counters.refusedConnections === 19)
+    for (const address of ['127.0.0.3', '127.0.0.4', '127.0.0.5']) await connect(address)
+    await until(() => transport.counters.connections === 4)
+    expect(transport.counters.slowConnections).toBe(0)
+  })
+
+  it('at its bound lets strangers give way, and never a proven source that has spoken', async () => {
+    proven.add('127.0.0.1')
+    for (let count = 1; count <= 3; count += 1) {
+      const phone = await connect()
+      phone.write(options(String(count)))
       await arrivals(count)
     }
-    const refused = await connect()
-    refused.resume()
-    await closeOf(refused)
+    // Ten strangers for two places: each takes that of the one before.
+    for (let host = 2; host <= 11; host += 1) {
+      const stranger = await connect(`127.0.0.${host}`)
+      stranger.write(options(String(host)))
+      await arrivals(host + 2)
+    }
+    expect(transport.counters).toMatchObject({ connections: 5, slowConnections: 8, refusedConnections: 0 })
+    for (const host of [20, 21]) proven.add(`127.0.0.${host}`)
+    for (const host of [20, 21]) (await connect(`127.0.0.${host}`)).write(options(String(host)))
+    await arrivals(15)
+    const refused = await connect('127.0.0.30')
+    await closeOf(refused.resume())
     expect(transport.counters).toMatchObject({ connections: 5, refusedConnections: 1 })
+  })
+
+  it('listens to no connection and no message of a source over its budget', async () => {
+    const socket = await connect()
+    socket.resume()
+    socket.write(options('1'))
+    await arrivals(1)
+    denied.add('127.0.0.1')
+    const closed = closeOf(socket)
+    socket.write(options('2'))
+    await closed
+    await closeOf((await connect()).resume())
+    expect(received).toHaveLength(1)
+    expect(transport.counters).toMatchObject({ connections: 0, dropped: 2 })
   })
 
   it('closes a far end that does not read', async () => {

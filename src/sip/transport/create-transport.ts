@@ -39,7 +39,14 @@ class BothTransports implements Transport {
   readonly #options: TransportOptions
   readonly #udp: UdpTransport
   readonly #tcp: TcpTransport
-  readonly #counted = { received: 0, sent: 0, unparsable: 0, refusedConnections: 0, slowConnections: 0 }
+  readonly #counted = {
+    received: 0,
+    sent: 0,
+    unparsable: 0,
+    dropped: 0,
+    refusedConnections: 0,
+    slowConnections: 0,
+  }
   #port: number | undefined
   #loggedAtMs = Number.NEGATIVE_INFINITY
   #unlogged = 0
@@ -48,6 +55,8 @@ class BothTransports implements Transport {
     this.#options = options
     const handlers: TransportHandlers = {
       message: (message, raw, remote) => this.#received(message, raw, remote),
+      admits: (remote) => this.#admits(remote),
+      isProven: (remote) => options.handlers.isProven?.(remote) ?? false,
     }
     this.#udp = new UdpTransport({ handlers, unparsable: (reason, remote) => this.#dropped(reason, remote) })
     this.#tcp = new TcpTransport({
@@ -109,9 +118,15 @@ class BothTransports implements Transport {
     this.#options.handlers.message(message, raw, remote)
   }
 
+  #admits(remote: Remote): boolean {
+    if (this.#options.handlers.admits?.(remote) !== false) return true
+    this.#dropped('over the budget of its source', remote, 'dropped')
+    return false
+  }
+
   /** At most one line a second: whoever sends garbage must not fill the log. */
-  #dropped(reason: string, remote: Remote, kind: 'unparsable' | 'slow' = 'unparsable'): void {
-    if (kind === 'unparsable') this.#counted.unparsable += 1
+  #dropped(reason: string, remote: Remote, kind: 'unparsable' | 'slow' | 'dropped' = 'unparsable'): void {
+    if (kind !== 'slow') this.#counted[kind] += 1
     this.#unlogged += 1
     const now = this.#options.clock.monotonic()
     if (now - this.#loggedAtMs < logIntervalMs) return

@@ -15,6 +15,8 @@ export interface TcpConnectionOptions {
   readonly limits: TransportLimits
   readonly clock: Clock
   message(message: SipMessage, raw: Uint8Array, remote: Remote): void
+  /** Whether one more message is listened to; the connection closes itself at the first that is not. */
+  admits(): boolean
   /** Input that cannot be framed or came too slowly; the connection closes itself. */
   misbehaved(reason: string, kind: 'unparsable' | 'slow'): void
   closed(): void
@@ -83,11 +85,15 @@ export class TcpConnection {
   #received(chunk: Buffer): void {
     this.#watchIdle()
     const wasInside = this.#framer.isInsideMessage
+    let hasPinged = false
     for (const framed of this.#framer.push(chunk)) {
       if (framed.kind === 'ping') {
-        this.#settled()
-        this.send(pong).catch(() => undefined)
+        // A ping shows that somebody is there, not that it speaks SIP: the first message is owed all the same.
+        if (this.#hasSpoken) this.#settled()
+        hasPinged = true
       } else if (framed.kind === 'message') {
+        if (!this.#options.admits()) return this.close()
+        this.#hasSpoken = true
         this.#settled()
         this.#options.message(framed.message, framed.raw, this.remote)
       } else {
@@ -95,13 +101,14 @@ export class TcpConnection {
         return this.closeSoon()
       }
     }
+    // Pings that came together are one question.
+    if (hasPinged) this.send(pong).catch(() => undefined)
     if (!this.#framer.isInsideMessage) return
     const hasJustBegun = !wasInside || this.#messageTimer === undefined
     if (hasJustBegun && this.#hasSpoken) this.#watchMessage('message not complete in time')
   }
 
   #settled(): void {
-    this.#hasSpoken = true
     this.#messageTimer?.cancel()
     this.#messageTimer = undefined
   }

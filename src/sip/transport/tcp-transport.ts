@@ -3,6 +3,8 @@ import { createConnection, createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import { networkOf } from '../../lib/network-of.ts'
+import { Shares } from '../../lib/shares.ts'
 import type { Remote } from '../sip.ts'
 import type { TransportLimits } from './limits.ts'
 import { TcpConnection } from './tcp-connection.ts'
@@ -16,8 +18,15 @@ export interface TcpTransportOptions {
   refused(): void
 }
 
+// Of what is free: 98 connections for one stranger that takes all it can, half of all for the phones behind one NAT.
+const strangerShare = 1 / 50
+const provenShare = 1
+// How many connections are looked at to find one that gives way.
+const mostLookedAt = 64
+
 export class TcpTransport {
   readonly #options: TcpTransportOptions
+  readonly #shares: Shares
   readonly #connections = new Map<string, TcpConnection>()
   readonly #opening = new Map<string, Promise<TcpConnection>>()
   #server: Server | undefined
@@ -25,6 +34,7 @@ export class TcpTransport {
 
   constructor(options: TcpTransportOptions) {
     this.#options = options
+    this.#shares = new Shares(options.limits.maxConnections)
   }
 
   get connections(): number {
@@ -113,26 +123,51 @@ export class TcpTransport {
 
   #accept(socket: Socket): void {
     const { remoteAddress, remotePort } = socket
-    if (remoteAddress === undefined || remotePort === undefined || this.#isStopped || !this.#makeRoom()) {
+    const address = remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, '') ?? ''
+    const remote: Remote = { transport: 'tcp', address, port: remotePort ?? 0 }
+    if (remotePort === undefined || this.#isStopped || !this.#mayEnter(remote)) {
       this.#options.refused()
       socket.destroy()
       return
     }
-    const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/i, '')
-    this.#add(socket, { transport: 'tcp', address, port: remotePort }, true)
+    this.#add(socket, remote, true)
   }
 
-  /** At the bound, the oldest connection that never brought a message gives way. */
+  #mayEnter(remote: Remote): boolean {
+    const { handlers } = this.#options
+    if (handlers.admits?.(remote) === false || !this.#makeRoom()) return false
+    const share = handlers.isProven?.(remote) === true ? provenShare : strangerShare
+    return this.#shares.mayTake(networkOf(remote.address), share)
+  }
+
+  /** At the bound, the oldest connection of a stranger gives way, or one that never brought a message. */
   #makeRoom(): boolean {
     if (this.#connections.size < this.#options.limits.maxConnections) return true
+    let left = mostLookedAt
     for (const [key, connection] of this.#connections) {
-      if (connection.hasSpoken) continue
-      this.#options.misbehaved('gave way to a new connection', 'slow', connection.remote)
+      if (!this.#isKept(connection)) {
+        this.#options.misbehaved('gave way to a new connection', 'slow', connection.remote)
+        this.#forget(key, connection)
+        connection.close()
+        return true
+      }
+      // Behind the others: the next look is at those that this one did not come to.
       this.#connections.delete(key)
-      connection.close()
-      return true
+      this.#connections.set(key, connection)
+      left -= 1
+      if (left === 0) break
     }
     return false
+  }
+
+  #isKept(connection: TcpConnection): boolean {
+    return connection.hasSpoken && this.#options.handlers.isProven?.(connection.remote) === true
+  }
+
+  #forget(key: string, connection: TcpConnection | undefined): void {
+    if (connection === undefined || this.#connections.get(key) !== connection) return
+    this.#connections.delete(key)
+    this.#shares.give(networkOf(connection.remote.address))
   }
 
   #add(socket: Socket, remote: Remote, isInbound: boolean): TcpConnection {
@@ -144,11 +179,12 @@ export class TcpTransport {
       limits: this.#options.limits,
       clock: this.#options.clock,
       message: (message, raw, from) => this.#options.handlers.message(message, raw, from),
+      admits: () => this.#options.handlers.admits?.(remote) !== false,
       misbehaved: (reason, kind) => this.#options.misbehaved(reason, kind, remote),
-      closed: () => {
-        if (this.#connections.get(key) === connection) this.#connections.delete(key)
-      },
+      closed: () => this.#forget(key, connection),
     })
+    this.#forget(key, this.#connections.get(key))
+    this.#shares.take(networkOf(remote.address))
     this.#connections.set(key, connection)
     return connection
   }

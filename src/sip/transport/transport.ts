@@ -22,6 +22,8 @@ export interface TransportCounters {
   readonly sent: number
   /** Input that was no SIP message: dropped, never answered. */
   readonly unparsable: number
+  /** Input of sources over their budget: dropped unread. */
+  readonly dropped: number
   readonly connections: number
   readonly refusedConnections: number
   /** Connections closed because a message was not complete in time, or too large to frame. */
@@ -31,4 +33,8 @@ export interface TransportCounters {
 export interface TransportHandlers {
   /** Every parsed message. `remote` is where it came from and where a response may go back to. */
   message(message: SipMessage, raw: Uint8Array, remote: Remote): void
+  /** Whether one more message or connection of this source is listened to. Left out, every one is. */
+  admits?(remote: Remote): boolean
+  /** Whether the source has proved itself: its connections do not give way to others. Left out, none has. */
+  isProven?(remote: Remote): boolean
 }

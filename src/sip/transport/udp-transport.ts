@@ -71,6 +71,7 @@ export class UdpTransport {
   #received(bytes: Buffer, remote: Remote): void {
     // Keep-alives of phones behind NAT: line ends, or four zero bytes.
     if (bytes.byteLength <= 4 && isKeepAlive(bytes)) return
+    if (this.#options.handlers.admits?.(remote) === false) return
     let message
     try {
       message = parseMessage(bytes)
