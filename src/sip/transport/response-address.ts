@@ -1,4 +1,5 @@
 // Where a response goes, and the marks on the Via that say so (RFC 3261 §18.2, RFC 3581 §4).
+import { isHidden } from '../hidden-address.ts'
 import type { SipRequest } from '../message/message.ts'
 import { withTopVia } from '../message/via.ts'
 import type { Via } from '../message/via.ts'
@@ -23,12 +24,14 @@ export interface ResponseTarget {
 }
 
 /**
- * Deviation from RFC 3261 §18.2.2: `maddr` is not followed; it serves multicast, which we do not, and would let a request
- * send our responses to a third party.
+ * Deviations from RFC 3261 §18.2.2: `maddr` is not followed; it serves multicast, which we do not, and would let a request
+ * send our responses to a third party. A sender behind NAT that does not ask for `rport` is answered at its source port
+ * all the same: the port it names is one of its own network.
  */
 export function responseTarget(via: Via | undefined, remote: Remote): ResponseTarget {
   if (via === undefined) return { remote }
   const sentByPort = { ...remote, port: via.port ?? defaultPort }
   if (remote.transport === 'tcp') return { remote, alternative: sentByPort }
-  return { remote: via.params.has('rport') ? remote : sentByPort }
+  const isBehindNat = via.host !== remote.address && isHidden(via.host)
+  return { remote: via.params.has('rport') || isBehindNat ? remote : sentByPort }
 }
