@@ -17,11 +17,19 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(delayMs, action) {
-    const handle = setTimeout(action, delayMs)
-    handle.unref()
+    let handle: NodeJS.Timeout
+    const arm = (leftMs: number): void => {
+      const partMs = Math.min(leftMs, longestTimeoutMs)
+      handle = setTimeout(() => (leftMs > partMs ? arm(leftMs - partMs) : action()), partMs)
+      handle.unref()
+    }
+    arm(delayMs)
     return { cancel: () => clearTimeout(handle) }
   },
 }
+
+/** The longest time setTimeout takes, 24.8 days: a longer one would be over at once. */
+const longestTimeoutMs = 2 ** 31 - 1
 
 /** Resolves after `delayMs`, or at once when `signal` aborts: a cut wait is a normal outcome for its callers. */
 export function sleep(delayMs: number, clock: Clock, signal?: AbortSignal): Promise<void> {

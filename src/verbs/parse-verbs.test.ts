@@ -49,7 +49,10 @@ describe('parseVerbs', () => {
       [{ verb: 'say', text: 'a', loop: 'often' }],
       'verb 1 (say): "loop" must be a number or "forever"',
     ],
-    ['a number as text', [{ verb: 'pause', length: '5' }], 'verb 1 (pause): "length" must be a number'],
+    ['a text for a number', [{ verb: 'pause', length: 'five' }], 'verb 1 (pause): "length" must be a number'],
+    ['a verb of the interface', [{ verb: 'dial' }], 'verb 1: the verb "dial" is not served yet'],
+    ['one in the old notation', [{ 'sip:refer': {} }], 'verb 1: the verb "sip:refer" is not served yet'],
+    ['one of a vendor', [{ verb: 'openai_s2s' }], 'verb 1: the verb "openai_s2s" is not served yet'],
     ['a wrong id', [{ verb: 'answer', id: 7 }], 'verb 1 (answer): "id" must be a string'],
     [
       'a status that is none',
@@ -73,6 +76,15 @@ describe('parseVerbs', () => {
     ],
   ])('refuses %s and says so', (_, list, sentence) => {
     expect(refusalOf(list)).toBe(sentence)
+  })
+
+  it.each([
+    [{ verb: 'say', text: '5', loop: '2' }],
+    [{ verb: 'play', url: 'https://a.test/b.wav', timeoutSecs: '5', seekOffset: '8000' }],
+    [{ verb: 'pause', length: '1.5' }],
+    [{ verb: 'gather', numDigits: '4', timeout: '10', say: { text: ['1', '2'], loop: '3' } }],
+  ])('takes numbers that are sent as text: %j', (verb) => {
+    expect(parseVerbs([verb])).toHaveLength(1)
   })
 
   it('ignores unknown properties, nested ones too, and names them', () => {

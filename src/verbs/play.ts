@@ -20,7 +20,7 @@ export const play = defineVerb({
         reason: 'playCompleted',
         playback_seconds: Math.floor(playedMs / 1000),
         playback_milliseconds: playedMs,
-        playback_last_offset_pos: Number(options.seekOffset ?? 0) + playedMs * samplesPerMs,
+        playback_last_offset_pos: String(Number(options.seekOffset ?? 0) + playedMs * samplesPerMs),
       }
     } catch (error) {
       if (!(error instanceof AppError) || signal.aborted) throw error

@@ -181,7 +181,7 @@ describe('play', () => {
         reason: 'playCompleted',
         playback_seconds: 1,
         playback_milliseconds: 1500,
-        playback_last_offset_pos: 12_000,
+        playback_last_offset_pos: '12000',
         verb_id: 'p1',
         call_status: 'in-progress',
       },
@@ -198,7 +198,7 @@ describe('play', () => {
     })
     await pass(running.platform, 200)
     expect(running.platform.hooks.payloadsOf('/played')).toMatchObject([
-      { reason: 'playCompleted', playback_milliseconds: 200, playback_last_offset_pos: 5600 },
+      { reason: 'playCompleted', playback_milliseconds: 200, playback_last_offset_pos: '5600' },
     ])
     expect(running.platform.clock.pending).toBe(0)
   })

@@ -6,6 +6,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Call } from '../../calls/call.ts'
 import type { RunnableVerb, VerbContext, VerbNeeds } from '../../calls/verb.ts'
 import { sentenceOf } from './invalid.ts'
+import { withNumbers } from './number-texts.ts'
 import { unknownProperties } from './unknown-properties.ts'
 
 export interface VerbDefinition<S extends TObject> {
@@ -49,7 +50,8 @@ export function defineVerb<S extends TObject>(definition: VerbDefinition<S>): Ve
     compile() {
       validator ??= compile()
     },
-    prepare(properties, place) {
+    prepare(given, place) {
+      const properties = withNumbers(schema, given) as Readonly<Record<string, unknown>>
       const { id } = properties
       if (id !== undefined && typeof id !== 'string') throw invalid(`${place}: "id" must be a string`)
       validator ??= compile()

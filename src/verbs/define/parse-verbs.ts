@@ -2,6 +2,7 @@
 import type { RunnableVerb } from '../../calls/verb.ts'
 import { invalid } from './define-verb.ts'
 import type { Verb } from './define-verb.ts'
+import { isUnservedVerb } from './unserved-verbs.ts'
 
 /** More in one answer is a mistake of the application, or an attack. */
 const mostVerbs = 1000
@@ -18,6 +19,8 @@ function parseItem(item: unknown, place: string, verbs: readonly Verb[]): Runnab
   if (!isRecord(item)) throw invalid(`${place} must be an object`)
   const { name, properties } = readNotation(item, place)
   const verb = verbs.find((known) => known.name === name)
+  if (verb === undefined && isUnservedVerb(name))
+    throw invalid(`${place}: the verb "${name}" is not served yet`)
   if (verb === undefined) throw invalid(`${place}: unknown verb "${name.slice(0, longestName)}"`)
   return verb.prepare(properties, `${place} (${name})`)
 }

@@ -1,0 +1,34 @@
+// The verbs of the interface that this release does not serve: they are refused as such, not as misspelt.
+
+const names: ReadonlySet<string> = new Set([
+  'agent',
+  'alert',
+  'conference',
+  'config',
+  'dequeue',
+  'dial',
+  'dialogflow',
+  'dtmf',
+  'dub',
+  'enqueue',
+  'leave',
+  'lex',
+  'listen',
+  'llm',
+  'message',
+  'pipeline',
+  'rasa',
+  'rest:dial',
+  'room',
+  's2s',
+  'sip:refer',
+  'sip:request',
+  'stream',
+  'transcribe',
+  'transfer',
+])
+
+/** A speech-to-speech verb carries the name of its vendor: `openai_s2s`. */
+export function isUnservedVerb(name: string): boolean {
+  return names.has(name) || /^[a-z]{1,32}_s2s$/.test(name)
+}
