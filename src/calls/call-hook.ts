@@ -7,11 +7,13 @@ import type { VouchedHeaders } from './invite.ts'
 import type { CallScript } from './ports.ts'
 import { toCommonPayload } from './projection.ts'
 import type { CallFacts } from './projection.ts'
+import { toNodeAddresses } from './status.ts'
+import type { NodeFacts } from './status.ts'
 
 export interface CallHookQuestion {
   readonly facts: CallFacts
   readonly application: CallScript
-  readonly publicIp: string | undefined
+  readonly node: Pick<NodeFacts, 'publicIp' | 'apiBaseUrl'>
   /** Of an inbound call. */
   readonly invite?: ReceivedInvite
 }
@@ -24,12 +26,12 @@ export interface ReceivedInvite {
 }
 
 export function toCallHookPayload(question: CallHookQuestion): Record<string, unknown> {
-  const { facts, application, invite } = question
+  const { facts, application, invite, node } = question
   const { started } = facts
   const hasSip = application.call_hook?.method !== 'GET'
   return {
     ...toCommonPayload(facts),
-    ...(question.publicIp === undefined ? {} : { fs_public_ip: question.publicIp }),
+    ...toNodeAddresses(node),
     caller_name: started.caller_name,
     service_provider_sid: started.service_provider_sid,
     local_sip_address: started.local_sip_address,

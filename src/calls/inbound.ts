@@ -156,7 +156,7 @@ async function runToItsEnd(
     toCallHookPayload({
       facts: leg.journal.facts,
       application,
-      publicIp: services.node().publicIp,
+      node: services.node(),
       invite: { request, raw, remote, origin },
     })
   const onAccepted = (): void => leg.status.announce(application.call_status_hook)

@@ -17,12 +17,19 @@ export interface NodeFacts {
   readonly apiBaseUrl: string | undefined
 }
 
-/** What every later payload says of the node; the first webhook says it in its own way (calls.md §1.3). */
+/** What every payload after the first webhook says of the node. */
 export function toNodePayload(node: NodeFacts): Record<string, unknown> {
+  return { fs_sip_address: node.sipAddress, ...toNodeAddresses(node) }
+}
+
+/** What every payload says of the node, where it is known. */
+export function toNodeAddresses({
+  publicIp,
+  apiBaseUrl,
+}: Pick<NodeFacts, 'publicIp' | 'apiBaseUrl'>): Record<string, unknown> {
   return {
-    fs_sip_address: node.sipAddress,
-    ...(node.publicIp === undefined ? {} : { fs_public_ip: node.publicIp }),
-    ...(node.apiBaseUrl === undefined ? {} : { api_base_url: node.apiBaseUrl }),
+    ...(publicIp === undefined ? {} : { fs_public_ip: publicIp }),
+    ...(apiBaseUrl === undefined ? {} : { api_base_url: apiBaseUrl }),
   }
 }
 

@@ -94,6 +94,7 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
       originating_sip_ip: '127.0.0.1',
       local_sip_address: expect.stringMatching(/^[0-9.]+(:\d+)?$/),
       service_provider_sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      api_base_url: expect.stringMatching(/^http:.*\/v1$/),
       env_vars: { MENU: 'main' },
       sip: {
         method: 'INVITE',

@@ -120,6 +120,20 @@ describe('POST /Accounts/{sid}/Calls', () => {
     })
   })
 
+  it('speaks and listens with the credentials that the labels of the call name', async () => {
+    const labels = { speech_synthesis_label: 'loud', speech_recognizer_label: 'keen' }
+    expect((await create(call({ ...ownHooks, ...labels }))).status).toBe(201)
+    expect(api.placed[0]?.runs).toMatchObject({ script: labels })
+  })
+
+  it('takes a label that is sent empty for none', async () => {
+    const labels = { speech_synthesis_label: '', speech_recognizer_label: null }
+    expect((await create(call({ ...ownHooks, ...labels }))).status).toBe(201)
+    expect(api.placed[0]?.runs).toMatchObject({
+      script: { speech_synthesis_label: null, speech_recognizer_label: null },
+    })
+  })
+
   it('leaves hooks and speech of the call aside when an application is named', async () => {
     expect((await create(call({ ...ownHooks, application_sid }))).status).toBe(201)
     expect(api.placed[0]?.runs).toEqual({ application_sid })

@@ -23,6 +23,11 @@ const ofApplication = ' That of the application counts when one is named.'
 const speech = (max: number) =>
   text({ max }).optional().describe(`Required without an application.${ofApplication}`)
 
+const label = (use: string) =>
+  text({ max: 64 })
+    .optional()
+    .describe(`Which of several credentials of the vendor serves for ${use}.${ofApplication}`)
+
 const fields = {
   from: text({ min: 1, max: 256 }).describe('The calling number.').example('+15550100'),
   to: target().describe('Whom to call.'),
@@ -36,8 +41,10 @@ const fields = {
   speech_synthesis_vendor: speech(64),
   speech_synthesis_language: speech(64),
   speech_synthesis_voice: speech(256),
+  speech_synthesis_label: label('synthesis'),
   speech_recognizer_vendor: speech(64),
   speech_recognizer_language: speech(64),
+  speech_recognizer_label: label('recognition'),
   callerName: text({ max: 128 }).optional().describe('The display name of the caller.'),
   fromHost: host({ max: 255 }).optional().describe('The host of the From header.'),
   headers: json<Record<string, string | number>>(headersSchema)
@@ -169,11 +176,16 @@ function runsOf(
       speech_synthesis_vendor: body.speech_synthesis_vendor ?? null,
       speech_synthesis_language: body.speech_synthesis_language ?? null,
       speech_synthesis_voice: body.speech_synthesis_voice ?? null,
-      speech_synthesis_label: null,
+      speech_synthesis_label: labelOf(body.speech_synthesis_label),
       speech_recognizer_vendor: body.speech_recognizer_vendor ?? null,
       speech_recognizer_language: body.speech_recognizer_language ?? null,
-      speech_recognizer_label: null,
+      speech_recognizer_label: labelOf(body.speech_recognizer_label),
       env_vars: null,
     },
   }
+}
+
+/** Forms send the label that was left empty as "". */
+function labelOf(given: string | null | undefined): string | null {
+  return given === undefined || given === '' ? null : given
 }

@@ -96,7 +96,6 @@ function toCommand(body: Body): CallCommand {
 function redirects({ call_hook, call_status_hook }: Body): CallCommand[] {
   const next = toHook(call_hook)
   const statusHook = toHook(call_status_hook)
-  if (next !== null && /^ws/i.test(next.url)) throw notServed('a call hook over WebSocket')
   if (next !== null) return [{ kind: 'redirect', hook: next, ...(statusHook === null ? {} : { statusHook }) }]
   if (statusHook === null) return []
   throw new AppError('bad_request', 'call_status_hook may be sent only together with call_hook')

@@ -123,9 +123,8 @@ async function serve(order: CallOrder, line: Line, options: OutboundOptions): Pr
   await dial(attempts, line, services)
   if (!leg.isAnswered) return
   const { script } = order
-  const { publicIp } = services.node()
-  const question = (): object =>
-    toCallHookPayload({ facts: leg.journal.facts, application: script, publicIp })
+  const node = services.node()
+  const question = (): object => toCallHookPayload({ facts: leg.journal.facts, application: script, node })
   await runApplication({ leg, application: script, question }, services)
   await leg.hangUp()
 }
