@@ -68,6 +68,39 @@ describe('POST .../PredefinedCarriers/{PredefinedCarrierSid}', () => {
     ])
   })
 
+  it.each([
+    ['Voxbone', ['voxout.voxbone.com']],
+    ['TelecomsXChange', ['sip01.telecomsxchange.com', 'sip02.telecomsxchange.com']],
+    ['Simwood', ['out.simwood.com']],
+    ['Retell', ['sip.retellai.com']],
+    ['Twilio', []],
+  ])(
+    'brings the published host names of %s as outbound gateways, and says what is left',
+    async (name, hosts) => {
+      const template = (await templates()).find((one) => one.name === name)
+      const { account_sid, accountKey } = api.own
+      const made = await api.post(
+        `/Accounts/${account_sid}/PredefinedCarriers/${template!.predefined_carrier_sid}`,
+        accountKey,
+      )
+      const { sid, note } = made.body as { sid: string; note: string }
+      expect(note).toContain('enter the addresses that its calls come from as inbound gateways')
+      if (hosts.length === 0) expect(note).toContain('enter it as an outbound gateway')
+      const gateways = (await api.get(`/SipGateways?voip_carrier_sid=${sid}`, accountKey)).body as object[]
+      expect(gateways).toHaveLength(hosts.length)
+      expect(gateways).toMatchObject(
+        hosts.map((ipv4) => ({
+          ipv4,
+          port: 5060,
+          netmask: 32,
+          inbound: false,
+          outbound: true,
+          is_active: 1,
+        })),
+      )
+    },
+  )
+
   it('answers 404 for an unknown template', async () => {
     for (const sid of [createSid(), 'twilio'])
       expect(

@@ -2,11 +2,11 @@
 import { AppError } from '../../lib/errors.ts'
 import { randomHex } from '../../lib/ids.ts'
 import type { RecordContext } from '../define/context.ts'
-import { createdReply } from '../define/resource.ts'
 import { defineRoute, everyone } from '../define/route.ts'
-import type { ApiRoute } from '../define/route.ts'
+import type { ApiRoute, Reply } from '../define/route.ts'
 import { carrierTemplates } from './carrier-templates.ts'
 import { bit, id, oneOf, word, wordOrNull } from '../define/described.ts'
+import { sipGateways } from './sip-gateways.ts'
 import { voipCarriers } from './voip-carriers.ts'
 
 // Clients look for these, though no template sets them.
@@ -44,8 +44,27 @@ export const listPredefinedCarriers = defineRoute({
     component: 'PredefinedCarrier',
     schema: { type: 'array', items: { type: 'object', properties, required: Object.keys(properties) } },
   },
-  handle: async () => carrierTemplates.map((template) => ({ ...unset, ...template })),
+  handle: async () =>
+    carrierTemplates.map(({ outboundHosts: _, outboundNote: __, ...facts }) => ({ ...unset, ...facts })),
 })
+
+const instantiation =
+  'With a suffix to its name where the service provider has a carrier of that name. The host names that the company publishes ' +
+  'become outbound gateways; the addresses that its calls come from are entered by hand.'
+
+const madeReply: Reply = {
+  status: 201,
+  description: 'The id of the new record, and what is left to do.',
+  component: 'AddedPredefinedCarrier',
+  schema: {
+    type: 'object',
+    properties: {
+      sid: id('Names the carrier in paths and in other records.'),
+      note: word('What must be entered before calls go there and come from there.'),
+    },
+    required: ['sid', 'note'],
+  },
+}
 
 export const createCarrierOfAccount = defineRoute({
   method: 'POST',
@@ -54,10 +73,9 @@ export const createCarrierOfAccount = defineRoute({
   operationId: 'createPredefinedCarrierOfAccount',
   tag: 'PredefinedCarriers',
   parameters: { PredefinedCarrierSid: 'The template, as /PredefinedCarriers lists it.' },
-  description:
-    'With a suffix to its name where the service provider has a carrier of that name. Gateways are added by hand.',
+  description: instantiation,
   summary: 'Makes a carrier of the account from a well-known one.',
-  reply: createdReply,
+  reply: madeReply,
   errors: ['not_found', 'quota_reached'],
   handle: ({ account: { account_sid, service_provider_sid }, params, ...context }) =>
     instantiate(params.PredefinedCarrierSid, { account_sid, service_provider_sid }, context),
@@ -70,10 +88,9 @@ export const createCarrierOfProvider = defineRoute({
   operationId: 'createPredefinedCarrierOfServiceProvider',
   tag: 'PredefinedCarriers',
   parameters: { PredefinedCarrierSid: 'The template, as /PredefinedCarriers lists it.' },
-  description:
-    'With a suffix to its name where the service provider has a carrier of that name. Gateways are added by hand.',
+  description: instantiation,
   summary: 'Makes a carrier of the service provider from a well-known one.',
-  reply: createdReply,
+  reply: madeReply,
   errors: ['not_found', 'quota_reached'],
   handle: ({ provider: { service_provider_sid }, params, ...context }) =>
     instantiate(params.PredefinedCarrierSid, { account_sid: null, service_provider_sid }, context),
@@ -85,6 +102,9 @@ export const predefinedCarrierRoutes: readonly ApiRoute[] = [
   createCarrierOfProvider,
 ]
 
+const inboundNote =
+  'No calls are taken from the carrier yet: enter the addresses that its calls come from as inbound gateways.'
+
 interface CarrierOwner {
   readonly account_sid: string | null
   readonly service_provider_sid: string
@@ -94,15 +114,22 @@ async function instantiate(
   sid: string,
   owner: CarrierOwner,
   { caller, services }: RecordContext,
-): Promise<{ sid: string }> {
+): Promise<{ sid: string; note: string }> {
   const template = carrierTemplates.find(({ predefined_carrier_sid }) => predefined_carrier_sid === sid)
   if (template === undefined) throw new AppError('not_found', 'no such predefined carrier')
-  const { name, e164_leading_plus, requires_register, trunk_type } = template
+  const { name, e164_leading_plus, requires_register, trunk_type, outboundHosts, outboundNote } = template
   const { service_provider_sid } = owner
   return services.storage.transaction(caller.tenancy, async (rows) => {
     const namesakes = await rows.voip_carriers.count({ where: { name, service_provider_sid } })
     const ownName = namesakes === 0 ? name : `${name}-${randomHex(4)}`
     const values = { ...owner, name: ownName, e164_leading_plus, requires_register, trunk_type }
-    return { sid: await voipCarriers.create(values, { caller, services, rows }) }
+    const context = { caller, services, rows }
+    const voip_carrier_sid = await voipCarriers.create(values, context)
+    for (const ipv4 of outboundHosts)
+      await sipGateways.create({ voip_carrier_sid, ipv4, outbound: true }, context)
+    return {
+      sid: voip_carrier_sid,
+      note: outboundNote === undefined ? inboundNote : `${outboundNote} ${inboundNote}`,
+    }
   })
 }
