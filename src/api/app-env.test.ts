@@ -118,7 +118,7 @@ describe('env_vars of an application', () => {
     const put = (change: object) => api.put(`/Applications/${sid}`, api.own.accountKey, change)
     expect((await put({ env_vars: { greeting: 5 } })).status).toBe(400)
     expect((await put({ env_vars: { greeting: 'ho' } })).status).toBe(204)
-    const other = 'wss://other.example.com/call'
+    const other = 'https://other.example.com/call'
     expect((await put({ env_vars: { greeting: 'ho' }, call_hook: { url: other } })).status).toBe(204)
     expect((await put({ record_all_calls: 1 })).status).toBe(204)
     expect(asked).toEqual([url, url, other])

@@ -69,6 +69,41 @@ describe('POST /Applications', () => {
     expect(sid).not.toBe(application_sid)
   })
 
+  it('counts an id that is sent empty as left out, in a change as well', async () => {
+    const empty = { account_sid: '', application_sid: '' }
+    const answer = await api.post('/Applications', api.own.accountKey, body(empty))
+    expect(answer.status).toBe(201)
+    const { sid } = answer.body as { sid: string }
+    expect(await read(sid)).toHaveProperty('account_sid', api.own.account_sid)
+    const before = await read(sid)
+    const change = { ...empty, name: '', call_hook: { ...hook('other'), webhook_sid: '' } }
+    expect((await api.put(`/Applications/${sid}`, api.own.accountKey, change)).status).toBe(204)
+    expect(await read(sid)).toMatchObject({ name: before['name'], account_sid: api.own.account_sid })
+    const required = await api.post('/Applications', api.adminKey, body(empty))
+    expect([required.status, required.body]).toMatchObject([400, { msg: 'account_sid is required' }])
+  })
+
+  it.each(['ws://app.example.com/call', 'WSS://app.example.com/call'])(
+    'refuses a hook over WebSocket as not served, when it is made and when it is changed: %s',
+    async (url) => {
+      const sid = await create()
+      const refusal = [
+        400,
+        { code: 'not_served', msg: 'a call hook over WebSocket is not served yet: call_hook.url' },
+      ]
+      const made = await api.post('/Applications', api.own.accountKey, body({ call_hook: { url } }))
+      expect([made.status, made.body]).toMatchObject(refusal)
+      const changed = await api.put(`/Applications/${sid}`, api.own.accountKey, { call_hook: { url } })
+      expect([changed.status, changed.body]).toMatchObject(refusal)
+      const ofCall = await api.post(`/Accounts/${api.own.account_sid}/Calls`, api.own.accountKey, {
+        from: '100',
+        to: { type: 'phone', number: '200' },
+        call_hook: url,
+      })
+      expect([ofCall.status, ofCall.body]).toMatchObject(refusal)
+    },
+  )
+
   it('takes null for speech fields that a form leaves empty', async () => {
     await create({ speech_synthesis_vendor: null, speech_recognizer_language: null })
   })
@@ -169,7 +204,7 @@ describe('PUT /Applications/{sid}', () => {
   it('edits a hook in place when it carries its webhook_sid', async () => {
     const sid = await create()
     const { webhook_sid } = (await read(sid))['call_hook']!
-    const call_hook = { webhook_sid, url: 'wss://app.example.com/call' }
+    const call_hook = { webhook_sid, url: 'https://app.example.com/other' }
     expect((await api.put(`/Applications/${sid}`, api.adminKey, { call_hook })).status).toBe(204)
     expect((await read(sid))['call_hook']).toMatchObject(call_hook)
   })

@@ -122,15 +122,23 @@ describe('GET /GoogleCustomVoices', () => {
     expect(ofProvider.status).toBe(200)
   })
 
-  it('answers 400 when nothing is named, 404 alike for a missing and a foreign credential', async () => {
-    expect((await api.get('/GoogleCustomVoices', api.own.accountKey)).status).toBe(400)
+  it('answers 404 alike for a missing and a foreign credential', async () => {
+    for (const sid of [createSid(), foreign]) {
+      const answer = await api.get(`/GoogleCustomVoices?speech_credential_sid=${sid}`, api.own.accountKey)
+      expect(answer.status).toBe(404)
+    }
+  })
+
+  it('answers 200 [] where no credential is named, and where the owner named has none', async () => {
     for (const query of [
-      `speech_credential_sid=${createSid()}`,
-      `speech_credential_sid=${foreign}`,
-      `account_sid=${api.foreign.account_sid}`,
-      `account_sid=${api.own.account_sid}&label=none`,
-    ])
-      expect((await api.get(`/GoogleCustomVoices?${query}`, api.own.accountKey)).status).toBe(404)
+      '',
+      '?account_sid=&label=',
+      `?account_sid=${api.foreign.account_sid}`,
+      `?account_sid=${api.own.account_sid}&label=none`,
+    ]) {
+      const answer = await api.get(`/GoogleCustomVoices${query}`, api.own.accountKey)
+      expect([answer.status, answer.body]).toEqual([200, []])
+    }
   })
 })
 

@@ -66,7 +66,8 @@ const list = defineRoute({
   tag: 'GoogleCustomVoices',
   summary: 'Lists the custom voices of a credential.',
   description:
-    'The credential is named by its id, or by its label with the account or service provider it belongs to.',
+    'The credential is named by its id, or by its label with the account or service provider it belongs to; where none is named, ' +
+    'or none is there, the list is empty.',
   query: {
     speech_credential_sid: sid().optional().describe('The credential.'),
     account_sid: sid().optional().describe('Or the account that has it.'),
@@ -92,15 +93,14 @@ const list = defineRoute({
           : typeof service_provider_sid === 'string'
             ? { service_provider_sid, account_sid: null }
             : undefined
-      if (owner === undefined)
-        throw new AppError(
-          'bad_request',
-          'speech_credential_sid, account_sid or service_provider_sid is required',
-        )
+      if (owner === undefined) return []
       const where = { ...owner, vendor: 'google', label: label ?? null }
       credential = (await rows.speech_credentials.list({ where, limit: 1 }))[0]
     }
-    if (credential === undefined) throw new AppError('not_found', 'no such speech credential')
+    if (credential === undefined) {
+      if (typeof sid === 'string') throw new AppError('not_found', 'no such speech credential')
+      return []
+    }
     const { speech_credential_sid } = credential
     return resource.toWire(
       await rows.google_custom_voices.list({ where: { speech_credential_sid } }),

@@ -244,12 +244,16 @@ describe('PUT /PhoneNumbers/{sid}', () => {
 })
 
 describe('PUT and DELETE /PhoneNumbers/{sid}', () => {
-  it('answer 404 alike for a missing, a malformed and a foreign one, which stays', async () => {
+  it('answer 404 alike for a missing and a foreign one, which stays, and 400 for a malformed one', async () => {
     const foreign = await create({}, api.foreign.accountKey)
-    for (const sid of [foreign, createSid(), 'nonsense'])
+    for (const [sid, status] of [
+      [foreign, 404],
+      [createSid(), 404],
+      ['nonsense', 400],
+    ] as const)
       for (const method of ['GET', 'PUT', 'DELETE'] as const)
         for (const token of [api.own.accountKey, api.own.providerKey])
-          expect((await api.request(method, `/PhoneNumbers/${sid}`, token)).status).toBe(404)
+          expect((await api.request(method, `/PhoneNumbers/${sid}`, token)).status).toBe(status)
     expect(await api.storage.for(systemTenancy).phone_numbers.find(foreign)).toBeDefined()
   })
 

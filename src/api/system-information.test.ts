@@ -13,14 +13,17 @@ const post = (body: object, token = api.adminKey) => api.post('/SystemInformatio
 describe('SystemInformation', () => {
   it('is empty before the first write, then what was written; what is left out stays, null clears', async () => {
     expect((await api.get('/SystemInformation', api.adminKey)).body).toEqual({})
-    const first = await post({ domain_name: 'Example.com', private_network_cidr: '10.0.0.0/8, fd00::/8' })
+    const first = await post({
+      domain_name: 'Example.com',
+      private_network_cidr: '10.0.0.0/8, 192.0.2.7, fd00::/8',
+    })
     expect([first.status, first.body]).toEqual([
       201,
       {
         domain_name: 'example.com',
         sip_domain_name: null,
         monitoring_domain_name: null,
-        private_network_cidr: '10.0.0.0/8, fd00::/8',
+        private_network_cidr: '10.0.0.0/8, 192.0.2.7, fd00::/8',
         log_level: 'info',
       },
     ])
@@ -50,7 +53,7 @@ describe('SystemInformation', () => {
     [{ domain_name: 'not a host' }, 'domain_name must be a host name'],
     [{ sip_domain_name: 5 }, 'sip_domain_name must be text'],
     [{ monitoring_domain_name: 'a\r\nb' }, 'monitoring_domain_name must be a host name'],
-    [{ private_network_cidr: '10.0.0.0' }, 'private_network_cidr must be a list of networks'],
+    [{ private_network_cidr: 'home' }, 'private_network_cidr must be a list of networks'],
     [{ private_network_cidr: 'x'.repeat(9000) }, 'private_network_cidr must have at most 8192'],
     [{ log_level: 'warn' }, 'log_level must be one of'],
   ])('answers 400 naming the field for %.60j', async (body, msg) => {

@@ -13,7 +13,8 @@ const hostName = () =>
     rule: 'must be a host name',
     lowerCase: true,
   })
-const range = '[0-9A-Fa-f:.]+/\\d{1,3}'
+// A bare address is a network of one.
+const range = '[0-9A-Fa-f:.]+(/\\d{1,3})?'
 
 const texts = {
   domain_name: 'Where the portal and the API are reached.',
@@ -30,7 +31,7 @@ const fields = {
   private_network_cidr: text({
     max: 8192,
     pattern: `^(${range}(\\s*,\\s*${range})*)?$`,
-    rule: 'must be a list of networks, such as 10.0.0.0/8,192.168.0.0/16',
+    rule: 'must be a list of networks, such as 10.0.0.0/8,192.168.0.7',
   })
     .optional()
     .describe(texts.private_network_cidr),

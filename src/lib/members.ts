@@ -20,3 +20,9 @@ export function textOf(value: unknown, ...path: readonly (string | number)[]): s
   const member = memberOf(value, ...path)
   return typeof member === 'string' && member !== '' ? member : undefined
 }
+
+/** Whether a flag is set, as 1 or as true. */
+export function isSet(value: unknown, ...path: readonly (string | number)[]): boolean {
+  const flag = memberOf(value, ...path)
+  return flag === 1 || flag === true
+}

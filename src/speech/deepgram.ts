@@ -1,6 +1,6 @@
 // Deepgram over REST: Aura voices, recognition of recordings.
 import { AppError } from '../lib/errors.ts'
-import { listOf, memberOf, textOf } from '../lib/members.ts'
+import { isSet, listOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { readWav } from './read-wav.ts'
 import type { Choice, Offer, Settings, SpeechVendor, VendorOptions } from './speech.ts'
@@ -93,7 +93,7 @@ function synthesisAddress(settings: Settings): string {
 }
 
 function recognitionAddress(settings: Settings): string {
-  const isTls = memberOf(settings, 'deepgram_stt_use_tls') === 1
+  const isTls = isSet(settings, 'deepgram_stt_use_tls')
   return addressOf(textOf(settings, 'deepgram_stt_uri') ?? publicAddress, isTls)
 }
 

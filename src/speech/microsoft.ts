@@ -1,6 +1,6 @@
 // Microsoft Azure Speech over REST: synthesis from SSML, recognition of short audio.
 import { AppError } from '../lib/errors.ts'
-import { listOf, memberOf, textOf } from '../lib/members.ts'
+import { isSet, listOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { readWav } from './read-wav.ts'
 import type { Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
@@ -110,7 +110,7 @@ interface CustomEndpoint {
 }
 
 function customOf(settings: Settings, kind: 'tts' | 'stt'): CustomEndpoint | undefined {
-  if (memberOf(settings, `use_custom_${kind}`) !== 1) return undefined
+  if (!isSet(settings, `use_custom_${kind}`)) return undefined
   const id = textOf(settings, `custom_${kind}_endpoint`)
   const url = textOf(settings, `custom_${kind}_endpoint_url`)
   return id === undefined && url === undefined ? undefined : { id, url }

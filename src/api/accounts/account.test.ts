@@ -110,7 +110,7 @@ describe('GET /Accounts and /Accounts/{sid}', () => {
     expect(await seenBy(api.adminKey)).toContain(api.foreign.account_sid)
   })
 
-  it('answers 403 alike for a foreign and a missing account, 404 to an administrator, 400 for no UUID', async () => {
+  it('answers 403 alike for a foreign and a missing account, 404 to an administrator and for what is no id', async () => {
     const missing = createSid()
     for (const [token, sid] of [
       [api.own.accountKey, api.sibling.account_sid],
@@ -123,9 +123,11 @@ describe('GET /Accounts and /Accounts/{sid}', () => {
       expect(answer.body).toMatchObject({ msg: 'insufficient permissions' })
     }
     expect((await api.get(`/Accounts/${missing}`, api.adminKey)).status).toBe(404)
-    const malformed = await api.get('/Accounts/nonsense', api.adminKey)
-    expect(malformed.status).toBe(400)
-    expect((malformed.body as { msg: string }).msg).toContain('AccountSid')
+    for (const below of ['', '/WebhookSecret', '/Limits', '/RecentCalls?page=1&count=25'])
+      expect((await api.get(`/Accounts/nonsense${below}`, api.own.accountKey)).status).toBe(404)
+    const elsewhere = await api.get('/Accounts/nonsense/SpeechCredentials', api.adminKey)
+    expect(elsewhere.status).toBe(400)
+    expect((elsewhere.body as { msg: string }).msg).toContain('AccountSid')
   })
 })
 

@@ -3,6 +3,7 @@
 import type { HttpRequest, HttpRoute } from '../../http/route.ts'
 import { actingFor } from '../../lib/acting-for.ts'
 import type { Caller } from '../../lib/caller.ts'
+import { AppError, entryOf } from '../../lib/errors.ts'
 import { servicesFor } from './acting.ts'
 import type { Services } from './context.ts'
 import { createOnce, keyOf, ofCaller } from './idempotency.ts'
@@ -51,6 +52,14 @@ export function createRouteBinder(
       const tenants = tenantsOf === undefined ? noTenants : await tenantsOf(request, context)
       return actingFor(tenantOf(context.caller), () => handle(request, context, tenants))
     }
+    const answerOnce = (request: HttpRequest): Promise<unknown> => {
+      const { caller } = request
+      const key = keyOf(request, route)
+      if (key === undefined || caller === undefined || route.keepsKey === true)
+        return answer(request, servicesFor(request, route, services))
+      const owner = ofCaller(caller.principal)
+      return keeper.run(request, { owner, key }, async (unit) => ({ answer: await answer(request, unit) }))
+    }
     return {
       method: route.method,
       path: route.path,
@@ -63,12 +72,14 @@ export function createRouteBinder(
       ...(route.asRefusal === undefined ? {} : { asRefusal: route.asRefusal }),
       async handle(given) {
         const request = withLowerSids(given, sids)
-        const { caller } = request
-        const key = keyOf(request, route)
-        if (key === undefined || caller === undefined || route.keepsKey === true)
-          return answer(request, servicesFor(request, route, services))
-        const owner = ofCaller(caller.principal)
-        return keeper.run(request, { owner, key }, async (unit) => ({ answer: await answer(request, unit) }))
+        if (route.whenRefused === undefined) return answerOnce(request)
+        try {
+          return await answerOnce(request)
+        } catch (error) {
+          if (isRefusal(error))
+            await route.whenRefused({ ...contextOf(request, services), params: request.params })
+          throw error
+        }
       },
     }
   }
@@ -78,6 +89,11 @@ export function createRouteBinder(
 function tenantOf({ tenancy }: Caller): string {
   if (tenancy.level === 'account') return tenancy.account_sid
   return tenancy.level === 'service_provider' ? tenancy.service_provider_sid : tenancy.level
+}
+
+/** What the request sends was at fault, not the moment or the caller. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && [400, 422].includes(entryOf(error.code).http)
 }
 
 /** The parameters of a path that are ids: others are names, whose letters count. */
@@ -105,12 +121,16 @@ function tenantFinderOf(
 ): ((request: HttpRequest, context: Context) => Promise<Tenants>) | undefined {
   if (/^\/Accounts\/\{AccountSid\}\/./.test(path))
     return async ({ params }, context) => {
-      const row = await findTenant('accounts', params['AccountSid'] ?? '', context)
+      const row = await findTenant('accounts', { sid: params['AccountSid'] ?? '', path }, context)
       return { account: rowOf<'accounts'>(row), provider: undefined }
     }
   if (/^\/ServiceProviders\/\{ServiceProviderSid\}\/./.test(path))
     return async ({ params }, context) => {
-      const row = await findTenant('service_providers', params['ServiceProviderSid'] ?? '', context)
+      const row = await findTenant(
+        'service_providers',
+        { sid: params['ServiceProviderSid'] ?? '', path },
+        context,
+      )
       return { account: undefined, provider: rowOf<'service_providers'>(row) }
     }
   return undefined

@@ -115,6 +115,15 @@ export function boolean(): Field<boolean> {
   })
 }
 
+/** A flag that is answered in the JSON type it was sent in: true stays true, 1 stays 1. */
+export function flagAsSent(): Field<0 | 1 | boolean> {
+  return createField({
+    ...plainFacts,
+    schema: { type: ['boolean', 'integer'], enum: [true, false, 0, 1] },
+    normalize: (value) => (typeof value === 'string' ? (flags.get(value) ?? value) : value),
+  })
+}
+
 export function integer({ min, max }: { readonly min: number; readonly max: number }): Field<number> {
   return createField({
     ...plainFacts,
@@ -215,7 +224,7 @@ const hookUrlSchema: JsonSchema = {
   type: 'string',
   maxLength: 1024,
   'x-hook-url': true,
-  description: 'An absolute http, https, ws or wss URL.',
+  description: 'An absolute http or https URL. ws and wss are not served yet: refused.',
 }
 
 export function hookUrl(): Field<string> {
@@ -283,7 +292,7 @@ function normalizeHook(value: unknown, empty: HookRule['empty']): unknown {
   const { webhook_sid, method, username, password } = given
   return {
     url,
-    ...(webhook_sid === undefined || webhook_sid === null ? {} : { webhook_sid }),
+    ...(webhook_sid === undefined || webhook_sid === null || webhook_sid === '' ? {} : { webhook_sid }),
     ...(method === undefined || method === null ? {} : { method: upperCase(method) }),
     ...(username === undefined ? {} : { username: username === '' ? null : username }),
     ...(password === undefined ? {} : { password: password === '' ? null : password }),

@@ -16,6 +16,7 @@ import type { ListRouteOptions, ListRules } from './list-route.ts'
 import { hasQuota } from './operator-rules.ts'
 import { ownerFieldOf } from './owner.ts'
 import type { Owner } from './owner.ts'
+import { demandSid } from './path-sid.ts'
 import { everyone } from './route.ts'
 import type { ApiRequest, ApiRoute, BodyDeclaration, Reply } from './route.ts'
 import { keyOf, repositoryOf } from './rows.ts'
@@ -357,7 +358,9 @@ function createDeleteRoute(plan: ResourcePlan): ApiRoute {
 /** A record that the caller may not see is a record that does not exist. */
 async function findRecord(plan: ResourcePlan, request: ApiRequest, where: Cells = {}): Promise<Cells> {
   const sid = request.params[plan.parameter] ?? ''
-  if (isTenantTable(plan.table)) return findTenant(plan.table, sid, request)
+  const path = `${plan.path}/{${plan.parameter}}`
+  if (isTenantTable(plan.table)) return findTenant(plan.table, { sid, path }, request)
+  demandSid(sid, { ...plan, path })
   const row = await repositoryOf(request.rows, plan.table).find(sid)
   const isThere = row !== undefined && Object.entries(where).every(([column, value]) => row[column] === value)
   if (!isThere) throw new AppError('not_found', `no such ${plan.noun}`)

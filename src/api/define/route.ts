@@ -51,8 +51,12 @@ export interface ApiRoute {
    * something follows the commit. For the others it is done around the handler.
    */
   readonly keepsKey?: boolean
+  /** Runs after what a request sends was refused (400, 422), and has no say in the answer. */
+  readonly whenRefused?: ((request: RefusedRequest) => Promise<void>) | undefined
   handle(request: ApiRequest): Promise<unknown>
 }
+
+export type RefusedRequest = Pick<ApiRequest, 'params' | 'caller' | 'services'>
 
 export interface BodyDeclaration {
   readonly fields: Fields
@@ -124,6 +128,7 @@ export interface RouteDeclaration<P extends string, Q extends Fields, B extends 
   readonly asRefusal?: (error: AppError) => AppError
   readonly hasEtag?: boolean
   readonly keepsKey?: boolean
+  readonly whenRefused?: ApiRoute['whenRefused']
   handle(request: RouteRequest<P, Q, B, A>): Promise<unknown>
 }
 

@@ -5,7 +5,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import { AppError } from '../../lib/errors.ts'
 import { isSid } from '../../lib/ids.ts'
 import type { FieldFacts, Fields, JsonSchema } from './field.ts'
-import { hookUrlFault } from './hook-url.ts'
+import { hookUrlFault, isWebSocketUrl } from './hook-url.ts'
 
 /** How values come: a new record, changes to one, or the texts of a query string. */
 export type ShapeMode = 'create' | 'update' | 'query'
@@ -60,15 +60,30 @@ function take(
 ): Readonly<Record<string, unknown>> {
   const values: Record<string, unknown> = {}
   for (const { name, facts, prepare } of inputs) {
-    const raw = given[name]
+    const raw = isLeftEmpty(name, facts, given[name], mode) ? undefined : given[name]
     const value = raw === undefined || raw === null || prepare === undefined ? raw : prepare(raw)
     const isMissing = value === undefined || (value === null && facts.fallback !== undefined)
     if (!isMissing) values[name] = value
     else if (facts.fallback !== undefined && (mode !== 'update' || value === null))
       values[name] = facts.fallback
   }
-  if (!validate(values)) throw new AppError('bad_request', describeFault(validate.errors?.[0]))
+  if (!validate(values)) throw refusalOf(validate.errors?.[0])
   return values
+}
+
+/**
+ * Forms send the ids and names that were left empty as "". No id and no name is, so it means that none was sent. A new
+ * record must have the name it needs; there the rule of the field speaks.
+ */
+export function isLeftEmpty(
+  name: string,
+  { schema, presence }: FieldFacts,
+  value: unknown,
+  mode: ShapeMode,
+): boolean {
+  if (value !== '') return false
+  if (schema['format'] === 'uuid') return true
+  return name === 'name' && (mode === 'update' || presence === 'optional')
 }
 
 function isTaken(facts: FieldFacts, mode: ShapeMode): boolean {
@@ -98,7 +113,7 @@ export function withNull(schema: JsonSchema): JsonSchema {
   const { type, enum: choices } = schema
   return {
     ...schema,
-    ...(typeof type === 'string' ? { type: [type, 'null'] } : {}),
+    ...(type === undefined ? {} : { type: [type, 'null'].flat() }),
     ...(Array.isArray(choices) ? { enum: [...(choices as unknown[]), null] } : {}),
   }
 }
@@ -113,9 +128,20 @@ const typeNames: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-function describeFault(error: ErrorObject | undefined): string {
-  if (error === undefined) return 'the body is not valid'
-  const path = error.instancePath.slice(1).replaceAll('/', '.')
+function refusalOf(error: ErrorObject | undefined): AppError {
+  if (error === undefined) return new AppError('bad_request', 'the body is not valid')
+  // A hook that is never asked would fail each of its calls, so it is refused before there are any.
+  if (error.keyword === 'x-hook-url' && isWebSocketUrl(String(error.data)))
+    return new AppError('not_served', `a call hook over WebSocket is not served yet: ${pathOf(error)}`)
+  return new AppError('bad_request', describeFault(error))
+}
+
+function pathOf({ instancePath }: ErrorObject): string {
+  return instancePath.slice(1).replaceAll('/', '.')
+}
+
+function describeFault(error: ErrorObject): string {
+  const path = pathOf(error)
   if (error.keyword === 'required') {
     const { missingProperty } = error.params as { missingProperty: string }
     return `${path === '' ? '' : `${path}.`}${missingProperty} is required`

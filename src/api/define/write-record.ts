@@ -12,6 +12,7 @@ import type { Owner } from './owner.ts'
 import type { ResourcePlan } from './resource.ts'
 import { repositoryOf } from './rows.ts'
 import type { Cells, TableName } from './rows.ts'
+import { isLeftEmpty } from './shape.ts'
 import { isTenantTable } from './tenant.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -145,7 +146,7 @@ function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unkn
   const given = (sent ?? {}) as Values
   for (const [field, { facts }] of Object.entries(fields)) {
     const isFixed = field === key || facts.onUpdate === 'refuse'
-    if (!isFixed || given[field] === undefined) continue
+    if (!isFixed || given[field] === undefined || isLeftEmpty(field, facts, given[field], 'update')) continue
     const { fixedForm = facts.normalize } = facts
     const value = given[field] === null || fixedForm === undefined ? given[field] : fixedForm(given[field])
     if (value !== row[field]) throw new AppError('bad_request', `${field} of this ${noun} cannot be changed`)

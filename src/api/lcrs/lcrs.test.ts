@@ -102,7 +102,6 @@ describe('POST /Lcrs', () => {
   it.each([
     ['no name', { name: undefined }, 'name is required'],
     ['null for the name', { name: null }, 'name must be'],
-    ['an empty name', { name: '' }, 'name must not be empty'],
     ['a number as name', { name: 5 }, 'name must be text'],
     ['a long name', { name: 'x'.repeat(65) }, 'name must have at most 64'],
     ['CR LF', { name: 'a\r\nb' }, 'name must not contain control characters'],
@@ -145,16 +144,20 @@ describe('GET /Lcrs', () => {
     expect(await seenBy(api.adminKey)).toEqual(Object.keys(sids))
   })
 
-  it('answers 404 alike for a missing, a malformed and a foreign one, below it too', async () => {
+  it('answers 404 alike for a missing and a foreign one, 400 for a malformed one, below it too', async () => {
     const foreign = await create({}, api.sibling.accountKey)
-    for (const sid of [foreign, createSid(), 'nonsense']) {
+    for (const [sid, status] of [
+      [foreign, 404],
+      [createSid(), 404],
+      ['nonsense', 400],
+    ] as const) {
       for (const method of ['GET', 'PUT', 'DELETE'] as const)
-        expect((await api.request(method, `/Lcrs/${sid}`, api.own.accountKey)).status).toBe(404)
+        expect((await api.request(method, `/Lcrs/${sid}`, api.own.accountKey)).status).toBe(status)
       for (const method of ['POST', 'PUT'] as const) {
         const answer = await api.request(method, `/Lcrs/${sid}/Routes`, api.own.accountKey, {
           body: [route(1)],
         })
-        expect(answer.status).toBe(404)
+        expect(answer.status).toBe(status)
       }
     }
     expect(await read(foreign)).toHaveProperty('number_routes', 0)
@@ -478,5 +481,69 @@ describe('/LcrRoutes and /LcrCarrierSetEntries', () => {
     expect(routes.map(({ priority }) => priority)).toEqual(sent.map(({ priority }) => priority))
     for (const one of routes) expect(one.lcr_carrier_set_entries).toHaveLength(1)
     expect(await read(sid)).toHaveProperty('number_routes', 70)
+  })
+})
+
+describe('what the forms of clients send', () => {
+  // As a form does that makes a table: its own ids, and those of what is not there yet, are empty.
+  const form = (more: object = {}) => ({
+    lcr_sid: '',
+    name: '',
+    account_sid: '',
+    service_provider_sid: '',
+    default_carrier_set_entry_sid: '',
+    is_active: true,
+    ...more,
+  })
+  const formRoute = (priority: number, voip_carrier_sid = ownCarrier) => ({
+    lcr_route_sid: '',
+    lcr_sid: '',
+    regex: '^49',
+    priority,
+    lcr_carrier_set_entries: [
+      { lcr_carrier_set_entry_sid: '', lcr_route_sid: '', voip_carrier_sid, workload: 1, priority: 0 },
+    ],
+  })
+
+  it.each(['POST', 'PUT'] as const)(
+    'makes a table, and its routes by %s, with every id empty',
+    async (method) => {
+      const sid = await post('/Lcrs', api.own.accountKey, form())
+      const answer = await api.request(method, `/Lcrs/${sid}/Routes`, api.own.accountKey, {
+        body: [formRoute(1), formRoute(9999)],
+      })
+      expect([answer.status, answer.text]).toEqual([204, ''])
+      expect(await read(sid)).toMatchObject({ account_sid: api.own.account_sid, number_routes: 2 })
+    },
+  )
+
+  it('changes a table with its ids and its name left empty, which stay as they are', async () => {
+    const sid = await create({ name: 'as before' })
+    expect((await api.put(`/Lcrs/${sid}`, api.own.accountKey, form({ is_active: 0 }))).status).toBe(204)
+    expect(await read(sid)).toMatchObject({
+      lcr_sid: sid,
+      name: 'as before',
+      account_sid: api.own.account_sid,
+      is_active: 0,
+    })
+  })
+
+  it.each([
+    ['names a carrier of another account', [formRoute(1), formRoute(2, createSid())]],
+    ['is not of the shape', [{ ...formRoute(1), priority: 'high' }]],
+  ])('keeps no table without routes when one of the first routes that are put %s', async (_what, routes) => {
+    const sid = await create()
+    expect((await api.put(`/Lcrs/${sid}/Routes`, api.own.accountKey, routes)).status).toBe(400)
+    expect((await api.get(`/Lcrs/${sid}`, api.own.accountKey)).status).toBe(404)
+    await create()
+  })
+
+  it('keeps a table and its routes when a change of them is refused', async () => {
+    const sid = await create()
+    const path = `/Lcrs/${sid}/Routes`
+    expect((await api.post(path, api.own.accountKey, [formRoute(1)])).status).toBe(204)
+    const refused = await api.put(path, api.own.accountKey, [formRoute(2), formRoute(3, createSid())])
+    expect(refused.status).toBe(400)
+    expect((await routesOf(sid)).map(({ priority }) => priority)).toEqual([1])
   })
 })

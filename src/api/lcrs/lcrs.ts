@@ -25,7 +25,7 @@ export const lcrs = defineResource({
   },
   fields: {
     lcr_sid: recordSid(),
-    name: text({ min: 1, max: 64 }).describe('What people call it.').example('to the world'),
+    name: text({ max: 64 }).describe('What people call it; may be empty.').example('to the world'),
     is_active: flag().default(1).describe('0: no call is routed by it.'),
     default_carrier_set_entry_sid: sid()
       .nullable()

@@ -5,8 +5,9 @@ import { id } from '../define/described.ts'
 import { createField, plainFacts } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import type { RecordContext } from '../define/context.ts'
+import { demandSid } from '../define/path-sid.ts'
 import { defineRoute, everyone } from '../define/route.ts'
-import type { Reply } from '../define/route.ts'
+import type { RefusedRequest, Reply } from '../define/route.ts'
 import { lcrCarrierSetEntries } from './lcr-carrier-set-entries.ts'
 import { lcrRoutes } from './lcr-routes.ts'
 
@@ -27,6 +28,7 @@ interface GivenRoute {
 
 const maxRoutes = 500
 const maxEntries = 20
+const entriesName = 'lcr_carrier_set_entries'
 
 const optionalId = (description: string) => ({ type: ['string', 'null'], format: 'uuid', description })
 const entrySchema = {
@@ -55,6 +57,7 @@ const text = { pattern: printable, 'x-rule': 'must not contain control character
 function routeList(): Field<readonly GivenRoute[]> {
   return createField({
     ...plainFacts,
+    normalize: (value) => eachOf(value, withoutEmptyIds),
     schema: {
       type: 'array',
       maxItems: maxRoutes,
@@ -99,6 +102,26 @@ function routeList(): Field<readonly GivenRoute[]> {
   })
 }
 
+/** Forms send the ids of what is not there yet as "". */
+function withoutEmptyIds(given: Readonly<Record<string, unknown>>): object {
+  const isGiven = ([name, value]: [string, unknown]): boolean => value !== '' || !name.endsWith('_sid')
+  const entries = eachOf(given[entriesName], withoutEmptyIds)
+  return {
+    ...Object.fromEntries(Object.entries(given).filter(isGiven)),
+    ...(entries === undefined ? {} : { [entriesName]: entries }),
+  }
+}
+
+/** What is no list of objects is handed back for the schema to refuse. */
+function eachOf(value: unknown, change: (member: Readonly<Record<string, unknown>>) => object): unknown {
+  if (!Array.isArray(value)) return value
+  return value.map((member: unknown) =>
+    typeof member === 'object' && member !== null
+      ? change(member as Readonly<Record<string, unknown>>)
+      : member,
+  )
+}
+
 const written: Reply = { status: 204, description: 'Written, all of them.' }
 
 export const createRoutesOfLcr = defineRoute({
@@ -130,11 +153,13 @@ export const updateRoutesOfLcr = defineRoute({
   tag: 'Lcrs',
   summary: 'Changes and makes routes of a table with their carriers, all of them or none.',
   description:
-    'Routes and entries that bring their id are changed, others are made, and what is not listed stays as it is.',
+    'Routes and entries that bring their id are changed, others are made, and what is not listed stays as it is. Where they are ' +
+    'refused and the table has no route yet, the table is removed: it can be made again.',
   body: { routes: routeList() },
   bodyIs: 'routes',
   reply: written,
   errors: ['not_found'],
+  whenRefused: removeEmpty,
   handle: ({ params, body, ...context }) => writeRoutes(params.LcrSid, body.routes, context),
 })
 
@@ -143,6 +168,7 @@ async function writeRoutes(
   routes: readonly GivenRoute[],
   { caller, services }: RecordContext,
 ): Promise<void> {
+  demandSid(sid, { path: '/Lcrs/{LcrSid}/Routes', parameter: 'LcrSid', noun: 'routing table' })
   await services.storage.transaction(caller.tenancy, async (rows) => {
     const lcr = await rows.lcrs.find(sid)
     if (lcr === undefined) throw new AppError('not_found', 'no such routing table')
@@ -151,6 +177,20 @@ async function writeRoutes(
       const place = `routes.${index}`
       await naming(place, () => writeRoute(lcr, route, place, context))
     }
+  })
+}
+
+/**
+ * Clients make a table with one request and put its routes with the next. Where the first routes are refused, the table is
+ * not left behind: its owner may have one only, and would be refused the next.
+ */
+async function removeEmpty({ params, caller, services }: RefusedRequest): Promise<void> {
+  const sid = params['LcrSid'] ?? ''
+  await services.storage.transaction(caller.tenancy, async (rows) => {
+    const lcr = await rows.lcrs.find(sid)
+    const isForeign = caller.tenancy.level === 'account' && lcr?.account_sid === null
+    if (lcr === undefined || isForeign) return
+    if ((await rows.lcr_routes.count({ where: { lcr_sid: sid } })) === 0) await rows.lcrs.remove(sid)
   })
 }
 

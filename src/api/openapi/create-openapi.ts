@@ -27,6 +27,7 @@ export function createOpenApi(routes: readonly ApiRoute[], examples: Examples): 
       version: interfaceVersion,
       description:
         'Administration, call data and call control of a programmable voice platform. Every error carries {msg}. ' +
+        'In a body, an id that is sent as "" counts as left out, and so does the name in a change. ' +
         'RateLimit-Policy names the limits on requests that hold for the caller (address, key, account, ' +
         'service_provider), and RateLimit the one that refused, or else will first: r more at once, t seconds until ' +
         'all are back, or until the next one after a 429.',

@@ -34,8 +34,17 @@ function errorCodesOf(route: ApiRoute): ReadonlySet<ErrorCode> {
   // A body is read and refused before anybody asks whether the endpoint takes one.
   if (method !== 'GET') add('bad_request', 'malformed_body', 'too_large')
   if (query !== undefined) add('bad_request')
+  if (takesHooks(route)) add('not_served')
   // An id longer than any of ours names nothing, wherever it stands.
   if (path.includes('{')) add('not_found')
   add('too_many_requests', 'internal', 'database_unavailable', 'overloaded')
   return codes
+}
+
+/** Hooks over WebSocket are refused as not served. */
+function takesHooks({ body }: ApiRoute): boolean {
+  return Object.values(body?.fields ?? {}).some(
+    ({ facts: { kind, schema, presence } }) =>
+      presence !== 'read-only' && (kind === 'hook' || schema['x-hook-url'] === true),
+  )
 }

@@ -274,7 +274,7 @@ async function remove(request: ApiRequest): Promise<void> {
 
 async function test(request: ApiRequest): Promise<object> {
   const { services } = request
-  const row = await findAt(request)
+  const row = await findAt(request, '/test')
   const uses = { tts: row.use_for_tts === 1, stt: row.use_for_stt === 1 }
   const { vendor } = row
   const results = await services.speech.test({

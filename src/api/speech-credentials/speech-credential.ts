@@ -1,9 +1,9 @@
 // A speech credential as the wire shows it, and which of them a caller may read or change.
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
-import { isSid } from '../../lib/ids.ts'
 import { oneOf, word } from '../define/described.ts'
 import { createdAt, flag, recordSid, sid, text, time } from '../define/fields.ts'
+import { demandSid } from '../define/path-sid.ts'
 import { createRecordForm } from '../define/record.ts'
 import type { ApiRequest } from '../define/route.ts'
 import type { Cells } from '../define/rows.ts'
@@ -116,10 +116,13 @@ export async function listAt(
   return found.flat()
 }
 
-/** A foreign one, and one that is elsewhere, read as a missing one. */
-export async function findAt(request: ApiRequest): Promise<CredentialRow> {
+/** A foreign one, and one that is elsewhere, read as a missing one. `below`: how the path goes on after its id. */
+export async function findAt(request: ApiRequest, below = ''): Promise<CredentialRow> {
   const sid = request.params['SpeechCredentialSid'] ?? ''
-  if (!isSid(sid)) throw new AppError('bad_request', 'SpeechCredentialSid in the path must be a UUID')
+  const base =
+    request.account === undefined ? '/ServiceProviders/{ServiceProviderSid}' : '/Accounts/{AccountSid}'
+  const path = `${base}/SpeechCredentials/{SpeechCredentialSid}${below}`
+  demandSid(sid, { path, parameter: 'SpeechCredentialSid', noun: 'speech credential' })
   const place = placeOf(request)
   const row = await request.rows.speech_credentials.find(sid)
   const isThere =

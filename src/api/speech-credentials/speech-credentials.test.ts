@@ -282,7 +282,7 @@ describe('GET SpeechCredentials', () => {
 })
 
 describe('PUT SpeechCredentials/{sid}', () => {
-  it('changes the uses and what the vendor lets change, and keeps the rest', async () => {
+  it('changes the uses and what the vendor lets change, each in the JSON type it was sent in, and keeps the rest', async () => {
     const sid = await create(ofAccount(), api.own.accountKey)
     const changes = { use_for_stt: false, model_id: 'nova-3', deepgram_stt_use_tls: 1 }
     expect((await api.put(`${ofAccount()}/${sid}`, api.own.accountKey, changes)).status).toBe(204)
@@ -293,6 +293,11 @@ describe('PUT SpeechCredentials/{sid}', () => {
       model_id: 'nova-3',
       deepgram_stt_use_tls: 1,
     })
+    for (const deepgram_stt_use_tls of [false, true, 0]) {
+      await api.put(`${ofAccount()}/${sid}`, api.own.accountKey, { deepgram_stt_use_tls })
+      const shown = (await api.get(`${ofAccount()}/${sid}`, api.own.accountKey)).body as object
+      expect(shown).toHaveProperty('deepgram_stt_use_tls', deepgram_stt_use_tls)
+    }
     await api.put(`${ofAccount()}/${sid}`, api.own.accountKey, { model_id: null })
     expect(JSON.parse((await stored(sid))!.settings)).not.toHaveProperty('model_id')
   })
@@ -377,6 +382,11 @@ describe('DELETE SpeechCredentials/{sid}', () => {
 })
 
 describe('GET SpeechCredentials/{sid}/test', () => {
+  it('answers 404 to a malformed id below a service provider, 400 below an account', async () => {
+    expect((await api.get(`${ofProvider()}/x/test`, api.own.providerKey)).status).toBe(404)
+    expect((await api.get(`${ofAccount()}/x/test`, api.own.accountKey)).status).toBe(400)
+  })
+
   it('really speaks and really listens, and remembers how it went', { timeout: 60_000 }, async () => {
     const sid = await create(ofProvider(), api.own.providerKey)
     const answer = await api.get(`${ofProvider()}/${sid}/test`, api.own.providerKey)

@@ -1,5 +1,5 @@
 // Every speech vendor a credential may be for: which fields it has, which are needed, secret, or may change later.
-import { flag, text } from '../define/fields.ts'
+import { flagAsSent, text } from '../define/fields.ts'
 import type { Field, Presence } from '../define/field.ts'
 
 export type Values = Readonly<Record<string, unknown>>
@@ -20,7 +20,7 @@ const region = text({
   rule: 'must have only letters, digits and hyphens',
 })
 const jsonText = text({ max: 16_384, anyCharacters: true })
-const yesOrNo = flag()
+const yesOrNo = flagAsSent()
 
 /** Each field once, whichever vendors have it. */
 export const settingFields = {
