@@ -86,7 +86,10 @@ describe('POST .../PredefinedCarriers/{PredefinedCarrierSid}', () => {
       const { sid, note } = made.body as { sid: string; note: string }
       expect(note).toContain('enter the addresses that its calls come from as inbound gateways')
       if (hosts.length === 0) expect(note).toContain('enter it as an outbound gateway')
-      const gateways = (await api.get(`/SipGateways?voip_carrier_sid=${sid}`, accountKey)).body as object[]
+      const answer = await api.get(`/SipGateways?voip_carrier_sid=${sid}`, accountKey)
+      const gateways = (answer.body as { readonly ipv4: string }[]).toSorted((a, b) =>
+        a.ipv4.localeCompare(b.ipv4),
+      )
       expect(gateways).toHaveLength(hosts.length)
       expect(gateways).toMatchObject(
         hosts.map((ipv4) => ({
