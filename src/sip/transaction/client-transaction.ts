@@ -24,6 +24,8 @@ export interface ClientTransactionOptions {
   readonly outgoing: OutgoingRequest
   /** Tried when `outgoing` cannot be sent: UDP, for a request that went over TCP only for its size (RFC 3261 §18.1.1). */
   readonly fallback: OutgoingRequest | undefined
+  /** `outgoing` could not be sent, and `fallback` is. */
+  fellBack(): void
   readonly handlers: ClientHandlers
   readonly clock: Clock
   readonly timers: Timers
@@ -182,6 +184,7 @@ export class ClientTransactionMachine implements ClientTransaction {
     if (fallback === undefined || (this.#state !== 'calling' && this.#state !== 'trying')) {
       return this.#input('transportError')
     }
+    this.#options.fellBack()
     this.#outgoing = fallback
     this.#fallback = undefined
     this.#wasSent = false

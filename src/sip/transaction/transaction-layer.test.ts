@@ -473,6 +473,31 @@ describe('the layer', () => {
     expect(sent).toEqual(['tcp SIP/2.0/TCP', 'udp SIP/2.0/UDP'])
     clock.advance(500)
     expect(sent.at(-1)).toBe('udp SIP/2.0/UDP')
+    // Nobody waits for that again, until the place may have changed.
+    const again = (): void => {
+      sent.length = 0
+      node.layer.request(requestOf('INVITE', { body: 'x'.repeat(1_300) }), remote, handlers)
+    }
+    again()
+    expect(sent).toEqual(['udp SIP/2.0/UDP'])
+    clock.advance(600_000)
+    again()
+    expect(sent).toEqual(['tcp SIP/2.0/TCP'])
+    node.layer.stop()
+  })
+
+  it('sends a request that keeps its transport by UDP at once, however large it is', () => {
+    const sent: string[] = []
+    const node = createVirtualNetwork(createFakeClock(), () => 0.5).join(
+      'a',
+      {},
+      { transport: { send: async (_bytes, remote) => void sent.push(remote.transport) } },
+    )
+    const remote = { transport: 'udp', address: '192.0.2.9', port: 5060 } as const
+    const handlers = { response: () => undefined, failed: () => undefined }
+    const large = requestOf('INVITE', { body: 'x'.repeat(1_300) })
+    node.layer.request(large, remote, handlers, { keepsTransport: true })
+    expect(sent).toEqual(['udp'])
     node.layer.stop()
   })
 

@@ -6,6 +6,8 @@ import { randomHex } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
 import { networkOf } from '../../lib/network-of.ts'
 import { Shares } from '../../lib/shares.ts'
+import { createRecent } from '../../lib/recent.ts'
+import type { Recent } from '../../lib/recent.ts'
 import { responseTo } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipMessage, SipRequest, SipResponse } from '../message/message.ts'
@@ -57,6 +59,8 @@ const unitBytes = 4_096
 const provenShare = 3
 const strangerShare = 1 / 16
 const retryAfterSeconds = 5
+// Where nothing listened on TCP lately, a large request goes over UDP at once, and no caller waits for it.
+const udpOnly = { lifetimeMs: 600_000, capacity: 1_000 }
 
 export function createTransactionLayer(options: TransactionLayerOptions): TransactionLayer {
   return new Layer(options)
@@ -73,6 +77,7 @@ class Layer implements TransactionLayer {
   readonly #shares: Shares
   /** Requests outside dialogs, to tell a merged one (RFC 3261 §8.2.2.2). */
   readonly #merges = new Map<string, ServerTransactionMachine>()
+  readonly #udpOnly: Recent
   readonly #tagSecret: string
   readonly #counted = { retransmissionsReceived: 0, retransmissionsSent: 0, refused: 0 }
   #isStopped = false
@@ -80,6 +85,7 @@ class Layer implements TransactionLayer {
   constructor(options: TransactionLayerOptions) {
     this.#options = options
     this.#timers = options.timers ?? standardTimers
+    this.#udpOnly = createRecent({ clock: options.clock, ...udpOnly })
     this.#random = options.random ?? randomHex
     this.#maxTransactions = options.maxTransactions ?? defaultMaxTransactions
     this.#shares = new Shares(this.#maxTransactions)
@@ -96,7 +102,12 @@ class Layer implements TransactionLayer {
     for (const transaction of [...this.#clients.values()]) transaction.stop()
   }
 
-  request(message: SipRequest, remote: Remote, handlers: ClientHandlers): ClientTransaction {
+  request(
+    message: SipRequest,
+    remote: Remote,
+    handlers: ClientHandlers,
+    { keepsTransport = false }: { readonly keepsTransport?: boolean } = {},
+  ): ClientTransaction {
     if (this.#isStopped) throw new AppError('stopping', 'the SIP stack is stopping')
     if (this.#clients.size >= this.#maxTransactions) {
       throw new AppError('overloaded', 'too many SIP transactions')
@@ -105,7 +116,9 @@ class Layer implements TransactionLayer {
     const branch = this.#newBranch()
     const asked = this.#outgoing(message, remote, branch)
     const isTooLarge = remote.transport === 'udp' && asked.bytes.byteLength > largestDatagramBytes
-    const overTcp = isTooLarge ? this.#outgoing(message, { ...remote, transport: 'tcp' }, branch) : undefined
+    const mayChange = !keepsTransport && !this.#udpOnly.has(placeOf(remote))
+    const overTcp =
+      isTooLarge && mayChange ? this.#outgoing(message, { ...remote, transport: 'tcp' }, branch) : undefined
     return this.#startClient(overTcp ?? asked, overTcp === undefined ? undefined : asked, branch, handlers)
   }
 
@@ -271,6 +284,7 @@ class Layer implements TransactionLayer {
       branch,
       outgoing,
       fallback,
+      fellBack: () => this.#udpOnly.note(placeOf(outgoing.remote)),
       handlers,
       clock: this.#options.clock,
       timers: this.#timers,
@@ -324,6 +338,10 @@ const ignored: ClientHandlers = { response: () => undefined, failed: () => undef
 
 function unitsOf(raw: Uint8Array): number {
   return Math.max(1, Math.ceil(raw.byteLength / unitBytes))
+}
+
+function placeOf({ address, port }: Remote): string {
+  return `${address}|${port}`
 }
 
 function viaOf(request: SipRequest): Via | undefined {

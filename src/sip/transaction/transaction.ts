@@ -44,9 +44,15 @@ export interface ClientTransaction {
 export interface TransactionLayer {
   /**
    * Sends a request in a new client transaction. The layer writes the Via (branch, sent-by, rport) on top of those it has;
-   * a request too large for UDP goes over TCP (RFC 3261 §18.1.1). Not for ACK.
+   * a request too large for UDP goes over TCP (RFC 3261 §18.1.1), unless it keeps its transport or nothing listened
+   * there lately. Not for ACK.
    */
-  request(message: SipRequest, remote: Remote, handlers: ClientHandlers): ClientTransaction
+  request(
+    message: SipRequest,
+    remote: Remote,
+    handlers: ClientHandlers,
+    options?: { readonly keepsTransport?: boolean },
+  ): ClientTransaction
   /** Sends an ACK for a 2xx, with a Via of its own; no transaction (RFC 3261 §13.2.2.4). Failures are only logged. */
   sendAck(ack: SipRequest, remote: Remote): void
   /** Where the transport hands received messages. */
