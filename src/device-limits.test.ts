@@ -32,9 +32,9 @@ beforeEach(async () => {
 })
 afterEach(() => test.close())
 
-function register(username: string, realm = own.realm): Promise<string | undefined> {
+function register(username: string, realm = own.realm, key = username): Promise<string | undefined> {
   const aor = `${username}@${realm}`
-  return admit({ realm, username }, async () => void bound.set(aor, { aor } as Binding))
+  return admit({ realm, username, key }, async () => void bound.set(`${aor} ${key}`, { aor, key } as Binding))
 }
 const limit = (owner: object, quantity: number) =>
   test.storage.for(systemTenancy).limits.insert({ ...owner, category: 'device', quantity })
@@ -48,8 +48,8 @@ describe('the limit device', () => {
       undefined,
       full,
     ])
-    expect([...bound.keys()]).toEqual([`a@${own.realm}`, `b@${own.realm}`])
-    bound.delete(`a@${own.realm}`)
+    expect([...bound.keys()]).toEqual([`a@${own.realm} a`, `b@${own.realm} b`])
+    bound.delete(`a@${own.realm} a`)
     expect(await register('c')).toBeUndefined()
     await test.storage.alerts.flush()
     const page = await test.storage.alerts.page(
@@ -58,6 +58,14 @@ describe('the limit device', () => {
       { page: 1, count: 10 },
     )
     expect(page.rows.map(({ alert_type }) => alert_type)).toEqual(['account-device-limit'])
+  })
+
+  it('counts every phone of a user, and none twice', async () => {
+    await limit({ account_sid: own.account_sid }, 2)
+    const desk = () => register('a', own.realm, 'desk')
+    expect([await desk(), await desk()]).toEqual([undefined, undefined])
+    expect(await register('a', own.realm, 'hall')).toBeUndefined()
+    expect(await register('a', own.realm, 'car')).toBe(full)
   })
 
   it('admits exactly as many when all come at once', async () => {

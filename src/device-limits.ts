@@ -17,38 +17,45 @@ interface DeviceLimit {
   readonly alert: { readonly account_sid: string; readonly alert_type: string }
 }
 
+interface Device {
+  readonly id: string
+  readonly realm: string
+}
+
 type AdmitDevice = NonNullable<SipDirectory['admitDevice']>
 
 export function createDeviceLimits({ storage, bindings, alerts }: DeviceLimitOptions): AdmitDevice {
-  /** Addresses of record on their way to a binding, in order of arrival: of those that come together as many fit as there is room for. */
-  const joining = new Set<string>()
+  /** Devices on their way to a binding, in order of arrival: of those that come together as many fit as there is room for. */
+  const joining = new Set<Device>()
 
   async function isRoom(
     { most, realms }: DeviceLimit,
-    aor: string,
-    ahead: readonly string[],
+    device: string,
+    ahead: readonly Device[],
   ): Promise<boolean> {
-    const taken = new Set(ahead.filter((other) => realms.includes(realmOf(other))))
-    for (const realm of realms) for (const binding of await bindings().list(realm)) taken.add(binding.aor)
-    taken.delete(aor)
+    const taken = new Set(ahead.filter(({ realm }) => realms.includes(realm)).map(({ id }) => id))
+    for (const realm of realms)
+      for (const { aor, key } of await bindings().list(realm)) taken.add(idOf(aor, key))
+    taken.delete(device)
     return taken.size < most
   }
 
-  return async ({ realm, username }, bind) => {
+  return async ({ realm, username, key }, bind) => {
     const aor = `${username}@${realm}`
+    const device: Device = { id: idOf(aor, key), realm }
     const limits = await limitsOf(realm, storage.for(systemTenancy))
     const ahead = [...joining]
-    joining.add(aor)
+    joining.add(device)
     try {
       for (const limit of limits) {
-        if (await isRoom(limit, aor, ahead)) continue
+        if (await isRoom(limit, device.id, ahead)) continue
         alerts.raise({ ...limit.alert, message: `no room for ${aor}: ${limit.most} devices are registered` })
         return 'Max Devices Registered'
       }
       await bind()
       return undefined
     } finally {
-      joining.delete(aor)
+      joining.delete(device)
     }
   }
 }
@@ -81,6 +88,6 @@ async function limitsOf(realm: string, rows: Repositories): Promise<DeviceLimit[
   return limits
 }
 
-function realmOf(aor: string): string {
-  return aor.slice(aor.lastIndexOf('@') + 1)
+function idOf(aor: string, key: string): string {
+  return `${aor} ${key}`
 }

@@ -26,13 +26,22 @@ beforeAll(async () => {
 afterAll(() => api.close())
 
 const path = () => `/Accounts/${api.own.account_sid}/RegisteredSipUsers`
+const contacts = [
+  {
+    contact: expect.stringContaining('sip:'),
+    expiryTime: 1_800_000_000_000,
+    protocol: 'udp',
+    proxy: 'sip:192.0.2.1:5062',
+  },
+]
 const active = {
   contact: expect.stringContaining('sip:'),
   expiryTime: 1_800_000_000_000,
   protocol: 'udp',
   registered_status: 'active',
+  contacts,
 }
-const inactive = { contact: null, expiryTime: 0, protocol: null, registered_status: 'inactive' }
+const inactive = { contact: null, expiryTime: 0, protocol: null, registered_status: 'inactive', contacts: [] }
 
 describe('RegisteredSipUsers', () => {
   it('lists the addresses of the account’s realm', async () => {
@@ -74,6 +83,33 @@ describe('RegisteredSipUsers', () => {
       allow_direct_user_calling: 0,
       proxy: null,
     })
+  })
+
+  it('shows a user with several phones once, by the one that registered last, and with all of them', async () => {
+    const far = `/Accounts/${api.sibling.account_sid}/RegisteredSipUsers`
+    const phone = {
+      aor: `far@${api.sibling.realm}`,
+      contact: 'sip:far@198.51.100.9:5060;transport=tcp',
+      expiresAt: 1_800_000_060_000,
+      remote: { transport: 'tcp', address: '198.51.100.9', port: 40_000 },
+    }
+    api.phones.unshift(phone)
+    const { contact, expiresAt: expiryTime } = phone
+    const latest = { contact, expiryTime, protocol: 'tcp' }
+    const shown = {
+      name: 'far',
+      ...latest,
+      registered_status: 'active',
+      contacts: [{ ...latest, proxy: 'sip:198.51.100.9:40000' }, ...contacts],
+    }
+    expect((await api.get(far, api.sibling.accountKey)).body).toEqual([phone.aor])
+    expect((await api.post(far, api.sibling.accountKey, [])).body).toEqual([shown])
+    expect((await api.post(far, api.sibling.accountKey, ['far'])).body).toEqual([shown])
+    expect((await api.get(`${far}/far`, api.sibling.accountKey)).body).toMatchObject({
+      ...shown,
+      proxy: 'sip:198.51.100.9:40000',
+    })
+    api.phones.shift()
   })
 
   it('answers 400 for a body that is no list of texts', async () => {

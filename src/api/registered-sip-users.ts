@@ -9,12 +9,24 @@ import { defineRoute, everyone } from './define/route.ts'
 const tag = 'RegisteredSipUsers'
 const path = '/Accounts/{AccountSid}/RegisteredSipUsers'
 
+const device = {
+  contact: word('The URI where it is reached.'),
+  expiryTime: whole('When the registration ends, in epoch milliseconds.'),
+  protocol: word('The transport it registered over: udp, tcp, tls, ws or wss.'),
+  proxy: word('Where its requests come from.'),
+}
 const phone = {
   name: word('The user part of the address of record.'),
-  contact: wordOrNull('The URI where it is reached; null when not registered.'),
+  contact: wordOrNull('The URI of the phone that registered last; null when not registered.'),
   expiryTime: whole('When the registration ends, in epoch milliseconds; 0 when not registered.'),
   protocol: wordOrNull('The transport it registered over: udp, tcp, tls, ws or wss.'),
   registered_status: oneOf(['active', 'inactive'], 'active: registered now.'),
+  contacts: {
+    type: 'array',
+    items: objectOf(device),
+    description:
+      'Every phone of the user, the one that registered last first: a call to the user rings them all.',
+  },
 }
 const client = {
   ...phone,
@@ -42,7 +54,7 @@ export const listRegisteredUsers = defineRoute({
   },
   async handle({ account, services }) {
     const bindings = await services.bindings.list(realmOf(account))
-    return bindings.map(({ aor }) => aor)
+    return [...new Set(bindings.map(({ aor }) => aor))]
   },
 })
 
@@ -71,7 +83,8 @@ export const findRegisteredUsers = defineRoute({
     const realm = realmOf(account)
     if (users === undefined || users.length === 0) {
       const bindings = await services.bindings.list(realm)
-      return bindings.map((binding) => describePhone(userOf(binding), binding))
+      const phones = Map.groupBy(bindings, userOf)
+      return [...phones].map(([user, found]) => describePhone(user, found))
     }
     return Promise.all(
       users.map(async (user) => describePhone(user, await services.bindings.get(`${user}@${realm}`))),
@@ -106,27 +119,34 @@ async function describeClient(
 ): Promise<object> {
   const { account_sid } = account
   const realm = realmOf(account)
-  const [binding, [known]] = await Promise.all([
+  const [bindings, [known]] = await Promise.all([
     services.bindings.get(`${user}@${realm}`),
     rows.clients.list({ where: { account_sid, username: user }, limit: 1 }),
   ])
   return {
-    ...describePhone(user, binding),
+    ...describePhone(user, bindings),
     allow_direct_app_calling: known?.allow_direct_app_calling ?? 0,
     allow_direct_queue_calling: known?.allow_direct_queue_calling ?? 0,
     allow_direct_user_calling: known?.allow_direct_user_calling ?? 0,
-    proxy: binding === undefined ? null : proxyOf(binding),
+    proxy: bindings[0] === undefined ? null : proxyOf(bindings[0]),
   }
 }
 
-function describePhone(name: string, binding: RegisteredPhone | undefined): object {
+function describePhone(name: string, bindings: readonly RegisteredPhone[]): object {
+  const [binding] = bindings
   return {
     name,
     contact: binding?.contact ?? null,
     expiryTime: binding?.expiresAt ?? 0,
     protocol: binding?.remote.transport ?? null,
     registered_status: binding === undefined ? 'inactive' : 'active',
+    contacts: bindings.map(describeDevice),
   }
+}
+
+function describeDevice(binding: RegisteredPhone): object {
+  const { contact, expiresAt: expiryTime, remote } = binding
+  return { contact, expiryTime, protocol: remote.transport, proxy: proxyOf(binding) }
 }
 
 function proxyOf({ remote: { address, port } }: RegisteredPhone): string {

@@ -16,7 +16,7 @@ export interface CallServices {
   /** A function: the stack is made with handlers that lead back to the engine. */
   readonly sip: () => Pick<
     Sip,
-    'authenticate' | 'bindings' | 'drain' | 'host' | 'invite' | 'listening' | 'resolve'
+    'authenticate' | 'bindings' | 'drain' | 'host' | 'invite' | 'listening' | 'reach' | 'resolve'
   >
   readonly media: Pick<Media, 'open'>
   readonly directory: Directory

@@ -31,6 +31,7 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
     },
     offered: (offer, request) => answerOffer(offer, request, leg),
     requested: async (request) => answerRequest(request, leg),
+    noted: (sentence) => leg.journal.note({ type: 'note', sentence }),
   }
 }
 

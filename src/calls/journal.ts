@@ -41,6 +41,12 @@ export type AttemptFact = {
   readonly remote_host: string
 }
 
+/** Of the places of an attempt that rang together, this one answered. */
+export type BranchAnsweredFact = {
+  readonly type: 'branch-answered'
+  readonly remote_host: string
+}
+
 export type SipFact = {
   readonly type: 'sip'
   readonly direction: 'received' | 'sent'
@@ -170,7 +176,14 @@ export type TruncatedFact = { readonly type: 'truncated' }
 
 /** Facts the derived records depend on: kept beyond the bound. There are few of them in any call. */
 export type EssentialFact =
-  StartedFact | AttemptFact | ApplicationFact | TaggedFact | StatusFact | RefusalFact | EndedFact
+  | StartedFact
+  | AttemptFact
+  | BranchAnsweredFact
+  | ApplicationFact
+  | TaggedFact
+  | StatusFact
+  | RefusalFact
+  | EndedFact
 
 export type JournalFact =
   | EssentialFact

@@ -135,6 +135,11 @@ export class Leg {
     else this.journal.commit()
   }
 
+  /** Which of the places that rang together has answered. */
+  answeredBy(remote_host: string): void {
+    this.journal.add({ type: 'branch-answered', remote_host })
+  }
+
   /** A provisional response to our INVITE: it rings, or is heard before the answer. */
   progressed(response: SipResponse): void {
     if (this.#state.state !== 'unanswered' || this.#isEarly) return

@@ -33,6 +33,8 @@ export function factsOf(started: StartedFact): CallFacts {
 export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
   if (event.type === 'status') return reduceStatus(facts, event)
   if (event.type === 'attempt') return { ...facts, attempt: event }
+  if (event.type === 'branch-answered' && facts.attempt !== undefined)
+    return { ...facts, attempt: { ...facts.attempt, remote_host: event.remote_host } }
   if (event.type === 'application') return { ...facts, application_sid: event.application_sid }
   if (event.type === 'tagged') return { ...facts, customerData: event.data }
   if (event.type === 'ended') return { ...facts, termination_reason: event.termination_reason }

@@ -7,7 +7,7 @@ import type { DigestAlgorithm } from './digest.ts'
 import { findLocalAddress } from './local-address.ts'
 import type { LocalAddress } from './local-address.ts'
 import { createUriResolver } from './resolve.ts'
-import type { Sip, SipDirectory, SipHandlers } from './sip.ts'
+import type { BindingArchive, Sip, SipDirectory, SipHandlers } from './sip.ts'
 import type { Timers } from './timers.ts'
 import { createTransport } from './transport/create-transport.ts'
 import { createUserAgent } from './user-agent.ts'
@@ -30,6 +30,8 @@ export interface SipOptions {
   readonly timers?: Timers
   /** Name resolution; by default that of the machine. */
   readonly lookup?: (host: string) => Promise<readonly ResolvedAddress[]>
+  /** Left out, bindings end with the process. */
+  readonly bindingArchive?: BindingArchive
 }
 
 export function createSip(options: SipOptions): Sip {
@@ -44,6 +46,8 @@ export function createSip(options: SipOptions): Sip {
       message: (message, raw, remote) => agent.receive(message, raw, remote),
       admits: (remote) => agent.sources.admits(remote),
       isProven: (remote) => agent.sources.isProven(remote),
+      closed: (remote) => agent.reach.closed(remote),
+      isNeeded: (remote) => agent.bindings.isBound(remote),
     },
   })
   const { lookup = createNames({ clock }).lookup } = options
@@ -62,6 +66,7 @@ export function createSip(options: SipOptions): Sip {
     name: 'sip',
     async start() {
       local = await findLocalAddress({ bind, publicAddress, clock })
+      await agent.bindings.load()
       await transport.start()
     },
     async stop() {
@@ -79,6 +84,7 @@ export function createSip(options: SipOptions): Sip {
     invite: (inviteOptions) => agent.invite(inviteOptions),
     resolve,
     bindings: agent.bindings,
+    reach: (binding, mayReach) => agent.reach.find(binding, mayReach),
     get counters() {
       return agent.counters
     },

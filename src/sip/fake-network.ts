@@ -18,7 +18,7 @@ export type Receive = (message: SipMessage, raw: Uint8Array, remote: Remote) => 
 
 export interface FakeNetwork {
   /** A transport at `address`, port 5060; what is sent there is handed to `receive`. */
-  attach(address: string, receive: Receive): Pick<Transport, 'send'>
+  attach(address: string, receive: Receive): Pick<Transport, 'send' | 'isOpen' | 'open'>
   /** Set by a test: true loses this message. */
   drops: (message: SipMessage, to: string) => boolean
   /** Moves time on in small steps and lets promises settle in between. */
@@ -40,6 +40,8 @@ export function createFakeNetwork(options: FakeNetworkOptions): FakeNetwork {
       places.set(address, receive)
       const source: Remote = { transport: 'udp', address, port: 5060 }
       return {
+        isOpen: () => true,
+        open: () => Promise.resolve(),
         async send(bytes, remote) {
           const message = parseMessage(bytes)
           network.sent.push(`${address} ${startOf(message)}`)

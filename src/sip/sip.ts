@@ -68,6 +68,8 @@ export interface DialogListener {
   offered(offer: string | undefined, request: SipRequest): Promise<Reply>
   /** Any other request within the dialog (INFO, MESSAGE, REFER, NOTIFY ...): its answer. */
   requested(request: SipRequest): Promise<Reply>
+  /** Something about the dialog that its record should say: where its requests go, when that is not where they should. */
+  noted?(sentence: string): void
 }
 
 /** A confirmed dialog (RFC 3261 §12), from either side. */
@@ -147,11 +149,11 @@ export interface SipDirectory {
   /** Asked for calls only. A peer and a user may have one name: the password tells them apart. */
   findPeer?(realm: string, username: string): Promise<SipUser | undefined>
   /**
-   * Asked when an address of record without a binding registers: runs `bind`, or answers why one more device is not
-   * admitted. Left out, every device is.
+   * Asked when a device registers that has no binding: runs `bind`, or answers why one more is not admitted. Left out,
+   * every device is.
    */
   admitDevice?(
-    device: Pick<SipUser, 'realm' | 'username'>,
+    device: Pick<SipUser, 'realm' | 'username'> & Pick<Binding, 'key'>,
     bind: () => Promise<void>,
   ): Promise<string | undefined>
 }
@@ -159,7 +161,13 @@ export interface SipDirectory {
 /** A binding of an address of record (RFC 3261 §10). `expiresAt` in epoch ms. */
 export interface Binding {
   readonly aor: string
+  /** Tells it apart from the other bindings of its address of record. */
+  readonly key: string
   readonly contact: string
+  /** `+sip.instance` and `reg-id` of RFC 5626, where the phone names them. */
+  readonly instance: string | undefined
+  /** As the phone ranks its Contact. */
+  readonly q: string | undefined
   readonly expiresAt: number
   readonly remote: Remote
   readonly path: readonly string[]
@@ -169,11 +177,33 @@ export interface Binding {
 }
 
 export interface BindingStore {
-  get(aor: string): Promise<Binding | undefined>
+  /** The live bindings of an address of record, the one that registered last first. */
+  get(aor: string): Promise<readonly Binding[]>
+  /** Takes the place of those of the same phone. Resolves when it survives the process. */
   put(binding: Binding): Promise<void>
-  remove(aor: string): Promise<void>
+  /** The phone of the binding has shown itself; nothing else has changed. */
+  touch(binding: Binding): void
+  /** One of its bindings, or all. */
+  remove(aor: string, key?: string): Promise<void>
+  /** All bindings of a realm. */
+  forget(realm: string): Promise<void>
   /** Live bindings of a realm, sorted by address of record. */
   list(realm: string): Promise<Binding[]>
+}
+
+/** Keeps the bindings of this node beyond its process. A failure is logged, never thrown: the phones are reached. */
+export interface BindingArchive {
+  /** The live ones whose users may still register, the one that registered last first. */
+  load(): Promise<readonly Binding[]>
+  /** `gone` are the keys it took the place of. Resolves when it is kept; one that is only a refresh is kept soon after. */
+  save(
+    binding: Binding,
+    change: { readonly gone: readonly string[]; readonly isRefresh: boolean },
+  ): Promise<void>
+  /** One binding of this node, or all of the address of record, on whichever node they are. */
+  remove(aor: string, key?: string): Promise<void>
+  /** All of a realm, on whichever node they are. */
+  forget(realm: string): Promise<void>
 }
 
 /** The verdict of digest authentication (RFC 3261 §22) on an out-of-dialog request. */
@@ -209,6 +239,11 @@ export interface Sip {
   /** Where a request to this URI goes: RFC 3263. Rejects with AppError sip_unreachable. */
   resolve(uri: string): Promise<Remote>
   readonly bindings: BindingStore
+  /**
+   * Where the INVITE for a registered phone goes: the flow it registered over or, once that is gone, its Contact, where
+   * `mayReach` lets it lead. Rejects with AppError sip_unreachable when neither leads to it; it is unregistered then.
+   */
+  reach(binding: Binding, mayReach: (address: string) => boolean): Promise<Remote>
   readonly counters: SipCounters
 }
 

@@ -18,12 +18,15 @@ import { allowHeader } from './message/validate.ts'
 import { createGuessLimit } from './guess-limit.ts'
 import { createNonces } from './nonces.ts'
 import { refusal } from './refusal.ts'
-import { createMemoryBindings } from './registrar/bindings.ts'
+import { createBindings } from './registrar/bindings.ts'
+import type { Bindings } from './registrar/bindings.ts'
+import { createReach } from './registrar/reach.ts'
+import type { Reach } from './registrar/reach.ts'
 import { createRegistrar } from './registrar/registrar.ts'
 import type { ResolveUri } from './resolve.ts'
 import type {
   Authentication,
-  BindingStore,
+  BindingArchive,
   OutgoingInvite,
   OutgoingInviteOptions,
   Remote,
@@ -41,7 +44,7 @@ import type { ServerTransaction } from './transaction/transaction.ts'
 import type { Transport } from './transport/transport.ts'
 
 export interface UserAgentOptions {
-  readonly transport: Pick<Transport, 'send'>
+  readonly transport: Pick<Transport, 'send' | 'isOpen' | 'open'>
   readonly directory: SipDirectory
   readonly handlers: SipHandlers
   readonly clock: Clock
@@ -55,6 +58,8 @@ export interface UserAgentOptions {
   readonly digestAlgorithms?: readonly DigestAlgorithm[] | undefined
   /** Most calls and unanswered INVITEs at once. */
   readonly maxCalls?: number | undefined
+  /** Left out, bindings end with the process. */
+  readonly bindingArchive?: BindingArchive | undefined
 }
 
 export interface UserAgent {
@@ -63,7 +68,8 @@ export interface UserAgent {
   invite(options: OutgoingInviteOptions): OutgoingInvite
   drain(): void
   stop(): void
-  readonly bindings: BindingStore
+  readonly bindings: Bindings
+  readonly reach: Reach
   /** What each source may ask: the transport holds them against it before it reads a message. */
   readonly sources: Sources
   readonly counters: SipCounters
@@ -92,6 +98,7 @@ export function createUserAgent(options: UserAgentOptions): UserAgent {
 
 class Agent implements UserAgent {
   readonly bindings
+  readonly reach
   readonly sources: Sources
   readonly authenticate
   readonly #options: UserAgentOptions
@@ -106,8 +113,12 @@ class Agent implements UserAgent {
     const { transport, directory, handlers, clock, log, timers = standardTimers } = options
     this.#options = options
     this.#maxCalls = options.maxCalls ?? defaultMaxCalls
-    this.bindings = createMemoryBindings({ clock })
-    this.sources = createSources({ clock, isPeer: ({ address }) => directory.isGateway?.(address) ?? false })
+    this.bindings = createBindings({ clock, archive: options.bindingArchive })
+    this.reach = createReach({ bindings: this.bindings, transport, resolve: options.resolve, log })
+    this.sources = createSources({
+      clock,
+      isPeer: (remote) => this.bindings.isBound(remote) || (directory.isGateway?.(remote.address) ?? false),
+    })
     const algorithms = options.digestAlgorithms ?? defaultAlgorithms
     const authenticate = createAuthenticator({
       directory,
@@ -151,6 +162,8 @@ class Agent implements UserAgent {
       product: options.userAgent,
       contactFor: (remote, user) => this.#contactFor(remote, user),
       resolve: options.resolve,
+      isBound: (remote) => this.bindings.isBound(remote),
+      isOpen: (remote) => remote.transport === 'udp' || transport.isOpen(remote),
     }
   }
 

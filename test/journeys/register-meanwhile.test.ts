@@ -6,21 +6,22 @@ import type { Bindings } from '../../src/api/define/context.ts'
 import { createDirectory } from '../../src/directory.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { SipRequest } from '../../src/sip/message/message.ts'
-import { createMemoryBindings } from '../../src/sip/registrar/bindings.ts'
+import { createBindings } from '../../src/sip/registrar/bindings.ts'
 import { createRegistrar } from '../../src/sip/registrar/registrar.ts'
 import type { Remote, Reply } from '../../src/sip/sip.ts'
 
-const bindings = createMemoryBindings({ clock: systemClock })
+const bindings = createBindings({ clock: systemClock })
 const remote: Remote = { transport: 'tcp', address: '192.0.2.1', port: 5060 }
 
 let api: TestApi
 beforeAll(async () => {
   const seen: Bindings = {
-    ...bindings,
-    async list(realm) {
-      const found = await bindings.list(realm)
+    get: (aor) => bindings.get(aor),
+    list: (realm) => bindings.list(realm),
+    remove: (aor) => bindings.remove(aor),
+    async forget(realm) {
+      await bindings.forget(realm)
       await whileForgetting()
-      return found
     },
   }
   api = await openTestApi({ bindings: seen })
@@ -32,7 +33,7 @@ afterAll(async () => {
 
 /** Done when the REGISTER has been authenticated and is about to be bound. */
 let meanwhile: () => Promise<void> = () => Promise.resolve()
-/** Done when the phones of a realm have been found and are about to be removed. */
+/** Done when the phones of a realm have been forgotten. */
 let whileForgetting: () => Promise<void> = () => Promise.resolve()
 afterEach(() => {
   meanwhile = () => Promise.resolve()
@@ -63,7 +64,11 @@ async function register(realm: string): Promise<Reply> {
   const answer = createRegistrar({
     authenticate: async () => ({ verdict: 'accepted', user: user! }),
     bindings: {
-      ...bindings,
+      get: (aor) => bindings.get(aor),
+      list: (name) => bindings.list(name),
+      touch: (binding) => bindings.touch(binding),
+      remove: (aor, key) => bindings.remove(aor, key),
+      forget: (name) => bindings.forget(name),
       async put(binding) {
         await meanwhile()
         await bindings.put(binding)

@@ -324,6 +324,8 @@ function createLiveState() {
   const placed: CallRequest[] = []
   const commands: CallCommand[] = []
   const mails: Mail[] = []
+  const keep = (isKept: (phone: RegisteredPhone) => boolean): void =>
+    void phones.splice(0, phones.length, ...phones.filter(isKept))
   const clips: string[] = []
   const journals = new Map<string, readonly JournalEvent[]>()
   const find = (account_sid: string, call_sid: string): LiveCall | undefined =>
@@ -378,11 +380,13 @@ function createLiveState() {
       },
     },
     bindings: {
-      get: async (aor: string) => phones.find((phone) => phone.aor === aor),
+      get: async (aor: string) => phones.filter((phone) => phone.aor === aor),
       list: async (realm: string) => phones.filter(({ aor }) => aor.endsWith(`@${realm}`)),
       async remove(aor: string) {
-        const at = phones.findIndex((phone) => phone.aor === aor)
-        if (at >= 0) phones.splice(at, 1)
+        keep((phone) => phone.aor !== aor)
+      },
+      async forget(realm: string) {
+        keep(({ aor }) => !aor.endsWith(`@${realm}`))
       },
     },
   }

@@ -6,6 +6,5 @@ export async function forgetPhones(
   realm: string | null,
   { bindings }: Pick<Services, 'bindings'>,
 ): Promise<void> {
-  if (realm === null) return
-  for (const { aor } of await bindings.list(realm)) await bindings.remove(aor)
+  if (realm !== null) await bindings.forget(realm)
 }

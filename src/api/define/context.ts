@@ -29,9 +29,13 @@ export interface RegisteredPhone {
 }
 
 export interface Bindings {
-  get(aor: string): Promise<RegisteredPhone | undefined>
+  /** The phones of a user, the one that registered last first. */
+  get(aor: string): Promise<readonly RegisteredPhone[]>
   list(realm: string): Promise<readonly RegisteredPhone[]>
+  /** All phones of a user. */
   remove(aor: string): Promise<void>
+  /** All phones of a realm. */
+  forget(realm: string): Promise<void>
 }
 
 /** A journal event as storage has it: what the facts are is the call engine's knowledge. */

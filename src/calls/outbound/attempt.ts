@@ -4,9 +4,14 @@ import type { CallServices } from '../call-services.ts'
 import type { JournalWriter } from '../journal-writer.ts'
 import type { CallOrder } from './order.ts'
 
+/** Places that are tried together. */
+export type Round = readonly Attempt[]
+
 export interface Attempt {
   /** What the call record calls the way out: a carrier's name, `user` or `sipUri` (calls.md §8). */
   readonly trunk: string
+  /** What the journal calls it. */
+  readonly place: string
   readonly invite: Pick<
     OutgoingInviteOptions,
     'uri' | 'to' | 'from' | 'contactUser' | 'headers' | 'routes' | 'credentials' | 'mayReach'

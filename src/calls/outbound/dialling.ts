@@ -1,5 +1,4 @@
-// Our side of a leg that is not answered yet: the INVITE that is under way, one after another where several places are
-// tried, and its withdrawal.
+// Our side of a leg that is not answered yet: the INVITEs that are under way, and their withdrawal.
 import type { OutgoingInvite, Reply } from '../../sip/sip.ts'
 import type { Unanswered } from '../unanswered.ts'
 
@@ -7,19 +6,21 @@ export class Dialling implements Unanswered {
   readonly incoming = undefined
   readonly limit: Unanswered['limit']
   readonly hangUpStatus = 487
-  #current: OutgoingInvite | undefined
+  readonly #current = new Set<OutgoingInvite>()
 
   constructor(ringMs: number) {
     this.limit = { ms: ringMs, reason: 'Ring Timeout' }
   }
 
-  /** From now on this is the INVITE to withdraw. */
+  /** Until its outcome, this is one of the INVITEs to withdraw. */
   sent(invite: OutgoingInvite): void {
-    this.#current = invite
+    this.#current.add(invite)
+    void invite.outcome.then(() => this.#current.delete(invite))
   }
 
   async withdraw({ headers = [] }: Reply): Promise<void> {
-    this.#current?.cancel(headers)
-    await this.#current?.outcome
+    const invites = [...this.#current]
+    for (const invite of invites) invite.cancel(headers)
+    await Promise.all(invites.map(({ outcome }) => outcome))
   }
 }

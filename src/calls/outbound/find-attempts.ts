@@ -1,16 +1,17 @@
-// Where a call of ours goes, by the type of its target (calls.md §3.6): the places to try, the first one first.
+// Where a call of ours goes, by the type of its target (calls.md §3.6): the places to try, one round after another.
 import { AppError } from '../../lib/errors.ts'
 import { escapeUser, serializeUri } from '../../sip/message/uri.ts'
-import type { Remote } from '../../sip/sip.ts'
+import type { Binding, Remote } from '../../sip/sip.ts'
+import { phoneOf } from '../../sip/registrar/binding.ts'
 import type { CallServices } from '../call-services.ts'
-import type { Attempt, Search } from './attempt.ts'
+import type { Round, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from './order.ts'
 import { parseTargetUri } from './target-uri.ts'
 import { toPhone } from './to-phone.ts'
 
 /** Throws AppError when there is no place to try. */
-export function findAttempts(search: Search): Promise<readonly Attempt[]> {
+export function findAttempts(search: Search): Promise<readonly Round[]> {
   const { to } = search.order
   switch (to.type) {
     case 'user':
@@ -27,53 +28,67 @@ export function findAttempts(search: Search): Promise<readonly Attempt[]> {
 async function toUser(
   { name, realm }: TargetOf<'user'>,
   { order, services, journal }: Search,
-): Promise<readonly Attempt[]> {
+): Promise<readonly Round[]> {
   const { directory, sip } = services
   const aor = `${name}@${realm}`
   const client = await directory.client(order.account.account_sid, name)
-  // A client that was switched off keeps its binding until it expires.
-  const binding = client?.is_active === true ? await sip().bindings.get(aor) : undefined
-  const outcome = binding === undefined ? `${aor} is not registered` : `${aor} at ${placeOf(binding.remote)}`
+  // A client that was switched off keeps its bindings until they expire.
+  const phones = client?.is_active === true ? onePerPhone(await sip().bindings.get(aor)) : []
+  const places = phones.map(({ remote }) => placeOf(remote)).join(', ')
+  const outcome = phones.length === 0 ? `${aor} is not registered` : `${aor} at ${places}`
   journal.note({ type: 'decision', rule: 'registrar', outcome })
-  if (binding === undefined) throw new AppError('user_not_registered', `${aor} is not registered`)
+  if (phones.length === 0) throw new AppError('user_not_registered', `${aor} is not registered`)
   return [
-    {
+    phones.map((binding) => ({
       trunk: 'user',
+      place: placeOf(binding.remote),
       invite: {
         ...callerFields(order, sip().host),
         uri: binding.contact,
         to: `sip:${escapeUser(name)}@${realm}`,
         routes: binding.path,
       },
-      // Where the phone registered from: its Contact may be an address behind NAT.
-      destination: () => Promise.resolve(binding.remote),
-    },
+      destination: () => sip().reach(binding, services.isAllowedAddress),
+    })),
   ]
+}
+
+/** A phone that has registered by two ways (RFC 5626 §4.2.1) rings once, by the one it used last. */
+function onePerPhone(bindings: readonly Binding[]): readonly Binding[] {
+  const phones = new Map<string, Binding>()
+  for (const binding of bindings) {
+    const phone = phoneOf(binding)
+    if (!phones.has(phone)) phones.set(phone, binding)
+  }
+  return [...phones.values()]
 }
 
 async function toSipUri(
   { sipUri, proxy, auth }: TargetOf<'sip'>,
   { order, services }: Search,
-): Promise<readonly Attempt[]> {
+): Promise<readonly Round[]> {
   const { sip, directory } = services
   const uri = parseTargetUri(sipUri, 'to.sipUri')
   if ((await directory.accountByRealm(uri.host)) !== undefined) throw loop()
   // What a URI says of headers is not for the start line (RFC 3261 §19.1.1).
   const text = serializeUri({ ...uri, headers: new Map() })
   return [
-    {
-      trunk: 'sipUri',
-      invite: {
-        ...callerFields(order, sip().host),
-        uri: text,
-        to: text,
-        // The far end may not lead us where the customer may not.
-        mayReach: (address) => services.isAllowedAddress(address),
-        ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
-        ...(auth === undefined ? {} : { credentials: auth }),
+    [
+      {
+        trunk: 'sipUri',
+        place: proxy ?? text,
+        invite: {
+          ...callerFields(order, sip().host),
+          uri: text,
+          to: text,
+          // The far end may not lead us where the customer may not.
+          mayReach: (address) => services.isAllowedAddress(address),
+          ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
+          ...(auth === undefined ? {} : { credentials: auth }),
+        },
+        destination: () => guarded(proxy ?? text, services),
       },
-      destination: () => guarded(proxy ?? text, services),
-    },
+    ],
   ]
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
+import type { Binding } from '../../sip/sip.ts'
 import type { PreparedCall } from '../calls.ts'
 import type { JournalEvent } from '../journal.ts'
 import {
@@ -21,7 +22,7 @@ import type { CallRequest } from './order.ts'
 function platformWith(verbs: unknown): Platform {
   const platform = createPlatform(parsePlainVerbs)
   platform.hooks.on('/call', verbs)
-  platform.phones.set(phone.aor, phone)
+  platform.phones.set(phone.aor, [phone])
   return platform
 }
 
@@ -156,6 +157,15 @@ describe('a call that is placed', () => {
     await settle()
     expect(invite.dialog.sentBye).toMatchObject([{ name: 'x-reason' }])
     expect(platform.store.records).toMatchObject([{ answered: true, termination_reason: 'caller hungup' }])
+  })
+
+  it('says in its journal where its requests go, when that is not where they should', async () => {
+    const { invite, journal } = await place()
+    invite.answer()
+    await settle()
+    const sentence = 'sip:proxy.invalid;lr cannot be resolved'
+    invite.dialog.listener.noted?.(sentence)
+    expect(journal()).toContainEqual(expect.objectContaining({ type: 'note', sentence }))
   })
 
   it('takes digits that come as INFO', async () => {
@@ -319,6 +329,138 @@ describe('a call to a user', () => {
     expect(platform.calls.journal(account.account_sid, call_sid)).toContainEqual(
       expect.objectContaining({ type: 'refusal', code: 'user_not_registered' }),
     )
+  })
+})
+
+describe('a call to a user with several phones', () => {
+  const second: Binding = {
+    ...phone,
+    key: 'second',
+    contact: 'sip:alice@10.0.0.6:5070',
+    remote: { transport: 'tcp', address: '192.0.2.8', port: 41_000 },
+  }
+  const third: Binding = {
+    ...phone,
+    key: 'third',
+    contact: 'sip:alice@10.0.0.7:5070',
+    remote: { ...phone.remote, address: '192.0.2.9' },
+  }
+  const spoken = [{ name: 'to', value: '<sip:alice@example.com>;tag=far' }]
+  const elsewhere = [{ name: 'reason', value: 'SIP;cause=200;text="Call completed elsewhere"' }]
+
+  async function ring(bindings: readonly Binding[] = [phone, second]) {
+    const platform = platformWith([{ verb: 'speak' }])
+    platform.phones.set(phone.aor, bindings)
+    const { call_sid } = await placeOn(platform, callRequest)
+    await settle()
+    const journal = () => platform.calls.journal(account.account_sid, call_sid) ?? []
+    const decisions = () =>
+      journal().flatMap((event) => (event.type === 'decision' ? [`${event.rule}: ${event.outcome}`] : []))
+    return { platform, call_sid, journal, decisions, sent: platform.sent }
+  }
+
+  it('rings them all with one Call-ID, and the journal says where', async () => {
+    const { platform, sent, decisions } = await ring()
+    expect(sent.map(({ options }) => [options.uri, options.destination])).toEqual([
+      [phone.contact, phone.remote],
+      [second.contact, second.remote],
+    ])
+    expect(new Set(sent.map(({ callId }) => callId)).size).toBe(1)
+    expect(decisions()).toContain('registrar: alice@example.com at udp:192.0.2.7:40000, tcp:192.0.2.8:41000')
+    for (const invite of sent) invite.progress(180)
+    expect(platform.store.statuses).toEqual(['trying', 'ringing'])
+    expect(platform.calls.count(account.account_sid)).toEqual({ inbound: 0, outbound: 1 })
+  })
+
+  it('is that of the first to answer: the others are cancelled as completed elsewhere, and one record says where', async () => {
+    const { platform, sent, call_sid } = await ring([phone, second, third])
+    sent[1]!.answer()
+    await settle()
+    expect(sent.map(({ cancelled }) => cancelled)).toEqual([elsewhere, undefined, elsewhere])
+    expect(platform.hooks.payloadsOf('/call')).toHaveLength(1)
+    platform.clock.advance(1000)
+    await settle()
+    expect(platform.store.records).toMatchObject([
+      { call_sid, answered: true, trunk: 'user', remote_host: second.remote.address },
+    ])
+    expect(platform.clock.pending).toBe(0)
+  })
+
+  it('that are picked up at once ends at one of them, which is told so', async () => {
+    const { platform, sent } = await ring()
+    for (const invite of sent) invite.answer()
+    await settle()
+    expect(sent.map(({ dialog }) => dialog.sentBye)).toEqual([undefined, elsewhere])
+    expect(platform.store.statuses).toEqual(['trying', 'in-progress'])
+  })
+
+  it.each<[string, readonly number[], string, number]>([
+    ['is busy when all are', [486, 486], 'busy', 486],
+    ['is not busy when one is not', [486, 480], 'failed', 480],
+    ['says what the best of them said', [503, 404], 'failed', 404],
+  ])('%s', async (_, statuses, call_status, sip_status) => {
+    const { platform, sent, decisions } = await ring()
+    for (const [index, status] of statuses.entries()) {
+      expect(platform.store.records).toEqual([])
+      sent[index]!.refuse(status, spoken)
+      await settle()
+    }
+    expect(platform.store.notifications.at(-1)).toMatchObject({ call_status, sip_status })
+    expect(platform.store.records).toHaveLength(1)
+    expect(decisions().filter((decision) => decision.startsWith('branch: '))).toHaveLength(2)
+  })
+
+  it('is busy when the one that spoke is, and the other was silent', async () => {
+    const { platform, sent } = await ring()
+    sent[0]!.refuse(486, spoken)
+    sent[1]!.refuse(408)
+    await settle()
+    expect(platform.store.notifications.at(-1)).toMatchObject({ call_status: 'busy', sip_status: 486 })
+  })
+
+  it('is over when one of them declines for all', async () => {
+    const { platform, sent } = await ring([phone, second, third])
+    sent[1]!.refuse(603, spoken)
+    await settle()
+    const declined = [{ name: 'reason', value: 'SIP;cause=603;text="Decline"' }]
+    expect(sent.map(({ cancelled }) => cancelled)).toEqual([declined, undefined, declined])
+    expect(platform.store.notifications.at(-1)).toMatchObject({ call_status: 'busy', sip_status: 603 })
+  })
+
+  it('is cancelled at all of them when it is given up', async () => {
+    const { platform, sent, call_sid } = await ring()
+    await platform.calls.hangUp(account.account_sid, call_sid)
+    expect(sent.every(({ cancelled }) => cancelled !== undefined)).toBe(true)
+    expect(platform.store.notifications.at(-1)).toMatchObject({ call_status: 'no-answer', sip_status: 487 })
+    expect(platform.clock.pending).toBe(0)
+  })
+
+  it('goes to those that can be reached, and says why one cannot', async () => {
+    const platform = platformWith([{ verb: 'speak' }])
+    platform.phones.set(phone.aor, [phone, second])
+    platform.reach = ({ remote }) =>
+      remote.transport === 'udp'
+        ? Promise.resolve(remote)
+        : Promise.reject(new AppError('sip_unreachable', 'its connection is gone'))
+    const { call_sid } = await placeOn(platform, callRequest)
+    await settle()
+    expect(platform.sent).toHaveLength(1)
+    expect(platform.calls.journal(account.account_sid, call_sid)).toContainEqual(
+      expect.objectContaining({ rule: 'branch', outcome: 'its connection is gone: tcp:192.0.2.8:41000' }),
+    )
+    platform.sent[0]!.answer()
+    await settle()
+    expect(platform.store.statuses).toEqual(['trying', 'in-progress'])
+  })
+
+  it('rings a phone with two flows once, by the one it used last', async () => {
+    const instance = '<urn:uuid:1>'
+    const flows = [
+      { ...second, instance: `${instance};2` },
+      { ...phone, instance: `${instance};1` },
+    ]
+    const { sent } = await ring(flows)
+    expect(sent.map(({ options }) => options.destination)).toEqual([second.remote])
   })
 })
 
@@ -494,7 +636,7 @@ describe('calls are not placed', () => {
 
   it('beyond what the platform carries, inbound and outbound together', async () => {
     const platform = createPlatform(parsePlainVerbs, { maxCalls: 2 })
-    platform.phones.set(phone.aor, phone)
+    platform.phones.set(phone.aor, [phone])
     platform.hooks.on('/call', [{ verb: 'wait', ms: 60_000 }])
     platform.ring()
     await placeOn(platform, callRequest)

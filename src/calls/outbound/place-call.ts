@@ -13,7 +13,7 @@ import type { CallsBefore } from '../routing/call-limits.ts'
 import { runApplication } from '../run-application.ts'
 import { StatusReporter } from '../status.ts'
 import { dial } from './dial.ts'
-import type { Line } from './dial.ts'
+import type { Line } from './fork.ts'
 import { Dialling } from './dialling.ts'
 import { findAttempts } from './find-attempts.ts'
 import { calledPartyOf } from './order.ts'
@@ -119,8 +119,8 @@ async function serve(order: CallOrder, line: Line, options: OutboundOptions): Pr
   const limits = await services.directory.callLimits(order.account)
   const overLimit = findRoom(leg, limits, callsBefore(leg))
   if (overLimit !== undefined) return leg.refuseWith(overLimit)
-  const attempts = await findAttempts({ order, services, journal: leg.journal })
-  await dial(attempts, line, services)
+  const rounds = await findAttempts({ order, services, journal: leg.journal })
+  await dial(rounds, line, services)
   if (!leg.isAnswered) return
   const { script } = order
   const node = services.node()

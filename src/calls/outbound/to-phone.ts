@@ -3,7 +3,7 @@ import { createAddressGuard, literalOf } from '../../lib/address-guard.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { OutboundGateway } from '../ports.ts'
 import { chooseCarriers } from '../routing/phone-call.ts'
-import type { Attempt, Search } from './attempt.ts'
+import type { Round, Search } from './attempt.ts'
 import type { TargetOf } from './order.ts'
 import { nextHopOf, toInvite } from './phone-attempt.ts'
 
@@ -16,7 +16,7 @@ const isPublic = createAddressGuard([])
 export async function toPhone(
   { number, trunk, auth }: TargetOf<'phone'>,
   { order, services, journal }: Search,
-): Promise<readonly Attempt[]> {
+): Promise<readonly Round[]> {
   const { directory, sip, random } = services
   const { account } = order
   const [carriers, plan, numbers] = await Promise.all([
@@ -38,12 +38,15 @@ export async function toPhone(
   return choice.carriers
     .flatMap((carrier) => publicFirst(carrier.gateways).map((gateway) => ({ carrier, gateway })))
     .slice(0, mostAttempts)
-    .map(({ carrier, gateway }) => ({
-      trunk: carrier.name,
-      invite: toInvite({ order, number, auth, carrier, gateway, host }),
-      // Whoever may write a carrier may name any address: many gateways are inside (SECURITY.md).
-      destination: () => sip().resolve(nextHopOf(carrier, gateway)),
-    }))
+    .map(({ carrier, gateway }) => [
+      {
+        trunk: carrier.name,
+        place: gateway.host,
+        invite: toInvite({ order, number, auth, carrier, gateway, host }),
+        // Whoever may write a carrier may name any address: many gateways are inside (SECURITY.md).
+        destination: () => sip().resolve(nextHopOf(carrier, gateway)),
+      },
+    ])
 }
 
 /** Private destinations come last (calls.md §3.7). */

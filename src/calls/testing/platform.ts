@@ -167,7 +167,9 @@ export interface Platform {
   waysOut: readonly OutboundCarrier[]
   dialPlan: DialPlan | undefined
   /** The phones that are registered, by address of record. */
-  readonly phones: Map<string, Binding>
+  readonly phones: Map<string, readonly Binding[]>
+  /** Where the INVITE for a phone goes, by default where it registered from. */
+  reach: (binding: Binding) => Promise<Remote>
   /** The INVITEs that were sent. */
   readonly sent: ScriptedOutgoing[]
   /** How long a text lasts, by default 1 s; throws what a test wants thrown. */
@@ -183,7 +185,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
   const hooks = new ScriptedHooks()
   const media = new ScriptedMedia(clock)
   const lent = new Set<BorrowedClip>()
-  const phones = new Map<string, Binding>()
+  const phones = new Map<string, readonly Binding[]>()
   const sent: ScriptedOutgoing[] = []
   let ringing = 0
   const lend = async (lengthMs: () => number): Promise<BorrowedClip> => {
@@ -199,11 +201,14 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
       host: '127.0.0.1',
       listening: { address: '0.0.0.0', port: 5060 },
       bindings: {
-        get: (aor) => Promise.resolve(phones.get(aor)),
+        get: (aor) => Promise.resolve(phones.get(aor) ?? []),
         put: () => Promise.resolve(),
+        touch: () => undefined,
         remove: () => Promise.resolve(),
-        list: () => Promise.resolve([...phones.values()]),
+        forget: () => Promise.resolve(),
+        list: () => Promise.resolve([...phones.values()].flat()),
       },
+      reach: (binding) => platform.reach(binding),
       resolve: resolveLiteral,
       invite(inviteOptions) {
         const invite = new ScriptedOutgoing(inviteOptions)
@@ -271,6 +276,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     waysOut: [],
     dialPlan: undefined,
     phones,
+    reach: ({ remote }) => Promise.resolve(remote),
     sent,
     speak: () => 1000,
     fetch: () => 1000,
@@ -296,6 +302,9 @@ async function resolveLiteral(uri: string): Promise<Remote> {
 
 export const phone: Binding = {
   aor: 'alice@example.com',
+  key: 'sip:alice@10.0.0.5:5070;',
+  instance: undefined,
+  q: undefined,
   contact: 'sip:alice@10.0.0.5:5070',
   expiresAt: Number.MAX_SAFE_INTEGER,
   remote: { transport: 'udp', address: '192.0.2.7', port: 40_000 },

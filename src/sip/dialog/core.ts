@@ -23,6 +23,10 @@ export interface Core {
   contactFor(remote: Remote, user?: string): string
   /** Where a request to this URI goes: RFC 3263. Rejects with `sip_unreachable`. */
   resolve(uri: string): Promise<Remote>
+  /** Whether a registered phone is reached there. */
+  isBound(remote: Remote): boolean
+  /** False for a connection that does not stand; true for UDP. */
+  isOpen(remote: Remote): boolean
 }
 
 // RFC 3261 §20.5. UPDATE is RFC 3311, INFO RFC 6086, MESSAGE RFC 3428, REFER RFC 3515, NOTIFY RFC 6665.

@@ -1,4 +1,5 @@
 // A confirmed dialog, from either side: RFC 3261 §12 to §15, RFC 3311.
+import { isHiddenFrom } from '../hidden-address.ts'
 import { buildRequest, responseTo } from '../message/build.ts'
 import { cseqOf } from '../message/cseq.ts'
 import { headersOf } from '../message/message.ts'
@@ -11,7 +12,8 @@ import type { Core } from './core.ts'
 import { addressed, dialogHeaders, noteSequence, refreshTarget } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry } from './dialog-table.ts'
-import { flowOf, isFlowPreferred } from './flow.ts'
+import { flowOf, hopsOf, isUdpNamed } from './flow.ts'
+import type { Flow, Hop } from './flow.ts'
 import { readDescription } from './offer.ts'
 import { repeatUntilAck } from './repeat-until-ack.ts'
 import { sendRequest } from './send-request.ts'
@@ -20,8 +22,10 @@ import type { Credentials } from './send-request.ts'
 export interface DialogOptions {
   readonly core: Core
   readonly state: DialogState
-  /** Where the peer's own packets come from, when no proxy stands between. */
-  readonly flow: Remote | undefined
+  /** Where the peer's own packets come from. */
+  readonly flow: Flow
+  /** Requests over UDP stay there, however large they are. */
+  readonly keepsTransport?: boolean
   readonly credentials?: Credentials | undefined
   /** Of addresses that the peer names; all may be when left out. */
   readonly mayReach?: ((address: string) => boolean) | undefined
@@ -30,6 +34,11 @@ export interface DialogOptions {
 interface RequestOptions {
   readonly headers?: readonly HeaderField[]
   readonly body?: Reply['body']
+}
+
+interface Destination {
+  readonly remote: Remote
+  readonly keepsTransport: boolean
 }
 
 /** `ending`: a BYE of ours is under way, or waits for the ACK. `over`: out of the table. */
@@ -45,18 +54,23 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #awaitedAcks = new Map<number, () => void>()
   readonly #firstAck = Promise.withResolvers<void>()
   #firstInvite: { readonly sequence: number; readonly hasOffer: boolean } | undefined
-  #flow: Remote | undefined
+  readonly #keepsTransport: boolean
+  readonly #noted = new Set<string>()
+  #flow: Flow
+  #isRegistered: boolean
   #phase: Phase = 'live'
   #incomingOffer: ServerTransaction | undefined
   #isInviting = false
   #bye: Promise<void> | undefined
 
-  constructor({ core, state, flow, credentials, mayReach }: DialogOptions) {
+  constructor({ core, state, flow, credentials, mayReach, keepsTransport = false }: DialogOptions) {
     this.#core = core
     this.#state = state
     this.#flow = flow
     this.#credentials = credentials
     this.#mayReach = mayReach
+    this.#keepsTransport = keepsTransport
+    this.#isRegistered = core.isBound(flow.source)
     core.dialogs.set(state, this)
   }
 
@@ -114,7 +128,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (!noteSequence(this.#state, request)) return transaction.respond({ status: 500 })
     if (request.method === 'BYE') return this.#receiveBye(transaction)
     if (this.#phase !== 'live') return transaction.respond({ status: 481 })
-    this.#flow = flowOf(request, remote) ?? this.#flow
+    this.#flow = { ...flowOf(request, remote), isOurs: this.#flow.isOurs }
+    this.#isRegistered ||= this.#core.isBound(remote)
     switch (request.method) {
       case 'INVITE':
       case 'UPDATE':
@@ -242,12 +257,12 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   /** Resolves with the final response, made here when none came. */
   async #send(method: string, options: RequestOptions): Promise<SipResponse> {
-    const remote = await this.#destination()
-    if (remote === undefined) return this.#localResponse(method, 503)
+    const { remote, keepsTransport } = await this.#destination()
     const answered = Promise.withResolvers<SipResponse>()
     sendRequest({
       transactions: this.#core.transactions,
       remote,
+      keepsTransport,
       credentials: this.#credentials,
       build: (authorization) => this.#build(method, remote, options, authorization),
       response: (response, request) => {
@@ -293,8 +308,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   }
 
   async #sendAck(invite: SipRequest): Promise<void> {
-    const remote = await this.#destination()
-    if (remote === undefined) return
+    const { remote } = await this.#destination()
     const { uri } = addressed(this.#state.remoteTarget, this.#state.routeSet)
     // RFC 3261 §13.2.2.4: the same credentials as in the INVITE.
     const credentials = ['authorization', 'proxy-authorization'].flatMap((name) =>
@@ -304,19 +318,54 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#core.transactions.sendAck(buildRequest({ method: 'ACK', uri, headers }), remote)
   }
 
-  async #destination(): Promise<Remote | undefined> {
-    const { remoteTarget, routeSet } = this.#state
-    if (this.#flow !== undefined && routeSet.length === 0 && isFlowPreferred(this.#flow, remoteTarget)) {
-      return this.#flow
+  async #destination(): Promise<Destination> {
+    for (const hop of this.#hops()) {
+      if (hop === 'flow') break
+      const remote = await this.#resolve(hop.uri)
+      if (remote !== undefined) return { remote, keepsTransport: this.#keepsTransport || isUdpNamed(hop.uri) }
     }
+    // What NAT or the far end's proxy let through is a hole for this transport alone.
+    return { remote: this.#flow.source, keepsTransport: true }
+  }
+
+  #hops(): readonly Hop[] {
+    const { remoteTarget, routeSet } = this.#state
+    const { nextHop } = addressed(remoteTarget, routeSet)
+    return hopsOf({
+      ...this.#flow,
+      isRegistered: this.#isRegistered,
+      isOpen: this.#core.isOpen(this.#flow.source),
+      target: remoteTarget,
+      route: routeSet.length === 0 ? undefined : nextHop,
+    })
+  }
+
+  /** Undefined where no request can, or may, be sent to. Better the way its packets took than none. */
+  async #resolve(uri: string): Promise<Remote | undefined> {
     try {
-      const remote = await this.#core.resolve(addressed(remoteTarget, routeSet).nextHop)
-      return this.#mayReach?.(remote.address) === false ? this.#flow : remote
+      const remote = await this.#core.resolve(uri)
+      if (this.#mayReach?.(remote.address) === false) this.#note(`${uri} may not be reached`)
+      else if (this.#isBehindNat(remote)) this.#note(`${uri} is behind NAT`)
+      else return remote
     } catch (error) {
       this.#core.log.debug({ err: error, callId: this.callId }, 'next hop of a dialog cannot be resolved')
-      // Better the way its packets took than none: many phones put a name of their own network into Contact.
-      return routeSet.length === 0 ? this.#flow : undefined
+      this.#note(`${uri} cannot be resolved`)
     }
+    return undefined
+  }
+
+  /** A Contact may be a name of a network that we are outside of; a proxy of a Route set has chosen its name for us. */
+  #isBehindNat({ address }: Remote): boolean {
+    return this.#state.routeSet.length === 0 && isHiddenFrom(address, this.#flow.source.address)
+  }
+
+  /** Told once for each fault, however many requests meet it. */
+  #note(fault: string): void {
+    if (this.#noted.has(fault)) return
+    this.#noted.add(fault)
+    const { transport, address, port } = this.#flow.source
+    const sentence = `${fault}: requests of this dialog go to ${transport}:${address}:${port}, where its packets come from`
+    this.#tell((listener) => listener.noted?.(sentence))
   }
 
   #localResponse(method: string, status: number): SipResponse {

@@ -1,24 +1,78 @@
-// Whether a dialog's requests go where the peer's packets come from, or where its Contact says.
+// Where a dialog's requests go: by its Route set, to its Contact, or to the flow, the place its peer's packets come from.
 import { isIP } from 'node:net'
+import { isHiddenFrom } from '../hidden-address.ts'
 import { splitList } from '../message/list.ts'
 import { headersOf } from '../message/message.ts'
 import type { SipRequest } from '../message/message.ts'
 import { tryParseUri } from '../message/uri.ts'
 import type { Remote } from '../sip.ts'
 
-/** The source of a request, when its sender is the peer itself and not a proxy. */
-export function flowOf(request: SipRequest, remote: Remote): Remote | undefined {
+/** What is known of the peer's own packets. */
+export interface Flow {
+  /** Where they come from; before any came, where our INVITE went. */
+  readonly source: Remote
+  /** No proxy stands between. */
+  readonly isDirect: boolean
+  /** Our INVITE opened it: over TCP, the far end listens there. */
+  readonly isOurs: boolean
+}
+
+export interface HopFacts extends Flow {
+  /** A registered phone is reached by it. */
+  readonly isRegistered: boolean
+  /** Over TCP, the connection stands. */
+  readonly isOpen: boolean
+  /** The URI of the Contact. */
+  readonly target: string
+  /** The URI of the first Route; undefined without a Route set. */
+  readonly route: string | undefined
+}
+
+/** `flow`, or the URI that leads to the place. */
+export type Hop = 'flow' | { readonly uri: string }
+
+/** The flow that a request came by. */
+export function flowOf(request: SipRequest, source: Remote): Flow {
   const vias = headersOf(request, 'via').flatMap(splitList)
-  return vias.length === 1 ? remote : undefined
+  return { source, isDirect: vias.length === 1, isOurs: false }
 }
 
 /**
- * Deviation from RFC 3261 §12.2.1.1: a peer whose Contact names another address than its packets come from is behind
- * NAT and reached through the flow it opened; so is one that came over TCP, whose port is not one it listens on.
+ * The places to send a request to, the first that can be found and may be reached. Deviation from RFC 3261 §12.2.1.1:
+ * some peers are reached by their flow and not by their Contact. These are registered phones, whose NAT lets nothing
+ * else through (RFC 5626 §5.3); peers whose Contact is an address of a network that we are outside of; and peers at the
+ * far end of a connection, whose Contact may be a port they do not listen on.
  */
-export function isFlowPreferred(flow: Remote, target: string): boolean {
-  if (flow.transport !== 'udp') return true
+export function hopsOf(facts: HopFacts): readonly Hop[] {
+  const { source, isDirect, isRegistered, isOpen, isOurs, target, route } = facts
+  if (route !== undefined) return [{ uri: route }, 'flow']
+  const contact = { uri: target }
+  const isFlowBetter =
+    source.transport === 'udp'
+      ? isRegistered || (isDirect && isBehindNat(target, source))
+      : isOpen && (isRegistered || (isDirect && !(isOurs && leadsElsewhere(target, source))))
+  return isFlowBetter ? ['flow', contact] : [contact, 'flow']
+}
+
+/** Whether the URI itself chooses UDP, so that no request to it changes to TCP for its size. */
+export function isUdpNamed(uri: string): boolean {
+  const parsed = tryParseUri(uri)
+  return parsed?.params.get('transport')?.toLowerCase() === 'udp'
+}
+
+function isBehindNat(target: string, source: Remote): boolean {
+  const host = hostOf(target)
+  return host === undefined || isHiddenFrom(host, source.address)
+}
+
+/** A carrier that answers for another of its nodes. */
+function leadsElsewhere(target: string, source: Remote): boolean {
+  const host = hostOf(target)
+  const isElsewhere = host !== undefined && isIP(host) !== 0 && host !== source.address
+  return isElsewhere && !isHiddenFrom(host, source.address)
+}
+
+function hostOf(target: string): string | undefined {
   const uri = tryParseUri(target)
-  if (uri === undefined || uri.scheme === 'tel') return true
-  return isIP(uri.host) !== 0 && uri.host !== flow.address
+  return uri === undefined || uri.scheme === 'tel' ? undefined : uri.host
 }

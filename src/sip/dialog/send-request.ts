@@ -14,6 +14,8 @@ export interface Credentials {
 export interface SendOptions {
   readonly transactions: TransactionLayer
   readonly remote: Remote
+  /** The request goes over UDP, however large it is. */
+  readonly keepsTransport: boolean
   readonly credentials: Credentials | undefined
   /** Builds the request anew for each try: the CSeq must rise, `authorization` answers the challenges so far. */
   build(authorization: readonly HeaderField[]): SipRequest
@@ -37,14 +39,21 @@ function attempt(options: SendOptions, authorization: ReadonlyMap<string, string
   const request = options.build([...authorization].map(([name, value]) => ({ name, value })))
   const fail = (status: number): void => options.response(responseTo(request, { status }), request)
   try {
-    const transaction = options.transactions.request(request, options.remote, {
-      response(response) {
-        const next = answered < mostAnswers ? authorize(options, request, response, authorization) : undefined
-        if (next === undefined) options.response(response, request)
-        else attempt(options, next, answered + 1)
+    const { remote, keepsTransport } = options
+    const transaction = options.transactions.request(
+      request,
+      remote,
+      {
+        response(response) {
+          const next =
+            answered < mostAnswers ? authorize(options, request, response, authorization) : undefined
+          if (next === undefined) options.response(response, request)
+          else attempt(options, next, answered + 1)
+        },
+        failed: (reason) => fail(reason === 'timeout' ? 408 : 503),
       },
-      failed: (reason) => fail(reason === 'timeout' ? 408 : 503),
-    })
+      { keepsTransport },
+    )
     options.sent?.(transaction)
   } catch (error) {
     // At its bound or stopping, the layer takes no request.

@@ -13,6 +13,7 @@ import { capabilityHeaders, cleanHeaders, mergeHeaders } from './core.ts'
 import type { Core } from './core.ts'
 import { addressed, uacDialogState } from './dialog-state.ts'
 import { EstablishedDialog } from './established-dialog.ts'
+import { isUdpNamed } from './flow.ts'
 import { sendRequest } from './send-request.ts'
 
 export class SentInvite implements OutgoingInvite {
@@ -25,6 +26,7 @@ export class SentInvite implements OutgoingInvite {
   // Every dialog a 2xx made, by the tag of the fork.
   readonly #forks = new Map<string, EstablishedDialog>()
   #nextSequence = 1
+  #remote: Remote | undefined
   #latest: SipRequest
   #transaction: ClientTransaction | undefined
   #cancelHeaders: readonly HeaderField[] | undefined
@@ -68,6 +70,7 @@ export class SentInvite implements OutgoingInvite {
 
   async #send(): Promise<void> {
     const remote = await this.#destination()
+    this.#remote = remote
     if (this.#isSettled) return
     if (this.#isCancelled()) return this.#settle({ kind: 'refused', response: this.#terminated() })
     if (remote === undefined) {
@@ -76,6 +79,7 @@ export class SentInvite implements OutgoingInvite {
     sendRequest({
       transactions: this.#core.transactions,
       remote,
+      keepsTransport: this.#keepsTransport(),
       credentials: this.#options.credentials,
       build: (authorization) => (this.#latest = this.#build(remote, authorization, this.#nextSequence++)),
       response: (response, invite) => this.respond(response, invite),
@@ -94,6 +98,13 @@ export class SentInvite implements OutgoingInvite {
       this.#core.log.debug({ err: error, callId: this.callId }, 'destination of an INVITE cannot be resolved')
       return undefined
     }
+  }
+
+  /** A binding is reached by the flow it registered over, and nothing else. */
+  #keepsTransport(): boolean {
+    const { uri, routes = [] } = this.#options
+    const isFlow = this.#remote !== undefined && this.#core.isBound(this.#remote)
+    return isFlow || isUdpNamed(addressed(uri, routes).nextHop)
   }
 
   #build(remote: Remote | undefined, authorization: readonly HeaderField[], sequence: number): SipRequest {
@@ -123,12 +134,16 @@ export class SentInvite implements OutgoingInvite {
     const remoteTag = tagOf(headerOf(response, 'to')) ?? ''
     const known = this.#forks.get(remoteTag)
     if (known !== undefined) return known.acknowledge(invite)
-    const { credentials, destination, mayReach } = this.#options
+    const { credentials, mayReach } = this.#options
+    // No answer comes before a request went out.
+    const source = this.#remote
+    if (source === undefined) return
     const state = uacDialogState(invite, response)
     const dialog = new EstablishedDialog({
       core: this.#core,
       state,
-      flow: destination,
+      flow: { source, isDirect: true, isOurs: true },
+      keepsTransport: this.#keepsTransport(),
       credentials,
       mayReach,
     })

@@ -1,79 +1,196 @@
-// Where registered user agents are, kept in memory: one binding per address of record (RFC 3261 §10).
+// Where registered phones are: the bindings of each address of record (RFC 3261 §10), in memory, with a copy in an archive
+// that survives the process.
 import { AppError } from '../../lib/errors.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
-import type { Binding, BindingStore } from '../sip.ts'
+import type { Binding, BindingArchive, BindingStore, Remote } from '../sip.ts'
+import { contactOf, isSamePhone } from './binding.ts'
 
-export interface MemoryBindings extends BindingStore {
+export interface Bindings extends BindingStore {
+  /** Takes up what the archive has kept. */
+  load(): Promise<void>
+  /** Whether a phone is reached by this flow. */
+  isBound(remote: Remote): boolean
+  /** The live bindings that a flow carries. */
+  boundTo(remote: Remote): readonly Binding[]
   /** Stops the sweep. */
   close(): void
   readonly size: number
 }
 
-export interface MemoryBindingsOptions {
+export interface BindingsOptions {
   readonly clock: Clock
   /** Most bindings kept; a new one beyond is refused with `overloaded`. */
   readonly capacity?: number
+  readonly archive?: BindingArchive | undefined
 }
+
+/** Most phones of one user. The one that registered longest ago gives way to a new one. */
+export const maxPerUser = 10
 
 // Expired bindings are never shown; the sweep only gives their memory back.
 const sweepIntervalMs = 60_000
 
-export function createMemoryBindings({ clock, capacity = 100_000 }: MemoryBindingsOptions): MemoryBindings {
-  const realms = new Map<string, Map<string, Binding>>()
-  let size = 0
-  let timer: Timer | undefined
+export function createBindings(options: BindingsOptions): Bindings {
+  return new MemoryBindings(options)
+}
 
-  const drop = (aor: string): void => {
+class MemoryBindings implements Bindings {
+  readonly #clock: Clock
+  readonly #capacity: number
+  readonly #archive: BindingArchive | undefined
+  /** By realm and address of record, the one that registered last first. */
+  readonly #realms = new Map<string, Map<string, readonly Binding[]>>()
+  readonly #flows = new Map<string, Set<Binding>>()
+  #size = 0
+  #timer: Timer | undefined
+
+  constructor({ clock, capacity = 100_000, archive }: BindingsOptions) {
+    this.#clock = clock
+    this.#capacity = capacity
+    this.#archive = archive
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  async load(): Promise<void> {
+    const kept = (await this.#archive?.load()) ?? []
+    for (const binding of kept) {
+      if (this.#size >= this.#capacity) break
+      if (!this.#isLive(binding)) continue
+      // No connection survives the process.
+      const isGone = binding.remote.transport !== 'udp' && contactOf(binding) === undefined
+      if (isGone) await this.#archive?.remove(binding.aor, binding.key)
+      else this.#set(binding.aor, [...this.#of(binding.aor), binding])
+    }
+  }
+
+  async get(aor: string): Promise<readonly Binding[]> {
+    return this.#of(aor).filter((binding) => this.#isLive(binding))
+  }
+
+  async put(binding: Binding): Promise<void> {
+    const { aor } = binding
+    const before = this.#of(aor)
+    const replaced = before.filter((there) => isSamePhone(there, binding))
+    if (replaced.length === 0 && this.#size >= this.#capacity)
+      throw new AppError('overloaded', 'The registrar holds as many bindings as it may.')
+    const others = before.filter((there) => !replaced.includes(there))
+    const kept = others.filter((there) => this.#isLive(there)).slice(0, maxPerUser - 1)
+    this.#set(aor, [binding, ...kept])
+    const gone = before.filter(({ key }) => key !== binding.key && !kept.some((there) => there.key === key))
+    await this.#archive?.save(binding, {
+      gone: gone.map(({ key }) => key),
+      isRefresh: gone.length === 0 && replaced.some((there) => isRefresh(there, binding)),
+    })
+  }
+
+  touch(binding: Binding): void {
+    const bound = this.#of(binding.aor)
+    if (!bound.includes(binding) || bound[0] === binding) return
+    this.#set(binding.aor, [binding, ...bound.filter((there) => there !== binding)])
+  }
+
+  async remove(aor: string, key?: string): Promise<void> {
+    if (key === undefined) this.#set(aor, [])
+    else
+      this.#set(
+        aor,
+        this.#of(aor).filter((there) => there.key !== key),
+      )
+    await this.#archive?.remove(aor, key)
+  }
+
+  async list(realm: string): Promise<Binding[]> {
+    const users = [...(this.#realms.get(realm.toLowerCase())?.values() ?? [])]
+    return users
+      .flat()
+      .filter((binding) => this.#isLive(binding))
+      .sort((a, b) => (a.aor === b.aor ? 0 : a.aor < b.aor ? -1 : 1))
+  }
+
+  async forget(realm: string): Promise<void> {
+    for (const aor of [...(this.#realms.get(realm.toLowerCase())?.keys() ?? [])]) this.#set(aor, [])
+    await this.#archive?.forget(realm.toLowerCase())
+  }
+
+  isBound(remote: Remote): boolean {
+    return this.#flows.has(flowKeyOf(remote))
+  }
+
+  boundTo(remote: Remote): readonly Binding[] {
+    return [...(this.#flows.get(flowKeyOf(remote)) ?? [])].filter((binding) => this.#isLive(binding))
+  }
+
+  close(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  #of(aor: string): readonly Binding[] {
+    return this.#realms.get(realmOf(aor))?.get(aor) ?? []
+  }
+
+  #set(aor: string, bindings: readonly Binding[]): void {
     const realm = realmOf(aor)
-    const users = realms.get(realm)
-    if (users === undefined || !users.delete(aor)) return
-    size--
-    if (users.size === 0) realms.delete(realm)
+    const users = this.#realms.get(realm) ?? new Map<string, readonly Binding[]>()
+    const before = users.get(aor) ?? []
+    for (const binding of before) if (!bindings.includes(binding)) this.#leaveFlow(binding)
+    for (const binding of bindings) if (!before.includes(binding)) this.#joinFlow(binding)
+    this.#size += bindings.length - before.length
+    if (bindings.length > 0) users.set(aor, bindings)
+    else users.delete(aor)
+    if (users.size > 0) this.#realms.set(realm, users)
+    else this.#realms.delete(realm)
+    this.#scheduleSweep()
   }
-  const sweep = (): void => {
-    timer = undefined
-    const now = clock.now()
-    for (const users of realms.values())
-      for (const binding of users.values()) if (binding.expiresAt <= now) drop(binding.aor)
-    scheduleSweep()
-  }
-  const scheduleSweep = (): void => {
-    if (timer === undefined && size > 0) timer = clock.after(sweepIntervalMs, sweep)
-  }
-  const isLive = (binding: Binding): boolean => binding.expiresAt > clock.now()
 
-  return {
-    async get(aor) {
-      const binding = realms.get(realmOf(aor))?.get(aor)
-      return binding !== undefined && isLive(binding) ? binding : undefined
-    },
-    async put(binding) {
-      const realm = realmOf(binding.aor)
-      const users = realms.get(realm) ?? new Map<string, Binding>()
-      if (!users.has(binding.aor)) {
-        if (size >= capacity)
-          throw new AppError('overloaded', 'The registrar holds as many bindings as it may.')
-        size++
-      }
-      users.set(binding.aor, binding)
-      realms.set(realm, users)
-      scheduleSweep()
-    },
-    async remove(aor) {
-      drop(aor)
-    },
-    async list(realm) {
-      const users = realms.get(realm.toLowerCase())?.values() ?? []
-      return [...users].filter(isLive).sort((a, b) => (a.aor < b.aor ? -1 : 1))
-    },
-    close() {
-      timer?.cancel()
-      timer = undefined
-    },
-    get size() {
-      return size
-    },
+  #joinFlow(binding: Binding): void {
+    const key = flowKeyOf(binding.remote)
+    const carried = this.#flows.get(key) ?? new Set()
+    this.#flows.set(key, carried.add(binding))
   }
+
+  #leaveFlow(binding: Binding): void {
+    const key = flowKeyOf(binding.remote)
+    const carried = this.#flows.get(key)
+    if (carried?.delete(binding) === true && carried.size === 0) this.#flows.delete(key)
+  }
+
+  #isLive(binding: Binding): boolean {
+    return binding.expiresAt > this.#clock.now()
+  }
+
+  #sweep(): void {
+    this.#timer = undefined
+    for (const users of [...this.#realms.values()])
+      for (const [aor, bindings] of [...users])
+        if (!bindings.every((binding) => this.#isLive(binding)))
+          this.#set(
+            aor,
+            bindings.filter((binding) => this.#isLive(binding)),
+          )
+    this.#scheduleSweep()
+  }
+
+  #scheduleSweep(): void {
+    if (this.#size > 0) this.#timer ??= this.#clock.after(sweepIntervalMs, () => this.#sweep())
+  }
+}
+
+/** Whether only the time has changed: what is kept of the one before leads to the same phone. */
+function isRefresh(there: Binding, next: Binding): boolean {
+  return (
+    there.contact === next.contact &&
+    there.instance === next.instance &&
+    flowKeyOf(there.remote) === flowKeyOf(next.remote) &&
+    there.path.join() === next.path.join()
+  )
+}
+
+function flowKeyOf({ transport, address, port }: Remote): string {
+  return `${transport}|${address}|${port}`
 }
 
 function realmOf(aor: string): string {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../lib/fake-clock.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { BindingStore, RealmState, Remote, Reply, SipDirectory, SipUser } from '../sip.ts'
-import { createMemoryBindings } from './bindings.ts'
+import { createBindings } from './bindings.ts'
 import { createRegistrar } from './registrar.ts'
 
 const aor = 'alice@a.example'
@@ -53,7 +53,7 @@ async function tryOut(
 ): Promise<Trial> {
   const facts: Facts = { realm: 'active', user: alice }
   const clock = createFakeClock()
-  const bindings = createMemoryBindings({ clock })
+  const bindings = createBindings({ clock })
   let steps = 0
   const step = async (): Promise<void> => {
     if (steps === lostAt) lose(facts)
@@ -74,7 +74,9 @@ async function tryOut(
   const store: BindingStore = {
     get: stepped((sought) => bindings.get(sought)),
     put: stepped((binding) => bindings.put(binding)),
-    remove: stepped((removed) => bindings.remove(removed)),
+    touch: (binding) => bindings.touch(binding),
+    remove: stepped((removed, key) => bindings.remove(removed, key)),
+    forget: stepped((realm) => bindings.forget(realm)),
     list: stepped((realm) => bindings.list(realm)),
   }
   const answer = createRegistrar({
@@ -86,7 +88,7 @@ async function tryOut(
   const reply = await answer(register, remote)
   const asked = steps
   while (steps <= removedAt) await step()
-  const isBound = (await bindings.get(aor)) !== undefined
+  const isBound = (await bindings.get(aor)).length > 0
   bindings.close()
   return { reply, isBound, steps: asked }
 }
@@ -116,10 +118,13 @@ describe('a REGISTER under way', () => {
     ['that has registered again with what is right now', { callId: 'c', cseq: 2 }],
   ])('leaves the binding alone %s', async (_name, dialog) => {
     const clock = createFakeClock()
-    const bindings = createMemoryBindings({ clock })
+    const bindings = createBindings({ clock })
     const next = {
       aor,
-      contact: 'sip:alice@192.0.2.1',
+      key: 'sip:alice@10.0.0.5:;',
+      instance: undefined,
+      q: undefined,
+      contact: 'sip:alice@10.0.0.5',
       expiresAt: clock.now() + 60_000,
       remote,
       path: [],
@@ -139,13 +144,13 @@ describe('a REGISTER under way', () => {
       clock,
     })
     expect((await answer(register, remote)).status).toBe(403)
-    expect(await bindings.get(aor)).toEqual(next)
+    expect(await bindings.get(aor)).toEqual([next])
     bindings.close()
   })
 
   it('binds nothing when it cannot be known whether it still may', async () => {
     const clock = createFakeClock()
-    const bindings = createMemoryBindings({ clock })
+    const bindings = createBindings({ clock })
     const answer = createRegistrar({
       authenticate: async () => ({ verdict: 'accepted', user: alice }),
       bindings,
@@ -156,7 +161,7 @@ describe('a REGISTER under way', () => {
       clock,
     })
     await expect(answer(register, remote)).rejects.toThrow('the database is gone')
-    expect(await bindings.get(aor)).toBeUndefined()
+    expect(await bindings.get(aor)).toEqual([])
     bindings.close()
   })
 })

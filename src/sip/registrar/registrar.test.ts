@@ -10,8 +10,8 @@ import { headerOf, headersOf } from '../message/message.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
 import { createNonces } from '../nonces.ts'
 import type { Remote, SipDirectory } from '../sip.ts'
-import { createMemoryBindings } from './bindings.ts'
-import type { MemoryBindings } from './bindings.ts'
+import { createBindings } from './bindings.ts'
+import type { Bindings } from './bindings.ts'
 import { createRegistrar } from './registrar.ts'
 import type { Register } from './registrar.ts'
 
@@ -29,13 +29,13 @@ const directory: SipDirectory = {
 }
 
 let clock: FakeClock
-let bindings: MemoryBindings
+let bindings: Bindings
 let register: Register
 let sequence: number
 
 beforeEach(() => {
   clock = createFakeClock()
-  bindings = createMemoryBindings({ clock })
+  bindings = createBindings({ clock })
   const authenticate = createAuthenticator({
     directory,
     nonces: createNonces({ clock }),
@@ -105,16 +105,21 @@ describe('REGISTER', () => {
     )
     const response = await sendWithDigest({ expires: '600', headers: [{ name: 'user-agent', value: 'x/1' }] })
     expect(told(response)).toEqual([200, `<${contact}>;expires=30`, '30'])
-    expect(await bindings.get('alice@a.example')).toEqual({
-      aor: 'alice@a.example',
-      contact,
-      expiresAt: clock.now() + 600_000,
-      remote,
-      path: [],
-      callId: 'c',
-      cseq: sequence,
-      userAgent: 'x/1',
-    })
+    expect(await bindings.get('alice@a.example')).toEqual([
+      {
+        aor: 'alice@a.example',
+        key: 'sip:alice@10.0.0.5:5060;',
+        contact,
+        instance: undefined,
+        q: undefined,
+        expiresAt: clock.now() + 600_000,
+        remote,
+        path: [],
+        callId: 'c',
+        cseq: sequence,
+        userAgent: 'x/1',
+      },
+    ])
   })
 
   it('answers the granted lifetime over TCP', async () => {
@@ -135,15 +140,7 @@ describe('REGISTER', () => {
   it('answers 423 with Min-Expires to what is too brief', async () => {
     const response = await sendWithDigest({ expires: '5' })
     expect([response.status, headerOf(response, 'min-expires')]).toEqual([423, '30'])
-    expect(await bindings.get('alice@a.example')).toBeUndefined()
-  })
-
-  it('keeps one contact: the newest', async () => {
-    await sendWithDigest({})
-    await sendWithDigest({ contacts: ['<sip:alice@10.0.0.6>'] })
-    expect((await bindings.list('a.example')).map((binding) => binding.contact)).toEqual([
-      'sip:alice@10.0.0.6',
-    ])
+    expect(await bindings.get('alice@a.example')).toEqual([])
   })
 
   it('answers what is bound to a REGISTER without Contact', async () => {
@@ -160,9 +157,9 @@ describe('REGISTER', () => {
   ])('unbinds with %s, but not without a password', async (_name, wish) => {
     await sendWithDigest({})
     expect((await send(wish)).status).toBe(401)
-    expect(await bindings.get('alice@a.example')).toBeDefined()
+    expect(await bindings.get('alice@a.example')).toHaveLength(1)
     expect(told(await sendWithDigest(wish))).toEqual([200, undefined, '0'])
-    expect(await bindings.get('alice@a.example')).toBeUndefined()
+    expect(await bindings.get('alice@a.example')).toEqual([])
   })
 
   it('keeps Path and gives it back to who supports it', async () => {
@@ -170,7 +167,7 @@ describe('REGISTER', () => {
     const supported = { name: 'supported', value: 'outbound, path' }
     const response = await sendWithDigest({ headers: [path, supported] })
     expect(headersOf(response, 'path')).toEqual(['<sip:edge.example;lr>', '<sip:inner.example;lr>'])
-    const binding = await bindings.get('alice@a.example')
+    const [binding] = await bindings.get('alice@a.example')
     expect(binding?.path).toEqual(['<sip:edge.example;lr>', '<sip:inner.example;lr>'])
     expect(headersOf(await sendWithDigest({ contacts: [], headers: [path] }), 'path')).toEqual([])
   })
@@ -180,7 +177,84 @@ describe('REGISTER', () => {
     const other = { ...remote, port: 41_000 }
     expect((await sendWithDigest({ cseq: 9 }, other)).status).toBe(500)
     expect((await sendWithDigest({ cseq: 9, callId: 'd' }, other)).status).toBe(200)
-    expect((await bindings.get('alice@a.example'))?.remote).toEqual(other)
+    expect((await bindings.get('alice@a.example')).map((binding) => binding.remote)).toEqual([other])
+  })
+})
+
+describe('several phones of one user', () => {
+  const aor = 'alice@a.example'
+  const tcp = { ...remote, transport: 'tcp' } as const
+  const at = (last: number) => `<sip:alice@10.0.0.${last}>`
+  const contactsOf = async (): Promise<string[]> =>
+    (await bindings.get(aor)).map((binding) => binding.contact)
+  const from = (port: number): Remote => ({ ...remote, port })
+
+  it('are all bound and listed in the 200, each with its expires and q, its own first', async () => {
+    await sendWithDigest({ contacts: [`${at(5)};q=0.5`], expires: '600', callId: 'one' }, tcp)
+    clock.advance(100_000)
+    const response = await sendWithDigest({ contacts: [at(6)], expires: '300', callId: 'two' }, tcp)
+    expect(headersOf(response, 'contact')).toEqual([`${at(6)};expires=300`, `${at(5)};expires=500;q=0.5`])
+    expect(headerOf(response, 'expires')).toBe('300')
+    expect(await contactsOf()).toEqual(['sip:alice@10.0.0.6', 'sip:alice@10.0.0.5'])
+  })
+
+  it('may come with one REGISTER, and one of them may leave', async () => {
+    const response = await sendWithDigest({ contacts: [at(5), `${at(6)}, ${at(7)}`], expires: '600' }, tcp)
+    expect(headersOf(response, 'contact')).toHaveLength(3)
+    const left = await sendWithDigest({ contacts: [`${at(6)};expires=0`], callId: 'other' }, tcp)
+    expect(headersOf(left, 'contact')).toEqual([`${at(7)};expires=600`, `${at(5)};expires=600`])
+    expect(headerOf(left, 'expires')).toBe('0')
+    expect((await sendWithDigest({ contacts: ['*'], expires: '0' }, tcp)).status).toBe(200)
+    expect(await contactsOf()).toEqual([])
+  })
+
+  it('are ten at most: the one that registered longest ago gives way, and a keep-alive counts', async () => {
+    for (let last = 1; last <= 10; last++)
+      await sendWithDigest(
+        { contacts: [at(last)], expires: '600', callId: `call ${last}` },
+        from(1000 + last),
+      )
+    expect((await send({ contacts: [at(1)], expires: '600' }, from(1001))).status).toBe(200)
+    await sendWithDigest({ contacts: [at(11)], expires: '600', callId: 'call 11' }, from(1011))
+    const kept = await contactsOf()
+    expect(kept).toHaveLength(10)
+    expect(kept.slice(0, 2)).toEqual(['sip:alice@10.0.0.11', 'sip:alice@10.0.0.1'])
+    expect(kept).not.toContain('sip:alice@10.0.0.2')
+    const many = Array.from({ length: 11 }, (_, last) => at(last))
+    expect((await send({ contacts: many })).status).toBe(400)
+  })
+
+  it.each([
+    ['another port with the same Contact', {}, {}, from(41_000)],
+    ['another Contact of the same instance', '10.0.0.5', '10.0.0.99', from(41_000)],
+    [
+      'a Contact of its new port, which it learned by STUN',
+      `${remote.address}:40000`,
+      `${remote.address}:41000`,
+      from(41_000),
+    ],
+    ['other parameters in its Contact', '10.0.0.5;rinstance=1', '10.0.0.5;rinstance=2', remote],
+  ])('are not what one phone looks like that comes back with %s', async (name, before, after, source) => {
+    const instance =
+      name.includes('instance of') || name.includes('same instance')
+        ? ';+sip.instance="<urn:uuid:1>";reg-id=1'
+        : ''
+    const wishOf = (host: unknown) => ({
+      expires: '600',
+      ...(typeof host === 'string' ? { contacts: [`<sip:alice@${host}>${instance}`] } : {}),
+    })
+    await sendWithDigest(wishOf(before))
+    const response = await sendWithDigest(wishOf(after), source)
+    expect(headersOf(response, 'contact')).toHaveLength(1)
+    expect((await bindings.get(aor)).map((binding) => binding.remote)).toEqual([source])
+    if (instance !== '') expect(headerOf(response, 'contact')).toContain(instance)
+  })
+
+  it('have a binding for each flow of an instance', async () => {
+    const flow = (id: number) => `<sip:alice@10.0.0.5>;+sip.instance="<urn:uuid:1>";reg-id=${id}`
+    await sendWithDigest({ contacts: [flow(1)] })
+    await sendWithDigest({ contacts: [flow(2)] }, from(41_000))
+    expect(await contactsOf()).toHaveLength(2)
   })
 })
 
@@ -241,7 +315,7 @@ describe('a REGISTER that is refused', () => {
   it('for the address of somebody else gets 403', async () => {
     const response = await sendWithDigest({ to: '<sip:bob@a.example>' })
     expect(reasonOf(response)).toEqual([403, 'These credentials are not for this address of record'])
-    expect(await bindings.get('bob@a.example')).toBeUndefined()
+    expect(await bindings.get('bob@a.example')).toEqual([])
   })
 
   it.each([
@@ -263,7 +337,7 @@ describe('a REGISTER that is refused', () => {
   })
 
   it('beyond the bound of the registrar gets 503, and who is bound may still refresh', async () => {
-    const full = createMemoryBindings({ clock, capacity: 1 })
+    const full = createBindings({ clock, capacity: 1 })
     const authenticate = createAuthenticator({
       directory,
       nonces: createNonces({ clock }),
@@ -275,7 +349,7 @@ describe('a REGISTER that is refused', () => {
     const bob = { username: 'bob', password: 'secret' }
     const second = await sendWithDigest({ to: '<sip:bob@a.example>' }, remote, bob)
     expect([second.status, headerOf(second, 'retry-after')]).toEqual([503, '30'])
-    expect((await sendWithDigest({ contacts: ['<sip:alice@10.0.0.6>'] })).status).toBe(200)
+    expect((await sendWithDigest({ expires: '700' })).status).toBe(200)
   })
 })
 
@@ -311,7 +385,7 @@ describe('digest', () => {
     const answer = answerChallenge(challenge, { method: 'REGISTER', uri, credentials })
     const request = toRequest({ uri }, answer === undefined ? [] : [answer])
     expect((await register(request, remote)).status).toBe(200)
-    expect(await bindings.get('alice@a.example')).toBeDefined()
+    expect(await bindings.get('alice@a.example')).toHaveLength(1)
   })
 
   it('does not take the same credentials twice', async () => {
@@ -324,10 +398,13 @@ describe('digest', () => {
   })
 })
 
-describe('createMemoryBindings', () => {
+describe('createBindings', () => {
   const binding = (aor: string, expiresAt: number) => ({
     aor,
+    key: contact,
     contact,
+    instance: undefined,
+    q: undefined,
     expiresAt,
     remote,
     path: [],
@@ -344,7 +421,7 @@ describe('createMemoryBindings', () => {
     expect(await names()).toEqual(['a@a.example', 'b@a.example'])
     clock.advance(30_000)
     expect(await names()).toEqual(['b@a.example'])
-    expect(await bindings.get('a@a.example')).toBeUndefined()
+    expect(await bindings.get('a@a.example')).toEqual([])
     clock.advance(30_000)
     expect(bindings.size).toBe(2)
     clock.advance(120_000)
@@ -353,7 +430,7 @@ describe('createMemoryBindings', () => {
   })
 
   it('refuses a new one beyond its bound, and removes what is not there without a word', async () => {
-    const small = createMemoryBindings({ clock, capacity: 1 })
+    const small = createBindings({ clock, capacity: 1 })
     await small.put(binding('a@a.example', clock.now() + 1_000))
     await expect(small.put(binding('b@a.example', clock.now() + 1_000))).rejects.toThrow(AppError)
     await small.remove('c@a.example')
@@ -363,7 +440,7 @@ describe('createMemoryBindings', () => {
 })
 
 describe('the admission of devices', () => {
-  it('is asked for a new binding only, and its no is a 503 that says so and binds nothing', async () => {
+  it('is asked for each new phone, and its no is a 503 that says so and binds nothing', async () => {
     const asked: string[] = []
     let refused: string | undefined
     const authenticate = createAuthenticator({
@@ -377,8 +454,8 @@ describe('the admission of devices', () => {
       bindings,
       directory: {
         ...directory,
-        async admitDevice({ realm, username }, bind) {
-          asked.push(`${username}@${realm}`)
+        async admitDevice({ key }, bind) {
+          asked.push(key)
           if (refused === undefined) await bind()
           return refused
         },
@@ -392,13 +469,15 @@ describe('the admission of devices', () => {
       refused,
       refused,
     ])
-    expect(await bindings.get('alice@a.example')).toBeUndefined()
+    expect(await bindings.get('alice@a.example')).toEqual([])
     refused = undefined
     expect((await sendWithDigest({})).status).toBe(200)
-    expect(await bindings.get('alice@a.example')).toBeDefined()
+    expect(await bindings.get('alice@a.example')).toHaveLength(1)
     refused = 'Max Devices Registered'
-    expect((await sendWithDigest({ contacts: ['<sip:alice@192.0.2.77>'] })).status).toBe(200)
+    expect((await sendWithDigest({})).status).toBe(200)
+    expect((await sendWithDigest({ contacts: ['<sip:alice@192.0.2.77>'] })).status).toBe(503)
     expect((await sendWithDigest({ expires: '0' })).status).toBe(200)
-    expect(asked).toEqual(['alice@a.example', 'alice@a.example'])
+    const known = 'sip:alice@10.0.0.5:5060;'
+    expect(asked).toEqual([known, known, 'sip:alice@192.0.2.77:;'])
   })
 })

@@ -1,4 +1,4 @@
-// REGISTER, RFC 3261 §10.3: one contact per address of record, reached where its REGISTER came from.
+// REGISTER, RFC 3261 §10.3: the phones of each user, each reached where its REGISTER came from.
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -7,13 +7,17 @@ import type { Authenticate } from '../authenticator.ts'
 import { cseqOf } from '../message/cseq.ts'
 import { splitList } from '../message/list.ts'
 import { headerOf, headersOf } from '../message/message.ts'
-import type { HeaderField, SipRequest } from '../message/message.ts'
+import type { SipRequest } from '../message/message.ts'
 import { nameAddrsOf, parseNameAddr } from '../message/name-addr.ts'
 import { parseUri, unescapeUri } from '../message/uri.ts'
 import { realmOf } from '../realm.ts'
 import { refusal } from '../refusal.ts'
 import type { Binding, BindingStore, Remote, Reply, SipDirectory, SipUser } from '../sip.ts'
-import { grantExpires, parseDeltaSeconds } from './expires.ts'
+import { isSamePhone } from './binding.ts'
+import { readContacts } from './contact-wish.ts'
+import type { ContactWish, PhoneWish } from './contact-wish.ts'
+import { isSaneValue, longestContact } from './contact-wish.ts'
+import { keepAliveSeconds, registered, unregistered } from './registered.ts'
 
 export interface RegistrarOptions {
   readonly authenticate: Authenticate
@@ -24,10 +28,7 @@ export interface RegistrarOptions {
 
 export type Register = (request: SipRequest, remote: Remote) => Promise<Reply>
 
-// User agents on UDP come back this often, which keeps the hole in their NAT open.
-const keepAliveSeconds = 30
-// A Contact, or all of Path, longer than this is no address a phone has.
-const longestContact = 512
+// All of Path, longer than this, is no address a phone has.
 const longestPath = 2048
 
 export function createRegistrar(options: RegistrarOptions): Register {
@@ -52,11 +53,13 @@ async function register(request: SipRequest, remote: Remote, options: RegistrarO
   if (to.scheme === 'tel' || to.user === undefined || to.host !== realm) return refuseRealm()
   const username = unescapeUri(to.user)
   const aor = `${username}@${realm}`
-  const wish = readContact(request)
+  const wish = readContacts(request)
 
-  const current = await bindings.get(aor)
-  if (current !== undefined && isKeepAlive(wish, current, remote, clock.now())) {
-    return registered(current, keepAliveSeconds, request)
+  const bound = await bindings.get(aor)
+  const kept = bound.find((binding) => isKeepAlive(wish, binding, remote, clock.now()))
+  if (kept !== undefined) {
+    bindings.touch(kept)
+    return registered({ bound, own: [kept], request, seconds: keepAliveSeconds, now: clock.now() })
   }
 
   const authentication = await authenticate(request, remote)
@@ -65,61 +68,88 @@ async function register(request: SipRequest, remote: Remote, options: RegistrarO
   if (authentication.user.username !== username) {
     return refusal('not_permitted', 'These credentials are not for this address of record')
   }
-  return bind({ aor, user: authentication.user, wish, current, request, remote }, options)
+  return change({ aor, user: authentication.user, wish, bound, request, remote }, options)
 }
 
-interface BindInput {
+interface ChangeInput {
   readonly aor: string
   readonly user: SipUser
   readonly wish: ContactWish
-  readonly current: Binding | undefined
+  readonly bound: readonly Binding[]
   readonly request: SipRequest
   readonly remote: Remote
 }
 
-async function bind(input: BindInput, options: RegistrarOptions): Promise<Reply> {
-  const { bindings, directory, clock } = options
-  const { aor, user, wish, current, request, remote } = input
-  if (wish.kind === 'query') {
-    if (current === undefined) return { status: 200 }
-    return registered(current, Math.ceil((current.expiresAt - clock.now()) / 1000), request)
-  }
+async function change(input: ChangeInput, options: RegistrarOptions): Promise<Reply> {
+  const { bindings, clock } = options
+  const { aor, wish, bound, request } = input
+  const now = clock.now()
+  if (wish.kind === 'query') return registered({ bound, own: [], request, now })
   const callId = headerOf(request, 'call-id') ?? ''
   const cseq = cseqOf(request).sequence
   // An older request that was overtaken must not undo a newer one: RFC 3261 §10.3 step 7.
-  if (current?.callId === callId && cseq <= current.cseq) {
+  const toWanted = (phone: PhoneWish): Binding => toBinding(phone, input, now)
+  const isAffected = (there: Binding): boolean =>
+    wish.kind === 'remove-all' || wish.phones.some((phone) => isSamePhone(there, toWanted(phone)))
+  if (bound.some((there) => there.callId === callId && cseq <= there.cseq && isAffected(there))) {
     return refusal('internal', 'A later REGISTER of this Call-ID was handled already', { status: 500 })
   }
-  if (wish.kind === 'remove-all' || wish.seconds === 0) {
+  if (wish.kind === 'remove-all') {
     await bindings.remove(aor)
-    return { status: 200, headers: [{ name: 'expires', value: '0' }] }
+    return unregistered()
   }
-  if (wish.tooBriefFor !== undefined) {
-    const minimum = String(wish.tooBriefFor)
+  const tooBrief = wish.phones.find(({ tooBriefFor }) => tooBriefFor !== undefined)?.tooBriefFor
+  if (tooBrief !== undefined) {
+    const minimum = String(tooBrief)
     const headers = [{ name: 'min-expires', value: minimum }]
     return refusal('bad_request', `Register for ${minimum} seconds or more`, { status: 423, headers })
   }
-  const binding: Binding = {
-    aor,
-    contact: wish.uri,
-    expiresAt: clock.now() + wish.seconds * 1000,
-    remote,
-    path: readPath(request),
-    callId,
-    cseq,
-    userAgent: headerOf(request, 'user-agent')?.slice(0, longestContact),
+  const unwanted = wish.phones.filter(({ seconds }) => seconds === 0).map(toWanted)
+  for (const there of bound)
+    if (unwanted.some((binding) => isSamePhone(there, binding))) await bindings.remove(aor, there.key)
+  const wanted = wish.phones.filter(({ seconds }) => seconds > 0).map(toWanted)
+  for (const binding of wanted) {
+    const refused = await bind(binding, input, options)
+    if (refused !== undefined) return refused
   }
+  const left = await bindings.get(aor)
+  if (left.length === 0) return unregistered()
+  return registered({ bound: left, own: wanted, request, now, isRemoval: wanted.length === 0 })
+}
+
+/** Undefined when it is bound. */
+async function bind(
+  binding: Binding,
+  { user, bound }: ChangeInput,
+  options: RegistrarOptions,
+): Promise<Reply | undefined> {
+  const { bindings, directory } = options
   const put = (): Promise<void> => bindings.put(binding)
-  if (current !== undefined || directory.admitDevice === undefined) await put()
+  const isKnown = bound.some((there) => isSamePhone(there, binding))
+  if (isKnown || directory.admitDevice === undefined) await put()
   else {
-    const refused = await directory.admitDevice(user, put)
+    const { username, realm } = user
+    const refused = await directory.admitDevice({ username, realm, key: binding.key }, put)
     if (refused !== undefined) return { ...refusal('device_limit', refused), reason: refused }
   }
-  const revoked = await confirm(binding, user, options)
-  if (revoked !== undefined) return revoked
-  // Deviation from RFC 3261 §10.3 step 8: on UDP the answer is shorter than the binding, to keep NAT open.
-  const answered = remote.transport === 'udp' ? Math.min(keepAliveSeconds, wish.seconds) : wish.seconds
-  return registered(binding, answered, request)
+  return confirm(binding, user, options)
+}
+
+function toBinding({ uri, seconds, key, instance, q }: PhoneWish, input: ChangeInput, now: number): Binding {
+  const { aor, request, remote } = input
+  return {
+    aor,
+    key,
+    contact: uri,
+    instance,
+    q,
+    expiresAt: now + seconds * 1000,
+    remote,
+    path: readPath(request),
+    callId: headerOf(request, 'call-id') ?? '',
+    cseq: cseqOf(request).sequence,
+    userAgent: headerOf(request, 'user-agent')?.slice(0, longestContact),
+  }
 }
 
 /**
@@ -142,10 +172,11 @@ async function confirm(
   }
 }
 
-async function withdraw({ aor, callId, cseq }: Binding, bindings: BindingStore): Promise<void> {
-  const bound = await bindings.get(aor)
+async function withdraw(binding: Binding, bindings: BindingStore): Promise<void> {
+  const { aor, key, callId, cseq } = binding
+  const bound = (await bindings.get(aor)).find((there) => there.key === key)
   // Another owner of the realm may have a phone there already, or the same phone may have come with a new password.
-  if (bound?.callId === callId && bound.cseq === cseq) await bindings.remove(aor)
+  if (bound?.callId === callId && bound.cseq === cseq) await bindings.remove(aor, key)
 }
 
 /** What a user is answered who has authenticated a moment ago; undefined while nothing has changed. */
@@ -160,39 +191,6 @@ async function refusalOf(
   return user?.password === password ? undefined : credentialsRefusal()
 }
 
-type ContactWish =
-  | { readonly kind: 'query' }
-  | { readonly kind: 'remove-all' }
-  | {
-      readonly kind: 'contact'
-      readonly uri: string
-      readonly seconds: number
-      /** Set when less was asked than is granted: the least there is. */
-      readonly tooBriefFor: number | undefined
-    }
-
-function readContact(request: SipRequest): ContactWish {
-  const contacts = headersOf(request, 'contact').flatMap(splitList)
-  const expires = headerOf(request, 'expires')
-  const first = contacts[0]
-  if (first === undefined) return { kind: 'query' }
-  if (contacts.includes('*')) {
-    // RFC 3261 §10.3 step 6.
-    if (contacts.length > 1 || parseDeltaSeconds(expires) !== 0) {
-      throw new AppError('bad_request', 'Contact "*" stands alone and with Expires: 0')
-    }
-    return { kind: 'remove-all' }
-  }
-  const { uri, params } = parseNameAddr(first)
-  if (parseUri(uri).scheme === 'tel' || !isSaneValue(uri, longestContact)) {
-    throw new AppError('bad_request', 'Contact is not a SIP URI of a reasonable length')
-  }
-  const granted = grantExpires(params.get('expires'), expires)
-  return granted.kind === 'granted'
-    ? { kind: 'contact', uri, seconds: granted.seconds, tooBriefFor: undefined }
-    : { kind: 'contact', uri, seconds: granted.minSeconds, tooBriefFor: granted.minSeconds }
-}
-
 /** Later this is the Route set towards the phone, so every element must be a URI we could send to: RFC 3327 §5.3. */
 function readPath(request: SipRequest): string[] {
   const isUsable = nameAddrsOf(request, 'path').every(({ uri }) => parseUri(uri).scheme !== 'tel')
@@ -203,34 +201,20 @@ function readPath(request: SipRequest): string[] {
   return path
 }
 
-function isSaneValue(text: string, longest: number): boolean {
-  return text.length <= longest && !/\p{Cc}/u.test(text)
-}
-
 /** A REGISTER that only keeps the NAT open changes nothing, so it is answered without a challenge. */
 function isKeepAlive(wish: ContactWish, current: Binding, remote: Remote, now: number): boolean {
+  const phone = wish.kind === 'phones' && wish.phones.length === 1 ? wish.phones[0] : undefined
   return (
     remote.transport === 'udp' &&
     current.remote.transport === 'udp' &&
     current.remote.address === remote.address &&
     current.remote.port === remote.port &&
     current.expiresAt - now > keepAliveSeconds * 1000 &&
-    wish.kind === 'contact' &&
-    wish.seconds > 0 &&
-    wish.uri === current.contact
+    phone !== undefined &&
+    phone.seconds > 0 &&
+    phone.uri === current.contact &&
+    phone.instance === current.instance
   )
-}
-
-function registered(binding: Binding, seconds: number, request: SipRequest): Reply {
-  const headers: HeaderField[] = [
-    { name: 'contact', value: `<${binding.contact}>;expires=${seconds}` },
-    { name: 'expires', value: String(seconds) },
-  ]
-  const supported = headersOf(request, 'supported').flatMap(splitList)
-  if (supported.includes('path')) {
-    for (const value of binding.path) headers.push({ name: 'path', value })
-  }
-  return { status: 200, headers }
 }
 
 function refuseRealm(): Reply {

@@ -27,6 +27,8 @@ let transport: Transport
 let received: Received[]
 const proven = new Set<string>()
 const denied = new Set<string>()
+let closed: Remote[]
+let needed: ReadonlySet<number>
 let arrival = Promise.withResolvers<void>()
 const sockets: Socket[] = []
 
@@ -35,6 +37,8 @@ beforeEach(async () => {
   received = []
   proven.clear()
   denied.clear()
+  closed = []
+  needed = new Set()
   transport = createTransport({
     bind: '127.0.0.1',
     port: 0,
@@ -48,6 +52,8 @@ beforeEach(async () => {
       },
       admits: (remote) => !denied.has(remote.address),
       isProven: (remote) => proven.has(remote.address),
+      closed: (remote) => closed.push(remote),
+      isNeeded: ({ port }) => needed.has(port),
     },
   })
   await transport.start()
@@ -106,7 +112,7 @@ describe('createTransport', () => {
       log: silentLogger,
       handlers: { message: () => undefined },
     })
-    await expect(second.start()).rejects.toThrow('EADDRINUSE')
+    await expect(second.start()).rejects.toThrow('is in use')
     await second.stop()
   })
 
@@ -267,6 +273,23 @@ describe('TCP', () => {
     const closed = closeOf(socket)
     clock.advance(1)
     await closed
+  })
+
+  it('keeps an idle connection that is needed, and tells when it is gone', async () => {
+    const socket = await connect()
+    socket.write(options('1'))
+    const [{ remote }] = (await arrivals(1)) as [Received]
+    needed = new Set([remote.port])
+    clock.advance(4 * 900_000)
+    expect(transport.isOpen(remote)).toBe(true)
+    await transport.send(options('later'), remote)
+    const [data] = (await once(socket, 'data')) as [Buffer]
+    expect(data.toString()).toContain('Call-ID: later')
+    expect(closed).toEqual([])
+    socket.destroy()
+    await until(() => closed.length === 1)
+    expect(closed).toEqual([remote])
+    expect(transport.isOpen(remote)).toBe(false)
   })
 
   it('closes a connection that brings garbage, and counts it', async () => {

@@ -57,6 +57,8 @@ class BothTransports implements Transport {
       message: (message, raw, remote) => this.#received(message, raw, remote),
       admits: (remote) => this.#admits(remote),
       isProven: (remote) => options.handlers.isProven?.(remote) ?? false,
+      closed: (remote) => options.handlers.closed?.(remote),
+      isNeeded: (remote) => options.handlers.isNeeded?.(remote) ?? false,
     }
     this.#udp = new UdpTransport({ handlers, unparsable: (reason, remote) => this.#dropped(reason, remote) })
     this.#tcp = new TcpTransport({
@@ -111,6 +113,14 @@ class BothTransports implements Transport {
     this.#counted.sent += 1
     if (remote.transport === 'udp') return this.#udp.send(bytes, remote)
     return this.#tcp.send(bytes, remote, alternative)
+  }
+
+  open(remote: Remote): Promise<void> {
+    return this.#tcp.open(remote)
+  }
+
+  isOpen(remote: Remote): boolean {
+    return this.#tcp.isOpen(remote)
   }
 
   #received(message: SipMessage, raw: Uint8Array, remote: Remote): void {

@@ -6,6 +6,8 @@ export interface TransportLimits {
   readonly messageMs: number
   /** A connection without traffic is closed after this. */
   readonly idleMs: number
+  /** How long a connection is silent before the operating system asks whether the far end is still there. */
+  readonly keepAliveMs: number
   readonly connectMs: number
   /** Written but not taken by the far end. */
   readonly maxUnsentBytes: number
@@ -17,6 +19,7 @@ export const standardLimits: TransportLimits = {
   messageMs: 10_000,
   // RFC 5626 §4.4.1: a client sends its keep-alive at the latest every 14 minutes.
   idleMs: 900_000,
+  keepAliveMs: 30_000,
   connectMs: 4_000,
   maxUnsentBytes: 1_048_576,
 }

@@ -19,6 +19,8 @@ export interface TcpConnectionOptions {
   admits(): boolean
   /** Input that cannot be framed or came too slowly; the connection closes itself. */
   misbehaved(reason: string, kind: 'unparsable' | 'slow'): void
+  /** Asked when it has been idle for long: it is kept. */
+  isNeeded(): boolean
   closed(): void
 }
 
@@ -38,6 +40,8 @@ export class TcpConnection {
     this.remote = options.remote
     this.#socket = options.socket
     this.#socket.setNoDelay(true)
+    // A far end that vanished without a word is found out, and what it registered with it.
+    this.#socket.setKeepAlive(true, options.limits.keepAliveMs)
     this.#socket.on('data', (chunk: Buffer) => this.#received(chunk))
     // The error itself reaches whoever waits for a write; `close` follows it.
     this.#socket.on('error', () => undefined)
@@ -123,6 +127,9 @@ export class TcpConnection {
 
   #watchIdle(): void {
     this.#idleTimer?.cancel()
-    this.#idleTimer = this.#options.clock.after(this.#options.limits.idleMs, () => this.close())
+    this.#idleTimer = this.#options.clock.after(this.#options.limits.idleMs, () => {
+      if (this.#options.isNeeded()) this.#watchIdle()
+      else this.close()
+    })
   }
 }

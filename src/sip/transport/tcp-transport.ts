@@ -83,6 +83,14 @@ export class TcpTransport {
     return connection.send(bytes)
   }
 
+  async open(remote: Remote): Promise<void> {
+    await this.#open(remote)
+  }
+
+  isOpen(remote: Remote): boolean {
+    return this.#connections.get(keyOf(remote))?.isOpen === true
+  }
+
   #closeAll(): void {
     for (const connection of this.#connections.values()) connection.close()
   }
@@ -160,8 +168,9 @@ export class TcpTransport {
     return false
   }
 
-  #isKept(connection: TcpConnection): boolean {
-    return connection.hasSpoken && this.#options.handlers.isProven?.(connection.remote) === true
+  #isKept({ hasSpoken, remote }: TcpConnection): boolean {
+    const { handlers } = this.#options
+    return hasSpoken && (handlers.isProven?.(remote) === true || handlers.isNeeded?.(remote) === true)
   }
 
   #forget(key: string, connection: TcpConnection | undefined): void {
@@ -181,7 +190,12 @@ export class TcpTransport {
       message: (message, raw, from) => this.#options.handlers.message(message, raw, from),
       admits: () => this.#options.handlers.admits?.(remote) !== false,
       misbehaved: (reason, kind) => this.#options.misbehaved(reason, kind, remote),
-      closed: () => this.#forget(key, connection),
+      isNeeded: () => this.#options.handlers.isNeeded?.(remote) ?? false,
+      closed: () => {
+        const isCurrent = this.#connections.get(key) === connection
+        this.#forget(key, connection)
+        if (isCurrent) this.#options.handlers.closed?.(remote)
+      },
     })
     this.#forget(key, this.#connections.get(key))
     this.#shares.take(networkOf(remote.address))

@@ -14,6 +14,10 @@ export interface Transport {
    * `sip_unreachable` when the bytes cannot be handed to the network.
    */
   send(bytes: Uint8Array, remote: Remote, alternative?: Remote): Promise<void>
+  /** Resolves once a connection to `remote` stands. Rejects with AppError `sip_unreachable`. */
+  open(remote: Remote): Promise<void>
+  /** Whether a connection to `remote` stands. */
+  isOpen(remote: Remote): boolean
   readonly counters: TransportCounters
 }
 
@@ -37,4 +41,8 @@ export interface TransportHandlers {
   admits?(remote: Remote): boolean
   /** Whether the source has proved itself: its connections do not give way to others. Left out, none has. */
   isProven?(remote: Remote): boolean
+  /** The connection to `remote` is gone. */
+  closed?(remote: Remote): void
+  /** Whether an idle connection is kept: a registered phone is reached by it. */
+  isNeeded?(remote: Remote): boolean
 }

@@ -1,0 +1,157 @@
+// Rings several places at once, and says what came of it: the first answer wins, a refusal that is final for the called
+// party ends all, and any other refusal counts when every place has refused (RFC 3261 §16.7).
+import { AppError } from '../../lib/errors.ts'
+import { sdpOf } from '../../sip/message/body.ts'
+import { quoted } from '../../sip/message/list.ts'
+import { headerOf } from '../../sip/message/message.ts'
+import type { HeaderField, SipResponse } from '../../sip/message/message.ts'
+import { tagOf } from '../../sip/message/name-addr.ts'
+import type { Dialog, OutgoingInvite, Remote } from '../../sip/sip.ts'
+import type { CallServices } from '../call-services.ts'
+import type { Leg } from '../leg.ts'
+import type { Attempt } from './attempt.ts'
+import type { Dialling } from './dialling.ts'
+
+/** What is dialled on. */
+export interface Line {
+  readonly leg: Leg
+  readonly dialling: Dialling
+  /** Told when an INVITE is out. */
+  readonly onSent: () => void
+}
+
+export interface ForkOptions {
+  readonly offer: string
+  readonly line: Line
+  readonly sip: CallServices['sip']
+}
+
+export type ForkOutcome =
+  | { readonly kind: 'answered'; readonly dialog: Dialog; readonly response: SipResponse }
+  | { readonly kind: 'refused'; readonly response: SipResponse; readonly hadEarlyMedia: boolean }
+  /** No request could be sent to any of the places. */
+  | { readonly kind: 'unreachable'; readonly error: AppError }
+
+export function fork(attempts: readonly Attempt[], options: ForkOptions): Promise<ForkOutcome> {
+  return new Fork(attempts, options).outcome
+}
+
+class Fork {
+  readonly #settled = Promise.withResolvers<ForkOutcome>()
+  readonly #options: ForkOptions
+  readonly #isAlone: boolean
+  readonly #ringing = new Set<OutgoingInvite>()
+  readonly #refusals: SipResponse[] = []
+  #error: AppError | undefined
+  #hadEarlyMedia = false
+  #isOver = false
+
+  constructor(attempts: readonly Attempt[], options: ForkOptions) {
+    this.#options = options
+    this.#isAlone = attempts.length === 1
+    const tried = Promise.all(attempts.map((attempt) => this.#try(attempt)))
+    tried.then(() => this.#settled.resolve(this.#sum()), this.#settled.reject)
+  }
+
+  get outcome(): Promise<ForkOutcome> {
+    return this.#settled.promise
+  }
+
+  async #try(attempt: Attempt): Promise<void> {
+    const destination = await destinationOf(attempt)
+    if (this.#isOver || this.#options.line.leg.hasEnded) return
+    if (destination instanceof AppError) {
+      this.#error ??= destination
+      this.#note(`${destination.message}: ${attempt.place}`)
+      return
+    }
+    const invite = this.#send(attempt, destination)
+    this.#ringing.add(invite)
+    const outcome = await invite.outcome
+    this.#ringing.delete(invite)
+    if (outcome.kind === 'answered') return this.#answered(outcome, destination)
+    const { response } = outcome
+    if (this.#isOver) return
+    this.#refusals.push(response)
+    this.#note(`${response.status} ${response.reason} from ${attempt.place}`)
+    if (response.status >= 600) this.#finish(this.#sum(), becauseOf(response.status, response.reason))
+  }
+
+  #send(attempt: Attempt, destination: Remote): OutgoingInvite {
+    const { offer, sip, line } = this.#options
+    const { leg, dialling, onSent } = line
+    const invite = sip().invite({
+      ...attempt.invite,
+      callId: leg.journal.facts.started.sip_call_id,
+      destination,
+      body: { type: 'application/sdp', content: offer },
+      onProvisional: (response) => {
+        if (this.#isOver) return
+        this.#hadEarlyMedia ||= sdpOf(response) !== undefined
+        leg.progressed(response)
+      },
+    })
+    dialling.sent(invite)
+    if (this.#ringing.size === 0) leg.dialled({ trunk: attempt.trunk, remote_host: destination.address })
+    onSent()
+    return invite
+  }
+
+  #answered({ dialog, response }: { dialog: Dialog; response: SipResponse }, destination: Remote): void {
+    const elsewhere = becauseOf(200, 'Call completed elsewhere')
+    // Two phones were picked up at once.
+    if (this.#isOver) return void dialog.bye(elsewhere)
+    if (!this.#isAlone) this.#options.line.leg.answeredBy(destination.address)
+    this.#finish({ kind: 'answered', dialog, response }, elsewhere)
+  }
+
+  /** The others stop ringing, and nobody waits for their word on it. */
+  #finish(outcome: ForkOutcome, because: readonly HeaderField[]): void {
+    this.#isOver = true
+    this.#settled.resolve(outcome)
+    for (const invite of this.#ringing) invite.cancel(because)
+  }
+
+  #sum(): ForkOutcome {
+    const response = bestOf(this.#refusals)
+    if (response !== undefined) return { kind: 'refused', response, hadEarlyMedia: this.#hadEarlyMedia }
+    const error = this.#error ?? new AppError('sip_unreachable', 'there is no place to try')
+    return { kind: 'unreachable', error }
+  }
+
+  /** What became of one branch; the end of the leg tells it when there is only one. */
+  #note(outcome: string): void {
+    if (!this.#isAlone) this.#options.line.leg.journal.note({ type: 'decision', rule: 'branch', outcome })
+  }
+}
+
+async function destinationOf(attempt: Attempt): Promise<Remote | AppError> {
+  try {
+    return await attempt.destination()
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+}
+
+/** RFC 3326, so that a phone that rang in vain lists no missed call. */
+function becauseOf(cause: number, text: string): readonly HeaderField[] {
+  return [{ name: 'reason', value: `SIP;cause=${cause};text=${quoted(text)}` }]
+}
+
+/**
+ * The refusal that stands for all: a final one; busy when every phone that spoke is busy; else what the best of the
+ * others said. A place that was silent counts only when all were.
+ */
+export function bestOf(refusals: readonly SipResponse[]): SipResponse | undefined {
+  const sorted = [...refusals].sort((a, b) => a.status - b.status)
+  const final = sorted.find(({ status }) => status >= 600)
+  if (final !== undefined) return final
+  const spoken = sorted.filter((response) => !isMadeHere(response))
+  return spoken.find(({ status }) => status !== 486) ?? spoken[0] ?? sorted[0]
+}
+
+/** The stack gives a refusal of its own no tag: no far end has spoken. */
+function isMadeHere(response: SipResponse): boolean {
+  return tagOf(headerOf(response, 'to')) === undefined
+}

@@ -1,0 +1,71 @@
+// What the Contact fields of a REGISTER ask for: RFC 3261 §10.3 steps 6 and 7.
+import { AppError } from '../../lib/errors.ts'
+import { splitList } from '../message/list.ts'
+import { headerOf, headersOf } from '../message/message.ts'
+import type { SipRequest } from '../message/message.ts'
+import { parseNameAddr } from '../message/name-addr.ts'
+import { parseUri } from '../message/uri.ts'
+import { instanceOf, keyOf } from './binding.ts'
+import { maxPerUser } from './bindings.ts'
+import { grantExpires, parseDeltaSeconds } from './expires.ts'
+
+export type ContactWish =
+  | { readonly kind: 'query' }
+  | { readonly kind: 'remove-all' }
+  | { readonly kind: 'phones'; readonly phones: readonly PhoneWish[] }
+
+export interface PhoneWish {
+  readonly uri: string
+  /** 0 unbinds it. */
+  readonly seconds: number
+  /** Set when less was asked than is granted: the least there is. */
+  readonly tooBriefFor: number | undefined
+  readonly key: string
+  readonly instance: string | undefined
+  readonly q: string | undefined
+}
+
+/** A Contact longer than this is no address a phone has. */
+export const longestContact = 512
+
+// RFC 3261 §25.1.
+const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+
+/** Throws AppError bad_request. */
+export function readContacts(request: SipRequest): ContactWish {
+  const contacts = headersOf(request, 'contact').flatMap(splitList)
+  const expires = headerOf(request, 'expires')
+  if (contacts.length === 0) return { kind: 'query' }
+  if (contacts.includes('*')) {
+    if (contacts.length > 1 || parseDeltaSeconds(expires) !== 0) {
+      throw new AppError('bad_request', 'Contact "*" stands alone and with Expires: 0')
+    }
+    return { kind: 'remove-all' }
+  }
+  if (contacts.length > maxPerUser)
+    throw new AppError('bad_request', `A REGISTER has at most ${maxPerUser} contacts`)
+  return { kind: 'phones', phones: contacts.map((contact) => readPhone(contact, expires)) }
+}
+
+function readPhone(contact: string, expires: string | undefined): PhoneWish {
+  const { uri, params } = parseNameAddr(contact)
+  const instance = instanceOf(params)
+  const isUsable = isSaneValue(uri, longestContact) && isSaneValue(instance ?? '', longestContact)
+  if (!isUsable || parseUri(uri).scheme === 'tel')
+    throw new AppError('bad_request', 'Contact is not a SIP URI of a reasonable length')
+  const q = params.get('q')
+  const granted = grantExpires(params.get('expires'), expires)
+  return {
+    uri,
+    ...(granted.kind === 'granted'
+      ? { seconds: granted.seconds, tooBriefFor: undefined }
+      : { seconds: granted.minSeconds, tooBriefFor: granted.minSeconds }),
+    key: keyOf(uri, instance),
+    instance,
+    q: q !== undefined && qvalue.test(q) ? q : undefined,
+  }
+}
+
+export function isSaneValue(text: string, longest: number): boolean {
+  return text.length <= longest && !/\p{Cc}/u.test(text)
+}

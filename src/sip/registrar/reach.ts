@@ -1,0 +1,71 @@
+// Where the INVITE for a registered phone goes: the flow it registered over, or its Contact once that flow is gone
+// (RFC 5626 §5.3). A phone that neither leads to is not registered any more.
+import { AppError } from '../../lib/errors.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Binding, Remote } from '../sip.ts'
+import type { Transport } from '../transport/transport.ts'
+import { contactOf } from './binding.ts'
+import type { Bindings } from './bindings.ts'
+
+export interface ReachOptions {
+  readonly bindings: Pick<Bindings, 'boundTo' | 'get' | 'remove'>
+  readonly transport: Pick<Transport, 'isOpen' | 'open'>
+  readonly resolve: (uri: string) => Promise<Remote>
+  readonly log: Logger
+}
+
+export interface Reach {
+  /**
+   * Rejects with AppError `sip_unreachable` when there is no way to the phone; it is not registered then. `mayReach` is
+   * asked for addresses that the Contact names, other than the one the phone registered from.
+   */
+  find(binding: Binding, mayReach: (address: string) => boolean): Promise<Remote>
+  /** A connection has closed: what it carried and has no other way is not registered any more. */
+  closed(remote: Remote): void
+}
+
+export function createReach({ bindings, transport, resolve, log }: ReachOptions): Reach {
+  /** Not one that has come back meanwhile. */
+  const remove = async (binding: Binding, reason: string): Promise<void> => {
+    const { aor, key, contact } = binding
+    const isThere = (await bindings.get(aor)).includes(binding)
+    if (!isThere) return
+    log.info({ aor, contact, reason }, 'phone is not registered any more')
+    await bindings.remove(aor, key)
+  }
+
+  const byContact = async (
+    binding: Binding,
+    uri: string,
+    mayReach: (address: string) => boolean,
+  ): Promise<Remote> => {
+    const remote = await resolve(uri)
+    if (remote.address !== binding.remote.address && !mayReach(remote.address))
+      throw new AppError('sip_unreachable', 'the Contact leads to an address that may not be called')
+    if (remote.transport === 'tcp') await transport.open(remote)
+    return remote
+  }
+
+  return {
+    async find(binding, mayReach) {
+      const { remote } = binding
+      if (remote.transport === 'udp' || transport.isOpen(remote)) return remote
+      const uri = contactOf(binding)
+      try {
+        if (uri === undefined) throw new AppError('sip_unreachable', 'the Contact leads nowhere')
+        return await byContact(binding, uri, mayReach)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        const reason = `its connection is gone, and ${error.message}`
+        await remove(binding, reason)
+        throw new AppError('sip_unreachable', reason, { cause: error })
+      }
+    },
+    closed(remote) {
+      for (const binding of bindings.boundTo(remote)) {
+        if (contactOf(binding) !== undefined) continue
+        void remove(binding, 'its connection is gone, and the Contact leads nowhere')
+      }
+    },
+  }
+}

@@ -1,0 +1,58 @@
+// The 200 to a REGISTER: every binding of the user, RFC 3261 §10.3 step 8.
+import { quoted, splitList } from '../message/list.ts'
+import { headersOf } from '../message/message.ts'
+import type { HeaderField, SipRequest } from '../message/message.ts'
+import type { Binding, Reply } from '../sip.ts'
+
+/** User agents on UDP come back this often, which keeps the hole in their NAT open. */
+export const keepAliveSeconds = 30
+
+export interface RegisteredFacts {
+  readonly bound: readonly Binding[]
+  /** Those that the request is about. */
+  readonly own: readonly Binding[]
+  readonly request: SipRequest
+  readonly now: number
+  /** What the phone is told instead of what is left. */
+  readonly seconds?: number
+  /** It took bindings away, and made none. */
+  readonly isRemoval?: boolean
+}
+
+export function registered({ bound, own, request, now, seconds, isRemoval = false }: RegisteredFacts): Reply {
+  const isOwn = (binding: Binding): boolean => own.some(({ key }) => key === binding.key)
+  const leftOf = (binding: Binding): number => {
+    const left = Math.ceil((binding.expiresAt - now) / 1000)
+    if (!isOwn(binding)) return left
+    // Deviation from RFC 3261 §10.3 step 8: on UDP the answer is shorter than the binding, to keep NAT open.
+    return seconds ?? (binding.remote.transport === 'udp' ? Math.min(keepAliveSeconds, left) : left)
+  }
+  const ownFirst = [...bound.filter(isOwn), ...bound.filter((binding) => !isOwn(binding))]
+  const [first] = ownFirst
+  if (first === undefined) return { status: 200 }
+  const headers: HeaderField[] = [
+    ...ownFirst.map((binding) => ({ name: 'contact', value: contactOf(binding, leftOf(binding)) })),
+    { name: 'expires', value: String(isRemoval ? 0 : leftOf(first)) },
+  ]
+  const supported = headersOf(request, 'supported').flatMap(splitList)
+  if (supported.includes('path')) {
+    for (const value of first.path) headers.push({ name: 'path', value })
+  }
+  return { status: 200, headers }
+}
+
+export function unregistered(): Reply {
+  return { status: 200, headers: [{ name: 'expires', value: '0' }] }
+}
+
+function contactOf({ contact, instance, q }: Binding, seconds: number): string {
+  const rank = q === undefined ? '' : `;q=${q}`
+  return `<${contact}>;expires=${seconds}${rank}${instance === undefined ? '' : instanceParams(instance)}`
+}
+
+/** RFC 5626 §6: as the phone has named itself. */
+function instanceParams(instance: string): string {
+  const end = instance.lastIndexOf(';')
+  const flow = instance.slice(end + 1)
+  return `;+sip.instance=${quoted(instance.slice(0, end))}${flow === '' ? '' : `;reg-id=${flow}`}`
+}
