@@ -547,6 +547,7 @@ describe('a call that is refused', () => {
     platform.ring()
     await settle()
     const second = platform.ring()
+    await settle()
     expect(second.final).toMatchObject({ status: 503 })
     expect(platform.calls.liveCount).toBe(1)
   })

@@ -2,7 +2,7 @@
 import { AppError } from '../lib/errors.ts'
 import type { SipRequest } from '../sip/message/message.ts'
 import { serializeHostPort } from '../sip/message/uri.ts'
-import type { IncomingInvite, WireEvent } from '../sip/sip.ts'
+import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import { createAlertingStore } from './alerting.ts'
 import type { CallNode, CallServices } from './call-services.ts'
 import type { Calls, LiveCall, PreparedCall } from './calls.ts'
@@ -19,7 +19,8 @@ import { placeCall } from './outbound/place-call.ts'
 import type { OutboundOptions } from './outbound/place-call.ts'
 import type { Alerts } from './ports.ts'
 import { recoverCalls } from './recovery.ts'
-import { toRefusal } from './refuse.ts'
+import { toRefusal, toStackRefusal } from './refuse.ts'
+import type { Refusal } from './refuse.ts'
 import { CallRegistry } from './registry.ts'
 import { WireTap } from './wire-tap.ts'
 
@@ -39,6 +40,7 @@ export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs'> {
 /** What the SIP stack calls. */
 export interface CallHandlers {
   invited(invite: IncomingInvite): void
+  refused(invite: IncomingInvite, owed: Owed): void
   wire(event: WireEvent): void
 }
 
@@ -48,6 +50,8 @@ const defaultMaxCallMs = 180 * 60_000
 const durableWaitMs = 2000
 /** A far end that does not answer our BYE by then is gone. */
 const byeGraceMs = 2000
+/** Refused calls are arrivals until they have their record; so far beyond the capacity they get none. */
+const flood = 1.1
 
 export function createCalls(options: CallsOptions): Calls & CallHandlers {
   const { alerts, store } = options
@@ -67,6 +71,7 @@ class CallEngine implements Calls, CallHandlers {
   readonly #inbound: InboundOptions
   readonly #outbound: OutboundOptions
   #isDraining = false
+  #isStopped = false
   /** Resolved when the last call has ended. */
   #idleWaiters: (() => void)[] = []
 
@@ -110,6 +115,7 @@ class CallEngine implements Calls, CallHandlers {
 
   async stop(): Promise<void> {
     await this.hangUpAll('the platform is stopping')
+    this.#isStopped = true
   }
 
   list(account_sid: string): LiveCall[] {
@@ -186,13 +192,21 @@ class CallEngine implements Calls, CallHandlers {
 
   invited(invite: IncomingInvite): void {
     const refused = this.#stopping() ?? this.#overloaded()
-    if (refused !== undefined) {
-      invite.reject(toRefusal(refused).reply)
+    this.#arrive(invite, refused === undefined ? undefined : toRefusal(refused))
+  }
+
+  refused(invite: IncomingInvite, { code, reply }: Owed): void {
+    this.#arrive(invite, toStackRefusal(code, reply))
+  }
+
+  #arrive(invite: IncomingInvite, owed: Refusal | undefined): void {
+    if (this.#isStopped || this.#isFull(flood)) {
+      invite.reject({ ...(owed ?? toRefusal(overloaded())).reply, isUnproven: true })
       this.#tap.drop(invite.callId)
       return
     }
     const attemptedAt = this.#options.clock.now()
-    const arrival: Arrival = { invite, attemptedAt, cancel: undefined, leg: undefined }
+    const arrival: Arrival = { invite, attemptedAt, owed, cancel: undefined, leg: undefined }
     this.#arrivals.add(arrival)
     invite.onCancel((cancel) => cancelled(arrival, cancel))
     void serveInvite(arrival, this.#inbound).finally(() => {
@@ -218,9 +232,12 @@ class CallEngine implements Calls, CallHandlers {
   }
 
   #overloaded(): AppError | undefined {
-    const most = this.#options.maxCalls ?? defaultMaxCalls
-    const running = this.#arrivals.size + this.#placed.size
-    return running >= most ? new AppError('overloaded', 'the platform is at its capacity') : undefined
+    return this.#isFull(1) ? overloaded() : undefined
+  }
+
+  #isFull(share: number): boolean {
+    const most = (this.#options.maxCalls ?? defaultMaxCalls) * share
+    return this.#arrivals.size + this.#placed.size >= most
   }
 
   #begun(arrival: Arrival, leg: Leg): void {
@@ -259,6 +276,10 @@ class CallEngine implements Calls, CallHandlers {
     await Promise.race([work, promise])
     timer.cancel()
   }
+}
+
+function overloaded(): AppError {
+  return new AppError('overloaded', 'the platform is at its capacity')
 }
 
 function cancelled(arrival: Arrival, cancel: SipRequest): void {

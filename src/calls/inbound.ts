@@ -19,6 +19,7 @@ import type { StartedFact } from './journal.ts'
 import { Leg } from './leg.ts'
 import type { ApplicationFacts } from './ports.ts'
 import { toAppError, toRefusal } from './refuse.ts'
+import type { Refusal } from './refuse.ts'
 import { routeCall } from './route-call.ts'
 import type { CallsBefore } from './routing/call-limits.ts'
 import { runApplication } from './run-application.ts'
@@ -30,6 +31,8 @@ export interface Arrival {
   readonly invite: IncomingInvite
   /** Epoch ms. */
   readonly attemptedAt: number
+  /** Set when it is refused, independently of its caller. */
+  readonly owed: Refusal | undefined
   /** Set when the caller gave up before the leg existed. */
   cancel: SipRequest | undefined
   leg: Leg | undefined
@@ -55,11 +58,12 @@ export async function serveInvite(arrival: Arrival, options: InboundOptions): Pr
   try {
     const { invite } = arrival
     const { services } = options
-    const identity = (await identifyCarrier(invite, services)) ?? (await identifyUser(invite, services))
+    const identity = await identify(arrival, services)
     if (identity.kind === 'turned-away') return
     const leg = openLeg(arrival, identity, options)
     if (arrival.cancel !== undefined) return leg.cancelled(arrival.cancel)
     if (identity.kind === 'refused') return leg.refuseWith(identity.refusal)
+    if (arrival.owed !== undefined) return leg.refuseWith(arrival.owed)
     const { account_sid } = identity.account
     await actingFor(account_sid, () => serveCaller(leg, invite, identity, options)).catch((error: unknown) =>
       leg.refuse(error),
@@ -68,6 +72,16 @@ export async function serveInvite(arrival: Arrival, options: InboundOptions): Pr
     // No leg, so no journal: the answer alone has to tell.
     arrival.invite.reject(toRefusal(toAppError(error, log)).reply)
   }
+}
+
+async function identify({ invite, owed }: Arrival, services: CallServices): Promise<Identity> {
+  const carrier = await identifyCarrier(invite, services)
+  if (carrier !== undefined) return carrier
+  // RFC 3261 §8.2 asks who is there before what is wanted. A node that takes no calls asks no stranger.
+  const isNewcomer = headerOf(invite.request, 'authorization') === undefined
+  if (owed?.reply.status !== 503 || !isNewcomer) return await identifyUser(invite, services)
+  invite.reject({ ...owed.reply, isUnproven: true })
+  return { kind: 'turned-away' }
 }
 
 function openLeg(arrival: Arrival, identity: Settled, options: InboundOptions): Leg {

@@ -198,6 +198,24 @@ export const catalogue = {
     sip: 482,
     cure: 'The call came back to the application it left; correct the route.',
   },
+  extension_not_supported: {
+    cause: 'An INVITE requires an extension of SIP that the platform does not have.',
+    http: 400,
+    sip: 420,
+    cure: 'Switch the extension off in the phone or at the carrier, or make it optional there.',
+  },
+  body_not_supported: {
+    cause: 'The body of an INVITE is neither SDP nor multipart.',
+    http: 415,
+    sip: 415,
+    cure: 'Send the offer as application/sdp, alone or in a multipart body.',
+  },
+  uri_not_supported: {
+    cause: 'An INVITE calls a URI that is neither sip, sips nor tel.',
+    http: 400,
+    sip: 416,
+    cure: 'Call a sip or tel URI.',
+  },
   media_not_acceptable: {
     cause: 'The offer has no audio stream that the platform can take part in.',
     http: 488,

@@ -239,7 +239,7 @@ describe('over UDP', () => {
     const { target } = await start(open)
     const phone = await openPhone(target)
     const text = await ask(phone, rawRequest('INVITE', `sip:x@${realm}`, phone))
-    expect(text).toContain(`\r\nContact: <sip:203.0.113.5:${target.port}>\r\n`)
+    expect(text).toContain(`\r\nContact: <sip:x@203.0.113.5:${target.port}>\r\n`)
   })
 
   it('writes the address that reaches the peer into Contact when bound to every one', async () => {
@@ -247,7 +247,7 @@ describe('over UDP', () => {
     const { target } = await start({ bind: '0.0.0.0', handlers })
     const phone = await openPhone(target)
     const text = await ask(phone, rawRequest('INVITE', `sip:x@${realm}`, phone))
-    expect(text).toContain(`\r\nContact: <sip:127.0.0.1:${target.port}>\r\n`)
+    expect(text).toContain(`\r\nContact: <sip:x@127.0.0.1:${target.port}>\r\n`)
   })
 })
 
@@ -314,7 +314,7 @@ describe('over TCP', () => {
       ].join('\r\n')
     socket.write(build('INVITE', '', 1))
     const ok = await lines.next('the 200', (text) => text.includes('SIP/2.0 200'))
-    expect(ok).toContain(`\r\nContact: <sip:127.0.0.1:${target.port};transport=tcp>\r\n`)
+    expect(ok).toContain(`\r\nContact: <sip:x@127.0.0.1:${target.port};transport=tcp>\r\n`)
     const tag = /\r\nTo: .*;tag=(\w+)/.exec(ok)?.[1] ?? ''
     socket.write(build('ACK', `;tag=${tag}`, 1))
     const bye = await lines.next('BYE', (text) => text.includes('BYE sip:a@10.9.9.9;transport=tcp SIP/2.0'))

@@ -1,4 +1,5 @@
 // The public face of the SIP stack: what a call engine sees of it. `createSip` in endpoint.ts makes one.
+import type { ErrorCode } from '../lib/errors.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 
 export interface Remote {
@@ -66,7 +67,7 @@ export interface DialogListener {
    * (or fresh offer). Overlapping ones, and bodies that are no SDP, never come so far.
    */
   offered(offer: string | undefined, request: SipRequest): Promise<Reply>
-  /** Any other request within the dialog (INFO, MESSAGE, REFER, NOTIFY ...): its answer. */
+  /** Any other request within the dialog that Allow lists (INFO): its answer. */
   requested(request: SipRequest): Promise<Reply>
   /** Something about the dialog that its record should say: where its requests go, when that is not where they should. */
   noted?(sentence: string): void
@@ -260,9 +261,20 @@ export interface SipCounters {
   readonly refused: number
 }
 
+/** What an INVITE is refused with, independently of its sender. */
+export interface Owed {
+  readonly code: ErrorCode
+  readonly reply: Reply
+}
+
 export interface SipHandlers {
   /** Every INVITE outside a dialog. Must not throw. */
   invited(invite: IncomingInvite): void
+  /**
+   * An INVITE that is well formed and asks for what is not served: to be rejected so, once it is known whose call it is,
+   * or at once. Left out, the stack rejects it. Must not throw.
+   */
+  refused?(invite: IncomingInvite, owed: Owed): void
   /** Every message in either direction, retransmissions included. */
   wire?(event: WireEvent): void
 }

@@ -7,7 +7,7 @@ export interface Timers {
   readonly t2Ms: number
   /** How long a message may stay in the network. */
   readonly t4Ms: number
-  /** An INVITE client transaction that had a provisional response waits so long for a final one (RFC 3261 §16.6). */
+  /** So long after its last provisional response above 100, an INVITE is given up (RFC 3261 §16.6). */
   readonly timerCMs: number
   /** Timer D over UDP: how long retransmitted finals are acknowledged (RFC 3261 §17.1.1.2: at least 32 s). */
   readonly timerDMs: number
@@ -21,8 +21,9 @@ export const standardTimers: Timers = {
   t1Ms: 500,
   t2Ms: 4_000,
   t4Ms: 5_000,
-  // RFC 3261 §16.6 step 11 asks for more than 3 minutes, so that a phone may ring for three.
-  timerCMs: 190_000,
+  // RFC 3261 §16.6 step 11 asks for more than 3 minutes. The owner of a call says how long it rings, up to an hour, and cancels it
+  // then: this is longer, and ends only what was forgotten.
+  timerCMs: 3_660_000,
   timerDMs: 32_000,
   tryingMs: 200,
   // Applications may talk in early media for long; this only ends transactions that were forgotten.

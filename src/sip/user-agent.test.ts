@@ -6,7 +6,15 @@ import type { FakeNetworkOptions } from './fake-network.ts'
 import { parseMessage } from './message/parse-message.ts'
 import { headerOf } from './message/message.ts'
 import type { SipMessage, SipRequest, SipResponse } from './message/message.ts'
-import type { Dialog, DialogListener, IncomingInvite, OutgoingInviteOptions, Reply } from './sip.ts'
+import type {
+  Dialog,
+  DialogListener,
+  IncomingInvite,
+  OutgoingInviteOptions,
+  Owed,
+  Remote,
+  Reply,
+} from './sip.ts'
 import { createUriResolver } from './resolve.ts'
 import { createUserAgent } from './user-agent.ts'
 import type { UserAgentOptions } from './user-agent.ts'
@@ -24,6 +32,10 @@ const offered: OutgoingInviteOptions = {
 const resolve = createUriResolver({ lookup: () => Promise.reject(new Error('no names')), bind: '0.0.0.0' })
 // 64*T1 twice: every transaction, and the one that a timeout of the first began.
 const longAfterMs = 80_000
+
+function udp(address: string): Remote {
+  return { transport: 'udp', address, port: 5060 }
+}
 
 /** A listener that writes down what it is told. */
 function recorder(told: string[], replies: { offered?: Reply; requested?: Reply } = {}): DialogListener {
@@ -132,7 +144,9 @@ describe('a call', () => {
       incoming.localTag,
     ])
     expect(headerOf(response, 'server')).toBe('test')
-    expect(headerOf(response, 'contact')).toBe(`<sip:${calleeAddress}:5060>`)
+    expect(headerOf(response, 'contact')).toBe(`<sip:bob@${calleeAddress}:5060>`)
+    expect(headerOf(response, 'supported')).toBe('path')
+    expect(headerOf(response, 'allow')).toBe('ACK, CANCEL, INVITE, BYE, OPTIONS, UPDATE, INFO')
     expect(headerOf(response, 'to')).toMatch(/^<sip:bob@b\.example;user=phone>;tag=/)
   })
 
@@ -414,10 +428,64 @@ describe('CANCEL', () => {
 describe('requests within a dialog', () => {
   it('reach the owner, and its answer goes back', async () => {
     const { network, outgoing, incoming, told } = await connect()
-    const answers = Promise.all([outgoing.request('INFO', { body: sdp }), incoming.request('MESSAGE')])
+    const answers = Promise.all([outgoing.request('INFO', { body: sdp }), incoming.request('INFO')])
     await network.run(100)
     expect((await answers).map(({ status }) => status)).toEqual([200, 200])
-    expect([told.callee, told.caller]).toEqual([['confirmed', 'INFO'], ['MESSAGE']])
+    expect([told.callee, told.caller]).toEqual([['confirmed', 'INFO'], ['INFO']])
+  })
+
+  it.each(['REFER', 'MESSAGE', 'NOTIFY', 'SUBSCRIBE', 'PUBLISH', 'PRACK'])(
+    'that are not served stand in no Allow, and are refused: %s',
+    async (method) => {
+      const { network, outgoing, told } = await connect()
+      const answer = outgoing.request(method)
+      await network.run(100)
+      expect((await answer).status).toBe(405)
+      expect(headerOf(await answer, 'allow')).not.toContain(method)
+      expect(told.callee).toEqual(['confirmed'])
+    },
+  )
+
+  it('that refresh it keep the user of our Contact, and what we support', async () => {
+    const seen: SipMessage[] = []
+    const { network, outgoing, incoming } = await connect()
+    network.drops = (message) => {
+      if (message.kind === 'request' && message.method === 'INVITE') seen.push(message)
+      return false
+    }
+    const answers = [outgoing.request('INVITE', { body: sdp })]
+    await network.run(1_000)
+    answers.push(incoming.request('INVITE', { body: sdp }))
+    await network.run(1_000)
+    const contacts = [...seen, ...(await Promise.all(answers))].map((message) => headerOf(message, 'contact'))
+    // A caller without a contactUser has none; the callee is bob in its 200 and in its own re-INVITE.
+    const bob = `<sip:bob@${calleeAddress}:5060>`
+    const alice = `<sip:${callerAddress}:5060>`
+    expect(contacts).toEqual([alice, bob, bob, alice])
+    expect(seen.map((message) => headerOf(message, 'supported'))).toEqual(['path', 'path'])
+  })
+
+  it.each(['INVITE', 'UPDATE'])('take the SDP of an %s from any multipart body', async (method) => {
+    const offers: (string | undefined)[] = []
+    const listening: DialogListener = {
+      ...recorder([]),
+      async offered(offer) {
+        offers.push(offer)
+        return { status: 200, body: sdp }
+      },
+    }
+    const { network, outgoing } = await connect({
+      invited: (invite) => invite.accept({ body: sdp }).listen(listening),
+    })
+    for (const subtype of ['mixed', 'alternative', 'related', 'x-other']) {
+      const content = '--b\r\nContent-Type: application/sdp\r\n\r\nv=0\r\n--b--\r\n'
+      const answer = outgoing.request(method, {
+        body: { type: `multipart/${subtype};boundary=b`, content },
+      })
+      await network.run(100)
+      expect((await answer).status).toBe(200)
+    }
+    expect(offers).toEqual(['v=0', 'v=0', 'v=0', 'v=0'])
   })
 
   it('are answered 500 when the owner fails, and the call goes on', async () => {
@@ -598,6 +666,75 @@ describe('the 200 of a second fork', () => {
 })
 
 describe('what a user agent refuses', () => {
+  const header = (name: string, value: string) => ({ ...offered, headers: [{ name, value }] })
+  const table: [string, OutgoingInviteOptions, number, string][] = [
+    ['an extension', header('require', 'timer, 100rel'), 420, 'The extension timer, 100rel is not supported'],
+    [
+      'Replaces of no call',
+      header('replaces', 'x;to-tag=1;from-tag=2'),
+      481,
+      'Replaces names a call that is not here',
+    ],
+    ['Replaces that is no value', header('replaces', 'x;="'), 481, 'Replaces names a call that is not here'],
+    [
+      'a body it cannot read',
+      { ...offered, body: { type: 'text/plain', content: 'x' } },
+      415,
+      'A body of text/plain is not read',
+    ],
+    [
+      'a scheme',
+      { ...offered, uri: 'urn:service:sos', destination: udp(calleeAddress) },
+      416,
+      'The URI urn:service:sos is not served',
+    ],
+  ]
+
+  it.each(table)('%s, by itself where its owner does not ask to', async (_, options, status) => {
+    const { network, caller, told } = setUp()
+    const { outcome } = caller.invite(options)
+    await network.run(100)
+    expect((await outcome).response.status).toBe(status)
+    expect(told.callee).toEqual([])
+  })
+
+  it.each(table)('%s, in words its owner may record', async (_, options, status, sentence) => {
+    const owed: Owed[] = []
+    const handlers = {
+      invited: () => undefined,
+      refused: (invite: IncomingInvite, refusal: Owed) => {
+        owed.push(refusal)
+        invite.reject(refusal.reply)
+      },
+    }
+    const { network, caller, isQuiet } = setUp({ callee: { handlers } })
+    const { outcome } = caller.invite(options)
+    await network.run(100)
+    const { response } = await outcome
+    expect([response.status, headerOf(response, 'x-reason')]).toEqual([status, sentence])
+    expect(owed).toHaveLength(1)
+    await network.run(longAfterMs)
+    expect(isQuiet()).toBe(true)
+  })
+
+  it('an INVITE that wants the place of a call that is up, which stays where it is', async () => {
+    const { network, caller, outgoing, told } = await connect()
+    const { callId, localTag, remoteTag } = outgoing
+    const replaces = `${callId};to-tag=${remoteTag};from-tag=${localTag}`
+    const { outcome } = caller.invite(header('replaces', replaces))
+    await network.run(100)
+    expect((await outcome).response.status).toBe(501)
+    expect(told.callee).toEqual(['confirmed'])
+    expect(told.caller).toEqual([])
+  })
+
+  it('no INVITE for what stands in its Accept', async () => {
+    const { network, caller } = setUp()
+    const { outcome } = caller.invite(header('accept', 'application/dtmf-relay'))
+    await network.run(100)
+    expect((await outcome).kind).toBe('answered')
+  })
+
   it('new calls while it drains or is full, with X-Reason and Retry-After', async () => {
     const full = setUp({ callee: { maxCalls: 0 } })
     const refused = full.caller.invite(offered)
@@ -617,6 +754,21 @@ describe('what a user agent refuses', () => {
 })
 
 describe('an outgoing INVITE', () => {
+  it.each([
+    ['sip:bob@b.example:5070;transport=tcp;user=phone', '<sip:bob@b.example;user=phone>'],
+    ['"Bob" <sips:bob@b.example:5061;lr;maddr=192.0.2.7;ttl=3?subject=x>;x=y', '"Bob" <sips:bob@b.example>'],
+    ['sip:bob@[2001:db8::1]:5060', '<sip:bob@[2001:db8::1]>'],
+    ['tel:+4420;phone-context=x', '<tel:+4420;phone-context=x>'],
+  ])('names no port and no transport in To and From: %s is %s', async (address, expected) => {
+    const { network, caller } = setUp({ invited: (invite) => void requests.push(invite.request) })
+    const requests: SipRequest[] = []
+    caller.invite({ ...offered, from: address, to: address })
+    await network.run(100)
+    expect(headerOf(requests[0] as SipRequest, 'to')).toBe(expected)
+    expect(headerOf(requests[0] as SipRequest, 'from')).toMatch(/;tag=\w+$/)
+    expect(headerOf(requests[0] as SipRequest, 'from')?.replace(/;tag=\w+$/, '')).toBe(expected)
+  })
+
   const user = { username: 'alice', password: 'secret', realm: calleeAddress }
   const directory: UserAgentOptions['directory'] = {
     realmState: async () => 'active',

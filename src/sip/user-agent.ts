@@ -1,13 +1,15 @@
 // The user agent core: which part answers a request, over whatever carries the messages (RFC 3261 §8.2).
 import { AppError } from '../lib/errors.ts'
+import type { ErrorCode } from '../lib/errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { createAuthenticator } from './authenticator.ts'
 import type { DigestAlgorithm } from './digest.ts'
-import { methodsInDialog, withHeaders } from './dialog/core.ts'
+import { methodsInDialog, supportedExtensions, supportedHeader, withHeaders } from './dialog/core.ts'
 import type { Core } from './dialog/core.ts'
 import { DialogTable, dialogIdOf } from './dialog/dialog-table.ts'
 import { PendingInvite } from './dialog/pending-invite.ts'
+import { refuseReplaces } from './dialog/replaces.ts'
 import { SentInvite } from './dialog/sent-invite.ts'
 import { cseqOf } from './message/cseq.ts'
 import { headerOf } from './message/message.ts'
@@ -29,6 +31,7 @@ import type {
   BindingArchive,
   OutgoingInvite,
   OutgoingInviteOptions,
+  Owed,
   Remote,
   Reply,
   SipCounters,
@@ -80,7 +83,7 @@ const needDialog = new Set(['BYE', 'UPDATE', 'INFO'])
 const servedOutside = ['INVITE', 'BYE', 'OPTIONS', 'REGISTER']
 const capabilities = {
   allow: [...methodsInDialog, 'REGISTER'],
-  supported: ['path'],
+  supported: supportedExtensions,
   accept: ['application/sdp', 'multipart/mixed', 'multipart/alternative', 'multipart/related'],
 }
 
@@ -148,6 +151,7 @@ class Agent implements UserAgent {
       user: {
         immediate: (request) => this.#immediate(request),
         request: (transaction) => this.#request(transaction),
+        refused: (transaction, reply) => this.#refused(transaction, toOwed(transaction.request, reply)),
         ack: (ack) => this.#ack(ack),
         strayResponse: (response) => this.#strayResponse(response),
       },
@@ -204,8 +208,9 @@ class Agent implements UserAgent {
     if (id !== undefined) return this.#core.dialogs.get(id) === undefined ? { status: 481 } : undefined
     switch (request.method) {
       case 'INVITE':
-        if (this.#isDraining) return stopping()
-        return this.#core.dialogs.size >= this.#maxCalls ? full() : undefined
+        if (this.#core.dialogs.size >= this.#maxCalls) return full()
+        // An owner that records refusals is told of those of a node that stops, too.
+        return this.#isDraining && this.#options.handlers.refused === undefined ? stopping() : undefined
       case 'REGISTER':
         return undefined
       case 'OPTIONS':
@@ -220,9 +225,21 @@ class Agent implements UserAgent {
     const { request } = transaction
     const id = dialogIdOf(request)
     if (id !== undefined) this.#core.dialogs.get(id)?.receive(transaction)
-    else if (request.method === 'INVITE')
-      this.#options.handlers.invited(new PendingInvite(this.#core, transaction))
+    else if (request.method === 'INVITE') this.#invited(transaction)
     else void this.#answer(transaction, () => this.#register(request, transaction.remote))
+  }
+
+  #invited(transaction: ServerTransaction): void {
+    if (this.#isDraining) return this.#refused(transaction, { code: 'stopping', reply: stopping() })
+    const owed = refuseReplaces(transaction.request, this.#core.dialogs)
+    if (owed !== undefined) return this.#refused(transaction, owed)
+    this.#options.handlers.invited(new PendingInvite(this.#core, transaction))
+  }
+
+  #refused(transaction: ServerTransaction, owed: Owed): void {
+    const { handlers } = this.#options
+    if (handlers.refused === undefined) this.#respond(transaction, { ...owed.reply, isUnproven: true })
+    else handlers.refused(new PendingInvite(this.#core, transaction), owed)
   }
 
   #ack(ack: SipRequest): void {
@@ -275,14 +292,30 @@ function optionsReply(): Reply {
     headers: [
       allowHeader(capabilities.allow),
       { name: 'accept', value: 'application/sdp' },
-      { name: 'supported', value: capabilities.supported.join(', ') },
+      supportedHeader(),
     ],
   }
 }
 
+/** The refusal of `validateRequest` in the words of the catalogue. */
+function toOwed(request: SipRequest, reply: Reply): Owed {
+  const said = (code: ErrorCode, sentence: string): Owed => {
+    const headers = reply.headers ?? []
+    return { code, reply: refusal(code, sentence, { status: reply.status, headers }) }
+  }
+  if (reply.status === 415) {
+    const type =
+      headerOf(request, 'content-encoding') ?? headerOf(request, 'content-type') ?? 'without a type'
+    return said('body_not_supported', `A body of ${type} is not read`)
+  }
+  if (reply.status === 416) return said('uri_not_supported', `The URI ${request.uri} is not served`)
+  const tags = reply.headers?.find(({ name }) => name === 'unsupported')?.value ?? ''
+  return said('extension_not_supported', `The extension ${tags} is not supported`)
+}
+
 function stopping(): Reply {
   const headers = [{ name: 'retry-after', value: String(drainRetrySeconds) }]
-  return { ...refusal('stopping', 'This node is shutting down', { headers }), isUnproven: true }
+  return refusal('stopping', 'This node is shutting down', { headers })
 }
 
 function full(): Reply {

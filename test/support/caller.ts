@@ -43,7 +43,15 @@ export function createCaller(platform: Platform, tenant: Tenant): Caller {
       password: tenant.password,
       timeoutSeconds: 45,
       ...options,
-      values: { realm: tenant.realm, username, target, byeHeader: '', cancelHeader: '', ...values },
+      values: {
+        realm: tenant.realm,
+        username,
+        target,
+        byeHeader: '',
+        cancelHeader: '',
+        header: '',
+        ...values,
+      },
     })
   }
   const liveCalls: Caller['liveCalls'] = () =>

@@ -29,14 +29,23 @@ export interface Core {
   isOpen(remote: Remote): boolean
 }
 
-// RFC 3261 §20.5. UPDATE is RFC 3311, INFO RFC 6086, MESSAGE RFC 3428, REFER RFC 3515, NOTIFY RFC 6665.
-export const methodsInDialog = ['INVITE', 'BYE', 'OPTIONS', 'UPDATE', 'INFO', 'MESSAGE', 'REFER', 'NOTIFY']
+// RFC 3261 §20.5: what is served, and nothing else. A peer takes each of them for a promise: one that finds REFER here
+// transfers its call with it. UPDATE is RFC 3311, INFO RFC 6086.
+export const methodsInDialog = ['INVITE', 'BYE', 'OPTIONS', 'UPDATE', 'INFO']
+
+/** The option tags (RFC 3261 §19.2) that a peer may require of us, and may use. */
+export const supportedExtensions = ['path']
+
+export function supportedHeader(): HeaderField {
+  return { name: 'supported', value: supportedExtensions.join(', ') }
+}
 
 /** What our final and early-dialog answers to INVITE say of us: RFC 3261 §13.2.1 and §13.3.1.4. */
 export function capabilityHeaders(core: Core, remote: Remote, contactUser?: string): HeaderField[] {
   return [
     { name: 'contact', value: core.contactFor(remote, contactUser) },
     allowHeader(methodsInDialog),
+    supportedHeader(),
     { name: 'server', value: core.product },
   ]
 }
@@ -81,4 +90,9 @@ export function mergeHeaders(ours: readonly HeaderField[], own: readonly HeaderF
 /** Seconds for Retry-After of a 500 to an overlapping request: RFC 3261 §14.2 and RFC 3311 §5.2. */
 export function randomRetryAfter(): HeaderField {
   return { name: 'retry-after', value: String(Math.floor(Math.random() * 11)) }
+}
+
+/** What a response calls Server, a request calls User-Agent. */
+export function asClient(field: HeaderField): HeaderField {
+  return field.name === 'server' ? { ...field, name: 'user-agent' } : field
 }

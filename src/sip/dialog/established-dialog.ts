@@ -6,7 +6,7 @@ import { headersOf } from '../message/message.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
 import type { Dialog, DialogListener, Remote, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { capabilityHeaders, cleanHeaders, cleanReply, mergeHeaders } from './core.ts'
+import { asClient, capabilityHeaders, cleanHeaders, cleanReply, mergeHeaders } from './core.ts'
 import { randomRetryAfter, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
 import { addressed, dialogHeaders, noteSequence, refreshTarget } from './dialog-state.ts'
@@ -24,6 +24,8 @@ export interface DialogOptions {
   readonly state: DialogState
   /** Where the peer's own packets come from. */
   readonly flow: Flow
+  /** The user part of our Contact, in every request and response of the dialog. */
+  readonly contactUser?: string | undefined
   /** Requests over UDP stay there, however large they are. */
   readonly keepsTransport?: boolean
   readonly credentials?: Credentials | undefined
@@ -47,6 +49,7 @@ type Phase = 'live' | 'ending' | 'over'
 export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #core: Core
   readonly #state: DialogState
+  readonly #contactUser: string | undefined
   readonly #credentials: Credentials | undefined
   readonly #mayReach: ((address: string) => boolean) | undefined
   readonly #listening = Promise.withResolvers<DialogListener>()
@@ -63,10 +66,12 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #isInviting = false
   #bye: Promise<void> | undefined
 
-  constructor({ core, state, flow, credentials, mayReach, keepsTransport = false }: DialogOptions) {
+  constructor(options: DialogOptions) {
+    const { core, state, flow, contactUser, credentials, mayReach, keepsTransport = false } = options
     this.#core = core
     this.#state = state
     this.#flow = flow
+    this.#contactUser = contactUser
     this.#credentials = credentials
     this.#mayReach = mayReach
     this.#keepsTransport = keepsTransport
@@ -194,8 +199,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #acceptOffer(transaction: ServerTransaction, reply: Reply): void {
     refreshTarget(this.#state, transaction.request)
     if (transaction.request.method !== 'INVITE') return this.#respond(transaction, reply)
-    const complete = withHeaders(cleanReply(reply), capabilityHeaders(this.#core, transaction.remote))
-    this.#sendUntilAck(transaction, responseTo(transaction.request, complete))
+    this.#sendUntilAck(transaction, responseTo(transaction.request, this.#complete(transaction, reply)))
   }
 
   /** Our offer stands in a 2xx whose ACK brings the answer. */
@@ -297,8 +301,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
         ...authorization,
         ...mergeHeaders(
           [
-            ...(isRefresh ? [{ name: 'contact', value: this.#core.contactFor(remote) }] : []),
-            { name: 'user-agent', value: this.#core.product },
+            ...(isRefresh ? capabilityHeaders(this.#core, remote, this.#contactUser).map(asClient) : []),
+            ...(isRefresh ? [] : [{ name: 'user-agent', value: this.#core.product }]),
           ],
           cleanHeaders(headers),
         ),
@@ -374,7 +378,11 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   }
 
   #respond(transaction: ServerTransaction, reply: Reply): void {
-    transaction.respond(withHeaders(cleanReply(reply), capabilityHeaders(this.#core, transaction.remote)))
+    transaction.respond(this.#complete(transaction, reply))
+  }
+
+  #complete({ remote }: ServerTransaction, reply: Reply): Reply {
+    return withHeaders(cleanReply(reply), capabilityHeaders(this.#core, remote, this.#contactUser))
   }
 
   async #ask(question: (listener: DialogListener) => Promise<Reply>): Promise<Reply> {

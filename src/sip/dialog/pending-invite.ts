@@ -3,6 +3,7 @@ import type { Timer } from '../../lib/clock.ts'
 import { responseTo } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipRequest } from '../message/message.ts'
+import { tryParseUri, unescapeUri } from '../message/uri.ts'
 import type { Dialog, IncomingInvite, Remote, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { capabilityHeaders, cleanReply, randomRetryAfter, withHeaders } from './core.ts'
@@ -15,6 +16,8 @@ import { flowOf } from './flow.ts'
 
 // RFC 3261 §13.3.1.1: proxies give up on an INVITE that is silent for three minutes.
 const provisionalRepeatMs = 60_000
+// What is longer is no number and no name, and stands in each message of the call.
+const longestContactUser = 128
 
 export class PendingInvite implements IncomingInvite, DialogEntry {
   readonly #core: Core
@@ -48,6 +51,13 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     return this.#transaction.remote
   }
 
+  /** The user that was called: some user agents send no requests to a Contact without one. */
+  get #contactUser(): string | undefined {
+    const uri = tryParseUri(this.request.uri)
+    const user = uri?.scheme === 'tel' ? uri.number : uri?.user
+    return user === undefined || user.length > longestContactUser ? undefined : unescapeUri(user)
+  }
+
   get callId(): string {
     return headerOf(this.request, 'call-id') ?? ''
   }
@@ -75,7 +85,12 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     const wasWaiting = this.#phase === 'waiting'
     if (wasWaiting) this.#decide('decided')
     const flow = flowOf(this.request, this.remote)
-    const dialog = new EstablishedDialog({ core: this.#core, state: this.#state, flow })
+    const dialog = new EstablishedDialog({
+      core: this.#core,
+      state: this.#state,
+      flow,
+      contactUser: this.#contactUser,
+    })
     if (wasWaiting) {
       const complete = this.#complete({ ...reply, status: 200 })
       dialog.answer(
@@ -128,6 +143,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   #complete(reply: Reply): Reply {
     // RFC 3261 §12.1.1: the proxies that want to stay on the path must be told to the caller too.
     const recorded = this.request.headers.filter(({ name }) => name === 'record-route')
-    return withHeaders(cleanReply(reply), [...recorded, ...capabilityHeaders(this.#core, this.remote)])
+    const ours = capabilityHeaders(this.#core, this.remote, this.#contactUser)
+    return withHeaders(cleanReply(reply), [...recorded, ...ours])
   }
 }

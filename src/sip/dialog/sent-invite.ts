@@ -6,10 +6,11 @@ import { headerOf } from '../message/message.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
 import { parseNameAddr, serializeNameAddr, tagOf } from '../message/name-addr.ts'
 import { noParams } from '../message/params.ts'
+import { parseUri, serializeUri } from '../message/uri.ts'
 import type { InviteOutcome, OutgoingInvite, OutgoingInviteOptions, Remote } from '../sip.ts'
 import { transactionTimeoutMs } from '../timers.ts'
 import type { ClientTransaction } from '../transaction/transaction.ts'
-import { capabilityHeaders, cleanHeaders, mergeHeaders } from './core.ts'
+import { asClient, capabilityHeaders, cleanHeaders, mergeHeaders } from './core.ts'
 import type { Core } from './core.ts'
 import { addressed, uacDialogState } from './dialog-state.ts'
 import { EstablishedDialog } from './established-dialog.ts'
@@ -134,7 +135,7 @@ export class SentInvite implements OutgoingInvite {
     const remoteTag = tagOf(headerOf(response, 'to')) ?? ''
     const known = this.#forks.get(remoteTag)
     if (known !== undefined) return known.acknowledge(invite)
-    const { credentials, mayReach } = this.#options
+    const { contactUser, credentials, mayReach } = this.#options
     // No answer comes before a request went out.
     const source = this.#remote
     if (source === undefined) return
@@ -143,6 +144,7 @@ export class SentInvite implements OutgoingInvite {
       core: this.#core,
       state,
       flow: { source, isDirect: true, isOurs: true },
+      contactUser,
       keepsTransport: this.#keepsTransport(),
       credentials,
       mayReach,
@@ -173,12 +175,22 @@ export class SentInvite implements OutgoingInvite {
   }
 }
 
-/** What a response calls Server, a request calls User-Agent. */
-function asClient(field: HeaderField): HeaderField {
-  return field.name === 'server' ? { ...field, name: 'user-agent' } : field
+/**
+ * A URI or an address, written with <> so that what follows belongs to the header field (RFC 3261 §20), and without what
+ * says where a request goes: RFC 3261 §19.1.1 table 1 allows no port, transport, maddr, ttl or headers in From and To.
+ */
+function toAddress(text: string): string {
+  const { displayName, uri } = text.includes('<') ? parseNameAddr(text) : { uri: text }
+  const name = displayName === undefined ? {} : { displayName }
+  return serializeNameAddr({ ...name, uri: withoutPlace(uri), params: noParams })
 }
 
-/** A URI or an address, written with <> so that what follows belongs to the header field: RFC 3261 §20. */
-function toAddress(text: string): string {
-  return text.includes('<') ? serializeNameAddr({ ...parseNameAddr(text), params: noParams }) : `<${text}>`
+const placeParams = new Set(['transport', 'maddr', 'ttl', 'method', 'lr'])
+
+function withoutPlace(text: string): string {
+  const uri = parseUri(text)
+  if (uri.scheme === 'tel') return text
+  const { port: _port, ...rest } = uri
+  const params = new Map([...uri.params].filter(([name]) => !placeParams.has(name)))
+  return serializeUri({ ...rest, params, headers: new Map() })
 }

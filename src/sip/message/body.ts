@@ -74,7 +74,7 @@ function boundaryOf(type: string): string | undefined {
   return quoted ?? bare
 }
 
-/** What stands between delimiter lines; text before the first and after the closing one is nobody's. */
+/** What stands between delimiter lines; text before the first and after the closing one belongs to no part. */
 function split(text: string, boundary: string): readonly Part[] {
   const parts: Part[] = []
   const delimiter = `--${boundary}`

@@ -7,7 +7,7 @@ export type ClientTimer =
   'timerA' | 'timerB' | 'timerC' | 'timerD' | 'timerE' | 'timerF' | 'timerK' | 'timerM' | 'timerCancel'
 
 export type ClientInput =
-  ClientTimer | 'start' | '1xx' | '2xx' | '300-699' | '200-699' | 'cancel' | 'transportError'
+  ClientTimer | 'start' | '100' | '1xx' | '2xx' | '300-699' | '200-699' | 'cancel' | 'transportError'
 
 export type ClientAction =
   | 'send'
@@ -35,12 +35,14 @@ export type ClientMachine = Machine<ClientState, ClientInput, ClientAction>
 
 // RFC 3261 §17.1.1.2 figure 5, as corrected by RFC 6026 §7.2: a 2xx leads to accepted, where further 2xx (forks and
 // retransmissions) reach the core. `cancel` and `timerCancel` are RFC 3261 §9.1: CANCEL waits for a provisional response,
-// and without a final response 64*T1 later the transaction is given up. Timer C is RFC 3261 §16.6's, here for a UAC.
+// and without a final response 64*T1 later the transaction is given up. Timer C is RFC 3261 §16.6's, here for a UAC: 101 to
+// 199 start it again.
 export const inviteClient: ClientMachine = {
   calling: {
     start: ['calling', 'startTimerA', 'startTimerB', 'send'],
     timerA: ['calling', 'doubleTimerA', 'send'],
     timerB: ['terminated', 'reportTimeout'],
+    '100': ['proceeding', 'startTimerC', 'passUp', 'sendNotedCancel'],
     '1xx': ['proceeding', 'startTimerC', 'passUp', 'sendNotedCancel'],
     '2xx': ['accepted', 'startTimerM', 'passUp'],
     '300-699': ['completed', 'startTimerD', 'sendAck', 'passUp'],
@@ -49,7 +51,8 @@ export const inviteClient: ClientMachine = {
   },
   trying: {},
   proceeding: {
-    '1xx': ['proceeding', 'passUp'],
+    '100': ['proceeding', 'passUp'],
+    '1xx': ['proceeding', 'startTimerC', 'passUp'],
     '2xx': ['accepted', 'startTimerM', 'passUp'],
     '300-699': ['completed', 'startTimerD', 'sendAck', 'passUp'],
     cancel: ['proceeding', 'sendCancel', 'startTimerCancel'],

@@ -91,8 +91,8 @@ export class ClientTransactionMachine implements ClientTransaction {
   }
 
   #inputFor(status: number): ClientInput {
-    if (status < 200) return '1xx'
-    if (!this.#isInvite) return '200-699'
+    if (!this.#isInvite) return status < 200 ? '1xx' : '200-699'
+    if (status < 200) return status === 100 ? '100' : '1xx'
     return status < 300 ? '2xx' : '300-699'
   }
 

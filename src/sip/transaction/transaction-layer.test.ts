@@ -4,6 +4,8 @@ import type { FakeClock } from '../../lib/fake-clock.ts'
 import { buildRequest } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
+import { inviteClient } from './client-machines.ts'
+import { step } from './machine.ts'
 import type { EndReason, ServerTransaction, TransactionUser } from './transaction.ts'
 import { createVirtualNetwork } from './virtual-network.ts'
 import type { VirtualNetwork, VirtualNode } from './virtual-network.ts'
@@ -263,12 +265,25 @@ describe('INVITE transactions', () => {
     expect(heard.failure).toBe('timeout')
   })
 
+  it('ring for an hour after one 180: their owner says how long they may', () => {
+    const both = pair((transaction) => transaction.respond({ status: 180 }))
+    const heard = ask(both, requestOf('INVITE'))
+    both.clock.advance(3_599_000)
+    expect(heard.failure).toBeUndefined()
+    expect(both.requests.map(({ request }) => request.method)).toEqual(['INVITE'])
+  })
+
+  it('are given timer C again by each provisional response above 100', () => {
+    expect(step(inviteClient, 'proceeding', '1xx')?.actions).toContain('startTimerC')
+    expect(step(inviteClient, 'proceeding', '100')?.actions).not.toContain('startTimerC')
+  })
+
   it('end with 408 when their core forgets them', () => {
     const both = pair()
     const heard = ask(both, requestOf('INVITE'))
     both.clock.advance(3_600_002)
     expect(both.requests[0]?.state).not.toBe('proceeding')
-    expect(heard.failure).toBe('timeout')
+    expect(heard.statuses.at(-1)).toBe(408)
     both.clock.advance(64_000)
     expect(both.clock.pending).toBe(0)
   })

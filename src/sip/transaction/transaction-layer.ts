@@ -163,7 +163,10 @@ class Layer implements TransactionLayer {
       this.#counted.retransmissionsReceived += 1
       return existing.repeated()
     }
-    const refusal = this.#refusalOf(request, raw, remote)
+    const { user, capabilities } = this.#options
+    const owed = validateRequest(request, capabilities)
+    const isForUser = owed === undefined || (isAboutService(request, owed) && user.refused !== undefined)
+    const refusal = isForUser ? this.#refusalOf(request, raw, remote) : owed
     if (refusal !== undefined) return this.#refuse(request, refusal, target)
     const key = serverKey(request, via)
     if (request.method === 'CANCEL') return this.#receiveCancel(request, key, via, raw, remote, target)
@@ -173,12 +176,14 @@ class Layer implements TransactionLayer {
     }
     const transaction = this.#startServer(request, key, raw, remote, target, this.#statelessTag(request))
     if (merge !== undefined) this.#merges.set(merge, transaction)
-    this.#offer(transaction)
+    this.#offer(transaction, owed)
   }
 
-  #offer(transaction: ServerTransactionMachine): void {
+  #offer(transaction: ServerTransactionMachine, owed: Reply | undefined): void {
+    const { user } = this.#options
     try {
-      this.#options.user.request(transaction)
+      if (owed === undefined) user.request(transaction)
+      else user.refused?.(transaction, owed)
     } catch (error) {
       this.#options.log.error({ err: error, method: transaction.request.method }, 'sip request not handled')
       transaction.respond({ status: 500 })
@@ -209,9 +214,8 @@ class Layer implements TransactionLayer {
     invite.cancelled(cancel)
   }
 
+  /** What a request that may be served is answered without a transaction. */
   #refusalOf(request: SipRequest, raw: Uint8Array, remote: Remote): Reply | undefined {
-    const refusal = validateRequest(request, this.#options.capabilities)
-    if (refusal !== undefined) return refusal
     // What ends a call is let through a little longer: it frees more than it takes.
     const isEnding = request.method === 'BYE' || request.method === 'CANCEL'
     const immediate = request.method === 'CANCEL' ? undefined : this.#options.user.immediate?.(request)
@@ -331,6 +335,16 @@ class Layer implements TransactionLayer {
   #wire(direction: WireEvent['direction'], message: SipMessage, raw: Uint8Array, remote: Remote): void {
     this.#options.onWire?.({ direction, callId: headerOf(message, 'call-id') ?? '', message, raw, remote })
   }
+}
+
+// Each says that a well-formed INVITE asks for what is not served: RFC 3261 §21.4.13, §21.4.14, §21.4.15.
+const serviceStatuses = new Set([415, 416, 420])
+
+/** Whether the owner of a call would want to know of the refusal. Within a dialog the call has its journal. */
+function isAboutService(request: SipRequest, { status }: Reply): boolean {
+  return (
+    request.method === 'INVITE' && serviceStatuses.has(status) && tagOf(headerOf(request, 'to')) === undefined
+  )
 }
 
 /** The core has no interest in what becomes of a CANCEL: it waits for the 487 of its INVITE. */

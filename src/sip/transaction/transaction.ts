@@ -79,6 +79,11 @@ export interface TransactionUser {
   immediate?(request: SipRequest): Reply | undefined
   /** A new request that passed `validateRequest`: answer it through the transaction. */
   request(transaction: ServerTransaction): void
+  /**
+   * A new INVITE outside a dialog that is well formed and is owed this refusal for what it asks. Left out, the layer refuses
+   * it without a transaction.
+   */
+  refused?(transaction: ServerTransaction, reply: Reply): void
   /** An ACK that belongs to a 2xx. */
   ack(ack: SipRequest, raw: Uint8Array, remote: Remote): void
   /** A response without a transaction: a 2xx to INVITE that came late, or from another fork (RFC 3261 §13.2.2.4). */

@@ -1,0 +1,57 @@
+// Calls as phones and carriers in the field make them, beyond what a first call needs; sipp plays them as it comes.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { createCaller } from '../support/caller.ts'
+import { journalOf, provision, startPlatform } from '../support/platform.ts'
+import type { Platform } from '../support/platform.ts'
+import { headerOf } from '../support/sipp.ts'
+import { isMissing } from '../support/tools.ts'
+
+describe.skipIf(isMissing('sipp'))('a call from the field', () => {
+  let application: Application
+  let platform: Platform
+
+  beforeAll(async () => {
+    application = await startApplication()
+    application.on('/call', { json: [{ verb: 'answer' }, { verb: 'hangup' }] })
+    application.on('/status', { status: 200 })
+    platform = await startPlatform()
+  })
+
+  afterAll(async () => {
+    await platform?.remove()
+    await application?.close()
+  })
+
+  it('with the digest of sipp, which is computed over our address, is served, and its journal says so', async () => {
+    const tenant = await provision(platform.api, { application })
+    const caller = createCaller(platform, tenant)
+    const result = await caller.call('call', tenant.target)
+    expect(result.report).toBe('')
+    const { call_sid } = await caller.recordOf(result)
+    expect(await journalOf(platform.api, tenant.account_sid, call_sid)).toContainEqual(
+      expect.objectContaining({
+        rule: 'digest-uri',
+        outcome: `the digest was computed for sip:127.0.0.1:${platform.sip.port}, not for the Request-URI`,
+      }),
+    )
+  })
+
+  it.each([
+    ['Require: timer', 420, 'extension_not_supported'],
+    ['Replaces: none@x;to-tag=1;from-tag=2', 481, 'not_served'],
+  ])('with %s is refused with %i, and its record says why', async (header, status, code) => {
+    const tenant = await provision(platform.api, { application })
+    const caller = createCaller(platform, tenant)
+    const result = await caller.call('call-refused', tenant.target, { status, header })
+    expect(result.report).toBe('')
+    const refusal = result.messages.findLast(({ direction }) => direction === 'received')
+    const reason = headerOf(refusal, 'X-Reason')
+    const record = await caller.recordOf(result)
+    expect(record).toMatchObject({ answered: false, sip_status: status })
+    expect(await journalOf(platform.api, tenant.account_sid, record.call_sid)).toContainEqual(
+      expect.objectContaining({ type: 'refusal', code, sentence: reason, sip_status: status }),
+    )
+  })
+})
