@@ -40,7 +40,10 @@ export const applications = defineResource({
     service_provider_sid: retired(),
     call_hook: webhook(applicationHook).describe('Asked for verbs when a call arrives.'),
     call_status_hook: webhook(applicationHook).describe('Told about every change of a call.'),
-    messaging_hook: webhook(applicationHook).optional().describe('Asked what to do with a message.'),
+    messaging_hook: webhook(applicationHook)
+      .optional()
+      .describe('Asked what to do with a message.')
+      .notServed('messaging'),
     app_json: text({ max: 262_144, anyCharacters: true })
       .optional()
       .describe('JSON text: an array of verbs to run instead of asking `call_hook`.')
@@ -58,19 +61,40 @@ export const applications = defineResource({
       .describe('Which of several credentials for the vendor listens.'),
     use_for_fallback_speech: flag()
       .default(0)
-      .describe('1: the fields that follow apply when a vendor fails.'),
-    fallback_speech_synthesis_vendor: vendor.nullable().describe('Speaks when the first vendor fails.'),
-    fallback_speech_synthesis_language: language.nullable().describe('Spoken by the second vendor.'),
-    fallback_speech_synthesis_voice: voice.nullable().describe('The voice of the second vendor.'),
+      .describe('1: the fields that follow apply when a vendor fails.')
+      .notServed('a second speech vendor for an application'),
+    fallback_speech_synthesis_vendor: vendor
+      .nullable()
+      .describe('Speaks when the first vendor fails.')
+      .notServed('a second speech vendor for an application'),
+    fallback_speech_synthesis_language: language
+      .nullable()
+      .describe('Spoken by the second vendor.')
+      .notServed('a second speech vendor for an application'),
+    fallback_speech_synthesis_voice: voice
+      .nullable()
+      .describe('The voice of the second vendor.')
+      .notServed('a second speech vendor for an application'),
     fallback_speech_synthesis_label: label
       .nullable()
-      .describe('Which credential the second vendor speaks with.'),
-    fallback_speech_recognizer_vendor: vendor.nullable().describe('Listens when the first vendor fails.'),
-    fallback_speech_recognizer_language: language.nullable().describe('Listened for by the second vendor.'),
+      .describe('Which credential the second vendor speaks with.')
+      .notServed('a second speech vendor for an application'),
+    fallback_speech_recognizer_vendor: vendor
+      .nullable()
+      .describe('Listens when the first vendor fails.')
+      .notServed('a second speech vendor for an application'),
+    fallback_speech_recognizer_language: language
+      .nullable()
+      .describe('Listened for by the second vendor.')
+      .notServed('a second speech vendor for an application'),
     fallback_speech_recognizer_label: label
       .nullable()
-      .describe('Which credential the second vendor listens with.'),
-    record_all_calls: flag().default(0).describe('1 asks for a recording of every call it runs.'),
+      .describe('Which credential the second vendor listens with.')
+      .notServed('a second speech vendor for an application'),
+    record_all_calls: flag()
+      .default(0)
+      .describe('1 asks for a recording of every call it runs.')
+      .notServed('recording'),
     env_vars: json()
       .optional()
       .describe(

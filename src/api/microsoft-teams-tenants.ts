@@ -21,6 +21,7 @@ export const microsoftTeamsTenants = defineResource({
     application_sid: sid('applications').optional().describe('Runs for its calls; needs an account.'),
     tenant_fqdn: fullDomainName({ max: 255 })
       .describe('Unique; in lower case.')
-      .example('acme.teams.example.com'),
+      .example('acme.teams.example.com')
+      .notServed('Microsoft Teams'),
   },
 })

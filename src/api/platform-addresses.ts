@@ -59,8 +59,8 @@ const smpps: AddressKind = {
     smpp_address_sid: recordSid(),
     ipv4: ipv4().describe('Where carriers bind to us.'),
     port: port().default(2775).describe('The TCP port.'),
-    use_tls: flag().default(0).describe('1: SMPP over TLS.'),
-    is_primary: flag().default(1).describe('1: to be tried first.'),
+    use_tls: flag().default(0).describe('1: SMPP over TLS.').notServed('messaging'),
+    is_primary: flag().default(1).describe('1: to be tried first.').notServed('messaging'),
     service_provider_sid: provider(),
   },
 }

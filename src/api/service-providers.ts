@@ -23,13 +23,16 @@ export const serviceProviders = defineResource({
     root_domain: text({ min: 1, max: 128, ...hostName })
       .nullable()
       .describe('The domain that the SIP realms of its accounts lie below; unique.')
-      .example('sip.example.com'),
+      .example('sip.example.com')
+      .notServed('the rule for realms'),
     ms_teams_fqdn: text({ min: 1, max: 255, ...hostName })
       .nullable()
-      .describe('The domain that Microsoft Teams sends its calls to; unique.'),
+      .describe('The domain that Microsoft Teams sends its calls to; unique.')
+      .notServed('Microsoft Teams'),
     registration_hook: webhook({ empty: 'clears', showsSid: false })
       .nullable()
-      .describe('Decides about registrations of accounts that have no hook of their own.'),
+      .describe('Decides about registrations of accounts that have no hook of their own.')
+      .notServed('the registration hook'),
   },
   async beforeDelete({ service_provider_sid }, { rows }) {
     const where = { service_provider_sid }

@@ -109,10 +109,16 @@ interface CustomEndpoint {
   readonly url: string | undefined
 }
 
+const customSettings = {
+  tts: { use: 'use_custom_tts', id: 'custom_tts_endpoint', url: 'custom_tts_endpoint_url' },
+  stt: { use: 'use_custom_stt', id: 'custom_stt_endpoint', url: 'custom_stt_endpoint_url' },
+} as const
+
 function customOf(settings: Settings, kind: 'tts' | 'stt'): CustomEndpoint | undefined {
-  if (!isSet(settings, `use_custom_${kind}`)) return undefined
-  const id = textOf(settings, `custom_${kind}_endpoint`)
-  const url = textOf(settings, `custom_${kind}_endpoint_url`)
+  const names = customSettings[kind]
+  if (!isSet(settings, names.use)) return undefined
+  const id = textOf(settings, names.id)
+  const url = textOf(settings, names.url)
   return id === undefined && url === undefined ? undefined : { id, url }
 }
 

@@ -5,7 +5,7 @@ import type { Call } from '../calls/call.ts'
 import type { DigitRules } from '../calls/digit-collector.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { playProperties, playUrls, sayProperties, speak } from './define/prompt.ts'
-import { hook, optional, recognizer, vad } from './define/schemas.ts'
+import { hook, optional, recognizer, speechRecognition, untilServed, vad } from './define/schemas.ts'
 
 const count = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }))
 const seconds = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }))
@@ -25,18 +25,26 @@ const schema = Type.Object({
   timeout: seconds(
     'Give up after this long without a digit, counted from the end of the prompt. Default 15; 0 never.',
   ),
-  speechTimeout: optional.number('Pause that ends speech.'),
-  bargein: optional.flag('Speech stops the prompt.'),
+  speechTimeout: optional.number(untilServed(speechRecognition, 'Pause that ends speech.')),
+  bargein: optional.flag(untilServed(speechRecognition, 'Speech stops the prompt.')),
   dtmfBargein: optional.flag('Digits stop the prompt. Default true.'),
-  minBargeinWordCount: optional.number('Words that count as barge-in.'),
+  minBargeinWordCount: optional.number(untilServed(speechRecognition, 'Words that count as barge-in.')),
   listenDuringPrompt: optional.flag('Whether digits pressed during the prompt count. Default true.'),
-  partialResultHook: Type.Optional(hook),
+  partialResultHook: Type.Optional(
+    Type.Union([hook], {
+      description: untilServed(speechRecognition, 'Asked with words that may still change.'),
+    }),
+  ),
   recognizer: Type.Optional(recognizer),
   vad: Type.Optional(vad),
   say: Type.Optional(Type.Object(sayProperties, { description: 'Prompt.' })),
   play: Type.Optional(Type.Object(playProperties, { description: 'Prompt.' })),
-  actionHookDelayAction: optional.anything('What to do while the action hook is slow.'),
-  fillerNoise: optional.anything('What to play while the action hook is slow.'),
+  actionHookDelayAction: optional.anything(
+    untilServed('sound beside a verb', 'What to do while the action hook is slow.'),
+  ),
+  fillerNoise: optional.anything(
+    untilServed('sound beside a verb', 'What to play while the action hook is slow.'),
+  ),
 })
 
 type GatherOptions = Static<typeof schema>

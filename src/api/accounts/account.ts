@@ -43,12 +43,19 @@ export const accounts = defineResource({
       .describe('The SIP domain that its phones register with. An account itself changes it at /SipRealms.'),
     registration_hook: webhook(accountHook)
       .optional()
-      .describe('Decides about registrations instead of the stored clients.'),
-    queue_event_hook: webhook(accountHook).optional().describe('Told when callers join and leave queues.'),
+      .describe('Decides about registrations instead of the stored clients.')
+      .notServed('the registration hook'),
+    queue_event_hook: webhook(accountHook)
+      .optional()
+      .describe('Told when callers join and leave queues.')
+      .notServed('enqueue'),
     device_calling_application_sid: sid('applications')
       .nullable()
       .describe('Runs for calls that registered phones make.'),
-    siprec_hook_sid: sid('applications').nullable().describe('The application for SIPREC invitations.'),
+    siprec_hook_sid: sid('applications')
+      .nullable()
+      .describe('The application for SIPREC invitations.')
+      .notServed('SIPREC'),
     is_active: flag()
       .default(1)
       .describe('0 refuses its calls, registrations, keys and users. Not for the account itself to change.'),
@@ -59,10 +66,19 @@ export const accounts = defineResource({
       .describe('Signs the requests to its hooks; made anew at /WebhookSecret.')
       .example('wh_secret_2gT6bPqkSxVn0aYvR4cJ1w'),
     disable_cdrs: flag().default(0).describe('1 keeps no call records.'),
-    record_all_calls: flag().default(0).describe('1 asks for a recording of every call.'),
-    record_format: choice(['mp3', 'wav']).default('mp3').describe('The file format of recordings.'),
+    record_all_calls: flag()
+      .default(0)
+      .describe('1 asks for a recording of every call.')
+      .notServed('recording'),
+    record_format: choice(['mp3', 'wav'])
+      .default('mp3')
+      .describe('The file format of recordings.')
+      .notServed('recording'),
     bucket_credential: bucketCredential().nullable().describe('Where recordings go; secrets are masked.'),
-    enable_debug_log: flag().default(0).describe('1 asks for detailed log lines about its calls.'),
+    enable_debug_log: flag()
+      .default(0)
+      .describe('1 asks for detailed log lines about its calls.')
+      .notServed('the log of single accounts'),
     device_to_call_ratio: integer({ min: 0, max: 1_000_000 })
       .readOnly()
       .describe('Phones that may register for each call that may be up.'),

@@ -60,11 +60,14 @@ const fields = {
   trunk: text({ max: 64 }).optional().describe('As `to.trunk`.'),
   answerOnBridge: boolean()
     .optional()
-    .describe('Taken, and of no effect: a call of its own has no other leg.'),
+    .describe('Whether the other leg is answered when this one is.')
+    .notServed('dial'),
   amd: json().optional().describe('Not served yet: refused.'),
   dual_streams: boolean().optional().describe('Not served yet: refused when true.'),
-  sipRequestWithinDialogHook: hook().describe('Not served yet: taken, and never asked.'),
-  referHook: hook().describe('Not served yet: taken, and never asked.'),
+  sipRequestWithinDialogHook: hook()
+    .describe('Asked about SIP requests within the dialog.')
+    .notServed('requests within a dialog'),
+  referHook: hook().describe('Asked where a REFER of the other side may lead.').notServed('REFER'),
 } as const
 
 type Body = Values<typeof fields>

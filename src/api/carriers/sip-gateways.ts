@@ -26,21 +26,30 @@ export const sipGateways = defineResource({
       .example('192.0.2.10'),
     port: integer({ min: 1, max: 65_535 })
       .nullable()
-      .describe('5060 when left out, 5061 with TLS; null: what the SRV records of the host name say.'),
+      .describe('5060 when left out, 5061 with TLS; null: 5060, until SRV records are served.'),
     netmask: integer({ min: 1, max: 32 }).default(32).describe('How many bits of the address must match.'),
     inbound: boolean().default(false).describe('Calls are taken from here.'),
     outbound: boolean().default(false).describe('Calls are sent here.'),
     is_active: flag().default(1).describe('0: no calls are sent here or taken from here.'),
     protocol: choice(['udp', 'tcp', 'tls', 'tls/srtp'])
       .default('udp')
-      .describe('The transport of calls sent here; `tls/srtp` encrypts the audio as well.'),
-    pad_crypto: flag().default(0).describe('1: keys in SDP are padded to whole base64 (RFC 4568).'),
+      .describe(
+        'The transport of calls sent here; `tls/srtp` encrypts the audio as well. Calls go out over udp and tcp; a gateway with tls is passed over until SIP over TLS is served.',
+      ),
+    pad_crypto: flag()
+      .default(0)
+      .describe('1: keys in SDP are padded to whole base64 (RFC 4568).')
+      .notServed('SRTP'),
     send_options_ping: flag()
       .default(0)
-      .describe('1: OPTIONS is sent now and then to see whether it answers.'),
-    use_sips_scheme: flag().default(0).describe('1: Request-URIs begin with sips: where TLS is used.'),
-    remove_ice: flag().default(0).describe('1: offers go out without ICE candidates.'),
-    dtls_off: flag().default(0).describe('1: SRTP is keyed in SDP, without DTLS.'),
+      .describe('1: OPTIONS is sent now and then to see whether it answers.')
+      .notServed('the watch over gateways'),
+    use_sips_scheme: flag()
+      .default(0)
+      .describe('1: Request-URIs begin with sips: where TLS is used.')
+      .notServed('SIP over TLS'),
+    remove_ice: flag().default(0).describe('1: offers go out without ICE candidates.').notServed('ICE'),
+    dtls_off: flag().default(0).describe('1: SRTP is keyed in SDP, without DTLS.').notServed('SRTP'),
   },
   async beforeCreate({ ipv4, netmask, inbound, outbound, port, protocol }, { services }) {
     const facts = { ipv4, netmask: netmask ?? 32, isInbound: inbound === true, isOutbound: outbound === true }

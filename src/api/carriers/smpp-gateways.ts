@@ -25,10 +25,13 @@ export const smppGateways = defineResource({
       .example('192.0.2.20'),
     port: integer({ min: 1, max: 65_535 }).default(smppPort).describe('The TCP port.'),
     netmask: integer({ min: 1, max: 32 }).default(32).describe('How many bits of the address must match.'),
-    is_primary: flag().default(1).describe('1: asked first; 0: when no primary one answers.'),
+    is_primary: flag()
+      .default(1)
+      .describe('1: asked first; 0: when no primary one answers.')
+      .notServed('messaging'),
     inbound: flag().default(0).describe('1: messages are taken from here.'),
     outbound: flag().default(1).describe('1: messages are sent here.'),
-    use_tls: flag().default(0).describe('1: SMPP over TLS.'),
+    use_tls: flag().default(0).describe('1: SMPP over TLS.').notServed('messaging'),
   },
   async beforeCreate({ ipv4, netmask, inbound, outbound }, { services }) {
     const facts = { ipv4, netmask: netmask ?? 32, isInbound: inbound === 1, isOutbound: outbound !== 0 }

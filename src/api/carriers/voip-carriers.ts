@@ -44,7 +44,9 @@ export const voipCarriers = defineResource({
     e164_leading_plus: flag().default(0).describe('1: numbers go out with a leading plus.'),
     requires_register: flag()
       .default(0)
-      .describe('1: we register with the carrier; needs register_username and register_password.'),
+      .describe(
+        '1: calls to it carry the name and realm of a registration; needs register_username and register_password. Registering itself is not served yet.',
+      ),
     register_username: sipWord({ max: 64 }).nullable().describe('For digest authentication at the carrier.'),
     register_sip_realm: domain({ max: 64 })
       .nullable()
@@ -53,13 +55,15 @@ export const voipCarriers = defineResource({
     register_password: secret({ max: 64 }),
     register_from_user: sipWord({ max: 128 })
       .nullable()
-      .describe('The user part of From in a REGISTER; null: register_username.'),
+      .describe('The user part of From in a REGISTER; null: register_username.')
+      .notServed('registration with carriers'),
     register_from_domain: domain({ max: 255, mayBeEmpty: true })
       .nullable()
       .describe('The host part of From in a REGISTER; null: register_sip_realm.'),
     register_public_ip_in_contact: flag()
       .default(0)
-      .describe('1: Contact in a REGISTER names the public address, 0: the realm.'),
+      .describe('1: Contact in a REGISTER names the public address, 0: the realm.')
+      .notServed('registration with carriers'),
     register_status: registerStatus()
       .readOnly()
       .describe('How the last registration went; empty before the first.'),
@@ -71,18 +75,24 @@ export const voipCarriers = defineResource({
     diversion: sipWord({ max: 32 }).nullable().describe('The number in the Diversion header of calls sent.'),
     is_active: flag().default(1).describe('0: no calls are sent to it or taken from it.'),
     created_at: createdAt(),
-    smpp_system_id: text({ max: 255 }).nullable().describe('Our name when we bind to the carrier over SMPP.'),
-    smpp_password: secret({ max: 64 }),
+    smpp_system_id: text({ max: 255 })
+      .nullable()
+      .describe('Our name when we bind to the carrier over SMPP.')
+      .notServed('messaging'),
+    smpp_password: secret({ max: 64 }).notServed('messaging'),
     smpp_inbound_system_id: text({ max: 255 })
       .nullable()
-      .describe('The name of the carrier when it binds to us over SMPP.'),
-    smpp_inbound_password: secret({ max: 64 }),
+      .describe('The name of the carrier when it binds to us over SMPP.')
+      .notServed('messaging'),
+    smpp_inbound_password: secret({ max: 64 }).notServed('messaging'),
     smpp_enquire_link_interval: integer({ min: 0, max: 86_400 })
       .default(0)
-      .describe('Seconds between two enquire_link of an idle SMPP session; 0: never.'),
+      .describe('Seconds between two enquire_link of an idle SMPP session; 0: never.')
+      .notServed('messaging'),
     dtmf_type: choice(['rfc2833', 'tones', 'info'])
       .default('rfc2833')
-      .describe('How digits go to the carrier: as RTP events (RFC 4733), as audible tones, or in SIP INFO.'),
+      .describe('How digits go to the carrier: as RTP events (RFC 4733), as audible tones, or in SIP INFO.')
+      .notServed('sending digits'),
     outbound_sip_proxy: sipWord({ max: 255 })
       .nullable()
       .describe('Where calls to the carrier go first.')

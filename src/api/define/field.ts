@@ -26,6 +26,8 @@ export interface FieldFacts {
   readonly fixedForm: ((value: unknown) => unknown) | undefined
   readonly references: TableName | undefined
   readonly description: string | undefined
+  /** What the platform must serve before it acts on the field, which is stored until then. */
+  readonly notServed: string | undefined
   readonly example: unknown
   /** A form clients also send -> the canonical one. What it does not know it hands back for the schema to refuse. */
   readonly normalize: ((value: unknown) => unknown) | undefined
@@ -57,6 +59,8 @@ export interface Field<T, P extends Presence = 'required'> {
   /** Is stored in another column than its name says. */
   from(column: string): Field<T, P>
   describe(description: string): Field<T, P>
+  /** It is stored and answered, and nothing acts on it until `what` is served. The reference says so. */
+  notServed(what: string): Field<T, P>
   example(example: unknown): Field<T, P>
 }
 
@@ -77,7 +81,19 @@ export function createField<T, P extends Presence = 'required'>(facts: FieldFact
     masked: (mask) => having({ fromCell: (cell) => (cell === null ? null : mask(String(cell))) }),
     from: (column) => having({ column }),
     describe: (description) => having({ description }),
+    notServed: (what) => having({ notServed: what }),
     example: (example) => having({ example }),
+  }
+}
+
+/** What the reference says of a field, as members of its schema. */
+export function wordsOf({ description, notServed }: FieldFacts): JsonSchema {
+  const promise =
+    notServed === undefined ? undefined : `Stored, and of no effect until ${notServed} is served.`
+  const words = [description, promise].filter((part) => part !== undefined)
+  return {
+    ...(words.length === 0 ? {} : { description: words.join(' ') }),
+    ...(notServed === undefined ? {} : { 'x-not-served': notServed }),
   }
 }
 
@@ -91,6 +107,7 @@ export const plainFacts = {
   fixedForm: undefined,
   references: undefined,
   description: undefined,
+  notServed: undefined,
   example: undefined,
   normalize: undefined,
   fromText: undefined,

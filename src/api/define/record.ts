@@ -1,5 +1,6 @@
 // Between a row and what the wire shows of it: which column a field has, what is masked, joined or left out.
 import type { Cells, HookRow } from './rows.ts'
+import { wordsOf } from './field.ts'
 import type { Fields, FieldFacts, JsonSchema } from './field.ts'
 import { withNull } from './shape.ts'
 
@@ -82,11 +83,12 @@ function recordSchema(readers: readonly Reader[]): JsonSchema {
 }
 
 /** The value as answered; with null only where null is what "unset" looks like. */
-function answeredSchema({ schema, unset, description, example }: FieldFacts): JsonSchema {
+function answeredSchema(facts: FieldFacts): JsonSchema {
+  const { schema, unset, example } = facts
   const value = unset === 'null' ? withNull(schema) : schema
   return {
     ...value,
-    ...(description === undefined ? {} : { description }),
+    ...wordsOf(facts),
     ...(example === undefined ? {} : { examples: [example] }),
   }
 }

@@ -1,4 +1,5 @@
 // What a request may bring in its body, as a schema under a name of its own.
+import { wordsOf } from '../define/field.ts'
 import type { FieldFacts, JsonSchema } from '../define/field.ts'
 import type { ApiRoute, BodyDeclaration } from '../define/route.ts'
 import { withNull } from '../define/shape.ts'
@@ -42,11 +43,12 @@ function bodySchema(
   return { $ref: `#/components/schemas/${name}` }
 }
 
-function acceptedSchema({ schema, presence, description, example, fallback }: FieldFacts): JsonSchema {
+function acceptedSchema(facts: FieldFacts): JsonSchema {
+  const { schema, presence, example, fallback } = facts
   const isNullable = presence === 'optional'
   return {
     ...(isNullable ? withNull(schema) : schema),
-    ...(description === undefined ? {} : { description }),
+    ...wordsOf(facts),
     ...(example === undefined ? {} : { examples: [example] }),
     ...(fallback === undefined ? {} : { default: fallback }),
   }

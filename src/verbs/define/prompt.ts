@@ -2,7 +2,9 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
 import type { Call, Voice } from '../../calls/call.ts'
-import { earlyMedia, loop, optional, synthesizer } from './schemas.ts'
+import { earlyMedia, loop, optional, synthesizer, untilServed } from './schemas.ts'
+
+const tokenStreams = 'speech that is spoken while it comes in'
 
 export const sayProperties = {
   text: Type.Union([Type.String(), Type.Array(Type.String())], {
@@ -11,12 +13,19 @@ export const sayProperties = {
   }),
   loop,
   synthesizer: Type.Optional(synthesizer),
-  instructions: optional.text('Style prompt for vendors that take one.'),
+  instructions: optional.text(
+    untilServed('speech by such a vendor', 'Style prompt for vendors that take one.'),
+  ),
   stream: optional.flag('Token streaming; only for WebSocket applications.'),
-  closeOnStreamEmpty: optional.flag('Only with stream.'),
-  closeStreamOnEmpty: optional.flag('Older spelling of closeOnStreamEmpty.'),
+  closeOnStreamEmpty: optional.flag(untilServed(tokenStreams, 'Only with stream.')),
+  closeStreamOnEmpty: optional.flag(untilServed(tokenStreams, 'Older spelling of closeOnStreamEmpty.')),
   earlyMedia,
-  disableTtsCache: optional.flag('Synthesise anew even if the same text was spoken before.'),
+  disableTtsCache: optional.flag(
+    untilServed(
+      'synthesis past the cache',
+      'Speak the text by the vendor again, though a clip of it is kept.',
+    ),
+  ),
 }
 
 export const playProperties = {

@@ -12,6 +12,11 @@ const headers = (description: string) =>
 
 export const optional = { text, flag, number, anything, headers }
 
+/** The description of an option that is taken and not acted on: the reference says so. */
+export function untilServed(what: string, description: string): string {
+  return `${description} Taken, and of no effect until ${what} is served.`
+}
+
 export function oneOf<const T extends readonly string[]>(values: T, description: string) {
   return Type.Optional(
     Type.Union(
@@ -67,6 +72,8 @@ export const synthesizer = Type.Object(
   { description: 'How the text is spoken; what is left out is the application’s.' },
 )
 
+export const speechRecognition = 'speech recognition'
+
 export const vad = Type.Object(
   {
     enable: flag('Whether voice activity is looked for.'),
@@ -78,7 +85,7 @@ export const vad = Type.Object(
     threshold: number('0 to 1.'),
     speechPadMs: number('Audio kept before speech.'),
   },
-  { description: 'Voice activity detection.' },
+  { description: untilServed(speechRecognition, 'Voice activity detection.') },
 )
 
 /** Accepted whole: applications written for a recogniser run unchanged on a platform that has none configured. */
@@ -124,5 +131,5 @@ export const recognizer = Type.Object(
     interactionType: text('Kind of conversation, for the vendor.'),
     vad: Type.Optional(vad),
   },
-  { description: 'How speech is recognised.' },
+  { description: untilServed(speechRecognition, 'How speech is recognised.') },
 )

@@ -1,0 +1,117 @@
+// Every field that the API takes is acted on, kept for people, or marked as not served: the reference promises no more.
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { FieldFacts } from '../../src/api/define/field.ts'
+import { apiRoutes } from '../../src/api/index.ts'
+import { verbs } from '../../src/verbs/index.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+/** Written down so that people can read it; the platform has nothing to do for it. */
+const keptForPeople: ReadonlySet<string> = new Set([
+  'Sbcs.tls_port',
+  'Sbcs.wss_port',
+  'SystemInformation.domain_name',
+  'SystemInformation.monitoring_domain_name',
+  'SystemInformation.private_network_cidr',
+  'SystemInformation.sip_domain_name',
+])
+
+/** Names that stand for other things all over the code, so that no search can tell whether the field is read. */
+const commonWords: ReadonlySet<string> = new Set(['secret'])
+
+/** Tables of columns and of settings name everything and act on nothing. */
+const namesOnly = /^storage\/(tables|descriptors)\.ts$|^lib\/log\.ts$|^api\/(openapi|docs)\//
+
+interface Source {
+  readonly path: string
+  readonly text: string
+}
+
+const sources: readonly Source[] = globSync('src/**/*.ts', { cwd: root })
+  .map((path) => path.replace(/^src\//, ''))
+  .filter((path) => !/\.test\.ts$|\/testing\//.test(path) && !namesOnly.test(path))
+  .map((path) => ({ path, text: withoutComments(readFileSync(join(root, 'src', path), 'utf8')) }))
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
+}
+
+/** The API declares fields and acts on some itself: there only reading one counts, as a member or by destructuring. */
+function isReadIn(name: string, { path, text }: Source): boolean {
+  if (!path.startsWith('api/')) return new RegExp(`\\b${name}\\b`).test(text)
+  const withoutTexts = text.replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
+  return (
+    new RegExp(`(?<!\\b\\w*[tT]exts)\\??\\.${name}\\b`).test(withoutTexts) ||
+    new RegExp(`[{,]\\s*${name}\\b(?:\\s*=[^>]|\\s*[,}:](?!.*\\())`).test(withoutTexts)
+  )
+}
+
+const readersOf = (name: string): readonly string[] =>
+  sources.filter((source) => isReadIn(name, source)).map(({ path }) => path)
+
+interface TakenField {
+  readonly name: string
+  /** Marked as stored and not served. */
+  readonly isStored: boolean
+  /** Marked as refused. */
+  readonly isRefused: boolean
+}
+
+function takenFields(): ReadonlyMap<string, TakenField> {
+  const found = new Map<string, TakenField>()
+  for (const { tag, body } of apiRoutes)
+    for (const [name, { facts }] of Object.entries(body?.fields ?? {}))
+      if (facts.presence !== 'read-only' && facts.kind !== 'retired')
+        found.set(`${tag}.${name}`, { name, ...marksOf(facts) })
+  return found
+}
+
+function marksOf({ notServed, description = '' }: FieldFacts): Omit<TakenField, 'name'> {
+  return {
+    isStored: notServed !== undefined,
+    isRefused: description.startsWith('Not served yet: refused'),
+  }
+}
+
+const fields = [...takenFields()]
+
+describe('a field of the API', () => {
+  it.each(fields.filter(([, field]) => field.isStored))(
+    'is read by nothing while it is marked as not served: %s',
+    (_place, { name }) => {
+      const outsideApi = readersOf(name).filter((path) => !path.startsWith('api/'))
+      expect(commonWords.has(name) ? [] : outsideApi).toEqual([])
+    },
+  )
+
+  it.each(
+    fields.filter(([place, field]) => !field.isStored && !field.isRefused && !keptForPeople.has(place)),
+  )('is read by the platform, or it is marked as not served: %s', (_place, { name }) => {
+    expect(readersOf(name)).not.toEqual([])
+  })
+})
+
+const verbTexts = sources
+  .filter(({ path }) => /^verbs\/|^calls\//.test(path) && path !== 'verbs/define/schemas.ts')
+  .map(({ text }) => text.replace(/^import [\s\S]*? from .*$/gm, ''))
+
+/** Read as a member or by destructuring; a declaration ends in a call. */
+function isReadByVerbs(name: string): boolean {
+  const read = new RegExp(`\\.${name}\\b|[{,]\\s*${name}\\b(?:\\s*=[^>]|\\s*[,}])`)
+  return verbTexts.some((text) => read.test(text))
+}
+
+const options = verbs.flatMap(({ name: verb, schema }) =>
+  Object.entries(schema.properties).map(([option, part]) => {
+    const { description = '' } = part as { readonly description?: string }
+    return { verb, option, isMarked: description.includes('no effect until') }
+  }),
+)
+
+describe('an option of a verb', () => {
+  it.each(options)('is read, or marked as not served: $verb $option', ({ option, isMarked }) => {
+    expect(isReadByVerbs(option)).toBe(!isMarked)
+  })
+})
