@@ -4,6 +4,7 @@ import { createHttp } from './api/create-api.ts'
 import { createPasswordResets } from './api/password-resets.ts'
 import { createBuckets } from './buckets/create-buckets.ts'
 import { createCalls } from './calls/engine.ts'
+import { createCarrierHosts } from './carrier-hosts.ts'
 import type { Config } from './config.ts'
 import { createDeviceLimits } from './device-limits.ts'
 import { createDirectory } from './directory.ts'
@@ -21,6 +22,7 @@ import { createMailer } from './lib/mail.ts'
 import { createNames } from './lib/names.ts'
 import { createOutgoing } from './lib/outgoing.ts'
 import { createMedia } from './media/create-media.ts'
+import { createRealmFacts } from './realm-facts.ts'
 import { createSip } from './sip/endpoint.ts'
 import { createSpeech } from './speech/create-speech.ts'
 import { createSpeechDirectory } from './speech-directory.ts'
@@ -66,6 +68,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
   })
   const directory = createDirectory({ storage, clock })
   const { signingSecret } = directory
+  const carrierHosts = createCarrierHosts({ storage, clock, log })
   const allow = config.webhookAllow ?? (config.isProduction ? [] : loopback)
   const names = createNames({ servers: config.nameServers, clock })
   const outgoing = createOutgoing({ allow, log, clock, resolve: names.lookup })
@@ -91,6 +94,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     media,
     directory,
     isAllowedAddress: createAddressGuard(allow),
+    carrierCalled: carrierHosts.carrierCalled,
     hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent }),
     store: storage.calls,
     alerts: storage.alerts,
@@ -144,6 +148,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     derive: passwords.derive,
     appEnv: createAppEnv({ outgoing }),
     realms: createRealms(),
+    realmFacts: createRealmFacts({ ...config, names, storage, carrierHosts }),
     parseVerbs,
     isReady: () => isReady,
     rules: {

@@ -23,7 +23,7 @@ import type { RealmRecords } from '../dns/realm-records.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
 import { createCredentialSource } from './credentials.ts'
 import { createRouteBinder } from './define/bind-route.ts'
-import type { ApiStorage, Services } from './define/context.ts'
+import type { ApiStorage, RealmFacts, Services } from './define/context.ts'
 import { createListMemo } from './define/list-memo.ts'
 import { freeHand } from './define/operator-rules.ts'
 import type { OperatorRules } from './define/operator-rules.ts'
@@ -51,6 +51,7 @@ export interface HttpOptions {
   readonly appEnv: AppEnv
   /** Left out: there is no name server to write to. */
   readonly realms?: RealmRecords | undefined
+  readonly realmFacts: RealmFacts
   /** Throws AppError when the list is no array of verbs. */
   readonly parseVerbs: (list: unknown) => unknown
   /** Whether the whole platform is up and not stopping. */
@@ -83,6 +84,7 @@ export function createHttp(options: HttpOptions): HttpServer {
     speechCache: options.speechCache,
     appEnv: options.appEnv,
     realms: options.realms ?? noRealmRecords,
+    realmFacts: options.realmFacts,
     rules: options.rules ?? freeHand,
     clock,
     log,

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Media } from '../media/media.ts'
 import type { Sip } from '../sip/sip.ts'
-import type { AudioFetcher, CallStore, Directory, Hooks, Speech } from './ports.ts'
+import type { AccountFacts, AudioFetcher, CallStore, Directory, Hooks, Speech } from './ports.ts'
 import type { NodeFacts } from './status.ts'
 import type { ParseVerbs } from './verb.ts'
 
@@ -22,6 +22,8 @@ export interface CallServices {
   readonly directory: Directory
   /** Whether a customer's SIP URI may lead to this IP address. */
   readonly isAllowedAddress: (address: string) => boolean
+  /** Takes note of the host name by which a carrier of the account calls us. */
+  readonly carrierCalled: (account: Pick<AccountFacts, 'account_sid'>, host: string) => void
   readonly hooks: Hooks
   readonly store: CallStore
   readonly speech: Speech

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { CarrierFacts } from './ports.ts'
 import { createNumberPattern } from './routing/number-pattern.ts'
 import { carrierOf, matchOf, numberOf } from './testing/carriers.ts'
-import { account, application, createPlatform, settle } from './testing/platform.ts'
+import { account, application, createPlatform, phone, settle } from './testing/platform.ts'
 import type { Platform } from './testing/platform.ts'
 import { parsePlainVerbs } from './testing/plain-verbs.ts'
 import type { ScriptedInvite } from './testing/scripted-sip.ts'
@@ -58,6 +58,30 @@ describe('a call from a carrier', () => {
     )
     expect(JSON.stringify(journalOf(platform))).not.toContain('secret')
   })
+
+  it('leaves the host name that it calls behind, unless that is an address or a realm', async () => {
+    const platform = platformWith({
+      carriers: [matchOf('c', mine)],
+      numbers: [numberOf(called, 'c', { account_sid, application_sid })],
+    })
+    for (const host of ['192.0.2.1', 'example.com', 'sip.edge.example'])
+      await ring(platform, `${called}@${host}`)
+    expect(platform.store.records).toHaveLength(3)
+    expect(platform.hostsCalled).toEqual([[account_sid, 'sip.edge.example']])
+  })
+
+  it.each([
+    ['a user’s where a phone of the realm is registered there', '127.0.0.1', 'user'],
+    ['a carrier’s where one is registered elsewhere', '192.0.2.7', 'carrier secret'],
+  ])(
+    'to our address from where a carrier of another account calls, with a realm in From, is %s',
+    async (_, address, trunk) => {
+      const platform = platformWith({ carriers: [matchOf('secret', another)] })
+      platform.phones.set(phone.aor, [{ ...phone, remote: { ...phone.remote, address } }])
+      await ring(platform, `app-${application_sid}@192.0.2.1`)
+      expect(platform.store.records).toMatchObject([{ trunk, answered: trunk === 'user' }])
+    },
+  )
 
   it('that several may have sent is refused once, and nobody’s business', async () => {
     const platform = platformWith({

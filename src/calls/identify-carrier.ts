@@ -1,14 +1,16 @@
 // A call from a carrier: known by the address it comes from, taken to the account of the number (calls.md §3.1, §3.2).
+import { isIP } from 'node:net'
 import { AppError } from '../lib/errors.ts'
+import { realmOf } from '../sip/realm.ts'
 import type { IncomingInvite } from '../sip/sip.ts'
 import type { CallServices } from './call-services.ts'
 import { inactiveAccount } from './identity.ts'
 import type { Decision, Identity } from './identity.ts'
-import { calledHostOf, calledUserOf } from './invite.ts'
+import { calledHostOf, calledUserOf, callerHostOf } from './invite.ts'
 import type { AccountFacts, CarrierDirectory, CarrierMatch, NumberPattern } from './ports.ts'
 import { toRefusal } from './refuse.ts'
 import type { Refusal } from './refuse.ts'
-import { tellCaller } from './routing/calling-carrier.ts'
+import { mayServe, tellCaller } from './routing/calling-carrier.ts'
 import { byCarrier, byNumber, byPattern, byProvider, calledNumber, ownerOf } from './routing/carrier-call.ts'
 import type { CarrierCall, Outcome } from './routing/carrier-call.ts'
 
@@ -22,12 +24,40 @@ export async function identifyCarrier(
   if (matches.length === 0) return undefined
   const host = calledHostOf(invite.request)
   const realmOwner = host === undefined ? undefined : await directory.accountByRealm(host)
-  const caller = tellCaller({ host, user: calledUserOf(invite.request), realmOwner, matches })
+  const caller = tellCaller({
+    host,
+    user: calledUserOf(invite.request),
+    realmOwner,
+    isLikeUser: await isLikeUser(invite, services, matches),
+    matches,
+  })
   if (caller.kind === 'user') return undefined
   const decisions: Decision[] = [{ rule: caller.rule, outcome: shown(caller.matches) }]
-  if (caller.kind === 'carrier') return await settleCarrierCall(invite, services, { ...caller, decisions })
+  if (caller.kind === 'carrier') {
+    const identity = await settleCarrierCall(invite, services, { ...caller, decisions })
+    const isOwnRealm = identity.kind === 'known' && identity.account.account_sid === realmOwner?.account_sid
+    if (identity.kind === 'known' && host !== undefined && isIP(host) === 0 && !isOwnRealm)
+      services.carrierCalled(identity.account, host)
+    return identity
+  }
   const call = { ...callOf(invite, caller.matches), rule: caller.rule, decisions }
   return await refuse(invite, services, { ...call, refusal: ambiguous() })
+}
+
+/** Of an account that none of the carriers serves: a user must prove who it is, and is not taken for another's carrier. */
+async function isLikeUser(
+  { request, remote }: IncomingInvite,
+  { directory, sip }: CallServices,
+  matches: readonly CarrierMatch[],
+): Promise<boolean> {
+  const realm = realmOf(request)
+  const owner = realm === undefined ? undefined : await directory.accountByRealm(realm)
+  if (realm === undefined || owner === undefined) return false
+  if (matches.some(({ carrier }) => mayServe(carrier, owner))) return false
+  // Only with the realm in both: what stands in From alone may be the name of a carrier, which anyone could claim.
+  if (calledHostOf(request) === realm && callerHostOf(request) === realm) return true
+  const phones = await sip().bindings.list(realm)
+  return phones.some((phone) => phone.remote.address === remote.address)
 }
 
 export interface Claim {

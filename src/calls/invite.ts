@@ -51,6 +51,12 @@ export function calledHostOf(request: SipRequest): string | undefined {
   return uri === undefined || uri.scheme === 'tel' ? undefined : uri.host
 }
 
+/** The host of From, lower case. */
+export function callerHostOf(request: SipRequest): string | undefined {
+  const uri = tryParseUri(addressOf(headerOf(request, 'from'))?.uri ?? '')
+  return uri === undefined || uri.scheme === 'tel' ? undefined : uri.host
+}
+
 function addressOf(value: string | undefined): NameAddr | undefined {
   if (value === undefined) return undefined
   try {

@@ -125,6 +125,17 @@ export const catalogue = {
     sip: 503,
     cure: 'Try again; the operator should look at the database. With an Idempotency-Key nothing happens twice.',
   },
+  realm_not_proven: {
+    cause:
+      'An account asks for a SIP realm that is outside the domain of its provider, leads to the platform, or is called by carriers of others.',
+    http: 403,
+    cure: 'Choose a name below the domain of the provider, make the TXT record that the message names, or ask the provider to set the realm.',
+  },
+  dns_unavailable: {
+    cause: 'Whether an account may have a SIP realm depends on DNS, and no name server responds.',
+    http: 503,
+    cure: 'Try again in a minute; the operator should look at the name servers of the machine or at SWITCHHOOK_NAME_SERVERS.',
+  },
   dns_update_failed: {
     cause: 'The name server that keeps the records of SIP realms did not take a change of them.',
     http: 500,

@@ -199,6 +199,7 @@ export function createStorage(options: StorageOptions): PlatformStorage {
       deliveries: (...asked) => parts().expired.deliveries(...asked),
       sessions: (...asked) => parts().expired.sessions(...asked),
       idempotencyKeys: (...asked) => parts().expired.idempotencyKeys(...asked),
+      carrierHosts: (...asked) => parts().expired.carrierHosts(...asked),
     },
     pruneRecentCalls: (before, limit) => parts().records.prune(before, limit),
   }

@@ -193,6 +193,12 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     isPassing: true,
     lowest: everything('system'),
   },
+  carrier_hosts: {
+    key: 'carrier_host_sid',
+    owner: [],
+    isPassing: true,
+    lowest: everything('system'),
+  },
   sbc_addresses: {
     key: 'sbc_address_sid',
     owner: ['service_provider_sid'],

@@ -5,10 +5,12 @@ import { prepare, slot } from './prepared.ts'
 import type { Prepared } from './prepared.ts'
 
 export interface ExpiredRows {
-  /** Entries of the delivery log settled before `before`. These three answer how many rows they have removed. */
+  /** Entries of the delivery log settled before `before`. These answer how many rows they have removed. */
   deliveries(before: number, limit: number): Promise<number>
   sessions(limit: number): Promise<number>
   idempotencyKeys(limit: number): Promise<number>
+  /** Names that no carrier has called since `before`. */
+  carrierHosts(before: number, limit: number): Promise<number>
 }
 
 export function createExpiredRows(database: Database, clock: Clock): ExpiredRows {
@@ -19,6 +21,7 @@ export function createExpiredRows(database: Database, clock: Clock): ExpiredRows
     deliveries: (before, limit) => remove(queries.deliveries, before, limit),
     sessions: (limit) => remove(queries.sessions, clock.now(), limit),
     idempotencyKeys: (limit) => remove(queries.idempotencyKeys, clock.now(), limit),
+    carrierHosts: (before, limit) => remove(queries.carrierHosts, before, limit),
   }
 }
 
@@ -49,6 +52,19 @@ function createQueries({ builder: db }: Database) {
             .limit(slot('limit')),
         )
         .returning('user_session_sid'),
+    ),
+    carrierHosts: prepare(
+      db
+        .deleteFrom('carrier_hosts')
+        .where('carrier_host_sid', 'in', (eb) =>
+          eb
+            .selectFrom('carrier_hosts as old')
+            .select('old.carrier_host_sid')
+            .where('old.called_at', '<', slot('before'))
+            .orderBy('old.called_at')
+            .limit(slot('limit')),
+        )
+        .returning('carrier_host_sid'),
     ),
     idempotencyKeys: prepare(
       db

@@ -376,6 +376,14 @@ const columns: { readonly [T in keyof Schema]: { readonly [C in keyof Schema[T]]
     created_at: 0,
     version: 0,
   },
+  carrier_hosts: {
+    carrier_host_sid: 0,
+    account_sid: 0,
+    host: 0,
+    called_at: 0,
+    created_at: 0,
+    version: 0,
+  },
   sbc_addresses: {
     sbc_address_sid: 0,
     service_provider_sid: 0,

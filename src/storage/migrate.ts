@@ -12,6 +12,7 @@ import * as numberPatterns from '../../migrations/0007-number-patterns.ts'
 import * as listsInOrder from '../../migrations/0008-lists-in-order.ts'
 import * as callFilters from '../../migrations/0009-call-filters.ts'
 import * as resetRequests from '../../migrations/0010-reset-requests.ts'
+import * as carrierHosts from '../../migrations/0013-carrier-hosts.ts'
 import { StartError } from '../lib/start-error.ts'
 import type { Schema } from './tables.ts'
 
@@ -26,6 +27,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0008-lists-in-order': listsInOrder,
   '0009-call-filters': callFilters,
   '0010-reset-requests': resetRequests,
+  '0013-carrier-hosts': carrierHosts,
 }
 
 export async function migrate(db: Kysely<Schema>, known = migrations): Promise<void> {

@@ -36,6 +36,18 @@ onEachStore(({ open }) => {
   }
 
   describe('what has expired', () => {
+    it('is removed from the host names that carriers call', async () => {
+      const rows = test.storage.for(systemTenancy)
+      const { service_provider_sid } = await rows.service_providers.insert({ name: 'p' })
+      const account = { service_provider_sid, name: 'a', webhook_secret: 's' }
+      const { account_sid } = await rows.accounts.insert(account)
+      for (let at = 1; at <= 4; at++)
+        await rows.carrier_hosts.insert({ account_sid, host: `h${at}.example.com`, called_at: at })
+      expect(await test.storage.expired.carrierHosts(4, 2)).toBe(2)
+      expect(await test.storage.expired.carrierHosts(4, 2)).toBe(1)
+      expect(await test.query('select host from carrier_hosts')).toEqual([{ host: 'h4.example.com' }])
+    })
+
     it('is removed from the delivery log, oldest first, as many as asked, and nothing younger', async () => {
       for (let n = 0; n < 5; n++) {
         await deliver(`call ${n}`)
@@ -88,6 +100,8 @@ describe('retention', () => {
         deliveries: (before: number, limit: number) =>
           batch(`deliveries before ${(clock.now() - before) / dayMs} days`)(limit),
         sessions: batch('sessions'),
+        carrierHosts: (before: number, limit: number) =>
+          batch(`carrier hosts before ${(clock.now() - before) / dayMs} days`)(limit),
         idempotencyKeys: async () => {
           asked.push('keys')
           throw new Error('the database does not answer')
@@ -120,13 +134,14 @@ describe('retention', () => {
       'sessions',
       'sessions',
       'sessions',
+      'carrier hosts before 90 days',
       'deliveries before 30 days',
       'calls before 90 days',
     ]
     expect(asked).toEqual(once)
     clock.advance(3_600_000)
     await settled()
-    expect(asked).toEqual([...once, 'keys', 'sessions', ...once.slice(-2)])
+    expect(asked).toEqual([...once, 'keys', 'sessions', ...once.slice(-3)])
     await retention.stop()
     expect(clock.pending).toBe(0)
   })
@@ -136,7 +151,7 @@ describe('retention', () => {
     await retention.start()
     clock.advance(60_000)
     await settled()
-    expect(asked).toEqual(['keys', 'sessions'])
+    expect(asked).toEqual(['keys', 'sessions', 'carrier hosts before 90 days'])
     await retention.stop()
   })
 

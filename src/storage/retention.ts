@@ -27,6 +27,8 @@ const callBatchSize = 25
 // Leaves the database nine tenths of its time, also while millions of rows are due.
 const pauseMs = 25
 const dayMs = 86_400_000
+// A name that no carrier of an account has called for so long is not theirs any more.
+const carrierHostDays = 90
 
 type RemoveBatch = (limit: number) => Promise<number>
 
@@ -81,6 +83,7 @@ function jobsOf({
   return [
     ['idempotency_keys', batchSize, (limit) => expired.idempotencyKeys(limit)],
     ['user_sessions', batchSize, (limit) => expired.sessions(limit)],
+    ['carrier_hosts', batchSize, (limit) => expired.carrierHosts(before(carrierHostDays), limit)],
     ...(deliveryLogDays === 0
       ? []
       : [

@@ -183,6 +183,16 @@ export interface PasswordResetRequestRow extends Versioned {
   readonly due_at: number
 }
 
+/** A host name by which a carrier has called us with a call of the account. */
+export interface CarrierHostRow extends Versioned {
+  readonly carrier_host_sid: string
+  readonly account_sid: string
+  /** Lower case. */
+  readonly host: string
+  /** The latest call, as far as it was written down. */
+  readonly called_at: number
+}
+
 /** Where carriers reach us. Without a provider: every provider that has none of its own. */
 export interface SbcAddressRow extends Versioned {
   readonly sbc_address_sid: string
@@ -530,6 +540,7 @@ export interface Tables {
   readonly limits: LimitRow
   readonly password_resets: PasswordResetRow
   readonly password_reset_requests: PasswordResetRequestRow
+  readonly carrier_hosts: CarrierHostRow
   readonly sbc_addresses: SbcAddressRow
   readonly smpp_addresses: SmppAddressRow
   readonly system_information: SystemInformationRow

@@ -52,6 +52,11 @@ onEachStore(({ open: openTestStorage }) => {
         return { user_sid: user, link_hash: `hash ${n}`, expires_at: 1 }
       },
       password_reset_requests: () => ({ email: `s${n}@example.com`, due_at: 1 }),
+      carrier_hosts: async () => ({
+        account_sid: await insert('accounts', owner),
+        host: `h${n}.example.com`,
+        called_at: 1,
+      }),
       sbc_addresses: () => ({ ipv4: '192.0.2.1' }),
       smpp_addresses: () => ({ ipv4: '192.0.2.1' }),
       system_information: () => ({ system_information_sid: `sample ${n}` }),

@@ -302,10 +302,20 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     }
   })
 
-  it('to the realm of another account than its own is served as a user’s', async () => {
+  it('to the realm of another account, which has no carrier there, is that of the number', async () => {
     const carrier = await provisionNumber()
     const uri = `${carrier.number}@${sibling.realm}`
-    await refusedCall(platform, carrier, carrier.number, 401, { uri })
+    const result = await callFromCarrier(platform, carrier, carrier.number, { uri })
+    expect(await ownerOfCall(result)).toBe(tenant.account_sid)
+  })
+
+  it('is none where a user of another account calls from its address: that must prove itself', async () => {
+    const carrier = await provisionNumber()
+    const uri = `${carrier.number}@${sibling.realm}`
+    await refusedCall(platform, carrier, carrier.number, 401, {
+      uri,
+      values: { realm: sibling.realm, username: sibling.username },
+    })
   })
 
   it('is taken from anywhere in the network of a gateway, and by a pattern of numbers', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { createHttp } from '../../src/api/create-api.ts'
-import type { Bindings, RegisteredPhone } from '../../src/api/define/context.ts'
+import type { Bindings, RealmFacts, RegisteredPhone } from '../../src/api/define/context.ts'
 import type { OperatorRules } from '../../src/api/define/operator-rules.ts'
 import { createPasswordResets } from '../../src/api/password-resets.ts'
 import { createAzure } from '../../src/buckets/azure.ts'
@@ -119,6 +119,8 @@ export interface TestApiOptions {
   /** Applications publish nothing when left out. */
   readonly appEnv?: AppEnv
   readonly realms?: RealmRecords
+  /** Of host names; no name leads anywhere when left out. */
+  readonly realmFacts?: Partial<RealmFacts>
   /** Where phones are registered; the list `phones` when left out. */
   readonly bindings?: Bindings
   /** Makes of the storage what the API is given, where a test looks on or holds something back. */
@@ -149,6 +151,14 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       buckets,
       resets,
       realms: options.realms,
+      realmFacts: {
+        reserved: new Set(),
+        zone: undefined,
+        leadsToUs: async () => false,
+        texts: async () => [],
+        isCalledByOthers: async () => false,
+        ...options.realmFacts,
+      },
       appEnv: options.appEnv ?? { ask: async () => ({ outcome: 'none' }) },
       speechCache: { ...live.speechCache, keep: (...wish) => speech.cache.keep(...wish) },
       parseVerbs,

@@ -8,6 +8,7 @@ import { defineRoute, everyone } from '../define/route.ts'
 import { undoing } from '../define/undoing.ts'
 import { forgetPhones } from './forget-phones.ts'
 import { moveRealm } from './move-realm.ts'
+import { demandRealm } from './realm-rules.ts'
 import { parseSipRealm } from './sip-realm.ts'
 
 export const webhookSecret = defineRoute({
@@ -50,11 +51,13 @@ export const sipRealms = defineRoute({
   summary:
     'Sets the SIP realm of an account, and its A, SRV and NAPTR records where the platform keeps them.',
   reply: { status: 204, description: 'Set.' },
-  errors: ['not_found', 'duplicate', 'dns_update_failed'],
+  errors: ['not_found', 'duplicate', 'realm_not_proven', 'dns_unavailable', 'dns_update_failed'],
   keepsKey: true,
-  async handle({ account: { account_sid, sip_realm }, params, caller, once }) {
+  async handle({ account, params, caller, once }) {
+    const { account_sid, sip_realm } = account
     const realm = parseSipRealm(params.SipRealm)
     return once(ofCaller(caller.principal), async (services) => {
+      if (realm !== sip_realm) await demandRealm({ realm, account }, { caller, services })
       const { accounts } = services.storage.for(caller.tenancy)
       const moved = moveRealm(sip_realm, realm, services)
       await undoing(moved, () => accounts.update(account_sid, { sip_realm: realm }))

@@ -18,6 +18,7 @@ import { resolveOwner } from '../define/owner.ts'
 import { bucketCredential, mergeBucketCredential } from './bucket-credential.ts'
 import { forgetPhones } from './forget-phones.ts'
 import { moveRealm, removeRealm } from './move-realm.ts'
+import { demandRealm } from './realm-rules.ts'
 import { sipRealm } from './sip-realm.ts'
 
 const accountHook = { empty: 'clears', showsSid: false } as const
@@ -99,6 +100,7 @@ export const accounts = defineResource({
     if (context.caller.tenancy.level === 'account' || typeof sip_realm !== 'string' || sip_realm === present)
       return undefined
     if (row === undefined) await resolveOwner('service_provider', { service_provider_sid }, context)
+    await demandRealm({ realm: sip_realm, account: row }, context)
     return moveRealm(present, sip_realm, context.services)
   },
   async beforeCreate({ bucket_credential }) {

@@ -1,7 +1,7 @@
 // What holds between the fields of a gateway, of either kind.
 import { isIPv4 } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
-import type { OperatorRules } from '../define/operator-rules.ts'
+import type { RecordContext } from '../define/context.ts'
 
 export interface GatewayFacts {
   readonly ipv4: string
@@ -10,8 +10,17 @@ export interface GatewayFacts {
   readonly isOutbound: boolean
 }
 
-export function demandGateway(gateway: GatewayFacts, { minNetmask }: OperatorRules): void {
+// The narrowest network that is routed by itself. Whose calls a wider one sends, an account cannot know.
+const accountNetmask = 24
+
+/** `present`: of the gateway that is changed. What somebody else made wider may stay so. */
+export function demandGateway(
+  gateway: GatewayFacts,
+  { caller, services }: Pick<RecordContext, 'caller' | 'services'>,
+  present?: GatewayFacts,
+): void {
   const { ipv4, netmask, isInbound, isOutbound } = gateway
+  const { minNetmask } = services.rules
   // Calls are told apart by the address they come from, and a name may stand for any.
   if (isInbound && !isIPv4(ipv4))
     throw new AppError('bad_request', 'ipv4 must be an IPv4 address where calls come from')
@@ -19,4 +28,10 @@ export function demandGateway(gateway: GatewayFacts, { minNetmask }: OperatorRul
     throw new AppError('bad_request', 'netmask must be 32 where calls are only sent to')
   if (netmask < minNetmask)
     throw new AppError('bad_request', `netmask must be at least ${minNetmask} on this platform`)
+  const isPresent = present?.isInbound === true && present.ipv4 === ipv4 && present.netmask === netmask
+  if (caller.tenancy.level === 'account' && isInbound && netmask < accountNetmask && !isPresent)
+    throw new AppError(
+      'bad_request',
+      `netmask must be at least ${accountNetmask}: a wider network is for the service provider to allow`,
+    )
 }

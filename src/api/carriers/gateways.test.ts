@@ -113,6 +113,24 @@ describe.each([
     expect((answer.body as { msg: string }).msg).toContain(msg)
   })
 
+  it('are wider than /24 only by the hand of the provider or an administrator', async () => {
+    const wide = { inbound: true, netmask: 23 }
+    const refused = await api.post(path, api.own.accountKey, body(wide))
+    expect(refused.status).toBe(400)
+    expect((refused.body as { msg: string }).msg).toContain('netmask must be at least 24')
+    expect((await api.post(path, api.own.accountKey, body({ ...wide, netmask: 24 }))).status).toBe(201)
+    for (const token of [api.adminKey, api.own.providerKey]) {
+      const sid = await create(wide, token)
+      const change = (sent: object) => api.put(`${path}/${sid}`, api.own.accountKey, sent)
+      // What the provider allowed stays so, and is moved or widened by the provider alone.
+      expect((await change({ port: 5090 })).status).toBe(204)
+      expect((await change({ netmask: 22 })).status).toBe(400)
+      expect((await change({ ipv4: '198.51.100.1' })).status).toBe(400)
+      expect((await change({ netmask: 32 })).status).toBe(204)
+      expect((await change({ netmask: 23 })).status).toBe(400)
+    }
+  })
+
   it('hold the rules between fields against the record as it will be', async () => {
     const sid = await create({ inbound: true, outbound: true, netmask: 24 })
     const change = (sent: object) => api.put(`${path}/${sid}`, api.own.accountKey, sent)

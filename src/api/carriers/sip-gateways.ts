@@ -51,16 +51,22 @@ export const sipGateways = defineResource({
     remove_ice: flag().default(0).describe('1: offers go out without ICE candidates.').notServed('ICE'),
     dtls_off: flag().default(0).describe('1: SRTP is keyed in SDP, without DTLS.').notServed('SRTP'),
   },
-  async beforeCreate({ ipv4, netmask, inbound, outbound, port, protocol }, { services }) {
+  async beforeCreate({ ipv4, netmask, inbound, outbound, port, protocol }, context) {
     const facts = { ipv4, netmask: netmask ?? 32, isInbound: inbound === true, isOutbound: outbound === true }
-    demandGateway(facts, services.rules)
+    demandGateway(facts, context)
     if (port !== undefined) return undefined
     return { port: protocol === 'tls' || protocol === 'tls/srtp' ? sipsPort : sipPort }
   },
-  async beforeUpdate(changes, row, { services }) {
-    const { inbound = row.inbound === 1, outbound = row.outbound === 1 } = changes
+  async beforeUpdate(changes, row, context) {
+    const present = {
+      ipv4: row.ipv4,
+      netmask: row.netmask,
+      isInbound: row.inbound === 1,
+      isOutbound: row.outbound === 1,
+    }
+    const { inbound = present.isInbound, outbound = present.isOutbound } = changes
     const { ipv4 = row.ipv4, netmask = row.netmask } = changes
-    demandGateway({ ipv4, netmask, isInbound: inbound, isOutbound: outbound }, services.rules)
+    demandGateway({ ipv4, netmask, isInbound: inbound, isOutbound: outbound }, context, present)
     return undefined
   },
 })

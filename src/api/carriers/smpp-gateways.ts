@@ -2,7 +2,9 @@
 import { flag, integer, recordSid, sid } from '../define/fields.ts'
 import { defineResource } from '../define/resource.ts'
 import { host } from '../define/sip-fields.ts'
+import type { Row } from '../../storage/storage.ts'
 import { demandGateway } from './gateway-rules.ts'
+import type { GatewayFacts } from './gateway-rules.ts'
 
 // SMPP 3.4 as registered with IANA.
 const smppPort = 2775
@@ -33,14 +35,19 @@ export const smppGateways = defineResource({
     outbound: flag().default(1).describe('1: messages are sent here.'),
     use_tls: flag().default(0).describe('1: SMPP over TLS.').notServed('messaging'),
   },
-  async beforeCreate({ ipv4, netmask, inbound, outbound }, { services }) {
+  async beforeCreate({ ipv4, netmask, inbound, outbound }, context) {
     const facts = { ipv4, netmask: netmask ?? 32, isInbound: inbound === 1, isOutbound: outbound !== 0 }
-    demandGateway(facts, services.rules)
+    demandGateway(facts, context)
     return undefined
   },
-  async beforeUpdate(changes, row, { services }) {
-    const { ipv4, netmask, inbound, outbound } = { ...row, ...changes }
-    demandGateway({ ipv4, netmask, isInbound: inbound === 1, isOutbound: outbound === 1 }, services.rules)
+  async beforeUpdate(changes, row, context) {
+    demandGateway(toFacts({ ...row, ...changes }), context, toFacts(row))
     return undefined
   },
 })
+
+type Cells = Pick<Row<'smpp_gateways'>, 'ipv4' | 'netmask' | 'inbound' | 'outbound'>
+
+function toFacts({ ipv4, netmask, inbound, outbound }: Cells): GatewayFacts {
+  return { ipv4, netmask, isInbound: inbound === 1, isOutbound: outbound === 1 }
+}

@@ -84,6 +84,20 @@ export interface SpeechCache {
   keep(name: string, account_sid: string, speak: () => Promise<Pcm>): Promise<Pcm>
 }
 
+/** What is known of a host name that an account wishes to have as its SIP realm. */
+export interface RealmFacts {
+  /** Names of the platform itself. */
+  readonly reserved: ReadonlySet<string>
+  /** The zone in which the platform keeps the records of realms, if it does. */
+  readonly zone: string | undefined
+  /** Whether it has an address of this platform now. Throws dns_unavailable when no name server responds. */
+  leadsToUs(host: string): Promise<boolean>
+  /** The TXT records of a name; none when no name server responds. */
+  texts(name: string): Promise<readonly string[]>
+  /** Whether a carrier calls it with calls of another account. */
+  isCalledByOthers(host: string, account_sid: string): Promise<boolean>
+}
+
 export interface Services {
   readonly storage: ApiStorage
   /** Lists as they were answered, for as long as they are true. */
@@ -105,6 +119,7 @@ export interface Services {
   readonly speechCache: SpeechCache
   readonly appEnv: AppEnv
   readonly realms: RealmRecords
+  readonly realmFacts: RealmFacts
   readonly clock: Clock
   readonly log: Logger
 }

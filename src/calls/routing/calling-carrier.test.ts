@@ -25,11 +25,19 @@ interface Case {
   readonly host?: string
   readonly user?: string
   readonly isRealm?: boolean
+  readonly isLikeUser?: boolean
   readonly matches: readonly CarrierMatch[]
 }
 
-function told({ host = '203.0.113.1', user = '15551230100', isRealm = false, matches }: Case): string {
-  const caller = tellCaller({ host, user, matches, realmOwner: isRealm ? account : undefined })
+function told({
+  host = '203.0.113.1',
+  user = '15551230100',
+  isRealm = false,
+  isLikeUser = false,
+  matches,
+}: Case): string {
+  const realmOwner = isRealm ? account : undefined
+  const caller = tellCaller({ host, user, matches, realmOwner, isLikeUser })
   if (caller.kind === 'user') return 'user'
   const row = /row \d/.exec(caller.rule)?.[0] ?? caller.rule
   const sids = caller.matches.map(({ carrier }) => carrier.voip_carrier_sid).join(', ')
@@ -47,9 +55,31 @@ describe('who is calling', () => {
       { isRealm: true, matches: [sibling, own, foreign, shared] },
       'carrier by row 1: own, shared',
     ],
-    ['a carrier of another account, to a realm', { isRealm: true, matches: [sibling] }, 'user'],
-    ['a carrier of another provider, to a realm', { isRealm: true, matches: [foreign] }, 'user'],
-    ['a carrier of the platform, to a realm', { isRealm: true, matches: [platform] }, 'user'],
+    [
+      'a carrier of another account, to a realm',
+      { isRealm: true, matches: [sibling] },
+      'carrier by row 3: sibling',
+    ],
+    [
+      'a carrier of another provider, to a realm',
+      { isRealm: true, matches: [foreign] },
+      'carrier by row 3: foreign',
+    ],
+    [
+      'a carrier of the platform, to a realm',
+      { isRealm: true, matches: [platform] },
+      'carrier by row 3: platform',
+    ],
+    [
+      'a user of a realm, from where carriers of others call',
+      { isRealm: true, isLikeUser: true, matches: [sibling, foreign] },
+      'user',
+    ],
+    [
+      'a user of a realm that calls our address, from where a carrier of another calls',
+      { isLikeUser: true, matches: [sibling] },
+      'user',
+    ],
     ['a carrier', { matches: [own] }, 'carrier by row 3: own'],
     ['one of several', { matches: [own, sibling, foreign] }, 'carrier by row 3: own, sibling, foreign'],
     [
@@ -77,7 +107,7 @@ describe('who is calling', () => {
   })
 
   it('names the account only where the call does', () => {
-    const call = { host: 'a.example', user: '1', matches: [own] }
+    const call = { host: 'a.example', user: '1', isLikeUser: false, matches: [own] }
     expect(tellCaller({ ...call, realmOwner: account })).toMatchObject({ account })
     expect(tellCaller({ ...call, realmOwner: undefined })).toMatchObject({ account: undefined })
   })

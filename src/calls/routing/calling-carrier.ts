@@ -8,6 +8,8 @@ export interface UnknownCaller {
   readonly user: string
   /** The account whose SIP realm the host is. */
   readonly realmOwner: AccountFacts | undefined
+  /** What the caller says and where it calls from are those of a user of an account that has no carrier there. */
+  readonly isLikeUser: boolean
   /** By the address the call comes from, as CarrierDirectory orders them. */
   readonly matches: readonly CarrierMatch[]
 }
@@ -28,15 +30,15 @@ export type Caller =
   | { readonly kind: 'ambiguous'; readonly rule: string; readonly matches: readonly CarrierMatch[] }
   | { readonly kind: 'user' }
 
-export function tellCaller({ host, user, realmOwner, matches }: UnknownCaller): Caller {
+export function tellCaller({ host, user, realmOwner, isLikeUser, matches }: UnknownCaller): Caller {
   if (realmOwner !== undefined) {
     const own = matches.filter(({ carrier }) => mayServe(carrier, realmOwner))
-    // Deviation from row 3: a carrier of somebody else at the same address, or with a gateway as wide as the Internet,
-    // does not get the calls of this account's users.
-    if (own.length === 0) return { kind: 'user' }
     const rule = 'caller row 1: SIP realm of the account, address of its carrier'
-    return { kind: 'carrier', rule, account: realmOwner, matches: own }
+    if (own.length > 0) return { kind: 'carrier', rule, account: realmOwner, matches: own }
   }
+  // Deviation from row 3: another account's carrier, which may name any address as its own, does not get the calls of users.
+  // A realm alone proves nothing either: its owner may have chosen the name that carriers of others call.
+  if (isLikeUser) return { kind: 'user' }
   const registered = matches.filter(({ carrier: { registration } }) => {
     return registration?.username === user && registration.realm === host
   })

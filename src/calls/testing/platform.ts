@@ -165,6 +165,8 @@ export interface Platform {
   numbers: readonly NumberFacts[]
   patterns: readonly NumberPattern[]
   waysOut: readonly OutboundCarrier[]
+  /** Account and host name of calls from carriers. */
+  readonly hostsCalled: [account_sid: string, host: string][]
   dialPlan: DialPlan | undefined
   /** The phones that are registered, by address of record. */
   readonly phones: Map<string, readonly Binding[]>
@@ -218,6 +220,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     }),
     media,
     isAllowedAddress: (address) => address.startsWith('192.0.2.'),
+    carrierCalled: ({ account_sid }, host) => void platform.hostsCalled.push([account_sid, host]),
     directory: {
       accountByRealm: (realm) => Promise.resolve(realm === account.sip_realm ? platform.account : undefined),
       account: () => Promise.resolve(platform.account),
@@ -274,6 +277,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     numbers: [],
     patterns: [],
     waysOut: [],
+    hostsCalled: [],
     dialPlan: undefined,
     phones,
     reach: ({ remote }) => Promise.resolve(remote),

@@ -1,0 +1,52 @@
+// Who may have which host name as a SIP realm. Calls to the name are the account's: its owner must be who asks, or whoever
+// runs the platform must have said so.
+import { systemTenancy } from '../../lib/caller.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { RecordContext } from '../define/context.ts'
+
+export interface RealmClaim {
+  readonly realm: string
+  /** Undefined: the account is being made, which is not for accounts. */
+  readonly account: { readonly account_sid: string; readonly service_provider_sid: string } | undefined
+}
+
+type Asking = Pick<RecordContext, 'caller' | 'services'>
+
+/** Throws realm_not_proven, which says what record would prove it, or bad_request for a name that is no account's. */
+export async function demandRealm({ realm, account }: RealmClaim, asking: Asking): Promise<void> {
+  const { caller, services } = asking
+  const { realmFacts: realms } = services
+  // RFC 6761 §6.3: localhost is each machine's own name. Addresses are no host names to begin with.
+  if (realm === 'localhost' || realm.endsWith('.localhost') || realms.reserved.has(realm))
+    throw new AppError('bad_request', `${realm} is a name of the platform itself, and no SIP realm`)
+  if (caller.tenancy.level !== 'account' || account === undefined) return
+  const { account_sid, service_provider_sid } = account
+  const provider = await services.storage.for(systemTenancy).service_providers.find(service_provider_sid)
+  const root = provider?.root_domain ?? undefined
+  const fault = await faultOf(realm, root, account_sid, realms)
+  if (fault === undefined) return
+  const name = `_switchhook.${realm}`
+  const value = `switchhook-account=${account_sid}`
+  if ((await realms.texts(name)).includes(value)) return
+  throw new AppError(
+    'realm_not_proven',
+    `${fault}; a TXT record ${name} with "${value}" would prove that it is yours`,
+  )
+}
+
+/** Why the account may not have the name without a proof, or undefined. */
+async function faultOf(
+  realm: string,
+  root: string | undefined,
+  account_sid: string,
+  realms: RecordContext['services']['realmFacts'],
+): Promise<string | undefined> {
+  const isBelowRoot = root !== undefined && realm.endsWith(`.${root}`)
+  if (root !== undefined && !isBelowRoot) return `SipRealm does not lie below ${root}`
+  if (await realms.isCalledByOthers(realm, account_sid)) return `carriers of other accounts call ${realm}`
+  // Below its domain the provider may let every name lead here, taken or not. In a zone that is ours, whether the name is
+  // free is asked when its records are made.
+  const isKept = realms.zone !== undefined && realm.endsWith(`.${realms.zone}`)
+  if (!isBelowRoot && !isKept && (await realms.leadsToUs(realm))) return `${realm} leads to this platform`
+  return undefined
+}
