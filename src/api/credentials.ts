@@ -59,6 +59,8 @@ async function grantOf(
       ...(await quotasOf(tenancy, rows)),
       principal: { kind: 'user', user_sid, name, session_sid: user_session_sid },
       isViewOnly: isViewOnly(permissionsOf(user)),
+      // A password that is kept elsewhere is changed there.
+      ...(user.force_change === 1 && user.provider === 'local' ? { mustChangePassword: true } : {}),
     },
     expiresAt: expires_at,
   }

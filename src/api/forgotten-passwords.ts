@@ -1,4 +1,5 @@
 // Back in without the password: ask for a link, sign in with it, choose a new password.
+import { placeOfTenant } from '../http/hash-line.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { hashPassword } from '../lib/password.ts'
@@ -91,13 +92,14 @@ const signIn = defineRoute({
     const { email, password: given } = body
     if (typeof email !== 'string' || typeof given !== 'string')
       throw new AppError('bad_request', 'email and password, or link, are required')
+    const { throttle } = services
+    throttle.demandOpen(address)
     const [user] = await usersByEmail(email, services.storage.for(systemTenancy))
-    // By the name, as in /login: whoever is locked out there is locked out here.
-    const attempt = services.throttle.begin(user?.name ?? email, address)
-    const isRight = await services.throttle.hashing((derive) => verifyUser(user, given, derive), whenGone())
+    // By the name, as in /login: a user who is locked out there is locked out here.
+    const attempt = { username: user?.name ?? email, address, signal: whenGone() }
+    const isRight = await throttle.judge(attempt, (derive) => verifyUser(user, given, derive))
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the address or the password is wrong')
-    attempt.succeeded()
     return once(ofUser(user.user_sid), async (unit) => ({
       answer: toSignedIn(user, await startSession(user, unit)),
     }))
@@ -142,6 +144,7 @@ const changePassword = defineRoute({
   path: '/change-password',
   access: everyone,
   openToViewOnly: true,
+  openToForcedChange: true,
   operationId: 'changePassword',
   tag: 'Login',
   summary: 'Changes one’s own password and ends all sessions.',
@@ -154,7 +157,8 @@ const changePassword = defineRoute({
   // The interface knows one status for everything that is wrong here.
   asRefusal: (error) =>
     error.code === 'wrong_credentials' ? new AppError('bad_request', error.message, { cause: error }) : error,
-  async handle({ body: { old_password, new_password }, caller: { principal }, services, address }) {
+  async handle({ body: { old_password, new_password }, caller, services, address }) {
+    const { principal } = caller
     if (principal.kind !== 'user') throw new AppError('not_permitted', 'an API key has no password')
     const { user_sid } = principal
     const { storage, clock } = services
@@ -168,8 +172,10 @@ const changePassword = defineRoute({
     await demandPolicy(new_password, 'new_password', services)
     const reset = await resetOf(old_password, all, clock)
     const isByLink = reset?.user_sid === user_sid
-    if (!isByLink) await demandOldPassword(old_password, user, services, address)
-    const hashed_password = await services.throttle.hashing((derive) => hashPassword(new_password, derive))
+    if (!isByLink) await demandOldPassword({ given: old_password, user, caller, address }, services)
+    const hashed_password = await services.throttle.hashing(placeOfTenant(caller), (derive) =>
+      hashPassword(new_password, derive),
+    )
     await storage.transaction(systemTenancy, async (rows) => {
       if (!isByLink) demandUnchanged(await rows.users.find(user_sid), user)
       else if (!(await rows.password_resets.remove(reset.password_reset_sid))) throw noSuchLink()

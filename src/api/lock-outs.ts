@@ -1,6 +1,5 @@
 // Tells whoever looks after a user that somebody guesses at the password. An alert, and not an entry of the audit log:
 // alerts are bounded and forgotten after a month, so that nobody fills anything from outside.
-import { maxFailures } from '../http/login-throttle.ts'
 import type { LockOut } from '../http/login-throttle.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import type { Logger } from '../lib/log.ts'
@@ -14,22 +13,26 @@ export interface LockOutReportOptions {
 /** Returns at once: whoever guesses shall not learn from the time of an answer whether there is such a user. */
 export function createLockOutReport(options: LockOutReportOptions): (lockOut: LockOut) => void {
   const { log } = options
-  return ({ username, address }) => {
+  return (lockOut) => {
+    const { username, address } = lockOut
     if (username === undefined) log.warn({ address }, 'address locked out of logins')
     else
-      report(username, address, options).catch((error: unknown) =>
+      report({ ...lockOut, username }, options).catch((error: unknown) =>
         log.warn({ err: error, address }, 'lock-out not reported'),
       )
   }
 }
 
-async function report(name: string, address: string, { storage, log }: LockOutReportOptions): Promise<void> {
+async function report(
+  { username: name, address, failures }: Required<LockOut>,
+  { storage, log }: LockOutReportOptions,
+): Promise<void> {
   const [user] = await storage.for(systemTenancy).users.list({ where: { name }, limit: 1 })
   // What was typed instead of a name may be a password: it is told to nobody.
   if (user === undefined) return
   const { user_sid, account_sid, service_provider_sid } = user
   log.warn({ user_sid, address }, 'user locked out of logins')
-  const message = `${name} is locked out at ${address} after ${maxFailures} wrong passwords`
+  const message = `${name} is locked out at ${address} after ${failures} wrong passwords`
   const alert = { alert_type: 'user-locked-out', message }
   if (account_sid !== null) storage.alerts.raise({ ...alert, account_sid })
   else if (service_provider_sid !== null) storage.alerts.raise({ ...alert, service_provider_sid })

@@ -1,4 +1,5 @@
 // Logging in and out: a password becomes a token, and a session that the token stands on.
+import { placeOfLogin } from '../http/hash-line.ts'
 import { maxFailures, lockOutMs } from '../http/login-throttle.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
@@ -18,7 +19,7 @@ export const login = defineRoute({
   operationId: 'login',
   tag: 'Login',
   summary: 'Exchanges a user name and password for a token that is valid for 60 minutes.',
-  description: `After ${maxFailures} failures of one user from one address (IPv6: one /64), further attempts are refused for ${lockOutMs / 60_000} minutes.`,
+  description: `After ${maxFailures} failures of one user from one address (IPv6: one /64; more from a larger network), further attempts are refused for ${lockOutMs / 60_000} minutes.`,
   body: {
     username: text({ min: 1, max: 255 }).describe('The name of the user.').example('admin'),
     password: text({ min: 1, max: 1024, anyCharacters: true })
@@ -52,20 +53,19 @@ export const login = defineRoute({
   errors: ['wrong_credentials', 'locked_out', 'account_inactive'],
   keepsKey: true,
   async handle({ body: { username, password }, services, address, whenGone, once }) {
-    const attempt = services.throttle.begin(username, address)
+    const { throttle } = services
+    throttle.demandOpen(address)
     const rows = services.storage.for(systemTenancy)
     const [user] = await rows.users.list({ where: { name: username }, limit: 1 })
-    const isRight = await services.throttle.hashing(
-      (derive) => verifyUser(user, password, derive),
-      whenGone(),
+    const isRight = await throttle.judge({ username, address, signal: whenGone() }, (derive) =>
+      verifyUser(user, password, derive),
     )
     // One answer for an unknown, a disabled and a foreign user and for a wrong password.
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the user name or the password is wrong')
-    attempt.succeeded()
     return once(ofUser(user.user_sid), async (unit) => {
       const hashed_password = needsRehash(user.hashed_password ?? '')
-        ? await unit.throttle.hashing((derive) => hashPassword(password, derive))
+        ? await unit.throttle.hashing(placeOfLogin(address), (derive) => hashPassword(password, derive))
         : undefined
       const session = await startSession(user, unit, async ({ users }) => {
         if (hashed_password !== undefined) await users.update(user.user_sid, { hashed_password })
@@ -80,6 +80,7 @@ export const logout = defineRoute({
   path: '/logout',
   access: everyone,
   openToViewOnly: true,
+  openToForcedChange: true,
   operationId: 'logout',
   tag: 'Login',
   summary: 'Ends the session of the token that the request carries.',

@@ -16,6 +16,7 @@ const getPasswordSettings = defineRoute({
   method: 'GET',
   path: '/PasswordSettings',
   access: everyone,
+  openToForcedChange: true,
   operationId: 'getPasswordSettings',
   tag: 'PasswordSettings',
   summary: 'What is demanded of new passwords.',

@@ -1,4 +1,6 @@
 // Passwords of people: which they may choose, and whether they know the one they have.
+import { placeOfTenant } from '../http/hash-line.ts'
+import type { Caller } from '../lib/caller.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { verifyPassword } from '../lib/password.ts'
@@ -48,19 +50,23 @@ export function policyFault(given: string, policy: Policy | undefined): string |
   return undefined
 }
 
+export interface OldPassword {
+  readonly given: string
+  readonly user: Row<'users'>
+  readonly caller: Caller
+  readonly address: string
+}
+
 /** Guesses count like those of a login. Throws wrong_credentials, locked_out. */
 export async function demandOldPassword(
-  given: string,
-  user: Row<'users'>,
+  { given, user, caller, address }: OldPassword,
   { throttle }: Pick<Services, 'throttle'>,
-  address: string,
 ): Promise<void> {
-  const attempt = throttle.begin(user.name, address)
-  const isRight = await throttle.hashing((derive) =>
+  const attempt = { username: user.name, address, place: placeOfTenant(caller) }
+  const isRight = await throttle.judge(attempt, (derive) =>
     verifyPassword(given, user.hashed_password ?? '', derive),
   )
   if (!isRight) throw new AppError('wrong_credentials', 'old_password is wrong')
-  attempt.succeeded()
 }
 
 /**

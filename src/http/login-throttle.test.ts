@@ -1,84 +1,179 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { createLoginThrottle } from './login-throttle.ts'
-import type { LockOut } from './login-throttle.ts'
+import type { LockOut, LoginThrottle, LoginThrottleOptions } from './login-throttle.ts'
+
+const lockedOut = 'too many failed logins'
+
+interface Guesser {
+  readonly throttle: LoginThrottle
+  readonly clock: ReturnType<typeof createFakeClock>
+  /** How many passwords were looked at. */
+  readonly judged: () => number
+  readonly wrong: (username: string, address: string) => Promise<boolean>
+  readonly right: (username: string, address: string) => Promise<boolean>
+}
+
+function createGuesser(options: Pick<LoginThrottleOptions, 'onLockOut'> = {}): Guesser {
+  const clock = createFakeClock()
+  const throttle = createLoginThrottle({ clock, ...options })
+  let judged = 0
+  const judge = (username: string, address: string, isRight: boolean): Promise<boolean> =>
+    throttle.judge({ username, address }, async () => {
+      judged++
+      await new Promise(setImmediate)
+      return isRight
+    })
+  return {
+    throttle,
+    clock,
+    judged: () => judged,
+    wrong: (username, address) => judge(username, address, false),
+    right: (username, address) => judge(username, address, true),
+  }
+}
+
+async function times(count: number, attempt: (index: number) => Promise<unknown>): Promise<void> {
+  for (let index = 0; index < count; index++) await attempt(index)
+}
 
 describe('the login throttle', () => {
-  it('locks the pair of user and address, and nobody else', () => {
-    const throttle = createLoginThrottle({ clock: createFakeClock() })
-    for (let count = 0; count < 6; count++) throttle.begin('ann', '192.0.2.1')
-    expect(() => throttle.begin('ann', '192.0.2.1')).toThrow('too many failed logins')
-    throttle.begin('ann', '192.0.2.2')
-    throttle.begin('bob', '192.0.2.1')
+  it('locks the pair of user and address, and nobody else', async () => {
+    const { wrong, right } = createGuesser()
+    await times(6, () => wrong('ann', '192.0.2.1'))
+    await expect(right('ann', '192.0.2.1')).rejects.toThrow(lockedOut)
+    expect(await right('ann', '192.0.2.2')).toBe(true)
+    expect(await right('bob', '192.0.2.1')).toBe(true)
     // Names are told apart by their letters: this is somebody else, if anybody.
-    throttle.begin('ANN', '192.0.2.1')
+    expect(await right('ANN', '192.0.2.1')).toBe(true)
   })
 
-  it('forgives the failures of one user at every address, and of nobody else', () => {
-    const throttle = createLoginThrottle({ clock: createFakeClock() })
+  it('judges no more of a hundred guesses sent at once than of as many sent one by one', async () => {
+    const { wrong, judged } = createGuesser()
+    const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => wrong('ann', '192.0.2.1')))
+    expect(judged()).toBe(6)
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(6)
+  })
+
+  it('lets any number of right passwords in at once, and counts none of them', async () => {
+    const told: LockOut[] = []
+    const { wrong, right } = createGuesser({ onLockOut: (lockOut) => told.push(lockOut) })
+    await times(5, () => wrong('ann', '192.0.2.1'))
+    const logins = await Promise.all(Array.from({ length: 50 }, () => right('ann', '192.0.2.1')))
+    expect(logins).toEqual(Array<boolean>(50).fill(true))
+    await times(5, () => wrong('ann', '192.0.2.1'))
+    expect(await right('ann', '192.0.2.1')).toBe(true)
+    expect(told).toEqual([])
+  })
+
+  it('counts no attempt that was called off, had no room, or could not be judged', async () => {
+    const { throttle, right } = createGuesser()
+    const attempt = { username: 'ann', address: '192.0.2.1' }
+    await times(10, () =>
+      expect(throttle.judge(attempt, () => Promise.reject(new Error('the thread died')))).rejects.toThrow(
+        'died',
+      ),
+    )
+    const gate = Promise.withResolvers<boolean>()
+    const running = throttle.judge({ username: 'bob', address: '192.0.2.9' }, () => gate.promise)
+    const client = new AbortController()
+    const waiting = Array.from({ length: 110 }, () =>
+      throttle.judge({ ...attempt, signal: client.signal }, async () => false),
+    )
+    const outcomes = Promise.allSettled(waiting)
+    client.abort(new Error('the client went away'))
+    gate.resolve(true)
+    await running
+    expect(new Set((await outcomes).map(({ status }) => status))).toEqual(new Set(['rejected']))
+    expect(await right('ann', '192.0.2.1')).toBe(true)
+  })
+
+  it('forgives the failures of one user at every address, and of nobody else', async () => {
+    const { throttle, wrong, right } = createGuesser()
     const others = ['big ann', 'ann b', 'ANN']
-    for (let count = 0; count < 6; count++)
-      for (const name of ['ann', ...others])
-        for (const address of ['192.0.2.1', '2001:db8::1']) throttle.begin(name, address)
+    for (const name of ['ann', ...others])
+      for (const address of ['192.0.2.1', '2001:db8::1']) await times(6, () => wrong(name, address))
     throttle.forgive('ann')
-    for (const address of ['192.0.2.1', '2001:db8::1']) throttle.begin('ann', address)
-    for (const name of others)
-      expect(() => throttle.begin(name, '192.0.2.1')).toThrow('too many failed logins')
+    for (const address of ['192.0.2.1', '2001:db8::1']) expect(await right('ann', address)).toBe(true)
+    for (const name of others) await expect(right(name, '192.0.2.1')).rejects.toThrow(lockedOut)
   })
 
-  it('says how long the lock-out lasts', () => {
-    const clock = createFakeClock()
-    const throttle = createLoginThrottle({ clock })
-    for (let count = 0; count < 6; count++) throttle.begin('ann', '192.0.2.1')
+  it('says how long the lock-out lasts', async () => {
+    const { clock, wrong } = createGuesser()
+    await times(6, () => wrong('ann', '192.0.2.1'))
     clock.advance(60_500)
-    expect(() => throttle.begin('ann', '192.0.2.1')).toThrow(
+    await expect(wrong('ann', '192.0.2.1')).rejects.toEqual(
       expect.objectContaining({ code: 'locked_out', retryAfterSeconds: 1740 }),
     )
   })
 
-  it('locks an address that tries many users', () => {
-    const throttle = createLoginThrottle({ clock: createFakeClock() })
-    for (let count = 0; count < 60; count++) throttle.begin(`user ${count}`, '192.0.2.1')
-    expect(() => throttle.begin('one more', '192.0.2.1')).toThrow('too many failed logins')
+  it('locks an address that tries many users, before a user is looked up', async () => {
+    const { throttle, wrong } = createGuesser()
+    await times(60, (index) => wrong(`user ${index}`, '192.0.2.1'))
+    await expect(wrong('one more', '192.0.2.1')).rejects.toThrow(lockedOut)
+    expect(() => throttle.demandOpen('192.0.2.1')).toThrow(lockedOut)
+    throttle.demandOpen('192.0.2.2')
   })
 
-  it('tells of each lock-out once, when it first refuses somebody for it', () => {
-    const clock = createFakeClock()
+  it('tells of each lock-out once, when it first refuses somebody for it', async () => {
     const told: LockOut[] = []
-    const throttle = createLoginThrottle({ clock, onLockOut: (lockOut) => told.push(lockOut) })
-    const guess = (username: string, times: number): void => {
-      for (let count = 0; count < times; count++)
-        try {
-          throttle.begin(username, '192.0.2.1')
-        } catch {
-          // Locked out.
-        }
-    }
-    guess('ann', 6)
+    const { clock, wrong } = createGuesser({ onLockOut: (lockOut) => told.push(lockOut) })
+    const guess = (username: string, count: number): Promise<void> =>
+      times(count, () => wrong(username, '192.0.2.1').catch(() => undefined))
+    await guess('ann', 6)
     expect(told).toEqual([])
-    guess('ann', 20)
-    expect(told).toEqual([{ username: 'ann', address: '192.0.2.1' }])
-    for (let other = 0; other < 60; other++) guess(`user ${other}`, 1)
-    guess('one more', 2)
-    expect(told.slice(1)).toEqual([{ address: '192.0.2.1' }])
+    await guess('ann', 20)
+    const ofAnn = { username: 'ann', address: '192.0.2.1', failures: 6 }
+    expect(told).toEqual([ofAnn])
+    for (let other = 0; other < 60; other++) await guess(`user ${other}`, 1)
+    await guess('one more', 2)
+    expect(told.slice(1)).toEqual([{ address: '192.0.2.1', failures: 60 }])
     clock.advance(1_800_000)
-    guess('ann', 7)
-    expect(told.slice(2)).toEqual([{ username: 'ann', address: '192.0.2.1' }])
+    await guess('ann', 7)
+    expect(told.slice(2)).toEqual([ofAnn])
   })
 
-  it('takes all addresses of a /64 for one, and the next /64 for somebody else', () => {
-    const throttle = createLoginThrottle({ clock: createFakeClock() })
-    for (let host = 1; host <= 6; host++) throttle.begin('ann', `2001:db8:0:1::${host}`)
-    expect(() => throttle.begin('ann', '2001:db8:0:1:ffff::1')).toThrow('too many failed logins')
-    throttle.begin('ann', '2001:db8:0:2::1')
-    for (let host = 7; host <= 60; host++) throttle.begin(`user ${host}`, `2001:db8:0:1::${host}`)
-    expect(() => throttle.begin('one more', '2001:db8:0:1::ffff')).toThrow('too many failed logins')
-    throttle.begin('one more', '2001:db8:0:2::1')
+  it('takes all addresses of a /64 for one, and the next /64 for somebody else', async () => {
+    const { wrong, right } = createGuesser()
+    await times(6, (host) => wrong('ann', `2001:db8:0:1::${host + 1}`))
+    await expect(right('ann', '2001:db8:0:1:ffff::1')).rejects.toThrow(lockedOut)
+    expect(await right('ann', '2001:db8:0:2::1')).toBe(true)
+    await times(54, (host) => wrong(`user ${host}`, `2001:db8:0:1::${host + 7}`))
+    await expect(wrong('one more', '2001:db8:0:1::ffff')).rejects.toThrow(lockedOut)
+    expect(await wrong('one more', '2001:db8:0:2::1')).toBe(false)
+  })
+
+  it.each([
+    [
+      '/48',
+      18,
+      (index: number) => `2001:db8:1:${index.toString(16)}::1`,
+      '2001:db8:1:ffff::1',
+      '2001:db8:2::1',
+    ],
+    ['/32', 54, (index: number) => `2001:db8:${index.toString(16)}::1`, '2001:db8:ffff::1', '2001:db9::1'],
+  ])(
+    'gives a %s %i guesses at one user, however many /64s it has',
+    async (_size, max, addressOf, within, beyond) => {
+      const { wrong, right, judged } = createGuesser()
+      await times(max + 20, (index) => wrong('ann', addressOf(index)).catch(() => undefined))
+      expect(judged()).toBe(max)
+      await expect(right('ann', within)).rejects.toThrow(lockedOut)
+      expect(await right('ann', beyond)).toBe(true)
+      expect(await right('bob', within)).toBe(true)
+    },
+  )
+
+  it('gives a /48 180 guesses at all users, however many /64s it has', async () => {
+    const { wrong, judged } = createGuesser()
+    await times(200, (index) =>
+      wrong(`user ${index}`, `2001:db8:1:${index.toString(16)}::1`).catch(() => undefined),
+    )
+    expect(judged()).toBe(180)
   })
 
   it('answers a /64 twenty times an hour, whichever of its addresses asks without a token', () => {
-    const clock = createFakeClock()
-    const throttle = createLoginThrottle({ clock })
+    const { throttle } = createGuesser()
     for (let host = 1; host <= 20; host++) throttle.demandPatience(`2001:db8:0:1::${host}`)
     expect(() => throttle.demandPatience('2001:db8:0:1::ffff')).toThrow(
       expect.objectContaining({ code: 'too_many_requests', retryAfterSeconds: 180 }),
@@ -86,52 +181,12 @@ describe('the login throttle', () => {
     throttle.demandPatience('2001:db8:0:2::1')
   })
 
-  it('counts from the last failure, and forgets after half an hour', () => {
-    const clock = createFakeClock()
-    const throttle = createLoginThrottle({ clock })
-    for (let count = 0; count < 6; count++) throttle.begin('ann', '192.0.2.1')
+  it('counts from the last failure, and forgets after half an hour', async () => {
+    const { clock, wrong } = createGuesser()
+    await times(6, () => wrong('ann', '192.0.2.1'))
     clock.advance(1_799_999)
-    expect(() => throttle.begin('ann', '192.0.2.1')).toThrow('too many failed logins')
+    await expect(wrong('ann', '192.0.2.1')).rejects.toThrow(lockedOut)
     clock.advance(1)
-    throttle.begin('ann', '192.0.2.1')
-  })
-
-  it('hashes one password at a time, in order, and refuses more than a hundred waiting', async () => {
-    const throttle = createLoginThrottle({ clock: createFakeClock() })
-    const gates: (() => void)[] = []
-    const started: number[] = []
-    const work = (number: number) => () =>
-      new Promise<number>((resolve) => {
-        started.push(number)
-        gates.push(() => resolve(number))
-      })
-    const running = Array.from({ length: 101 }, (_, number) => throttle.hashing(work(number)))
-    await expect(throttle.hashing(work(101))).rejects.toThrow('too many logins at once')
-    expect(started).toEqual([0])
-    for (let number = 0; number < 101; number++) {
-      gates[number]!()
-      await running[number]
-    }
-    expect(started).toEqual(Array.from({ length: 101 }, (_, number) => number))
-  })
-
-  it('lets whoever goes away leave the line, and the next move up', async () => {
-    const throttle = createLoginThrottle({ clock: createFakeClock() })
-    const gates: (() => void)[] = []
-    const gate = (): Promise<void> => new Promise((resolve) => gates.push(resolve))
-    const first = throttle.hashing(gate)
-    const client = new AbortController()
-    const hashed: string[] = []
-    const gone = throttle.hashing(async () => hashed.push('gone'), client.signal)
-    const next = throttle.hashing(async () => hashed.push('next'), new AbortController().signal)
-    client.abort(new Error('the client went away'))
-    await expect(gone).rejects.toThrow('the client went away')
-    for (const open of gates) open()
-    await Promise.all([first, next])
-    expect(hashed).toEqual(['next'])
-    await expect(throttle.hashing(async () => hashed.push('late'), client.signal)).rejects.toThrow(
-      'went away',
-    )
-    expect(hashed).toEqual(['next'])
+    expect(await wrong('ann', '192.0.2.1')).toBe(false)
   })
 })

@@ -1,39 +1,50 @@
-// Slows down guessing: counts failed logins per user and source, and per source alone, and locks out for a while.
-// A source is an IPv4 address or a network of IPv6 (lib/network-of.ts); nobody gets patience by moving within his own.
+// Slows down guessing: counts wrong passwords per user and source, and per source alone, and locks out for a while. A
+// source is an IPv4 address, or several networks of IPv6, one within the other: a host, a site or a company chooses from
+// many, and gets no more patience by that than the table below says.
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import { networkOf } from '../lib/network-of.ts'
-import { deriveInPool } from '../lib/password.ts'
+import { networkOf, networksOf } from '../lib/network-of.ts'
 import type { Derive } from '../lib/password.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
+import { createHashLine, placeOfLogin } from './hash-line.ts'
+import type { HashLine, Place } from './hash-line.ts'
 
 export interface LoginThrottle {
   /**
-   * Counts an attempt as failed until `succeeded` is called, so that many sent at once are not all let through.
-   * `username` is the name of the user, however the attempt named it. Throws locked_out.
+   * What `verify` says of the password, when its turn to be hashed has come. Only a password that was found wrong counts:
+   * not one that was right, nor an attempt that was called off or for which there was no room. `username` is the name of
+   * the user, however the attempt named it. Throws locked_out, overloaded, and the signal's reason.
    */
-  begin(username: string, address: string): { succeeded(): void }
-  /** Whoever was given a new password starts anew, wherever the old one was guessed at. */
+  judge(attempt: Attempt, verify: (derive: Derive) => Promise<boolean>): Promise<boolean>
+  /** Before a user is looked up: throws locked_out where the source has tried too many. */
+  demandOpen(address: string): void
+  /** A user who was given a new password has every attempt again, wherever the old one was guessed at. */
   forgive(username: string): void
   /** For what anybody may ask for without a token, though not all day. Throws too_many_requests. */
   demandPatience(address: string): void
-  /**
-   * Runs `work`, which hashes a password with what it is given, one at a time; throws overloaded when too many wait.
-   * Whose signal aborts leaves the line with its reason; what has begun is finished.
-   */
-  hashing<R>(work: (derive: Derive) => Promise<R>, signal?: AbortSignal): Promise<R>
+  /** Runs `work`, which hashes a password with what it is given. Throws overloaded. */
+  readonly hashing: HashLine['run']
 }
 
-// Each takes 19 MiB and a processor for tens of milliseconds: more at a time would make everybody wait longer, those who
-// log in included.
-const maxHashing = 1
-const maxWaiting = 100
+export interface Attempt {
+  readonly username: string
+  readonly address: string
+  /** Where it waits; that of a login from the address when left out. */
+  readonly place?: Place
+  readonly signal?: AbortSignal
+}
 
 export const maxFailures = 6
-// One source that tries many names: an office behind one address stays well below.
-const maxFailuresOfSource = 60
 export const lockOutMs = 1_800_000
-const maxRemembered = 20_000
+
+// A network of IPv6 that holds 65,536 of the next smaller size has three times the patience of one. An office behind one
+// address stays well below what a source may get wrong with all names together.
+const lengths = [64, 48, 32]
+const maxOfUser = [maxFailures, 18, 54]
+// Nothing for a /32: that is a provider, whose customers must not lock each other out.
+const maxOfSource = [60, 180]
+
+const maxRemembered = 50_000
 const patience = { capacity: 20, refillMs: 3_600_000 }
 
 interface Failures {
@@ -45,6 +56,8 @@ interface Failures {
 /** Told once, when the first attempt is refused for it. */
 export interface LockOut {
   readonly address: string
+  /** How many wrong passwords that took. */
+  readonly failures: number
   /** Undefined when it is the source that is locked out, having tried many. */
   readonly username?: string
 }
@@ -56,17 +69,36 @@ export interface LoginThrottleOptions {
   readonly onLockOut?: (lockOut: LockOut) => void
 }
 
+interface Budget {
+  readonly key: string
+  readonly max: number
+  readonly lockOut: LockOut
+}
+
 /** No user has an empty name, and no source a space. */
 function keyOf(username: string, source: string): string {
   return `${username} ${source}`
 }
 
+function budgetsOfUser(username: string, address: string): readonly Budget[] {
+  return networksOf(address, lengths).map((network, index) => {
+    const failures = maxOfUser[index] ?? maxFailures
+    return { key: keyOf(username, network), max: failures, lockOut: { username, address, failures } }
+  })
+}
+
+function budgetsOfSource(address: string): readonly Budget[] {
+  const networks = networksOf(address, lengths)
+  return maxOfSource.slice(0, networks.length).map((failures, index) => {
+    return { key: keyOf('', networks[index] ?? address), max: failures, lockOut: { address, failures } }
+  })
+}
+
 export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottle {
-  const { clock, derive = deriveInPool, onLockOut } = options
+  const { clock, onLockOut } = options
   const failures = new Map<string, Failures>()
   const asked = createTokenBuckets(clock, maxRemembered)
-  const waiting: (() => void)[] = []
-  let running = 0
+  const line = createHashLine(options.derive)
 
   function recent(key: string): Failures | undefined {
     const known = failures.get(key)
@@ -85,50 +117,40 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
     if (oldest !== undefined) failures.delete(oldest)
   }
 
-  function standInLine(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        waiting.splice(waiting.indexOf(enter), 1)
-        reject(signal?.reason as Error)
-      }
-      const enter = (): void => {
-        signal?.removeEventListener('abort', leave)
-        resolve()
-      }
-      waiting.push(enter)
-      signal?.addEventListener('abort', leave, { once: true })
-    })
-  }
-
   /** Throws locked_out. */
-  function demandFew(key: string, most: number, lockOut: LockOut): void {
-    const known = recent(key)
-    if (known === undefined || known.count < most) return
-    if (known.isReported === undefined) onLockOut?.(lockOut)
-    known.isReported = true
-    const waitMs = known.since + lockOutMs - clock.now()
-    throw new AppError('locked_out', 'too many failed logins; try again later', {
-      retryAfterSeconds: Math.ceil(waitMs / 1000),
-    })
+  function demandFew(budgets: readonly Budget[]): void {
+    for (const { key, max, lockOut } of budgets) {
+      const known = recent(key)
+      if (known === undefined || known.count < max) continue
+      if (known.isReported === undefined) onLockOut?.(lockOut)
+      known.isReported = true
+      const waitMs = known.since + lockOutMs - clock.now()
+      throw new AppError('locked_out', 'too many failed logins; try again later', {
+        retryAfterSeconds: Math.ceil(waitMs / 1000),
+      })
+    }
   }
 
   return {
-    begin(username, address) {
-      const source = networkOf(address)
-      const pair = keyOf(username, source)
-      const anybody = keyOf('', source)
-      demandFew(pair, maxFailures, { username, address })
-      demandFew(anybody, maxFailuresOfSource, { address })
-      fail(pair)
-      fail(anybody)
-      return {
-        succeeded() {
-          failures.delete(pair)
-          const ofSource = failures.get(anybody)
-          if (ofSource !== undefined) ofSource.count--
+    async judge({ username, address, place = placeOfLogin(address), signal }, verify) {
+      const ofUser = budgetsOfUser(username, address)
+      const budgets = [...ofUser, ...budgetsOfSource(address)]
+      demandFew(budgets)
+      return line.run(
+        place,
+        async (derive) => {
+          // Asked again, as others may have been found wrong meanwhile. Each is counted before the next one is judged, so
+          // that of many guesses sent at once no more are judged than of as many sent one by one.
+          demandFew(budgets)
+          const isRight = await verify(derive)
+          if (isRight) for (const { key } of ofUser) failures.delete(key)
+          else for (const { key } of budgets) fail(key)
+          return isRight
         },
-      }
+        signal,
+      )
     },
+    demandOpen: (address) => demandFew(budgetsOfSource(address)),
     forgive(username) {
       for (const key of failures.keys())
         if (key.slice(0, key.lastIndexOf(' ')) === username) failures.delete(key)
@@ -140,20 +162,6 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
         retryAfterSeconds: Math.ceil(waitMs / 1000),
       })
     },
-    async hashing(work, signal) {
-      signal?.throwIfAborted()
-      if (running >= maxHashing) {
-        if (waiting.length >= maxWaiting) throw new AppError('overloaded', 'too many logins at once')
-        await standInLine(signal)
-      } else running++
-      try {
-        return await work(derive)
-      } finally {
-        // The place goes straight to the next in line, so that nobody overtakes.
-        const next = waiting.shift()
-        if (next === undefined) running--
-        else next()
-      }
-    },
+    hashing: (...work) => line.run(...work),
   }
 }

@@ -38,6 +38,8 @@ export interface HttpRoute {
   readonly access: Access
   /** True where a view-only user may do it although it is not a GET. */
   readonly openToViewOnly?: boolean
+  /** True where a user who must change the password first may do it all the same. */
+  readonly openToForcedChange?: boolean
   readonly status: 200 | 201 | 202 | 204
   /** A handler that resolves with undefined is answered with 204 although `status` is another. */
   readonly mayBeEmpty?: boolean

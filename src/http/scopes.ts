@@ -4,13 +4,19 @@ import { AppError } from '../lib/errors.ts'
 import type { HttpRoute } from './route.ts'
 
 export function demandAccess(
-  route: Pick<HttpRoute, 'access' | 'method' | 'openToViewOnly'>,
+  route: Pick<HttpRoute, 'access' | 'method' | 'openToViewOnly' | 'openToForcedChange'>,
   caller: Caller,
 ): void {
+  if (caller.mustChangePassword === true && route.openToForcedChange !== true) throw changeRequired()
   if (caller.isViewOnly && route.method !== 'GET' && route.openToViewOnly !== true)
     throw new AppError('not_permitted', 'a view-only user cannot make changes')
   if (route.access !== 'public' && !route.access.includes(caller.tenancy.level))
     throw insufficientPermissions()
+}
+
+/** Whoever chose the password, or has read it on a screen, may know it still. */
+export function changeRequired(): AppError {
+  return new AppError('password_change_required', 'the password must be changed first')
 }
 
 /** One text for every refusal of this kind: it must not tell what exists. */

@@ -22,6 +22,8 @@ export interface Caller {
   readonly tenancy: Exclude<Tenancy, { level: 'system' }>
   readonly principal: Principal
   readonly isViewOnly: boolean
+  /** True: may do nothing before that. */
+  readonly mustChangePassword?: boolean
   /** How often its account and its service provider may ask; none where nobody limits them. */
   readonly quotas?: readonly RequestQuota[]
 }

@@ -40,9 +40,15 @@ export const catalogue = {
     cure: 'Check the user name, the password and the SIP realm.',
   },
   locked_out: {
-    cause: 'Too many wrong passwords came for this user or from this address (IPv6: one /64).',
+    cause: 'Too many wrong passwords came for this user or from this address (IPv6: its network).',
     http: 403,
     cure: 'Wait for the seconds in Retry-After, or get a new password: by a mailed link, or from an administrator.',
+  },
+  password_change_required: {
+    cause:
+      'The user logs in with a password that somebody else has chosen, and must choose another one first.',
+    http: 403,
+    cure: 'Send old_password and new_password to POST /change-password or PUT /Users/{UserSid}.',
   },
   user_refused: {
     cause: 'A rule about users does not allow the change.',

@@ -6,10 +6,16 @@ import ipaddr from 'ipaddr.js'
  * (RFC 4291 §2.5.1). An IPv4 address mapped into IPv6 is the IPv4 address; what is no address is a source of its own.
  */
 export function networkOf(address: string): string {
+  const [network = address] = networksOf(address, [64])
+  return network
+}
+
+/** Of IPv6 a network for each of these lengths, multiples of 16; otherwise the address alone, as above. */
+export function networksOf(address: string, lengths: readonly number[]): readonly string[] {
   // The usual address is spared the parser.
-  if (!address.includes(':') || !ipaddr.isValid(address)) return address
+  if (!address.includes(':') || !ipaddr.isValid(address)) return [address]
   const parsed = ipaddr.process(address)
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
-  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16))
-  return `${groups.join(':')}::/64`
+  if (!(parsed instanceof ipaddr.IPv6)) return [parsed.toString()]
+  const groups = parsed.parts.map((group) => group.toString(16))
+  return lengths.map((bits) => `${groups.slice(0, bits / 16).join(':')}::/${bits}`)
 }

@@ -666,6 +666,26 @@ describe.each([
   })
 })
 
+describe.skipIf(isMissing('postgres'))('an address of mail on PostgreSQL', () => {
+  it('is found by an index, in any case of its letters', async () => {
+    const made = await createTestDatabase()
+    place = placeOn(made)
+    await (await place.open(migrate)).close()
+    await made.query(
+      `insert into users (user_sid, name, email, created_at)
+       select n, n, 'User' || n || '@example.com', 1 from generate_series(1, 20000) as n`,
+    )
+    await made.query('analyze users')
+    const where = "where lower(email) = lower('uSER77@EXAMPLE.com')"
+    expect(await made.query(`select name from users ${where}`)).toEqual([{ name: '77' }])
+    const plan = JSON.stringify(
+      await made.query(`explain select * from users ${where} order by created_at limit 2`),
+    )
+    expect(plan).toContain('users_by_email')
+    expect(plan).not.toContain('Seq Scan')
+  })
+})
+
 describe.skipIf(isMissing('postgres'))('a user of PostgreSQL who may not create extensions', () => {
   it('is told what to ask for, and can start when it is there', async () => {
     const made = await createTestDatabase()
@@ -705,6 +725,7 @@ describe('lists', () => {
       ]
     }),
     ['select * from api_keys where token_hash = ?', 1],
+    ['select * from users where lower(email) = lower(?)', 1],
     ['select * from accounts where sip_realm = ?', 1],
     ['select * from phone_numbers where number = ?', 1],
     ['select * from phone_numbers where voip_carrier_sid = ? and is_pattern = ?', 2],

@@ -189,6 +189,14 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await containing("'; drop table applications; --")).toEqual([])
     })
 
+    it('finds one text in any letter case, whole, and takes wildcards literally', async () => {
+      const alike = (text: string) => names({ alike: { column: 'name', text } })
+      expect(await alike('ALPHA')).toEqual(['alpha'])
+      expect(await alike('bravo 100%')).toEqual(['Bravo 100%'])
+      for (const none of ['alph', 'charlie%', 'bravo 100_', '']) expect(await alike(none), none).toEqual([])
+      expect(await its.applications.count({ alike: { column: 'name', text: 'dELTA' } })).toBe(1)
+    })
+
     it('matches NULL where null is asked for', async () => {
       expect(await names({ where: { app_json: null } })).toHaveLength(5)
       expect(await names({ where: { app_json: '[]' } })).toEqual(['Delta'])

@@ -17,7 +17,7 @@ import { openPieces, pieceShapeOf } from './row-pieces.ts'
 import type { Pieces, PieceShape } from './row-pieces.ts'
 import { cellsOf, columnsOf, filterValues, setters } from './row-cells.ts'
 import type { Vault } from './secrets.ts'
-import type { ListOptions, PieceRow, Repositories, Repository, Row, TableName } from './storage.ts'
+import type { Filter, ListOptions, PieceRow, Repositories, Repository, Row, TableName } from './storage.ts'
 import { createTableQueries, reachOf, reachValues } from './table-queries.ts'
 import type { ListShape, TableQueries } from './table-queries.ts'
 
@@ -133,7 +133,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     })
   }
 
-  async count(options: Pick<ListOptions<T>, 'where' | 'contains'> = {}): Promise<number> {
+  async count(options: Filter<T> = {}): Promise<number> {
     if (!this.#may('read')) return 0
     const { tenancy, runner } = this.#context
     const [row] = await this.#queries
@@ -289,7 +289,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     }
   }
 
-  #filterShape({ where = {}, contains }: Pick<ListOptions<T>, 'where' | 'contains'>) {
+  #filterShape({ where = {}, contains, alike }: Filter<T>) {
     const filters = Object.entries(cellsOf(where))
     const { secrets } = this.#descriptor
     for (const [column] of filters)
@@ -297,6 +297,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     return {
       where: filters.map(([column, value]) => ({ column, isNull: value === null })),
       contains: contains?.column,
+      alike: alike?.column,
     }
   }
 

@@ -1,6 +1,6 @@
 // Rows and filters as the cells that the statements of a repository take.
 import type { Cell, Cells } from './database.ts'
-import type { ListOptions, TableName } from './storage.ts'
+import type { Filter, TableName } from './storage.ts'
 import { containing } from './table-queries.ts'
 
 /** Without the members that are undefined; rows hold nothing but cells. */
@@ -28,12 +28,10 @@ export function setters(cells: Cells): Cells {
   return values
 }
 
-export function filterValues<T extends TableName>({
-  where = {},
-  contains,
-}: Pick<ListOptions<T>, 'where' | 'contains'>): Cells {
+export function filterValues<T extends TableName>({ where = {}, contains, alike }: Filter<T>): Cells {
   const values: Cells = {}
   for (const [column, value] of Object.entries(cellsOf(where))) values[`where_${column}`] = value
   if (contains !== undefined) values['contains'] = containing(contains.text)
+  if (alike !== undefined) values['alike'] = alike.text
   return values
 }

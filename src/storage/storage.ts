@@ -13,12 +13,16 @@ export interface ListOptions<T extends TableName> {
   readonly where?: Partial<Row<T>>
   /** Case-insensitive substring on one text column. */
   readonly contains?: { readonly column: keyof Row<T> & string; readonly text: string }
+  /** Equality on one text column in any case of its letters; needs an index on `lower(column)` to be fast. */
+  readonly alike?: { readonly column: keyof Row<T> & string; readonly text: string }
   readonly orderBy?: readonly (keyof Row<T> & string)[]
   readonly limit?: number
   readonly offset?: number
   /** Only rows whose key comes after this one; for lists in the order of their keys. */
   readonly after?: string
 }
+
+export type Filter<T extends TableName> = Pick<ListOptions<T>, 'where' | 'contains' | 'alike'>
 
 /** Reads and writes one table, and only the rows the tenancy covers: the second wall behind the scopes of the API. */
 export interface Repository<T extends TableName> {
@@ -28,7 +32,7 @@ export interface Repository<T extends TableName> {
   list(options?: ListOptions<T>): Promise<Row<T>[]>
   /** As `list`, but of each row only its key and these pieces, which may be of rows it points at. */
   listPieces(pieces: Pieces, options?: ListOptions<T>): Promise<PieceRow[]>
-  count(options?: Pick<ListOptions<T>, 'where' | 'contains'>): Promise<number>
+  count(options?: Filter<T>): Promise<number>
   /** Throws not_permitted when the row would lie outside the tenancy, duplicate when a unique column is taken. */
   insert(row: Partial<Row<T>>): Promise<Row<T>>
   /** False when there is no such row within the tenancy. Throws duplicate. */

@@ -17,6 +17,7 @@ export interface ListShape {
   /** In the order of the values; a null is written into the SQL, for NULL equals nothing. */
   readonly where: readonly { readonly column: string; readonly isNull: boolean }[]
   readonly contains: string | undefined
+  readonly alike: string | undefined
   readonly orderBy: readonly string[]
   readonly isPaged: boolean
   /** Whether rows up to a key are left out. */
@@ -25,6 +26,8 @@ export interface ListShape {
   readonly pieces: PieceShape | undefined
 }
 
+export type FilterShape = Pick<ListShape, 'where' | 'contains' | 'alike'>
+
 export interface TableQueries {
   find(reach: Reach): Prepared
   /** Rows with one of `count` keys, whose slots are named key0, key1 ... */
@@ -32,7 +35,7 @@ export interface TableQueries {
   /** As `find`, without the rows that the reach sees only because they are shared. */
   findOwn(reach: Reach): Prepared
   list(reach: Reach, shape: ListShape): Prepared
-  count(reach: Reach, shape: Pick<ListShape, 'where' | 'contains'>): Prepared
+  count(reach: Reach, shape: FilterShape): Prepared
   insert(columns: readonly string[], provider: ProviderSource): Prepared
   update(reach: Reach, columns: readonly string[], provider: ProviderSource): Prepared
   remove(reach: Reach): Prepared
@@ -76,7 +79,7 @@ export function createTableQueries(
     return db.selectFrom(table).where((where) => where.and(seenIn(where, table, descriptor, reach)))
   }
 
-  function filtered(reach: Reach, { where, contains }: Pick<ListShape, 'where' | 'contains'>) {
+  function filtered(reach: Reach, { where, contains, alike }: FilterShape) {
     let query = seen(reach)
     for (const { column, isNull } of where)
       query = isNull
@@ -86,6 +89,8 @@ export function createTableQueries(
       query = query.where(
         sql<boolean>`lower(${sql.ref(`${table}.${contains}`)}) like lower(${slot('contains')}) escape '\\'`,
       )
+    if (alike !== undefined)
+      query = query.where(sql<boolean>`lower(${sql.ref(`${table}.${alike}`)}) = lower(${slot('alike')})`)
     return query
   }
 
@@ -190,10 +195,10 @@ function seenIn(
   })
 }
 
-const noFilter = { where: [], contains: undefined }
+const noFilter: FilterShape = { where: [], contains: undefined, alike: undefined }
 
-function describe({ where, contains }: Pick<ListShape, 'where' | 'contains'>): string {
-  let text = contains ?? ''
+function describe({ where, contains, alike }: FilterShape): string {
+  let text = `${contains ?? ''}~${alike ?? ''}`
   for (const { column, isNull } of where) text += `,${column}${isNull ? '!' : ''}`
   return text
 }

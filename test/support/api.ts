@@ -105,6 +105,7 @@ export interface TestUser {
   readonly service_provider_sid?: string
   readonly permissions?: readonly string[]
   readonly is_active?: 0 | 1
+  readonly force_change?: 0 | 1
 }
 
 export const testPassword = 'correct horse battery staple'

@@ -65,6 +65,7 @@ export function createRouteBinder(
       path: route.path,
       access: route.access,
       openToViewOnly: route.openToViewOnly,
+      openToForcedChange: route.openToForcedChange === true,
       status: reply.status,
       ...(reply.mediaType === undefined ? {} : { mediaType: reply.mediaType }),
       mayBeEmpty: reply.whenEmpty !== undefined,

@@ -30,6 +30,7 @@ export interface ApiRoute {
   readonly path: string
   readonly access: Access
   readonly openToViewOnly: boolean
+  readonly openToForcedChange?: boolean
   /** A GET that can change something. */
   readonly isChanging?: boolean
   readonly operationId: string
@@ -114,6 +115,7 @@ export interface RouteDeclaration<P extends string, Q extends Fields, B extends 
   /** Levels of callers it serves, or 'public'. */
   readonly access: A
   readonly openToViewOnly?: boolean
+  readonly openToForcedChange?: boolean
   readonly isChanging?: boolean
   readonly operationId: string
   readonly tag: string

@@ -31,6 +31,7 @@ function errorCodesOf(route: ApiRoute): ReadonlySet<ErrorCode> {
   if (route.hasEtag === true) add(method === 'GET' ? 'bad_request' : 'stale_record')
   // A malformed Authorization header is a bad request, wherever one is needed.
   if (access !== 'public') add('bad_request', 'not_authenticated', 'not_permitted', 'account_inactive')
+  if (access !== 'public' && route.openToForcedChange !== true) add('password_change_required')
   // A body is read and refused before anybody asks whether the endpoint takes one.
   if (method !== 'GET') add('bad_request', 'malformed_body', 'too_large')
   if (query !== undefined) add('bad_request')

@@ -1,4 +1,5 @@
 // Reading users: the list, one, and who the caller is.
+import { changeRequired } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Repository, Row } from '../../storage/storage.ts'
 import type { RecordContext } from '../define/context.ts'
@@ -6,7 +7,7 @@ import { etagOfRow, unlessSeen } from '../define/etag.ts'
 import type { Resource } from '../define/resource.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import type { ApiRoute } from '../define/route.ts'
-import { listedUserSchema, noSuchUser, toListed, toUserRefusal, toWire, userSchema } from './user.ts'
+import { isSelf, listedUserSchema, noSuchUser, toListed, toUserRefusal, toWire, userSchema } from './user.ts'
 
 export const listUsers = defineRoute({
   method: 'GET',
@@ -40,14 +41,17 @@ export const getUser = defineRoute({
   path: '/Users/{UserSid}',
   parameters: { UserSid: 'The id of the user.' },
   access: everyone,
+  // Their own record; the handler refuses the rest.
+  openToForcedChange: true,
   operationId: 'getUser',
   tag: 'Users',
   summary: 'Reads a user.',
   reply: { status: 200, description: 'The record.', component: 'User', schema: userSchema },
-  errors: ['user_refused'],
+  errors: ['user_refused', 'password_change_required'],
   asRefusal: toUserRefusal,
   hasEtag: true,
-  async handle({ params, rows, ...request }) {
+  async handle({ params, caller, rows, ...request }) {
+    if (caller.mustChangePassword === true && !isSelf(caller, params.UserSid)) throw changeRequired()
     const user = await rows.users.find(params.UserSid)
     if (user === undefined) throw noSuchUser()
     return unlessSeen(toWire(user), etagOfRow(user), request)
@@ -64,10 +68,12 @@ export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRou
     method: 'GET',
     path: '/Users/me',
     access: everyone,
+    openToForcedChange: true,
     operationId: 'getMe',
     tag: 'Users',
     summary: 'Who is logged in, and for which account and service provider.',
-    description: 'The members of `account` and `sp` are null where the user has none.',
+    description:
+      'The members of `account` and `sp` are null where the user has none, or must change the password first.',
     reply: {
       status: 200,
       description: 'The user, the account and the service provider.',
@@ -87,7 +93,9 @@ export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRou
       if (principal.kind !== 'user') throw new AppError('not_permitted', 'an API key is no user')
       const user = await rows.users.find(principal.user_sid)
       if (user === undefined) throw new AppError('not_authenticated', 'the session has ended')
-      const { account_sid, service_provider_sid } = user
+      // Their records hold secrets.
+      const isClosed = caller.mustChangePassword === true
+      const { account_sid, service_provider_sid } = isClosed ? noOwner : user
       const context = { caller, rows, services }
       return {
         user: toMe(user),
@@ -97,6 +105,8 @@ export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRou
     },
   })
 }
+
+const noOwner = { account_sid: null, service_provider_sid: null }
 
 const anyObject = (description: string) => ({ type: 'object', additionalProperties: true, description })
 

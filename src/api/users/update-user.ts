@@ -1,5 +1,6 @@
 // Changing a user: what goes together, what only others may do, and which sessions end with it.
-import { insufficientPermissions } from '../../http/scopes.ts'
+import { placeOfTenant } from '../../http/hash-line.ts'
+import { changeRequired, insufficientPermissions } from '../../http/scopes.ts'
 import type { Caller } from '../../lib/caller.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -13,8 +14,9 @@ import { defineRoute, everyone } from '../define/route.ts'
 import { endSessions } from '../login-session.ts'
 import { forgetLinks } from '../password-resets.ts'
 import { demandOldPassword, demandPolicy, demandUnchanged, password } from '../passwords.ts'
+import type { OldPassword } from '../passwords.ts'
 import { isActingAdmin, isLastAdmin } from './last-admin.ts'
-import { email, noSuchUser, toPermissions, toUserRefusal } from './user.ts'
+import { email, isSelf, noSuchUser, toPermissions, toUserRefusal } from './user.ts'
 import { demandFreeEmail, ownerOfUser } from './write-users.ts'
 
 const fields = {
@@ -49,13 +51,14 @@ export const updateUser = defineRoute({
   access: everyone,
   // Their own password; the handler refuses the rest.
   openToViewOnly: true,
+  openToForcedChange: true,
   operationId: 'updateUser',
   tag: 'Users',
   summary: 'Changes a user.',
   description: 'Fields that are left out keep their values. A view-only user may change its own password.',
   body: fields,
   reply: { status: 204, description: 'Changed.' },
-  errors: ['user_refused', 'wrong_credentials', 'locked_out'],
+  errors: ['user_refused', 'wrong_credentials', 'locked_out', 'password_change_required'],
   asRefusal: toUserRefusal,
   hasEtag: true,
   async handle({ params: { UserSid }, body, caller, rows, services, address, headers }) {
@@ -67,7 +70,7 @@ export const updateUser = defineRoute({
     const fault = faultOf(changes, user, caller)
     if (fault !== undefined) throw new AppError('bad_request', fault)
     const owner = await moveOf(body, user, caller, rows)
-    const hashed_password = await passwordOf(changes, user, services, address)
+    const hashed_password = await passwordOf(changes, { user, caller, address }, services)
     const cells = {
       ...owner,
       ...cellsOf(changes),
@@ -81,12 +84,12 @@ export const updateUser = defineRoute({
   },
 })
 
-/** View-only users change nothing but their own password. */
-function demandPermission(changes: Changes, user_sid: string, { isViewOnly, principal }: Caller): void {
-  if (!isViewOnly) return
-  const isOwn = principal.kind === 'user' && principal.user_sid === user_sid
+/** View-only users, and those who must change their password first, change nothing but that. */
+function demandPermission(changes: Changes, user_sid: string, caller: Caller): void {
   const isPassword = Object.keys(changes).sort().join() === 'new_password,old_password'
-  if (!isOwn || !isPassword) throw new AppError('not_permitted', 'a view-only user cannot make changes')
+  if (isPassword && isSelf(caller, user_sid)) return
+  if (caller.mustChangePassword === true) throw changeRequired()
+  if (caller.isViewOnly) throw new AppError('not_permitted', 'a view-only user cannot make changes')
 }
 
 /** The rule that is broken, or undefined. */
@@ -129,15 +132,14 @@ async function moveOf(sent: Sent, user: User, caller: Caller, rows: Repositories
 /** The hash of the new password, if there is one. */
 async function passwordOf(
   { old_password, new_password, initial_password }: Changes,
-  user: User,
+  asked: Pick<OldPassword, 'user' | 'caller' | 'address'>,
   services: Services,
-  address: string,
 ): Promise<string | undefined> {
   const next = new_password ?? initial_password
   if (next === undefined) return undefined
   await demandPolicy(next, new_password === undefined ? 'initial_password' : 'new_password', services)
-  if (old_password !== undefined) await demandOldPassword(old_password, user, services, address)
-  return services.throttle.hashing((derive) => hashPassword(next, derive))
+  if (old_password !== undefined) await demandOldPassword({ given: old_password, ...asked }, services)
+  return services.throttle.hashing(placeOfTenant(asked.caller), (derive) => hashPassword(next, derive))
 }
 
 function cellsOf(changes: Changes): Partial<User> {

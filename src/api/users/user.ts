@@ -1,4 +1,5 @@
 // What a user is on the wire, and how what is wrong with one is told.
+import type { Caller } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
@@ -30,6 +31,10 @@ const refusedAsUser: ReadonlySet<ErrorCode> = new Set([
 export function toUserRefusal(error: AppError): AppError {
   if (!refusedAsUser.has(error.code)) return error
   return new AppError('user_refused', error.message, { cause: error })
+}
+
+export function isSelf({ principal }: Caller, user_sid: string): boolean {
+  return principal.kind === 'user' && principal.user_sid === user_sid
 }
 
 /** The same for a missing user and one the caller may not see. */

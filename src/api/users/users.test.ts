@@ -302,7 +302,7 @@ describe('PUT /Users/{sid}', () => {
     await put({ force_change: true })
     expect(await read(user_sid)).toMatchObject({ is_view_only: true, force_change: 1 })
     expect((await api.post('/Webhooks', token, { url: 'https://a.example.com' })).status).toBe(403)
-    await put({ is_view_only: false })
+    await put({ is_view_only: false, force_change: false })
     expect((await api.post('/Webhooks', token, { url: 'https://a.example.com' })).status).toBe(201)
   })
 

@@ -1,4 +1,5 @@
 // Making and removing users: whose they may be, and that the platform keeps an administrator.
+import { placeOfTenant } from '../../http/hash-line.ts'
 import { insufficientPermissions } from '../../http/scopes.ts'
 import type { Caller } from '../../lib/caller.ts'
 import { systemTenancy } from '../../lib/caller.ts'
@@ -53,7 +54,7 @@ export const createUser = defineRoute({
     const owner = await ownerOfUser(body, caller, rows)
     await demandPolicy(initial_password, 'initial_password', services)
     await demandFreeEmail(body.email, undefined, services.storage.for(systemTenancy))
-    const hashed_password = await services.throttle.hashing((derive) =>
+    const hashed_password = await services.throttle.hashing(placeOfTenant(caller), (derive) =>
       hashPassword(initial_password, derive),
     )
     const { user_sid } = await rows.users.insert({

@@ -1,0 +1,145 @@
+// The line in which passwords wait to be hashed: one at a time, logins before everything else, and a turn for each of
+// those who wait.
+import type { Caller } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import { networksOf } from '../lib/network-of.ts'
+import { deriveInPool } from '../lib/password.ts'
+import type { Derive } from '../lib/password.ts'
+
+export interface HashLine {
+  /**
+   * Runs `work` when its turn comes; the next turn begins when it has settled. Throws overloaded when too many wait.
+   * Rejects with the signal's reason while it waits; work that has begun runs to its end.
+   */
+  run<R>(place: Place, work: (derive: Derive) => Promise<R>, signal?: AbortSignal): Promise<R>
+}
+
+/** Where one waits, and beside whom. */
+export interface Place {
+  readonly kind: 'login' | 'other'
+  /** Whose turn it is: a network or a tenant. */
+  readonly of: string
+}
+
+/** Of IPv6 a /48, which is what one site is given. */
+export function placeOfLogin(address: string): Place {
+  const [network = address] = networksOf(address, [48])
+  return { kind: 'login', of: network }
+}
+
+export function placeOfTenant({ tenancy }: Caller): Place {
+  if (tenancy.level === 'account') return { kind: 'other', of: tenancy.account_sid }
+  const of = tenancy.level === 'service_provider' ? tenancy.service_provider_sid : tenancy.level
+  return { kind: 'other', of }
+}
+
+// A hash takes some fifty milliseconds of a processor. An office may log in behind one address when it opens; what a
+// tenant sends at once in bulk, it can send again.
+const maxWaiting = {
+  login: { ofOne: 100, inAll: 1000 },
+  other: { ofOne: 50, inAll: 1000 },
+} as const
+const retryAfterSeconds = 2
+
+interface Waiting {
+  enter(): void
+  refuse(): void
+}
+
+/** Those of one kind who wait, each in the queue of its network or tenant. */
+class Lane {
+  readonly #queues = new Map<string, Waiting[]>()
+  readonly #max: (typeof maxWaiting)[Place['kind']]
+  #size = 0
+
+  constructor(max: (typeof maxWaiting)[Place['kind']]) {
+    this.#max = max
+  }
+
+  /** False when there is no room. In a full lane the last of the longest queue makes room for one whose queue is short. */
+  add(of: string, waiting: Waiting): boolean {
+    const { ofOne, inAll } = this.#max
+    const queue = this.#queues.get(of) ?? []
+    if (queue.length >= ofOne) return false
+    if (this.#size >= inAll) {
+      const [longest, others] = this.#longest()
+      const last = others.at(-1)
+      if (last === undefined || others.length <= queue.length + 1) return false
+      this.remove(longest, last)
+      last.refuse()
+    }
+    queue.push(waiting)
+    this.#queues.set(of, queue)
+    this.#size++
+    return true
+  }
+
+  remove(of: string, waiting: Waiting): void {
+    const queue = this.#queues.get(of) ?? []
+    queue.splice(queue.indexOf(waiting), 1)
+    this.#size--
+    if (queue.length === 0) this.#queues.delete(of)
+  }
+
+  /** The queue that waits longest for a turn gives its first, and goes to the end. */
+  next(): Waiting | undefined {
+    for (const [of, queue] of this.#queues) {
+      const [first] = queue
+      if (first === undefined) continue
+      this.remove(of, first)
+      if (this.#queues.delete(of)) this.#queues.set(of, queue)
+      return first
+    }
+    return undefined
+  }
+
+  #longest(): [string, Waiting[]] {
+    let longest: [string, Waiting[]] = ['', []]
+    for (const entry of this.#queues) if (entry[1].length > longest[1].length) longest = entry
+    return longest
+  }
+}
+
+export function createHashLine(derive: Derive = deriveInPool): HashLine {
+  const lanes = { login: new Lane(maxWaiting.login), other: new Lane(maxWaiting.other) }
+  let isBusy = false
+
+  function wait({ kind, of }: Place, signal: AbortSignal | undefined): Promise<void> {
+    const lane = lanes[kind]
+    return new Promise((resolve, reject) => {
+      const settle = (): void => signal?.removeEventListener('abort', leave)
+      const waiting: Waiting = {
+        enter() {
+          settle()
+          resolve()
+        },
+        refuse() {
+          settle()
+          reject(new AppError('overloaded', 'too many passwords at once', { retryAfterSeconds }))
+        },
+      }
+      const leave = (): void => {
+        lane.remove(of, waiting)
+        reject(signal?.reason as Error)
+      }
+      if (!lane.add(of, waiting)) return waiting.refuse()
+      signal?.addEventListener('abort', leave, { once: true })
+    })
+  }
+
+  return {
+    async run(place, work, signal) {
+      signal?.throwIfAborted()
+      if (isBusy) await wait(place, signal)
+      isBusy = true
+      try {
+        return await work(derive)
+      } finally {
+        // The turn goes straight to the next one, so that no newcomer comes before it.
+        const next = lanes.login.next() ?? lanes.other.next()
+        if (next === undefined) isBusy = false
+        else next.enter()
+      }
+    },
+  }
+}
