@@ -105,6 +105,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     clock,
     log,
     publicAddress,
+    ringingMs: config.ringingMs,
     apiBaseUrl: () => (isReady ? apiUrl() : undefined),
   })
   const sip = createSip({

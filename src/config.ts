@@ -38,6 +38,8 @@ export interface Config {
   readonly callRecordDays: number
   readonly drainSeconds: number
   readonly mediaWorkers: number
+  /** 0: never. */
+  readonly ringingMs: number
   readonly accountQuotas: boolean
   readonly adminCarriers: boolean
   readonly minNetmask: number
@@ -287,6 +289,18 @@ const settings = {
     'How long SIGTERM waits for running calls before it hangs them up.',
     0,
   ),
+  ringingMs: {
+    name: 'SWITCHHOOK_RINGING',
+    fallback: '500',
+    describe:
+      'After how many milliseconds a caller hears ringing (180) when its application is being asked and nothing else was said; off for never. Accounts may choose their own: ringing_after_ms.',
+    parse: (text) => {
+      if (text === 'off') return 0
+      if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 60_000)
+        throw new Error('must be off or a whole number from 1 to 60000')
+      return Number(text)
+    },
+  } satisfies Setting<number>,
   mediaWorkers: count(
     'SWITCHHOOK_MEDIA_WORKERS',
     '1',

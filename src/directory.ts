@@ -149,6 +149,7 @@ function toAccountFacts(row: Row<'accounts'>): AccountFacts {
     is_active: row.is_active === 1,
     device_calling_application_sid: row.device_calling_application_sid,
     disable_cdrs: row.disable_cdrs === 1,
+    ringing_after_ms: row.ringing_after_ms,
   }
 }
 

@@ -35,4 +35,6 @@ export interface CallServices {
   readonly log: Logger
   readonly node: () => CallNode
   readonly maxCallMs: number
+  /** So long after its application was asked a caller hears ringing, if nothing else was said; 0: never. */
+  readonly ringingMs: number
 }

@@ -24,7 +24,7 @@ import type { Refusal } from './refuse.ts'
 import { CallRegistry } from './registry.ts'
 import { WireTap } from './wire-tap.ts'
 
-export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs'> {
+export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs' | 'ringingMs'> {
   /** Set when the operator named an address: fs_public_ip of payloads. */
   readonly publicAddress: string | undefined
   /** The base of the REST API, undefined until it listens: service_url and api_base_url of payloads. */
@@ -35,6 +35,8 @@ export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs'> {
   readonly maxCalls?: number
   /** An answered call is hung up after this long (calls.md §2.5: 180 minutes). */
   readonly maxCallMs?: number
+  /** Of accounts that do not choose their own; never, when left out. */
+  readonly ringingMs?: number
 }
 
 /** What the SIP stack calls. */
@@ -82,7 +84,7 @@ class CallEngine implements Calls, CallHandlers {
     })
     const maxCallMs = options.maxCallMs ?? defaultMaxCallMs
     const common = {
-      services: { ...options, maxCallMs, node: () => this.#node() },
+      services: { ...options, maxCallMs, ringingMs: options.ringingMs ?? 0, node: () => this.#node() },
       onEnded: (leg: Leg) => this.#ended(leg),
       callsBefore: (leg: Leg) => this.#registry.before(leg),
     }

@@ -152,6 +152,7 @@ async function serveCaller(
   leg.journal.add({ type: 'application', application_sid: application.application_sid })
   if (headerOf(invite.request, 'x-application-sid') === application.application_sid)
     throw new AppError('loop_detected', 'the call came back to the application it left')
+  leg.ringAfter(account.ringing_after_ms ?? services.ringingMs)
   await runToItsEnd(leg, invite, { application, origin }, services)
 }
 

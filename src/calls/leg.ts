@@ -60,6 +60,7 @@ export class Leg {
   #state: State = { state: 'unanswered' }
   #isEarly = false
   #cap: Timer
+  #ringing: Timer | undefined
 
   constructor(options: LegOptions) {
     this.#options = options
@@ -119,6 +120,21 @@ export class Leg {
     this.#isEarly = true
     incoming.progress({ status: 183, body: { type: 'application/sdp', content: sdp } })
     this.status.report({ call_status: 'early-media', sip_status: 183, sip_reason: reasonPhraseOf(183) })
+  }
+
+  /**
+   * Sends 180 when nothing else has been said to the caller by then; 0: never. A caller who hears nothing hangs up, and a
+   * gateway that gets nothing tries another way.
+   */
+  ringAfter(ms: number): void {
+    const { incoming } = this.#options.unanswered
+    if (ms === 0 || incoming === undefined || this.#state.state !== 'unanswered') return
+    this.#ringing = this.#options.clock.after(ms, () => {
+      if (this.#state.state !== 'unanswered' || this.#isEarly) return
+      this.journal.note({ type: 'decision', rule: 'ringing', outcome: `nothing was said within ${ms} ms` })
+      incoming.progress({ status: 180 })
+      this.status.reportRinging()
+    })
   }
 
   /** Our offer, for an INVITE of ours. Undefined when media has no room for it, which ends the leg. */
@@ -232,6 +248,7 @@ export class Leg {
       }),
     )
     this.#cap.cancel()
+    this.#ringing?.cancel()
     this.#cap = this.#hangUpAfter(maxCallMs, 'Max Call Duration')
     this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
   }
@@ -298,6 +315,7 @@ export class Leg {
     if (state.state === 'ended') return
     this.#state = { state: 'ended' }
     this.#cap.cancel()
+    this.#ringing?.cancel()
     this.#digitListeners.clear()
     const duration =
       state.state === 'answered'

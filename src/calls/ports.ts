@@ -17,6 +17,8 @@ export interface AccountFacts {
   readonly is_active: boolean
   readonly device_calling_application_sid: string | null
   readonly disable_cdrs: boolean
+  /** Null: as the platform does; 0: never. */
+  readonly ringing_after_ms: number | null
 }
 
 export interface ClientFacts {

@@ -52,10 +52,20 @@ export class StatusReporter {
     this.#isAnnounced = true
   }
 
-  /** The application has taken the call: its status hook hears of every change, this one first. */
+  /**
+   * The application has taken the call: its status hook hears of every change, this one first. A caller that heard ringing
+   * meanwhile still does, which is the second one.
+   */
   announce(hook: Hook | null): void {
+    const isRinging = this.#journal.facts.call_status === 'ringing'
     this.follow(hook)
     this.report({ call_status: 'trying', sip_status: 100, sip_reason: 'Trying' })
+    if (isRinging) this.reportRinging()
+  }
+
+  /** 180 was sent. */
+  reportRinging(): void {
+    this.report({ call_status: 'ringing', sip_status: 180, sip_reason: 'Ringing' })
   }
 
   /** `redirect` may name another status hook for the rest of the call. */

@@ -14,6 +14,7 @@ import * as callFilters from '../../migrations/0009-call-filters.ts'
 import * as resetRequests from '../../migrations/0010-reset-requests.ts'
 import * as carrierHosts from '../../migrations/0013-carrier-hosts.ts'
 import * as usersByEmail from '../../migrations/0014-users-by-email.ts'
+import * as ringing from '../../migrations/0020-ringing.ts'
 import { StartError } from '../lib/start-error.ts'
 import type { Schema } from './tables.ts'
 
@@ -30,6 +31,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0010-reset-requests': resetRequests,
   '0013-carrier-hosts': carrierHosts,
   '0014-users-by-email': usersByEmail,
+  '0020-ringing': ringing,
 }
 
 export async function migrate(db: Kysely<Schema>, known = migrations): Promise<void> {

@@ -44,6 +44,7 @@ export interface AccountRow extends Versioned, OwnedByAccount {
   /** Encrypted at rest. */
   readonly webhook_secret: string
   readonly disable_cdrs: Flag
+  readonly ringing_after_ms: number | null
   readonly record_all_calls: Flag
   readonly record_format: string
   /** JSON text, encrypted at rest. */

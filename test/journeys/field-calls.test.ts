@@ -7,6 +7,7 @@ import { journalOf, provision, startPlatform } from '../support/platform.ts'
 import type { Platform } from '../support/platform.ts'
 import { headerOf } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
 
 describe.skipIf(isMissing('sipp'))('a call from the field', () => {
   let application: Application
@@ -53,5 +54,39 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
     expect(await journalOf(platform.api, tenant.account_sid, record.call_sid)).toContainEqual(
       expect.objectContaining({ type: 'refusal', code, sentence: reason, sip_status: status }),
     )
+  })
+
+  it('hears 180 while its application is asked, as its account wants it, and is answered then', async () => {
+    const tenant = await provision(platform.api, { application })
+    await platform.api.must('PUT', `/Accounts/${tenant.account_sid}`, { ringing_after_ms: 50 })
+    const asked = application.to('/status').length
+    const { promise: rings, resolve: ring } = Promise.withResolvers<void>()
+    application.on('/call', async () => {
+      await rings
+      return { json: [{ verb: 'answer' }, { verb: 'hangup' }] }
+    })
+    const caller = createCaller(platform, tenant)
+    const calling = caller.call('call', tenant.target)
+    await until('the call to ring', async () => (await caller.liveCalls())[0]?.call_status === 'ringing')
+    ring()
+    const result = await calling
+    expect(result.report).toBe('')
+    const answers = result.messages.flatMap(({ direction, start }) =>
+      direction === 'received' && /^SIP.2.0 [12]/.test(start) ? [start] : [],
+    )
+    expect(answers.filter((start) => !start.includes(' 100 '))).toEqual([
+      'SIP/2.0 180 Ringing',
+      'SIP/2.0 200 OK',
+    ])
+    const told = await until('four notifications', async () => {
+      const bodies = application.to('/status').slice(asked)
+      return bodies.length < 4 ? undefined : bodies
+    })
+    expect(told.map(({ body }) => (body as { call_status?: unknown }).call_status)).toEqual([
+      'trying',
+      'ringing',
+      'in-progress',
+      'completed',
+    ])
   })
 })

@@ -85,6 +85,8 @@ export function spawnPlatform(options: SpawnOptions): ToolProcess {
       SWITCHHOOK_SIP_PORT: String(ports + 1),
       SWITCHHOOK_RTP_PORTS: `${ports + 2}-${ports + 101}`,
       SWITCHHOOK_DATA_DIR: dataDir,
+      // A slow machine would ring now and then, which tests of the other states do not expect.
+      SWITCHHOOK_RINGING: 'off',
       ...(options.generateSecrets === true ? {} : secrets),
       ...options.env,
     },

@@ -21,6 +21,9 @@ import { moveRealm, removeRealm } from './move-realm.ts'
 import { demandRealm } from './realm-rules.ts'
 import { sipRealm } from './sip-realm.ts'
 
+/** Longer than any hook may take. */
+const maxRingingMs = 60_000
+
 const accountHook = { empty: 'clears', showsSid: false } as const
 
 export const accounts = defineResource({
@@ -67,6 +70,11 @@ export const accounts = defineResource({
       .describe('Signs the requests to its hooks; made anew at /WebhookSecret.')
       .example('wh_secret_2gT6bPqkSxVn0aYvR4cJ1w'),
     disable_cdrs: flag().default(0).describe('1 keeps no call records.'),
+    ringing_after_ms: integer({ min: 0, max: maxRingingMs })
+      .nullable()
+      .describe(
+        'Its callers hear ringing when so many milliseconds after the application was asked nothing else was said; 0: they do not, null: as SWITCHHOOK_RINGING says.',
+      ),
     record_all_calls: flag()
       .default(0)
       .describe('1 asks for a recording of every call.')

@@ -10,6 +10,7 @@ const account: AccountFacts = {
   is_active: true,
   device_calling_application_sid: null,
   disable_cdrs: false,
+  ringing_after_ms: null,
 }
 
 const own = matchOf('own')

@@ -40,6 +40,7 @@ export const account: AccountFacts = {
   is_active: true,
   device_calling_application_sid: null,
   disable_cdrs: false,
+  ringing_after_ms: null,
 }
 
 export const client: ClientFacts = {
