@@ -1,9 +1,17 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, describeSettings, parseConfig } from './config.ts'
 
 describe('the settings', () => {
   it('have a default each, so that an empty environment starts the platform', () => {
     expect(parseConfig({})).toMatchObject({ httpPort: 3000, sipPort: 5060, sipDigest: ['MD5'] })
+  })
+
+  it('are each read by the platform: there is none that does nothing', () => {
+    const readers = ['app.ts', 'main.ts'].map((file) => readFileSync(`${import.meta.dirname}/${file}`, 'utf8'))
+    const text = readers.join('\n')
+    const unread = Object.keys(parseConfig({})).filter((name) => !new RegExp(`\\b${name}\\b`).test(text))
+    expect(unread).toEqual([])
   })
 
   it('are all refused at once, each by name and rule', () => {

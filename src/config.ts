@@ -16,7 +16,6 @@ export interface Config {
   readonly publicAddress: string | undefined
   readonly dataDir: string
   readonly databaseUrl: string | undefined
-  readonly redisUrl: string | undefined
   readonly secretKey: string | undefined
   readonly webhookAllow: readonly string[] | undefined
   readonly adminPassword: string | undefined
@@ -120,15 +119,6 @@ const settings = {
     parse: (text) => {
       if (text !== '' && (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)))
         throw new Error('must be a postgres:// URL')
-      return optionalText(text)
-    },
-  } satisfies Setting<string | undefined>,
-  redisUrl: {
-    name: 'SWITCHHOOK_REDIS_URL',
-    fallback: '',
-    describe: 'A redis:// URL, for several nodes; empty keeps live state in memory.',
-    parse: (text) => {
-      if (text !== '' && !/^rediss?:\/\//.test(text)) throw new Error('must be a redis:// URL')
       return optionalText(text)
     },
   } satisfies Setting<string | undefined>,
