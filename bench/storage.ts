@@ -87,7 +87,7 @@ function* batchesOf(account_sid: string, service_provider_sid: string, attempted
       trunk: 'user',
       trace_id: '0'.repeat(32),
     }
-    yield { call_sid, account_sid, events, notifications, ...(step === 5 ? { record, isClosed: true } : {}) }
+    yield { call_sid, account_sid, events, notifications, ...(step === 5 ? { record } : {}) }
   }
 }
 

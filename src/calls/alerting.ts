@@ -15,7 +15,8 @@ export function createAlertingStore(store: CallStore, alerts: Alerts): CallStore
       }
     },
     flush: () => store.flush(),
-    unfinished: () => store.unfinished(),
+    adopt: () => store.adopt(),
+    watch: (listener) => store.watch(listener),
   }
 }
 

@@ -13,9 +13,9 @@ function platform(): Platform {
   return made
 }
 
-function journalOf({ calls, store }: Platform): readonly JournalEvent[] {
+function journalOf({ store }: Platform): readonly JournalEvent[] {
   const [record] = store.records
-  return record === undefined ? [] : (calls.journal(account.account_sid, record.call_sid) ?? [])
+  return record === undefined ? [] : store.journalOf(record.call_sid)
 }
 
 describe('a SIP user', () => {

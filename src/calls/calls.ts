@@ -44,7 +44,7 @@ export interface Calls {
   /** Also calls that ended within the last hour. */
   find(account_sid: string, call_sid: string): LiveCall | undefined
   count(account_sid: string): { inbound: number; outbound: number }
-  /** The journal of a live call, or of one ended lately; older ones are in storage. */
+  /** The journal of a live call; those of ended ones are in storage. */
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined
   /**
    * Readies a call: what becomes of it once it has begun is for its status hook and its record. Throws AppError when the

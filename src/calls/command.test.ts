@@ -42,9 +42,9 @@ async function up(verbs: unknown): Promise<Up> {
       }
     },
     outcomes: () =>
-      (platform.calls.journal(account.account_sid, call_sid) ?? []).flatMap((event) =>
-        event.type === 'verb-ended' ? [`${event.verb} ${event.outcome}`] : [],
-      ),
+      platform.store
+        .journalOf(call_sid)
+        .flatMap((event) => (event.type === 'verb-ended' ? [`${event.verb} ${event.outcome}`] : [])),
   }
 }
 

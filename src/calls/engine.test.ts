@@ -22,7 +22,7 @@ function journalOf(platform: Platform): readonly JournalEvent[] {
   const [record] = platform.store.records
   const call_sid = record?.call_sid ?? platform.calls.list(account.account_sid)[0]?.call_sid
   if (call_sid === undefined) throw new Error('there is no call')
-  return platform.calls.journal(account.account_sid, call_sid) ?? []
+  return platform.store.journalOf(call_sid)
 }
 
 const xReason = (invite: ScriptedInvite): string | undefined =>
@@ -617,6 +617,7 @@ describe('starting after a kill', () => {
     const after = createPlatform(parsePlainVerbs)
     after.store.left.push({ account_sid, call_sid, events: JSON.parse(JSON.stringify(events)) })
     await after.calls.start()
+    await settle()
     expect(after.store.records).toMatchObject([
       { call_sid, answered: true, sip_status: 200, termination_reason: 'platform stopped in mid-call' },
     ])
@@ -629,6 +630,7 @@ describe('starting after a kill', () => {
     const after = createPlatform(parsePlainVerbs)
     after.store.left.push({ account_sid: 'a', call_sid: 'c', events: [] })
     await after.calls.start()
+    await settle()
     expect(after.store.batches).toEqual([
       { account_sid: 'a', call_sid: 'c', events: [], notifications: [], ended: true },
     ])

@@ -18,7 +18,8 @@ import type { CallRequest } from './outbound/order.ts'
 import { placeCall } from './outbound/place-call.ts'
 import type { OutboundOptions } from './outbound/place-call.ts'
 import type { Alerts } from './ports.ts'
-import { recoverCalls } from './recovery.ts'
+import { createRecovery } from './recovery.ts'
+import type { Recovery } from './recovery.ts'
 import { toRefusal, toStackRefusal } from './refuse.ts'
 import type { Refusal } from './refuse.ts'
 import { CallRegistry } from './registry.ts'
@@ -72,6 +73,7 @@ class CallEngine implements Calls, CallHandlers {
   readonly #placed = new Set<Leg>()
   readonly #inbound: InboundOptions
   readonly #outbound: OutboundOptions
+  readonly #recovery: Recovery
   #isDraining = false
   #isStopped = false
   /** Resolved when the last call has ended. */
@@ -79,9 +81,11 @@ class CallEngine implements Calls, CallHandlers {
 
   constructor(options: CallsOptions) {
     this.#options = options
-    this.#registry = new CallRegistry(options.clock, (leg) => {
-      this.#tap.detach(leg.journal.facts.started.sip_call_id, leg.journal)
+    this.#registry = new CallRegistry(options.clock, (journal) => {
+      this.#tap.detach(journal.facts.started.sip_call_id, journal)
     })
+    const { store, directory, log } = options
+    this.#recovery = createRecovery({ store, directory, log, node: () => this.#node() })
     const maxCallMs = options.maxCallMs ?? defaultMaxCallMs
     const common = {
       services: { ...options, maxCallMs, ringingMs: options.ringingMs ?? 0, node: () => this.#node() },
@@ -105,19 +109,24 @@ class CallEngine implements Calls, CallHandlers {
   }
 
   async start(): Promise<void> {
-    const { store, directory, log } = this.#options
-    await recoverCalls({
-      store,
-      directory,
-      log,
-      node: () => this.#node(),
-      isLive: (account_sid, call_sid) => this.#registry.liveLeg(account_sid, call_sid) !== undefined,
+    this.#options.store.watch({
+      abandoned: () => this.#recovery.run(),
+      lost: (calls) => this.#lost(new Set(calls)),
     })
+    // Beside what is served: there may be many of them.
+    this.#recovery.run()
   }
 
   async stop(): Promise<void> {
+    await this.#recovery.stop()
     await this.hangUpAll('the platform is stopping')
     this.#isStopped = true
+  }
+
+  /** They have their records, which say that they are over: so they are. */
+  #lost(calls: ReadonlySet<string>): void {
+    for (const leg of this.#registry.live)
+      if (calls.has(leg.call_sid)) void leg.hangUp({ reason: 'the call was taken for lost' })
   }
 
   list(account_sid: string): LiveCall[] {

@@ -27,8 +27,7 @@ async function ring(platform: Platform, to = `+${called}@192.0.2.1`): Promise<Sc
   return invite
 }
 
-const journalOf = (platform: Platform) =>
-  platform.calls.journal(account_sid, platform.store.records[0]?.call_sid ?? '') ?? []
+const journalOf = (platform: Platform) => platform.store.journalOf(platform.store.records[0]?.call_sid ?? '')
 
 const xReason = (invite: ScriptedInvite): string | undefined =>
   invite.final?.headers?.find(({ name }) => name === 'x-reason')?.value

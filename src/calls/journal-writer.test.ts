@@ -43,6 +43,18 @@ describe('JournalWriter', () => {
     expect(store.records).toHaveLength(1)
   })
 
+  it('keeps no event of a call that has ended, and numbers on what comes late', async () => {
+    const { journal, store } = open()
+    journal.note(note)
+    journal.commit({ isLast: true })
+    expect(journal.events).toEqual([])
+    journal.note(note)
+    await Promise.resolve()
+    expect(journal.events).toEqual([])
+    expect(store.batches.map(({ events }) => events.map(({ seq }) => seq))).toEqual([[1, 2], [3]])
+    expect(journal.facts.started.call_sid).toBe('c1')
+  })
+
   it('says once that it is full, and still takes what the record depends on', () => {
     const { journal } = open()
     for (let count = 0; count < 5000; count++) journal.note(note)

@@ -26,9 +26,11 @@ export interface CommitOptions {
 export class JournalWriter {
   readonly #store: CallStore
   readonly #clock: Clock
-  readonly #events: JournalEvent[] = []
+  #events: JournalEvent[] = []
   #facts: CallFacts
   #bytes = 0
+  /** How many there have been. */
+  #count = 0
   /** How many events storage has been given. */
   #written = 0
   #isScheduled = false
@@ -46,6 +48,7 @@ export class JournalWriter {
     return this.#facts
   }
 
+  /** While the call lives, all of them; then those that storage has not been given. */
   get events(): readonly JournalEvent[] {
     return this.#events
   }
@@ -57,7 +60,7 @@ export class JournalWriter {
   /** Adds an event that nothing derived depends on; left out once the journal is full. */
   note(fact: JournalFact): void {
     if (this.#isTruncated) return
-    if (this.#events.length >= mostEvents || this.#bytes >= mostBytes) {
+    if (this.#count >= mostEvents || this.#bytes >= mostBytes) {
       this.#isTruncated = true
       this.#append({ type: 'truncated' })
     } else {
@@ -83,21 +86,24 @@ export class JournalWriter {
   }
 
   #append(fact: JournalFact): void {
-    const event: JournalEvent = { seq: this.#events.length + 1, at: this.#clock.now(), ...fact }
+    const event: JournalEvent = { seq: this.#count + 1, at: this.#clock.now(), ...fact }
     this.#facts = reduce(this.#facts, event)
     // The one essential fact that an application can repeat without end.
     if (fact.type === 'tagged' && this.#isTruncated) return
     this.#events.push(event)
+    this.#count++
     this.#bytes += weightOf(fact)
   }
 
   #flush(urgency: 'now' | 'soon', { notifications = [], isLast = false }: CommitOptions): void {
     const closes = isLast && !this.#isClosed
-    if (this.#written === this.#events.length && notifications.length === 0 && !closes) return
+    if (this.#written === this.#count && notifications.length === 0 && !closes) return
     const { started } = this.#facts
-    const events = this.#events.slice(this.#written)
-    this.#written = this.#events.length
+    const events = this.#events.slice(this.#events.length - (this.#count - this.#written))
+    this.#written = this.#count
     if (closes) this.#isClosed = true
+    // Hundreds of ended calls are remembered, and a journal has up to 1 MB.
+    if (this.#isClosed) this.#events = []
     this.#store.write(
       {
         call_sid: started.call_sid,

@@ -35,7 +35,7 @@ describe('the limit voice_call_session', () => {
     const [record] = platform.store.records
     expect(record).toMatchObject({ sip_status: 503, answered: false, termination_reason: 'failed' })
     expect(raised).toMatchObject([{ alert_type: 'account-call-limit', call_sid: record?.call_sid }])
-    const journal = platform.calls.journal(account.account_sid, record?.call_sid ?? '')
+    const journal = platform.store.journalOf(record?.call_sid ?? '')
     expect(journal).toContainEqual(
       expect.objectContaining({
         type: 'decision',

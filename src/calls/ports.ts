@@ -253,8 +253,19 @@ export interface CallStore {
   write(batch: CallBatch, urgency: 'now' | 'soon'): void
   /** Resolves when everything written so far is committed. */
   flush(): Promise<void>
-  /** Calls whose journal was never closed: what a killed process left behind. */
-  unfinished(): Promise<readonly UnfinishedCall[]>
+  /**
+   * Takes over some calls whose node is gone, so that no other node does: what a killed process left behind. To be called
+   * again until there are none.
+   */
+  adopt(): Promise<readonly UnfinishedCall[]>
+  watch(listener: CallStoreListener): void
+}
+
+export interface CallStoreListener {
+  /** There may be calls to adopt. */
+  abandoned(): void
+  /** This node was not heard of for so long that another one has closed these calls: they have their records. */
+  lost(calls: readonly string[]): void
 }
 
 /** Something a person should know of. */

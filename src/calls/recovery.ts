@@ -1,4 +1,4 @@
-// Calls that a killed process left behind: each gets the end it never had, and its one record.
+// Calls that a dead node left behind: each gets the end it never had, and its one record.
 import type { Logger } from '../lib/log.ts'
 import { reasonPhraseOf } from '../sip/message/reason-phrases.ts'
 import type { JournalEvent, JournalFact, StatusFact, StoredEvent } from './journal.ts'
@@ -14,19 +14,47 @@ export interface RecoveryOptions {
   readonly store: CallStore
   readonly directory: Pick<Directory, 'application'>
   readonly node: () => NodeFacts
-  /** A call that arrived since the start has an open journal too. */
-  readonly isLive: (account_sid: string, call_sid: string) => boolean
   readonly log: Logger
 }
 
-export async function recoverCalls(options: RecoveryOptions): Promise<void> {
-  const { store, log, isLive } = options
-  const found = await store.unfinished()
-  const unfinished = found.filter(({ account_sid, call_sid }) => !isLive(account_sid, call_sid))
-  for (const call of unfinished) store.write(await endOf(call, options), 'now')
-  if (unfinished.length === 0) return
-  await store.flush()
-  log.warn({ calls: unfinished.length }, 'calls of the last run were ended')
+export interface Recovery {
+  /** Closes what there is to close; does nothing while a run is under way. */
+  run(): void
+  /** Resolves when nothing is under way, and nothing begins any more. */
+  stop(): Promise<void>
+}
+
+export function createRecovery(options: RecoveryOptions): Recovery {
+  const { store, log } = options
+  let running: Promise<void> | undefined
+  let isStopped = false
+
+  async function recover(): Promise<void> {
+    let ended = 0
+    while (!isStopped) {
+      const calls = await store.adopt()
+      if (calls.length === 0) break
+      for (const call of calls) store.write(await endOf(call, options), 'now')
+      await store.flush()
+      ended += calls.length
+    }
+    if (ended > 0) log.warn({ calls: ended }, 'calls of a dead node were ended')
+  }
+
+  return {
+    run() {
+      if (isStopped) return
+      running ??= recover()
+        .catch((error: unknown) => log.error({ err: error }, 'calls of a dead node could not be ended'))
+        .finally(() => {
+          running = undefined
+        })
+    },
+    async stop() {
+      isStopped = true
+      await running
+    },
+  }
 }
 
 async function endOf(call: UnfinishedCall, options: RecoveryOptions): Promise<CallBatch> {
@@ -63,7 +91,7 @@ function endingEvents(facts: CallFacts, before: readonly StoredEvent[]): Journal
           duration: Math.max(0, Math.floor((at - facts.answered_at) / 1000)),
         }
   const added: JournalFact[] = [
-    { type: 'decision', rule: 'recovery at the start', outcome: stoppedInMidCall },
+    { type: 'decision', rule: 'recovery of a dead node', outcome: stoppedInMidCall },
     { ...status, call_termination_by: 'jambonz' },
     { type: 'ended', termination_reason: stoppedInMidCall },
   ]

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { toLiveCall } from './projection.ts'
 import type { LiveCall } from './calls.ts'
 import type { JournalEvent } from './journal.ts'
+import type { JournalWriter } from './journal-writer.ts'
 import type { Leg } from './leg.ts'
 import type { CallsBefore } from './routing/call-limits.ts'
 
@@ -13,14 +14,15 @@ const mostEnded = 500
 
 export class CallRegistry {
   readonly #clock: Clock
-  readonly #onForgotten: (leg: Leg) => void
+  readonly #onForgotten: (journal: JournalWriter) => void
   /** By account, in order of arrival. */
   readonly #live = new Map<string, Map<string, Leg>>()
   /** In order of arrival. */
   readonly #all = new Set<Leg>()
-  readonly #ended = new Map<string, { readonly leg: Leg; readonly at: number }>()
+  /** What they were, not what they held: media, dialogs and verbs of an ended call are gone. */
+  readonly #ended = new Map<string, { readonly journal: JournalWriter; readonly at: number }>()
 
-  constructor(clock: Clock, onForgotten: (leg: Leg) => void) {
+  constructor(clock: Clock, onForgotten: (journal: JournalWriter) => void) {
     this.#clock = clock
     this.#onForgotten = onForgotten
   }
@@ -47,7 +49,7 @@ export class CallRegistry {
     if (legs?.delete(call_sid) !== true) return
     if (legs.size === 0) this.#live.delete(account_sid)
     this.#all.delete(leg)
-    this.#ended.set(call_sid, { leg, at: this.#clock.monotonic() })
+    this.#ended.set(call_sid, { journal: leg.journal, at: this.#clock.monotonic() })
     this.#forgetOld()
   }
 
@@ -85,32 +87,31 @@ export class CallRegistry {
   }
 
   find(account_sid: string, call_sid: string): LiveCall | undefined {
-    const leg = this.#leg(account_sid, call_sid)
-    return leg === undefined ? undefined : toLiveCall(leg.journal.facts)
+    const journal = this.liveLeg(account_sid, call_sid)?.journal ?? this.#endedJournal(account_sid, call_sid)
+    return journal === undefined ? undefined : toLiveCall(journal.facts)
   }
 
+  /** Of a live call. */
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined {
-    return this.#leg(account_sid, call_sid)?.journal.events
+    return this.liveLeg(account_sid, call_sid)?.journal.events
   }
 
   liveLeg(account_sid: string, call_sid: string): Leg | undefined {
     return this.#live.get(account_sid)?.get(call_sid)
   }
 
-  #leg(account_sid: string, call_sid: string): Leg | undefined {
-    const live = this.liveLeg(account_sid, call_sid)
-    if (live !== undefined) return live
+  #endedJournal(account_sid: string, call_sid: string): JournalWriter | undefined {
     this.#forgetOld()
-    const ended = this.#ended.get(call_sid)?.leg
-    return ended?.journal.facts.started.account_sid === account_sid ? ended : undefined
+    const journal = this.#ended.get(call_sid)?.journal
+    return journal?.facts.started.account_sid === account_sid ? journal : undefined
   }
 
   #forgetOld(): void {
     const oldest = this.#clock.monotonic() - keepEndedMs
-    for (const [call_sid, { leg, at }] of this.#ended) {
+    for (const [call_sid, { journal, at }] of this.#ended) {
       if (at > oldest && this.#ended.size <= mostEnded) return
       this.#ended.delete(call_sid)
-      this.#onForgotten(leg)
+      this.#onForgotten(journal)
     }
   }
 }

@@ -48,9 +48,10 @@ export interface CallBatch {
   readonly account_sid: string
   readonly events: readonly JournalEvent[]
   readonly notifications: readonly Notification[]
+  /** Closes the leg. The first one counts. */
   readonly record?: RecentCall
-  /** The leg is over: with the record, or alone where the account keeps none. */
-  readonly isClosed?: boolean
+  /** Closes a leg that gets no record, as its account wants it. */
+  readonly ended?: true
 }
 
 /** The batches of one call that are written together. */
@@ -60,7 +61,7 @@ export interface MergedBatch {
   readonly events: JournalEvent[]
   readonly notifications: Notification[]
   record: RecentCall | undefined
-  isClosed: boolean
+  hasEnded: boolean
 }
 
 /** One batch per call, in the order in which the calls first appear. */
@@ -70,14 +71,14 @@ export function mergeBatches(batches: readonly CallBatch[]): MergedBatch[] {
     let whole = merged.get(batch.call_sid)
     if (whole === undefined) {
       const { call_sid, account_sid } = batch
-      whole = { call_sid, account_sid, events: [], notifications: [], record: undefined, isClosed: false }
+      whole = { call_sid, account_sid, events: [], notifications: [], record: undefined, hasEnded: false }
       merged.set(call_sid, whole)
     }
     whole.events.push(...batch.events)
     whole.notifications.push(...batch.notifications)
     // The first one counts: exactly one record per leg.
     whole.record ??= batch.record
-    whole.isClosed ||= batch.record !== undefined || batch.isClosed === true
+    whole.hasEnded ||= batch.record !== undefined || batch.ended === true
   }
   return [...merged.values()]
 }

@@ -9,7 +9,7 @@ import type { CallOwner, RecentCallQuery } from './call-match.ts'
 import { createCallPages } from './call-pages.ts'
 import type { RecentCallPage } from './call-pages.ts'
 import { recordColumns } from './call-record-writer.ts'
-import { parseEvents } from './call-store.ts'
+import { parseEvents } from './adoption.ts'
 import type { Database, Parameter, Session } from './database.ts'
 import { prepare, slot } from './prepared.ts'
 import type { RecentCallRow, Schema } from './tables.ts'
@@ -51,7 +51,7 @@ export interface Journal {
 export interface CallRecords {
   readonly recentCalls: RecentCalls
   readonly journal: Journal
-  /** Removes up to `limit` records attempted before `before`, with their journals; returns how many. */
+  /** Removes up to `limit` calls before `before`, records and journals; returns how many. */
   prune(before: number, limit: number): Promise<number>
 }
 
@@ -128,7 +128,9 @@ async function pruneIn(
   before: number,
   limit: number,
 ): Promise<number> {
-  const removed = await queries.removeOldest.all(session, { before, limit })
+  const recorded = await queries.removeOldest.all(session, { before, limit })
+  const unrecorded = await queries.removeUnrecorded.all(session, { before, limit: limit - recorded.length })
+  const removed = [...recorded, ...unrecorded]
   for (const row of removed) await queries.removeJournal.all(session, { call_sid: String(row['call_sid']) })
   return removed.length
 }
@@ -178,6 +180,19 @@ function createQueries(db: Kysely<Schema>) {
             .select('old.call_sid')
             .where('old.attempted_at', '<', slot('before'))
             .orderBy('old.attempted_at')
+            .limit(slot('limit')),
+        )
+        .returning('call_sid'),
+    ),
+    removeUnrecorded: prepare(
+      db
+        .deleteFrom('unrecorded_calls')
+        .where('call_sid', 'in', (eb) =>
+          eb
+            .selectFrom('unrecorded_calls as old')
+            .select('old.call_sid')
+            .where('old.ended_at', '<', slot('before'))
+            .orderBy('old.ended_at')
             .limit(slot('limit')),
         )
         .returning('call_sid'),

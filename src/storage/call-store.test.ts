@@ -81,7 +81,7 @@ onEachStore(({ open: openTestStorage }) => {
     it('gets exactly one record, the first', async () => {
       const call_sid = createSid()
       const { calls, recentCalls } = test.storage
-      calls.write(batch(call_sid, { events: [event(1)], record: record(call_sid), isClosed: true }), 'now')
+      calls.write(batch(call_sid, { events: [event(1)], record: record(call_sid) }), 'now')
       calls.write(batch(call_sid, { record: record(call_sid, { sip_status: 500 }) }), 'now')
       await calls.flush()
       calls.write(
@@ -105,9 +105,9 @@ onEachStore(({ open: openTestStorage }) => {
       await test.storage.calls.flush()
       test.storage.calls.write(batch(open, { events: [event(3)] }), 'now')
       test.storage.calls.write(batch(ended, { events: [event(2)], record: record(ended) }), 'now')
-      test.storage.calls.write(batch(closed, { events: [event(2)], isClosed: true }), 'now')
+      test.storage.calls.write(batch(closed, { events: [event(2)], ended: true }), 'now')
       const { calls } = await test.reopen()
-      expect(await calls.unfinished()).toEqual([
+      expect(await calls.adopt()).toEqual([
         { call_sid: open, account_sid: owner.account_sid, events: [event(1), event(2), event(3)] },
       ])
     })
@@ -117,10 +117,12 @@ onEachStore(({ open: openTestStorage }) => {
       test.storage.calls.write(batch(call_sid, { events: [event(1)] }), 'now')
       const { calls } = await test.reopen()
       calls.write(batch(call_sid, { events: [event(2)], record: record(call_sid) }), 'now')
-      expect(await calls.unfinished()).toEqual([])
+      await calls.flush()
+      expect(await calls.adopt()).toEqual([])
       const again = await test.reopen()
       again.calls.write(batch(call_sid, { events: [event(3)] }), 'now')
-      expect(await again.calls.unfinished()).toEqual([])
+      await again.calls.flush()
+      expect(await again.calls.adopt()).toEqual([])
       expect(await again.journal.read(systemTenancy, owner.account_sid, call_sid)).toHaveLength(3)
     })
   })
@@ -179,6 +181,41 @@ onEachStore(({ open: openTestStorage }) => {
       await calls.flush()
       expect(await recentCalls.find(systemTenancy, owner.account_sid, good)).toBeDefined()
       expect(await recentCalls.find(systemTenancy, owner.account_sid, bad)).toBeUndefined()
+    })
+
+    it('what JSON cannot hold costs its call nothing but itself, and other calls nothing', async () => {
+      const [bad, good] = [createSid(), createSid()]
+      const { calls, recentCalls, journal, outbox } = test.storage
+      let nested: unknown[] = []
+      for (let level = 0; level < 100_000; level++) nested = [nested]
+      const events = [event(1), { seq: 2, at: 1002, type: 'tagged', data: nested }, event(3)]
+      const notifications = [{ ...notification(bad, 1), payload: { n: 1, customer_data: nested } }]
+      calls.write(batch(bad, { events, notifications, record: record(bad) }), 'now')
+      calls.write(batch(good, { events: [event(1)], record: record(good) }), 'now')
+      await calls.flush()
+      for (const call_sid of [bad, good])
+        expect(await recentCalls.find(systemTenancy, owner.account_sid, call_sid)).toBeDefined()
+      const sentence = 'a fact "tagged" could not be written down'
+      expect(await journal.read(systemTenancy, owner.account_sid, bad)).toEqual([
+        event(1),
+        { seq: 2, at: 1002, type: 'note', sentence },
+        event(3),
+      ])
+      expect((await outbox.claim(1, 1000)).map(({ payload }) => payload)).toEqual(['{"n":1}'])
+    })
+
+    it('a batch that can be written by no means is not tried for ever', async () => {
+      const [bad, good] = [createSid(), createSid()]
+      const { calls, recentCalls } = test.storage
+      const broken = Object.defineProperty({ ...record(bad) }, 'trunk', {
+        get() {
+          throw new RangeError('Invalid string length')
+        },
+      })
+      calls.write(batch(bad, { record: broken }), 'now')
+      calls.write(batch(good, { events: [event(1)], record: record(good) }), 'now')
+      await calls.flush()
+      expect(await recentCalls.find(systemTenancy, owner.account_sid, good)).toBeDefined()
     })
 
     it('events that were numbered twice cost their call nothing but themselves', async () => {

@@ -1,29 +1,38 @@
 // Takes what calls write at once and commits it soon, many calls in one transaction.
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { CallBatch, JournalEvent } from './call-batch.ts'
+import { createAdoption } from './adoption.ts'
+import type { UnfinishedCall } from './adoption.ts'
+import type { CallBatch } from './call-batch.ts'
 import { createCallWriter } from './call-writer.ts'
 import type { Database } from './database.ts'
-import { prepare } from './prepared.ts'
+import { LeaseLostError } from './node-lease.ts'
+import type { NodeLease } from './node-lease.ts'
 import type { Vault } from './secrets.ts'
-
-export interface UnfinishedCall {
-  readonly call_sid: string
-  readonly account_sid: string
-  readonly events: readonly JournalEvent[]
-}
 
 export interface CallStore {
   write(batch: CallBatch, urgency: 'now' | 'soon'): void
   flush(): Promise<void>
-  unfinished(): Promise<readonly UnfinishedCall[]>
+  /** Commits what waits of one call, as far as the database takes it. */
+  settle(call_sid: string): Promise<void>
+  /** Takes over some calls whose node is gone. None are left when there are none in the answer. */
+  adopt(): Promise<readonly UnfinishedCall[]>
+  watch(listener: CallStoreListener): void
   /** Called after notifications were committed. */
   onEnqueued(listener: () => void): void
   stop(): Promise<void>
 }
 
+export interface CallStoreListener {
+  /** There may be calls to adopt. */
+  abandoned(): void
+  /** Other nodes have closed these calls: nothing more is written of them. */
+  lost(calls: readonly string[]): void
+}
+
 export interface CallStoreOptions {
   readonly database: Database
+  readonly lease: NodeLease
   readonly vault: Vault
   readonly clock: Clock
   readonly log: Logger
@@ -46,18 +55,15 @@ const retryMs = 500
 // Some minutes of a full node while the disk is gone. Beyond it the journal has gaps; records and hooks are kept.
 const maxWaiting = 50_000
 
-export function createCallStore({ database, vault, clock, log }: CallStoreOptions): CallStore {
-  const writer = createCallWriter({ database, vault, clock, log })
-  const unfinishedQuery = prepare(
-    database.builder
-      .selectFrom('open_calls as open')
-      .leftJoin('call_journal as journal', 'journal.call_sid', 'open.call_sid')
-      .select(['open.call_sid', 'open.account_sid', 'journal.events'])
-      .orderBy('open.created_at')
-      .orderBy('open.call_sid')
-      .orderBy('journal.first_seq'),
-  )
+// Of calls that another node has closed; their last words come within seconds.
+const maxLost = 10_000
+
+export function createCallStore({ database, lease, vault, clock, log }: CallStoreOptions): CallStore {
+  const writer = createCallWriter({ database, lease, vault, clock, log })
+  const adoption = createAdoption({ database, lease, clock })
+  const lost = new Set<string>()
   let enqueued: () => void = () => undefined
+  let listener: CallStoreListener | undefined
   let waiting: CallBatch[] = []
   let dropped = 0
   let timer: Timer | undefined
@@ -87,20 +93,27 @@ export function createCallStore({ database, vault, clock, log }: CallStoreOption
   }
 
   async function drain(): Promise<void> {
-    while (waiting.length > 0) {
-      const batches = waiting.slice(0, maxPerTransaction)
+    // After a batch that cannot be written: it is looked for among so many.
+    let singly = 0
+    while (waiting.length > 0 || lease.isLost) {
+      let batches: readonly CallBatch[] = []
       try {
+        if (lease.isLost) await rejoin()
+        batches = waiting.slice(0, singly > 0 ? 1 : maxPerTransaction)
+        if (batches.length === 0) break
         await commit(batches)
         waiting = waiting.slice(batches.length)
+        singly--
       } catch (error) {
-        if (!isOurMistake(error)) {
-          log.error({ err: error, waiting: waiting.length }, 'call records could not be written')
-          writer.forget(batches)
-          timer ??= clock.after(retryMs, begin)
-          return
+        if (error instanceof LeaseLostError) continue
+        if (batches.length === 0 || !isOurMistake(error)) return tryLater(error, batches)
+        if (batches.length === 1) {
+          log.error({ err: error, call_sid: batches[0]?.call_sid }, 'call batch was refused by the database')
+          waiting = waiting.slice(1)
+          singly--
+        } else {
+          singly = batches.length
         }
-        await commitOneByOne(batches)
-        waiting = waiting.slice(batches.length)
       }
     }
     if (dropped > 0) {
@@ -109,9 +122,39 @@ export function createCallStore({ database, vault, clock, log }: CallStoreOption
     }
   }
 
-  /** Will fail however often it is tried: a rule of the database, or a value that no column can hold. */
+  function tryLater(error: unknown, batches: readonly CallBatch[]): void {
+    log.error({ err: error, waiting: waiting.length }, 'call records could not be written')
+    writer.forget(batches.map(({ call_sid }) => call_sid))
+    timer ??= clock.after(retryMs, begin)
+  }
+
+  /** Another node has taken this one for dead: what it has begun to close is its own now, the rest is taken back. */
+  async function rejoin(): Promise<void> {
+    const kept = await lease.rejoin()
+    const gone = new Set([...writer.open()].filter((call_sid) => !kept.has(call_sid)))
+    for (const { call_sid } of waiting) {
+      // A call that is new to the database is not there for others to take.
+      if (!kept.has(call_sid) && !gone.has(call_sid) && (await writer.isForeign(call_sid))) gone.add(call_sid)
+    }
+    waiting = waiting.filter(({ call_sid }) => !gone.has(call_sid))
+    writer.forget(gone)
+    for (const call_sid of gone) lost.add(call_sid)
+    for (const call_sid of lost) {
+      if (lost.size <= maxLost) break
+      lost.delete(call_sid)
+    }
+    log.error(
+      { calls: gone.size, kept: kept.size },
+      'another node took this one for dead and closed its calls',
+    )
+    listener?.lost([...gone])
+  }
+
+  /** Will fail however often it is tried: a rule of the database, or a value that nothing can hold. */
   function isOurMistake(error: unknown): boolean {
-    return database.brokenRule(error) !== undefined || error instanceof TypeError
+    return (
+      database.brokenRule(error) !== undefined || error instanceof TypeError || error instanceof RangeError
+    )
   }
 
   async function commit(batches: readonly CallBatch[]): Promise<void> {
@@ -129,18 +172,6 @@ export function createCallStore({ database, vault, clock, log }: CallStoreOption
       .catch((error: unknown) => log.error({ err: error }, 'call records are not on the disk'))
   }
 
-  /** One batch cannot be written: that is a mistake of ours, and no other call may pay for it. */
-  async function commitOneByOne(batches: readonly CallBatch[]): Promise<void> {
-    for (const batch of batches) {
-      try {
-        await commit([batch])
-      } catch (error) {
-        if (!isOurMistake(error)) throw error
-        log.error({ err: error, call_sid: batch.call_sid }, 'call batch was refused by the database')
-      }
-    }
-  }
-
   async function flush(): Promise<void> {
     begin()
     await running
@@ -148,10 +179,12 @@ export function createCallStore({ database, vault, clock, log }: CallStoreOption
     await database.durable()
   }
 
+  lease.watch({ beaten: () => listener?.abandoned(), lost: begin })
+
   return {
     write(batch, urgency) {
-      const isPlain =
-        batch.record === undefined && batch.isClosed !== true && batch.notifications.length === 0
+      if (lost.has(batch.call_sid)) return
+      const isPlain = batch.record === undefined && batch.ended !== true && batch.notifications.length === 0
       if (waiting.length >= maxWaiting && isPlain) {
         dropped++
         return
@@ -162,19 +195,23 @@ export function createCallStore({ database, vault, clock, log }: CallStoreOption
       else timer ??= clock.after(soonMs, begin)
     },
     flush,
-    async unfinished() {
-      await flush()
-      const calls = new Map<string, UnfinishedCall & { events: JournalEvent[] }>()
-      for (const row of await unfinishedQuery.all(database.reader, {})) {
-        const call_sid = String(row['call_sid'])
-        const call = calls.get(call_sid) ?? { call_sid, account_sid: String(row['account_sid']), events: [] }
-        calls.set(call_sid, call)
-        call.events.push(...parseEvents(row['events']))
-      }
-      return [...calls.values()]
+    async settle(call_sid) {
+      if (waiting.some((batch) => batch.call_sid === call_sid)) await flush().catch(() => undefined)
     },
-    onEnqueued(listener) {
-      enqueued = listener
+    async adopt() {
+      try {
+        return await adoption.adopt()
+      } catch (error) {
+        // This node is to come back first; then it is asked again.
+        if (error instanceof LeaseLostError) return []
+        throw error
+      }
+    },
+    watch(given) {
+      listener = given
+    },
+    onEnqueued(given) {
+      enqueued = given
     },
     async stop() {
       await flush().catch((error: unknown) =>
@@ -183,8 +220,4 @@ export function createCallStore({ database, vault, clock, log }: CallStoreOption
       for (const pending of [timer, nowTimer, syncTimer]) pending?.cancel()
     },
   }
-}
-
-export function parseEvents(cell: unknown): JournalEvent[] {
-  return typeof cell === 'string' ? (JSON.parse(cell) as JournalEvent[]) : []
 }

@@ -2,10 +2,12 @@
 import type { Kysely } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
+import { encodeEvents, encodePayload } from './call-encoding.ts'
 import { mergeBatches } from './call-batch.ts'
 import type { CallBatch, MergedBatch, Notification } from './call-batch.ts'
 import { createCallRecordWriter } from './call-record-writer.ts'
 import type { Cells, Database, RowLocks, Session } from './database.ts'
+import type { NodeLease } from './node-lease.ts'
 import { prepare, slot } from './prepared.ts'
 import type { Prepared } from './prepared.ts'
 import type { Vault } from './secrets.ts'
@@ -15,8 +17,12 @@ export interface CallWriter {
   /** Returns what the transaction changed in memory, to be kept once it is committed. */
   write(session: Session, batches: readonly CallBatch[]): Promise<WrittenBatches>
   keep(written: WrittenBatches): void
-  /** After a write of unknown outcome: what it was about is read from the database again. */
-  forget(batches: readonly CallBatch[]): void
+  /** What is about them is read from the database again: after a write of unknown outcome, say. */
+  forget(calls: Iterable<string>): void
+  /** The calls that were written here and have not ended. */
+  open(): Iterable<string>
+  /** Whether something of the call is in the database that was not written here. */
+  isForeign(call_sid: string): Promise<boolean>
 }
 
 export interface WrittenBatches {
@@ -25,7 +31,8 @@ export interface WrittenBatches {
 }
 
 export interface CallWriterOptions {
-  readonly database: Pick<Database, 'builder' | 'nextIds' | 'rowLocks'>
+  readonly database: Pick<Database, 'builder' | 'nextIds' | 'rowLocks' | 'reader'>
+  readonly lease: Pick<NodeLease, 'nodeId' | 'demand'>
   readonly vault: Vault
   readonly clock: Clock
   readonly log: Logger
@@ -40,7 +47,7 @@ interface CallState {
 // A call that has ended may still send a late notification. After so many others it is looked up in the database.
 const maxEndedInMemory = 10_000
 
-export function createCallWriter({ database, vault, clock, log }: CallWriterOptions): CallWriter {
+export function createCallWriter({ database, lease, vault, clock, log }: CallWriterOptions): CallWriter {
   const queries = createQueries(database.builder)
   const writeRecords = createCallRecordWriter(database.builder)
   const lockLast = createLastLock(database)
@@ -77,15 +84,17 @@ export function createCallWriter({ database, vault, clock, log }: CallWriterOpti
     const { call_sid, account_sid, events, notifications } = batch
     const before = await stateOf(session, batch)
     const created_at = clock.now()
-    if (before.isNew && !batch.isClosed)
-      await queries.open.all(session, { call_sid, account_sid, created_at })
+    if (before.isNew && !batch.hasEnded)
+      await queries.open.all(session, { call_sid, account_sid, created_at, node_id: lease.nodeId })
     const [first] = events
     if (first !== undefined) {
       const values = {
         call_sid,
         account_sid,
         first_seq: first.seq,
-        events: JSON.stringify(events),
+        events: encodeEvents(events, (event, err) =>
+          log.error({ err, call_sid, seq: event.seq, type: event.type }, 'journal event cannot be encoded'),
+        ),
         created_at,
       }
       const written = await queries.journal.all(session, values)
@@ -100,8 +109,10 @@ export function createCallWriter({ database, vault, clock, log }: CallWriterOpti
       if (id === undefined) throw new Error('a notification was given no id')
       await queries.enqueue.all(session, outboxValues(notification, id, sequence, created_at))
     }
-    if (batch.isClosed && !before.isNew) await queries.close.all(session, { call_sid })
-    return { sequence, isClosed: before.isClosed || batch.isClosed }
+    if (batch.hasEnded && !before.isNew) await queries.close.all(session, { call_sid })
+    if (batch.hasEnded && batch.record === undefined)
+      await queries.endUnrecorded.all(session, { call_sid, ended_at: created_at })
+    return { sequence, isClosed: before.isClosed || batch.hasEnded }
   }
 
   function outboxValues(
@@ -114,11 +125,12 @@ export function createCallWriter({ database, vault, clock, log }: CallWriterOpti
     const place = { table: 'outbox', row: String(id), column: 'password' }
     const password = hook.password === null ? null : vault.seal(hook.password, place)
     const common = { id, account_sid, call_sid, sequence, url, method, username, password, created_at }
-    return { ...common, payload: JSON.stringify(payload) }
+    return { ...common, payload: encodePayload(payload) }
   }
 
   return {
     async write(session, batches) {
+      await lease.demand(session)
       const calls = new Map<string, CallState>()
       const merged = mergeBatches(batches)
       const notifying = merged.filter(({ notifications }) => notifications.length > 0)
@@ -136,11 +148,18 @@ export function createCallWriter({ database, vault, clock, log }: CallWriterOpti
       )
       return { calls, notifications }
     },
-    forget(batches) {
-      for (const { call_sid } of batches) {
+    forget(calls) {
+      for (const call_sid of calls) {
         known.delete(call_sid)
         ended.delete(call_sid)
       }
+    },
+    *open() {
+      for (const [call_sid, { isClosed }] of known) if (!isClosed) yield call_sid
+    },
+    async isForeign(call_sid) {
+      if (known.has(call_sid)) return false
+      return (await queries.hasJournal.all(database.reader, { call_sid })).length > 0
     },
     keep({ calls }) {
       for (const [call_sid, state] of calls) {
@@ -198,8 +217,22 @@ function createQueries(db: Kysely<Schema>) {
     open: prepare(
       db
         .insertInto('open_calls')
-        .values({ call_sid: call, account_sid: slot('account_sid'), created_at: slot('created_at') })
+        .values({
+          call_sid: call,
+          account_sid: slot('account_sid'),
+          created_at: slot('created_at'),
+          node_id: slot('node_id'),
+        })
         .onConflict((conflict) => conflict.doNothing()),
+    ),
+    endUnrecorded: prepare(
+      db
+        .insertInto('unrecorded_calls')
+        .values({ call_sid: call, ended_at: slot('ended_at') })
+        .onConflict((conflict) => conflict.doNothing()),
+    ),
+    hasJournal: prepare(
+      db.selectFrom('call_journal').select('call_sid').where('call_sid', '=', call).limit(1),
     ),
     close: prepare(db.deleteFrom('open_calls').where('call_sid', '=', call)),
     findOpen: prepare(db.selectFrom('open_calls').select('call_sid').where('call_sid', '=', call)),

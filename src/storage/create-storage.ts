@@ -21,6 +21,10 @@ import type { ExpiredRows } from './expired-rows.ts'
 import { createIdempotencyStore } from './idempotency.ts'
 import type { IdempotencyStore, RunChange } from './idempotency.ts'
 import { migrate } from './migrate.ts'
+import { createNodeLease } from './node-lease.ts'
+import type { NodeLease } from './node-lease.ts'
+import { noPlace, takePlace } from './node-place.ts'
+import type { NodePlace } from './node-place.ts'
 import { createOutbox } from './outbox.ts'
 import type { OutboxStore } from './outbox.ts'
 import { openPostgres } from './postgres.ts'
@@ -56,7 +60,7 @@ export interface PlatformStorage extends Storage {
   revision(tables?: readonly TableName[]): number
   /** Whether other processes may change rows too: their changes are not in the revision. */
   readonly isShared: boolean
-  readonly calls: Pick<CallStore, 'write' | 'flush' | 'unfinished'>
+  readonly calls: Pick<CallStore, 'write' | 'flush' | 'adopt' | 'watch'>
   readonly outbox: OutboxStore
   readonly journal: Journal
   readonly recentCalls: RecentCalls
@@ -78,6 +82,8 @@ interface Opened {
   readonly audit: AuditLog
   readonly idempotency: IdempotencyStore
   readonly alerts: AlertStore
+  readonly lease: NodeLease
+  readonly place: NodePlace
 }
 
 export function createStorage(options: StorageOptions): PlatformStorage {
@@ -121,6 +127,7 @@ export function createStorage(options: StorageOptions): PlatformStorage {
       })
       try {
         await checkKey(storage, opened)
+        await opened.lease.start()
       } catch (error) {
         await storage.stop()
         throw error
@@ -128,13 +135,15 @@ export function createStorage(options: StorageOptions): PlatformStorage {
     },
     async stop() {
       if (opened === undefined) return
-      const { calls, alerts, database } = opened
+      const { calls, alerts, database, lease, place } = opened
       await calls.stop()
       await alerts.stop()
+      await lease.stop()
       opened = undefined
       // Nor is anything known any more that was read before.
       revisions.raise(undefined)
       await database.close()
+      place.release()
     },
     for(tenancy, by, asker) {
       const { maker, database } = parts()
@@ -174,7 +183,8 @@ export function createStorage(options: StorageOptions): PlatformStorage {
     calls: {
       write: (batch, urgency) => parts().calls.write(batch, urgency),
       flush: () => parts().calls.flush(),
-      unfinished: () => parts().calls.unfinished(),
+      adopt: () => parts().calls.adopt(),
+      watch: (listener) => parts().calls.watch(listener),
     },
     outbox: {
       claim: (...asked) => parts().outbox.claim(...asked),
@@ -182,7 +192,15 @@ export function createStorage(options: StorageOptions): PlatformStorage {
       onEnqueued: (listener) => parts().outbox.onEnqueued(listener),
       nextDueAt: () => parts().outbox.nextDueAt(),
     },
-    journal: { read: (...asked) => parts().records.journal.read(...asked) },
+    journal: {
+      async read(...asked) {
+        const { calls, records } = parts()
+        const [, , call_sid] = asked
+        // What a call of this node has written is read, also what waits for company.
+        await calls.settle(call_sid)
+        return records.journal.read(...asked)
+      },
+    },
     recentCalls: {
       page: (...asked) => parts().records.recentCalls.page(...asked),
       find: (...asked) => parts().records.recentCalls.find(...asked),
@@ -212,14 +230,19 @@ async function refuseChange(): Promise<never> {
 }
 
 async function openParts(options: StorageOptions, change: RunChange): Promise<Opened> {
-  const { dataDir, secretKey, clock, log } = options
+  const { dataDir, databaseUrl, secretKey, clock, log } = options
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const vault: Vault = createVault(await loadKey(dataDir, secretKey))
   const database = await openDatabase(options)
-  const calls = createCallStore({ database, vault, clock, log })
+  // On the embedded database there is no other process.
+  const place = databaseUrl === undefined ? noPlace : takePlace(dataDir)
+  const lease = createNodeLease({ database, place: place.name, clock, log })
+  const calls = createCallStore({ database, lease, vault, clock, log })
   const maker = createRepositoryMaker(database, vault, clock)
   return {
     database,
+    lease,
+    place,
     calls,
     audit: createAuditLog({ database, vault, clock }),
     maker,

@@ -38,6 +38,11 @@ export interface Database extends Readers {
    * `work` may be run again, after everything it did was undone.
    */
   commitBeside<R>(work: (session: Session) => Promise<R>): Promise<R>
+  /**
+   * A connection for the few short statements that must not stand in line behind those of requests. Undefined where no
+   * other process shares the database.
+   */
+  readonly pulse: Session | undefined
   /** Undefined where transactions never run beside each other. */
   readonly rowLocks: RowLocks | undefined
   /** Whether parts of numbers are looked up in a table of our own; otherwise the planner finds the index for them. */
@@ -55,12 +60,14 @@ export interface Database extends Readers {
 
 /** How a query keeps others away from the rows it reads until its transaction ends. */
 export interface RowLocks {
-  wait<O>(query: Selecting<O>): Selecting<O>
+  wait<T extends keyof Schema, O>(query: Selecting<T, O>): Selecting<T, O>
   /** Rows that somebody else has locked are left out. */
-  skip<O>(query: Selecting<O>): Selecting<O>
+  skip<T extends keyof Schema, O>(query: Selecting<T, O>): Selecting<T, O>
+  /** Others may lock the rows in the same way and change them; only removing them has to wait. */
+  keep<T extends keyof Schema, O>(query: Selecting<T, O>): Selecting<T, O>
 }
 
-type Selecting<O> = SelectQueryBuilder<Schema, 'outbox', O>
+type Selecting<T extends keyof Schema, O> = SelectQueryBuilder<Schema, T, O>
 
 export type BrokenRule =
   | { readonly rule: 'unique'; readonly columns: readonly string[] }

@@ -264,7 +264,9 @@ const columns: { readonly [T in keyof Schema]: { readonly [C in keyof Schema[T]]
     outbound_unanswered: 0,
   },
   call_journal: { call_sid: 0, first_seq: 0, account_sid: 0, events: 0, created_at: 0 },
-  open_calls: { call_sid: 0, account_sid: 0, created_at: 0 },
+  open_calls: { call_sid: 0, account_sid: 0, created_at: 0, node_id: 0 },
+  nodes: { node_id: 0, place: 0, beats: 0 },
+  unrecorded_calls: { call_sid: 0, ended_at: 0 },
   outbox: {
     id: 0,
     account_sid: 0,

@@ -22,7 +22,7 @@ const statementTimeoutMs = 30_000
 const idleInTransactionMs = 35_000
 const lockTimeoutMs = 15_000
 // The server answers or cancels before; without an answer the network has swallowed the connection.
-const answerTimeoutMs = 40_000
+const defaultAnswerTimeoutMs = 40_000
 
 export interface PostgresPool {
   readonly pool: Pool
@@ -39,11 +39,14 @@ export interface PoolOptions {
   readonly name: string
   /** Connections at most. */
   readonly max?: number
+  /** How long an answer is waited for. */
+  readonly answerTimeoutMs?: number
   readonly clock: Clock
   readonly log: Logger
 }
 
-export function openPool({ url, name, max = maxConnections, clock, log }: PoolOptions): PostgresPool {
+export function openPool(options: PoolOptions): PostgresPool {
+  const { url, name, max = maxConnections, clock, log } = options
   const config: PoolConfig = {
     connectionString: url,
     application_name: name,
@@ -53,7 +56,7 @@ export function openPool({ url, name, max = maxConnections, clock, log }: PoolOp
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
-    query_timeout: answerTimeoutMs,
+    query_timeout: options.answerTimeoutMs ?? defaultAnswerTimeoutMs,
     keepAlive: true,
     types: { getTypeParser },
   }

@@ -27,6 +27,9 @@ export interface PostgresOptions {
 // Statements that may read many rows get connections of their own, so that they never stand in the way of the others.
 const maxSlowReads = 4
 
+// An answer that comes later is of no use any more: by then other nodes take this one for dead.
+const pulseTimeoutMs = 4000
+
 // Pairs of integers in which advisory locks are counted per database. The first is ours alone.
 const ourLocks = 0x5357_4843
 const lockNumbers = { migration: 1, writes: 2 }
@@ -37,11 +40,19 @@ const maxAttempts = 5
 export async function openPostgres({ url, clock, log, migrate }: PostgresOptions): Promise<Database> {
   const main = openPool({ url, name: 'switchhook', clock, log })
   const slow = openPool({ url, name: 'switchhook reads', max: maxSlowReads, clock, log })
+  const pulse = openPool({
+    url,
+    name: 'switchhook pulse',
+    max: 1,
+    answerTimeoutMs: pulseTimeoutMs,
+    clock,
+    log,
+  })
   const queue = createWriteQueue()
   const builder = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: main.pool }) })
   const close = async (): Promise<void> => {
     await queue.run(async () => undefined)
-    await Promise.all([main.end(), slow.end()])
+    await Promise.all([main.end(), slow.end(), pulse.end()])
   }
   try {
     await migrateOn(main, migrate)
@@ -73,7 +84,12 @@ export async function openPostgres({ url, clock, log, migrate }: PostgresOptions
         }
       }
     },
-    rowLocks: { wait: (query) => query.forUpdate(), skip: (query) => query.forUpdate().skipLocked() },
+    pulse: { all: (sql, parameters) => pulse.query(sql, parameters) },
+    rowLocks: {
+      wait: (query) => query.forUpdate(),
+      skip: (query) => query.forUpdate().skipLocked(),
+      keep: (query) => query.forKeyShare(),
+    },
     hasNumberTable: false,
     async nextIds(session, count) {
       const rows = await session.all(

@@ -106,6 +106,7 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
     commit,
     // There is one writer: beside each other means one after the other.
     commitBeside: commit,
+    pulse: undefined,
     rowLocks: undefined,
     hasNumberTable: true,
     nextIds: undefined,

@@ -407,6 +407,24 @@ export interface OpenCallRow {
   readonly call_sid: string
   readonly account_sid: string
   readonly created_at: number
+  /** Whose call it is. Empty when it was written by a version that had no nodes. */
+  readonly node_id: string
+}
+
+/** A process that serves calls, from its start to its end. */
+export interface NodeRow {
+  /** A new one at each start. */
+  readonly node_id: string
+  /** What only one process can hold at a time (node-place.ts); null when it holds none. */
+  readonly place: string | null
+  /** Rises while the process lives. */
+  readonly beats: number
+}
+
+/** A call that ended without a record, as its account wants it: how old its journal is. */
+export interface UnrecordedCallRow {
+  readonly call_sid: string
+  readonly ended_at: number
 }
 
 /** A notification that waits for delivery. */
@@ -556,6 +574,8 @@ export interface Schema extends Tables {
   readonly recent_call_counts_by_trunk: RecentCallTrunkCountRow
   readonly call_journal: CallJournalRow
   readonly open_calls: OpenCallRow
+  readonly nodes: NodeRow
+  readonly unrecorded_calls: UnrecordedCallRow
   readonly outbox: OutboxRow
   readonly delivery_log: DeliveryLogRow
   readonly audit_log: AuditEntryRow

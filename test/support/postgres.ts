@@ -19,7 +19,7 @@ export interface PostgresServer {
 
 const superuser = 'postgres'
 
-// A storage opens at most 14 connections, a test at most three storages, and there is at most one worker for each core.
+// A storage opens at most 15 connections, a test at most three storages, and there is at most one worker for each core.
 const maxConnections = 50 + 50 * availableParallelism()
 
 export async function startPostgres(): Promise<PostgresServer> {

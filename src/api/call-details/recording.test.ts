@@ -64,7 +64,7 @@ async function setBucket({ account_sid }: TestTenant): Promise<void> {
 async function endCall(tenant: TestTenant, isRecorded = true) {
   const { record, ...call } = endedCall(tenant, { attempted_at: 1 })
   const { call_sid } = call
-  api.storage.calls.write(isRecorded ? { ...call, record } : { ...call, isClosed: true }, 'now')
+  api.storage.calls.write(isRecorded ? { ...call, record } : { ...call, ended: true }, 'now')
   await api.storage.calls.flush()
   return call_sid
 }

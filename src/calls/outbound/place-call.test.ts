@@ -41,7 +41,7 @@ async function place(
   const placed = await placeOn(platform, { ...callRequest, ...changes })
   const [invite] = platform.sent
   if (invite === undefined) throw new Error('no INVITE was sent')
-  const journal = () => platform.calls.journal(account.account_sid, placed.call_sid) ?? []
+  const journal = () => platform.store.journalOf(placed.call_sid)
   return { ...placed, platform, invite, journal }
 }
 
@@ -165,6 +165,7 @@ describe('a call that is placed', () => {
     await settle()
     const sentence = 'sip:proxy.invalid;lr cannot be resolved'
     invite.dialog.listener.noted?.(sentence)
+    await settle()
     expect(journal()).toContainEqual(expect.objectContaining({ type: 'note', sentence }))
   })
 
@@ -326,7 +327,7 @@ describe('a call to a user', () => {
     expect(platform.store.records).toMatchObject([
       { call_sid, sip_status: 404, termination_reason: 'failed' },
     ])
-    expect(platform.calls.journal(account.account_sid, call_sid)).toContainEqual(
+    expect(platform.store.journalOf(call_sid)).toContainEqual(
       expect.objectContaining({ type: 'refusal', code: 'user_not_registered' }),
     )
   })
@@ -353,7 +354,7 @@ describe('a call to a user with several phones', () => {
     platform.phones.set(phone.aor, bindings)
     const { call_sid } = await placeOn(platform, callRequest)
     await settle()
-    const journal = () => platform.calls.journal(account.account_sid, call_sid) ?? []
+    const journal = () => platform.store.journalOf(call_sid)
     const decisions = () =>
       journal().flatMap((event) => (event.type === 'decision' ? [`${event.rule}: ${event.outcome}`] : []))
     return { platform, call_sid, journal, decisions, sent: platform.sent }
@@ -445,7 +446,7 @@ describe('a call to a user with several phones', () => {
     const { call_sid } = await placeOn(platform, callRequest)
     await settle()
     expect(platform.sent).toHaveLength(1)
-    expect(platform.calls.journal(account.account_sid, call_sid)).toContainEqual(
+    expect(platform.store.journalOf(call_sid)).toContainEqual(
       expect.objectContaining({ rule: 'branch', outcome: 'its connection is gone: tcp:192.0.2.8:41000' }),
     )
     platform.sent[0]!.answer()
@@ -501,7 +502,7 @@ describe('a call to a SIP URI', () => {
     const { call_sid } = await placeOn(platform, { ...callRequest, ...sipUri(text) })
     expect(platform.sent).toEqual([])
     expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status }])
-    expect(platform.calls.journal(account.account_sid, call_sid)).toContainEqual(
+    expect(platform.store.journalOf(call_sid)).toContainEqual(
       expect.objectContaining({ type: 'refusal', code }),
     )
   })
@@ -606,7 +607,7 @@ describe('a call to a phone', () => {
     const platform = arrange({ waysOut: [] })
     const { call_sid } = await placeFrom(platform)
     expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status: 603 }])
-    const journal = platform.calls.journal(account.account_sid, call_sid)
+    const journal = platform.store.journalOf(call_sid)
     expect(journal).toContainEqual(
       expect.objectContaining({ type: 'decision', rule: expect.stringContaining('row 6') }),
     )

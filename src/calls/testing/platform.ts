@@ -7,6 +7,7 @@ import type { Authentication, Binding, Remote } from '../../sip/sip.ts'
 import type { Calls, PreparedCall } from '../calls.ts'
 import { createCalls } from '../engine.ts'
 import type { CallHandlers, CallsOptions } from '../engine.ts'
+import type { JournalEvent } from '../journal.ts'
 import type {
   AccountFacts,
   ApplicationFacts,
@@ -14,6 +15,7 @@ import type {
   CallBatch,
   CallLimits,
   CallStore,
+  CallStoreListener,
   CarrierFacts,
   CarrierMatch,
   ClientFacts,
@@ -74,7 +76,9 @@ export const application: ApplicationFacts = {
 /** Keeps batches as storage would: the first record of a leg counts. */
 export class MemoryStore implements CallStore {
   readonly batches: CallBatch[] = []
+  /** Calls of a dead node. */
   readonly left: UnfinishedCall[] = []
+  listener: CallStoreListener | undefined
 
   write(batch: CallBatch): void {
     this.batches.push(batch)
@@ -84,13 +88,22 @@ export class MemoryStore implements CallStore {
     return Promise.resolve()
   }
 
-  unfinished(): Promise<readonly UnfinishedCall[]> {
-    return Promise.resolve(this.left)
+  adopt(): Promise<readonly UnfinishedCall[]> {
+    return Promise.resolve(this.left.splice(0))
+  }
+
+  watch(listener: CallStoreListener): void {
+    this.listener = listener
   }
 
   /** Every record handed over, duplicates included. */
   get records(): RecentCall[] {
     return this.batches.flatMap(({ record }) => (record === undefined ? [] : [record]))
+  }
+
+  /** Every event of a call that was handed over. */
+  journalOf(call_sid: string): readonly JournalEvent[] {
+    return this.batches.filter((batch) => batch.call_sid === call_sid).flatMap(({ events }) => events)
   }
 
   get notifications(): Record<string, unknown>[] {

@@ -1,0 +1,105 @@
+// The call engine on the real store: what the one says of a call's end is what the other understands.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parsePlainVerbs } from './calls/testing/plain-verbs.ts'
+import { account, createPlatform, settle } from './calls/testing/platform.ts'
+import type { Platform } from './calls/testing/platform.ts'
+import { systemTenancy } from './lib/caller.ts'
+import { onEachStore } from './storage/test-platform.ts'
+import type { TestStorage } from './storage/test-platform.ts'
+import { until } from '../test/support/wait.ts'
+
+onEachStore(({ open }) => {
+  let test: TestStorage
+
+  beforeEach(async () => {
+    test = await open()
+  })
+  afterEach(() => test.close())
+
+  async function platformWith(verbs: unknown, disable_cdrs: boolean): Promise<Platform> {
+    const platform = createPlatform(parsePlainVerbs, { store: test.storage.calls })
+    platform.account = { ...account, disable_cdrs }
+    platform.hooks.on('/call', verbs)
+    await platform.calls.start()
+    return platform
+  }
+
+  const openCalls = () => test.query('select call_sid from open_calls')
+
+  async function endOneCall(disable_cdrs: boolean): Promise<string> {
+    const platform = await platformWith([{ verb: 'answer' }, { verb: 'hangup' }], disable_cdrs)
+    platform.ring()
+    await until('the call to end', async () => {
+      await settle()
+      return platform.calls.liveCount === 0
+    })
+    await test.storage.calls.flush()
+    const [row] = await test.query('select call_sid from call_journal')
+    return String(row?.['call_sid'])
+  }
+
+  describe.each([
+    ['keeps its call record', false, 1],
+    ['keeps no call records', true, 0],
+  ])('a call of an account that %s', (_, disable_cdrs, records) => {
+    it('is closed in storage when it has ended, and no start finds it again', async () => {
+      await endOneCall(disable_cdrs)
+      expect(await openCalls()).toEqual([])
+      expect(await test.query('select call_sid from recent_calls')).toHaveLength(records)
+      expect(await (await test.reopen()).calls.adopt()).toEqual([])
+    })
+
+    it('is closed by the next start when the process was killed in mid-call, once', async () => {
+      const platform = await platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 90_000 }], disable_cdrs)
+      platform.ring()
+      await settle()
+      await test.storage.calls.flush()
+      expect(await openCalls()).toHaveLength(1)
+      await test.reopen()
+      await platformWith([], disable_cdrs)
+      await until('it to be closed', async () => (await openCalls()).length === 0)
+      expect(await test.query('select call_sid from recent_calls')).toHaveLength(records)
+      expect(await (await test.reopen()).calls.adopt()).toEqual([])
+    })
+
+    it('leaves a journal that goes when call records of its age go', async () => {
+      const call_sid = await endOneCall(disable_cdrs)
+      const read = () => test.storage.journal.read(systemTenancy, account.account_sid, call_sid)
+      expect(await test.storage.pruneRecentCalls(0, 100)).toBe(0)
+      expect(await read()).toContainEqual(expect.objectContaining({ type: 'ended' }))
+      expect(await test.storage.pruneRecentCalls(Number.MAX_SAFE_INTEGER, 100)).toBe(1)
+      expect(await read()).toBeUndefined()
+    })
+  })
+
+  it('can be looked up by its facts for a while after its end, and its journal is read from storage, whole', async () => {
+    const platform = await platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 90_000 }], false)
+    platform.ring()
+    await settle()
+    const [live] = platform.calls.list(account.account_sid)
+    const { account_sid, call_sid } = live ?? { account_sid: '', call_sid: '' }
+    expect(platform.calls.journal(account_sid, call_sid)).not.toEqual([])
+    await platform.calls.hangUp(account_sid, call_sid)
+    expect(platform.calls.find(account_sid, call_sid)).toMatchObject({ call_status: 'completed' })
+    expect(platform.calls.journal(account_sid, call_sid)).toBeUndefined()
+    const events = await test.storage.journal.read(systemTenancy, account_sid, call_sid)
+    expect(events?.map(({ seq }) => seq)).toEqual(events?.map((_, index) => index + 1))
+    expect(events).toContainEqual(expect.objectContaining({ type: 'ended' }))
+  })
+
+  it('closes what versions have left open that lost the word of an end without a record', async () => {
+    const call_sid = await endOneCall(true)
+    await test.query('delete from unrecorded_calls')
+    await test.query(
+      `insert into open_calls (call_sid, account_sid, created_at, node_id)
+         values ('${call_sid}', '${account.account_sid}', 1, '')`,
+    )
+    const events = await test.storage.journal.read(systemTenancy, account.account_sid, call_sid)
+    await test.reopen()
+    await platformWith([], true)
+    await until('it to be closed', async () => (await openCalls()).length === 0)
+    expect(await test.query('select call_sid from unrecorded_calls')).toEqual([{ call_sid }])
+    // Nothing is added to what was whole.
+    expect(await test.storage.journal.read(systemTenancy, account.account_sid, call_sid)).toEqual(events)
+  })
+})

@@ -1,0 +1,165 @@
+// Several nodes on one PostgreSQL, as processes: whose calls are whose when one starts, stops, hangs or is killed.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { createCaller } from '../support/caller.ts'
+import { createTestDatabase } from '../support/databases.ts'
+import type { TestDatabase } from '../support/databases.ts'
+import { provision, recentCalls, startPlatform } from '../support/platform.ts'
+import type { Platform, RecentCallRecord, Tenant } from '../support/platform.ts'
+import type { Sipp } from '../support/sipp.ts'
+import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+
+const callCount = 3
+const lostReason = 'platform stopped in mid-call'
+
+// Starts of processes, and the silence after which one of them is dead.
+const timeout = 180_000
+
+describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
+  'several nodes on one database',
+  { timeout },
+  () => {
+    let database: TestDatabase
+    let folder: string
+    let application: Application
+    const running: Platform[] = []
+    const callers: Sipp[] = []
+
+    beforeEach(async () => {
+      database = await createTestDatabase()
+      folder = await mkdtemp(join(tmpdir(), 'switchhook-nodes-'))
+      application = await startApplication()
+      application.on('/status', { status: 200 })
+      application.on('/call', { json: [{ verb: 'answer' }, { verb: 'pause', length: 600 }] })
+    })
+    afterEach(async () => {
+      await Promise.all(callers.splice(0).map((caller) => caller.stop()))
+      await Promise.all(running.splice(0).map((platform) => platform.stop('SIGKILL')))
+      await application.close()
+      await database.remove()
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    /** Each on its own disk, as on machines of their own. */
+    async function start(name: string): Promise<Platform> {
+      const platform = await startPlatform({
+        dataDir: join(folder, name),
+        env: { SWITCHHOOK_DATABASE_URL: database.url, SWITCHHOOK_SECRET_KEY: '5e'.repeat(32) },
+      })
+      running.push(platform)
+      return platform
+    }
+
+    /** Calls that are up, and told to be. */
+    async function callsUp(platform: Platform): Promise<{ tenant: Tenant; caller: Sipp }> {
+      const tenant = await provision(platform.api, { application })
+      const phone = createCaller(platform, tenant)
+      const options = { calls: callCount, callsPerSecond: 10, timeoutSeconds: 200 }
+      const caller = await phone.start('call', tenant.target, {}, options)
+      callers.push(caller)
+      await until('every call to be reported as answered', () => answered(tenant).length === callCount)
+      // What a killed node was about to deliver is delivered again once its lease has run out, a minute later.
+      await delivered()
+      return { tenant, caller }
+    }
+
+    const delivered = () =>
+      until('nothing to wait for delivery', async () => {
+        const [row] = await database.query('select count(*)::int as waiting from outbox')
+        return row?.['waiting'] === 0
+      })
+
+    const statuses = ({ account_sid }: Tenant): readonly Record<string, unknown>[] =>
+      application
+        .to('/status')
+        .map(({ body }) => body)
+        .filter((body) => body['account_sid'] === account_sid)
+
+    const answered = (tenant: Tenant) =>
+      statuses(tenant).filter(({ call_status }) => call_status === 'in-progress')
+
+    async function hangUpAll({ api }: Platform, { account_sid }: Tenant): Promise<number> {
+      const path = `/Accounts/${account_sid}/Calls`
+      const calls = await api.must<{ call_sid: string }[]>('GET', path)
+      for (const { call_sid } of calls) await api.must('DELETE', `${path}/${call_sid}`)
+      return calls.length
+    }
+
+    /** Every call has one record and was told to have ended once. */
+    async function settled({ api }: Platform, tenant: Tenant): Promise<readonly RecentCallRecord[]> {
+      const records = await recentCalls(api, tenant.account_sid, callCount)
+      const calls = answered(tenant).map(({ call_sid }) => String(call_sid))
+      expect(records.map(({ call_sid }) => call_sid).sort()).toEqual(calls.sort())
+      const ends = (): string[] =>
+        statuses(tenant)
+          .filter(({ call_status }) => call_status === 'completed' || call_status === 'failed')
+          .map(({ call_sid }) => String(call_sid))
+      await until('the last status of every call', () => ends().length >= callCount)
+      await delivered()
+      expect(ends().sort()).toEqual(calls.sort())
+      expect(await database.query('select call_sid from open_calls')).toEqual([])
+      return records
+    }
+
+    it('one that starts, stops, starts and is killed ends no call of another one', async () => {
+      const a = await start('a')
+      const { tenant } = await callsUp(a)
+      expect((await (await start('b')).stop('SIGINT')).code).toBe(0)
+      await (await start('b')).stop('SIGKILL')
+      await start('b')
+      const path = `/Accounts/${tenant.account_sid}/RecentCalls?page=1&count=25`
+      expect(await a.api.must('GET', path)).toMatchObject({ total: 0 })
+      expect(await hangUpAll(a, tenant)).toBe(callCount)
+      for (const { termination_reason } of await settled(a, tenant))
+        expect(termination_reason).not.toBe(lostReason)
+    })
+
+    it('one that is killed leaves calls that another one closes within 30 s, and that its next start leaves alone', async () => {
+      const a = await start('a')
+      const b = await start('b')
+      const { tenant } = await callsUp(a)
+      const killedAt = Date.now()
+      await a.stop('SIGKILL')
+      await recentCalls(b.api, tenant.account_sid, callCount)
+      expect(Date.now() - killedAt).toBeLessThan(30_000)
+      const again = await start('a')
+      for (const { answered: wasAnswered, termination_reason } of await settled(again, tenant))
+        expect([wasAnswered, termination_reason]).toEqual([true, lostReason])
+    })
+
+    it('one that is killed and starts again closes its own calls without waiting for others to be sure', async () => {
+      const a = await start('a')
+      const { tenant } = await callsUp(a)
+      await a.stop('SIGKILL')
+      const again = await start('a')
+      const startedAt = Date.now()
+      for (const { termination_reason } of await settled(again, tenant))
+        expect(termination_reason).toBe(lostReason)
+      // It would take the others 15 s of silence.
+      expect(Date.now() - startedAt).toBeLessThan(14_000)
+    })
+
+    it('one that hung, so that another one closed its calls, hangs them up when it comes back, and serves new ones', async () => {
+      const a = await start('a')
+      const b = await start('b')
+      const { tenant, caller } = await callsUp(a)
+      a.process.signal('SIGSTOP')
+      await recentCalls(b.api, tenant.account_sid, callCount)
+      a.process.signal('SIGCONT')
+      const { report } = await caller.finished
+      expect(report).toBe('')
+      for (const { termination_reason } of await settled(b, tenant))
+        expect(termination_reason).toBe(lostReason)
+
+      const next = await callsUp(a)
+      await hangUpAll(a, next.tenant)
+      for (const { termination_reason } of await settled(a, next.tenant))
+        expect(termination_reason).not.toBe(lostReason)
+    })
+  },
+)
