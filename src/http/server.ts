@@ -10,6 +10,7 @@ import { toListenError } from '../lib/listen-error.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Authenticator } from './authentication.ts'
 import { HttpClient, isClientGone } from './client-gone.ts'
+import { limitConnections } from './connection-limit.ts'
 import { maxBodyBytes, parseFormBody, parseJsonBody, parseMultipartBody } from './parse-body.ts'
 import { createPageHandler, wantsPage } from './pages.ts'
 import { nearer } from './rate-limits.ts'
@@ -40,6 +41,8 @@ export interface HttpServerOptions {
   readonly rateLimits?: RateLimits | undefined
   /** CIDR ranges of reverse proxies whose X-Forwarded-For names the real address. */
   readonly trustedProxies?: readonly string[] | undefined
+  /** Of all clients together. */
+  readonly maxConnections?: number
   /** Whether the whole platform is up: what /health tells. */
   readonly isReady: () => boolean
   readonly clock: Clock
@@ -57,15 +60,15 @@ export interface HttpServer extends Part {
 const maxHeaderBytes = 16_384
 // The longest path parameter is a SIP realm of 132 characters, percent-encoded in the worst case.
 const maxParamLength = 400
-// A connection takes memory before it has said who it is.
-const maxConnections = 10_000
+const defaultMaxConnections = 10_000
 // How long a stop waits for requests that are being answered.
 const closeTimeoutMs = 5000
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { bind, port, routes, clock, log } = options
-  const server = createFastify(log, options.trustedProxies)
-  server.server.maxConnections = maxConnections
+  const { maxConnections = defaultMaxConnections, trustedProxies = [] } = options
+  const server = createFastify(log, trustedProxies)
+  limitConnections(server.server, { maxConnections, trustedProxies })
   addBodyParsers(server)
   addHooks(server, options)
   const pages = options.pages ?? []
