@@ -29,3 +29,13 @@ export function residentMb(pid: number): number {
 export function openDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
+
+/** Datagrams that the kernel threw away since the socket was opened, its receive buffer being full. */
+export function lostDatagrams(port: number): number {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const lines = readFileSync('/proc/net/udp', 'utf8').split('\n')
+  const fields = lines
+    .map((line) => line.trim().split(/\s+/))
+    .find((line) => line[1]?.endsWith(suffix) === true)
+  return Number(fields?.at(-1) ?? 0)
+}
