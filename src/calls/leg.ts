@@ -4,13 +4,16 @@ import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Media, MediaEvent, PlayOptions, PlayResult } from '../media/media.ts'
 import { sdpOf } from '../sip/message/body.ts'
-import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../sip/message/message.ts'
+import { headerOf } from '../sip/message/message.ts'
+import type { HeaderField, SipRequest, SipResponse } from '../sip/message/message.ts'
+import { tagOf } from '../sip/message/name-addr.ts'
 import { reasonPhraseOf } from '../sip/message/reason-phrases.ts'
 import type { Dialog, Reply } from '../sip/sip.ts'
 import type { RunningApplication } from './command.ts'
 import { listenInDialog } from './in-dialog.ts'
 import type { AttemptFact } from './journal.ts'
 import type { JournalWriter } from './journal-writer.ts'
+import { KeyPresses } from './key-presses.ts'
 import { cancelledByCaller, givenUpByUs, hungUpByUs, refusedByFarEnd, refusedByUs } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
 import { LegMedia } from './leg-media.ts'
@@ -42,6 +45,9 @@ export interface HangUpOptions {
   readonly reason?: string
 }
 
+/** A far end that changes between ringing and early media more often than this is heard as it was. */
+const maxProgress = 64
+
 // One for all: the reason an abort makes by itself comes with a stack trace that nobody reads.
 const callEnded = new DOMException('the call has ended', 'AbortError')
 
@@ -61,6 +67,10 @@ export class Leg {
   #isEarly = false
   #cap: Timer
   #ringing: Timer | undefined
+  readonly #keys = new KeyPresses()
+  /** SDP of provisional responses to our INVITE, by the tag of the fork that sent it. */
+  readonly #earlyAnswers = new Map<string, string>()
+  #progressCount = 0
 
   constructor(options: LegOptions) {
     this.#options = options
@@ -156,12 +166,19 @@ export class Leg {
     this.journal.add({ type: 'branch-answered', remote_host })
   }
 
-  /** A provisional response to our INVITE: it rings, or is heard before the answer. */
+  /**
+   * A provisional response to our INVITE: it rings, or is heard before the answer. Where several places ring, the one that
+   * spoke last is heard (RFC 3261 §13.2.2.4 leaves the choice).
+   */
   progressed(response: SipResponse): void {
-    if (this.#state.state !== 'unanswered' || this.#isEarly) return
+    if (this.#state.state !== 'unanswered' || this.#progressCount === maxProgress) return
     const sdp = sdpOf(response)
-    if (sdp !== undefined) void this.#heardEarly(sdp)
+    const tag = toTagOf(response)
+    // What is heard goes on: another 180 of the same place says nothing new.
+    if (sdp === undefined && this.#earlyAnswers.has(tag)) return
+    if (sdp !== undefined) void this.#heardEarly(sdp, tag)
     const { call_status: before } = this.journal.facts
+    if (sdp !== undefined || before !== 'ringing') this.#progressCount += 1
     const call_status = sdp === undefined ? 'ringing' : 'early-media'
     if (call_status !== before)
       this.status.report({ call_status, sip_status: response.status, sip_reason: response.reason })
@@ -171,7 +188,7 @@ export class Leg {
   async connected(dialog: Dialog, response: SipResponse): Promise<void> {
     if (this.#state.state !== 'unanswered') return void dialog.bye()
     this.#answered(dialog)
-    await this.#confirmed(response)
+    await this.#confirmed(sdpOf(response) ?? this.#earlyAnswers.get(toTagOf(response)))
   }
 
   /** The far end's final refusal of our INVITE. */
@@ -242,7 +259,7 @@ export class Leg {
         journal: this.journal,
         media: this.#media,
         log: this.#options.log,
-        onConfirmed: (ack) => void this.#confirmed(ack),
+        onConfirmed: (ack) => void this.#confirmed(sdpOf(ack)),
         onDigit: (digit, durationMs) => this.#press(digit, durationMs, 'info'),
         onEnd: (end) => this.#end(end),
       }),
@@ -276,8 +293,8 @@ export class Leg {
     }
   }
 
-  async #heardEarly(answer: string): Promise<void> {
-    this.#isEarly = true
+  async #heardEarly(answer: string, tag: string): Promise<void> {
+    this.#earlyAnswers.set(tag, answer)
     try {
       await this.#media.acceptEarly(answer)
     } catch (error) {
@@ -285,9 +302,9 @@ export class Leg {
     }
   }
 
-  async #confirmed(message: SipMessage): Promise<void> {
+  async #confirmed(answer: string | undefined): Promise<void> {
     try {
-      await this.#media.acknowledge(sdpOf(message))
+      await this.#media.acknowledge(answer)
     } catch (error) {
       this.refuse(error)
     }
@@ -305,6 +322,12 @@ export class Leg {
   }
 
   #press(digit: string, durationMs: number, source: 'rtp' | 'info'): void {
+    const knewBoth = this.#keys.sendsBoth
+    if (!this.#keys.isNew({ digit, durationMs, source }, this.#options.clock.monotonic())) {
+      const sentence = 'keys come as RTP events and as INFO: of each press the first counts'
+      if (!knewBoth) this.journal.note({ type: 'note', sentence })
+      return
+    }
     this.journal.note({ type: 'digit', digit, duration_ms: durationMs, source })
     for (const listener of [...this.#digitListeners]) listener(digit)
   }
@@ -328,4 +351,9 @@ export class Leg {
     this.#resolveClosed(this.#media.close())
     this.#options.onEnded(this)
   }
+}
+
+/** Which fork a response to our INVITE is from. */
+function toTagOf(response: SipResponse): string {
+  return tagOf(headerOf(response, 'to')) ?? ''
 }

@@ -207,6 +207,33 @@ describe('the media of a call that is placed', () => {
     expect(platform.store.notifications[2]).toMatchObject({ sip_status: 183, sip_reason: 'Session Progress' })
   })
 
+  it('follows the fork that spoke last until one answers, and the ringing of others is told', async () => {
+    const { platform, invite } = await place()
+    invite.progress(183, 'v=0 one', 'one')
+    invite.progress(180, undefined, 'two')
+    invite.progress(183, 'v=0 two', 'two')
+    invite.progress(180, undefined, 'one')
+    await settle()
+    expect(platform.media.sessions[0]?.answers).toEqual(['v=0 one', 'v=0 two'])
+    invite.answer('', 'one')
+    await settle()
+    expect(platform.media.sessions[0]?.answers).toEqual(['v=0 one', 'v=0 two', 'v=0 one'])
+    expect(platform.store.statuses.slice(0, 5)).toEqual([
+      'trying',
+      'early-media',
+      'ringing',
+      'early-media',
+      'in-progress',
+    ])
+  })
+
+  it('changes a bounded number of times before the answer', async () => {
+    const { platform, invite } = await place()
+    for (let count = 0; count < 500; count += 1) invite.progress(183, `v=0 ${count}`, `t${count}`)
+    await settle()
+    expect(platform.media.sessions[0]?.answers).toHaveLength(64)
+  })
+
   it('is that of the 200, which may be another than the early one', async () => {
     const { platform, invite } = await place()
     invite.progress(183, 'v=0 early')

@@ -126,6 +126,10 @@ export class ScriptedInvite implements IncomingInvite {
   }
 }
 
+function toOf(tag: string): HeaderField[] {
+  return [{ name: 'to', value: `<sip:far@192.0.2.7>;tag=${tag}` }]
+}
+
 /** An INVITE of ours, answered by the test; it ends in 487 once it is cancelled. */
 export class ScriptedOutgoing implements OutgoingInvite {
   readonly callId: string
@@ -145,12 +149,14 @@ export class ScriptedOutgoing implements OutgoingInvite {
     this.#settle = resolve
   }
 
-  progress(status: number, body?: string): void {
-    this.options.onProvisional?.(sipResponse(status, { body }))
+  /** `tag` is that of the fork. */
+  progress(status: number, body?: string, tag = 'one'): void {
+    this.options.onProvisional?.(sipResponse(status, { body, headers: toOf(tag) }))
   }
 
-  answer(body: string | undefined = offer): void {
-    this.#settle({ kind: 'answered', response: sipResponse(200, { body }), dialog: this.dialog })
+  answer(body: string | undefined = offer, tag = 'one'): void {
+    const response = sipResponse(200, { body, headers: toOf(tag) })
+    this.#settle({ kind: 'answered', response, dialog: this.dialog })
   }
 
   refuse(status: number, headers: readonly HeaderField[] = []): void {

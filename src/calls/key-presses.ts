@@ -1,0 +1,51 @@
+// One key is one digit: phones that send each press both as an RTP event and as INFO, and what came first.
+
+export interface KeyPress {
+  readonly digit: string
+  readonly durationMs: number
+  readonly source: 'rtp' | 'info'
+}
+
+interface Heard extends KeyPress {
+  /** While the key was down, monotonic milliseconds. */
+  readonly from: number
+  readonly to: number
+}
+
+/** How far the two reports of one press lie apart. */
+const sameKeyMs = 200
+/** Once a phone is known to send both: an INFO that was lost is sent again after 500 ms, and after a second more. */
+const lateReportMs = 2_000
+const maxHeard = 32
+
+export class KeyPresses {
+  /** The other source has not reported these yet. */
+  #heard: Heard[] = []
+  #sendsBoth = false
+
+  get sendsBoth(): boolean {
+    return this.#sendsBoth
+  }
+
+  /** False for the second report of a press that counted already. `now` is monotonic. */
+  isNew(press: KeyPress, now: number): boolean {
+    // RFC 4733 §2.5.1.2: an event is reported when it has ended. An INFO comes with the press or with the release.
+    const from = press.source === 'rtp' ? now - press.durationMs : now
+    const toleranceMs = this.#sendsBoth ? lateReportMs : sameKeyMs
+    this.#heard = this.#heard.filter(({ to }) => to >= from - lateReportMs).slice(-maxHeard)
+    const twin = this.#heard.findIndex(
+      (other) =>
+        other.source !== press.source &&
+        other.digit === press.digit &&
+        other.from - toleranceMs <= now &&
+        from - toleranceMs <= other.to,
+    )
+    if (twin === -1) {
+      this.#heard.push({ ...press, from, to: now })
+      return true
+    }
+    this.#heard.splice(twin, 1)
+    this.#sendsBoth = true
+    return false
+  }
+}
