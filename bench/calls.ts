@@ -33,7 +33,11 @@ export async function measureCalls({ seconds = 60, callsPerSecond = 100 } = {}):
   const hooks = await startHookServer()
   const platform = await startPlatform({
     core: platformCore,
-    env: { SWITCHHOOK_LOG_LEVEL: 'warn', SWITCHHOOK_RTP_PORTS: '40000-40999' },
+    env: {
+      SWITCHHOOK_LOG_LEVEL: 'warn',
+      SWITCHHOOK_RTP_PORTS: '40000-40999',
+      SWITCHHOOK_ACCOUNT_SHARE: '100',
+    },
   })
   try {
     const application = { url: (path: string) => `${hooks.origin}${path}` }

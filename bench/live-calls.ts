@@ -18,7 +18,12 @@ export async function measureLiveCalls(): Promise<Figure[]> {
   const hooks = await startHookServer(60)
   const platform = await startPlatform({
     core: platformCore,
-    env: { SWITCHHOOK_LOG_LEVEL: 'warn', SWITCHHOOK_RTP_PORTS: '40000-42999', ...unlimited },
+    env: {
+      SWITCHHOOK_LOG_LEVEL: 'warn',
+      SWITCHHOOK_RTP_PORTS: '40000-42999',
+      SWITCHHOOK_ACCOUNT_SHARE: '100',
+      ...unlimited,
+    },
   })
   try {
     const application = { url: (path: string) => `${hooks.origin}${path}` }

@@ -22,6 +22,7 @@ import { createMailer } from './lib/mail.ts'
 import { createNames } from './lib/names.ts'
 import { createOutgoing } from './lib/outgoing.ts'
 import { createMedia } from './media/create-media.ts'
+import { portPairs } from './media/ports.ts'
 import { createRealmFacts } from './realm-facts.ts'
 import { createSip } from './sip/endpoint.ts'
 import { createSpeech } from './speech/create-speech.ts'
@@ -71,15 +72,17 @@ export function createApp(config: Config, log: LeveledLogger): App {
   const carrierHosts = createCarrierHosts({ storage, clock, log })
   const allow = config.webhookAllow ?? (config.isProduction ? [] : loopback)
   const names = createNames({ servers: config.nameServers, clock })
-  const outgoing = createOutgoing({ allow, log, clock, resolve: names.lookup })
+  const sharePercent = config.accountShare
+  const outgoing = createOutgoing({ allow, sharePercent, log, clock, resolve: names.lookup })
   const speech = createSpeech({
     cacheDir: join(cacheDir, 'speech'),
     outgoing,
     credentials: createSpeechDirectory({ storage, clock, log }),
+    sharePercent,
     clock,
     log,
   })
-  const audio = createAudioFetcher({ outgoing, cacheDir: join(cacheDir, 'audio'), log })
+  const audio = createAudioFetcher({ outgoing, cacheDir: join(cacheDir, 'audio'), sharePercent, log })
   const media = createMedia({
     bind,
     publicAddress,
@@ -102,6 +105,8 @@ export function createApp(config: Config, log: LeveledLogger): App {
     audio,
     verbs: parseVerbs,
     random: Math.random,
+    maxMedia: portPairs(config.rtpPorts),
+    sharePercent,
     clock,
     log,
     publicAddress,

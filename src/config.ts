@@ -39,6 +39,7 @@ export interface Config {
   readonly mediaWorkers: number
   /** 0: never. */
   readonly ringingMs: number
+  readonly accountShare: number
   readonly accountQuotas: boolean
   readonly adminCarriers: boolean
   readonly minNetmask: number
@@ -297,6 +298,18 @@ const settings = {
     'How many threads carry RTP; one serves about 400 calls.',
     1,
   ),
+  accountShare: {
+    name: 'SWITCHHOOK_ACCOUNT_SHARE',
+    fallback: '80',
+    describe:
+      'The most that one account may take, in percent, of what all accounts share (calls and their RTP ports, fetched and decoded audio, texts waiting to be spoken, requests to hooks) while no other takes any; of what is left the next one gets as many percent. 100 where one account may use everything. A limit voice_call_session of an account counts for its calls instead.',
+    parse: (text) => {
+      const percent = Number(text)
+      if (!/^\d{1,3}$/.test(text) || percent < 10 || percent > 100)
+        throw new Error('must be a whole number from 10 to 100')
+      return percent
+    },
+  } satisfies Setting<number>,
   accountQuotas: onOff(
     'SWITCHHOOK_ACCOUNT_QUOTAS',
     'on limits how many applications, carriers, gateways, phone numbers, speech credentials and API keys an account may make.',

@@ -33,6 +33,7 @@ export function toAlert(event: JournalEvent): AlertFacts | undefined {
 
 const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['account_call_limit', 'account-call-limit'],
+  ['account_share', 'account-call-limit'],
   ['service_provider_call_limit', 'service-provider-call-limit'],
   ['account_inactive', 'account is inactive or suspended'],
   ['speech_failed', 'tts-failure'],

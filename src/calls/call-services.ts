@@ -4,6 +4,7 @@ import type { Logger } from '../lib/log.ts'
 import type { Media } from '../media/media.ts'
 import type { Sip } from '../sip/sip.ts'
 import type { AccountFacts, AudioFetcher, CallStore, Directory, Hooks, Speech } from './ports.ts'
+import type { CallPool } from './routing/call-limits.ts'
 import type { NodeFacts } from './status.ts'
 import type { ParseVerbs } from './verb.ts'
 
@@ -37,4 +38,5 @@ export interface CallServices {
   readonly maxCallMs: number
   /** So long after its application was asked a caller hears ringing, if nothing else was said; 0: never. */
   readonly ringingMs: number
+  readonly pool: CallPool
 }

@@ -1,5 +1,6 @@
 // The call engine: takes INVITEs, keeps the live calls of this node, answers the API's questions about them.
 import { AppError } from '../lib/errors.ts'
+import { defaultSharePercent } from '../lib/tenant-pool.ts'
 import type { SipRequest } from '../sip/message/message.ts'
 import { serializeHostPort } from '../sip/message/uri.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
@@ -23,9 +24,11 @@ import type { Recovery } from './recovery.ts'
 import { toRefusal, toStackRefusal } from './refuse.ts'
 import type { Refusal } from './refuse.ts'
 import { CallRegistry } from './registry.ts'
+import { checkShare } from './routing/call-limits.ts'
+import type { CallPool } from './routing/call-limits.ts'
 import { WireTap } from './wire-tap.ts'
 
-export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs' | 'ringingMs'> {
+export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs' | 'ringingMs' | 'pool'> {
   /** Set when the operator named an address: fs_public_ip of payloads. */
   readonly publicAddress: string | undefined
   /** The base of the REST API, undefined until it listens: service_url and api_base_url of payloads. */
@@ -34,6 +37,10 @@ export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs' | 
   readonly alerts?: Alerts
   /** More at one time are refused with 503. */
   readonly maxCalls?: number
+  /** How many calls can have media at one time. */
+  readonly maxMedia?: number
+  /** The most of the calls that one account may have while no other has any, in percent. */
+  readonly sharePercent?: number
   /** An answered call is hung up after this long (calls.md §2.5: 180 minutes). */
   readonly maxCallMs?: number
   /** Of accounts that do not choose their own; never, when left out. */
@@ -55,6 +62,7 @@ const durableWaitMs = 2000
 const byeGraceMs = 2000
 /** Refused calls are arrivals until they have their record; so far beyond the capacity they get none. */
 const flood = 1.1
+const retryAfterSeconds = 5
 
 export function createCalls(options: CallsOptions): Calls & CallHandlers {
   const { alerts, store } = options
@@ -68,6 +76,8 @@ class CallEngine implements Calls, CallHandlers {
   readonly #options: CallsOptions
   readonly #registry: CallRegistry
   readonly #tap = new WireTap()
+  readonly #maxCalls: number
+  readonly #pool: CallPool
   readonly #arrivals = new Set<Arrival>()
   /** Calls of ours that are not over. */
   readonly #placed = new Set<Leg>()
@@ -86,9 +96,12 @@ class CallEngine implements Calls, CallHandlers {
     })
     const { store, directory, log } = options
     this.#recovery = createRecovery({ store, directory, log, node: () => this.#node() })
-    const maxCallMs = options.maxCallMs ?? defaultMaxCallMs
+    const { maxCallMs = defaultMaxCallMs, maxMedia = Infinity, sharePercent = defaultSharePercent } = options
+    const { ringingMs = 0 } = options
+    this.#maxCalls = options.maxCalls ?? defaultMaxCalls
+    this.#pool = { size: Math.min(this.#maxCalls, maxMedia), percent: sharePercent }
     const common = {
-      services: { ...options, maxCallMs, ringingMs: options.ringingMs ?? 0, node: () => this.#node() },
+      services: { ...options, maxCallMs, ringingMs, pool: this.#pool, node: () => this.#node() },
       onEnded: (leg: Leg) => this.#ended(leg),
       callsBefore: (leg: Leg) => this.#registry.before(leg),
     }
@@ -153,8 +166,23 @@ class CallEngine implements Calls, CallHandlers {
     const order = await toOrder(request, this.#options.directory)
     const refused = this.#outbound.refusesNow()
     if (refused !== undefined) throw refused
+    await this.#demandShare(order.account)
     const { call_sid, call_id } = order
     return { call_sid, call_id, begin: () => this.#begin(order) }
+  }
+
+  /** Said to the client at once; a call that slips through beside others is refused when it begins. */
+  async #demandShare({ account_sid, service_provider_sid }: CallOrder['account']): Promise<void> {
+    const { inbound, outbound } = this.#registry.count(account_sid)
+    const calls = { before: { held: inbound + outbound, all: this.liveCount }, pool: this.#pool }
+    if (checkShare({}, calls, account_sid) === undefined) return
+    const limits = await this.#options.directory.callLimits({ account_sid, service_provider_sid })
+    const refusal = checkShare(limits, calls, account_sid)?.refusal
+    if (refusal === undefined) return
+    const error = new AppError(refusal.code, refusal.sentence, { retryAfterSeconds })
+    const { message, cure: detail } = error
+    this.#options.alerts?.raise({ account_sid, alert_type: 'account-call-limit', message, detail })
+    throw error
   }
 
   async #begin(order: CallOrder): Promise<void> {
@@ -247,8 +275,7 @@ class CallEngine implements Calls, CallHandlers {
   }
 
   #isFull(share: number): boolean {
-    const most = (this.#options.maxCalls ?? defaultMaxCalls) * share
-    return this.#arrivals.size + this.#placed.size >= most
+    return this.#arrivals.size + this.#placed.size >= this.#maxCalls * share
   }
 
   #begun(arrival: Arrival, leg: Leg): void {

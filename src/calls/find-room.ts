@@ -5,11 +5,15 @@ import type { CallLimits } from './ports.ts'
 import { toRefusal } from './refuse.ts'
 import type { Refusal } from './refuse.ts'
 import { checkCallLimits } from './routing/call-limits.ts'
-import type { CallsBefore } from './routing/call-limits.ts'
+import type { CallPool, CallsBefore } from './routing/call-limits.ts'
 
 /** The refusal, when there is no room; in the journal it is the last of the decisions. */
-export function findRoom({ journal }: Leg, limits: CallLimits, before: CallsBefore): Refusal | undefined {
-  for (const { rule, outcome, refusal } of checkCallLimits(limits, before, journal.facts.started)) {
+export function findRoom(
+  { journal }: Leg,
+  limits: CallLimits,
+  calls: { readonly before: CallsBefore; readonly pool: CallPool },
+): Refusal | undefined {
+  for (const { rule, outcome, refusal } of checkCallLimits(limits, calls, journal.facts.started)) {
     journal.note({
       type: 'decision',
       rule,

@@ -144,7 +144,7 @@ async function serveCaller(
   const refused = refusesNow()
   if (refused !== undefined) return leg.refuse(refused)
   const limits = await services.directory.callLimits(account)
-  const overLimit = findRoom(leg, limits, callsBefore(leg))
+  const overLimit = findRoom(leg, limits, { before: callsBefore(leg), pool: services.pool })
   if (overLimit !== undefined) return leg.refuseWith(overLimit)
   if (leg.hasEnded) return
   const application = await routeCall(leg.journal, account, origin, services.directory)

@@ -8,7 +8,12 @@ import type { ProblemFact, RefusalFact } from './journal.ts'
 
 /** Long enough for a dispatcher to try another node, short enough for a phone to come back to this one. */
 const retryAfterSeconds = '5'
-const busyCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['overloaded', 'stopping', 'no_media_port'])
+const busyCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'overloaded',
+  'stopping',
+  'no_media_port',
+  'account_share',
+])
 const longestSentence = 500
 
 export interface Refusal {

@@ -76,14 +76,18 @@ export class CallRegistry {
     const { account_sid, service_provider_sid, direction } = leg.journal.facts.started
     let account = 0
     let service_provider = 0
+    let held = 0
+    let all = 0
     for (const other of this.#all) {
       if (other === leg) break
       const { started } = other.journal.facts
+      all++
+      if (started.account_sid === account_sid) held++
       if (started.direction !== direction) continue
       if (started.service_provider_sid === service_provider_sid) service_provider++
       if (started.account_sid === account_sid) account++
     }
-    return { account, service_provider }
+    return { account, service_provider, held, all }
   }
 
   find(account_sid: string, call_sid: string): LiveCall | undefined {

@@ -172,6 +172,13 @@ export const catalogue = {
     sip: 503,
     cure: 'Raise the limit voice_call_session of the account, or wait until a call ends.',
   },
+  account_share: {
+    cause:
+      'The account holds as much of what all accounts share as it may while others could need the rest: calls and their RTP ports, audio that is fetched or decoded, texts that wait to be spoken, requests to hooks.',
+    http: 503,
+    sip: 503,
+    cure: 'Wait until some of it has ended. The operator may raise SWITCHHOOK_ACCOUNT_SHARE, or give the account a limit voice_call_session, which then counts for its calls.',
+  },
   service_provider_call_limit: {
     cause: 'As many calls of the service provider are up as its limit allows.',
     http: 503,

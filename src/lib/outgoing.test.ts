@@ -6,6 +6,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { silentLogger } from './log.ts'
+import { actingFor } from './acting-for.ts'
 import { createOutgoing } from './outgoing.ts'
 import type { Outgoing, OutgoingOptions, OutgoingRequest } from './outgoing.ts'
 
@@ -265,6 +266,17 @@ describe('limits', () => {
     const first = client.request(get(url, { answerTimeoutMs: 100 }))
     await expect(client.request(get(url))).rejects.toMatchObject({ code: 'overloaded' })
     await expect(first).rejects.toMatchObject({ code: 'hook_timeout' })
+  })
+
+  it('refuses a tenant more than its share of them, and nobody else', async () => {
+    const url = await serve(() => {})
+    const client = outgoing({ maxRunning: 10 })
+    const ask = (tenant: string): Promise<unknown> =>
+      actingFor(tenant, () => client.request(get(url, { answerTimeoutMs: 300 })))
+    const running = Array.from({ length: 8 }, () => ask('a'))
+    await expect(ask('a')).rejects.toMatchObject({ code: 'account_share' })
+    for (const request of [...running, ask('b')])
+      await expect(request).rejects.toMatchObject({ code: 'hook_timeout' })
   })
 
   it('cuts what runs when it is closed', async () => {

@@ -2,6 +2,7 @@
 // Bounded in time and bytes, guarded by address, without redirects, proxies or content encodings.
 import type { LookupFunction } from 'node:net'
 import { Agent, buildConnector } from 'undici'
+import { actingTenant } from './acting-for.ts'
 import { createAddressGuard, literalOf, parseTarget } from './address-guard.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { systemClock } from './clock.ts'
@@ -12,6 +13,7 @@ import { converse } from './outgoing-conversation.ts'
 import type { Conversation } from './outgoing-conversation.ts'
 import { createNames } from './names.ts'
 import type { ResolvedAddress } from './names.ts'
+import { TenantPool } from './tenant-pool.ts'
 import { Exchange } from './outgoing-exchange.ts'
 import type { OutgoingAnswer, OutgoingRequest } from './outgoing-exchange.ts'
 import { isLostConnection, toOutgoingError } from './outgoing-errors.ts'
@@ -39,6 +41,8 @@ export interface OutgoingOptions {
   readonly connectTimeoutMs?: number
   readonly maxConnectionsPerOrigin?: number
   readonly maxRunning?: number
+  /** The most of them that may be of one tenant while no other has any, in percent. */
+  readonly sharePercent?: number
   /** Name resolution; by default that of the machine. */
   readonly resolve?: (hostname: string) => Promise<readonly ResolvedAddress[]>
 }
@@ -65,7 +69,11 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
     bodyTimeout: 0,
     webSocket: { maxPayloadSize: longestMessageBytes },
   })
-  let running = 0
+  const running = new TenantPool({
+    size: maxRunning,
+    percent: options.sharePercent,
+    tooMany: 'too many outgoing requests are running',
+  })
   let connects = 0
   agent.on('connect', () => connects++)
 
@@ -99,9 +107,9 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       const target = parseTarget(request.url)
       const literal = literalOf(target.hostname)
       if (literal !== undefined && !isAllowed(literal)) throw refusedAddress(request.subject)
-      if (running >= maxRunning) throw new AppError('overloaded', 'too many outgoing requests are running')
       const deadline = clock.monotonic() + request.totalTimeoutMs
-      running++
+      const tenant = actingTenant()
+      running.take(tenant, 1)
       try {
         return await attempt(target, request, deadline).catch((error: unknown) => {
           if (!(error instanceof StaleConnection)) throw error
@@ -113,7 +121,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
         log.debug({ origin: target.origin, code: failure.code, err: failure }, 'outgoing request failed')
         throw failure
       } finally {
-        running--
+        running.give(tenant, 1)
       }
     },
     async converse(conversation) {
@@ -121,12 +129,12 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       signal?.throwIfAborted()
       const literal = literalOf(parseTarget(url.replace(/^ws/i, 'http')).hostname)
       if (literal !== undefined && !isAllowed(literal)) throw refusedAddress(subject)
-      if (running >= maxRunning) throw new AppError('overloaded', 'too many outgoing requests are running')
-      running++
+      const tenant = actingTenant()
+      running.take(tenant, 1)
       try {
         await converse(conversation, agent, clock)
       } finally {
-        running--
+        running.give(tenant, 1)
       }
     },
     async close() {

@@ -1,6 +1,20 @@
 // A pool that many draw from. What one of them may hold is a share of what is free: the fuller the pool, the less, so
 // that a few who take all they can leave room for the next one who asks.
 
+export interface Wish {
+  /** Of the pool, before the wish is granted. */
+  readonly free: number
+  /** By the holder, before the wish is granted. */
+  readonly held: number
+  readonly units: number
+  readonly share: number
+}
+
+/** Whether a holder may take so many units more; the first is given to everyone while there is one. */
+export function isWithinShare({ free, held, units, share }: Wish): boolean {
+  return units <= free && (held === 0 || held + units <= free * share)
+}
+
 export class Shares {
   readonly #capacity: number
   readonly #held = new Map<string, number>()
@@ -21,7 +35,7 @@ export class Shares {
   mayTake(holder: string, share: number, units = 1): boolean {
     const free = this.#capacity - this.#used
     const held = this.#held.get(holder) ?? 0
-    return units <= free && (held === 0 || held + units <= free * share)
+    return isWithinShare({ free, held, units, share })
   }
 
   take(holder: string, units = 1): void {

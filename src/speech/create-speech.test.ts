@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../../test/support/wait.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
+import { actingFor } from '../lib/acting-for.ts'
 import { createOutgoing } from '../lib/outgoing.ts'
 import { createSpeech } from './create-speech.ts'
 import type { SpeechCredentials, SpeechOptions, SpeechRequest } from './create-speech.ts'
@@ -109,6 +110,32 @@ describe('the embedded voice', () => {
     const clip = await makeSpeech().synthesize(request('Hello.'))
     clip.release()
     expect(await readdir(join(cacheDir, 'speech-scratch'))).toEqual([])
+  })
+
+  it('lets accounts take turns, and none of them the whole line', { timeout: 60_000 }, async () => {
+    const speech = makeSpeech()
+    const order: string[] = []
+    const failures: unknown[] = []
+    const say = (account_sid: string, count: number): Promise<void> =>
+      actingFor(account_sid, () =>
+        speech.synthesize(request(`${account_sid} ${count}.`, { account_sid })),
+      ).then(
+        (clip) => {
+          order.push(account_sid)
+          clip.release()
+        },
+        (error: unknown) => void failures.push(error),
+      )
+    const many = Array.from({ length: 80 }, (_, count) => say('a', count))
+    await until('some to be refused', () => failures.length > 0)
+    expect(failures[0]).toMatchObject({ code: 'account_share' })
+    const before = order.length
+    await say('b', 0)
+    expect(order).toContain('b')
+    // What was being spoken, and one turn of the other.
+    expect(order.length - before).toBeLessThanOrEqual(3)
+    await speech.stop()
+    await Promise.all(many)
   })
 
   it(

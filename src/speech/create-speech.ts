@@ -108,6 +108,7 @@ export interface SpeechOptions {
   readonly log: Logger
   readonly clock?: Clock
   readonly maxCacheBytes?: number
+  readonly sharePercent?: number
   readonly makers?: readonly [VendorMaker, ...VendorMaker[]]
 }
 
@@ -122,7 +123,13 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
   const { credentials, makers = vendorMakers } = options
   const cache = new ClipCache({ directory: join(cacheDir, 'speech'), maxBytes: maxCacheBytes, log })
   const scratchDir = join(cacheDir, 'speech-scratch')
-  const vendorOptions: VendorOptions = { scratchDir, outgoing: options.outgoing, clock, log }
+  const vendorOptions: VendorOptions = {
+    scratchDir,
+    outgoing: options.outgoing,
+    clock,
+    log,
+    sharePercent: options.sharePercent,
+  }
   const made = makers.map((make) => make(vendorOptions))
   const makerOf = new Map(made.map((vendor, index) => [vendor, makers[index]]))
   const vendors = new Map(made.map((vendor) => [vendor.name, vendor]))

@@ -3,7 +3,10 @@ import { mkdir, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import type { Timer } from '../lib/clock.ts'
+import { actingTenant } from '../lib/acting-for.ts'
 import { AppError } from '../lib/errors.ts'
+import { FairLine } from '../lib/fair-line.ts'
+import { TenantPool } from '../lib/tenant-pool.ts'
 import type { FliteJob, FliteResult, FliteWorkerData } from './flite-worker.ts'
 import type {
   ChosenVoice,
@@ -40,13 +43,14 @@ export function createFlite(options: VendorOptions): SpeechVendor {
 
 // 900 characters take about a second; this is for a machine that is very busy, or a text that makes it run in circles.
 const jobTimeoutMs = 20_000
-// At a tenth of a second each, whoever comes later would wait longer than a caller does.
-const mostWaiting = 64
+// At a tenth of a second each, one more would wait longer than a caller does.
+const maxWaiting = 64
 // The module and its code take 60 MB that an idle platform need not hold; starting again costs a fifth of a second.
 const idleMs = 10_000
 
 interface Job extends Pick<Utterance, 'text' | 'voice'> {
   readonly id: number
+  readonly tenant: string | undefined
   readonly resolve: (pcm: Pcm) => void
   readonly reject: (error: Error) => void
 }
@@ -54,7 +58,8 @@ interface Job extends Pick<Utterance, 'text' | 'voice'> {
 class Flite implements Synthesizer {
   readonly takesSsml = false
   readonly #options: VendorOptions
-  readonly #waiting: Job[] = []
+  readonly #waiting = new FairLine<Job>()
+  readonly #places: TenantPool
   #running: Job | undefined
   #worker: Promise<Worker> | undefined
   #timer: Timer | undefined
@@ -63,6 +68,12 @@ class Flite implements Synthesizer {
 
   constructor(options: VendorOptions) {
     this.#options = options
+    const { sharePercent: percent } = options
+    this.#places = new TenantPool({
+      size: maxWaiting,
+      percent,
+      tooMany: 'too many texts are waiting to be spoken',
+    })
   }
 
   choose({ voice, language }: VoiceWish): ChosenVoice {
@@ -84,17 +95,20 @@ class Flite implements Synthesizer {
 
   synthesize({ text, voice }: Utterance): Promise<Pcm> {
     if (this.#isStopped) return Promise.reject(failed('speech has been stopped'))
-    if (this.#waiting.length >= mostWaiting)
-      return Promise.reject(failed('too many texts are waiting to be spoken'))
+    const tenant = actingTenant()
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ id: ++this.#lastId, text, voice, resolve, reject })
+      this.#places.take(tenant, 1)
+      this.#waiting.push(tenant ?? '', { id: ++this.#lastId, tenant, text, voice, resolve, reject })
       this.#next()
     })
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const job of this.#waiting.splice(0)) job.reject(failed('speech has been stopped'))
+    for (const job of this.#waiting.drain()) {
+      this.#places.give(job.tenant, 1)
+      job.reject(failed('speech has been stopped'))
+    }
     await this.#drop('speech has been stopped')
   }
 
@@ -103,6 +117,7 @@ class Flite implements Synthesizer {
     this.#running = this.#waiting.shift()
     const job = this.#running
     if (job === undefined) return this.#idle()
+    this.#places.give(job.tenant, 1)
     this.#timer?.cancel()
     this.#timer = this.#options.clock.after(jobTimeoutMs, () => void this.#drop('the voice took too long'))
     void this.#post(job)

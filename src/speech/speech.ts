@@ -87,6 +87,8 @@ export interface VendorOptions {
   readonly outgoing: Outgoing
   readonly clock: Clock
   readonly log: Logger
+  /** The most of a waiting line that one tenant may take while no other waits, in percent. */
+  readonly sharePercent?: number | undefined
 }
 
 export type VendorMaker = (options: VendorOptions) => SpeechVendor

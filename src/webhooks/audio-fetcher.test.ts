@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { serveLocally, startReceiver } from '../../test/support/local-http.ts'
 import type { Reply } from '../../test/support/local-http.ts'
 import { until } from '../../test/support/wait.ts'
+import { actingFor } from '../lib/acting-for.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../lib/outgoing.ts'
 import { createAudioFetcher } from './audio-fetcher.ts'
@@ -159,6 +160,25 @@ describe('fetch', () => {
     clip.release()
     const next = await fetcher.fetch(other, {})
     next.release()
+    await whenEmpty()
+  })
+
+  it('refuses an account more than its share, while another account is still served', async () => {
+    const urls = [
+      await servingFile(wav({ samples: 2000 })),
+      await servingFile(wav({ samples: 150 })),
+    ] as const
+    const fetcher = makeFetcher({ maxHeldBytes: 5000 })
+    const clip = await actingFor('a', () => fetcher.fetch(urls[0], {}))
+    await expect(actingFor('a', () => fetcher.fetch(urls[1], {}))).rejects.toMatchObject({
+      code: 'account_share',
+    })
+    const others = await actingFor('b', () => fetcher.fetch(urls[1], {}))
+    clip.release()
+    others.release()
+    await whenEmpty()
+    const again = await actingFor('a', () => fetcher.fetch(urls[1], {}))
+    again.release()
     await whenEmpty()
   })
 

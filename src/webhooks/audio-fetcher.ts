@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { actingTenant } from '../lib/acting-for.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import type { BodySink, Outgoing } from '../lib/outgoing.ts'
+import { TenantPool } from '../lib/tenant-pool.ts'
 import { checkWav, startsLikeWav } from './wav-check.ts'
 
 export interface FetchedClip {
@@ -29,11 +31,15 @@ export interface AudioFetcherOptions {
   readonly maxFileBytes?: number
   /** Of all files that are lent out or on their way. */
   readonly maxHeldBytes?: number
+  /** The most of that for one account while no other has any, in percent. */
+  readonly sharePercent?: number
   readonly answerTimeoutMs?: number
   readonly totalTimeoutMs?: number
 }
 
 interface Lent {
+  /** On whose behalf it was fetched. */
+  readonly tenant: string | undefined
   readonly bytes: number
   borrowers: number
 }
@@ -46,7 +52,11 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
   const directory = join(options.cacheDir, 'fetched')
   // By content: calls that play the same file share one path, and media decodes it once.
   const lent = new Map<string, Lent>()
-  let heldBytes = 0
+  const held = new TenantPool({
+    size: maxHeldBytes,
+    percent: options.sharePercent,
+    tooMany: 'too much audio is being fetched and played',
+  })
   let isReady: Promise<unknown> | undefined
 
   function remove(path: string): void {
@@ -65,7 +75,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
         isReleased = true
         if (--entry.borrowers > 0) return
         lent.delete(path)
-        heldBytes -= entry.bytes
+        held.give(entry.tenant, entry.bytes)
         remove(path)
       },
     }
@@ -109,11 +119,10 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
   }
 
   async function fetchInto(temporary: string, url: string, signal?: AbortSignal): Promise<FetchedClip> {
+    const tenant = actingTenant()
     let counted = 0
     const count = (bytes: number): void => {
-      if (heldBytes + bytes > maxHeldBytes)
-        throw new AppError('overloaded', 'too much audio is being fetched')
-      heldBytes += bytes
+      held.take(tenant, bytes)
       counted += bytes
     }
     const file = await open(temporary, 'wx+', 0o600)
@@ -122,7 +131,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       const path = join(directory, `${digest}.wav`)
       const known = lent.get(path)
       if (known === undefined) {
-        lent.set(path, { bytes, borrowers: 1 })
+        lent.set(path, { tenant, bytes, borrowers: 1 })
         counted = 0
         await rename(temporary, path)
       } else {
@@ -134,7 +143,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       remove(temporary)
       throw toAudioError(error, maxFileBytes)
     } finally {
-      heldBytes -= counted
+      held.give(tenant, counted)
       await file.close()
     }
   }

@@ -117,7 +117,7 @@ async function serve(order: CallOrder, line: Line, options: OutboundOptions): Pr
   const { leg } = line
   if (leg.hasEnded) return
   const limits = await services.directory.callLimits(order.account)
-  const overLimit = findRoom(leg, limits, callsBefore(leg))
+  const overLimit = findRoom(leg, limits, { before: callsBefore(leg), pool: services.pool })
   if (overLimit !== undefined) return leg.refuseWith(overLimit)
   const rounds = await findAttempts({ order, services, journal: leg.journal })
   await dial(rounds, line, services)

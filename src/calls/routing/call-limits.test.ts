@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { checkCallLimits } from './call-limits.ts'
 
 const owner = { account_sid: 'a', service_provider_sid: 'p' }
+const pool = { size: 100, percent: 80 }
+const before = (account: number, service_provider: number) => ({
+  before: { account, service_provider, held: account, all: service_provider },
+  pool,
+})
 const outcomes = (limits: object, account: number, service_provider: number) =>
-  checkCallLimits(limits, { account, service_provider }, owner).map(
+  checkCallLimits(limits, before(account, service_provider), owner).map(
     ({ outcome, refusal }) => refusal?.code ?? outcome,
   )
 
@@ -18,6 +23,13 @@ describe('call limits', () => {
     [{ account: 5, service_provider: 3 }, 1, 2, ['call 2 of 5', 'call 3 of 3']],
     [{ account: 5, service_provider: 3 }, 1, 3, ['call 2 of 5', 'service_provider_call_limit']],
     [{ account: 1, service_provider: 3 }, 1, 3, ['account_call_limit']],
+    [{}, 79, 79, []],
+    [{}, 80, 80, ['account_share']],
+    [{ account: 0 }, 80, 80, ['account_share']],
+    [{}, 0, 99, []],
+    [{}, 0, 100, []],
+    [{ service_provider: 99 }, 80, 80, ['call 81 of 99', 'account_share']],
+    [{ account: 95 }, 80, 80, ['call 81 of 95']],
   ])(
     '%j with %i calls of the account and %i of the provider before: %j',
     (limits, account, provider, expected) => {
@@ -26,12 +38,12 @@ describe('call limits', () => {
   )
 
   it('name whose limit it is, and the limit', () => {
-    const [mine] = checkCallLimits({ account: 1 }, { account: 1, service_provider: 1 }, owner)
+    const [mine] = checkCallLimits({ account: 1 }, before(1, 1), owner)
     expect(mine?.refusal?.headers).toEqual([
       { name: 'x-account-sid', value: 'a' },
       { name: 'x-call-limit', value: '1' },
     ])
-    const [theirs] = checkCallLimits({ service_provider: 1 }, { account: 0, service_provider: 1 }, owner)
+    const [theirs] = checkCallLimits({ service_provider: 1 }, before(0, 1), owner)
     expect(theirs?.refusal?.headers).toEqual([
       { name: 'x-service-provider-sid', value: 'p' },
       { name: 'x-call-limit', value: '1' },

@@ -1,11 +1,26 @@
-// Whether one more call fits into the limits of its account and of the account's service provider (calls.md §3.5).
+// Whether one more call fits into the limits of its account and of the account's service provider (calls.md §3.5), or,
+// where the account has no limit, into its share of the calls that the platform carries.
+import { mayTakeOne } from '../../lib/tenant-pool.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { AccountFacts, CallLimits } from '../ports.ts'
 
-/** Live calls of the same direction that began before this one. */
+/** Live calls that began before this one. */
 export interface CallsBefore {
+  /** Of the same direction. */
   readonly account: number
+  /** Of the same direction. */
   readonly service_provider: number
+  /** Of the account, in both directions. */
+  readonly held: number
+  /** Of all accounts, in both directions. */
+  readonly all: number
+}
+
+/** The calls that the platform can carry. */
+export interface CallPool {
+  readonly size: number
+  /** How much of it one account may take while no other takes any. */
+  readonly percent: number
 }
 
 export interface LimitDecision {
@@ -13,16 +28,16 @@ export interface LimitDecision {
   readonly rule: string
   readonly outcome: string
   readonly refusal?: {
-    readonly code: 'account_call_limit' | 'service_provider_call_limit'
+    readonly code: 'account_call_limit' | 'service_provider_call_limit' | 'account_share'
     readonly sentence: string
     readonly headers: readonly HeaderField[]
   }
 }
 
-/** One decision for each limit there is, up to the one that refuses. */
+/** One decision for each limit there is, up to the one that refuses; the share is one only when it refuses. */
 export function checkCallLimits(
   limits: CallLimits,
-  before: CallsBefore,
+  { before, pool }: { readonly before: CallsBefore; readonly pool: CallPool },
   { account_sid, service_provider_sid }: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>,
 ): readonly LimitDecision[] {
   const ofAccount = check(limits.account, before.account, {
@@ -38,7 +53,34 @@ export function checkCallLimits(
     sentence: 'Max Service Provider Calls In Progress',
     owner: { name: 'x-service-provider-sid', value: service_provider_sid },
   })
-  return [ofAccount, ofProvider].filter((decision) => decision !== undefined)
+  const ofShare =
+    ofProvider?.refusal === undefined ? checkShare(limits, { before, pool }, account_sid) : undefined
+  return [ofAccount, ofProvider, ofShare].filter((decision) => decision !== undefined)
+}
+
+/** An account for which somebody set a limit is held to that limit alone. */
+export function checkShare(
+  { account: limit = 0 }: CallLimits,
+  {
+    before: { held, all },
+    pool: { size, percent },
+  }: {
+    readonly before: Pick<CallsBefore, 'held' | 'all'>
+    readonly pool: CallPool
+  },
+  account_sid: string,
+): LimitDecision | undefined {
+  // Where nothing is left the platform is full, whatever this account has.
+  if (limit > 0 || all >= size || mayTakeOne({ size, used: all, held, percent })) return undefined
+  return {
+    rule: "share of the platform's calls",
+    outcome: `refused: ${held} of the ${all} calls in progress are of the account, ${size} can be`,
+    refusal: {
+      code: 'account_share',
+      sentence: 'Max Account Share Of Calls In Progress',
+      headers: [{ name: 'x-account-sid', value: account_sid }],
+    },
+  }
 }
 
 interface LimitRule {

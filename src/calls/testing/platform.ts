@@ -269,6 +269,8 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     clock,
     log: silentLogger,
     publicAddress: undefined,
+    // One account has it all, unless a test says otherwise.
+    sharePercent: 100,
     ...options,
   })
   const platform: Platform = {

@@ -1,0 +1,52 @@
+// A waiting line in which tenants take turns: who has much waiting holds up nobody but itself.
+
+export class FairLine<T> {
+  /** In the order of their turns. */
+  readonly #waiting = new Map<string, T[]>()
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  push(tenant: string, item: T): void {
+    const items = this.#waiting.get(tenant)
+    if (items === undefined) this.#waiting.set(tenant, [item])
+    else items.push(item)
+    this.#length += 1
+  }
+
+  /** The oldest of the tenant whose turn it is, of those that `mayGo` lets. */
+  shift(mayGo: (tenant: string) => boolean = () => true): T | undefined {
+    for (const [tenant, items] of this.#waiting) {
+      if (!mayGo(tenant)) continue
+      const item = items.shift()
+      this.#waiting.delete(tenant)
+      if (items.length > 0) this.#waiting.set(tenant, items)
+      this.#length -= 1
+      return item
+    }
+    return undefined
+  }
+
+  /** Takes out the first that `isWanted`. */
+  take(isWanted: (item: T) => boolean): T | undefined {
+    for (const [tenant, items] of this.#waiting) {
+      const index = items.findIndex(isWanted)
+      if (index < 0) continue
+      const [item] = items.splice(index, 1)
+      if (items.length === 0) this.#waiting.delete(tenant)
+      this.#length -= 1
+      return item
+    }
+    return undefined
+  }
+
+  /** Takes out all. */
+  drain(): T[] {
+    const all = [...this.#waiting.values()].flat()
+    this.#waiting.clear()
+    this.#length = 0
+    return all
+  }
+}

@@ -1,0 +1,98 @@
+// What one account may take of a platform that several share, over real sockets: with every call it can make ringing,
+// another account still calls and is heard.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { openRawPhone } from '../support/phone.ts'
+import type { RawMessage, RawPhone } from '../support/phone.ts'
+import { journalOf, provision, recentCalls, startPlatform } from '../support/platform.ts'
+import type { Platform, Tenant } from '../support/platform.ts'
+import { startSipp } from '../support/sipp.ts'
+import { isMissing } from '../support/tools.ts'
+import { tone, toWav } from '../support/audio.ts'
+
+let application: Application
+let platform: Platform
+let ringing: RawPhone
+let greedy: Tenant
+let other: Tenant
+
+beforeAll(async () => {
+  application = await startApplication()
+  application.on('/call', { json: [{ verb: 'play', url: application.url('/tone.wav') }, { verb: 'hangup' }] })
+  application.on('/tone.wav', { status: 200, body: toWav(tone(1000, 500)) })
+  application.on('/status', { status: 200 })
+  platform = await startPlatform()
+  greedy = await provision(platform.api, { application })
+  other = await provision(platform.api, { application })
+  ringing = await openRawPhone(platform.sip)
+})
+
+afterAll(async () => {
+  await ringing?.close()
+  await platform?.remove()
+  await application?.close()
+})
+
+/** Rings for as long as it is let. */
+function ring({ text, start }: RawMessage): Promise<void> | undefined {
+  if (!start.startsWith('INVITE ')) return undefined
+  const lines = text.split('\r\n')
+  const fields = lines.filter((line) => /^(via|from|call-id|cseq):/i.test(line))
+  const to = lines.find((line) => /^to:/i.test(line)) ?? ''
+  return ringing.send(
+    ['SIP/2.0 180 Ringing', ...fields, `${to};tag=ringing`, 'Content-Length: 0', '', ''].join('\r\n'),
+  )
+}
+
+function place({ account_sid, application_sid }: Tenant, port: number) {
+  const to = { type: 'sip', sipUri: `sip:bob@127.0.0.1:${port}` }
+  return platform.api.call('POST', `/Accounts/${account_sid}/Calls`, {
+    from: '+15550100',
+    to,
+    application_sid,
+    timeout: 3600,
+  })
+}
+
+describe.skipIf(isMissing('sipp'))('an account that makes all the calls it can', () => {
+  it('is refused with a code and a cure beyond its share, while another account calls and is heard', async () => {
+    let answered = 0
+    const answers = setInterval(() => {
+      for (; answered < ringing.received.items.length; answered += 1)
+        void ring(ringing.received.items[answered]!)
+    }, 10)
+    try {
+      let placed = 0
+      let refused = await place(greedy, ringing.port)
+      for (; refused.status === 201; placed += 1) refused = await place(greedy, ringing.port)
+      // Four in five, also where the first port is odd and the last pair is therefore missing.
+      expect(placed).toBeGreaterThanOrEqual(39)
+      expect(placed).toBeLessThanOrEqual(40)
+      expect(refused.status).toBe(503)
+      expect(refused.headers.get('retry-after')).toBe('5')
+      expect(refused.body).toMatchObject({
+        code: 'account_share',
+        msg: 'Max Account Share Of Calls In Progress',
+      })
+
+      const callee = await startSipp({ scenario: 'uas-answer', timeoutSeconds: 40 })
+      expect((await place(other, callee.port)).status).toBe(201)
+      expect((await callee.finished).report).toBe('')
+      const [record] = await recentCalls(platform.api, other.account_sid, 1)
+      expect(record).toMatchObject({ answered: true, sip_status: 200 })
+      const journal = await journalOf(platform.api, other.account_sid, record!.call_sid)
+      const closed = journal.find(({ type }) => type === 'media-closed')
+      expect(Number(closed?.['packets_sent'])).toBeGreaterThanOrEqual(25)
+
+      // The operator's word counts more than the share.
+      await platform.api.must('POST', `/Accounts/${greedy.account_sid}/Limits`, {
+        category: 'voice_call_session',
+        quantity: 45,
+      })
+      for (let count = 0; count < 5; count += 1) expect((await place(greedy, ringing.port)).status).toBe(201)
+    } finally {
+      clearInterval(answers)
+    }
+  })
+})
