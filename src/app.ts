@@ -21,6 +21,7 @@ import { createLogLevel } from './log-level.ts'
 import { createMailer } from './lib/mail.ts'
 import { createNames } from './lib/names.ts'
 import { createOutgoing } from './lib/outgoing.ts'
+import { createRegistrationHook } from './registration-hook.ts'
 import { createMedia } from './media/create-media.ts'
 import { portPairs } from './media/ports.ts'
 import { createRealmFacts } from './realm-facts.ts'
@@ -92,13 +93,22 @@ export function createApp(config: Config, log: LeveledLogger): App {
     mediaTimeoutMs,
     log,
   })
+  const hooks = createHooks({ outgoing, signingSecret, clock, log, userAgent })
+  const registrationHooks = createHooks({
+    outgoing,
+    signingSecret,
+    clock,
+    log,
+    userAgent,
+    budgets: { answerMs: 3000, totalMs: 5000, maxAnswerBytes: 64 * 1024 },
+  })
   const calls = createCalls({
     sip: () => sip,
     media,
     directory,
     isAllowedAddress: createAddressGuard(allow),
     carrierCalled: carrierHosts.carrierCalled,
-    hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent }),
+    hooks,
     store: storage.calls,
     alerts: storage.alerts,
     speech,
@@ -119,6 +129,12 @@ export function createApp(config: Config, log: LeveledLogger): App {
     publicAddress,
     directory: {
       ...directory,
+      judgeOf: createRegistrationHook({
+        hookOf: directory.registrationHook,
+        hooks: registrationHooks,
+        alerts: storage.alerts,
+        clock,
+      }),
       admitDevice: createDeviceLimits({ storage, alerts: storage.alerts, bindings: () => sip.bindings }),
     },
     handlers: calls,

@@ -12,6 +12,7 @@ import { systemTenancy } from './lib/caller.ts'
 import type { Clock } from './lib/clock.ts'
 import { createMemo } from './lib/memo.ts'
 import type { Memo } from './lib/memo.ts'
+import type { RealmHook } from './registration-hook.ts'
 import { createOutboundDirectory } from './outbound-directory.ts'
 import type { SipDirectory } from './sip/sip.ts'
 import type { Repositories, Row, Storage, TableName } from './storage/storage.ts'
@@ -20,6 +21,7 @@ export interface StorageDirectory extends Directory, SipDirectory {
   /** The secret that signs the account's hooks. */
   readonly signingSecret: (account_sid: string) => Promise<string | undefined>
   readonly isGateway: (address: string) => boolean
+  readonly registrationHook: (realm: string) => Promise<RealmHook | undefined>
 }
 
 export interface DirectoryOptions {
@@ -48,6 +50,7 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
   const applications = remember<ApplicationFacts>()
   const limits = remember<CallLimits>()
   const secrets = remember<string>()
+  const registrationHooks = remember<RealmHook>()
 
   const accountRow = (realm: string): Promise<Row<'accounts'> | undefined> => {
     const sip_realm = realm.toLowerCase()
@@ -135,6 +138,16 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
       const peer = account === undefined ? undefined : await carriers.peer(account, username)
       return peer && { realm, username, password: peer.password, peer: peer.voip_carrier_sid }
     },
+    registrationHook: (realm) =>
+      registrationHooks(realm, async () => {
+        const account = await accountRow(realm)
+        if (account === undefined) return undefined
+        const { account_sid, service_provider_sid } = account
+        const own = await hook(account.registration_hook_sid)
+        const provider = own === null ? await rows().service_providers.find(service_provider_sid) : undefined
+        const found = own ?? (await hook(provider?.registration_hook_sid ?? null))
+        return found === null ? undefined : { account_sid, hook: found }
+      }),
     signingSecret(account_sid) {
       return secrets(account_sid, async () => (await rows().accounts.find(account_sid))?.webhook_secret)
     },

@@ -31,8 +31,7 @@ export const serviceProviders = defineResource({
       .notServed('Microsoft Teams'),
     registration_hook: webhook({ empty: 'clears', showsSid: false })
       .nullable()
-      .describe('Decides about registrations of accounts that have no hook of their own.')
-      .notServed('the registration hook'),
+      .describe('Decides about registrations of accounts that have no hook of their own.'),
   },
   async beforeDelete({ service_provider_sid }, { rows }) {
     const where = { service_provider_sid }

@@ -33,7 +33,8 @@ export async function identifyUser(invite: IncomingInvite, services: CallService
     return { ...refused, refusal: toStackRefusal(checked.code, checked.reply) }
   if (!account.is_active) return { ...refused, refusal: inactiveAccount() }
   const { user } = checked
-  decisions.push({ rule: 'digest authentication', outcome: `${user.username}@${user.realm}` })
+  const rule = user.judged === undefined ? 'digest authentication' : 'registration hook'
+  decisions.push({ rule, outcome: `${user.username}@${user.realm}` })
   if (checked.note !== undefined) decisions.push({ rule: 'digest-uri', outcome: checked.note })
   if (user.peer === undefined) return { kind: 'known', account, decisions, origin: { kind: 'user', user } }
   const carrier = await directory.carrier(user.peer)

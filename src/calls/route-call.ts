@@ -36,12 +36,14 @@ async function routeUser(
   directory: Directory,
 ): Promise<Chosen> {
   const client = await directory.client(account_sid, user.username)
-  // Removed or switched off since its password was checked.
-  if (client?.is_active !== true) throw new AppError('wrong_credentials', 'Invalid credentials')
+  // Removed or switched off since its password was checked. A user that the registration hook knows needs no client.
+  if (user.judged === undefined && client?.is_active !== true)
+    throw new AppError('wrong_credentials', 'Invalid credentials')
   const { rule, target } = chooseApplication({
     called: journal.facts.started.to,
-    allow_direct_app_calling: client.allow_direct_app_calling,
+    allow_direct_app_calling: client?.allow_direct_app_calling ?? true,
     device_calling_application_sid,
+    named_application_sid: user.judged?.destination,
   })
   if (target.kind === 'application') return { rule, application_sid: target.application_sid }
   journal.note({ type: 'decision', rule, outcome: 'refused', code: target.code })

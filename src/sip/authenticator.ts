@@ -15,7 +15,7 @@ import type { Uri } from './message/uri.ts'
 import type { Nonces, NonceScope } from './nonces.ts'
 import { realmOf } from './realm.ts'
 import { refusal } from './refusal.ts'
-import type { Authentication, Remote, Reply, SipDirectory, SipUser } from './sip.ts'
+import type { Authentication, Judgement, Remote, Reply, SipDirectory, SipUser } from './sip.ts'
 
 // Of a digest-uri in the journal.
 const longestUri = 256
@@ -70,23 +70,36 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     const { username } = credentials
     const isCall = request.method === 'INVITE'
     const peer = isCall ? await directory.findPeer?.(realm, username) : undefined
-    const user = await directory.findUser(realm, username)
-    // From here to the verdict nothing is waited for: guesses that come all at once are still counted one by one.
+    const judge = await directory.judgeOf?.(realm)
+    const user = judge === undefined ? await directory.findUser(realm, username) : undefined
+    // Without a judge, nothing is waited for from here to the verdict: guesses that come all at once are still counted one by
+    // one. A judge bounds itself how many it looks at together.
     // Who answers a nonce that was sent to this address can receive there, where the guess is counted. Anybody else is
     // not told whether the password was right: neither a forged address nor a phone that has just got another one.
     if (!nonces.isFresh(credentials.nonce, scope)) return challenge(scope, true)
     const guess = { ...scope, username }
     if (!guesses.mayTry(guess)) return refuseGuesses()
+    const judgement = judge === undefined ? undefined : await judge({ request, remote, credentials })
     // Both are tried in any case: the clock must not tell which of them there is.
     const tried = (isCall ? [peer, user] : [user]).map((candidate) => proves(candidate, credentials, request))
-    const sender = tried.find((candidate) => candidate !== undefined)
+    const sender = tried.find((candidate) => candidate !== undefined) ?? judgedUser(credentials, judgement)
     if (sender === undefined) {
-      guesses.failed(guess)
+      if (judgement?.verdict !== 'refused') {
+        guesses.failed(guess)
+        return {
+          verdict: 'refused',
+          code: 'wrong_credentials',
+          reply: credentialsRefusal(),
+          isWorthRecord: true,
+        }
+      }
+      if (judgement.isGuess) guesses.failed(guess)
+      const { code, reply } = judgement
       return {
         verdict: 'refused',
-        code: 'wrong_credentials',
-        reply: credentialsRefusal(),
-        isWorthRecord: true,
+        code,
+        reply,
+        isWorthRecord: judgement.isGuess || guesses.isWorthRecord(realm),
       }
     }
 
@@ -97,6 +110,15 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     const note = digestUriNote(credentials, request)
     return { verdict: 'accepted', user: sender, ...(note === undefined ? {} : { note }) }
   }
+}
+
+function judgedUser(
+  { username, realm }: DigestCredentials,
+  judgement: Judgement | undefined,
+): SipUser | undefined {
+  if (judgement?.verdict !== 'accepted') return undefined
+  const { verdict: _verdict, ...judged } = judgement
+  return { username, realm: realm.toLowerCase(), password: undefined, judged }
 }
 
 /** What a reader of the call should know of its digest-uri; ports and parameters are changed by proxies on the way. */

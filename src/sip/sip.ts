@@ -1,5 +1,6 @@
 // The public face of the SIP stack: what a call engine sees of it. `createSip` in endpoint.ts makes one.
 import type { ErrorCode } from '../lib/errors.ts'
+import type { DigestCredentials } from './digest.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 
 export interface Remote {
@@ -134,10 +135,39 @@ export interface OutgoingInvite {
 export interface SipUser {
   readonly username: string
   readonly realm: string
-  readonly password: string
+  /** Undefined where a judge decided, who alone knows it. */
+  readonly password: string | undefined
+  /** What the judge had to say of an accepted user. */
+  readonly judged?: JudgedUser
   /** Set for a peer: somebody who may place calls, but not register. Its owner's key. */
   readonly peer?: string
 }
+
+export interface JudgedUser {
+  /** How long a registration lasts, in seconds; left out: as it asked. */
+  readonly seconds?: number
+  /** Where its calls go, in words of the stack's owner. */
+  readonly destination?: string
+}
+
+/** Digest credentials that somebody else than this stack verifies. Everything in them is as the sender wrote it. */
+export interface DigestQuestion {
+  readonly request: SipRequest
+  readonly remote: Remote
+  readonly credentials: DigestCredentials
+}
+
+export type Judge = (question: DigestQuestion) => Promise<Judgement>
+
+export type Judgement =
+  | ({ readonly verdict: 'accepted' } & JudgedUser)
+  | {
+      readonly verdict: 'refused'
+      readonly code: ErrorCode
+      readonly reply: Reply
+      /** False where nothing was said of the credentials. */
+      readonly isGuess: boolean
+    }
 
 export type RealmState = 'active' | 'inactive' | 'unknown'
 
@@ -145,6 +175,8 @@ export type RealmState = 'active' | 'inactive' | 'unknown'
 export interface SipDirectory {
   realmState(realm: string): Promise<RealmState>
   findUser(realm: string, username: string): Promise<SipUser | undefined>
+  /** What decides about the users of a realm in place of their passwords; undefined where nothing does. */
+  judgeOf?(realm: string): Promise<Judge | undefined>
   /** Whether a carrier's gateway is at this address, as far as is known at the moment: asked for each message of a stranger. */
   isGateway?(address: string): boolean
   /** Asked for calls only. A peer and a user may have one name: the password tells them apart. */
@@ -219,7 +251,7 @@ export type Authentication =
   | {
       readonly verdict: 'refused'
       readonly reply: Reply
-      readonly code: 'wrong_credentials' | 'unknown_realm' | 'account_inactive' | 'locked_out'
+      readonly code: ErrorCode
       /** False where strangers could have records written without end. */
       readonly isWorthRecord: boolean
     }

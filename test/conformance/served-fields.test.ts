@@ -40,7 +40,7 @@ function withoutComments(text: string): string {
 
 /** The API declares fields and acts on some itself: there only reading one counts, as a member or by destructuring. */
 function isReadIn(name: string, { path, text }: Source): boolean {
-  if (!path.startsWith('api/')) return new RegExp(`\\b${name}\\b`).test(text)
+  if (!path.startsWith('api/')) return new RegExp(`\\b${name}(_sid)?\\b`).test(text)
   const withoutTexts = text.replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
   return (
     new RegExp(`(?<!\\b\\w*[tT]exts)\\??\\.${name}\\b`).test(withoutTexts) ||

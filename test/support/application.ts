@@ -7,6 +7,7 @@ import { Inbox } from './wait.ts'
 export interface HookCall {
   readonly method: string
   readonly path: string
+  readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly raw: string
   /** The parsed body; undefined when it is not JSON. */
@@ -73,7 +74,7 @@ async function serve(
   const chunks: Buffer[] = []
   for await (const chunk of incoming) chunks.push(chunk as Buffer)
   const raw = Buffer.concat(chunks).toString('utf8')
-  const path = (incoming.url ?? '/').split('?', 1)[0] ?? '/'
+  const { pathname: path, searchParams: query } = new URL(incoming.url ?? '/', 'http://app.test')
   // The platform asks an application for its variables (spec "AppEnv"); this one publishes none, and it is no hook.
   if (incoming.method === 'OPTIONS') {
     answer({ status: 404 }, response)
@@ -82,6 +83,7 @@ async function serve(
   const request: HookCall = {
     method: incoming.method ?? '',
     path,
+    query,
     headers: incoming.headers,
     raw,
     body: parsed(raw),

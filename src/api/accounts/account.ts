@@ -47,8 +47,7 @@ export const accounts = defineResource({
       .describe('The SIP domain that its phones register with. An account itself changes it at /SipRealms.'),
     registration_hook: webhook(accountHook)
       .optional()
-      .describe('Decides about registrations instead of the stored clients.')
-      .notServed('the registration hook'),
+      .describe('Decides about registrations instead of the stored clients.'),
     queue_event_hook: webhook(accountHook)
       .optional()
       .describe('Told when callers join and leave queues.')

@@ -22,7 +22,12 @@ describe('chooseApplication', () => {
     ['a conference without one', 'conference-x', true, null, refused('no_application')],
   ])('%s', (_, called, allow_direct_app_calling, device_calling_application_sid, target) => {
     expect(
-      chooseApplication({ called, allow_direct_app_calling, device_calling_application_sid }).target,
+      chooseApplication({
+        called,
+        allow_direct_app_calling,
+        device_calling_application_sid,
+        named_application_sid: undefined,
+      }).target,
     ).toEqual(target)
   })
 
@@ -31,6 +36,7 @@ describe('chooseApplication', () => {
       called: 'conference-x',
       allow_direct_app_calling: true,
       device_calling_application_sid: null,
+      named_application_sid: undefined,
     }
     expect(chooseApplication(call).rule).toContain('conference- targets (row 4)')
   })

@@ -6,6 +6,8 @@ export interface UserCall {
   readonly called: string
   readonly allow_direct_app_calling: boolean
   readonly device_calling_application_sid: string | null
+  /** The application that the registration hook named for the call. */
+  readonly named_application_sid: string | undefined
 }
 
 export interface Route {
@@ -24,6 +26,11 @@ const laterTargets = [
 ] as const
 
 export function chooseApplication(call: UserCall): Route {
+  if (call.named_application_sid !== undefined)
+    return {
+      rule: 'user call: the application that the registration hook named',
+      target: { kind: 'application', application_sid: call.named_application_sid },
+    }
   const isDirect = call.called.startsWith(directApplication)
   if (isDirect && call.allow_direct_app_calling) {
     const application_sid = call.called.slice(directApplication.length).toLowerCase()

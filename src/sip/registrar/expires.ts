@@ -35,3 +35,8 @@ export function grantExpires(
   if (asked < bounds.minSeconds) return { kind: 'too-brief', minSeconds: bounds.minSeconds }
   return { kind: 'granted', seconds: Math.min(asked, bounds.maxSeconds) }
 }
+
+/** A lifetime that the phone did not ask for. */
+export function withinBounds(seconds: number, bounds: ExpiresBounds = expiresBounds): number {
+  return Math.min(Math.max(seconds, bounds.minSeconds), bounds.maxSeconds)
+}

@@ -14,6 +14,7 @@ import { realmOf } from '../realm.ts'
 import { refusal } from '../refusal.ts'
 import type { Binding, BindingStore, Remote, Reply, SipDirectory, SipUser } from '../sip.ts'
 import { isSamePhone } from './binding.ts'
+import { withinBounds } from './expires.ts'
 import { readContacts } from './contact-wish.ts'
 import type { ContactWish, PhoneWish } from './contact-wish.ts'
 import { isSaneValue, longestContact } from './contact-wish.ts'
@@ -136,14 +137,15 @@ async function bind(
 }
 
 function toBinding({ uri, seconds, key, instance, q }: PhoneWish, input: ChangeInput, now: number): Binding {
-  const { aor, request, remote } = input
+  const { aor, request, remote, user } = input
+  const lastsSeconds = user.judged?.seconds === undefined ? seconds : withinBounds(user.judged.seconds)
   return {
     aor,
     key,
     contact: uri,
     instance,
     q,
-    expiresAt: now + seconds * 1000,
+    expiresAt: now + lastsSeconds * 1000,
     remote,
     path: readPath(request),
     callId: headerOf(request, 'call-id') ?? '',
@@ -181,12 +183,14 @@ async function withdraw(binding: Binding, bindings: BindingStore): Promise<void>
 
 /** What a user is answered who has authenticated a moment ago; undefined while nothing has changed. */
 async function refusalOf(
-  { realm, username, password }: SipUser,
+  { realm, username, password, judged }: SipUser,
   directory: RegistrarOptions['directory'],
 ): Promise<Reply | undefined> {
   const state = await directory.realmState(realm)
   if (state === 'unknown') return refuseRealm()
   if (state === 'inactive') return accountRefusal('REGISTER')
+  // The judge was asked a moment ago, and knows the user alone.
+  if (judged !== undefined) return undefined
   const user = await directory.findUser(realm, username)
   return user?.password === password ? undefined : credentialsRefusal()
 }
