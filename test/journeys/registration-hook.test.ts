@@ -41,8 +41,8 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
   interface Hooked {
     readonly tenant: Tenant
     readonly asked: () => HookCall[]
-    register(values?: object, who?: Partial<SippOptions>): Promise<SippResult>
-    registered(): Promise<string[]>
+    readonly register: (values?: object, who?: Partial<SippOptions>) => Promise<SippResult>
+    readonly registered: () => Promise<string[]>
   }
 
   let made = 0
