@@ -102,6 +102,8 @@ async function openLog(level: LogLevel): Promise<LeveledLogger> {
   const { createLogger } = await import('./lib/log.ts')
   if (!process.stdout.isTTY) return createLogger(level)
   const { createTerminalLog } = await import('./lib/terminal-log.ts')
+  // A terminal that was closed ends the log, and not the calls.
+  process.stdout.on('error', () => undefined)
   return createLogger(level, createTerminalLog(process.stdout))
 }
 

@@ -1,0 +1,52 @@
+// What a stranger makes the database do by signing in with an address of mail.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createUser, openTestApi, testPassword } from '../../test/support/api.ts'
+import type { TestApi } from '../../test/support/api.ts'
+import type { PlatformStorage } from '../storage/create-storage.ts'
+
+let lists: unknown[] = []
+let api: TestApi
+
+/** Notes each list of users that is asked for. */
+const watched = (storage: PlatformStorage): PlatformStorage => ({
+  ...storage,
+  for(...bound) {
+    const rows = storage.for(...bound)
+    const { users } = rows
+    const list: typeof users.list = (options) => {
+      lists.push(options)
+      return users.list(options)
+    }
+    return Object.create(rows, {
+      users: { value: Object.create(users, { list: { value: list } }) },
+    }) as typeof rows
+  },
+})
+
+beforeAll(async () => {
+  api = await openTestApi({ wrapStorage: watched })
+})
+afterAll(() => api.close())
+beforeEach(() => {
+  lists = []
+})
+
+const signIn = (email: string, password: string) => api.post('/signin', undefined, { email, password })
+
+describe('POST /signin', () => {
+  it('reads one user by the whole address in any case of its letters, and no list of those alike', async () => {
+    const name = await createUser(api.storage)
+    expect((await signIn(`${name.toUpperCase()}@Example.COM`, testPassword)).status).toBe(200)
+    expect((await signIn('%', testPassword)).status).toBe(403)
+    expect(lists.length).toBeGreaterThan(0)
+    for (const options of lists) expect(options).toEqual({ alike: expect.anything(), limit: 2 })
+  })
+
+  it('reads none from an address that is locked out', async () => {
+    for (let guess = 0; guess < 60; guess++) await signIn(`stranger-${guess}@example.com`, 'wrong')
+    lists = []
+    const refused = await signIn('one-more@example.com', 'wrong')
+    expect(refused.body).toMatchObject({ code: 'locked_out' })
+    expect(lists).toEqual([])
+  })
+})
