@@ -109,6 +109,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     isAllowedAddress: createAddressGuard(allow),
     carrierCalled: carrierHosts.carrierCalled,
     hooks,
+    isAllowedHop: createAddressGuard([...allow, ...config.sipProxies]),
     store: storage.calls,
     alerts: storage.alerts,
     speech,

@@ -33,6 +33,7 @@ export interface Config {
   readonly rateLimitPerKey: number
   readonly rateLimitPerAddress: number
   readonly trustedProxies: readonly string[] | undefined
+  readonly sipProxies: readonly string[]
   readonly deliveryLogDays: number
   readonly callRecordDays: number
   readonly drainSeconds: number
@@ -262,6 +263,13 @@ const settings = {
       'CIDR ranges of reverse proxies, separated by commas: their X-Forwarded-For names the address a REST request came from.',
     parse: (text) => (text === '' ? undefined : parseRanges(text)),
   } satisfies Setting<readonly string[] | undefined>,
+  sipProxies: {
+    name: 'SWITCHHOOK_SIP_PROXIES',
+    fallback: '',
+    describe:
+      'CIDR ranges of our own SIP proxies and media relays inside the private address space, separated by commas: users and called SIP URIs may lead a call there by Record-Route, Path and SDP, and to no other inside address but the one they call from.',
+    parse: (text) => (text === '' ? [] : parseRanges(text)),
+  } satisfies Setting<readonly string[]>,
   deliveryLogDays: count(
     'SWITCHHOOK_DELIVERY_LOG_DAYS',
     '30',

@@ -25,6 +25,8 @@ export interface CallServices {
   readonly isAllowedAddress: (address: string) => boolean
   /** Takes note of the host name by which a carrier of the account calls us. */
   readonly carrierCalled: (account: Pick<AccountFacts, 'account_sid'>, host: string) => void
+  /** Whether the words of a user or of a called SIP URI may lead a dialog or its media on to this IP address. */
+  readonly isAllowedHop: (address: string) => boolean
   readonly hooks: Hooks
   readonly store: CallStore
   readonly speech: Speech

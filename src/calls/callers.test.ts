@@ -151,3 +151,33 @@ describe('a refusal that does not depend on the caller', () => {
     expect(at.store.records).toHaveLength(1)
   })
 })
+
+describe('the call of a SIP user', () => {
+  it('leads neither the dialog nor media away from where it calls from, but to public addresses', async () => {
+    const at = platform()
+    const invite = at.ring()
+    await settle()
+    const [mayReach, maySendTo] = [invite.mayReach, at.media.opened[0]?.maySendTo]
+    // The scripted platform lets 192.0.2.0/24 through; the phone calls from 127.0.0.1.
+    expect(['192.0.2.9', '10.0.0.1'].map((address) => mayReach?.(address))).toEqual([true, false])
+    expect(['192.0.2.9', '10.0.0.1', '127.0.0.1'].map((address) => maySendTo?.(address))).toEqual([
+      true,
+      false,
+      true,
+    ])
+  })
+})
+
+describe('a carrier at its gateway', () => {
+  it('leads a call where its gateways are', async () => {
+    const at = platform()
+    const { account_sid, service_provider_sid } = account
+    at.carriers = [
+      matchOf('c', { account_sid, service_provider_sid, application_sid: application.application_sid }),
+    ]
+    const invite = at.ring({ to: '15551230100@192.0.2.4' })
+    await settle()
+    expect(at.store.records).toMatchObject([{ trunk: 'carrier c', answered: true }])
+    expect([invite.mayReach, at.media.opened[0]?.maySendTo]).toEqual([undefined, undefined])
+  })
+})

@@ -24,6 +24,7 @@ import { routeCall } from './route-call.ts'
 import type { CallsBefore } from './routing/call-limits.ts'
 import { runApplication } from './run-application.ts'
 import { StatusReporter } from './status.ts'
+import { tenantMedia } from './tenant-media.ts'
 import { unansweredIncoming } from './unanswered.ts'
 
 /** An INVITE on its way to becoming a leg. */
@@ -90,11 +91,14 @@ function openLeg(arrival: Arrival, identity: Settled, options: InboundOptions): 
   const started = toStarted(arrival, identity, services)
   const log = services.log.child({ call_sid: started.call_sid })
   const journal = new JournalWriter(started, services.store, clock)
+  // The gateways of carriers are where they are, many of them inside.
+  const isUser = carrierOf(identity) === undefined
+  if (isUser) arrival.invite.restrict(services.isAllowedHop)
   const leg = new Leg({
     unanswered: unansweredIncoming(arrival.invite, services.maxCallMs),
     journal,
     status: new StatusReporter(journal, node()),
-    media: services.media,
+    media: isUser ? tenantMedia(services, new Set([arrival.invite.remote.address])) : services.media,
     clock,
     log,
     maxCallMs: services.maxCallMs,

@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { existsSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -274,6 +275,64 @@ describe('an idle stream', () => {
       expect((sequence - (first?.sequence ?? 0)) & 0xffff).toBe(index)
       expect((timestamp - (first?.timestamp ?? 0)) >>> 0).toBe(index * 160)
     }
+  })
+})
+
+describe('an address of SDP that may not be sent to', () => {
+  const inside = '127.0.0.2'
+  const maySendTo = (address: string): boolean => address !== inside
+
+  /** A service on another address of the machine, and what it was sent: more than once, or the mark of the test alone. */
+  async function withService(
+    work: (port: number, heard: () => Promise<number>) => Promise<void>,
+  ): Promise<void> {
+    const service = createSocket('udp4')
+    await new Promise<void>((resolve) => service.bind(0, inside, resolve))
+    const datagrams = new Inbox<string>()
+    service.on('message', (datagram) => datagrams.push(datagram.toString('latin1')))
+    const { port } = service.address()
+    try {
+      await work(port, async () => {
+        service.send('mark', port, inside)
+        await datagrams.next('the mark', (datagram) => datagram === 'mark')
+        return datagrams.items.length - 1
+      })
+    } finally {
+      service.close()
+    }
+  }
+
+  it('hears nothing, and the phone is heard and spoken to once its packets come', async () => {
+    await withService(async (port, heard) => {
+      const phone = await peerOf()
+      const session = await media.open({ maySendTo })
+      const offer = phone.offer().replace('c=IN IP4 127.0.0.1', `c=IN IP4 ${inside}`)
+      const { isHeld, sdp } = await session.answer(offer.replace(`m=audio ${phone.port}`, `m=audio ${port}`))
+      // Nothing is refused: phones behind NAT name such addresses all the time.
+      expect(isHeld).toBe(false)
+      expect(sdp).toContain('a=sendrecv')
+      const played = session.play({ clip: { path: sine } })
+      await until('the phone to hear us', () => {
+        phone.send(session.port)
+        return phone.heard.items.length > 10
+      })
+      await played
+      await session.close()
+      expect(await heard()).toBe(0)
+    })
+  })
+
+  it('gets no reports either', async () => {
+    await withService(async (port, heard) => {
+      const phone = await peerOf()
+      const session = await media.open({ maySendTo })
+      const rtcp = `a=rtcp:${port} IN IP4 ${inside}`
+      await session.answer(phone.offer().replace(`a=rtcp:${phone.rtcpPort}`, rtcp))
+      await phone.heard.next('our packets', () => true)
+      // Says goodbye in a report.
+      await session.close()
+      expect(await heard()).toBe(0)
+    })
   })
 })
 

@@ -77,13 +77,13 @@ export function createMedia(options: MediaOptions): Media {
     return link.isRunning && (sessions.size < alwaysAdmitted || link.load.lateShare <= mostLateShare)
   }
 
-  async function openOn(member: Member, address: string): Promise<Session> {
+  async function openOn(member: Member, address: string, { maySendTo }: OpenOptions): Promise<Session> {
     const id = createSid()
     member.opening += 1
     try {
       const { port } = await member.link.request<'open'>({ kind: 'open', session: id }, promptLimitMs)
       const onClosed = (): void => void member.sessions.delete(id)
-      const session = new Session({ id, address, port, link: member.link, onClosed })
+      const session = new Session({ id, address, port, link: member.link, maySendTo, onClosed })
       member.sessions.set(id, session)
       return session
     } catch (error) {
@@ -95,13 +95,13 @@ export function createMedia(options: MediaOptions): Media {
     }
   }
 
-  async function open({ towards }: OpenOptions = {}): Promise<MediaSession> {
-    const address = await findLocalAddress({ bind, publicAddress, towards })
+  async function open(openOptions: OpenOptions = {}): Promise<MediaSession> {
+    const address = await findLocalAddress({ bind, publicAddress, towards: openOptions.towards })
     const candidates = members.filter(isAdmitting).sort((a, b) => sizeOf(a) - sizeOf(b))
     if (candidates.length === 0) throw new AppError('overloaded', 'The media workers are at their capacity.')
     for (const member of candidates) {
       try {
-        return await openOn(member, address)
+        return await openOn(member, address, openOptions)
       } catch (error) {
         // Another worker has ports of its own.
         if (!(error instanceof AppError && error.code === 'no_media_port')) throw error

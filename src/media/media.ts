@@ -71,6 +71,11 @@ export interface MediaSession {
 }
 
 export interface OpenOptions {
+  /**
+   * Whether packets may go to an address that SDP names; to any when left out. Where they may not, nothing is sent until the far
+   * end's own packets have said where it is.
+   */
+  readonly maySendTo?: (address: string) => boolean
   /** IP address the leg's signalling comes from: chooses the local address to publish when no other is set. */
   readonly towards?: string
 }

@@ -4,6 +4,7 @@ import { isDigits, longestDigitMs, sendingMs, shortestDigitMs } from './dtmf.ts'
 import type { MediaEvent, MediaSession, PlayOptions, PlayResult, StreamStats } from './media.ts'
 import { Negotiation } from './sdp/negotiation.ts'
 import type { Agreement } from './sdp/negotiation.ts'
+import type { Endpoint } from './rtp/source.ts'
 import type { WorkerLink } from './worker-link.ts'
 
 export interface SessionOptions {
@@ -11,6 +12,8 @@ export interface SessionOptions {
   readonly address: string
   readonly port: number
   readonly link: WorkerLink
+  /** Of addresses that SDP names; to any when undefined. */
+  readonly maySendTo?: ((address: string) => boolean) | undefined
   /** Called once, when the session is closed or its worker is gone. */
   readonly onClosed: () => void
 }
@@ -27,6 +30,7 @@ export class Session implements MediaSession {
   readonly address: string
   readonly port: number
   readonly #link: WorkerLink
+  readonly #maySendTo: (address: string) => boolean
   readonly #onClosed: () => void
   readonly #negotiation: Negotiation
   readonly #listeners: ((event: MediaEvent) => void)[] = []
@@ -34,11 +38,12 @@ export class Session implements MediaSession {
   #lastPlay = 0
   #closing: Promise<StreamStats> | undefined
 
-  constructor({ id, address, port, link, onClosed }: SessionOptions) {
+  constructor({ id, address, port, link, maySendTo = () => true, onClosed }: SessionOptions) {
     this.id = id
     this.address = address
     this.port = port
     this.#link = link
+    this.#maySendTo = maySendTo
     this.#onClosed = onClosed
     this.#negotiation = new Negotiation(String(Date.now()), { address, port })
   }
@@ -116,9 +121,18 @@ export class Session implements MediaSession {
     this.emit({ type: 'timeout', silentMs: 0, cause: 'worker-lost' })
   }
 
-  async #agree(agreement: Agreement): Promise<void> {
+  async #agree(agreed: Agreement): Promise<void> {
+    const agreement = this.#permitted(agreed)
     await this.#link.request<'agree'>({ kind: 'agree', session: this.id, agreement }, promptLimitMs)
     this.#stats = { ...this.#stats, codec: agreement.law }
+  }
+
+  /** Without the places that may not be sent to: the stream then sends to where packets come from, and nothing before. */
+  #permitted(agreement: Agreement): Agreement {
+    const permitted = (place: Endpoint | undefined): Endpoint | undefined =>
+      place !== undefined && this.#maySendTo(place.address) ? place : undefined
+    const { remote, remoteRtcp } = agreement
+    return { ...agreement, remote: permitted(remote), remoteRtcp: permitted(remoteRtcp) }
   }
 
   async #close(): Promise<StreamStats> {

@@ -359,7 +359,7 @@ describe.skipIf(isMissing('sipp'))('with sipp', () => {
         scenario: 'call',
         target,
         ...common,
-        values: { ...values, target: `x@${realm}` },
+        values: { ...values, target: `x@${realm}`, header: '' },
         calls: 20,
         callsPerSecond: 20,
         lossPercent,

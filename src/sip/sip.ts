@@ -37,6 +37,11 @@ export interface IncomingInvite {
   readonly raw: Uint8Array
   readonly remote: Remote
   readonly callId: string
+  /**
+   * Whether requests within the dialog may go to an IP address, where the caller's Contact or Record-Route leads away from
+   * where the INVITE came from; to any until this is called. What may not be reached is sent to that source instead.
+   */
+  restrict(mayReach: (address: string) => boolean): void
   /** A provisional response 101..199; with a body it is early media. */
   progress(reply: Reply): void
   /** The final refusal 300..699. Does nothing once a final response went out. */

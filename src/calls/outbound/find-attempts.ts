@@ -47,8 +47,9 @@ async function toUser(
         uri: binding.contact,
         to: `sip:${escapeUser(name)}@${realm}`,
         routes: binding.path,
+        mayReach: (address) => address === binding.remote.address || services.isAllowedHop(address),
       },
-      destination: () => sip().reach(binding, services.isAllowedAddress),
+      destination: () => sip().reach(binding, services.isAllowedHop),
     })),
   ]
 }
@@ -82,7 +83,7 @@ async function toSipUri(
           uri: text,
           to: text,
           // The far end may not lead us where the customer may not.
-          mayReach: (address) => services.isAllowedAddress(address),
+          mayReach: (address) => services.isAllowedHop(address),
           ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
           ...(auth === undefined ? {} : { credentials: auth }),
         },

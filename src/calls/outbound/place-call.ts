@@ -12,6 +12,8 @@ import { Leg } from '../leg.ts'
 import type { CallsBefore } from '../routing/call-limits.ts'
 import { runApplication } from '../run-application.ts'
 import { StatusReporter } from '../status.ts'
+import { tenantMedia } from '../tenant-media.ts'
+import type { Attempt } from './attempt.ts'
 import { dial } from './dial.ts'
 import type { Line } from './fork.ts'
 import { Dialling } from './dialling.ts'
@@ -42,17 +44,23 @@ export function placeCall(order: CallOrder, options: OutboundOptions): PlacedCal
   const dialling = new Dialling(order.ringMs)
   // Asked before the leg counts as a call.
   const refused = options.refusesNow()
-  const leg = openLeg(order, dialling, options)
+  const peers = new Set<string>()
+  const leg = openLeg(order, dialling, peers, options)
   if (refused !== undefined) leg.refuse(refused)
   const { promise: sent, resolve: onSent } = Promise.withResolvers<void>()
   const { account_sid } = order.account
-  const done = actingFor(account_sid, () => serve(order, { leg, dialling, onSent }, options))
+  const done = actingFor(account_sid, () => serve(order, { leg, dialling, onSent }, peers, options))
     .catch((error: unknown) => leg.refuse(error))
     .finally(onSent)
   return { leg, sent, done }
 }
 
-function openLeg(order: CallOrder, dialling: Dialling, options: OutboundOptions): Leg {
+function openLeg(
+  order: CallOrder,
+  dialling: Dialling,
+  peers: ReadonlySet<string>,
+  options: OutboundOptions,
+): Leg {
   const { services } = options
   const { clock, node } = services
   const { application_sid, script, tag } = order
@@ -63,7 +71,8 @@ function openLeg(order: CallOrder, dialling: Dialling, options: OutboundOptions)
     unanswered: dialling,
     journal,
     status: new StatusReporter(journal, node()),
-    media: services.media,
+    // The gateways of carriers are where they are, many of them inside.
+    media: order.to.type === 'phone' ? services.media : tenantMedia(services, peers),
     clock,
     log,
     maxCallMs: Math.min(order.maxCallMs ?? services.maxCallMs, services.maxCallMs),
@@ -112,7 +121,13 @@ function withoutPlus(number: string): string {
   return number.replace(/^\+/, '')
 }
 
-async function serve(order: CallOrder, line: Line, options: OutboundOptions): Promise<void> {
+/** Notes in `peers` where INVITEs go. */
+async function serve(
+  order: CallOrder,
+  line: Line,
+  peers: Set<string>,
+  options: OutboundOptions,
+): Promise<void> {
   const { services, callsBefore } = options
   const { leg } = line
   if (leg.hasEnded) return
@@ -120,7 +135,19 @@ async function serve(order: CallOrder, line: Line, options: OutboundOptions): Pr
   const overLimit = findRoom(leg, limits, { before: callsBefore(leg), pool: services.pool })
   if (overLimit !== undefined) return leg.refuseWith(overLimit)
   const rounds = await findAttempts({ order, services, journal: leg.journal })
-  await dial(rounds, line, services)
+  const noted = (attempt: Attempt): Attempt => ({
+    ...attempt,
+    async destination() {
+      const remote = await attempt.destination()
+      peers.add(remote.address)
+      return remote
+    },
+  })
+  await dial(
+    rounds.map((round) => round.map(noted)),
+    line,
+    services,
+  )
   if (!leg.isAnswered) return
   const { script } = order
   const node = services.node()

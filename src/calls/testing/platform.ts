@@ -235,6 +235,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     media,
     isAllowedAddress: (address) => address.startsWith('192.0.2.'),
     carrierCalled: ({ account_sid }, host) => void platform.hostsCalled.push([account_sid, host]),
+    isAllowedHop: (address) => address.startsWith('192.0.2.'),
     directory: {
       accountByRealm: (realm) => Promise.resolve(realm === account.sip_realm ? platform.account : undefined),
       account: () => Promise.resolve(platform.account),

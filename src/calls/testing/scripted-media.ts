@@ -5,6 +5,7 @@ import type {
   Media,
   MediaEvent,
   MediaSession,
+  OpenOptions,
   PlayOptions,
   PlayResult,
   StreamStats,
@@ -28,6 +29,7 @@ export function clipOf(ms: number): { path: string } {
 
 export class ScriptedMedia implements Pick<Media, 'open'> {
   readonly sessions: ScriptedSession[] = []
+  readonly opened: OpenOptions[] = []
   readonly #clock: Clock
   /** Makes the next `open` or `answer` fail. */
   failure: { readonly at: 'open' | 'answer'; readonly error: AppError } | undefined
@@ -40,7 +42,8 @@ export class ScriptedMedia implements Pick<Media, 'open'> {
     return this.sessions.filter((session) => !session.isClosed).length
   }
 
-  async open(): Promise<MediaSession> {
+  async open(options: OpenOptions = {}): Promise<MediaSession> {
+    this.opened.push(options)
     await Promise.resolve()
     if (this.failure?.at === 'open') throw this.failure.error
     const session = new ScriptedSession(this.#clock, this.failure?.error)

@@ -62,6 +62,7 @@ export class ScriptedInvite implements IncomingInvite {
   readonly callId: string
   readonly provisionals: Reply[] = []
   final: Reply | undefined
+  mayReach: ((address: string) => boolean) | undefined
   dialog: ScriptedDialog | undefined
   #isCancelled = false
   #cancelListener: ((cancel: SipRequest) => void) | undefined
@@ -95,6 +96,10 @@ export class ScriptedInvite implements IncomingInvite {
     if (!this.isOpen) return
     this.final = reply
     this.#settle()
+  }
+
+  restrict(mayReach: (address: string) => boolean): void {
+    this.mayReach = mayReach
   }
 
   accept(_reply: Omit<Reply, 'status'>): Dialog {

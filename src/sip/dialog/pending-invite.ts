@@ -27,6 +27,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   #cancel: SipRequest | undefined
   #cancelListener: ((cancel: SipRequest) => void) | undefined
   #repetition: Timer | undefined
+  #mayReach: ((address: string) => boolean) | undefined
 
   constructor(core: Core, transaction: ServerTransaction) {
     this.#core = core
@@ -62,6 +63,10 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     return headerOf(this.request, 'call-id') ?? ''
   }
 
+  restrict(mayReach: (address: string) => boolean): void {
+    this.#mayReach = (address) => address === this.remote.address || mayReach(address)
+  }
+
   progress(reply: Reply): void {
     if (this.#phase !== 'waiting' || reply.status <= 100 || reply.status >= 200) return
     const response = responseTo(this.request, this.#complete(reply), { toTag: this.#transaction.localTag })
@@ -90,6 +95,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       state: this.#state,
       flow,
       contactUser: this.#contactUser,
+      mayReach: this.#mayReach,
     })
     if (wasWaiting) {
       const complete = this.#complete({ ...reply, status: 200 })

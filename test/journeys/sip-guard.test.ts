@@ -1,0 +1,82 @@
+// A user's call leads the platform nowhere into its own network: not by Record-Route, unless the operator has a proxy there.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { createCaller } from '../support/caller.ts'
+import type { Caller } from '../support/caller.ts'
+import { journalOf, provision, startPlatform } from '../support/platform.ts'
+import type { Platform, Tenant } from '../support/platform.ts'
+import { isMissing } from '../support/tools.ts'
+import { Inbox } from '../support/wait.ts'
+
+// Where the platform does not listen and the phone does not call from.
+const inside = '127.0.0.99'
+
+describe.skipIf(isMissing('sipp'))('Record-Route of a user’s call into the network of the platform', () => {
+  let application: Application
+  let server: Server
+  let heard: Inbox<string>
+  let header: string
+  let platform: Platform
+
+  beforeAll(async () => {
+    heard = new Inbox()
+    server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.on('data', (bytes) => {
+        const text = bytes.toString('latin1')
+        for (const [, start = ''] of text.matchAll(/^([A-Z]+ sip:.*) SIP\/2\.0\r$/gm)) heard.push(start)
+        if (!text.startsWith('BYE')) return
+        const copied = text.split('\r\n').filter((line) => /^(Via|From|To|Call-ID|CSeq):/i.test(line))
+        socket.write(['SIP/2.0 200 OK', ...copied, 'Content-Length: 0', '', ''].join('\r\n'))
+      })
+    })
+    server.listen(0, inside)
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    header = `Record-Route: <sip:${inside}:${port};transport=tcp;lr>`
+    application = await startApplication()
+    application.on('/call', { json: [{ verb: 'answer' }, { verb: 'hangup' }] })
+    application.on('/status', { status: 200 })
+  })
+
+  afterEach(() => platform?.remove())
+
+  afterAll(async () => {
+    server.close()
+    await application.close()
+  })
+
+  async function startWith(
+    env: Readonly<Record<string, string>>,
+  ): Promise<{ caller: Caller; tenant: Tenant }> {
+    platform = await startPlatform({
+      env: { NODE_ENV: 'production', SWITCHHOOK_WEBHOOK_ALLOW: '127.0.0.1/32', ...env },
+    })
+    const tenant = await provision(platform.api, { application })
+    return { caller: createCaller(platform, tenant), tenant }
+  }
+
+  it('is not followed: the BYE goes where the phone called from, and the journal says why', async () => {
+    const { caller, tenant } = await startWith({})
+    const { target, account_sid } = tenant
+    const result = await caller.call('call', target, { header })
+    expect(result.report).toBe('')
+    expect(result.messages.some(({ start }) => start.startsWith('BYE '))).toBe(true)
+    expect(heard.items).toEqual([])
+    const { call_sid } = await caller.recordOf(result)
+    const journal = await journalOf(platform.api, account_sid, call_sid)
+    expect(JSON.stringify(journal)).toContain('may not be reached')
+  })
+
+  it('is followed where the operator says that a proxy of theirs is', async () => {
+    const { caller, tenant } = await startWith({ SWITCHHOOK_SIP_PROXIES: `${inside}/32` })
+    // The phone waits for a BYE, which goes to the proxy: it is stopped.
+    const sipp = await caller.start('call', tenant.target, { header })
+    await heard.next('the BYE', (start) => start.startsWith('BYE '))
+    await sipp.stop()
+  })
+})
