@@ -1,11 +1,11 @@
 // `createSip`: the stack put together, from the sockets up.
 import type { Clock } from '../lib/clock.ts'
+import { createLocalAddress } from '../lib/local-address.ts'
+import type { LocalAddress } from '../lib/local-address.ts'
 import type { Logger } from '../lib/log.ts'
 import { createNames } from '../lib/names.ts'
 import type { ResolvedAddress } from '../lib/names.ts'
 import type { DigestAlgorithm } from './digest.ts'
-import { findLocalAddress } from './local-address.ts'
-import type { LocalAddress } from './local-address.ts'
 import { createUriResolver } from './resolve.ts'
 import type { BindingArchive, Sip, SipDirectory, SipHandlers } from './sip.ts'
 import type { Timers } from './timers.ts'
@@ -65,7 +65,7 @@ export function createSip(options: SipOptions): Sip {
   return {
     name: 'sip',
     async start() {
-      local = await findLocalAddress({ bind, publicAddress, clock })
+      local = createLocalAddress({ bind, publicAddress, clock })
       await agent.bindings.load()
       await transport.start()
     },

@@ -3,6 +3,7 @@ import { createConnection, createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import { toPlainAddress } from '../../lib/mapped-address.ts'
 import { networkOf } from '../../lib/network-of.ts'
 import { Shares } from '../../lib/shares.ts'
 import type { Remote } from '../sip.ts'
@@ -131,7 +132,7 @@ export class TcpTransport {
 
   #accept(socket: Socket): void {
     const { remoteAddress, remotePort } = socket
-    const address = remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, '') ?? ''
+    const address = toPlainAddress(remoteAddress ?? '')
     const remote: Remote = { transport: 'tcp', address, port: remotePort ?? 0 }
     if (remotePort === undefined || this.#isStopped || !this.#mayEnter(remote)) {
       this.#options.refused()

@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
+import { toMappedAddress, toPlainAddress } from '../../lib/mapped-address.ts'
 import { parseMessage, skipLeadingBlankLines } from '../message/parse-message.ts'
 import type { Remote } from '../sip.ts'
 import type { TransportHandlers } from './transport.ts'
@@ -18,6 +19,7 @@ const receiveBufferBytes = 2_097_152
 export class UdpTransport {
   readonly #options: UdpTransportOptions
   #socket: Socket | undefined
+  #isV6 = false
 
   constructor(options: UdpTransportOptions) {
     this.#options = options
@@ -25,7 +27,8 @@ export class UdpTransport {
 
   listen(address: string, port: number): Promise<void> {
     // Remotes are addresses, never names: nothing to look up, and no turn of the event loop to wait for it.
-    const family = isIPv6(address) ? 6 : 4
+    this.#isV6 = isIPv6(address)
+    const family = this.#isV6 ? 6 : 4
     const socket = createSocket({
       type: `udp${family}`,
       lookup: (remote, _options, done) => done(null, remote, family),
@@ -42,7 +45,7 @@ export class UdpTransport {
         socket.on('error', () => undefined)
         socket.setRecvBufferSize(receiveBufferBytes)
         socket.on('message', (bytes, { address: from, port: fromPort }) => {
-          this.#received(bytes, { transport: 'udp', address: from, port: fromPort })
+          this.#received(bytes, { transport: 'udp', address: toPlainAddress(from), port: fromPort })
         })
         this.#socket = socket
         resolve()
@@ -60,8 +63,9 @@ export class UdpTransport {
     const socket = this.#socket
     if (socket === undefined)
       return Promise.reject(new AppError('sip_unreachable', 'the SIP socket is closed'))
+    const address = this.#isV6 ? toMappedAddress(remote.address) : remote.address
     return new Promise((resolve, reject) => {
-      socket.send(bytes, remote.port, remote.address, (error) => {
+      socket.send(bytes, remote.port, address, (error) => {
         if (error === null) resolve()
         else reject(new AppError('sip_unreachable', 'the datagram was refused', { cause: error }))
       })
