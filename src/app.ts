@@ -142,6 +142,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     clock,
     log,
     userAgent,
+    bindingArchive: storage.registrations,
     digestAlgorithms: config.sipDigest,
     lookup: names.lookup,
   })

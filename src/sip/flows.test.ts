@@ -12,7 +12,7 @@ import { answerChallenge } from './digest.ts'
 import { createSip } from './endpoint.ts'
 import { parseMessage } from './message/parse-message.ts'
 import type { SipResponse } from './message/message.ts'
-import type { Dialog, Sip, WireEvent } from './sip.ts'
+import type { Binding, BindingArchive, Dialog, Sip, WireEvent } from './sip.ts'
 
 const realm = 'example.test'
 const aor = `alice@${realm}`
@@ -31,7 +31,7 @@ interface Stage {
   readonly target: { readonly address: string; readonly port: number }
 }
 
-async function start(): Promise<Stage> {
+async function start(bindingArchive?: BindingArchive): Promise<Stage> {
   const wire = new Inbox<WireEvent>()
   const sip = createSip({
     bind: '127.0.0.1',
@@ -44,6 +44,7 @@ async function start(): Promise<Stage> {
     clock: systemClock,
     log: silentLogger,
     userAgent: 'test',
+    ...(bindingArchive === undefined ? {} : { bindingArchive }),
   })
   await sip.start()
   closing.push(() => sip.stop())
@@ -183,6 +184,42 @@ describe('a phone that registered over TCP', () => {
       return (await stage.sip.bindings.get(aor)).length === 0
     })
     expect(calls.items).toEqual([])
+  })
+})
+
+describe('a stack that starts with phones from before', () => {
+  const kept = (key: string, more: Partial<Binding> = {}): Binding => ({
+    aor,
+    key,
+    contact: 'sip:alice@127.0.0.1:5999',
+    instance: undefined,
+    q: undefined,
+    expiresAt: Date.now() + 60_000,
+    remote: { transport: 'udp', address: '127.0.0.1', port: 5998 },
+    path: [],
+    callId: key,
+    cseq: 1,
+    userAgent: undefined,
+    ...more,
+  })
+
+  it('has all that it can reach by their flow or Contact, and removes the others', async () => {
+    const removed: string[] = []
+    const tcp = { transport: 'tcp', address: '198.51.100.7', port: 40_000 } as const
+    const archive: BindingArchive = {
+      load: async () => [
+        kept('udp'),
+        kept('listens', { remote: tcp, contact: 'sip:alice@198.51.100.7:5060;transport=tcp' }),
+        kept('behind NAT', { remote: tcp, contact: 'sip:alice@10.0.0.5:5060;transport=tcp' }),
+        kept('expired', { expiresAt: Date.now() - 1 }),
+      ],
+      save: async () => undefined,
+      remove: async (_aor, key) => void removed.push(key ?? ''),
+      forget: async () => undefined,
+    }
+    const { sip } = await start(archive)
+    expect((await sip.bindings.get(aor)).map(({ key }) => key)).toEqual(['udp', 'listens'])
+    expect(removed).toEqual(['behind NAT'])
   })
 })
 

@@ -27,7 +27,10 @@ import { noPlace, takePlace } from './node-place.ts'
 import type { NodePlace } from './node-place.ts'
 import { createOutbox } from './outbox.ts'
 import type { OutboxStore } from './outbox.ts'
+import { nodeNameIn } from './node-name.ts'
 import { openPostgres } from './postgres.ts'
+import { createRegistrationStore } from './registrations.ts'
+import type { RegistrationStore } from './registrations.ts'
 import { createRepositoryMaker } from './repository.ts'
 import type { RepositoryMaker } from './repository.ts'
 import { createRevisions } from './revisions.ts'
@@ -68,6 +71,7 @@ export interface PlatformStorage extends Storage {
   readonly audit: AuditTrail
   readonly idempotency: IdempotencyStore
   readonly expired: ExpiredRows
+  readonly registrations: Omit<RegistrationStore, 'stop'>
   /** Removes up to `limit` call records attempted before `before`, with their journals; returns how many. */
   pruneRecentCalls(before: number, limit: number): Promise<number>
 }
@@ -84,6 +88,7 @@ interface Opened {
   readonly alerts: AlertStore
   readonly lease: NodeLease
   readonly place: NodePlace
+  readonly registrations: RegistrationStore
 }
 
 export function createStorage(options: StorageOptions): PlatformStorage {
@@ -135,8 +140,9 @@ export function createStorage(options: StorageOptions): PlatformStorage {
     },
     async stop() {
       if (opened === undefined) return
-      const { calls, alerts, database, lease, place } = opened
+      const { calls, alerts, database, registrations, lease, place } = opened
       await calls.stop()
+      await registrations.stop()
       await alerts.stop()
       await lease.stop()
       opened = undefined
@@ -218,6 +224,14 @@ export function createStorage(options: StorageOptions): PlatformStorage {
       sessions: (...asked) => parts().expired.sessions(...asked),
       idempotencyKeys: (...asked) => parts().expired.idempotencyKeys(...asked),
       carrierHosts: (...asked) => parts().expired.carrierHosts(...asked),
+      registrations: (...asked) => parts().expired.registrations(...asked),
+    },
+    registrations: {
+      load: () => parts().registrations.load(),
+      save: (...asked) => parts().registrations.save(...asked),
+      remove: (...asked) => parts().registrations.remove(...asked),
+      forget: (...asked) => parts().registrations.forget(...asked),
+      flush: () => parts().registrations.flush(),
     },
     pruneRecentCalls: (before, limit) => parts().records.prune(before, limit),
   }
@@ -238,6 +252,7 @@ async function openParts(options: StorageOptions, change: RunChange): Promise<Op
   const place = databaseUrl === undefined ? noPlace : takePlace(dataDir)
   const lease = createNodeLease({ database, place: place.name, clock, log })
   const calls = createCallStore({ database, lease, vault, clock, log })
+  const node = databaseUrl === undefined ? 'only' : await nodeNameIn(dataDir, place)
   const maker = createRepositoryMaker(database, vault, clock)
   return {
     database,
@@ -251,6 +266,7 @@ async function openParts(options: StorageOptions, change: RunChange): Promise<Op
     outbox: createOutbox({ database, vault, clock, onEnqueued: (listener) => calls.onEnqueued(listener) }),
     records: createCallRecords(database, clock),
     alerts: createAlertStore({ database, clock, log }),
+    registrations: createRegistrationStore({ database, node, clock, log }),
   }
 }
 

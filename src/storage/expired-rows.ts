@@ -11,6 +11,8 @@ export interface ExpiredRows {
   idempotencyKeys(limit: number): Promise<number>
   /** Names that no carrier has called since `before`. */
   carrierHosts(before: number, limit: number): Promise<number>
+  /** Of every node, those included that do not come back. */
+  registrations(limit: number): Promise<number>
 }
 
 export function createExpiredRows(database: Database, clock: Clock): ExpiredRows {
@@ -22,6 +24,7 @@ export function createExpiredRows(database: Database, clock: Clock): ExpiredRows
     sessions: (limit) => remove(queries.sessions, clock.now(), limit),
     idempotencyKeys: (limit) => remove(queries.idempotencyKeys, clock.now(), limit),
     carrierHosts: (before, limit) => remove(queries.carrierHosts, before, limit),
+    registrations: (limit) => remove(queries.registrations, clock.now(), limit),
   }
 }
 
@@ -80,6 +83,24 @@ function createQueries({ builder: db }: Database) {
               .orderBy('old.expires_at')
               .limit(slot('limit'))
               .$asTuple('principal', 'key'),
+          ),
+        )
+        .returning('key'),
+    ),
+    registrations: prepare(
+      db
+        .deleteFrom('registrations')
+        .where((eb) =>
+          eb(
+            eb.refTuple('node', 'aor', 'key'),
+            'in',
+            eb
+              .selectFrom('registrations as old')
+              .select(['old.node', 'old.aor', 'old.key'])
+              .where('old.expires_at', '<=', slot('before'))
+              .orderBy('old.expires_at')
+              .limit(slot('limit'))
+              .$asTuple('node', 'aor', 'key'),
           ),
         )
         .returning('key'),

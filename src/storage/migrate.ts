@@ -13,6 +13,7 @@ import * as listsInOrder from '../../migrations/0008-lists-in-order.ts'
 import * as callFilters from '../../migrations/0009-call-filters.ts'
 import * as resetRequests from '../../migrations/0010-reset-requests.ts'
 import * as nodes from '../../migrations/0011-nodes.ts'
+import * as registrations from '../../migrations/0012-registrations.ts'
 import * as carrierHosts from '../../migrations/0013-carrier-hosts.ts'
 import * as usersByEmail from '../../migrations/0014-users-by-email.ts'
 import * as ringing from '../../migrations/0020-ringing.ts'
@@ -31,6 +32,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0009-call-filters': callFilters,
   '0010-reset-requests': resetRequests,
   '0011-nodes': nodes,
+  '0012-registrations': registrations,
   '0013-carrier-hosts': carrierHosts,
   '0014-users-by-email': usersByEmail,
   '0020-ringing': ringing,

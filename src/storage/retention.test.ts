@@ -102,6 +102,7 @@ describe('retention', () => {
         sessions: batch('sessions'),
         carrierHosts: (before: number, limit: number) =>
           batch(`carrier hosts before ${(clock.now() - before) / dayMs} days`)(limit),
+        registrations: batch('registrations'),
         idempotencyKeys: async () => {
           asked.push('keys')
           throw new Error('the database does not answer')
@@ -135,13 +136,14 @@ describe('retention', () => {
       'sessions',
       'sessions',
       'carrier hosts before 90 days',
+      'registrations',
       'deliveries before 30 days',
       'calls before 90 days',
     ]
     expect(asked).toEqual(once)
     clock.advance(3_600_000)
     await settled()
-    expect(asked).toEqual([...once, 'keys', 'sessions', ...once.slice(-3)])
+    expect(asked).toEqual([...once, 'keys', 'sessions', ...once.slice(-4)])
     await retention.stop()
     expect(clock.pending).toBe(0)
   })
@@ -151,7 +153,7 @@ describe('retention', () => {
     await retention.start()
     clock.advance(60_000)
     await settled()
-    expect(asked).toEqual(['keys', 'sessions', 'carrier hosts before 90 days'])
+    expect(asked).toEqual(['keys', 'sessions', 'carrier hosts before 90 days', 'registrations'])
     await retention.stop()
   })
 

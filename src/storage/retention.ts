@@ -84,6 +84,7 @@ function jobsOf({
     ['idempotency_keys', batchSize, (limit) => expired.idempotencyKeys(limit)],
     ['user_sessions', batchSize, (limit) => expired.sessions(limit)],
     ['carrier_hosts', batchSize, (limit) => expired.carrierHosts(before(carrierHostDays), limit)],
+    ['registrations', batchSize, (limit) => expired.registrations(limit)],
     ...(deliveryLogDays === 0
       ? []
       : [

@@ -536,6 +536,35 @@ export interface GoogleCustomVoiceRow extends Versioned, OwnedAtAnyLevel {
   readonly use_voice_cloning_key: Flag
 }
 
+/** Where a phone of one node is: RFC 3261 §10. */
+export interface RegistrationRow {
+  /** The node that it registered with. */
+  readonly node: string
+  readonly aor: string
+  /** Tells it apart from other phones of the address of record. */
+  readonly key: string
+  readonly account_sid: string
+  /** Null for a user who is no client. */
+  readonly client_sid: string | null
+  readonly username: string
+  /** Lower case. */
+  readonly realm: string
+  readonly contact: string
+  readonly instance: string | null
+  readonly q: string | null
+  /** JSON text: the values of Path. */
+  readonly path: string
+  /** Where it registered from. */
+  readonly transport: string
+  readonly address: string
+  readonly port: number
+  readonly call_id: string
+  readonly cseq: number
+  readonly user_agent: string | null
+  readonly expires_at: number
+  readonly updated_at: number
+}
+
 /** The tables that a repository reads and writes. */
 export interface Tables {
   readonly service_providers: ServiceProviderRow
@@ -576,6 +605,7 @@ export interface Schema extends Tables {
   readonly open_calls: OpenCallRow
   readonly nodes: NodeRow
   readonly unrecorded_calls: UnrecordedCallRow
+  readonly registrations: RegistrationRow
   readonly outbox: OutboxRow
   readonly delivery_log: DeliveryLogRow
   readonly audit_log: AuditEntryRow

@@ -1,0 +1,94 @@
+// Real phones and what becomes of their registrations: several of one user, and those of a platform that is killed.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { startBaresip } from '../support/baresip.ts'
+import type { Baresip } from '../support/baresip.ts'
+import { journalOf, provision, recentCalls, startPlatform } from '../support/platform.ts'
+import type { Platform, Tenant } from '../support/platform.ts'
+import { isMissing } from '../support/tools.ts'
+
+interface Placed {
+  readonly sid: string
+}
+
+const patience = { timeoutMs: 40_000 }
+
+let application: Application
+let dataDir: string
+let platform: Platform
+let tenant: Tenant
+const phones: Baresip[] = []
+
+beforeAll(async () => {
+  application = await startApplication()
+  application.on('/call', { json: [{ verb: 'pause', length: 1 }, { verb: 'hangup' }] })
+  application.on('/status', { status: 200 })
+  dataDir = await mkdtemp(join(tmpdir(), 'switchhook-phones-'))
+  platform = await startPlatform({ dataDir })
+  tenant = await provision(platform.api, { application })
+})
+
+afterAll(async () => {
+  for (const phone of phones) await phone.stop()
+  await platform?.stop('SIGKILL')
+  await application?.close()
+  if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true })
+})
+
+async function register(answers: 'auto' | 'manual', transport: 'udp' | 'tcp' = 'udp'): Promise<Baresip> {
+  const phone = await startBaresip({ ...tenant, proxy: { ...platform.sip, transport }, answers })
+  phones.push(phone)
+  expect(await phone.registered()).toMatchObject({ ok: true })
+  return phone
+}
+
+function call(): Promise<Placed> {
+  const { account_sid, application_sid, username: name } = tenant
+  const to = { type: 'user', name }
+  return platform.api.must<Placed>('POST', `/Accounts/${account_sid}/Calls`, {
+    from: '1',
+    to,
+    application_sid,
+  })
+}
+
+const told = (phone: Baresip, event: string) =>
+  phone.events.next(event, ({ type }) => type === event, patience)
+
+describe.skipIf(isMissing('baresip'))('the phones of a user', () => {
+  it('all ring, and when one is answered the other stops', async () => {
+    const [quiet, quick] = [await register('manual'), await register('auto', 'tcp')]
+    const path = `/Accounts/${tenant.account_sid}/RegisteredSipUsers`
+    const [shown] = await platform.api.must<{ contacts: unknown[] }[]>('POST', path, [])
+    expect(shown?.contacts).toHaveLength(2)
+    const { sid } = await call()
+    await told(quiet, 'CALL_INCOMING')
+    await told(quick, 'CALL_ESTABLISHED')
+    await told(quiet, 'CALL_CLOSED')
+    await told(quick, 'CALL_CLOSED')
+    const records = await recentCalls(platform.api, tenant.account_sid, 1)
+    expect(records).toMatchObject([{ call_sid: sid, answered: true, trunk: 'user' }])
+    const journal = await journalOf(platform.api, tenant.account_sid, sid)
+    expect(journal).toContainEqual(expect.objectContaining({ type: 'branch-answered' }))
+    const cancel = journal.find(({ summary }) => summary === 'CANCEL')
+    expect(String(cancel?.['raw'])).toContain('Reason: SIP;cause=200;text="Call completed elsewhere"')
+  }, 90_000)
+
+  it('ring again as soon as a platform that was killed listens, before they register again', async () => {
+    await platform.stop('SIGKILL')
+    const seen = phones.map(({ events }) => events.items.length)
+    // At another port: no phone can have registered there.
+    platform = await startPlatform({ dataDir })
+    await call()
+    // The one that answers by itself says so at once; over TCP it is called at its Contact.
+    for (const [index, event] of ['CALL_INCOMING', 'CALL_ESTABLISHED'].entries())
+      await phones[index]!.events.next(event, ({ type }) => type === event, {
+        ...patience,
+        from: seen[index] ?? 0,
+      })
+  }, 90_000)
+})
