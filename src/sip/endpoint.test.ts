@@ -322,6 +322,35 @@ describe('over TCP', () => {
   })
 })
 
+describe('what is too large', () => {
+  it('is answered 513 over UDP, once for each copy', async () => {
+    const { target } = await start()
+    const phone = await openPhone(target)
+    const request = rawRequest('INVITE', `sip:x@${realm}`, phone)
+    const text = await ask(phone, request.replace('\r\n\r\n', `\r\nX-Long: ${'x'.repeat(9_000)}\r\n\r\n`))
+    expect(text).toMatch(/^SIP\/2\.0 513 /)
+  })
+
+  it('is answered 513 over TCP, also when its headers have no end, before the connection is closed', async () => {
+    const { target } = await start()
+    const socket = connectTcp({ host: target.address, port: target.port })
+    const chunks: Buffer[] = []
+    socket.on('data', (chunk: Buffer) => void chunks.push(chunk))
+    const head = [
+      `INVITE sip:x@${realm} SIP/2.0`,
+      'Via: SIP/2.0/TCP 10.9.9.9:5060;branch=z9hG4bKlong',
+      'From: <sip:a@b>;tag=t',
+      `To: <sip:x@${realm}>`,
+      'Call-ID: long',
+      'CSeq: 1 INVITE',
+    ]
+    const fields = Array.from({ length: 100 }, () => `X-A: ${'x'.repeat(700)}`)
+    socket.write([...head, ...fields, ''].join('\r\n'))
+    await once(socket, 'close')
+    expect(Buffer.concat(chunks).toString('utf8')).toMatch(/^SIP\/2\.0 513 /)
+  })
+})
+
 describe.skipIf(isMissing('sipp'))('with sipp', () => {
   const common = { username: 'alice', password: 'secret' } as const
   const values = { realm, username: 'alice', expires: 600, status: 200 }

@@ -9,6 +9,8 @@ export interface HeaderField {
 interface MessageParts {
   /** As it stood in the start line; absent in messages made here, which are `SIP/2.0`. */
   readonly version?: string
+  /** Set when a part of it was too large to be read, and what a request is answered for it (RFC 3261 §21.4.12, §21.5.7). */
+  readonly tooLarge?: 414 | 513
   /** In the order received or to be sent. */
   readonly headers: readonly HeaderField[]
   readonly body: Uint8Array

@@ -82,12 +82,19 @@ export function parseHead(bytes: Uint8Array, start: number, bodyStart: number): 
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, bodyStart - start).toString('utf8')
   const firstEnd = text.indexOf('\n')
   const startLine = text.slice(0, text.charCodeAt(firstEnd - 1) === carriageReturn ? firstEnd - 1 : firstEnd)
-  const headers = parseHeaders(text, firstEnd + 1)
-  return { message: toMessage(startLine, headers), bodyStart, contentLength: contentLengthOf(headers) }
+  const { headers, isTooLarge } = parseHeaders(text, firstEnd + 1)
+  const message = toMessage(startLine, headers)
+  const whole = isTooLarge ? { ...message, tooLarge: 513 as const } : message
+  return { message: whole, bodyStart, contentLength: contentLengthOf(headers) }
 }
 
-function parseHeaders(text: string, from: number): HeaderField[] {
+// What a response is made of, and what frames the body: read also where the rest is too much.
+const answerable = new Set(['via', 'from', 'to', 'call-id', 'cseq', 'content-length'])
+
+/** Fields beyond the limits are left out. */
+function parseHeaders(text: string, from: number): { headers: HeaderField[]; isTooLarge: boolean } {
   const headers: HeaderField[] = []
+  let isTooLarge = false
   let position = from
   while (position < text.length) {
     let lineEnd = text.indexOf('\n', position)
@@ -100,12 +107,14 @@ function parseHeaders(text: string, from: number): HeaderField[] {
       lineEnd = nextEnd === -1 ? text.length : nextEnd
       isFolded = true
     }
-    if (lineEnd - position > messageLimits.headerChars) throw malformed('Header field too long')
-    if (headers.length === messageLimits.headerCount) throw malformed('Too many header fields')
-    headers.push(parseHeaderLine(text, position, lineEnd, isFolded))
+    const isTooLong = lineEnd - position > messageLimits.headerChars
+    const field = isTooLong ? undefined : parseHeaderLine(text, position, lineEnd, isFolded)
+    const room = messageLimits.headerCount * (field !== undefined && answerable.has(field.name) ? 2 : 1)
+    if (field !== undefined && headers.length < room) headers.push(field)
+    else isTooLarge = true
     position = lineEnd + 1
   }
-  return headers
+  return { headers, isTooLarge }
 }
 
 function parseHeaderLine(text: string, start: number, end: number, isFolded: boolean): HeaderField {
@@ -138,7 +147,7 @@ const statusLine = /^(SIP\/\d+\.\d+) (\d+)(?: (.*))?$/i
 const requestLine = /^([^ \t]+) (.*\S)[ \t]+(SIP\/\d+\.\d+[ \t]*)$/i
 
 function toMessage(line: string, headers: readonly HeaderField[]): SipMessage {
-  if (line.length > messageLimits.headerChars) throw malformed('Start line too long')
+  if (line.length > messageLimits.headerChars) return toLongRequest(line, headers)
   const response = statusLine.exec(line)
   if (response !== null) {
     const [, version = '', status = '', reason = ''] = response
@@ -150,6 +159,13 @@ function toMessage(line: string, headers: readonly HeaderField[]): SipMessage {
   if (!isToken(method)) throw malformed('Method is no token')
   const isCut = line[method.length + 1 + uri.length + 1] === ' '
   return { kind: 'request', version, method, uri: isCut ? `${uri} ` : uri, headers, body: noBytes }
+}
+
+/** Its Request-URI is not looked at: nothing is called by a name of that length. */
+function toLongRequest(line: string, headers: readonly HeaderField[]): SipMessage {
+  const method = line.slice(0, line.indexOf(' '))
+  if (!isToken(method) || !/ SIP\/2\.0$/i.test(line.slice(-8))) throw malformed('Start line too long')
+  return { kind: 'request', method, uri: 'sip:invalid', tooLarge: 414, headers, body: noBytes }
 }
 
 /** RFC 3261 §20.14. Several fields tell no length at all (RFC 4475 §3.3.9). */

@@ -36,6 +36,7 @@ export function validateRequest(request: SipRequest, capabilities: Capabilities)
   try {
     return (
       refuseVersion(request) ??
+      refuseSize(request) ??
       refuseFraming(request) ??
       refuseMethod(request, capabilities) ??
       refuseHeaders(request) ??
@@ -54,6 +55,7 @@ export function validateResponse(response: SipResponse): string | undefined {
   try {
     if (response.status < 100 || response.status > 699) return 'status out of range'
     if (response.version?.toUpperCase() !== 'SIP/2.0') return 'version'
+    if (response.tooLarge !== undefined) return 'too large'
     // RFC 3261 §8.1.3.3: more than one Via means that it is not for us.
     if (hasSeveralVias(response)) return 'several Via values'
     topVia(response)
@@ -69,6 +71,10 @@ function refuseVersion({ version = 'SIP/2.0' }: SipRequest): Reply | undefined {
   if (version.trim().toUpperCase() !== 'SIP/2.0') return { status: 505 }
   if (version.trim() !== version) throw malformed('White space at the end of the request line')
   return undefined
+}
+
+function refuseSize({ tooLarge }: SipRequest): Reply | undefined {
+  return tooLarge === undefined ? undefined : { status: tooLarge }
 }
 
 /** RFC 3261 §18.3, §20.14. */

@@ -126,13 +126,12 @@ describe('createTransport', () => {
 })
 
 describe('UDP', () => {
-  it('drops and counts truncated, oversized and binary datagrams, ignores keep-alives, and goes on', async () => {
+  it('drops and counts truncated and binary datagrams, ignores keep-alives, and goes on', async () => {
     const phone = createSocket('udp4')
     const { port } = transport.listening
     const bad = [
       options('x').subarray(0, 30),
       Buffer.from(Uint8Array.from({ length: 2_000 }, (_, index) => (index * 7) % 256)),
-      Buffer.from(`OPTIONS sip:a@b SIP/2.0\r\nX: ${'y'.repeat(60_000)}\r\n\r\n`),
       Buffer.from([0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42]),
     ]
     const keepAlives = [

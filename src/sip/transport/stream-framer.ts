@@ -51,7 +51,7 @@ export class StreamFramer {
       if (bodyStart === -1) {
         // The empty line may be cut: its first LF and CR are looked at again.
         this.#scanned = Math.max(0, this.#length - 2)
-        if (this.#length > messageLimits.messageBytes) this.#break(framed, 'Headers too large')
+        if (this.#length > messageLimits.messageBytes) this.#breakOff(bytes, framed)
         return false
       }
       this.#head = parseHead(bytes, 0, bodyStart)
@@ -93,6 +93,18 @@ export class StreamFramer {
     }
     if (position > 0) this.#drop(position)
     if (this.#length > 1) this.#crlfs = 0
+  }
+
+  /** Headers without an end: what has come of them is enough for an answer. */
+  #breakOff(bytes: Buffer, framed: Framed[]): void {
+    const raw = Buffer.from(bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1))
+    try {
+      const { message } = parseHead(raw, 0, raw.length)
+      framed.push({ kind: 'message', message: { ...message, tooLarge: 513 }, raw })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+    }
+    this.#break(framed, 'Headers too large')
   }
 
   #break(framed: Framed[], reason: string): void {

@@ -24,6 +24,8 @@ export interface TcpConnectionOptions {
   closed(): void
 }
 
+// DSCP CS3, signalling (RFC 4594 §4.2), in the upper six bits. Node.js has no such call for the sockets of UDP.
+const signallingClass = 24 << 2
 const pong = Buffer.from('\r\n')
 
 export class TcpConnection {
@@ -40,6 +42,7 @@ export class TcpConnection {
     this.remote = options.remote
     this.#socket = options.socket
     this.#socket.setNoDelay(true)
+    markAsSignalling(this.#socket)
     // A far end that vanished without a word is found out, and what it registered with it.
     this.#socket.setKeepAlive(true, options.limits.keepAliveMs)
     this.#socket.on('data', (chunk: Buffer) => this.#received(chunk))
@@ -132,4 +135,17 @@ export class TcpConnection {
       else this.close()
     })
   }
+}
+
+/** Before the connection stands Node.js keeps the mark for later, and throws all the same. */
+function markAsSignalling(socket: Socket): void {
+  const mark = (): void => {
+    try {
+      socket.setTypeOfService(signallingClass)
+    } catch {
+      // The far end is gone, or the system knows no such mark: the connection does without.
+    }
+  }
+  if (socket.connecting) socket.once('connect', mark)
+  else mark()
 }
