@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { createServer } from 'node:net'
 import { platform as system, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createTestDatabase } from '../support/databases.ts'
 import { createApi, healthy, spawnPlatform } from '../support/platform.ts'
 import type { SpawnOptions } from '../support/platform.ts'
@@ -13,6 +13,9 @@ import { freePorts } from '../support/ports.ts'
 import { runOn, startPostgres } from '../support/postgres.ts'
 import type { ToolProcess } from '../support/processes.ts'
 import { hasCommand, isMissing } from '../support/tools.ts'
+
+// Most tests start the platform more than once.
+vi.setConfig({ testTimeout: 180_000 })
 
 let dataDir: string
 let ports: number
