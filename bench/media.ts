@@ -104,7 +104,7 @@ export async function benchMedia({ seconds = 60, sessions: count = 400 }: MediaB
     publicAddress: undefined,
     ports: { first: firstPort, last: firstPort + 2 * count - 1 },
     workers: 1,
-    mediaTimeoutMs: 3_600_000,
+    limits: { mediaMs: 0, heldMs: 0 },
     scratchDir: join(directory, 'scratch'),
     log: silentLogger,
   })

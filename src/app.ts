@@ -51,8 +51,6 @@ export interface App {
 }
 
 const userAgent = 'Switchhook'
-// Two silent report intervals of RFC 3550 §6.2 and a margin: shorter would end calls of phones that suppress silence.
-const mediaTimeoutMs = 30_000
 const loopback = ['127.0.0.0/8', '::1/128']
 
 export function createApp(config: Config, log: LeveledLogger): App {
@@ -89,8 +87,8 @@ export function createApp(config: Config, log: LeveledLogger): App {
     publicAddress,
     ports: config.rtpPorts,
     workers: config.mediaWorkers,
+    limits: { mediaMs: config.mediaTimeoutSeconds * 1000, heldMs: config.holdTimeoutSeconds * 1000 },
     scratchDir: join(cacheDir, 'media'),
-    mediaTimeoutMs,
     log,
   })
   const hooks = createHooks({ outgoing, signingSecret, clock, log, userAgent })

@@ -41,6 +41,8 @@ export interface Config {
   /** 0: never. */
   readonly ringingMs: number
   readonly accountShare: number
+  readonly mediaTimeoutSeconds: number
+  readonly holdTimeoutSeconds: number
   readonly accountQuotas: boolean
   readonly adminCarriers: boolean
   readonly minNetmask: number
@@ -318,6 +320,20 @@ const settings = {
       return percent
     },
   } satisfies Setting<number>,
+  // Two silent report intervals of RFC 3550 §6.2 and a margin: shorter would end calls of phones that suppress silence.
+  mediaTimeoutSeconds: count(
+    'SWITCHHOOK_MEDIA_TIMEOUT_SECONDS',
+    '30',
+    'An answered call whose far end should send media ends after this long without RTP, RTCP or a SIP request from it; 0 never ends one.',
+    0,
+  ),
+  // Longer than people let others wait; phones on hold send nothing, so that only the session timer shows them alive.
+  holdTimeoutSeconds: count(
+    'SWITCHHOOK_HOLD_TIMEOUT_SECONDS',
+    '1800',
+    'A call that its far end holds, or whose far end only listens, ends after this long without RTP, RTCP or a SIP request from it; 0 never ends one.',
+    0,
+  ),
   accountQuotas: onOff(
     'SWITCHHOOK_ACCOUNT_QUOTAS',
     'on limits how many applications, carriers, gateways, phone numbers, speech credentials and API keys an account may make.',

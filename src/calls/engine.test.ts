@@ -333,32 +333,75 @@ describe('the end of a call', () => {
     expect(await platform.calls.hangUp(account.account_sid, second?.call_sid ?? '')).toBe(false)
   })
 
-  it('by silence of the media is a BYE that says so, but not while the far end holds', async () => {
+  it.each([
+    ['silent', 'Media Timeout', 30_000],
+    ['held', 'Hold Timeout', 1_800_000],
+  ] as const)(
+    'by a %s far end is a BYE, a journal and a record that say so',
+    async (cause, reason, limitMs) => {
+      const platform = platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 9_000_000 }])
+      const invite = platform.ring()
+      await settle()
+      const [session] = platform.media.sessions
+      if (session === undefined) throw new Error('no media')
+      session.isHeld = true
+      const reply = await dialogOf(invite).listener.offered('v=0 sendonly', sipRequest('INVITE'))
+      expect(reply).toMatchObject({ status: 200, body: { content: 'v=0 answer' } })
+      session.isHeld = false
+      await dialogOf(invite).listener.offered('v=0 sendrecv', sipRequest('INVITE'))
+      platform.clock.advance(limitMs)
+      session.emit({ type: 'ignored', address: '192.0.2.99', port: 9 })
+      session.emit({ type: 'timeout', cause, silentMs: limitMs, limitMs })
+      expect(dialogOf(invite).sentBye).toEqual([{ name: 'x-reason', value: reason }])
+      await settle()
+      expect(platform.store.records).toMatchObject([
+        { answered: true, termination_reason: reason.toLowerCase() },
+      ])
+      const journal = journalOf(platform)
+      expect(journal.map(({ type }) => type)).toEqual(
+        expect.arrayContaining(['media-held', 'media-resumed', 'media-ignored', 'media-closed']),
+      )
+      expect(journal).toContainEqual(
+        expect.objectContaining({
+          type: 'media-timeout',
+          cause,
+          silent_ms: limitMs,
+          because: 'packets came only from places that neither the SDP nor signalling names',
+        }),
+      )
+    },
+  )
+
+  it('does not come from silence before the answer', async () => {
     const platform = platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 9_000_000 }])
     const invite = platform.ring()
     await settle()
     const [session] = platform.media.sessions
-    if (session === undefined) throw new Error('no media')
-    session.isHeld = true
-    const reply = await dialogOf(invite).listener.offered('v=0 sendonly', sipRequest('INVITE'))
-    expect(reply).toMatchObject({ status: 200, body: { content: 'v=0 answer' } })
-    session.emit({ type: 'timeout', silentMs: 20_000 })
+    const silent = { type: 'timeout', cause: 'silent', limitMs: 30_000 } as const
+    platform.clock.advance(29_999)
+    session?.emit({ ...silent, silentMs: 90_000 })
     expect(dialogOf(invite).sentBye).toBeUndefined()
-    session.isHeld = false
-    await dialogOf(invite).listener.offered('v=0 sendrecv', sipRequest('INVITE'))
-    session.emit({ type: 'timeout', silentMs: 20_000 })
+    platform.clock.advance(1)
+    session?.emit({ ...silent, silentMs: 90_001 })
     expect(dialogOf(invite).sentBye).toEqual([{ name: 'x-reason', value: 'Media Timeout' }])
+  })
+
+  it('is put off by every request of the far end', async () => {
+    const platform = platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 9_000_000 }])
+    const invite = platform.ring()
     await settle()
-    expect(journalOf(platform).map(({ type }) => type)).toEqual(
-      expect.arrayContaining(['media-held', 'media-resumed', 'media-timeout', 'media-closed']),
-    )
+    const [session] = platform.media.sessions
+    const { listener } = dialogOf(invite)
+    await listener.offered(undefined, sipRequest('UPDATE'))
+    await listener.requested(sipRequest('OPTIONS'))
+    expect(session?.signsOfLife).toBe(2)
   })
 
   it('by the death of its media thread is a BYE that says so', async () => {
     const platform = platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 9_000_000 }])
     const invite = platform.ring()
     await settle()
-    platform.media.sessions[0]?.emit({ type: 'timeout', silentMs: 0, cause: 'worker-lost' })
+    platform.media.sessions[0]?.emit({ type: 'lost' })
     expect(dialogOf(invite).sentBye).toEqual([{ name: 'x-reason', value: 'media server failure' }])
     await settle()
     expect(platform.store.records).toHaveLength(1)
@@ -457,6 +500,17 @@ describe('a call that is refused', () => {
     expect(invite.final?.status).toBe(488)
     expect(platform.store.statuses).toEqual(['trying', 'failed'])
     expect(platform.media.openSessions).toBe(0)
+  })
+
+  it('for its media offer says in the record what was offered', async () => {
+    const platform = platformWith([{ verb: 'answer' }])
+    const sentence = 'The audio stream is offered without PCMU and PCMA; its codecs are: OPUS/48000.'
+    platform.media.failure = { at: 'answer', error: new AppError('media_not_acceptable', sentence) }
+    platform.ring()
+    await settle()
+    expect(platform.store.records).toMatchObject([
+      { answered: false, sip_status: 488, termination_reason: `failed: ${sentence}` },
+    ])
   })
 
   it('for want of a media port is 503 with Retry-After', async () => {

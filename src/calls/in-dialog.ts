@@ -11,7 +11,7 @@ import { digitOf } from './sip-digits.ts'
 
 export interface AnsweredLeg {
   readonly journal: JournalWriter
-  readonly media: Pick<LegMedia, 'renegotiate'>
+  readonly media: Pick<LegMedia, 'renegotiate' | 'live'>
   readonly log: Logger
   /** The ACK for our 200. */
   readonly onConfirmed: (ack: SipRequest) => void
@@ -40,6 +40,7 @@ async function answerOffer(
   { method }: SipRequest,
   { journal, media, log }: AnsweredLeg,
 ): Promise<Reply> {
+  media.live()
   // UPDATE without an offer refreshes the session and asks for nothing (RFC 3311 §5.2).
   if (offer === undefined && method === 'UPDATE') return { status: 200 }
   try {
@@ -52,7 +53,8 @@ async function answerOffer(
   }
 }
 
-function answerRequest(request: SipRequest, { onDigit }: AnsweredLeg): Reply {
+function answerRequest(request: SipRequest, { media, onDigit }: AnsweredLeg): Reply {
+  media.live()
   // A phone that asks whether the call still stands.
   if (request.method === 'OPTIONS') return { status: 200 }
   if (request.method !== 'INFO')

@@ -46,7 +46,8 @@ const steps: readonly Step[] = [
   ({ invite }) => invite.dialog?.listener.offered('v=0', sipRequest('INVITE')),
   ({ invite }) => invite.dialog?.listener.offered(undefined, sipRequest('INVITE')),
   hangUpByApi,
-  ({ platform }) => platform.media.sessions[0]?.emit({ type: 'timeout', silentMs: 20_000 }),
+  ({ platform }) =>
+    platform.media.sessions[0]?.emit({ type: 'timeout', cause: 'silent', silentMs: 20_000, limitMs: 0 }),
   ({ platform }) => platform.media.sessions[0]?.press('12#'),
   ({ platform }) => platform.clock.advance(250),
   ({ platform }) => platform.clock.advance(250),

@@ -110,16 +110,46 @@ export type VerbEndedFact = {
 }
 
 export type MediaFact =
-  | { readonly type: 'media-open'; readonly codec: string; readonly address: string; readonly port: number }
-  | { readonly type: 'media-first-packet'; readonly address: string; readonly port: number }
+  | {
+      readonly type: 'media-open'
+      readonly codec: string
+      /** Ours. */
+      readonly address: string
+      readonly port: number
+      /** Where the SDP of the far end wants its media. */
+      readonly remote_address?: string
+      readonly remote_port?: number
+      /** Where its signalling comes from. */
+      readonly sip_address?: string
+    }
+  | {
+      readonly type: 'media-first-packet' | 'media-moved'
+      readonly address: string
+      readonly port: number
+      readonly trust: string
+      readonly because: string
+    }
+  | {
+      readonly type: 'media-ignored'
+      readonly address: string
+      readonly port: number
+      readonly because: string
+    }
   | { readonly type: 'media-held' | 'media-resumed' }
-  | { readonly type: 'media-timeout'; readonly silent_ms: number }
+  | {
+      readonly type: 'media-timeout'
+      readonly silent_ms: number
+      readonly cause: 'silent' | 'held'
+      readonly because: string
+    }
   | {
       readonly type: 'media-closed'
       readonly codec: string
       readonly packets_sent: number
       readonly packets_received: number
       readonly packets_lost: number
+      /** From places that are not the far end's. */
+      readonly packets_ignored: number
       readonly jitter_ms: number
       readonly remote_packets_lost?: number
       readonly remote_jitter_ms?: number

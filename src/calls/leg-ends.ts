@@ -4,7 +4,7 @@ import type { SipMessage, SipRequest, SipResponse } from '../sip/message/message
 import type { Reply } from '../sip/sip.ts'
 import { byeHeaders } from './bye-headers.ts'
 import type { CallStatus } from './call-status.ts'
-import type { StartedFact } from './journal.ts'
+import type { RefusalFact, StartedFact } from './journal.ts'
 import { reasonHeaderOf } from './reason-header.ts'
 import type { StatusChange } from './status.ts'
 
@@ -36,9 +36,9 @@ export function hungUpByFarEnd(bye: SipRequest, direction: Direction): LegEnd {
   }
 }
 
-/** Our BYE, or the stack's when the dialog is lost. */
-export function hungUpByUs(direction: Direction): LegEnd {
-  return { change: completed, termination_reason: hangUps[direction].ours, by: 'jambonz' }
+/** Our BYE, or the stack's when the dialog is lost. `reason` is for ends that no application chose. */
+export function hungUpByUs(direction: Direction, reason?: string): LegEnd {
+  return { change: completed, termination_reason: reason ?? hangUps[direction].ours, by: 'jambonz' }
 }
 
 /** A CANCEL of the INVITE that came. */
@@ -56,8 +56,13 @@ export function cancelledByCaller(cancel: SipRequest): LegEnd {
 }
 
 /** The platform or the application turns the call away before the answer. */
-export function refusedByUs(reply: Reply): LegEnd {
-  return { change: { call_status: 'failed', ...lineOf(reply) }, termination_reason: failed, by: 'jambonz' }
+export function refusedByUs(reply: Reply, reason = failed): LegEnd {
+  return { change: { call_status: 'failed', ...lineOf(reply) }, termination_reason: reason, by: 'jambonz' }
+}
+
+/** Media that does not fit is between two devices, so the record says what they offered; undefined for the rest. */
+export function reasonInRecord({ code, sentence }: RefusalFact): string | undefined {
+  return code === 'media_not_acceptable' ? `${failed}: ${sentence}` : undefined
 }
 
 /** The platform gives an unanswered call up: refuses the INVITE that came, cancels the one it sent. */

@@ -1,9 +1,18 @@
 // The media session of one leg: opened when first needed, negotiated once per offer, closed with the leg.
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Media, MediaEvent, MediaSession, PlayOptions, PlayResult, StreamStats } from '../media/media.ts'
+import type {
+  FarEnd,
+  Media,
+  MediaEvent,
+  MediaSession,
+  PlayOptions,
+  PlayResult,
+  StreamStats,
+} from '../media/media.ts'
 import type { MediaFact } from './journal.ts'
 import type { JournalWriter } from './journal-writer.ts'
+import { toMediaFact, toSilenceFact } from './media-facts.ts'
 
 export interface LegMediaOptions {
   readonly media: Pick<Media, 'open'>
@@ -25,22 +34,41 @@ export class LegMedia {
   #earlyAnswer: string | undefined
   #isOpenNoted = false
   #isHeld = false
+  #peer: string | undefined
+  #opening: Promise<MediaSession | undefined> | undefined
+  #wasHeard = false
+  #hasIgnored = false
 
   constructor(options: LegMediaOptions) {
     this.#options = options
   }
 
-  get isHeld(): boolean {
-    return this.#isHeld
-  }
-
-  /** Our half of the first offer/answer exchange (RFC 3264); an offer of ours when the INVITE has none. */
-  async negotiate(offer: string | undefined): Promise<string | undefined> {
+  /**
+   * Our half of the first offer/answer exchange (RFC 3264) of an INVITE that came from `peer`; an offer of ours when it
+   * has none.
+   */
+  async negotiate(offer: string | undefined, peer: string): Promise<string | undefined> {
     if (this.#sdp !== undefined) return this.#sdp
     const session = await this.#open()
     if (session === undefined) return undefined
+    this.#face(session, peer)
     this.#sdp = offer === undefined ? await this.#offer(session) : await this.#answer(session, offer)
     return this.#sdp
+  }
+
+  /** Our offer to the next place that is tried: it names the address of ours that the place can reach. */
+  async offerTo(peer: string): Promise<string | undefined> {
+    // Several places may be made an offer at once.
+    this.#opening ??= this.#open()
+    const session = await this.#opening
+    if (session === undefined) return undefined
+    this.#face(session, peer)
+    return this.#offer(session)
+  }
+
+  /** The far end gave a sign of life in signalling. */
+  live(): void {
+    this.#session?.live()
   }
 
   /** A re-INVITE or UPDATE with an offer, or a re-INVITE that asks for one. */
@@ -51,33 +79,40 @@ export class LegMedia {
   }
 
   /** The message that owes the answer to our offer, when we made one: an ACK, or the 200 to an INVITE of ours. */
-  async acknowledge(answer: string | undefined): Promise<void> {
+  async acknowledge(answer: string | undefined, peer = this.#peer): Promise<void> {
     if (!this.#owesAnswer) return
     this.#owesAnswer = false
     const early = this.#earlyAnswer
     if (answer === undefined && early === undefined)
       throw new AppError('media_not_acceptable', 'no answer came to our offer')
     if (answer === undefined || answer === early) return
-    await this.#accept(answer)
+    await this.#accept(answer, peer)
   }
 
   /** A provisional response with an answer: it holds until that of the 200, which may be of another fork. */
-  async acceptEarly(answer: string): Promise<void> {
+  async acceptEarly(answer: string, peer: string): Promise<void> {
     if (!this.#owesAnswer || answer === this.#earlyAnswer) return
     this.#earlyAnswer = answer
     try {
-      await this.#accept(answer)
+      await this.#accept(answer, peer)
     } catch (error) {
       this.#earlyAnswer = undefined
       throw error
     }
   }
 
-  async #accept(answer: string): Promise<void> {
+  /** Of several places that were made an offer, the answer is from this one. */
+  async #accept(answer: string, peer: string | undefined): Promise<void> {
     const session = this.#session
     if (session === undefined) return
-    const { codec } = await session.acceptAnswer(answer)
-    this.#noteOpen(session, codec)
+    if (peer !== undefined) this.#face(session, peer)
+    this.#note(session, await session.acceptAnswer(answer))
+  }
+
+  /** Writes down that the call ends for the silence of its far end, with what was heard of it. */
+  noteSilence(event: MediaEvent & { type: 'timeout' }): void {
+    const heard = { wasHeard: this.#wasHeard, hasIgnored: this.#hasIgnored }
+    this.#options.journal.note(toSilenceFact(event, heard))
   }
 
   async play(options: PlayOptions): Promise<PlayResult> {
@@ -116,11 +151,22 @@ export class LegMedia {
     }
     this.#state = { state: 'open', session }
     session.onEvent((event) => {
-      if (event.type === 'first-packet')
-        this.#options.journal.note({ type: 'media-first-packet', address: event.address, port: event.port })
       this.#options.onEvent(event)
+      this.#follow(event)
     })
     return session
+  }
+
+  #face(session: MediaSession, peer: string): void {
+    this.#peer = peer
+    session.face(peer)
+  }
+
+  #follow(event: MediaEvent): void {
+    if (event.type === 'first-packet') this.#wasHeard = true
+    if (event.type === 'ignored') this.#hasIgnored = true
+    const fact = toMediaFact(event)
+    if (fact !== undefined) this.#options.journal.note(fact)
   }
 
   async #offer(session: MediaSession): Promise<string> {
@@ -129,20 +175,26 @@ export class LegMedia {
   }
 
   async #answer(session: MediaSession, offer: string): Promise<string> {
-    const { sdp, codec, isHeld } = await session.answer(offer)
-    this.#noteOpen(session, codec)
-    if (isHeld !== this.#isHeld) {
-      this.#isHeld = isHeld
-      this.#options.journal.note({ type: isHeld ? 'media-held' : 'media-resumed' })
-    }
+    const { sdp, ...farEnd } = await session.answer(offer)
+    this.#note(session, farEnd)
     return sdp
   }
 
-  /** Once: later offers and answers change it. */
-  #noteOpen(session: MediaSession, codec: string): void {
-    if (this.#isOpenNoted) return
+  #note({ address, port }: MediaSession, { codec, remote, isHeld }: FarEnd): void {
+    const { journal } = this.#options
+    // Once: later offers and answers change it.
+    if (!this.#isOpenNoted)
+      journal.note({
+        type: 'media-open',
+        codec,
+        address,
+        port,
+        ...(remote === undefined ? {} : { remote_address: remote.address, remote_port: remote.port }),
+        ...(this.#peer === undefined ? {} : { sip_address: this.#peer }),
+      })
     this.#isOpenNoted = true
-    this.#options.journal.note({ type: 'media-open', codec, address: session.address, port: session.port })
+    if (isHeld !== this.#isHeld) journal.note({ type: isHeld ? 'media-held' : 'media-resumed' })
+    this.#isHeld = isHeld
   }
 }
 
@@ -154,6 +206,7 @@ function toClosedFact(stats: StreamStats): MediaFact {
     packets_sent: stats.packetsSent,
     packets_received: stats.packetsReceived,
     packets_lost: stats.packetsLost,
+    packets_ignored: stats.packetsIgnored,
     jitter_ms: stats.jitterMs,
     ...(remote === undefined
       ? {}

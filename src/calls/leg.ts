@@ -8,13 +8,20 @@ import { headerOf } from '../sip/message/message.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../sip/message/message.ts'
 import { tagOf } from '../sip/message/name-addr.ts'
 import { reasonPhraseOf } from '../sip/message/reason-phrases.ts'
-import type { Dialog, Reply } from '../sip/sip.ts'
+import type { Dialog, IncomingInvite, Remote, Reply } from '../sip/sip.ts'
 import type { RunningApplication } from './command.ts'
 import { listenInDialog } from './in-dialog.ts'
 import type { AttemptFact } from './journal.ts'
 import type { JournalWriter } from './journal-writer.ts'
 import { KeyPresses } from './key-presses.ts'
-import { cancelledByCaller, givenUpByUs, hungUpByUs, refusedByFarEnd, refusedByUs } from './leg-ends.ts'
+import {
+  cancelledByCaller,
+  givenUpByUs,
+  hungUpByUs,
+  reasonInRecord,
+  refusedByFarEnd,
+  refusedByUs,
+} from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
 import { LegMedia } from './leg-media.ts'
 import { reasonHeader, toAppError, toProblem, toRefusal } from './refuse.ts'
@@ -42,7 +49,9 @@ type State =
 export interface HangUpOptions {
   readonly headers?: readonly HeaderField[]
   /** Goes out as X-Reason. */
-  readonly reason?: string
+  readonly reason?: string | undefined
+  /** What the record says of an answered call instead of who hung up. */
+  readonly recorded?: string | undefined
 }
 
 /** A far end that changes between ringing and early media more often than this is heard as it was. */
@@ -110,7 +119,7 @@ export class Leg {
   async answer(): Promise<void> {
     const { incoming } = this.#options.unanswered
     if (this.#state.state !== 'unanswered' || incoming === undefined) return
-    const sdp = await this.#negotiate(sdpOf(incoming.request))
+    const sdp = await this.#negotiate(incoming, sdpOf(incoming.request))
     if (sdp === undefined || this.#hasChanged()) return
     this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
   }
@@ -125,7 +134,7 @@ export class Leg {
       this.journal.note({ type: 'note', sentence: 'no early media for an INVITE without an offer: answered' })
       return this.answer()
     }
-    const sdp = await this.#negotiate(offer)
+    const sdp = await this.#negotiate(incoming, offer)
     if (sdp === undefined || this.#hasChanged()) return
     this.#isEarly = true
     incoming.progress({ status: 183, body: { type: 'application/sdp', content: sdp } })
@@ -147,9 +156,9 @@ export class Leg {
     })
   }
 
-  /** Our offer, for an INVITE of ours. Undefined when media has no room for it, which ends the leg. */
-  offer(): Promise<string | undefined> {
-    return this.#negotiate(undefined)
+  /** Our offer, for an INVITE of ours to this place. Undefined when media has no room for it, which ends the leg. */
+  offerTo({ address }: Remote): Promise<string | undefined> {
+    return this.#mediaOrEnd(this.#media.offerTo(address))
   }
 
   /** An INVITE of ours is out. */
@@ -170,13 +179,13 @@ export class Leg {
    * A provisional response to our INVITE: it rings, or is heard before the answer. Where several places ring, the one that
    * spoke last is heard (RFC 3261 §13.2.2.4 leaves the choice).
    */
-  progressed(response: SipResponse): void {
+  progressed(response: SipResponse, from: Remote): void {
     if (this.#state.state !== 'unanswered' || this.#progressCount === maxProgress) return
     const sdp = sdpOf(response)
     const tag = toTagOf(response)
     // What is heard goes on: another 180 of the same place says nothing new.
     if (sdp === undefined && this.#earlyAnswers.has(tag)) return
-    if (sdp !== undefined) void this.#heardEarly(sdp, tag)
+    if (sdp !== undefined) void this.#heardEarly(sdp, tag, from)
     const { call_status: before } = this.journal.facts
     if (sdp !== undefined || before !== 'ringing') this.#progressCount += 1
     const call_status = sdp === undefined ? 'ringing' : 'early-media'
@@ -185,10 +194,10 @@ export class Leg {
   }
 
   /** The far end's answer to our INVITE. Media that does not fit ends the leg; look at `hasEnded` afterwards. */
-  async connected(dialog: Dialog, response: SipResponse): Promise<void> {
+  async connected(dialog: Dialog, response: SipResponse, from: Remote): Promise<void> {
     if (this.#state.state !== 'unanswered') return void dialog.bye()
     this.#answered(dialog)
-    await this.#confirmed(sdpOf(response) ?? this.#earlyAnswers.get(toTagOf(response)))
+    await this.#confirmed(sdpOf(response) ?? this.#earlyAnswers.get(toTagOf(response)), from.address)
   }
 
   /** The far end's final refusal of our INVITE. */
@@ -219,9 +228,10 @@ export class Leg {
   refuseWith({ reply, fact }: Refusal): void {
     if (this.#state.state === 'ended') return
     this.journal.add(fact)
-    if (this.#state.state === 'answered') return void this.hangUp({ reason: fact.sentence })
+    const recorded = reasonInRecord(fact)
+    if (this.#state.state === 'answered') return void this.hangUp({ reason: fact.sentence, recorded })
     void this.#withdraw(reply)
-    this.#end(refusedByUs(reply))
+    this.#end(refusedByUs(reply, recorded))
   }
 
   /** The application chooses the refusal: `sip:decline`. */
@@ -232,13 +242,13 @@ export class Leg {
   }
 
   /** Ends the leg now. The promise is the far end's word on the BYE, or on the CANCEL. */
-  async hangUp({ headers = [], reason }: HangUpOptions = {}): Promise<void> {
+  async hangUp({ headers = [], reason, recorded }: HangUpOptions = {}): Promise<void> {
     const state = this.#state
     if (state.state === 'ended') return
     const fields = reason === undefined ? headers : [...headers, reasonHeader(reason)]
     if (state.state === 'answered') {
       const bye = state.dialog.bye(fields)
-      this.#end(hungUpByUs(this.#direction))
+      this.#end(hungUpByUs(this.#direction, recorded))
       return bye.catch((error: unknown) => this.#options.log.warn({ err: error }, 'BYE failed'))
     }
     const reply = { status: this.#options.unanswered.hangUpStatus, headers: fields }
@@ -274,9 +284,9 @@ export class Leg {
     return this.#options.clock.after(ms, () => this.#hangUpBecause(reason))
   }
 
-  #hangUpBecause(reason: string): void {
+  #hangUpBecause(reason: string, recorded?: string): void {
     this.journal.note({ type: 'decision', rule: 'platform hang-up', outcome: reason })
-    void this.hangUp({ reason })
+    void this.hangUp({ reason, recorded })
   }
 
   /** Whether the leg has moved on while something was awaited. */
@@ -284,27 +294,31 @@ export class Leg {
     return this.#state.state !== 'unanswered'
   }
 
-  async #negotiate(offer: string | undefined): Promise<string | undefined> {
+  #negotiate({ remote }: IncomingInvite, offer: string | undefined): Promise<string | undefined> {
+    return this.#mediaOrEnd(this.#media.negotiate(offer, remote.address))
+  }
+
+  async #mediaOrEnd(sdp: Promise<string | undefined>): Promise<string | undefined> {
     try {
-      return await this.#media.negotiate(offer)
+      return await sdp
     } catch (error) {
       this.refuse(error)
       return undefined
     }
   }
 
-  async #heardEarly(answer: string, tag: string): Promise<void> {
+  async #heardEarly(answer: string, tag: string, from: Remote): Promise<void> {
     this.#earlyAnswers.set(tag, answer)
     try {
-      await this.#media.acceptEarly(answer)
+      await this.#media.acceptEarly(answer, from.address)
     } catch (error) {
       this.journal.note(toProblem(toAppError(error, this.#options.log)))
     }
   }
 
-  async #confirmed(answer: string | undefined): Promise<void> {
+  async #confirmed(answer: string | undefined, peer?: string): Promise<void> {
     try {
-      await this.#media.acknowledge(answer)
+      await this.#media.acknowledge(answer, peer)
     } catch (error) {
       this.refuse(error)
     }
@@ -313,12 +327,18 @@ export class Leg {
   #onMedia(event: MediaEvent): void {
     if (this.hasEnded) return
     if (event.type === 'digit') this.#press(event.digit, event.durationMs, 'rtp')
-    if (event.type === 'timeout' && event.cause === 'worker-lost')
-      return this.refuse(new AppError('media_lost', 'media server failure'))
-    // Before the answer a caller need not send, and one on hold may not.
-    if (event.type !== 'timeout' || !this.isAnswered || this.#media.isHeld) return
-    this.journal.note({ type: 'media-timeout', silent_ms: event.silentMs })
-    this.#hangUpBecause('Media Timeout')
+    if (event.type === 'lost') return this.refuse(new AppError('media_lost', 'media server failure'))
+    if (event.type === 'timeout') this.#onSilence(event)
+  }
+
+  /** Before the answer a caller need not send: silence counts from there. */
+  #onSilence(event: MediaEvent & { type: 'timeout' }): void {
+    const state = this.#state
+    if (state.state !== 'answered') return
+    if (this.#options.clock.monotonic() - state.sinceMs < event.limitMs) return
+    this.#media.noteSilence(event)
+    const reason = event.cause === 'held' ? 'Hold Timeout' : 'Media Timeout'
+    this.#hangUpBecause(reason, reason.toLowerCase())
   }
 
   #press(digit: string, durationMs: number, source: 'rtp' | 'info'): void {

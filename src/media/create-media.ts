@@ -6,10 +6,11 @@ import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
+import { createLocalAddress } from '../lib/local-address.ts'
+import type { LocalAddress } from '../lib/local-address.ts'
 import type { Logger } from '../lib/log.ts'
-import { findLocalAddress } from './local-address.ts'
 import type { Media, MediaSession, OpenOptions } from './media.ts'
-import type { PortRange, WorkerSetup } from './messages.ts'
+import type { PortRange, SilenceLimits, WorkerSetup } from './messages.ts'
 import { demandPorts, splitPorts } from './ports.ts'
 import { promptLimitMs, Session } from './session.ts'
 import { WorkerLink } from './worker-link.ts'
@@ -22,8 +23,7 @@ export interface MediaOptions {
   readonly workers: number
   /** For clips that are too long for memory; removed when media stops. */
   readonly scratchDir: string
-  /** How long a far end that is supposed to send may be silent. */
-  readonly mediaTimeoutMs: number
+  readonly limits: SilenceLimits
   readonly log: Logger
   readonly clock?: Clock
   readonly createWorker?: (setup: WorkerSetup, name: string) => Worker
@@ -49,7 +49,7 @@ export function createMedia(options: MediaOptions): Media {
   const {
     bind,
     publicAddress,
-    mediaTimeoutMs,
+    limits,
     scratchDir,
     log,
     clock = systemClock,
@@ -59,7 +59,7 @@ export function createMedia(options: MediaOptions): Media {
     const sessions = new Map<string, Session>()
     const link = new WorkerLink({
       createWorker,
-      setup: { bind, ports, mediaTimeoutMs, scratchDir: join(scratchDir, `worker-${index}`) },
+      setup: { bind, ports, limits, scratchDir: join(scratchDir, `worker-${index}`) },
       index,
       clock,
       log,
@@ -71,19 +71,23 @@ export function createMedia(options: MediaOptions): Media {
     return { link, sessions, opening: 0 }
   })
 
+  let local: LocalAddress | undefined
+  // Interfaces are looked at when the first call comes, not when the parts are put together.
+  const localAddress = (): LocalAddress => (local ??= createLocalAddress({ bind, publicAddress, clock }))
   const sizeOf = (member: Member): number => member.sessions.size + member.opening
 
   function isAdmitting({ link, sessions }: Member): boolean {
     return link.isRunning && (sessions.size < alwaysAdmitted || link.load.lateShare <= mostLateShare)
   }
 
-  async function openOn(member: Member, address: string, { maySendTo }: OpenOptions): Promise<Session> {
+  async function openOn(member: Member, { maySendTo }: OpenOptions): Promise<Session> {
     const id = createSid()
     member.opening += 1
     try {
       const { port } = await member.link.request<'open'>({ kind: 'open', session: id }, promptLimitMs)
       const onClosed = (): void => void member.sessions.delete(id)
-      const session = new Session({ id, address, port, link: member.link, maySendTo, onClosed })
+      const local = localAddress()
+      const session = new Session({ id, port, local, link: member.link, maySendTo, onClosed })
       member.sessions.set(id, session)
       return session
     } catch (error) {
@@ -96,12 +100,11 @@ export function createMedia(options: MediaOptions): Media {
   }
 
   async function open(openOptions: OpenOptions = {}): Promise<MediaSession> {
-    const address = await findLocalAddress({ bind, publicAddress, towards: openOptions.towards })
     const candidates = members.filter(isAdmitting).sort((a, b) => sizeOf(a) - sizeOf(b))
     if (candidates.length === 0) throw new AppError('overloaded', 'The media workers are at their capacity.')
     for (const member of candidates) {
       try {
-        return await openOn(member, address, openOptions)
+        return await openOn(member, openOptions)
       } catch (error) {
         // Another worker has ports of its own.
         if (!(error instanceof AppError && error.code === 'no_media_port')) throw error

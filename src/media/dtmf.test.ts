@@ -5,7 +5,11 @@ import { digitsByEvent } from './rtp/telephone-event.ts'
 
 interface Timed extends EventPacket {
   readonly atMs: number
+  /** Of the RTP header; says which packets are late. */
+  readonly sequence: number
 }
+
+let sent = 0
 
 /** The packets that our own sender makes of digits, with the time and timestamp of each. */
 function packetsOf(digits: string, { durationMs = 100, startTimestamp = 0, ssrc = 1 } = {}): Timed[] {
@@ -15,7 +19,15 @@ function packetsOf(digits: string, { durationMs = 100, startTimestamp = 0, ssrc 
   for (const step of digitSteps(digits, durationMs)) {
     if (step.kind === 'event') {
       if (step.isFirst) timestamp = (startTimestamp + tick * 160) >>> 0
-      packets.push({ ...step.event, marker: step.isFirst, timestamp, ssrc, atMs: tick * 20 })
+      packets.push({
+        ...step.event,
+        marker: step.isFirst,
+        timestamp,
+        ssrc,
+        atMs: tick * 20,
+        sequence: (sent += 1),
+        isLate: false,
+      })
     }
     tick += 1
   }
@@ -31,9 +43,13 @@ function receive(packets: readonly Timed[], receiver = new DigitReceiver()): Dig
       if (digit !== undefined) digits.push(digit)
     }
   }
+  const highest = new Map<number, number>()
   for (const packet of packets) {
     expireUntil(packet.atMs)
-    digits.push(...receiver.accept(packet, packet.atMs))
+    const { ssrc, sequence } = packet
+    const isLate = sequence <= (highest.get(ssrc) ?? -1)
+    if (!isLate) highest.set(ssrc, sequence)
+    digits.push(...receiver.accept({ ...packet, isLate }, packet.atMs))
   }
   expireUntil(nowMs + 1000)
   return digits
@@ -107,6 +123,8 @@ describe('keys heard', () => {
         marker: units === 400,
         ssrc: 1,
         atMs: units / 8,
+        sequence: (sent += 1),
+        isLate: false,
       })
     }
     expect(receive(packets)).toEqual([{ digit: '9', durationMs: 12_500 }])
@@ -134,6 +152,57 @@ describe('keys heard', () => {
     const flash = { ...(second[0] as Timed), event: 16 }
     const first = packetsOf('1', { startTimestamp: 90_000 })
     expect(text(receive([...first, flash, ...second, ...restarted], receiver))).toBe('123')
+  })
+})
+
+describe('senders that do not keep to the RFC', () => {
+  /** Every packet has the timestamp of its own time, as if it were audio. */
+  function moving(digits: string, options: Parameters<typeof packetsOf>[1] = {}): Timed[] {
+    return packetsOf(digits, options).map((packet) => ({ ...packet, timestamp: packet.atMs * 8 }))
+  }
+
+  it('have each key heard once when the timestamp moves within it, repeated ends included', () => {
+    const digits = receive(moving('5', { durationMs: 300 }))
+    expect(digits).toEqual([{ digit: '5', durationMs: 300 }])
+    expect(text(receive(moving('5566')))).toBe('5566')
+  })
+
+  it('have its length right when each packet counts from its own timestamp', () => {
+    const packets = moving('5', { durationMs: 300 }).map((packet) => ({ ...packet, duration: 160 }))
+    expect(receive(packets)).toEqual([{ digit: '5', durationMs: 280 }])
+  })
+
+  it('have a moving key heard once when packets are lost, late or come twice', () => {
+    const packets = moving('1589')
+    expect(text(receive(packets.filter((_, index) => index % 3 !== 1)))).toBe('1589')
+    const swapped = packets.map((_, index) => packets[index ^ 1] ?? packets[index]) as Timed[]
+    expect(text(receive(swapped))).toBe('1589')
+    expect(text(receive(packets.flatMap((packet) => [packet, packet])))).toBe('1589')
+  })
+
+  it.each([40, 200, 1900])(
+    'are heard when they count timestamps from the start again after %i ms',
+    (pauseMs) => {
+      const first = packetsOf('1', { startTimestamp: 900_000 })
+      const restMs = (first.at(-1)?.atMs ?? 0) + pauseMs
+      const second = packetsOf('23', { startTimestamp: 160 }).map((one) => ({
+        ...one,
+        atMs: one.atMs + restMs,
+      }))
+      expect(text(receive([...first, ...second]))).toBe('123')
+    },
+  )
+
+  it('are heard when every key has one and the same timestamp', () => {
+    const packets = packetsOf('12334').map((packet) => ({ ...packet, timestamp: 0 }))
+    expect(text(receive(packets))).toBe('12334')
+  })
+
+  it('are heard when the SSRC changes with every key', () => {
+    const packets = ['1', '1', '2', '3'].flatMap((digit, index) =>
+      packetsOf(digit, { ssrc: index + 1 }).map((one) => ({ ...one, atMs: one.atMs + index * 200 })),
+    )
+    expect(text(receive(packets))).toBe('1123')
   })
 })
 

@@ -12,14 +12,15 @@ export interface EventPacket extends TelephoneEvent {
   readonly timestamp: number
   readonly marker: boolean
   readonly ssrc: number
+  /** It was sent before one that was heard already, by its sequence number. */
+  readonly isLate: boolean
 }
 
 const unitsPerMs = 8
 // Senders repeat an event every 50 ms at the slowest; three missing updates end it (RFC 4733 §2.6.2 leaves the
 // number to us), so that a lost end is heard late but heard.
 const lostEndAfterMs = 150
-// A sender that began again with other timestamps but the same SSRC is believed after this much silence;
-// no network keeps a packet back that long.
+// One that uses the same timestamp again is pressing again: no network keeps a packet back that long.
 const forgetAfterMs = 2000
 const firstNonDigitEvent = digitsByEvent.length
 
@@ -30,15 +31,16 @@ interface Pressed {
   /** Of the present segment; differs from the start only for presses over 8 s (RFC 4733 §2.5.1.3). */
   readonly timestamp: number
   readonly duration: number
-  readonly heardMs: number
+  /** The sender moves the timestamp within the event. Deviation from RFC 4733 §2.2.1: gateways in use do. */
+  readonly isMoving: boolean
 }
 
 /** Turns event packets, lost, repeated and out of order as they come, into key presses. */
 export class DigitReceiver {
   #pressed: Pressed | undefined
   #ssrc: number | undefined
-  /** Timestamp of the latest event that was reported: everything up to it is a repeat. */
-  #reported: number | undefined
+  /** The latest one that was reported: its repeats follow. */
+  #reported: Pressed | undefined
   #heardMs = 0
 
   /** The key presses that this packet completes: none, one, or two when it starts a key and ends it at once. */
@@ -50,58 +52,73 @@ export class DigitReceiver {
       this.#ssrc = packet.ssrc
       this.#reported = undefined
     }
-    if (this.#isPast(packet, nowMs)) return digits
+    const reported = this.#reported
+    if (reported !== undefined && this.#isPast(reported, packet, nowMs)) return digits
+    const isInTime = nowMs - this.#heardMs < lostEndAfterMs
     this.#heardMs = nowMs
     const pressed = this.#pressed
-    if (pressed !== undefined && this.#isSamePress(pressed, packet)) {
-      const timestamp =
-        timestampDistance(pressed.timestamp, packet.timestamp) > 0 ? packet.timestamp : pressed.timestamp
-      const isOlderSegment = packet.timestamp !== timestamp
-      const isLonger = timestamp !== pressed.timestamp || packet.duration > pressed.duration
-      const duration = !isOlderSegment && isLonger ? packet.duration : pressed.duration
-      this.#pressed = { ...pressed, timestamp, duration, heardMs: nowMs }
-    } else {
+    const same = pressed === undefined ? undefined : continued(pressed, packet, isInTime)
+    if (same === undefined) {
       this.#finishInto(digits)
       const { event, timestamp, duration } = packet
-      this.#pressed = { event, startTimestamp: timestamp, timestamp, duration, heardMs: nowMs }
-    }
+      this.#pressed = { event, startTimestamp: timestamp, timestamp, duration, isMoving: false }
+    } else this.#pressed = same
     if (packet.isEnd) this.#finishInto(digits)
     return digits
   }
 
   /** The key press whose end was lost, once it has been silent for long enough. */
   expire(nowMs: number): Digit | undefined {
-    if (this.#pressed === undefined || nowMs - this.#pressed.heardMs < lostEndAfterMs) return undefined
+    if (this.#pressed === undefined || nowMs - this.#heardMs < lostEndAfterMs) return undefined
     const digits: Digit[] = []
     this.#finishInto(digits)
     return digits[0]
   }
 
-  #isPast(packet: EventPacket, nowMs: number): boolean {
-    if (this.#reported === undefined || packet.timestamp === this.#reported)
-      return this.#reported !== undefined
-    return timestampDistance(this.#reported, packet.timestamp) < 0 && nowMs - this.#heardMs < forgetAfterMs
-  }
-
-  #isSamePress(pressed: Pressed, packet: EventPacket): boolean {
-    if (packet.event !== pressed.event) return false
-    const ahead = timestampDistance(pressed.timestamp, packet.timestamp)
-    if (ahead <= 0) return timestampDistance(pressed.startTimestamp, packet.timestamp) >= 0
-    // The next segment of a long press starts where the last one ended; a new press starts later, or says so.
-    return !packet.marker && ahead >= 0x8000 && ahead <= 0xffff
+  /** Whether the packet repeats, or comes from before, what was reported. */
+  #isPast(reported: Pressed, packet: EventPacket, nowMs: number): boolean {
+    const { event, timestamp, isMoving } = reported
+    const ahead = timestampDistance(timestamp, packet.timestamp)
+    // Timestamps that went back in a packet that was sent later are those of a sender that began to count again.
+    if (ahead < 0) return packet.isLate
+    const sinceMs = nowMs - this.#heardMs
+    if (ahead === 0) {
+      if (packet.isLate) return true
+      const isOther = packet.event !== event || (packet.marker && !packet.isEnd)
+      return !isOther && sinceMs < forgetAfterMs
+    }
+    const isRepeatedEnd = packet.isEnd && !packet.marker && sinceMs < lostEndAfterMs
+    return isMoving && packet.event === event && (packet.isLate || isRepeatedEnd)
   }
 
   #finishInto(digits: Digit[]): void {
     const pressed = this.#pressed
     if (pressed === undefined) return
     this.#pressed = undefined
-    this.#reported = pressed.timestamp
-    const units = timestampDistance(pressed.startTimestamp, pressed.timestamp) + pressed.duration
+    this.#reported = pressed
+    const { startTimestamp, timestamp, duration, isMoving } = pressed
+    const moved = timestampDistance(startTimestamp, timestamp)
     digits.push({
       digit: digitsByEvent.charAt(pressed.event),
-      durationMs: Math.round(units / unitsPerMs),
+      durationMs: Math.round((isMoving ? Math.max(moved, duration) : moved + duration) / unitsPerMs),
     })
   }
+}
+
+/** The press with what the packet adds to it; undefined when the packet belongs to another press. */
+function continued(pressed: Pressed, packet: EventPacket, isInTime: boolean): Pressed | undefined {
+  if (packet.event !== pressed.event) return undefined
+  const { timestamp, duration } = packet
+  const ahead = timestampDistance(pressed.timestamp, timestamp)
+  if (ahead === 0) return { ...pressed, duration: Math.max(duration, pressed.duration) }
+  const afterStart = timestampDistance(pressed.startTimestamp, timestamp)
+  // Of an earlier segment; or late, from a sender that moves the timestamp.
+  const isOfStart = afterStart >= 0 || (packet.isLate && afterStart > -lostEndAfterMs * unitsPerMs)
+  if (ahead < 0 && isOfStart) return pressed
+  if (packet.marker) return undefined
+  // The next segment of a long press starts where the last one ended; a new press starts later, or says so.
+  if (ahead >= 0x8000 && ahead <= 0xffff) return { ...pressed, timestamp, duration }
+  return isInTime ? { ...pressed, timestamp, duration, isMoving: true } : undefined
 }
 
 /** What to send in one 20 ms tick while digits go out. */

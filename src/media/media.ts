@@ -1,4 +1,5 @@
 // The public face of the media plane. Audio never crosses it: only ids, file paths, SDP text and facts.
+import type { Endpoint, Trust } from './rtp/source.ts'
 
 /** Audio on disk: a WAV file (PCM 16 bit, or G.711, any rate). Paths are ours, never a customer's text. */
 export interface AudioClip {
@@ -30,6 +31,8 @@ export interface StreamStats {
   readonly packetsReceived: number
   /** From sequence numbers (RFC 3550 §6.4.1), cumulative. */
   readonly packetsLost: number
+  /** From places that are not the far end's. */
+  readonly packetsIgnored: number
   /** Interarrival jitter in ms (RFC 3550 §6.4.1). */
   readonly jitterMs: number
   /** What the far end reports of our stream; undefined before its first receiver report. */
@@ -38,26 +41,51 @@ export interface StreamStats {
 }
 
 export type MediaEvent =
-  /** The first packet from the far end: where media really comes from (symmetric RTP). */
-  | { readonly type: 'first-packet'; readonly address: string; readonly port: number }
+  /** The first packet from the far end: where media really comes from (symmetric RTP), and why it is believed. */
+  | { readonly type: 'first-packet'; readonly address: string; readonly port: number; readonly trust: Trust }
+  /** The far end's packets come from another place from now on. */
+  | { readonly type: 'moved'; readonly address: string; readonly port: number; readonly trust: Trust }
+  /** Packets from a place that is not the far end's are dropped. Told of a few places after each offer or answer. */
+  | { readonly type: 'ignored'; readonly address: string; readonly port: number }
   /** One pressed key, reported once however often its end packet is repeated (RFC 4733 §2.5.1.4). */
   | { readonly type: 'digit'; readonly digit: string; readonly durationMs: number }
-  /** Neither RTP nor RTCP for the time-out while the far end is supposed to send; told again only after it was heard.
-   *  `worker-lost`: our media worker died, and nothing of this session will be heard or sent again. */
-  | { readonly type: 'timeout'; readonly silentMs: number; readonly cause?: 'worker-lost' }
+  /** Neither RTP nor RTCP for the limit; told again each time that it passes. `held`: the far end need not send. */
+  | {
+      readonly type: 'timeout'
+      readonly cause: 'silent' | 'held'
+      readonly silentMs: number
+      readonly limitMs: number
+    }
+  /** Our media worker died, and nothing of this session will be heard or sent again. */
+  | { readonly type: 'lost' }
+
+/** The far end as its offer or answer describes it. */
+export interface FarEnd {
+  readonly codec: string
+  /** Where it wants its media; undefined while it holds without an address (RFC 2543). */
+  readonly remote: Endpoint | undefined
+  /** The far end does not want to hear us. */
+  readonly isHeld: boolean
+}
 
 /** One RTP stream pair of one call leg, in a worker thread. */
 export interface MediaSession {
   readonly id: string
+  /** Ours, as the SDP names it. */
   readonly address: string
   readonly port: number
+  /** The address that signalling is exchanged with: decides which of our addresses the next SDP names, and is one that
+   *  media may come from. */
+  face(peer: string): void
   /** Applies the far end's offer and returns our answer (RFC 3264); also for re-offers. From here on packets are sent,
    *  so call it when the answer goes out. Throws media_not_acceptable and leaves the stream as it was. */
-  answer(offer: string): Promise<{ readonly sdp: string; readonly codec: string; readonly isHeld: boolean }>
-  /** An offer of ours, for an INVITE without SDP or an outgoing leg. */
+  answer(offer: string): Promise<FarEnd & { readonly sdp: string }>
+  /** An offer of ours, for an INVITE without SDP or an outgoing leg; a fresh one each time until one is answered. */
   offer(): Promise<string>
   /** Applies the answer to `offer()`. */
-  acceptAnswer(sdp: string): Promise<{ readonly codec: string }>
+  acceptAnswer(sdp: string): Promise<FarEnd>
+  /** The far end gave a sign of life in signalling: the time-outs begin again. */
+  live(): void
   /** A second play while one runs ends the first as 'stopped', unless it follows it. Time goes on while the far end
    *  holds. Throws audio_not_found, audio_not_supported, overloaded, or internal when the worker died. */
   play(options: PlayOptions): Promise<PlayResult>
@@ -76,8 +104,6 @@ export interface OpenOptions {
    * end's own packets have said where it is.
    */
   readonly maySendTo?: (address: string) => boolean
-  /** IP address the leg's signalling comes from: chooses the local address to publish when no other is set. */
-  readonly towards?: string
 }
 
 export interface Media {

@@ -7,9 +7,17 @@ import type { Agreement } from './sdp/negotiation.ts'
 export interface WorkerSetup {
   readonly bind: string
   readonly ports: PortRange
-  readonly mediaTimeoutMs: number
   /** A directory of this worker alone, for clips that are too long for memory; it empties it when it starts. */
   readonly scratchDir: string
+  readonly limits: SilenceLimits
+}
+
+/** How long a far end may give no sign of life, RTP or RTCP, until its call is told; 0 for ever. */
+export interface SilenceLimits {
+  /** One that is supposed to send. */
+  readonly mediaMs: number
+  /** One that holds us, or may not send. */
+  readonly heldMs: number
 }
 
 export interface PortRange {
@@ -24,6 +32,7 @@ export interface WorkerLoad {
 
 export type WorkerRequest =
   | { readonly kind: 'open'; readonly session: string }
+  | { readonly kind: 'live'; readonly session: string }
   | { readonly kind: 'agree'; readonly session: string; readonly agreement: Agreement }
   | {
       readonly kind: 'play'
@@ -49,6 +58,7 @@ export type WorkerRequest =
 /** What each request is answered with. */
 export interface WorkerReplies {
   readonly open: { readonly port: number }
+  readonly live: null
   readonly agree: null
   readonly play: PlayResult
   readonly 'stop-play': null

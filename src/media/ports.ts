@@ -4,6 +4,7 @@ import type { Socket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { AppError } from '../lib/errors.ts'
 import { toListenError } from '../lib/listen-error.ts'
+import { toMappedAddress, toPlainAddress } from '../lib/mapped-address.ts'
 import { StartError } from '../lib/start-error.ts'
 import type { PortRange } from './messages.ts'
 import type { Endpoint } from './rtp/source.ts'
@@ -51,7 +52,6 @@ export class PortPool {
 
 // Packets the kernel would not take yet. More than these and the oldest one is worthless to the listener.
 const mostQueuedPackets = 4
-const v4InV6 = '::ffff:'
 
 /** The two sockets of a session. Addresses are plain IPv4 or IPv6, also on a socket that takes both. */
 export class SocketPair {
@@ -88,15 +88,13 @@ export class SocketPair {
 
   #send(socket: Socket, packet: Buffer, bytes: number, to: Endpoint): boolean {
     if (socket.getSendQueueCount() >= mostQueuedPackets) return false
-    const address = this.#isV6 && !to.address.includes(':') ? v4InV6 + to.address : to.address
+    const address = this.#isV6 ? toMappedAddress(to.address) : to.address
     socket.send(packet, 0, bytes, to.port, address)
     return true
   }
 
   #toPlain(from: Endpoint): Endpoint {
-    return from.address.startsWith(v4InV6)
-      ? { address: from.address.slice(v4InV6.length), port: from.port }
-      : from
+    return this.#isV6 ? { address: toPlainAddress(from.address), port: from.port } : from
   }
 }
 

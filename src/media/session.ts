@@ -1,16 +1,17 @@
 // One media session as the call engine sees it: offer and answer here, the packets in a worker.
 import { AppError } from '../lib/errors.ts'
+import type { LocalAddress } from '../lib/local-address.ts'
 import { isDigits, longestDigitMs, sendingMs, shortestDigitMs } from './dtmf.ts'
-import type { MediaEvent, MediaSession, PlayOptions, PlayResult, StreamStats } from './media.ts'
+import type { FarEnd, MediaEvent, MediaSession, PlayOptions, PlayResult, StreamStats } from './media.ts'
 import { Negotiation } from './sdp/negotiation.ts'
-import type { Agreement } from './sdp/negotiation.ts'
+import type { Agreement, Answered } from './sdp/negotiation.ts'
 import type { Endpoint } from './rtp/source.ts'
 import type { WorkerLink } from './worker-link.ts'
 
 export interface SessionOptions {
   readonly id: string
-  readonly address: string
   readonly port: number
+  readonly local: LocalAddress
   readonly link: WorkerLink
   /** Of addresses that SDP names; to any when undefined. */
   readonly maySendTo?: ((address: string) => boolean) | undefined
@@ -25,43 +26,60 @@ const playLimitMs = 31 * 60 * 1000
 // What is repeated, or follows something long, ends with its call at the latest.
 const repeatedPlayLimitMs = 24 * 60 * 60 * 1000
 
+const nothingYet: StreamStats = {
+  packetsSent: 0,
+  packetsReceived: 0,
+  packetsLost: 0,
+  packetsIgnored: 0,
+  jitterMs: 0,
+  codec: '',
+}
+
 export class Session implements MediaSession {
   readonly id: string
-  readonly address: string
   readonly port: number
   readonly #link: WorkerLink
   readonly #maySendTo: (address: string) => boolean
   readonly #onClosed: () => void
   readonly #negotiation: Negotiation
   readonly #listeners: ((event: MediaEvent) => void)[] = []
-  #stats: StreamStats = { packetsSent: 0, packetsReceived: 0, packetsLost: 0, jitterMs: 0, codec: '' }
+  #stats: StreamStats = nothingYet
   #lastPlay = 0
   #closing: Promise<StreamStats> | undefined
 
-  constructor({ id, address, port, link, maySendTo = () => true, onClosed }: SessionOptions) {
+  constructor({ id, port, local, link, maySendTo = () => true, onClosed }: SessionOptions) {
     this.id = id
-    this.address = address
     this.port = port
     this.#link = link
     this.#maySendTo = maySendTo
     this.#onClosed = onClosed
-    this.#negotiation = new Negotiation(String(Date.now()), { address, port })
+    this.#negotiation = new Negotiation({ sessionId: String(Date.now()), port, local })
   }
 
-  async answer(offer: string): Promise<{ sdp: string; codec: string; isHeld: boolean }> {
-    const { sdp, agreement, isHeld } = this.#negotiation.answer(offer)
-    await this.#agree(agreement)
-    return { sdp, codec: agreement.law, isHeld }
+  get address(): string {
+    return this.#negotiation.address
+  }
+
+  face(peer: string): void {
+    this.#negotiation.face(peer)
+  }
+
+  async answer(offer: string): Promise<FarEnd & { sdp: string }> {
+    const answered = this.#negotiation.answer(offer)
+    return { sdp: answered.sdp, ...(await this.#agree(answered)) }
   }
 
   offer(): Promise<string> {
     return Promise.resolve(this.#negotiation.offer())
   }
 
-  async acceptAnswer(sdp: string): Promise<{ codec: string }> {
-    const { agreement } = this.#negotiation.acceptAnswer(sdp)
-    await this.#agree(agreement)
-    return { codec: agreement.law }
+  async acceptAnswer(sdp: string): Promise<FarEnd> {
+    return this.#agree(this.#negotiation.acceptAnswer(sdp))
+  }
+
+  live(): void {
+    // When this fails the worker is gone, which is told elsewhere.
+    this.#link.request<'live'>({ kind: 'live', session: this.id }, promptLimitMs).catch(() => undefined)
   }
 
   async play({ clip, offsetMs = 0, rounds = 1, follows = false, signal }: PlayOptions): Promise<PlayResult> {
@@ -118,13 +136,15 @@ export class Session implements MediaSession {
     if (this.#closing !== undefined) return
     this.#closing = Promise.resolve(this.#stats)
     this.#onClosed()
-    this.emit({ type: 'timeout', silentMs: 0, cause: 'worker-lost' })
+    this.emit({ type: 'lost' })
   }
 
-  async #agree(agreed: Agreement): Promise<void> {
+  async #agree({ agreement: agreed, isHeld }: Answered): Promise<FarEnd> {
     const agreement = this.#permitted(agreed)
     await this.#link.request<'agree'>({ kind: 'agree', session: this.id, agreement }, promptLimitMs)
-    this.#stats = { ...this.#stats, codec: agreement.law }
+    const { law: codec, remote } = agreed
+    this.#stats = { ...this.#stats, codec }
+    return { codec, remote, isHeld }
   }
 
   /** Without the places that may not be sent to: the stream then sends to where packets come from, and nothing before. */
@@ -132,7 +152,8 @@ export class Session implements MediaSession {
     const permitted = (place: Endpoint | undefined): Endpoint | undefined =>
       place !== undefined && this.#maySendTo(place.address) ? place : undefined
     const { remote, remoteRtcp } = agreement
-    return { ...agreement, remote: permitted(remote), remoteRtcp: permitted(remoteRtcp) }
+    const barred = permitted(remote) === undefined ? remote : undefined
+    return { ...agreement, remote: permitted(remote), remoteRtcp: permitted(remoteRtcp), barred }
   }
 
   async #close(): Promise<StreamStats> {

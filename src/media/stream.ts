@@ -5,16 +5,20 @@ import { createTranscoder } from './codecs/g711.ts'
 import type { Law, Laws } from './codecs/g711.ts'
 import { DigitReceiver, digitSteps } from './dtmf.ts'
 import type { Digit, DigitStep } from './dtmf.ts'
+import { FarEndWatch } from './far-end-watch.ts'
+import { frameBytes } from './frame-reader.ts'
 import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
+import type { SilenceLimits } from './messages.ts'
 import { Player } from './player.ts'
 import type { PlayedFrame } from './player.ts'
 import type { SocketPair } from './ports.ts'
 import { isRtcp, parseRtp, rtpHeaderBytes } from './rtp/packet.ts'
 import type { RtpPacket } from './rtp/packet.ts'
+import { notAgreed, telephoneEvent, toPayloadKinds } from './rtp/payload-kinds.ts'
+import type { PayloadKinds } from './rtp/payload-kinds.ts'
 import { Reception } from './rtp/reception.ts'
 import { Reporter } from './rtp/reporter.ts'
 import { RtpSender } from './rtp/sender.ts'
-import type { Outgoing } from './rtp/sender.ts'
 import { SourceLatch } from './rtp/source.ts'
 import type { Endpoint } from './rtp/source.ts'
 import { parseTelephoneEvent } from './rtp/telephone-event.ts'
@@ -24,14 +28,12 @@ export interface StreamOptions {
   readonly sockets: SocketPair
   readonly laws: Laws
   readonly clips: Clips
-  readonly mediaTimeoutMs: number
+  readonly limits: SilenceLimits
   readonly onEvent: (event: MediaEvent) => void
   /** Monotonic, on the scale of epoch ms. */
   readonly now: () => number
 }
 
-// RFC 3389 comfort noise: static, so phones send it unasked in pauses. It is a sign of life without sound.
-const comfortNoise = 13
 const unitsPerMs = 8
 
 // One plays, one is ready to follow, and one more may cross the end of the first on its way here.
@@ -50,6 +52,13 @@ interface Sending {
   readonly resolve: () => void
 }
 
+/** What goes out in one tick. */
+interface Beat {
+  readonly tick: number
+  readonly step: DigitStep | undefined
+  readonly frame: PlayedFrame | undefined
+}
+
 export class Stream {
   readonly #options: StreamOptions
   readonly #sender = new RtpSender()
@@ -57,20 +66,20 @@ export class Stream {
   readonly #source = new SourceLatch()
   readonly #digits = new DigitReceiver()
   readonly #reporter: Reporter
+  readonly #watch: FarEndWatch
   #agreement: Agreement | undefined
   /** The first one plays, the others follow without a gap. */
   #players: readonly { readonly id: number; readonly player: Player }[] = []
   #isTalking = false
+  #kinds: PayloadKinds = new Uint8Array()
   #sending: Sending | undefined
   #transcoder: { readonly from: Law; readonly to: Law; readonly table: Uint8Array } | undefined
   #remoteRtcp: Endpoint | undefined
   #tick = 0
-  /** When the far end last gave a sign of life; undefined while it owes none. */
-  #aliveMs: number | undefined
-  #wasHeard = false
 
   constructor(options: StreamOptions) {
     this.#options = options
+    this.#watch = new FarEndWatch(options)
     this.#reporter = new Reporter({
       sender: this.#sender,
       reception: this.#reception,
@@ -84,9 +93,17 @@ export class Stream {
 
   agree(agreement: Agreement): void {
     this.#agreement = agreement
-    this.#source.signal(agreement.remote)
+    this.#kinds = toPayloadKinds(agreement.receive)
+    const nowMs = this.#options.now()
+    const { remote, barred, peer } = agreement
+    this.#source.signal({ remote: remote ?? barred, isBarred: barred !== undefined, peer }, nowMs)
+    this.#watch.agreed(nowMs)
     this.#remoteRtcp = undefined
-    this.#aliveMs = agreement.mayReceive ? (this.#aliveMs ?? this.#options.now()) : undefined
+  }
+
+  /** The far end gave a sign of life outside of media. */
+  live(): void {
+    this.#watch.live(this.#options.now())
   }
 
   /** Ends what plays as stopped, or follows it at the tick after its last frame. */
@@ -123,10 +140,10 @@ export class Stream {
     const step = this.#nextDigitStep()
     const frame = step === undefined ? this.#nextFrame(nowMs) : undefined
     const to = this.#source.destination
-    if (agreement.maySend && to !== undefined) this.#send(this.#build(agreement, { tick, step, frame }), to)
+    if (agreement.maySend && to !== undefined) this.#send({ tick, step, frame }, agreement, to)
     const expired = this.#digits.expire(nowMs)
     if (expired !== undefined) this.#report([expired])
-    this.#checkSilence(nowMs)
+    this.#watch.checkSilence(agreement, nowMs)
     if (this.#reporter.isDue()) this.#sendReport(false)
   }
 
@@ -136,6 +153,7 @@ export class Stream {
       packetsSent: this.#sender.packets,
       packetsReceived: this.#reception.packetsReceived,
       packetsLost: this.#reception.packetsLost,
+      packetsIgnored: this.#watch.ignored,
       jitterMs: this.#reception.jitter / unitsPerMs,
       ...(remote === undefined ? {} : { remote }),
       codec: this.#agreement?.law ?? '',
@@ -176,22 +194,30 @@ export class Stream {
   }
 
   /**
-   * One packet per tick, silence when there is nothing to say: it opens and holds the NAT binding, lets the far
+   * Sound in every tick, silence when there is nothing to say: it opens and holds the NAT binding, lets the far
    * end latch on to us, and keeps phones and carriers that hang up on dead media from doing so. Not sending
    * would need comfort noise (RFC 3389), which many phones play as a hiss or not at all.
    */
-  #build(
-    agreement: Agreement,
-    { tick, step, frame }: { tick: number; step: DigitStep | undefined; frame: PlayedFrame | undefined },
-  ): Outgoing {
-    const { send, law } = agreement
+  #send({ tick, step, frame }: Beat, { send, law }: Agreement, to: Endpoint): void {
+    const { sockets, laws } = this.#options
     // An event in progress stands for the audio: RFC 4733 §2.1 lets the two exclude each other.
-    if (step?.kind === 'event' && send.event !== undefined) return this.#sender.event(tick, send.event, step)
-    const outgoing = this.#sender.audio(tick, send.audio, frame !== undefined && !this.#isTalking)
+    if (step?.kind === 'event' && send.event !== undefined) {
+      const { packet, bytes } = this.#sender.event(tick, send.event, step)
+      sockets.sendRtp(packet, bytes, to)
+      return
+    }
+    const payloadType = send.audio
+    const payloadBytes = send.packetMs * unitsPerMs
+    const startsTalk = frame !== undefined && !this.#isTalking
     this.#isTalking = frame !== undefined
-    if (frame === undefined) outgoing.packet.fill(this.#options.laws[law].silence, rtpHeaderBytes)
-    else this.#copyFrame(outgoing.packet, frame, law)
-    return outgoing
+    const first = this.#sender.audio(tick, { payloadType, startsTalk, payloadBytes })
+    if (frame === undefined) first.packet.fill(laws[law].silence, rtpHeaderBytes)
+    else this.#copyFrame(first.packet, frame, law)
+    sockets.sendRtp(first.packet, first.bytes, to)
+    for (let from = payloadBytes; from < frameBytes; from += payloadBytes) {
+      const { packet, bytes } = this.#sender.rest(first, { tick, payloadType, from })
+      sockets.sendRtp(packet, bytes, to)
+    }
   }
 
   #copyFrame(packet: Buffer, { law: from, bytes, offset }: PlayedFrame, to: Law): void {
@@ -210,10 +236,6 @@ export class Stream {
     return this.#transcoder.table
   }
 
-  #send({ packet, bytes }: Outgoing, to: Endpoint): void {
-    this.#options.sockets.sendRtp(packet, bytes, to)
-  }
-
   #onRtpPort(datagram: Buffer, from: Endpoint): void {
     if (this.#agreement?.hasRtcpMux === true && isRtcp(datagram)) return this.#onRtcp(datagram, from)
     const packet = parseRtp(datagram)
@@ -223,28 +245,29 @@ export class Stream {
   #onRtp(packet: RtpPacket, from: Endpoint): void {
     const agreement = this.#agreement
     if (agreement === undefined) return
-    const { audio, event } = agreement.receive
-    const isEvent = packet.payloadType === event
-    if (!isEvent && packet.payloadType !== audio && packet.payloadType !== comfortNoise) return
+    const kind = this.#kinds[packet.payloadType] ?? notAgreed
+    if (kind === notAgreed) return
     const nowMs = this.#options.now()
     // Without a right to send, a new source has no business here; the known one may still be draining.
     if (!agreement.mayReceive && this.#source.latched === undefined) return
-    const { ssrc, sequence } = packet
-    if (this.#source.accept({ ...from, ssrc, sequence, nowMs }) === 'foreign') return
-    this.#hear(from, nowMs)
+    const verdict = this.#source.accept(from, packet, nowMs)
+    if (verdict === 'foreign') return this.#watch.ignore(from)
+    if (verdict === 'latched') this.#watch.latched(from, this.#source.trust ?? 'sdp')
+    this.#watch.live(nowMs)
+    const isEvent = kind === telephoneEvent
     // Events repeat one timestamp, so it does not tell when the packet was sent.
     const arrival = this.#reception.accept(packet, Math.round(nowMs * unitsPerMs), !isEvent)
     if (arrival === 'duplicate' || arrival === 'stray') return
-    if (isEvent) this.#onEvent(packet, nowMs)
-    // Received speech (packet.payload, when the payload type is audio) ends here: recognition and recording attach
-    // at this place, behind a jitter buffer.
+    if (isEvent) this.#onEvent(packet, arrival === 'late', nowMs)
+    // Received speech (packet.payload, when the kind is a law) ends here: recognition and recording attach at this place,
+    // behind a jitter buffer.
   }
 
-  #onEvent(packet: RtpPacket, nowMs: number): void {
+  #onEvent(packet: RtpPacket, isLate: boolean, nowMs: number): void {
     const event = parseTelephoneEvent(packet.payload)
     if (event === undefined) return
     const { timestamp, marker, ssrc } = packet
-    this.#report(this.#digits.accept({ ...event, timestamp, marker, ssrc }, nowMs))
+    this.#report(this.#digits.accept({ ...event, timestamp, marker, ssrc, isLate }, nowMs))
   }
 
   #report(digits: readonly Digit[]): void {
@@ -255,27 +278,10 @@ export class Stream {
     const agreement = this.#agreement
     if (agreement === undefined) return
     // Only from the machine whose media we take, or that signalling named.
-    const media = this.#source.destination
-    if (from.address !== media?.address && from.address !== agreement.remoteRtcp?.address) return
+    if (!this.#source.isNamed(from.address) && from.address !== agreement.remoteRtcp?.address) return
     if (this.#reporter.accept(datagram) === undefined) return
     this.#remoteRtcp = from
-    if (this.#aliveMs !== undefined) this.#aliveMs = this.#options.now()
-  }
-
-  #hear(from: Endpoint, nowMs: number): void {
-    if (this.#agreement?.mayReceive === true) this.#aliveMs = nowMs
-    if (this.#wasHeard) return
-    this.#wasHeard = true
-    this.#options.onEvent({ type: 'first-packet', address: from.address, port: from.port })
-  }
-
-  #checkSilence(nowMs: number): void {
-    if (this.#aliveMs === undefined) return
-    const silentMs = Math.round(nowMs - this.#aliveMs)
-    if (silentMs < this.#options.mediaTimeoutMs) return
-    // Once; the next packet starts the watch again.
-    this.#aliveMs = undefined
-    this.#options.onEvent({ type: 'timeout', silentMs })
+    this.live()
   }
 
   #sendReport(isBye: boolean): void {

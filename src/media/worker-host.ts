@@ -85,6 +85,9 @@ export class WorkerHost {
     switch (request.kind) {
       case 'open':
         return await this.#openOnce(request.session)
+      case 'live':
+        this.#sessions.get(request.session)?.stream.live()
+        return null
       case 'agree':
         this.#streamOf(request.session).agree(request.agreement)
         return null
@@ -131,7 +134,7 @@ export class WorkerHost {
       sockets,
       laws: this.#laws,
       clips: this.#clips,
-      mediaTimeoutMs: this.#setup.mediaTimeoutMs,
+      limits: this.#setup.limits,
       onEvent: (event) => this.#post({ kind: 'event', session, event }),
       now: () => this.#now(),
     })

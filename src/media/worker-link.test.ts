@@ -20,7 +20,7 @@ function mediaWith(options: Partial<Parameters<typeof createMedia>[0]>): Media {
     publicAddress: undefined,
     ports: { first: firstPort, last: firstPort + 19 },
     workers: 1,
-    mediaTimeoutMs: 60_000,
+    limits: { mediaMs: 60_000, heldMs: 60_000 },
     scratchDir: join(tmpdir(), `switchhook-media-${process.pid}-${firstPort}`),
     log: silentLogger,
     createWorker: (setup) => {
@@ -71,11 +71,7 @@ describe('a worker that dies', () => {
     // Sessions spread over the workers, the first one to the first.
     await threads[0]?.terminate()
     await refused
-    expect(await events.next('the loss', ({ type }) => type === 'timeout')).toEqual({
-      type: 'timeout',
-      silentMs: 0,
-      cause: 'worker-lost',
-    })
+    expect(await events.next('the loss', ({ type }) => type === 'lost')).toEqual({ type: 'lost' })
     expect(plane.openSessions).toBe(1)
     expect((await lost.close()).codec).toBe('PCMU')
     expect((await kept.stats()).packetsSent).toBe(0)
@@ -111,6 +107,7 @@ describe('a worker that hangs', () => {
     const silent = (): Worker => new Worker('setInterval(() => undefined, 1000)', { eval: true })
     const starting = mediaWith({ clock, createWorker: silent }).start()
     const refused = expect(starting).rejects.toMatchObject({ code: 'internal' })
+    await until('the wait for the worker', () => clock.pending >= 1)
     clock.advance(10_000)
     await refused
   })

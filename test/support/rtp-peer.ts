@@ -1,4 +1,5 @@
 // The far end of one RTP stream on loopback: offers, records what it hears, sends tones' worth of silence and keys.
+import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { createLaws } from '../../src/media/codecs/g711.ts'
@@ -11,20 +12,23 @@ import { Inbox, within } from './wait.ts'
 export interface Heard extends RtpPacket {
   readonly atMs: number
   readonly from: number
+  readonly fromAddress: string
 }
 
 export interface OfferOptions {
   readonly payloads?: string
   readonly lines?: readonly string[]
+  /** What the SDP says instead of the truth, as phones behind NAT do. */
+  readonly address?: string
 }
 
 const laws = createLaws()
 
-async function bound(port: number): Promise<Socket> {
-  const socket = createSocket('udp4')
+async function bound(address: string): Promise<Socket> {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4')
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject)
-    socket.bind(port, '127.0.0.1', resolve)
+    socket.bind(0, address, resolve)
   })
   return socket
 }
@@ -34,22 +38,30 @@ export class RtpPeer {
   readonly reports = new Inbox<Buffer>()
   readonly #rtp: Socket
   readonly #rtcp: Socket
+  readonly #address: string
   #sequence = 1000
   #timestamp = 160_000
-  readonly ssrc = 0x1234_5678
+  readonly ssrc = randomBytes(4).readUInt32BE()
 
-  private constructor(rtp: Socket, rtcp: Socket) {
+  private constructor(address: string, rtp: Socket, rtcp: Socket) {
+    this.#address = address
     this.#rtp = rtp
     this.#rtcp = rtcp
     rtp.on('message', (datagram: Buffer, from) => {
       const packet = parseRtp(datagram)
-      if (packet !== undefined) this.heard.push({ ...packet, atMs: performance.now(), from: from.port })
+      if (packet !== undefined)
+        this.heard.push({ ...packet, atMs: performance.now(), from: from.port, fromAddress: from.address })
     })
     rtcp.on('message', (datagram: Buffer) => this.reports.push(datagram))
   }
 
-  static async open(): Promise<RtpPeer> {
-    return new RtpPeer(await bound(0), await bound(0))
+  /** `address` is one of this machine's own: phones and strangers differ in it. */
+  static async open(address = '127.0.0.1'): Promise<RtpPeer> {
+    return new RtpPeer(address, await bound(address), await bound(address))
+  }
+
+  get #loopback(): string {
+    return this.#address.includes(':') ? '::1' : '127.0.0.1'
   }
 
   get port(): number {
@@ -60,12 +72,13 @@ export class RtpPeer {
     return this.#rtcp.address().port
   }
 
-  offer({ payloads = '0 8 101', lines = [] }: OfferOptions = {}): string {
+  offer({ payloads = '0 8 101', lines = [], address = this.#address }: OfferOptions = {}): string {
+    const version = address.includes(':') ? 'IP6' : 'IP4'
     return [
       'v=0',
       'o=peer 1 1 IN IP4 127.0.0.1',
       's=-',
-      'c=IN IP4 127.0.0.1',
+      `c=IN ${version} ${address}`,
       't=0 0',
       `m=audio ${this.port} RTP/AVP ${payloads}`,
       'a=rtpmap:0 PCMU/8000',
@@ -85,19 +98,19 @@ export class RtpPeer {
   }
 
   /** One key of `ticks` packets, its end sent three times. */
-  press(to: number, event: number, ticks: number): void {
+  press(to: number, event: number, ticks: number, payloadType = 101): void {
     this.#timestamp += 1600
     for (let tick = 1; tick <= ticks + 2; tick += 1) {
       const payload = Buffer.from([event, tick >= ticks ? 0x8a : 0x0a, 0, 0])
       payload.writeUInt16BE(Math.min(tick, ticks) * 160, 2)
       const marker = tick === 1
-      this.#packet(to, { payloadType: 101, payload, ssrc: this.ssrc, marker, timestamp: this.#timestamp })
+      this.#packet(to, { payloadType, payload, ssrc: this.ssrc, marker, timestamp: this.#timestamp })
     }
     this.#timestamp += (ticks + 2) * 160
   }
 
   sendReport(to: number, packet: Buffer): void {
-    this.#rtcp.send(packet, to, '127.0.0.1')
+    this.#rtcp.send(packet, to, this.#loopback)
   }
 
   /** What was heard, decoded, in the order of sending. Ticks that a busy machine skipped leave no gap. */
@@ -124,7 +137,7 @@ export class RtpPeer {
       }
       this.#rtp.on('message', look)
     })
-    this.#rtp.send(mark, this.port, '127.0.0.1')
+    this.#rtp.send(mark, this.port, this.#address)
     await within('the peer to have caught up', 10_000, marked)
   }
 
@@ -146,6 +159,6 @@ export class RtpPeer {
     header.writeUInt32BE(fields.timestamp, 4)
     header.writeUInt32BE(fields.ssrc, 8)
     this.#sequence += 1
-    this.#rtp.send(Buffer.concat([header, fields.payload]), to, '127.0.0.1')
+    this.#rtp.send(Buffer.concat([header, fields.payload]), to, this.#loopback)
   }
 }

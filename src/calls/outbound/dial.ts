@@ -13,12 +13,10 @@ export async function dial(
   { sip }: Pick<CallServices, 'sip'>,
 ): Promise<void> {
   const { leg } = line
-  const offer = await leg.offer()
-  if (offer === undefined) return
   for (const [index, round] of rounds.entries()) {
     const isLast = index === rounds.length - 1
-    const outcome = await fork(round, { offer, line, sip })
-    if (outcome.kind === 'answered') return leg.connected(outcome.dialog, outcome.response)
+    const outcome = await fork(round, { line, sip })
+    if (outcome.kind === 'answered') return leg.connected(outcome.dialog, outcome.response, outcome.from)
     if (leg.hasEnded) return
     if (outcome.kind === 'unreachable') {
       if (isLast) throw outcome.error

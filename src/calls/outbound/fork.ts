@@ -21,13 +21,17 @@ export interface Line {
 }
 
 export interface ForkOptions {
-  readonly offer: string
   readonly line: Line
   readonly sip: CallServices['sip']
 }
 
 export type ForkOutcome =
-  | { readonly kind: 'answered'; readonly dialog: Dialog; readonly response: SipResponse }
+  | {
+      readonly kind: 'answered'
+      readonly dialog: Dialog
+      readonly response: SipResponse
+      readonly from: Remote
+    }
   | { readonly kind: 'refused'; readonly response: SipResponse; readonly hadEarlyMedia: boolean }
   /** No request could be sent to any of the places. */
   | { readonly kind: 'unreachable'; readonly error: AppError }
@@ -65,7 +69,10 @@ class Fork {
       this.#note(`${destination.message}: ${attempt.place}`)
       return
     }
-    const invite = this.#send(attempt, destination)
+    // An offer for each place: they may be reached by different addresses of ours.
+    const offer = await this.#options.line.leg.offerTo(destination)
+    if (offer === undefined || this.#isOver || this.#options.line.leg.hasEnded) return
+    const invite = this.#send(attempt, destination, offer)
     this.#ringing.add(invite)
     const outcome = await invite.outcome
     this.#ringing.delete(invite)
@@ -77,8 +84,8 @@ class Fork {
     if (response.status >= 600) this.#finish(this.#sum(), becauseOf(response.status, response.reason))
   }
 
-  #send(attempt: Attempt, destination: Remote): OutgoingInvite {
-    const { offer, sip, line } = this.#options
+  #send(attempt: Attempt, destination: Remote, offer: string): OutgoingInvite {
+    const { sip, line } = this.#options
     const { leg, dialling, onSent } = line
     const invite = sip().invite({
       ...attempt.invite,
@@ -88,7 +95,7 @@ class Fork {
       onProvisional: (response) => {
         if (this.#isOver) return
         this.#hadEarlyMedia ||= sdpOf(response) !== undefined
-        leg.progressed(response)
+        leg.progressed(response, destination)
       },
     })
     dialling.sent(invite)
@@ -102,7 +109,7 @@ class Fork {
     // Two phones were picked up at once.
     if (this.#isOver) return void dialog.bye(elsewhere)
     if (!this.#isAlone) this.#options.line.leg.answeredBy(destination.address)
-    this.#finish({ kind: 'answered', dialog, response }, elsewhere)
+    this.#finish({ kind: 'answered', dialog, response, from: destination }, elsewhere)
   }
 
   /** The others stop ringing, and nobody waits for their word on it. */

@@ -2,6 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type {
+  FarEnd,
   Media,
   MediaEvent,
   MediaSession,
@@ -15,6 +16,7 @@ const stats: StreamStats = {
   packetsSent: 10,
   packetsReceived: 9,
   packetsLost: 1,
+  packetsIgnored: 0,
   jitterMs: 2,
   codec: 'PCMU',
 }
@@ -60,6 +62,9 @@ export class ScriptedSession implements MediaSession {
   readonly offers: string[] = []
   /** To our own offer. */
   readonly answers: string[] = []
+  /** Whom its SDP is for. */
+  readonly peers: string[] = []
+  signsOfLife = 0
   isHeld = false
   isClosed = false
   readonly #clock: Clock
@@ -73,20 +78,32 @@ export class ScriptedSession implements MediaSession {
     this.#refusal = refusal
   }
 
-  async answer(sdp: string): Promise<{ sdp: string; codec: string; isHeld: boolean }> {
+  face(peer: string): void {
+    this.peers.push(peer)
+  }
+
+  live(): void {
+    this.signsOfLife += 1
+  }
+
+  async answer(sdp: string): Promise<FarEnd & { sdp: string }> {
     this.offers.push(sdp)
     await Promise.resolve()
     if (this.#refusal !== undefined) throw this.#refusal
-    return { sdp: 'v=0 answer', codec: 'PCMU', isHeld: this.isHeld }
+    return { sdp: 'v=0 answer', ...this.#farEnd }
   }
 
   offer(): Promise<string> {
     return Promise.resolve('v=0 offer')
   }
 
-  acceptAnswer(sdp: string): Promise<{ codec: string }> {
+  acceptAnswer(sdp: string): Promise<FarEnd> {
     this.answers.push(sdp)
-    return Promise.resolve({ codec: 'PCMU' })
+    return Promise.resolve(this.#farEnd)
+  }
+
+  get #farEnd(): FarEnd {
+    return { codec: 'PCMU', remote: { address: '192.0.2.7', port: 4000 }, isHeld: this.isHeld }
   }
 
   async play(options: PlayOptions): Promise<PlayResult> {

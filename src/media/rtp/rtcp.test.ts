@@ -83,7 +83,7 @@ describe('a reporter', () => {
     expect(Math.max(...gaps)).toBeLessThanOrEqual(7520)
 
     expect(parseRtcp(reporter.report(0))?.senderReport).toBeUndefined()
-    rtp.audio(1, 0, false)
+    rtp.audio(1, { payloadType: 0, startsTalk: false, payloadBytes: 160 })
     reception.accept({ marker: false, payloadType: 0, sequence: 1, timestamp: 1, ssrc: 9 }, 1, true)
     const sent = parseRtcp(reporter.report(160))
     expect(sent).toMatchObject({ senderReport: toShortNtp(nowMs), blocks: [{ ssrc: 9, packetsLost: 0 }] })

@@ -12,6 +12,26 @@ export interface Outgoing {
   readonly bytes: number
 }
 
+export interface AudioPacket {
+  readonly payloadType: number
+  readonly startsTalk: boolean
+  readonly payloadBytes: number
+}
+
+export interface FramePart {
+  readonly tick: number
+  readonly payloadType: number
+  /** In octets, which are samples. */
+  readonly from: number
+}
+
+interface PacketFields {
+  readonly timestamp: number
+  readonly payloadType: number
+  readonly marker: boolean
+  readonly payloadBytes: number
+}
+
 // One more than the kernel may owe us (see SocketPair), so that no packet is overwritten before it is sent.
 const ringPackets = 8
 
@@ -38,19 +58,32 @@ export class RtpSender {
     return (this.#timestampStart + tick * tickSamples) >>> 0
   }
 
-  /** A packet whose payload the caller fills in, `frameBytes` from offset `rtpHeaderBytes`. */
-  audio(tick: number, payloadType: number, startsTalk: boolean): Outgoing {
+  /**
+   * A packet whose payload the caller fills in, `frameBytes` from offset `rtpHeaderBytes`. When it shall carry less of
+   * them, the others go out with `rest`.
+   */
+  audio(tick: number, { payloadType, startsTalk, payloadBytes }: AudioPacket): Outgoing {
     // RFC 3551 §4.1: the marker tells where sound begins again after packets were not sent.
     const marker = startsTalk || this.#lastAudioTick !== tick - 1
     this.#lastAudioTick = tick
-    return this.#next({ tick, payloadType, marker, payloadBytes: frameBytes })
+    return this.#next({ timestamp: this.timestampAt(tick), payloadType, marker, payloadBytes })
+  }
+
+  /** The packet after `first` in the same frame, from octet `from` of its payload on. */
+  rest({ packet, bytes }: Outgoing, { tick, payloadType, from }: FramePart): Outgoing {
+    const payloadBytes = bytes - rtpHeaderBytes
+    const timestamp = (this.timestampAt(tick) + from) >>> 0
+    const next = this.#next({ timestamp, payloadType, marker: false, payloadBytes })
+    const start = rtpHeaderBytes + from
+    packet.copy(next.packet, rtpHeaderBytes, start, start + payloadBytes)
+    return next
   }
 
   /** All packets of one event carry the timestamp of its first: RFC 4733 §2.2.1. */
   event(tick: number, payloadType: number, step: { event: TelephoneEvent; isFirst: boolean }): Outgoing {
     if (step.isFirst) this.#eventTick = tick
     const outgoing = this.#next({
-      tick: this.#eventTick,
+      timestamp: this.timestampAt(this.#eventTick),
       payloadType,
       marker: step.isFirst,
       payloadBytes: telephoneEventBytes,
@@ -59,10 +92,8 @@ export class RtpSender {
     return outgoing
   }
 
-  #next(options: { tick: number; payloadType: number; marker: boolean; payloadBytes: number }): Outgoing {
-    const { tick, payloadType, marker, payloadBytes } = options
+  #next({ timestamp, payloadType, marker, payloadBytes }: PacketFields): Outgoing {
     const packet = this.#ring[this.#packets % ringPackets] ?? Buffer.alloc(rtpHeaderBytes + frameBytes)
-    const timestamp = this.timestampAt(tick)
     writeRtpHeader(packet, { marker, payloadType, sequence: this.#sequence, timestamp, ssrc: this.ssrc })
     this.#sequence = (this.#sequence + 1) & 0xffff
     this.#packets += 1

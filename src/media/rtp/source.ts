@@ -1,68 +1,223 @@
-// Where media goes: symmetric RTP with a latch that a stranger cannot pull over to himself.
+// Which packets are the far end's, and where media goes: symmetric RTP with a latch that a stranger cannot pull over.
 // Deviation from RFC 3264 §5.1: media goes where packets come from, not where the SDP says; most phones sit behind NAT.
+import ipaddr from 'ipaddr.js'
 
 export interface Endpoint {
   readonly address: string
   readonly port: number
 }
 
-export interface Heard extends Endpoint {
+/** The part of a packet that tells streams apart. */
+export interface Numbered {
   readonly ssrc: number
   readonly sequence: number
-  readonly nowMs: number
 }
+
+export interface Signalled {
+  readonly remote: Endpoint | undefined
+  readonly isBarred: boolean
+  /** The address that signalling comes from. */
+  readonly peer: string | undefined
+}
+
+/**
+ * Why a source is believed: it is the place in the SDP; only its address is; its address is the one that signalling comes
+ * from; it goes on with the stream of the last source; or nothing else was heard of a phone behind NAT.
+ */
+export type Trust = 'sdp' | 'sdp-address' | 'sip-address' | 'same-stream' | 'behind-nat'
+
+export type Verdict = 'known' | 'latched' | 'foreign'
 
 // A phone that changed its network keeps its SSRC and sequence, which a stranger off the path cannot know:
 // ten packets of silence from the old place are enough to believe it.
 const movedAfterMs = 200
-// Anybody else must wait until the latched source is gone for longer than a bad network stays silent.
-const replacedAfterMs = 3000
-const plausibleSequenceStep = 500
+const plausibleStep = 500
+// A phone whose media leaves its NAT by another address than its signalling does is looked for after this long, when both
+// addresses that signalling named should have been heard.
+const namedPlacesFirstMs = 2000
+// Stray packets of another call seldom go on for so long in one stream.
+const provenAfterMs = 200
+const fewestProvenPackets = 5
+// Between two packets of a stream that is being proven; more than a pause of comfort noise lasts is another attempt.
+const longestGapMs = 100
+// Half a second of loss is no stream to go by; one counter over many ports of ours steps further.
+const provenStep = 25
+const mostCandidates = 8
+
+/** Places of more trust take over at once; the others only after signalling said something new. */
+const ranks: Readonly<Record<Exclude<Trust, 'same-stream'>, number>> = {
+  sdp: 3,
+  'sdp-address': 2,
+  'sip-address': 2,
+  'behind-nat': 1,
+}
+
+interface Latched {
+  endpoint: Endpoint
+  readonly rank: number
+  readonly trust: Trust
+  ssrc: number
+  sequence: number
+  heardMs: number
+}
+
+interface Candidate extends Numbered {
+  readonly endpoint: Endpoint
+  readonly sinceMs: number
+  readonly heardMs: number
+  readonly packets: number
+}
 
 function isSame(a: Endpoint, b: Endpoint): boolean {
   return a.port === b.port && a.address === b.address
 }
 
+function isAhead(former: Numbered, { ssrc, sequence }: Numbered, atMost: number): boolean {
+  const step = (sequence - former.sequence) & 0xffff
+  return ssrc === former.ssrc && step > 0 && step <= atMost
+}
+
+// Addresses that mean something within their own network only, as the library names them.
+const privateRanges: ReadonlySet<string> = new Set([
+  'private',
+  'carrierGradeNat',
+  'uniqueLocal',
+  'linkLocal',
+  'loopback',
+])
+
+function isPrivate(address: string): boolean {
+  return ipaddr.isValid(address) && privateRanges.has(ipaddr.process(address).range())
+}
+
 export class SourceLatch {
   #signalled: Endpoint | undefined
-  #latched: Heard | undefined
+  #peer: string | undefined
+  /** What signalling named may be neither sent to nor believed. */
+  #isBarred = false
+  #isBehindNat = false
+  #latched: Latched | undefined
+  /** When signalling last said where media is; cleared as soon as the latched source is heard again. */
+  #openSinceMs: number | undefined
+  #candidates: Candidate[] = []
 
   /** Where to send: the latched source, or what the SDP said until something was heard. */
   get destination(): Endpoint | undefined {
-    return this.#latched ?? this.#signalled
+    return this.#latched?.endpoint ?? (this.#isBarred ? undefined : this.#signalled)
   }
 
   get latched(): Endpoint | undefined {
-    return this.#latched
+    return this.#latched?.endpoint
   }
 
-  /** What an offer or answer says. A new address lets the far end's next packet latch again: signalling is trusted. */
-  signal(remote: Endpoint | undefined): void {
-    const isUnchanged =
-      remote !== undefined && this.#signalled !== undefined && isSame(remote, this.#signalled)
-    if (remote === undefined || isUnchanged) return
-    this.#signalled = remote
-    this.#latched = undefined
+  get trust(): Trust | undefined {
+    return this.#latched?.trust
+  }
+
+  /** Whether signalling comes from a place where the address in the SDP cannot be reached as it stands. */
+  get isBehindNat(): boolean {
+    return this.#isBehindNat
+  }
+
+  /**
+   * What an offer or answer says, and the address that it came from. Signalling is trusted: a new place is believed at
+   * once, and a phone that resumes may come with another stream from another port.
+   */
+  signal({ remote, isBarred, peer }: Signalled, nowMs: number): void {
+    this.#peer = peer
+    this.#openSinceMs = nowMs
+    this.#candidates = []
+    const former = this.#signalled
+    const isNew = remote !== undefined && (former === undefined || !isSame(remote, former))
+    if (isNew) {
+      this.#isBarred = isBarred
+      this.#signalled = remote
+      this.#latched = undefined
+    }
+    const address = this.#signalled?.address
+    this.#isBehindNat = peer !== undefined && address !== undefined && peer !== address && isPrivate(address)
+  }
+
+  /** Whether signalling named this address, or media comes from it. */
+  isNamed(address: string): boolean {
+    return (
+      address === this.#latched?.endpoint.address ||
+      (!this.#isBarred && address === this.#signalled?.address) ||
+      address === this.#peer
+    )
   }
 
   /** Whether the packet is the far end's; latches when it may. */
-  accept(heard: Heard): 'known' | 'latched' | 'foreign' {
+  accept(from: Endpoint, packet: Numbered, nowMs: number): Verdict {
     const latched = this.#latched
-    if (latched !== undefined && isSame(heard, latched)) {
-      this.#latched = heard
+    if (latched !== undefined && isSame(from, latched.endpoint)) {
+      latched.ssrc = packet.ssrc
+      latched.sequence = packet.sequence
+      latched.heardMs = nowMs
+      this.#openSinceMs = undefined
       return 'known'
     }
-    if (latched !== undefined && !this.#mayReplace(latched, heard)) return 'foreign'
-    this.#latched = heard
-    return 'latched'
+    const trust = this.#trustOf(from)
+    const rank = trust === undefined ? 0 : ranks[trust]
+    if (latched !== undefined && packet.ssrc === latched.ssrc)
+      return this.#follow(latched, { from, rank, trust }, packet, nowMs)
+    if (trust === undefined) return this.#prove(from, packet, nowMs)
+    const isOpen = this.#openSinceMs !== undefined
+    if (latched !== undefined && rank <= latched.rank && !isOpen) return 'foreign'
+    return this.#latch({ from, rank, trust }, packet, nowMs)
   }
 
-  #mayReplace(latched: Heard, heard: Heard): boolean {
-    // The place that signalling named wins at once, also over someone who was faster.
-    if (this.#signalled !== undefined && isSame(heard, this.#signalled)) return true
-    const silentMs = heard.nowMs - latched.nowMs
-    const step = (heard.sequence - latched.sequence) & 0xffff
-    const isSameStream = heard.ssrc === latched.ssrc && step > 0 && step < plausibleSequenceStep
-    return silentMs >= (isSameStream ? movedAfterMs : replacedAfterMs)
+  #trustOf(from: Endpoint): 'sdp' | 'sdp-address' | 'sip-address' | undefined {
+    const signalled = this.#signalled
+    if (!this.#isBarred && from.address === signalled?.address)
+      return from.port === signalled.port ? 'sdp' : 'sdp-address'
+    return from.address === this.#peer ? 'sip-address' : undefined
   }
+
+  /** The latched stream from another place: a late packet of the old one is no reason to go back. */
+  #follow(latched: Latched, { from, rank, trust }: Place, packet: Numbered, nowMs: number): Verdict {
+    if (!isAhead(latched, packet, plausibleStep)) return 'foreign'
+    if (trust !== undefined && rank > latched.rank) return this.#latch({ from, rank, trust }, packet, nowMs)
+    if (nowMs - latched.heardMs < movedAfterMs) return 'foreign'
+    return this.#latch({ from, rank: latched.rank, trust: 'same-stream' }, packet, nowMs)
+  }
+
+  /** A source that nothing named: the first that keeps one stream is believed, if the phone may be behind such a NAT. */
+  #prove(endpoint: Endpoint, packet: Numbered, nowMs: number): Verdict {
+    const openSinceMs = this.#openSinceMs
+    const mayBe =
+      this.#isBehindNat &&
+      openSinceMs !== undefined &&
+      nowMs - openSinceMs >= namedPlacesFirstMs &&
+      (this.#latched?.rank ?? 0) <= ranks['behind-nat']
+    if (!mayBe) return 'foreign'
+    const { ssrc, sequence } = packet
+    const former = this.#candidates.find((one) => isSame(one.endpoint, endpoint))
+    const isContinued =
+      former !== undefined && isAhead(former, packet, provenStep) && nowMs - former.heardMs <= longestGapMs
+    const sinceMs = isContinued ? former.sinceMs : nowMs
+    const packets = isContinued ? former.packets + 1 : 1
+    if (nowMs - sinceMs >= provenAfterMs && packets >= fewestProvenPackets)
+      return this.#latch({ from: endpoint, rank: ranks['behind-nat'], trust: 'behind-nat' }, packet, nowMs)
+    const others = this.#candidates.filter((one) => one !== former && nowMs - one.heardMs <= longestGapMs)
+    if (others.length < mostCandidates)
+      others.push({ endpoint, ssrc, sequence, sinceMs, heardMs: nowMs, packets })
+    this.#candidates = others
+    return 'foreign'
+  }
+
+  #latch({ from, rank, trust }: Place<Trust>, { ssrc, sequence }: Numbered, nowMs: number): 'latched' {
+    // A view of its own: what a socket hands out may carry more.
+    const endpoint = { address: from.address, port: from.port }
+    this.#latched = { endpoint, rank, trust, ssrc, sequence, heardMs: nowMs }
+    this.#openSinceMs = undefined
+    this.#candidates = []
+    return 'latched'
+  }
+}
+
+interface Place<T = Trust | undefined> {
+  readonly from: Endpoint
+  readonly rank: number
+  readonly trust: T
 }

@@ -1,10 +1,27 @@
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { quickestMs } from '../../../test/support/cpu.ts'
+import type { LocalAddress } from '../../lib/local-address.ts'
 import { Negotiation } from './negotiation.ts'
 
-const local = { address: '192.0.2.1', port: 40_000 }
+const four = '192.0.2.1'
+const six = '2001:db8::1'
+
+/** A platform with an address of each IP version that is served. */
+function localOf(...addresses: readonly string[]): LocalAddress {
+  const sameVersion = (remote: string) => addresses.find((one) => isIP(one) === isIP(remote))
+  return {
+    general: addresses[0] ?? '',
+    towards: (remote) => sameVersion(remote) ?? '',
+    serves: (remote) => sameVersion(remote) !== undefined,
+  }
+}
+
+function negotiationOf(local = localOf(four), sessionId = '1'): Negotiation {
+  return new Negotiation({ sessionId, port: 40_000, local })
+}
 
 function fixture(name: string): string {
   return readFileSync(join(import.meta.dirname, 'fixtures', name), 'utf8').replaceAll('\n', '\r\n')
@@ -23,7 +40,7 @@ function offer(parts: OfferParts = {}): string {
 }
 
 function answer(text: string): ReturnType<Negotiation['answer']> {
-  return new Negotiation('1', local).answer(text)
+  return negotiationOf().answer(text)
 }
 
 const lines = (sdp: string): string[] => sdp.split('\r\n').filter((line) => line !== '')
@@ -41,6 +58,7 @@ describe('an answer', () => {
       'a=rtpmap:101 telephone-event/8000',
       'a=fmtp:101 0-15',
       'a=ptime:20',
+      'a=maxptime:150',
       'a=sendrecv',
     ])
   })
@@ -53,7 +71,8 @@ describe('an answer', () => {
     ['audio 5004 RTP/AVPF 0', 'PCMU', 0],
   ])('to "%s" takes %s', (media, law, payloadType) => {
     const { agreement } = answer(offer({ media }))
-    expect(agreement).toMatchObject({ law, send: { audio: payloadType }, receive: { audio: payloadType } })
+    expect(agreement).toMatchObject({ law, send: { audio: payloadType } })
+    expect(agreement.receive.laws[0]).toEqual({ law, payloadType })
   })
 
   it('follows dynamic payload types of codec and events, in any letter case', () => {
@@ -134,11 +153,116 @@ describe('an answer', () => {
     })
   })
 
-  it('speaks IPv6 when we are reached over it', () => {
-    const six = new Negotiation('1', { address: '2001:db8::1', port: 40_000 })
-    const { sdp, agreement } = six.answer(offer({ connection: 'IN IP6 2001:db8::9' }))
-    expect(sdp).toContain('c=IN IP6 2001:db8::1')
+  it('names the codecs that were offered instead when none is ours', () => {
+    const opus = offer({
+      media: 'audio 5004 RTP/AVP 96 18 9 98 101',
+      lines: ['a=rtpmap:96 opus/48000/2', `a=rtpmap:98 ${'x'.repeat(99)}/16000`],
+    })
+    expect(() => answer(opus)).toThrow(/codecs are: OPUS\/48000, G729\/8000, G722\/8000, X{24}\/16000\.$/)
+    const many = offer({
+      media: `audio 5004 RTP/AVP ${Array.from({ length: 60 }, (_, n) => n + 30).join(' ')}`,
+    })
+    expect(() => answer(many)).toThrow(/payload type 39 and more\.$/)
+  })
+
+  it.each([
+    [[], 20],
+    [['a=ptime:30'], 20],
+    [['a=ptime:40', 'a=maxptime:60'], 20],
+    [['a=maxptime:20'], 20],
+    [['a=ptime:10', 'a=maxptime:10'], 10],
+    [['a=maxptime:5'], 5],
+    [['a=maxptime:0'], 20],
+  ] as const)('to %j has packets of %i ms, and takes longer ones', (more, packetMs) => {
+    const { agreement, sdp } = answer(offer({ lines: more }))
+    expect(agreement.send.packetMs).toBe(packetMs)
+    expect(sdp).toContain(`a=ptime:${packetMs}\r\na=maxptime:150\r\n`)
+  })
+
+  it('takes telephone events in the clock of the codec, whichever stands first', () => {
+    const wide = offer({
+      media: 'audio 5004 RTP/AVP 0 110 101',
+      lines: ['a=rtpmap:110 telephone-event/48000'],
+    })
+    const { agreement, sdp } = answer(wide)
+    expect(agreement.receive.events).toEqual([101])
+    expect(sdp).toContain('m=audio 40000 RTP/AVP 0 101')
+    const only = offer({ media: 'audio 5004 RTP/AVP 0 110', lines: ['a=rtpmap:110 telephone-event/48000'] })
+    expect(answer(only).agreement).toMatchObject({ send: { event: undefined }, receive: { events: [] } })
+  })
+
+  it('hears comfort noise under its own number and the static one', () => {
+    const { agreement } = answer(offer({ media: 'audio 5004 RTP/AVP 0 99', lines: ['a=rtpmap:99 CN/8000'] }))
+    expect(agreement.receive.noises).toEqual([13, 99])
+  })
+})
+
+describe('the address of the SDP', () => {
+  it('faces the peer of the signalling, and where that has another IP version the media', () => {
+    const local: LocalAddress = { ...localOf(four, six), towards: (remote) => `towards ${remote}` }
+    const negotiation = negotiationOf(local)
+    negotiation.face('203.0.113.1')
+    expect(negotiation.answer(offer()).sdp).toContain('c=IN IP4 towards 203.0.113.1\r\n')
+    expect(negotiation.address).toBe('towards 203.0.113.1')
+    expect(negotiation.answer(offer({ connection: 'IN IP6 2001:db8::9' })).sdp).toContain(
+      'c=IN IP4 towards 2001:db8::9'.replace('IP4', 'IP6'),
+    )
+  })
+
+  it('of an offer faces each place that is tried', () => {
+    const negotiation = negotiationOf({ ...localOf(four), towards: (remote) => `9.${remote}` })
+    negotiation.face('203.0.113.1')
+    expect(negotiation.offer()).toContain('o=- 1 1 IN IP4 9.203.0.113.1\r\n')
+    negotiation.face('203.0.113.2')
+    const second = negotiation.offer()
+    expect(second).toContain('c=IN IP4 9.203.0.113.2\r\n')
+    expect(second).toMatch(/^o=- 1 \d IN IP4 9\.203\.0\.113\.2\r$/m)
+  })
+
+  it('keeps the origin when a re-offer brings another IP version', () => {
+    const negotiation = negotiationOf(localOf(four, six))
+    negotiation.answer(offer())
+    const { sdp, agreement } = negotiation.answer(offer({ connection: 'IN IP6 2001:db8::9' }))
+    expect(lines(sdp).slice(1, 4)).toEqual([`o=- 1 2 IN IP4 ${four}`, 's=-', `c=IN IP6 ${six}`])
     expect(agreement.remote).toEqual({ address: '2001:db8::9', port: 5004 })
+  })
+})
+
+describe('an offer of both IP versions', () => {
+  const twoLines = offer({
+    media: 'audio 5004 RTP/AVP 0',
+    lines: ['c=IN IP6 2001:db8::9', 'a=mid:1', 'm=audio 5006 RTP/AVP 0', 'c=IN IP4 198.51.100.9', 'a=mid:2'],
+  })
+  const grouped = (order: string) => twoLines.replace('t=0 0', `t=0 0\r\na=group:ANAT ${order}`)
+
+  it.each([
+    ['IPv4', [four], '1 2', 5006],
+    ['IPv6', [six], '2 1', 5004],
+    ['both, and prefers the first', [four, six], '1 2', 5004],
+    ['both, and prefers the second', [four, six], '2 1', 5006],
+  ])('is taken with the one line that serves %s', (_name, addresses, order, port) => {
+    const { sdp, agreement } = negotiationOf(localOf(...addresses)).answer(grouped(order))
+    expect(agreement.remote?.port).toBe(port)
+    const mid = port === 5004 ? 1 : 2
+    expect(sdp).toContain(`a=group:ANAT ${mid}\r\n`)
+    expect(sdp.match(/^a=mid:.*$/gm)).toEqual([`a=mid:${mid}`])
+    const ports = lines(sdp).filter((line) => line.startsWith('m='))
+    expect(ports.map((line) => line.split(' ')[1])).toEqual(port === 5004 ? ['40000', '0'] : ['0', '40000'])
+    expect(sdp).toContain(port === 5004 ? `c=IN IP6 ${six}` : `c=IN IP4 ${four}`)
+  })
+
+  it('without a group is taken with the first line that is served', () => {
+    const { agreement, sdp } = negotiationOf().answer(twoLines)
+    expect(agreement.remote).toEqual({ address: '198.51.100.9', port: 5006 })
+    expect(sdp).not.toContain('group')
+  })
+
+  it.each([
+    ['of the session', offer().replace('t=0 0', 'c=IN IP6 2001:db8::9\r\nt=0 0')],
+    ['of the line', offer({ lines: ['c=IN IP6 2001:db8::9', 'c=IN IP4 198.51.100.9'] })],
+  ])('in several connection lines %s is taken with the version that is served', (_name, text) => {
+    expect(negotiationOf(localOf(four)).answer(text).agreement.remote?.address).toBe('198.51.100.9')
+    expect(negotiationOf(localOf(six)).answer(text).agreement.remote?.address).toBe('2001:db8::9')
   })
 })
 
@@ -159,6 +283,10 @@ describe('an offer is refused with media_not_acceptable', () => {
     ['a multicast address', offer({ connection: 'IN IP4 224.2.1.1' })],
     ['the broadcast address', offer({ connection: 'IN IP4 255.255.255.255' })],
     ['too many lines', offer({ lines: Array<string>(40).fill('m=audio 5 RTP/AVP 0') })],
+    [
+      'no connection of a line of several',
+      offer({ media: 'audio 5004 RTP/SAVP 0', lines: ['m=audio 6 RTP/AVP 9'] }),
+    ],
     ['too much', offer({ lines: [`a=x:${'x'.repeat(40_000)}`] })],
     ['a broken media line', offer({ media: '!!!' })],
   ])('%s', (_name, text) => {
@@ -166,7 +294,7 @@ describe('an offer is refused with media_not_acceptable', () => {
   })
 
   it('and what was agreed before stays', () => {
-    const negotiation = new Negotiation('1', local)
+    const negotiation = negotiationOf()
     const before = negotiation.answer(offer()).sdp
     expect(() => negotiation.answer(offer({ media: 'audio 5004 RTP/SAVP 0' }))).toThrow()
     expect(negotiation.answer(offer()).sdp).toBe(before)
@@ -181,7 +309,7 @@ describe('an offer is refused with media_not_acceptable', () => {
 
 describe('a re-offer', () => {
   it('raises the version only when the answer changes', () => {
-    const negotiation = new Negotiation('7', local)
+    const negotiation = negotiationOf(localOf(four), '7')
     const version = (text: string): string | undefined =>
       /^o=- 7 (\d+)/m.exec(negotiation.answer(text).sdp)?.[1]
     expect(version(offer())).toBe('1')
@@ -194,7 +322,7 @@ describe('a re-offer', () => {
 
 describe('our offer', () => {
   it('has both laws and telephone events, and the answer decides', () => {
-    const negotiation = new Negotiation('1', local)
+    const negotiation = negotiationOf()
     const text = negotiation.offer()
     expect(text).toContain('m=audio 40000 RTP/AVP 0 8 101')
     const { agreement, isHeld } = negotiation.acceptAnswer(
@@ -206,12 +334,28 @@ describe('our offer', () => {
       remote: { address: '198.51.100.9', port: 6000 },
       // We send what the far end chose and receive what we offered.
       send: { audio: 8, event: 96 },
-      receive: { audio: 8, event: 101 },
+      receive: {
+        laws: [
+          { law: 'PCMA', payloadType: 8 },
+          { law: 'PCMA', payloadType: 8 },
+        ],
+        events: [101, 96],
+      },
     })
   })
 
+  it('hears every codec that the answer kept, in our numbers and its own', () => {
+    const negotiation = negotiationOf()
+    negotiation.offer()
+    const text = offer({ media: 'audio 6000 RTP/AVP 97 0', lines: ['a=rtpmap:97 PCMA/8000'] })
+    const { law, send, receive } = negotiation.acceptAnswer(text).agreement
+    expect([law, send.audio]).toEqual(['PCMA', 97])
+    expect(receive.laws.map(({ payloadType }) => payloadType)).toEqual([0, 8, 97, 0])
+    expect(negotiation.offer()).toContain('m=audio 40000 RTP/AVP 8 0 101')
+  })
+
   it('repeats what is in use and its lines when the session runs', () => {
-    const negotiation = new Negotiation('1', local)
+    const negotiation = negotiationOf()
     negotiation.answer(offer({ media: 'video 5 RTP/AVP 96', lines: ['m=audio 5004 RTP/AVP 8'] }))
     const again = negotiation.offer()
     expect(lines(again).filter((line) => line.startsWith('m='))).toEqual([
@@ -228,7 +372,7 @@ describe('our offer', () => {
     ['another codec', offer({ media: 'audio 5004 RTP/AVP 18' })],
     ['no line', 'v=0\r\no=- 1 1 IN IP4 1.2.3.4\r\ns=-\r\nt=0 0\r\n'],
   ])('is not met by %s', (_name, text) => {
-    const negotiation = new Negotiation('1', local)
+    const negotiation = negotiationOf()
     negotiation.offer()
     expect(() => negotiation.acceptAnswer(text)).toThrow(
       expect.objectContaining({ code: 'media_not_acceptable' }),
@@ -236,7 +380,7 @@ describe('our offer', () => {
   })
 
   it('must come before its answer', () => {
-    expect(() => new Negotiation('1', local).acceptAnswer(offer())).toThrow()
+    expect(() => negotiationOf().acceptAnswer(offer())).toThrow()
   })
 })
 

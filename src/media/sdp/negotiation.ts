@@ -1,10 +1,18 @@
 // Offer/answer for one leg: RFC 3264, with symmetric hold, telephone-event (RFC 4733) and rtcp-mux (RFC 5761).
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
+import type { LocalAddress } from '../../lib/local-address.ts'
 import type { Law } from '../codecs/g711.ts'
 import type { Endpoint } from '../rtp/source.ts'
-import { parseSdp, writeSdp } from './sdp.ts'
-import type { Direction, Format, LocalAudio, LocalSection, MediaSection } from './sdp.ts'
+import { clockRate, parseSdp, writeSdp } from './sdp.ts'
+import type { Direction, Format, LocalAudio, LocalSection, MediaSection, ParsedSdp } from './sdp.ts'
+
+/** Payload types that the far end may send. */
+export interface Receivable {
+  readonly laws: readonly { readonly law: Law; readonly payloadType: number }[]
+  readonly events: readonly number[]
+  readonly noises: readonly number[]
+}
 
 /** What offer and answer agreed on, in the words of whoever sends the packets. */
 export interface Agreement {
@@ -12,10 +20,15 @@ export interface Agreement {
   /** Undefined: there is no address to send to (hold in the old way, RFC 2543). */
   readonly remote: Endpoint | undefined
   readonly remoteRtcp: Endpoint | undefined
+  /** The place in the SDP when it may be neither sent to nor believed. */
+  readonly barred?: Endpoint | undefined
+  /** The address that the signalling of the leg is exchanged with. */
+  readonly peer: string | undefined
   readonly hasRtcpMux: boolean
-  /** Payload types of what we send are the far end's choice, those of what we receive are ours: RFC 3264 §5.1. */
-  readonly send: { readonly audio: number; readonly event: number | undefined }
-  readonly receive: { readonly audio: number; readonly event: number | undefined }
+  /** Payload types of what we send are the far end's choice: RFC 3264 §5.1. */
+  readonly send: { readonly audio: number; readonly event: number | undefined; readonly packetMs: number }
+  /** Every format that both sides named, in the numbers of either: far ends switch between them, and use their own. */
+  readonly receive: Receivable
   readonly maySend: boolean
   readonly mayReceive: boolean
 }
@@ -27,48 +40,75 @@ export interface Answered {
   readonly isHeld: boolean
 }
 
-const ourPayloadTypes: Readonly<Record<Law, number>> = { PCMU: 0, PCMA: 8 }
-const ourEventPayloadType = 101
+const firstOffer: LocalAudio = {
+  formats: [
+    { law: 'PCMU', payloadType: 0 },
+    { law: 'PCMA', payloadType: 8 },
+  ],
+  eventPayloadType: 101,
+  ptime: 20,
+  direction: 'sendrecv',
+  hasRtcpMux: false,
+  protocol: 'RTP/AVP',
+}
+// RFC 3389: static, so phones send it unasked in pauses.
+const ourNoisePayloadType = 13
 const plainProfiles = ['RTP/AVP', 'RTP/AVPF']
+const mostNamedFormats = 10
+const longestName = 24
 
 function refused(message: string): AppError {
   return new AppError('media_not_acceptable', message)
 }
 
-function lawOf(format: Format): Law | undefined {
-  const { encoding, rate } = format
-  return rate === 8000 && (encoding === 'PCMU' || encoding === 'PCMA') ? encoding : undefined
+function lawOf({ encoding, rate }: Format): Law | undefined {
+  return rate === clockRate && (encoding === 'PCMU' || encoding === 'PCMA') ? encoding : undefined
 }
 
-function eventOf(section: MediaSection): number | undefined {
-  return section.formats.find(({ encoding, rate }) => encoding === 'TELEPHONE-EVENT' && rate === 8000)
-    ?.payloadType
+/** Events are in the clock of the codec; a phone with wideband codecs names them once for each clock: RFC 4733 §2.1. */
+function numbersOf(section: MediaSection, encoding: 'TELEPHONE-EVENT' | 'CN'): number[] {
+  return section.formats
+    .filter((format) => format.encoding === encoding && format.rate === clockRate)
+    .map(({ payloadType }) => payloadType)
 }
 
-function preferredOf(section: MediaSection): { law: Law; payloadType: number } | undefined {
-  for (const format of section.formats) {
+function lawsOf(section: MediaSection): Receivable['laws'] {
+  return section.formats.flatMap((format) => {
     const law = lawOf(format)
-    if (law !== undefined) return { law, payloadType: format.payloadType }
-  }
-  return undefined
+    return law === undefined ? [] : [{ law, payloadType: format.payloadType }]
+  })
+}
+
+/** The codecs of a line as they are told to people; events and comfort noise are no codecs. */
+function codecsOf(section: MediaSection): string {
+  const names = section.formats
+    .filter(({ encoding }) => encoding !== 'TELEPHONE-EVENT' && encoding !== 'CN')
+    .map(({ encoding, rate }) => encoding.slice(0, longestName) + (rate === 0 ? '' : `/${rate}`))
+  if (names.length === 0) return 'none'
+  const more = names.length > mostNamedFormats ? ' and more' : ''
+  return names.slice(0, mostNamedFormats).join(', ') + more
+}
+
+/** The longest of our packet lengths that the far end takes; half a frame or a quarter where its buffer is that small. */
+function packetMsFor({ maxptime }: MediaSection): number {
+  return [20, 10].find((ms) => maxptime === undefined || ms <= maxptime) ?? 5
 }
 
 /** Why this line cannot be our stream; undefined when it can. */
-function objectionTo(section: MediaSection): string | undefined {
+function objectionTo(section: MediaSection, verb: 'offered' | 'answered'): string | undefined {
   if (section.type !== 'audio' || section.port === 0) return 'The SDP offers no audio stream.'
   if (section.port > 65_535) return 'The audio port of the SDP is out of range.'
   if (!plainProfiles.includes(section.protocol))
     return 'The audio stream is offered over another profile than RTP/AVP.'
-  if (preferredOf(section) === undefined) return 'The audio stream is offered without PCMU and PCMA.'
+  if (lawsOf(section).length === 0)
+    return `The audio stream is ${verb} without PCMU and PCMA; its codecs are: ${codecsOf(section)}.`
   return undefined
 }
 
-/** The first audio line that fits; the objection to the audio lines, or to having none, otherwise. */
-function chooseSection(sections: readonly MediaSection[]): MediaSection {
-  const chosen = sections.find((section) => objectionTo(section) === undefined)
-  if (chosen !== undefined) return chosen
-  const audio = sections.find((section) => section.type === 'audio' && section.port !== 0)
-  throw refused((audio && objectionTo(audio)) ?? 'The SDP offers no audio stream.')
+interface Chosen {
+  readonly section: MediaSection
+  /** Of the far end. */
+  readonly address: string
 }
 
 function isUnspecified(address: string): boolean {
@@ -80,18 +120,46 @@ function isMulticast(address: string): boolean {
   return Number(address.split('.', 1)[0]) >= 224
 }
 
+/** The first address of the line that we can exchange packets with. Throws media_not_acceptable. */
+function addressOf({ addresses }: MediaSection, local: LocalAddress): string {
+  const usable = addresses.filter((address) => isIP(address) !== 0)
+  const [first] = usable
+  if (first === undefined) throw refused('The connection line of the SDP names no IP address.')
+  const served = usable.find((address) => isUnspecified(address) || local.serves(address))
+  if (served === undefined)
+    throw refused(`The SDP offers IPv${isIP(first)} media, which this platform is not reached over.`)
+  if (isMulticast(served) && !isUnspecified(served))
+    throw refused('The connection line of the SDP is not a unicast address.')
+  return served
+}
+
+/** Lines that are alternatives of each other stand together, in the order of their preference: RFC 4091 §3.2. */
+function inOrder({ sections, alternatives }: ParsedSdp): readonly MediaSection[] {
+  const ranks = new Map(alternatives.flat().map((mid, index) => [mid, index]))
+  const rankOf = ({ mid }: MediaSection): number => (mid === undefined ? undefined : ranks.get(mid)) ?? 0
+  return ranks.size === 0 ? sections : sections.toSorted((a, b) => rankOf(a) - rankOf(b))
+}
+
+/** The first audio line that fits; the objection to the first audio line, or to having none, otherwise. */
+function chooseSection(sdp: ParsedSdp, local: LocalAddress): Chosen {
+  let objection: AppError | undefined
+  for (const section of inOrder(sdp)) {
+    if (section.type !== 'audio' || section.port === 0) continue
+    try {
+      const text = objectionTo(section, 'offered')
+      if (text !== undefined) throw refused(text)
+      return { section, address: addressOf(section, local) }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      objection ??= error
+    }
+  }
+  throw objection ?? refused('The SDP offers no audio stream.')
+}
+
 /** Where the far end wants its media. Undefined for the hold of RFC 2543, an unspecified address. */
-function remoteOf(section: MediaSection, localAddress: string): Endpoint | undefined {
-  const { address, port } = section
-  if (address === undefined || isIP(address) === 0)
-    throw refused('The connection line of the SDP names no IP address.')
-  if (isUnspecified(address)) return undefined
-  if (isIP(address) !== isIP(localAddress))
-    throw refused(
-      `The SDP offers IPv${isIP(address)} media, and this platform is reached over IPv${isIP(localAddress)}.`,
-    )
-  if (isMulticast(address)) throw refused('The connection line of the SDP is not a unicast address.')
-  return { address, port }
+function remoteOf({ section, address }: Chosen): Endpoint | undefined {
+  return isUnspecified(address) ? undefined : { address, port: section.port }
 }
 
 function rtcpOf(section: MediaSection, remote: Endpoint | undefined): Endpoint | undefined {
@@ -126,63 +194,79 @@ function mayReceive(direction: Direction): boolean {
   return direction === 'sendrecv' || direction === 'recvonly'
 }
 
+export interface NegotiationOptions {
+  readonly sessionId: string
+  readonly port: number
+  readonly local: LocalAddress
+}
+
 /** The SDP of one leg over its life: remembers what it said last, so that o= changes only when the rest does. */
 export class Negotiation {
-  readonly #sessionId: string
-  readonly #local: Endpoint
+  readonly #options: NegotiationOptions
   #version = 1
+  #origin: string | undefined
+  #address: string
+  #peer: string | undefined
   #sections: readonly LocalSection[] | undefined
+  #last: string | undefined
   #agreement: Agreement | undefined
 
-  constructor(sessionId: string, local: Endpoint) {
-    this.#sessionId = sessionId
-    this.#local = local
+  constructor(options: NegotiationOptions) {
+    this.#options = options
+    this.#address = options.local.general
+  }
+
+  /** Ours, as the far end was last told. */
+  get address(): string {
+    return this.#address
+  }
+
+  /** The address that signalling is exchanged with from now on: it says which of our addresses the SDP names. */
+  face(peer: string): void {
+    this.#peer = peer
   }
 
   /** Applies the far end's offer. Throws media_not_acceptable and keeps what was agreed before. */
   answer(offer: string): Answered {
-    const sections = parseSdp(offer)
-    const chosen = chooseSection(sections)
-    const remote = remoteOf(chosen, this.#local.address)
-    const format = preferredOf(chosen)
+    const sdp = parseSdp(offer)
+    const chosen = chooseSection(sdp, this.#options.local)
+    const { section } = chosen
+    const remote = remoteOf(chosen)
+    const laws = lawsOf(section)
+    const [format] = laws
     if (format === undefined) throw refused('The audio stream is offered without PCMU and PCMA.')
-    const event = eventOf(chosen)
-    const direction = directionTowards(chosen, remote)
+    const [event] = numbersOf(section, 'TELEPHONE-EVENT')
+    const direction = directionTowards(section, remote)
+    const isAlternative = sdp.alternatives.some((mids) => mids.includes(section.mid ?? ''))
     const audio: LocalAudio = {
       formats: [format],
       eventPayloadType: event,
+      ptime: packetMsFor(section),
+      ...(isAlternative && section.mid !== undefined ? { mid: section.mid } : {}),
       direction,
-      hasRtcpMux: chosen.hasRtcpMux,
-      protocol: chosen.protocol,
+      hasRtcpMux: section.hasRtcpMux,
+      protocol: section.protocol,
     }
-    const payloadTypes = { audio: format.payloadType, event }
+    this.#address = this.#addressTowards(remote)
     this.#agreement = {
+      ...this.#agree({ section, remote, direction, hasRtcpMux: section.hasRtcpMux }),
       law: format.law,
-      remote,
-      remoteRtcp: chosen.hasRtcpMux ? remote : rtcpOf(chosen, remote),
-      hasRtcpMux: chosen.hasRtcpMux,
-      send: payloadTypes,
-      receive: payloadTypes,
-      maySend: maySend(direction),
-      mayReceive: mayReceive(direction),
+      send: { audio: format.payloadType, event, packetMs: audio.ptime },
+      receive: toReceivable(section, { laws, events: [] }),
     }
-    const sdp = this.#write(sections.map((section) => (section === chosen ? audio : { refused: section })))
-    return { sdp, agreement: this.#agreement, isHeld: !maySend(direction) }
+    const answer = this.#write(sdp.sections.map((one) => (one === section ? audio : { refused: one })))
+    return { sdp: answer, agreement: this.#agreement, isHeld: !maySend(direction) }
   }
 
-  /** Both laws, or what is in use already: a re-offer of ours changes nothing (RFC 3264 §8). */
   offer(): string {
     const running = this.#agreement
-    const formats =
-      running === undefined
-        ? (['PCMU', 'PCMA'] as const).map((law) => ({ law, payloadType: ourPayloadTypes[law] }))
-        : [{ law: running.law, payloadType: running.receive.audio }]
-    const audio: LocalAudio = {
-      formats,
-      eventPayloadType: running === undefined ? ourEventPayloadType : running.receive.event,
-      direction: 'sendrecv',
-      hasRtcpMux: running?.hasRtcpMux ?? false,
-      protocol: 'RTP/AVP',
+    const audio = running === undefined ? firstOffer : this.#offerOf(running)
+    if (running === undefined) {
+      // Another far end is asked each time that an offer is made before one has answered: nothing ties it to the last.
+      this.#address = this.#addressTowards(undefined)
+      this.#origin = undefined
+      this.#version = 1
+      this.#last = undefined
     }
     // The lines of an offer keep their places for the life of the session: RFC 3264 §8.
     const former = this.#sections
@@ -192,29 +276,77 @@ export class Negotiation {
 
   /** Applies the answer to `offer()`. Throws media_not_acceptable. */
   acceptAnswer(sdp: string): Answered {
-    const sections = parseSdp(sdp)
+    const { sections } = parseSdp(sdp)
     const offered = this.#offered()
     const section = sections[offered.index]
-    const objection = section === undefined ? 'The answer lacks our audio line.' : objectionTo(section)
+    const objection =
+      section === undefined ? 'The answer lacks our audio line.' : objectionTo(section, 'answered')
     if (section === undefined || objection !== undefined) throw refused(objection ?? '')
-    const remote = remoteOf(section, this.#local.address)
-    const format = preferredOf(section)
-    const ours = offered.audio.formats.find(({ law }) => law === format?.law)
-    if (format === undefined || ours === undefined) throw refused('The answer takes none of our codecs.')
+    const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
+    const { formats } = offered.audio
+    const laws = lawsOf(section).filter(({ law }) => formats.some((ours) => ours.law === law))
+    const [format] = laws
+    if (format === undefined)
+      throw refused(`The answer takes none of our codecs; its codecs are: ${codecsOf(section)}.`)
     const direction = directionTowards(section, remote)
-    const hasRtcpMux = offered.audio.hasRtcpMux && section.hasRtcpMux
-    const event = eventOf(section)
+    const [event] = numbersOf(section, 'TELEPHONE-EVENT')
+    const ourEvent = offered.audio.eventPayloadType
+    // Several far ends may have been made an offer, each with the address that it can reach; this one has answered.
+    if (this.#agreement === undefined) this.#origin = this.#address = this.#addressTowards(undefined)
     this.#agreement = {
+      ...this.#agree({
+        section,
+        remote,
+        direction,
+        hasRtcpMux: offered.audio.hasRtcpMux && section.hasRtcpMux,
+      }),
       law: format.law,
+      send: { audio: format.payloadType, event, packetMs: packetMsFor(section) },
+      receive: toReceivable(section, {
+        // In our numbers for what the answer kept, as the RFC has it, and in the far end's own.
+        laws: [...formats.filter(({ law }) => laws.some((kept) => kept.law === law)), ...laws],
+        events: ourEvent === undefined ? [] : [ourEvent],
+      }),
+    }
+    return { sdp, agreement: this.#agreement, isHeld: !maySend(direction) }
+  }
+
+  /** What is in use already: a re-offer of ours changes nothing (RFC 3264 §8). */
+  #offerOf({ law, receive, hasRtcpMux }: Agreement): LocalAudio {
+    const { audio } = this.#offered()
+    const kept = audio.formats.filter((ours) => receive.laws.some((one) => one.law === ours.law))
+    return {
+      formats: kept.toSorted((a, b) => Number(b.law === law) - Number(a.law === law)),
+      eventPayloadType: audio.eventPayloadType,
+      ptime: audio.ptime,
+      direction: 'sendrecv',
+      hasRtcpMux,
+      protocol: 'RTP/AVP',
+    }
+  }
+
+  #agree({ section, remote, direction, hasRtcpMux }: Stream): Omit<Agreement, 'law' | 'send' | 'receive'> {
+    return {
       remote,
       remoteRtcp: hasRtcpMux ? remote : rtcpOf(section, remote),
+      peer: this.#peer,
       hasRtcpMux,
-      send: { audio: format.payloadType, event },
-      receive: { audio: ours.payloadType, event: offered.audio.eventPayloadType },
       maySend: maySend(direction),
       mayReceive: mayReceive(direction),
     }
-    return { sdp, agreement: this.#agreement, isHeld: !maySend(direction) }
+  }
+
+  /**
+   * Ours as the peer of the signalling sees it, whose address is the one that is certain: that of media may be one of a
+   * network behind NAT, which could look like a network of ours. It says the IP version.
+   */
+  #addressTowards(remote: Endpoint | undefined): string {
+    const { local } = this.#options
+    const peer = this.#peer
+    if (remote === undefined && this.#agreement !== undefined) return this.#address
+    if (peer !== undefined && (remote === undefined || isIP(remote.address) === isIP(peer)))
+      return local.towards(peer)
+    return remote === undefined ? local.general : local.towards(remote.address)
   }
 
   #offered(): { index: number; audio: LocalAudio } {
@@ -225,12 +357,34 @@ export class Negotiation {
   }
 
   #write(sections: readonly LocalSection[]): string {
-    const sdpOf = (version: number, lines: readonly LocalSection[]): string =>
-      writeSdp({ sessionId: this.#sessionId, version, local: this.#local, sections: lines })
-    const hasChanged =
-      this.#sections !== undefined && sdpOf(this.#version, this.#sections) !== sdpOf(this.#version, sections)
+    const { sessionId, port } = this.#options
+    const local = { address: this.#address, port }
+    this.#origin ??= local.address
+    const origin = this.#origin
+    const written = (version: number): string => writeSdp({ sessionId, version, origin, local, sections })
+    const hasChanged = this.#last !== undefined && this.#last !== written(this.#version)
     if (hasChanged) this.#version += 1
     this.#sections = sections
-    return sdpOf(this.#version, sections)
+    this.#last = written(this.#version)
+    return this.#last
+  }
+}
+
+interface Stream {
+  readonly section: MediaSection
+  readonly remote: Endpoint | undefined
+  readonly direction: Direction
+  readonly hasRtcpMux: boolean
+}
+
+/** What the line names besides, and comfort noise, which is sent without being named. */
+function toReceivable(
+  section: MediaSection,
+  { laws, events }: Pick<Receivable, 'laws' | 'events'>,
+): Receivable {
+  return {
+    laws,
+    events: [...events, ...numbersOf(section, 'TELEPHONE-EVENT')],
+    noises: [ourNoisePayloadType, ...numbersOf(section, 'CN')],
   }
 }

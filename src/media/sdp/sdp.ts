@@ -5,6 +5,9 @@ import { AppError } from '../../lib/errors.ts'
 import type { Law } from '../codecs/g711.ts'
 import type { Endpoint } from '../rtp/source.ts'
 
+/** Of both laws: RFC 3551 §4.5.14. */
+export const clockRate = 8000
+
 export type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
 
 /** One format of an m= line: payload type and what it stands for. */
@@ -20,12 +23,22 @@ export interface MediaSection {
   readonly port: number
   readonly protocol: string
   readonly payloads: string
-  /** Undefined when the line names no IP address. `0.0.0.0` and `::` are kept: they mean hold. */
-  readonly address: string | undefined
+  /** What the connection lines say, in their order; `0.0.0.0` and `::` mean hold. */
+  readonly addresses: readonly string[]
   readonly direction: Direction
+  /** Payload types that are not known stand here by their number. */
   readonly formats: readonly Format[]
+  /** The longest packet that the far end takes, in ms. */
+  readonly maxptime: number | undefined
+  readonly mid: string | undefined
   readonly rtcp: { readonly port: number; readonly address: string | undefined } | undefined
   readonly hasRtcpMux: boolean
+}
+
+export interface ParsedSdp {
+  readonly sections: readonly MediaSection[]
+  /** The mids of lines that are one stream over different IP versions, the preferred one first: RFC 4091. */
+  readonly alternatives: readonly (readonly string[])[]
 }
 
 // SDPs of browsers with every codec and candidate stay under 16 kB; phones send less than 2 kB.
@@ -33,12 +46,28 @@ const mostCharacters = 32_768
 const mostLineCharacters = 1024
 const mostSections = 16
 // An attribute that is not listed never reaches the parser's patterns.
-const readLines = /^(?:[vosctm]=|a=(?:rtpmap:|rtcp:|rtcp-mux$|sendrecv$|sendonly$|recvonly$|inactive$))/
+const readLines =
+  /^(?:[vosctm]=|a=(?:rtpmap:|rtcp:|rtcp-mux$|sendrecv$|sendonly$|recvonly$|inactive$|maxptime:|mid:|group:ANAT ))/
 
-// Payload types with a fixed meaning that need no rtpmap: RFC 3551 §6 table 4.
-const staticFormats: Readonly<Record<number, Format>> = {
-  0: { payloadType: 0, encoding: 'PCMU', rate: 8000 },
-  8: { payloadType: 8, encoding: 'PCMA', rate: 8000 },
+// Payload types with a fixed meaning that need no rtpmap: RFC 3551 §6 table 4. All but the laws and comfort noise are
+// here to be named in refusals.
+const staticEncodings: Readonly<Record<number, string>> = {
+  0: 'PCMU',
+  3: 'GSM',
+  4: 'G723',
+  7: 'LPC',
+  8: 'PCMA',
+  9: 'G722',
+  13: 'CN',
+  15: 'G728',
+  18: 'G729',
+}
+
+function staticFormat(payloadType: number): Format {
+  const encoding = staticEncodings[payloadType]
+  return encoding === undefined
+    ? { payloadType, encoding: `payload type ${payloadType}`, rate: 0 }
+    : { payloadType, encoding, rate: 8000 }
 }
 
 function refused(message: string): AppError {
@@ -51,27 +80,45 @@ function formatsOf(media: MediaDescription): Format[] {
     if (!/^\d{1,3}$/.test(word) || Number(word) > 127) continue
     const payloadType = Number(word)
     const mapped = media.rtp.find((map) => map.payload === payloadType)
-    const format =
+    formats.push(
       mapped === undefined
-        ? staticFormats[payloadType]
-        : { payloadType, encoding: String(mapped.codec).toUpperCase(), rate: mapped.rate ?? 0 }
-    if (format !== undefined) formats.push(format)
+        ? staticFormat(payloadType)
+        : { payloadType, encoding: String(mapped.codec).toUpperCase(), rate: mapped.rate ?? 0 },
+    )
   }
   return formats
 }
 
-function toSection(media: MediaDescription, session: SessionDescription): MediaSection {
-  const connection = media.connection ?? session.connection
-  const address = connection === undefined ? undefined : String(connection.ip)
-  const { rtcp } = media
+/**
+ * The addresses of the session, then those of each media line. Read here because the parser keeps one connection line of
+ * several, and senders with both IP versions write one for each.
+ */
+function addressesOf(lines: readonly string[]): readonly string[][] {
+  const found: string[][] = [[]]
+  for (const line of lines) {
+    if (line.startsWith('m=')) found.push([])
+    const address = /^c=IN IP[46] ([^\s/]+)/.exec(line)?.[1]
+    if (address !== undefined) found.at(-1)?.push(address)
+  }
+  return found
+}
+
+function toSection(
+  media: MediaDescription,
+  session: SessionDescription,
+  addresses: readonly string[],
+): MediaSection {
+  const { rtcp, maxptime } = media
   return {
     type: String(media.type ?? ''),
     port: Number(media.port ?? 0),
     protocol: String(media.protocol ?? ''),
     payloads: String(media.payloads ?? ''),
-    address,
+    addresses,
     direction: media.direction ?? session.direction ?? 'sendrecv',
     formats: formatsOf(media),
+    maxptime: maxptime === undefined || !(maxptime > 0) ? undefined : maxptime,
+    mid: media.mid === undefined ? undefined : String(media.mid),
     rtcp:
       rtcp === undefined
         ? undefined
@@ -80,8 +127,8 @@ function toSection(media: MediaDescription, session: SessionDescription): MediaS
   }
 }
 
-/** The m= lines of an SDP. Throws media_not_acceptable when the text is not one. */
-export function parseSdp(text: string): MediaSection[] {
+/** Throws media_not_acceptable when the text is no SDP. */
+export function parseSdp(text: string): ParsedSdp {
   if (text.length > mostCharacters) throw refused('The SDP is too long.')
   const lines = text.split(/\r\n|\r|\n/)
   if (lines[0]?.startsWith('v=0') !== true) throw refused('The body is not an SDP.')
@@ -90,13 +137,24 @@ export function parseSdp(text: string): MediaSection[] {
     throw refused('The SDP has too many media lines.')
   // The parser does not know the count of ports behind a port (RFC 8866 §5.14), which layered video uses.
   const session = parse(kept.map((line) => line.replace(/^(m=\S+ \d+)\/\d+/, '$1')).join('\r\n'))
-  return session.media.map((media) => toSection(media, session))
+  const [general = [], ...own] = addressesOf(kept)
+  return {
+    sections: session.media.map((media, index) => {
+      const addresses = own[index] ?? []
+      return toSection(media, session, addresses.length === 0 ? general : addresses)
+    }),
+    alternatives: (session.groups ?? []).map(({ mids }) => String(mids).split(' ')),
+  }
 }
 
 /** Our side of the audio stream. */
 export interface LocalAudio {
   readonly formats: readonly { readonly law: Law; readonly payloadType: number }[]
   readonly eventPayloadType: number | undefined
+  /** The length of our packets in ms. */
+  readonly ptime: number
+  /** Of the offer's line, where it was one of several alternatives. */
+  readonly mid?: string
   readonly direction: Direction
   readonly hasRtcpMux: boolean
   readonly protocol: string
@@ -108,16 +166,26 @@ export type LocalSection = LocalAudio | { readonly refused: MediaSection }
 export interface LocalSdp {
   readonly sessionId: string
   readonly version: number
+  /** The address of the origin, which stays when that of the stream changes: RFC 3264 §8. */
+  readonly origin: string
   readonly local: Endpoint
   readonly sections: readonly LocalSection[]
 }
 
+// Packets of any length are understood; longer ones of G.711 would not fit into an Ethernet frame.
+const longestPacketMs = 150
+
 function toAudio(audio: LocalAudio, port: number): MediaDescription {
   const { formats, eventPayloadType } = audio
-  const rtp = formats.map(({ law, payloadType }) => ({ payload: payloadType, codec: law, rate: 8000 }))
+  const rtp: MediaDescription['rtp'] = formats.map(({ law, payloadType }) => ({
+    payload: payloadType,
+    codec: law,
+    rate: clockRate,
+  }))
   const fmtp: MediaDescription['fmtp'] = []
   if (eventPayloadType !== undefined) {
-    rtp.push({ payload: eventPayloadType, codec: 'telephone-event' as Law, rate: 8000 })
+    // Events count in the clock of the stream they are in: RFC 4733 §2.1.
+    rtp.push({ payload: eventPayloadType, codec: 'telephone-event', rate: clockRate })
     fmtp.push({ payload: eventPayloadType, config: '0-15' })
   }
   return {
@@ -127,7 +195,9 @@ function toAudio(audio: LocalAudio, port: number): MediaDescription {
     payloads: rtp.map((format) => format.payload).join(' '),
     rtp,
     fmtp,
-    ptime: 20,
+    ptime: audio.ptime,
+    maxptime: longestPacketMs,
+    ...(audio.mid === undefined ? {} : { mid: audio.mid }),
     direction: audio.direction,
     ...(audio.hasRtcpMux ? { rtcpMux: 'rtcp-mux' as const } : {}),
   }
@@ -137,9 +207,15 @@ function toRefusal({ type, protocol, payloads }: MediaSection): MediaDescription
   return { type, port: 0, protocol, payloads, rtp: [], fmtp: [] }
 }
 
+/** An answer names the group that it chose from, with the one line that it took: RFC 4091 §3.3. */
+function groupsOf(sections: readonly LocalSection[]): Pick<SessionDescription, 'groups'> {
+  const mids = sections.flatMap((section) => ('mid' in section ? [section.mid] : []))
+  return mids.length === 0 ? {} : { groups: mids.map((mid) => ({ type: 'ANAT', mids: mid })) }
+}
+
 /** The session-level identity and address, then the lines in their order. */
 export function writeSdp(sdp: LocalSdp): string {
-  const ipVer = sdp.local.address.includes(':') ? 6 : 4
+  const versionOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4)
   return write({
     version: 0,
     origin: {
@@ -147,12 +223,13 @@ export function writeSdp(sdp: LocalSdp): string {
       sessionId: sdp.sessionId,
       sessionVersion: sdp.version,
       netType: 'IN',
-      ipVer,
-      address: sdp.local.address,
+      ipVer: versionOf(sdp.origin),
+      address: sdp.origin,
     },
     name: '-',
-    connection: { version: ipVer, ip: sdp.local.address },
+    connection: { version: versionOf(sdp.local.address), ip: sdp.local.address },
     timing: { start: 0, stop: 0 },
+    ...groupsOf(sdp.sections),
     media: sdp.sections.map((section) =>
       'refused' in section ? toRefusal(section.refused) : toAudio(section, sdp.local.port),
     ),

@@ -1,0 +1,70 @@
+// What is told of the far end of one stream: where it is heard, who else sends, and that it fell silent.
+import type { MediaEvent } from './media.ts'
+import type { SilenceLimits } from './messages.ts'
+import type { Endpoint, Trust } from './rtp/source.ts'
+import type { Agreement } from './sdp/negotiation.ts'
+
+// A stream that is sprayed at from everywhere says so this often, and counts the rest.
+const mostStrangersTold = 3
+
+export interface FarEndWatchOptions {
+  readonly limits: SilenceLimits
+  readonly onEvent: (event: MediaEvent) => void
+}
+
+export class FarEndWatch {
+  readonly #options: FarEndWatchOptions
+  /** When the far end last gave a sign of life, and when its silence was last told. */
+  #aliveMs = 0
+  #toldMs = 0
+  #wasHeard = false
+  #ignored = 0
+  #strangers: Endpoint[] = []
+
+  constructor(options: FarEndWatchOptions) {
+    this.#options = options
+  }
+
+  /** Packets of strangers. */
+  get ignored(): number {
+    return this.#ignored
+  }
+
+  agreed(nowMs: number): void {
+    this.#strangers = []
+    this.#aliveMs = nowMs
+  }
+
+  live(nowMs: number): void {
+    this.#aliveMs = nowMs
+  }
+
+  /** It is heard from another place than before. */
+  latched({ address, port }: Endpoint, trust: Trust): void {
+    this.#options.onEvent({ type: this.#wasHeard ? 'moved' : 'first-packet', address, port, trust })
+    this.#wasHeard = true
+  }
+
+  ignore({ address, port }: Endpoint): void {
+    this.#ignored += 1
+    const told = this.#strangers
+    if (told.length >= mostStrangersTold) return
+    if (told.some((one) => one.port === port && one.address === address)) return
+    told.push({ address, port })
+    this.#options.onEvent({ type: 'ignored', address, port })
+  }
+
+  /** Told once for each time that the limit passes: the call may have had a reason not to heed it. */
+  checkSilence({ mayReceive, maySend }: Agreement, nowMs: number): void {
+    const isHeld = !mayReceive || !maySend
+    const limitMs = isHeld ? this.#options.limits.heldMs : this.#options.limits.mediaMs
+    if (limitMs === 0 || nowMs - Math.max(this.#aliveMs, this.#toldMs) < limitMs) return
+    this.#toldMs = nowMs
+    this.#options.onEvent({
+      type: 'timeout',
+      cause: isHeld ? 'held' : 'silent',
+      silentMs: Math.round(nowMs - this.#aliveMs),
+      limitMs,
+    })
+  }
+}

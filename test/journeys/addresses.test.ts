@@ -1,0 +1,144 @@
+// Which address of ours a peer is given, over real sockets on every interface: Contact, SDP and the source of RTP agree.
+import { createSocket } from 'node:dgram'
+import type { Socket } from 'node:dgram'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { callFromCarrier, provisionCarrier } from '../support/carrier.ts'
+import { journalOf, provision, startPlatform } from '../support/platform.ts'
+import type { Platform, Tenant } from '../support/platform.ts'
+import { RtpPeer } from '../support/rtp-peer.ts'
+import { isMissing } from '../support/tools.ts'
+import { Inbox, until } from '../support/wait.ts'
+
+let application: Application
+let platform: Platform
+let tenant: Tenant
+const sockets: Socket[] = []
+const peers: RtpPeer[] = []
+
+beforeAll(async () => {
+  application = await startApplication()
+  application.on('/status', { status: 200 })
+  application.on('/call', { json: [{ verb: 'answer' }, { verb: 'pause', length: 1 }, { verb: 'hangup' }] })
+  platform = await startPlatform({ env: { SWITCHHOOK_BIND: '::', SWITCHHOOK_PUBLIC_ADDRESS: '' } })
+  tenant = await provision(platform.api, { application })
+})
+
+afterAll(async () => {
+  await platform?.remove()
+  await application?.close()
+})
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.close()
+  await Promise.all(peers.splice(0).map((peer) => peer.close()))
+})
+
+const field = (message: string, name: string): string =>
+  new RegExp(`^${name}:[ \\t]*(.*?)\\r?$`, 'im').exec(message)?.[1] ?? ''
+
+interface Callee {
+  readonly uri: string
+  readonly requests: Inbox<string>
+  readonly rtp: RtpPeer
+}
+
+/** Answers every request at this address with 200, an INVITE with an SDP. */
+async function calleeAt(address: string): Promise<Callee> {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4')
+  sockets.push(socket)
+  await new Promise<void>((resolve) => socket.bind(0, address, resolve))
+  const rtp = await RtpPeer.open(address)
+  peers.push(rtp)
+  const requests = new Inbox<string>()
+  const host = `${address.includes(':') ? `[${address}]` : address}:${socket.address().port}`
+  socket.on('message', (datagram, from) => {
+    const request = datagram.toString('utf8')
+    requests.push(request)
+    if (request.startsWith('ACK')) return
+    const body = request.startsWith('INVITE') ? rtp.offer({ payloads: '0 101' }) : ''
+    const answer = [
+      'SIP/2.0 200 OK',
+      ...['Via', 'From', 'Call-ID', 'CSeq'].map((name) => `${name}: ${field(request, name)}`),
+      `To: ${field(request, 'To')}${field(request, 'To').includes('tag=') ? '' : ';tag=callee'}`,
+      `Contact: <sip:bob@${host}>`,
+      ...(body === '' ? [] : ['Content-Type: application/sdp']),
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      '',
+      body,
+    ].join('\r\n')
+    socket.send(answer, from.port, from.address)
+  })
+  return { uri: `sip:bob@${host}`, requests, rtp }
+}
+
+const connectionOf = (message: string): string => /^c=IN IP[46] (\S+)/m.exec(message)?.[1] ?? ''
+const contactHostOf = (message: string): string =>
+  /<sip:(?:[^@>]*@)?(?:\[([^\]]*)\]|([^:;>]*))/.exec(field(message, 'Contact'))?.slice(1).find(Boolean) ?? ''
+
+describe('a call to a place of either IP version', () => {
+  it.each(['127.0.0.9', '::1'])(
+    'at %s names one address in Contact and SDP, and sends RTP from it',
+    async (at) => {
+      const ours = at.includes(':') ? '::1' : '127.0.0.1'
+      const callee = await calleeAt(at)
+      const { sid } = await platform.api.must<{ sid: string }>(
+        'POST',
+        `/Accounts/${tenant.account_sid}/Calls`,
+        {
+          from: '+15550100',
+          to: { type: 'sip', sipUri: callee.uri },
+          application_sid: tenant.application_sid,
+        },
+      )
+      const invite = await callee.requests.next('the INVITE', (text) => text.startsWith('INVITE'))
+      expect([connectionOf(invite), contactHostOf(invite)]).toEqual([ours, ours])
+      const { fromAddress } = await callee.rtp.heard.next('a packet', () => true)
+      expect(fromAddress).toBe(ours)
+      callee.rtp.send(Number(/^m=audio (\d+)/m.exec(invite)?.[1]))
+      await callee.requests.next('the BYE', (text) => text.startsWith('BYE'))
+      const journal = await until('the end in the journal', async () => {
+        const events = await journalOf(platform.api, tenant.account_sid, sid)
+        return events.some(({ type }) => type === 'ended') ? events : undefined
+      })
+      const remote = { remote_address: at, remote_port: callee.rtp.port, sip_address: at }
+      expect(journal).toContainEqual(
+        expect.objectContaining({ type: 'media-open', address: ours, ...remote }),
+      )
+      expect(journal).toContainEqual(
+        expect.objectContaining({
+          type: 'media-first-packet',
+          address: at,
+          trust: 'sdp',
+          because: 'it is the place that the SDP names',
+        }),
+      )
+    },
+  )
+})
+
+describe.skipIf(isMissing('sipp'))(
+  'a call from a carrier of IPv4 to a platform that has both IP versions',
+  () => {
+    it.each(['udp', 'tcp'] as const)(
+      'over %s is known by its address and answered with one of IPv4',
+      async (transport) => {
+        const carrier = await provisionCarrier(platform.api, { account_sid: tenant.account_sid })
+        const number = transport === 'udp' ? '15550177' : '15550178'
+        const { account_sid, application_sid } = tenant
+        const { voip_carrier_sid } = carrier
+        await platform.api.must('POST', '/PhoneNumbers', {
+          number,
+          voip_carrier_sid,
+          account_sid,
+          application_sid,
+        })
+        const result = await callFromCarrier(platform, carrier, number, { transport })
+        expect(result.report).toBe('')
+        const answer = result.messages.find(({ text }) => /^SIP\/2\.0 200[^]*m=audio/.test(text))?.text ?? ''
+        expect([connectionOf(answer), contactHostOf(answer)]).toEqual(['127.0.0.1', '127.0.0.1'])
+      },
+    )
+  },
+)
