@@ -163,6 +163,7 @@ function toAccountFacts(row: Row<'accounts'>): AccountFacts {
     device_calling_application_sid: row.device_calling_application_sid,
     disable_cdrs: row.disable_cdrs === 1,
     ringing_after_ms: row.ringing_after_ms,
+    sensitive_digits: row.sensitive_digits === 1,
   }
 }
 

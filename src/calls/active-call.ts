@@ -93,6 +93,10 @@ export class ActiveCall implements Call, RunningApplication {
     return this.#play({ pieces, rounds, signal })
   }
 
+  hideDigits(isHidden: boolean | undefined): void {
+    this.#options.leg.journal.hideDigits(isHidden)
+  }
+
   async collect({ rules, prompt, signal }: CollectRequest): Promise<Collected> {
     const speaking = new AbortController()
     const collector = new DigitCollector({

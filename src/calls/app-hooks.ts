@@ -2,6 +2,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
+import { shownUrl } from '../lib/shown-url.ts'
 import type { HookKind } from './journal.ts'
 import type { JournalWriter } from './journal-writer.ts'
 import type { Hook, HookAnswer, Hooks } from './ports.ts'
@@ -43,7 +44,7 @@ export class AppHooks {
   async ask(question: Question): Promise<VerbsAnswer> {
     const { kind, hook, payload, signal } = question
     const { journal, clock, hooks, account_sid } = this.#options
-    const url = withoutSecrets(hook.url)
+    const url = shownUrl(hook.url)
     journal.note({ type: 'hook-asked', hook: kind, method: hook.method, url })
     const started = clock.monotonic()
     try {
@@ -72,7 +73,7 @@ export class AppHooks {
     this.#options.journal.note({
       type: 'hook-answered',
       hook: kind,
-      url: withoutSecrets(answer.url),
+      url: shownUrl(answer.url),
       status: answer.status,
       duration_ms: Math.round(answer.durationMs),
       attempts: answer.attempts,
@@ -102,12 +103,6 @@ function isEmpty(body: unknown): boolean {
   if (body === undefined || body === null) return true
   if (Array.isArray(body)) return body.length === 0
   return typeof body === 'object' && Object.keys(body).length === 0
-}
-
-function withoutSecrets(text: string): string {
-  if (!URL.canParse(text)) return text.slice(0, 200)
-  const url = new URL(text)
-  return `${url.origin}${url.pathname}${url.search}`
 }
 
 /** The verbs of `app_json`; the same rules as for an answer over HTTP. */

@@ -62,6 +62,8 @@ export interface Call {
   /** Throws audio_not_found, audio_not_supported or hook_refused_address. */
   play(request: PlayRequest): Promise<PlayResult>
   collect(request: CollectRequest): Promise<Collected>
+  /** Whether keys are hidden in what is kept of the call, from now on; undefined: as the account says. */
+  hideDigits(isHidden: boolean | undefined): void
   /** Resolves after the time, or when `signal` aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
   /** A signal that also aborts after the time. */

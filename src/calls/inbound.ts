@@ -90,7 +90,11 @@ function openLeg(arrival: Arrival, identity: Settled, options: InboundOptions): 
   const { clock, node } = services
   const started = toStarted(arrival, identity, services)
   const log = services.log.child({ call_sid: started.call_sid })
-  const journal = new JournalWriter(started, services.store, clock)
+  const journal = new JournalWriter(started, {
+    store: services.store,
+    clock,
+    hidesDigits: identity.account.sensitive_digits,
+  })
   // The gateways of carriers are where they are, many of them inside.
   const isUser = carrierOf(identity) === undefined
   if (isUser) arrival.invite.restrict(services.isAllowedHop)

@@ -14,7 +14,10 @@ const started = {
 
 function open(): { journal: JournalWriter; store: MemoryStore } {
   const store = new MemoryStore()
-  return { journal: new JournalWriter(started, store, createFakeClock()), store }
+  return {
+    journal: new JournalWriter(started, { store, clock: createFakeClock(), hidesDigits: false }),
+    store,
+  }
 }
 
 const note = { type: 'note', sentence: 'x' } as const

@@ -1,5 +1,6 @@
 // The one writer of a call's journal: numbers the events, keeps the derived facts, hands both to storage.
 import type { Clock } from '../lib/clock.ts'
+import { withoutDigits } from './hidden-digits.ts'
 import type { EssentialFact, JournalEvent, JournalFact, StartedFact } from './journal.ts'
 import type { CallBatch, CallStore, Notification } from './ports.ts'
 import { factsOf, reduce, toRecentCall } from './projection.ts'
@@ -23,9 +24,18 @@ export interface CommitOptions {
   readonly isLast?: boolean
 }
 
+export interface JournalWriterOptions {
+  readonly store: CallStore
+  readonly clock: Clock
+  /** Whether the keys of the call are hidden until `hideDigits` says otherwise. */
+  readonly hidesDigits: boolean
+}
+
 export class JournalWriter {
   readonly #store: CallStore
   readonly #clock: Clock
+  readonly #hidesDigitsAtFirst: boolean
+  #hidesDigits: boolean
   #events: JournalEvent[] = []
   #facts: CallFacts
   #bytes = 0
@@ -37,9 +47,11 @@ export class JournalWriter {
   #isTruncated = false
   #isClosed = false
 
-  constructor(started: StartedFact, store: CallStore, clock: Clock) {
+  constructor(started: StartedFact, { store, clock, hidesDigits }: JournalWriterOptions) {
     this.#store = store
     this.#clock = clock
+    this.#hidesDigitsAtFirst = hidesDigits
+    this.#hidesDigits = hidesDigits
     this.#facts = factsOf(started)
     this.#append(started)
   }
@@ -55,6 +67,11 @@ export class JournalWriter {
 
   get isClosed(): boolean {
     return this.#isClosed
+  }
+
+  /** From now on keys are kept as they are, or as x; as at first where nothing is said. */
+  hideDigits(isHidden: boolean = this.#hidesDigitsAtFirst): void {
+    this.#hidesDigits = isHidden
   }
 
   /** Adds an event that nothing derived depends on; left out once the journal is full. */
@@ -86,7 +103,8 @@ export class JournalWriter {
   }
 
   #append(fact: JournalFact): void {
-    const event: JournalEvent = { seq: this.#count + 1, at: this.#clock.now(), ...fact }
+    const kept = this.#hidesDigits ? withoutDigits(fact) : fact
+    const event: JournalEvent = { seq: this.#count + 1, at: this.#clock.now(), ...kept }
     this.#facts = reduce(this.#facts, event)
     // The one essential fact that an application can repeat without end.
     if (fact.type === 'tagged' && this.#isTruncated) return

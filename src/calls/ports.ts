@@ -19,6 +19,8 @@ export interface AccountFacts {
   readonly disable_cdrs: boolean
   /** Null: as the platform does; 0: never. */
   readonly ringing_after_ms: number | null
+  /** Keys are hidden in what is kept of its calls, where an application does not say otherwise. */
+  readonly sensitive_digits: boolean
 }
 
 export interface ClientFacts {

@@ -9,7 +9,8 @@ import { WireTap } from './wire-tap.ts'
 
 const started = { type: 'started', call_sid: 'c', account_sid: 'a' } as StartedFact
 
-const open = () => new JournalWriter(started, new MemoryStore(), createFakeClock())
+const open = () =>
+  new JournalWriter(started, { store: new MemoryStore(), clock: createFakeClock(), hidesDigits: false })
 
 function received(invite: ScriptedInvite): WireEvent {
   const { request, raw, remote, callId } = invite

@@ -116,6 +116,7 @@ const columns: { readonly [T in keyof Schema]: { readonly [C in keyof Schema[T]]
     webhook_secret: 0,
     disable_cdrs: 0,
     ringing_after_ms: 0,
+    sensitive_digits: 0,
     record_all_calls: 0,
     record_format: 0,
     bucket_credential: 0,

@@ -17,6 +17,7 @@ import * as registrations from '../../migrations/0012-registrations.ts'
 import * as carrierHosts from '../../migrations/0013-carrier-hosts.ts'
 import * as usersByEmail from '../../migrations/0014-users-by-email.ts'
 import * as ringing from '../../migrations/0020-ringing.ts'
+import * as sensitiveDigits from '../../migrations/0022-sensitive-digits.ts'
 import { StartError } from '../lib/start-error.ts'
 import type { Schema } from './tables.ts'
 
@@ -36,6 +37,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0013-carrier-hosts': carrierHosts,
   '0014-users-by-email': usersByEmail,
   '0020-ringing': ringing,
+  '0022-sensitive-digits': sensitiveDigits,
 }
 
 export async function migrate(db: Kysely<Schema>, known = migrations): Promise<void> {

@@ -45,6 +45,7 @@ export interface AccountRow extends Versioned, OwnedByAccount {
   readonly webhook_secret: string
   readonly disable_cdrs: Flag
   readonly ringing_after_ms: number | null
+  readonly sensitive_digits: Flag
   readonly record_all_calls: Flag
   readonly record_format: string
   /** JSON text, encrypted at rest. */

@@ -29,6 +29,9 @@ const schema = Type.Object({
   bargein: optional.flag(untilServed(speechRecognition, 'Speech stops the prompt.')),
   dtmfBargein: optional.flag('Digits stop the prompt. Default true.'),
   minBargeinWordCount: optional.number(untilServed(speechRecognition, 'Words that count as barge-in.')),
+  sensitive: optional.flag(
+    'true: the keys stand as x in the journal and captures of the call, until another gather; false: they are shown. Default as the account says.',
+  ),
   listenDuringPrompt: optional.flag('Whether digits pressed during the prompt count. Default true.'),
   partialResultHook: Type.Optional(
     Type.Union([hook], {
@@ -60,6 +63,8 @@ export const gather = defineVerb({
   async execute(options, call, { signal }) {
     if (options.input?.includes('speech') === true)
       call.note('gather: no speech recogniser is configured; speech is not heard')
+    // Keys that come late are hidden too, until another gather says otherwise.
+    call.hideDigits(options.sensitive)
     const collected = await call.collect({
       rules: toRules(options),
       prompt: (promptSignal) => prompt(options, call, promptSignal),

@@ -1,6 +1,6 @@
 // Each verb in a running call: the engine is real, what is around it is scripted.
 import { describe, expect, it } from 'vitest'
-import { createPlatform, heldAnswer, settle } from '../calls/testing/platform.ts'
+import { account, createPlatform, heldAnswer, settle } from '../calls/testing/platform.ts'
 import type { Platform } from '../calls/testing/platform.ts'
 import type { ScriptedSession } from '../calls/testing/scripted-media.ts'
 import type { ScriptedInvite } from '../calls/testing/scripted-sip.ts'
@@ -261,6 +261,27 @@ describe('gather', () => {
     expect(running.platform.hooks.payloadsOf('/menu')).toMatchObject([
       { reason: 'dtmfDetected', digits: '42' },
     ])
+  })
+
+  it.each([
+    ['as they are, where nothing is said', false, {}, ['1', '2']],
+    ['as x, where the verb asks for it', false, { sensitive: true }, ['x', 'x']],
+    ['as x, where the account does', true, {}, ['x', 'x']],
+    ['as they are, where the verb overrules the account', true, { sensitive: false }, ['1', '2']],
+  ])('keeps keys in the journal %s', async (_, sensitive_digits, options, expected) => {
+    const platform = createPlatform(parseVerbs)
+    platform.account = { ...account, sensitive_digits }
+    platform.hooks.on('/call', [
+      { ...menu, ...options },
+      { verb: 'pause', length: 9 },
+    ])
+    platform.ring()
+    await settle()
+    platform.media.sessions[0]?.press('12')
+    await settle()
+    const events = platform.store.batches.flatMap((batch) => batch.events)
+    expect(events.flatMap((event) => (event.type === 'digit' ? [event.digit] : []))).toEqual(expected)
+    expect(platform.hooks.payloadsOf('/menu')).toMatchObject([{ digits: '12' }])
   })
 
   it('reports a timeout counted from the end of the prompt', async () => {

@@ -4,6 +4,7 @@ import { sleep } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
+import { shownUrl } from '../lib/shown-url.ts'
 import type { Outgoing, OutgoingAnswer } from '../lib/outgoing.ts'
 import { toRequest } from './hook-request.ts'
 import type { Credentials } from './hook-request.ts'
@@ -105,7 +106,11 @@ export function createHooks(options: HooksOptions): Hooks {
           const waitMs = backOffMs[attempts - 1] ?? 0
           const isOver = clock.monotonic() + waitMs >= message.deadline
           if (isOver || attempts > target.retry.retries || !isWorthRetrying(error, target.retry)) {
-            const facts = { url: target.url, attempts, durationMs: Math.round(clock.monotonic() - started) }
+            const facts = {
+              url: shownUrl(target.url),
+              attempts,
+              durationMs: Math.round(clock.monotonic() - started),
+            }
             log.debug({ ...facts, account_sid: request.account_sid, code: error.code }, 'hook failed')
             throw withFacts(error, facts)
           }

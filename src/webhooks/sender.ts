@@ -5,6 +5,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Outgoing, OutgoingAnswer } from '../lib/outgoing.ts'
 import { hookAlertType } from '../lib/hook-alerts.ts'
+import { shownUrl } from '../lib/shown-url.ts'
 import type { HookFailure } from '../lib/hook-alerts.ts'
 import { toRequest } from './hook-request.ts'
 import { parseHookUrl } from './hook-url.ts'
@@ -86,7 +87,13 @@ export function createSender(
   }
 
   function warn({ account_sid, call_sid, hook }: OutboxItem, failure: Failure, message: string): void {
-    options.alert?.({ account_sid, call_sid, alert_type: hookAlertType(failure), message, detail: hook.url })
+    options.alert?.({
+      account_sid,
+      call_sid,
+      alert_type: hookAlertType(failure),
+      message,
+      detail: shownUrl(hook.url),
+    })
   }
 
   return async (item, signal) => {

@@ -74,6 +74,11 @@ export const accounts = defineResource({
       .describe(
         'Its callers hear ringing when so many milliseconds after the application was asked nothing else was said; 0: they do not, null: as SWITCHHOOK_RINGING says.',
       ),
+    sensitive_digits: flag()
+      .default(0)
+      .describe(
+        '1: keys that callers press stand as x in journals and captures, except where a gather says `sensitive: false`.',
+      ),
     record_all_calls: flag()
       .default(0)
       .describe('1 asks for a recording of every call.')

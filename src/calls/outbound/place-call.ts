@@ -66,7 +66,11 @@ function openLeg(
   const { application_sid, script, tag } = order
   const started = toStarted(order, services)
   const log = services.log.child({ call_sid: started.call_sid })
-  const journal = new JournalWriter(started, services.store, clock)
+  const journal = new JournalWriter(started, {
+    store: services.store,
+    clock,
+    hidesDigits: order.account.sensitive_digits,
+  })
   const leg = new Leg({
     unanswered: dialling,
     journal,

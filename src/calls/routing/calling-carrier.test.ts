@@ -11,6 +11,7 @@ const account: AccountFacts = {
   device_calling_application_sid: null,
   disable_cdrs: false,
   ringing_after_ms: null,
+  sensitive_digits: false,
 }
 
 const own = matchOf('own')

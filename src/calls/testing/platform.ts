@@ -43,6 +43,7 @@ export const account: AccountFacts = {
   device_calling_application_sid: null,
   disable_cdrs: false,
   ringing_after_ms: null,
+  sensitive_digits: false,
 }
 
 export const client: ClientFacts = {

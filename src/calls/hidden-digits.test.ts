@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { withoutDigits } from './hidden-digits.ts'
+import type { SipFact } from './journal.ts'
+
+const info = (type: string, body: string): SipFact => ({
+  type: 'sip',
+  direction: 'received',
+  summary: 'INFO',
+  remote: 'udp:192.0.2.1:5060',
+  raw: `INFO sip:a@b SIP/2.0\r\nContent-Type: ${type}\r\nCSeq: 5 INFO\r\n\r\n${body}`,
+})
+
+describe('what is kept of keys that are hidden', () => {
+  it('says that a key was pressed, and how long', () => {
+    const fact = { type: 'digit', digit: '7', duration_ms: 90, source: 'rtp' } as const
+    expect(withoutDigits(fact)).toEqual({ ...fact, digit: 'x' })
+  })
+
+  it.each([
+    ['application/dtmf-relay', 'Signal=7\r\nDuration=160\r\n', 'Signal=x\r\nDuration=160\r\n'],
+    ['application/dtmf-relay', 'Duration= 160\r\nsignal = *', 'Duration= 160\r\nsignal = x'],
+    ['application/dtmf', '7', 'x'],
+    ['Application/DTMF; charset=utf-8', '11\r\n', 'xx\r\n'],
+  ])('has no key of an INFO with %s', (type, body, kept) => {
+    expect(withoutDigits(info(type, body))).toEqual(info(type, kept))
+  })
+
+  it('leaves everything else as it was', () => {
+    const invite = { ...info('application/sdp', 'Signal=7'), summary: 'INVITE' }
+    expect(withoutDigits(invite)).toEqual(invite)
+    const update = info('application/media_control+xml', '<picture_fast_update/>')
+    expect(withoutDigits(update)).toEqual(update)
+  })
+})
