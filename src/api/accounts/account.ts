@@ -72,7 +72,7 @@ export const accounts = defineResource({
     ringing_after_ms: integer({ min: 0, max: maxRingingMs })
       .nullable()
       .describe(
-        'Its callers hear ringing when so many milliseconds after the application was asked nothing else was said; 0: they do not, null: as SWITCHHOOK_RINGING says.',
+        'Milliseconds after which a caller hears ringing when nothing else was said; 0: never, null: as SWITCHHOOK_RINGING says.',
       ),
     sensitive_digits: flag()
       .default(0)
