@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toAlert } from './alerting.ts'
 import type { JournalEvent, JournalFact } from './journal.ts'
-import { account, createPlatform, settle } from './testing/platform.ts'
+import { account, callRequest, createPlatform, placeOn, settle } from './testing/platform.ts'
 import { parsePlainVerbs } from './testing/plain-verbs.ts'
 import type { Alert } from './ports.ts'
 import { AppError } from '../lib/errors.ts'
@@ -30,6 +30,11 @@ describe('alerts of the journal', () => {
     [failed('hook_invalid_payload'), 'invalid-app-payload'],
     [problem('speech_failed'), 'tts-failure'],
     [problem('audio_not_found'), 'play-url-notfound'],
+    [problem('synthesizer_unknown'), 'no-tts'],
+    [
+      { type: 'refusal', code: 'no_carrier', sentence: 's', cure: 'c', sip_status: 603 } as const,
+      'no-carrier',
+    ],
     [problem('hook_timeout'), undefined],
     [{ type: 'note', sentence: 's' } as const, undefined],
   ])('%j is %s', (fact, alert_type) => {
@@ -56,6 +61,24 @@ describe('alerts of the journal', () => {
         alert_type: 'webhook-url-notfound',
         message: 'the hook answered with status 404',
         detail: 'http://app.test/call',
+      },
+    ])
+  })
+
+  it('tell once of a call to a phone number that no carrier takes', async () => {
+    const raised: Alert[] = []
+    const platform = createPlatform(parsePlainVerbs, {
+      alerts: { raise: (alert) => void raised.push(alert) },
+    })
+    const to = { type: 'phone', number: '+15550100' } as const
+    const { call_sid } = await placeOn(platform, { ...callRequest, to })
+    expect(raised).toEqual([
+      {
+        account_sid: account.account_sid,
+        call_sid,
+        alert_type: 'no-carrier',
+        message: 'no carrier takes calls to this number',
+        detail: expect.stringContaining('Give the account a carrier'),
       },
     ])
   })

@@ -38,5 +38,6 @@ const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['account_inactive', 'account is inactive or suspended'],
   ['speech_failed', 'tts-failure'],
   ['synthesizer_unknown', 'no-tts'],
+  ['no_carrier', 'no-carrier'],
   ['audio_not_found', 'play-url-notfound'],
 ])
