@@ -387,6 +387,16 @@ describe('a call to a user with several phones', () => {
     return { platform, call_sid, journal, decisions, sent: platform.sent }
   }
 
+  it('makes each an offer that faces it, and media faces the one that answers', async () => {
+    const { platform, sent } = await ring()
+    const [session, ...others] = platform.media.sessions
+    expect(others).toEqual([])
+    expect(session?.peers).toEqual([phone.remote.address, second.remote.address])
+    sent[0]?.answer()
+    await settle()
+    expect(session?.peers.at(-1)).toBe(phone.remote.address)
+  })
+
   it('rings them all with one Call-ID, and the journal says where', async () => {
     const { platform, sent, decisions } = await ring()
     expect(sent.map(({ options }) => [options.uri, options.destination])).toEqual([
