@@ -173,6 +173,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     realmFacts: createRealmFacts({ ...config, names, storage, carrierHosts }),
     parseVerbs,
     isReady: () => isReady,
+    canWrite: () => storage.canWrite(),
     rules: {
       hasQuotas: config.accountQuotas,
       keepsCarriers: config.adminCarriers,

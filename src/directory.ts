@@ -29,7 +29,7 @@ export interface DirectoryOptions {
   readonly clock: Clock
 }
 
-// Changes of this process are seen at once; this bounds those of others that share the database.
+// The revision tells of every change that goes through the platform; this bounds what somebody does to the tables by hand.
 const rememberedMs = 5000
 const maxRemembered = 10_000
 

@@ -34,7 +34,6 @@ import { createOpenApi } from './openapi/create-openapi.ts'
 import type { Json } from './openapi/create-openapi.ts'
 import { createLockOutReport } from './lock-outs.ts'
 import { readExamples } from './openapi/examples.ts'
-import { watchStorage } from './watched-storage.ts'
 
 export interface HttpOptions {
   readonly bind: string
@@ -56,6 +55,7 @@ export interface HttpOptions {
   readonly parseVerbs: (list: unknown) => unknown
   /** Whether the whole platform is up and not stopping. */
   readonly isReady: () => boolean
+  readonly canWrite?: () => Promise<boolean>
   /** What accounts are kept from; nothing when left out. */
   readonly rules?: OperatorRules
   /** None when left out; accounts and service providers have their own in either case. */
@@ -69,9 +69,14 @@ export function createHttp(options: HttpOptions): HttpServer {
   const { bind, port, isReady, clock, log } = options
   const tokens = createLateTokens(options.storage, clock)
   const source = createCredentialSource({ storage: options.storage, log })
-  const authenticator = createAuthenticator({ source, tokens, clock })
+  const authenticator = createAuthenticator({
+    source,
+    tokens,
+    clock,
+    revision: () => revisionOfCallers(options.storage),
+  })
   const services: Services = {
-    storage: watchStorage(options.storage, () => authenticator.forget()),
+    storage: options.storage,
     lists: createListMemo(options.storage, clock),
     calls: options.calls,
     bindings: options.bindings,
@@ -108,6 +113,7 @@ export function createHttp(options: HttpOptions): HttpServer {
     }),
     trustedProxies,
     isReady,
+    canWrite: options.canWrite,
     clock,
     log,
   })
@@ -141,6 +147,14 @@ function createDocumentPage(document: () => Json): HttpPage {
     render: () => JSON.stringify(document()),
   }
 }
+
+/** What a caller's rights are made of. No caller is remembered who rests on a new row, but a new limit binds old ones. */
+function revisionOfCallers(storage: ApiStorage): number {
+  return storage.revisionOfKnown(callerTables) + storage.revision(limitTables)
+}
+
+const callerTables = ['accounts', 'api_keys', 'service_providers', 'user_sessions', 'users'] as const
+const limitTables = ['limits'] as const
 
 const secretName = 'jwt_secret'
 const secretBytes = 32

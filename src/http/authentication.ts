@@ -24,8 +24,6 @@ export interface CredentialSource {
 export interface Authenticator {
   /** Throws not_authenticated, or bad_request when the header is malformed. At once when the token is remembered. */
   authenticate(header: string | undefined): Caller | Promise<Caller>
-  /** Call it after each change to keys, users, sessions and accounts, before the change is answered. */
-  forget(): void
 }
 
 interface Remembered extends Grant {
@@ -34,7 +32,7 @@ interface Remembered extends Grant {
 }
 
 const maxRemembered = 10_000
-// forget() is exact within this process; this bounds what a change made by another one can take.
+// The revision tells of every change that goes through the platform; this bounds what somebody does to the tables by hand.
 const rememberedMs = 10_000
 const touchIntervalMs = 60_000
 // Longer than any token we issue; what is longer is not worth hashing.
@@ -44,11 +42,19 @@ export function createAuthenticator(options: {
   readonly source: CredentialSource
   readonly tokens: Tokens
   readonly clock: Clock
+  /** A number that has risen once keys, users, sessions or accounts have changed. */
+  readonly revision: () => number
 }): Authenticator {
-  const { source, tokens, clock } = options
+  const { source, tokens, clock, revision } = options
   let remembered = new Map<string, Remembered>()
-  // Raised by forget(): an answer that was looked up before a change must not be remembered after it.
-  let generation = 0
+  let seen = -1
+
+  function forgetOld(): void {
+    const now = revision()
+    if (now === seen) return
+    seen = now
+    if (remembered.size > 0) remembered = new Map()
+  }
 
   function touch(grant: Remembered, now: number): void {
     const { principal } = grant.caller
@@ -57,24 +63,25 @@ export function createAuthenticator(options: {
     source.touched(principal.api_key_sid, now)
   }
 
-  function remember(hash: string, grant: Grant): Caller {
-    const now = clock.now()
-    const entry = { ...grant, until: now + rememberedMs, touchedAt: grant.lastUsed ?? 0 }
-    touch(entry, now)
+  function remember(hash: string, entry: Remembered): void {
     if (remembered.size >= maxRemembered) {
       const [oldest] = remembered.keys()
       if (oldest !== undefined) remembered.delete(oldest)
     }
     remembered.set(hash, entry)
-    return grant.caller
   }
 
   async function lookUp(token: string, hash: string): Promise<Caller> {
-    const before = generation
+    const before = seen
     const grant = (await bySession(token)) ?? (await source.apiKey(hash))
     if (grant === undefined) throw refused('the token is unknown or revoked')
     if (isOver(grant, clock.now())) throw refused('the token has expired')
-    return before === generation ? remember(hash, grant) : grant.caller
+    const now = clock.now()
+    const entry = { ...grant, until: now + rememberedMs, touchedAt: grant.lastUsed ?? 0 }
+    touch(entry, now)
+    // Looked up before a change, it must not be remembered after it.
+    if (before === revision()) remember(hash, entry)
+    return grant.caller
   }
 
   async function bySession(token: string): Promise<Grant | undefined> {
@@ -99,6 +106,7 @@ export function createAuthenticator(options: {
     authenticate(header) {
       const token = bearerToken(header)
       const hash = hashApiKey(token)
+      forgetOld()
       const known = remembered.get(hash)
       const now = clock.now()
       if (known === undefined || known.until <= now) {
@@ -108,10 +116,6 @@ export function createAuthenticator(options: {
       if (isOver(known, now)) throw refused('the token has expired')
       touch(known, now)
       return known.caller
-    },
-    forget() {
-      generation++
-      if (remembered.size > 0) remembered = new Map()
     },
   }
 }

@@ -133,7 +133,7 @@ describe('a server with limits', () => {
         { ...route, method: 'GET', access: ['admin'] },
         { ...route, method: 'GET', path: '/open', access: 'public' },
       ],
-      authenticator: { authenticate: (header) => callerOf(header ?? ''), forget: () => undefined },
+      authenticator: { authenticate: (header) => callerOf(header ?? '') },
       rateLimits: createRateLimits({ ...rules, clock }),
       trustedProxies,
       isReady: () => true,

@@ -45,6 +45,8 @@ export interface HttpServerOptions {
   readonly maxConnections?: number
   /** Whether the whole platform is up: what /health tells. */
   readonly isReady: () => boolean
+  /** Whether what calls and requests write is kept; /health tells that too. */
+  readonly canWrite?: (() => Promise<boolean>) | undefined
   readonly clock: Clock
   readonly log: Logger
 }
@@ -74,7 +76,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const pages = options.pages ?? []
   addPlatformRoutes(
     server,
-    options.isReady,
+    options,
     pages.find(({ path }) => path === '/'),
   )
   for (const page of pages) if (page.path !== '/') server.get(page.path, createPageHandler(page))
@@ -185,14 +187,15 @@ function demandPatience(verdict: Verdict | undefined, reply: FastifyReply): void
 
 function addPlatformRoutes(
   server: FastifyInstance,
-  isReady: () => boolean,
+  { isReady, canWrite }: Pick<HttpServerOptions, 'isReady' | 'canWrite'>,
   welcome: HttpPage | undefined,
 ): void {
   const health = async (_request: FastifyRequest, reply: FastifyReply): Promise<object> => {
-    const ready = isReady()
-    // Before the platform is up and while it drains: whoever balances load shall look elsewhere.
-    reply.code(ready ? 200 : 503)
-    return { status: ready ? 'ok' : 'unavailable' }
+    // Before the platform is up and while it drains: what balances load is to look elsewhere.
+    if (!isReady()) return reply.code(503).send({ status: 'unavailable' })
+    const isWriting = canWrite === undefined || (await canWrite())
+    if (!isWriting) return reply.code(503).send({ status: 'unavailable', reason: 'database_unavailable' })
+    return { status: 'ok' }
   }
   const welcomeBrowser = welcome === undefined ? undefined : createPageHandler(welcome)
   server.get('/', async (request, reply) => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
     prefix: '/v1',
     routes: [],
     pages: [{ path: '/pages/:name', mediaType: 'application/json; charset=utf-8', render }],
-    authenticator: { authenticate: () => Promise.reject(new Error('unused')), forget: () => undefined },
+    authenticator: { authenticate: () => Promise.reject(new Error('unused')) },
     isReady: () => true,
     clock: systemClock,
     log: silentLogger,

@@ -2,6 +2,7 @@
 import type { Tenancy } from '../lib/caller.ts'
 import type { Cells } from './database.ts'
 import type { AnyDescriptor } from './descriptors.ts'
+import type { ChangedTables } from './revisions.ts'
 
 /** A row in clear, before and after; null where there was or is none. */
 export interface RowChange {
@@ -22,7 +23,7 @@ export interface ChangeSet {
   hasWritten(tenancy: Tenancy, table: string, sid: string): boolean
   entries(): Change[]
   /** The tables that were written. */
-  tables(): ReadonlySet<string>
+  tables(): ChangedTables
 }
 
 /** Without an account it is the provider's, without both the platform's. */
@@ -52,7 +53,11 @@ export function createChangeSet(): ChangeSet {
       return change !== undefined && change.after !== null && change.tenancy === tenancy
     },
     entries: () => [...changes.values()].flatMap((change) => toEntry(change) ?? []),
-    tables: () => new Set(Array.from(changes.values(), ({ table }) => table)),
+    tables() {
+      const all = [...changes.values()]
+      const known = all.filter(({ before }) => before !== null)
+      return { all: new Set(all.map(({ table }) => table)), known: new Set(known.map(({ table }) => table)) }
+    },
   }
 }
 

@@ -13,6 +13,8 @@ import { createCallRecords } from './call-records.ts'
 import type { CallRecords, Journal, RecentCalls } from './call-records.ts'
 import { createCallStore } from './call-store.ts'
 import type { CallStore } from './call-store.ts'
+import { createChangeFollower } from './change-follower.ts'
+import type { ChangeFollower } from './change-follower.ts'
 import { createChangeSet } from './change-set.ts'
 import { write } from './database.ts'
 import type { Database } from './database.ts'
@@ -34,6 +36,7 @@ import type { RegistrationStore } from './registrations.ts'
 import { createRepositoryMaker } from './repository.ts'
 import type { RepositoryMaker } from './repository.ts'
 import { createRevisions } from './revisions.ts'
+import type { ChangedTables } from './revisions.ts'
 import { createVault, loadKey } from './secrets.ts'
 import type { Vault } from './secrets.ts'
 import { openSqlite } from './sqlite.ts'
@@ -41,6 +44,8 @@ import type { SqliteOptions } from './sqlite.ts'
 import { StartError } from '../lib/start-error.ts'
 import { toFileStartError } from './start-failure.ts'
 import type { Storage, TableName } from './storage.ts'
+import { createWriteProbe } from './write-probe.ts'
+import type { WriteProbe } from './write-probe.ts'
 
 export interface StorageOptions {
   readonly dataDir: string
@@ -59,10 +64,15 @@ export interface PlatformStorage extends Storage {
   /**
    * Rises with each change made through repositories, before its maker is told: what was read earlier may be old. With
    * tables, of those only; rows that go with their owner count as changes of the owner's table, traces of use as none.
+   * Changes of other processes are in it within a second; while they cannot be read it rises each time.
    */
   revision(tables?: readonly TableName[]): number
-  /** Whether other processes may change rows too: their changes are not in the revision. */
+  /** As `revision`, without new rows. */
+  revisionOfKnown(tables: readonly TableName[]): number
+  /** Whether other processes may change rows too. */
   readonly isShared: boolean
+  /** Finds out by writing, once a second at most. */
+  canWrite(): Promise<boolean>
   readonly calls: Pick<CallStore, 'write' | 'flush' | 'adopt' | 'watch'>
   readonly outbox: OutboxStore
   readonly journal: Journal
@@ -89,6 +99,8 @@ interface Opened {
   readonly lease: NodeLease
   readonly place: NodePlace
   readonly registrations: RegistrationStore
+  readonly follower: ChangeFollower
+  readonly probe: WriteProbe
 }
 
 export function createStorage(options: StorageOptions): PlatformStorage {
@@ -122,17 +134,33 @@ export function createStorage(options: StorageOptions): PlatformStorage {
     return opened
   }
 
+  /** What others may have changed unheard counts as changed. */
+  function demandNews(): void {
+    if (opened?.follower.isCurrent === false) revisions.raise(undefined)
+  }
+
+  const onChanged = (changed: ChangedTables | undefined): void => revisions.raise(changed)
+
   const storage: PlatformStorage = {
     name: 'storage',
-    revision: (tables) => revisions.of(tables),
+    revision(tables) {
+      demandNews()
+      return revisions.of(tables)
+    },
+    revisionOfKnown(tables) {
+      demandNews()
+      return revisions.ofKnown(tables)
+    },
     isShared: options.databaseUrl !== undefined,
+    canWrite: async () => opened !== undefined && opened.probe.canWrite(),
     async start() {
-      opened = await openParts(options, change).catch((error: unknown) => {
+      opened = await openParts(options, change, onChanged).catch((error: unknown) => {
         throw toFileStartError(error, options.dataDir)
       })
       try {
         await checkKey(storage, opened)
         await opened.lease.start()
+        await opened.follower.start()
       } catch (error) {
         await storage.stop()
         throw error
@@ -140,7 +168,8 @@ export function createStorage(options: StorageOptions): PlatformStorage {
     },
     async stop() {
       if (opened === undefined) return
-      const { calls, alerts, database, registrations, lease, place } = opened
+      const { calls, alerts, database, registrations, lease, place, follower } = opened
+      await follower.stop()
       await calls.stop()
       await registrations.stop()
       await alerts.stop()
@@ -243,7 +272,11 @@ async function refuseChange(): Promise<never> {
   throw new Error('something was changed by a request that only reads')
 }
 
-async function openParts(options: StorageOptions, change: RunChange): Promise<Opened> {
+async function openParts(
+  options: StorageOptions,
+  change: RunChange,
+  onChanged: (changed: ChangedTables | undefined) => void,
+): Promise<Opened> {
   const { dataDir, databaseUrl, secretKey, clock, log } = options
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const vault: Vault = createVault(await loadKey(dataDir, secretKey))
@@ -258,6 +291,8 @@ async function openParts(options: StorageOptions, change: RunChange): Promise<Op
     database,
     lease,
     place,
+    follower: createChangeFollower({ database, onChanged, clock, log }),
+    probe: createWriteProbe({ write: () => write(database, (session) => lease.touch(session)), clock, log }),
     calls,
     audit: createAuditLog({ database, vault, clock }),
     maker,

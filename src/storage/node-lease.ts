@@ -14,6 +14,8 @@ export interface NodeLease {
   readonly isLost: boolean
   /** Throws LeaseLostError. Otherwise this node is not taken for dead before the transaction has ended. */
   demand(session: Session): Promise<void>
+  /** The smallest write there is. */
+  touch(session: Session): Promise<void>
   /** Becomes a new node, which takes over the calls of the old one that are not another node's yet; returns them. */
   rejoin(): Promise<ReadonlySet<string>>
   start(): Promise<void>
@@ -108,6 +110,9 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
       if (row !== undefined) return
       lose()
       throw new LeaseLostError()
+    },
+    async touch(session) {
+      await queries.beat.all(session, { node_id })
     },
     async rejoin() {
       const next = createSid()

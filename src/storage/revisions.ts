@@ -4,21 +4,36 @@ import type { TableName } from './storage.ts'
 export interface Revisions {
   /** Rises with each change of one of the tables; of any table when none is named. */
   of(tables?: readonly TableName[]): number
+  /** As `of`, without new rows: what was read of others is as it was. */
+  ofKnown(tables: readonly TableName[]): number
   /** Undefined when it is not known what was written. */
-  raise(tables: ReadonlySet<string> | undefined): void
+  raise(changed: ChangedTables | undefined): void
+}
+
+export interface ChangedTables {
+  readonly all: ReadonlySet<string>
+  /** Those with rows that were there before. */
+  readonly known: ReadonlySet<string>
 }
 
 export function createRevisions(): Revisions {
   const ofTable = new Map<string, number>()
+  const ofKnown = new Map<string, number>()
   let all = 0
   let unknown = 0
+  const sumOf = (counts: ReadonlyMap<string, number>, tables: readonly TableName[]): number =>
+    tables.reduce((sum, table) => sum + (counts.get(table) ?? 0), unknown)
   return {
-    of: (tables) =>
-      tables === undefined ? all : tables.reduce((sum, table) => sum + (ofTable.get(table) ?? 0), unknown),
-    raise(tables) {
+    of: (tables) => (tables === undefined ? all : sumOf(ofTable, tables)),
+    ofKnown: (tables) => sumOf(ofKnown, tables),
+    raise(changed) {
       all++
-      if (tables === undefined) unknown++
-      else for (const table of tables) ofTable.set(table, (ofTable.get(table) ?? 0) + 1)
+      if (changed === undefined) {
+        unknown++
+        return
+      }
+      for (const table of changed.all) ofTable.set(table, (ofTable.get(table) ?? 0) + 1)
+      for (const table of changed.known) ofKnown.set(table, (ofKnown.get(table) ?? 0) + 1)
     },
   }
 }

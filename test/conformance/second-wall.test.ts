@@ -82,6 +82,7 @@ beforeAll(async () => {
     source: createCredentialSource({ storage, log }),
     tokens,
     clock,
+    revision: () => storage.revision(),
   })
   // What these handlers use of the services is the storage.
   const bind = createRouteBinder({ storage, clock, log } as unknown as Services, createShapeCompiler())

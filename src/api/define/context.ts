@@ -11,7 +11,7 @@ import type { AuditTrail } from '../../storage/audit-log.ts'
 import type { AlertLog } from '../../storage/alerts.ts'
 import type { IdempotencyStore } from '../../storage/idempotency.ts'
 import type { RecentCalls } from '../../storage/call-records.ts'
-import type { Repositories, Storage } from '../../storage/storage.ts'
+import type { Repositories, Storage, TableName } from '../../storage/storage.ts'
 import type { SpeechVendors } from '../../speech/create-speech.ts'
 import type { Pcm } from '../../speech/speech.ts'
 import type { LoginThrottle } from '../../http/login-throttle.ts'
@@ -46,9 +46,11 @@ export interface StoredEvent {
 }
 
 export interface ApiStorage extends Pick<Storage, 'for' | 'transaction'> {
-  /** Rises with each change of a row, before its maker is told. */
-  revision(): number
-  /** Whether other processes change rows too, of which `revision` knows nothing. */
+  /** Rises with each change of a row, before its maker is told; with tables, of those only. */
+  revision(tables?: readonly TableName[]): number
+  /** As `revision`, without new rows. */
+  revisionOfKnown(tables: readonly TableName[]): number
+  /** Whether other processes change rows too, which is told up to a second late. */
   readonly isShared: boolean
   readonly recentCalls: RecentCalls
   readonly alerts: AlertLog

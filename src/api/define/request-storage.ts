@@ -2,7 +2,7 @@
 // asks, and nothing more is read for a client that has gone.
 import type { Asker } from '../../lib/asker.ts'
 import type { Tenancy } from '../../lib/caller.ts'
-import type { Maker, Repositories } from '../../storage/storage.ts'
+import type { Maker, Repositories, TableName } from '../../storage/storage.ts'
 import type { ApiStorage } from './context.ts'
 
 export interface RequestStorageOptions {
@@ -32,8 +32,12 @@ export class RequestStorage implements ApiStorage {
     return this.#storage.transaction(tenancy, work, this.#maker)
   }
 
-  revision(): number {
-    return this.#storage.revision()
+  revision(tables?: readonly TableName[]): number {
+    return this.#storage.revision(tables)
+  }
+
+  revisionOfKnown(tables: readonly TableName[]): number {
+    return this.#storage.revisionOfKnown(tables)
   }
 
   get isShared(): boolean {
