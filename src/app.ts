@@ -23,6 +23,7 @@ import { createNames } from './lib/names.ts'
 import { createOutgoing } from './lib/outgoing.ts'
 import { createRegistrationHook } from './registration-hook.ts'
 import { createMedia } from './media/create-media.ts'
+import { createAudioDecoder } from './media/files/audio-decoder.ts'
 import { portPairs } from './media/ports.ts'
 import { createRealmFacts } from './realm-facts.ts'
 import { createSip } from './sip/endpoint.ts'
@@ -81,7 +82,14 @@ export function createApp(config: Config, log: LeveledLogger): App {
     clock,
     log,
   })
-  const audio = createAudioFetcher({ outgoing, cacheDir: join(cacheDir, 'audio'), sharePercent, log })
+  const decoder = createAudioDecoder({ clock, sharePercent })
+  const audio = createAudioFetcher({
+    outgoing,
+    cacheDir: join(cacheDir, 'audio'),
+    decode: (job, signal) => decoder.decode(job, signal),
+    sharePercent,
+    log,
+  })
   const media = createMedia({
     bind,
     publicAddress,
@@ -207,6 +215,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
     mail,
     resolver,
     client,
+    decoder,
     audio,
     speech,
     media,

@@ -346,12 +346,12 @@ export const catalogue = {
   audio_not_found: {
     cause: 'The URL of the audio did not answer with a file.',
     http: 404,
-    cure: 'Check that the URL answers 200 with a WAV file.',
+    cure: 'Check that the URL answers 200 with an audio file.',
   },
   audio_not_supported: {
     cause: 'The file is not in a format that can be played.',
     http: 415,
-    cure: 'Serve WAV audio: PCM 16 bit, or G.711.',
+    cure: 'Serve WAV (PCM of 8 to 32 bit, floating point or G.711), MP3 or Ogg/Opus, of one or two channels.',
   },
   speech_failed: {
     cause: 'The speech vendor refused the request or failed.',

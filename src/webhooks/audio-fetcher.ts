@@ -4,13 +4,15 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { actingTenant } from '../lib/acting-for.ts'
+import { audioKindOf, kindBytes } from '../lib/audio-kind.ts'
+import type { PlayableKind } from '../lib/audio-kind.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import type { BodySink, Outgoing } from '../lib/outgoing.ts'
 import { TenantPool } from '../lib/tenant-pool.ts'
-import { checkWav, startsLikeWav } from './wav-check.ts'
+import { checkWav } from './wav-check.ts'
 
 export interface FetchedClip {
   readonly path: string
@@ -27,6 +29,8 @@ export interface AudioFetcherOptions {
   readonly outgoing: Outgoing
   readonly cacheDir: string
   readonly log: Logger
+  /** Makes a WAV file of another kind of audio; resolves with its size. */
+  readonly decode?: Decode
   readonly userAgent?: string
   readonly maxFileBytes?: number
   /** Of all files that are lent out or on their way. */
@@ -36,6 +40,11 @@ export interface AudioFetcherOptions {
   readonly answerTimeoutMs?: number
   readonly totalTimeoutMs?: number
 }
+
+export type Decode = (
+  job: { readonly kind: Exclude<PlayableKind, 'wav'>; readonly source: string; readonly target: string },
+  signal?: AbortSignal,
+) => Promise<number>
 
 interface Lent {
   /** On whose behalf it was fetched. */
@@ -47,7 +56,7 @@ interface Lent {
 const megabyte = 1024 * 1024
 
 export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher & Part {
-  const { outgoing, log, userAgent = 'switchhook' } = options
+  const { outgoing, log, userAgent = 'switchhook', decode = refuseToDecode } = options
   const { maxFileBytes = 50 * megabyte, maxHeldBytes = 1024 * megabyte } = options
   const directory = join(options.cacheDir, 'fetched')
   // By content: calls that play the same file share one path, and media decodes it once.
@@ -92,10 +101,10 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     let head = Buffer.alloc(0)
     let bytes = 0
     const sink: BodySink = async (chunk) => {
-      if (head.length < 12) {
-        head = Buffer.concat([head, chunk.subarray(0, 12)])
+      if (head.length < kindBytes) {
+        head = Buffer.concat([head, chunk.subarray(0, kindBytes)])
         // Looked at before the rest arrives: a page of HTML is refused at its first bytes.
-        if (head.length >= 12 && !startsLikeWav(head)) throw notAWav()
+        if (head.length >= kindBytes) demandPlayable(head)
       }
       bytes += chunk.length
       count(chunk.length)
@@ -105,7 +114,10 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     const { status } = await outgoing.request({
       url,
       method: 'GET',
-      headers: { 'user-agent': userAgent, accept: 'audio/wav, audio/x-wav, audio/*;q=0.8' },
+      headers: {
+        'user-agent': userAgent,
+        accept: 'audio/wav, audio/x-wav, audio/mpeg, audio/ogg, audio/*;q=0.8',
+      },
       subject: 'the audio URL',
       answerTimeoutMs: options.answerTimeoutMs ?? 10_000,
       totalTimeoutMs: options.totalTimeoutMs ?? 30_000,
@@ -114,11 +126,13 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       ...(signal && { signal }),
     })
     if (status !== 200) throw new AppError('audio_not_found', `the audio URL answered with status ${status}`)
-    await checkWav(file)
-    return { digest: digest.digest('hex'), bytes }
+    const kind = demandPlayable(head)
+    if (kind === 'wav') await checkWav(file)
+    return { digest: digest.digest('hex'), bytes, kind }
   }
 
   async function fetchInto(temporary: string, url: string, signal?: AbortSignal): Promise<FetchedClip> {
+    const decoded = `${temporary}.wav`
     const tenant = actingTenant()
     let counted = 0
     const count = (bytes: number): void => {
@@ -127,24 +141,28 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     }
     const file = await open(temporary, 'wx+', 0o600)
     try {
-      const { digest, bytes } = await download(url, file, count, signal)
+      const { digest, bytes, kind } = await download(url, file, count, signal)
       const path = join(directory, `${digest}.wav`)
+      let heldBytes = bytes
+      if (kind !== 'wav' && !lent.has(path)) {
+        heldBytes = await decode({ kind, source: temporary, target: decoded }, signal)
+        count(heldBytes)
+      }
+      // Another call may have fetched the same meanwhile.
       const known = lent.get(path)
       if (known === undefined) {
-        lent.set(path, { tenant, bytes, borrowers: 1 })
-        counted = 0
-        await rename(temporary, path)
-      } else {
-        known.borrowers++
-        remove(temporary)
-      }
+        lent.set(path, { tenant, bytes: heldBytes, borrowers: 1 })
+        counted -= heldBytes
+        await rename(kind === 'wav' ? temporary : decoded, path)
+      } else known.borrowers++
       return lend(path)
     } catch (error) {
-      remove(temporary)
       throw toAudioError(error, maxFileBytes)
     } finally {
       held.give(tenant, counted)
       await file.close()
+      remove(temporary)
+      remove(decoded)
     }
   }
 
@@ -171,10 +189,21 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
   }
 }
 
-function notAWav(): AppError {
-  return new AppError('audio_not_supported', 'the audio URL did not answer with a WAV file', {
-    cure: 'Serve WAV audio (PCM 8 or 16 bit, or G.711); convert MP3 and other formats first.',
+const playable = 'WAV (PCM of 8 to 32 bit, floating point or G.711), MP3 and Ogg/Opus can be played.'
+
+/** Throws audio_not_supported with what the file is instead. */
+function demandPlayable(head: Buffer): PlayableKind {
+  const found = audioKindOf(head)
+  if (found.kind !== undefined) return found.kind
+  throw new AppError('audio_not_supported', `the audio URL answered with a file that is ${found.what}`, {
+    cure: playable,
   })
+}
+
+function refuseToDecode(): Promise<never> {
+  return Promise.reject(
+    new AppError('audio_not_supported', 'only WAV files can be played here', { cure: playable }),
+  )
 }
 
 /** The client speaks of hooks; whoever plays audio is told about audio. */

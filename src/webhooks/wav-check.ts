@@ -2,14 +2,18 @@
 import type { FileHandle } from 'node:fs/promises'
 import { AppError } from '../lib/errors.ts'
 
-const pcm = 1
-const aLaw = 6
-const muLaw = 7
+/** PCM, floating point, A-law and mu-law. */
+const playableBits: ReadonlyMap<number, readonly number[]> = new Map([
+  [1, [8, 16, 24, 32]],
+  [3, [32, 64]],
+  [6, [8]],
+  [7, [8]],
+])
 const extensible = 0xfffe
 // Notes and padding may stand before the format; a file that hides it deeper is not worth a search.
 const mostChunks = 64
 
-export function startsLikeWav(head: Buffer): boolean {
+function startsLikeWav(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE'
 }
 
@@ -34,8 +38,7 @@ function checkFormat(format: Buffer): void {
   const outer = format.readUInt16LE(0)
   const tag = outer === extensible && format.length >= 26 ? format.readUInt16LE(24) : outer
   const bits = format.readUInt16LE(14)
-  const isPlayable =
-    (tag === pcm && (bits === 8 || bits === 16)) || ((tag === aLaw || tag === muLaw) && bits === 8)
+  const isPlayable = playableBits.get(tag)?.includes(bits) === true
   if (!isPlayable) throw notSupported(`holds format ${tag} with ${bits} bits, which cannot be played`)
 }
 

@@ -45,3 +45,13 @@ it.each([11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000])(
     expect(rms({ sampleRate: 8000, samples: samples.slice(400, 7600) })).toBeLessThan(10_000 / 500)
   },
 )
+
+describe.each([2000, 4000, 7999, 96_000, 192_000])('also from %i Hz', (rate) => {
+  it('a tone keeps its pitch and level', () => {
+    const samples = resample(rate, sine(rate, 700, 1), 1000)
+    expect(Math.abs(samples.length - 8000)).toBeLessThanOrEqual(1)
+    const middle = { sampleRate: 8000, samples: samples.slice(800, 7200) }
+    expect(rms(middle)).toBeCloseTo(10_000 / Math.SQRT2, -2)
+    expect(toneShare(middle, 700)).toBeGreaterThan(0.999)
+  })
+})

@@ -1,4 +1,4 @@
-// Any rate of 8000 Hz or more down to 8000 Hz: a polyphase windowed-sinc low-pass, fed in pieces.
+// Any rate to 8000 Hz: a polyphase windowed-sinc low-pass, fed in pieces.
 
 export const telephoneRate = 8000
 
@@ -35,7 +35,8 @@ function bessel(x: number): number {
 function createKernel(rate: number, phases: number, taps: number): Float32Array {
   const kernel = new Float32Array(phases * taps)
   const beta = 0.1102 * (stopbandDb - 8.7)
-  const cutoff = (2 * cutoffHz) / rate
+  // A slower file has nothing above half of its rate.
+  const cutoff = (2 * cutoffHz * Math.min(1, rate / telephoneRate)) / rate
   for (let phase = 0; phase < phases; phase += 1) {
     const row = kernel.subarray(phase * taps, (phase + 1) * taps)
     let sum = 0
@@ -58,9 +59,11 @@ export function createResampler(rate: number): Resampler {
   // The output runs at `up` / `down` of the input rate: sample n stands at input position n * down / up.
   const up = telephoneRate / divisor
   const down = rate / divisor
-  const phases = Math.min(up, mostPhases)
+  // The faster the input, the smaller the step that one phase is off: the table is of one size from 48 kHz on.
+  const phases = Math.min(up, Math.ceil(mostPhases * Math.min(1, 48_000 / rate)))
+  const transition = transitionHz * Math.min(1, rate / telephoneRate)
   // Kaiser's estimate of the length, made even so that the window is centred.
-  const taps = 2 * Math.ceil((stopbandDb - 8) / (2.285 * ((2 * Math.PI * transitionHz) / rate)) / 2)
+  const taps = 2 * Math.ceil((stopbandDb - 8) / (2.285 * ((2 * Math.PI * transition) / rate)) / 2)
   const kernel = createKernel(rate, phases, taps)
 
   // The window before the first sample is silence, so the output has no delay against the input.

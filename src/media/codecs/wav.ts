@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Laws } from './g711.ts'
 
 export interface WavFormat {
-  readonly encoding: 'pcm8' | 'pcm16' | 'PCMU' | 'PCMA'
+  readonly encoding: 'pcm8' | 'pcm16' | 'pcm24' | 'pcm32' | 'float32' | 'float64' | 'PCMU' | 'PCMA'
   readonly channels: 1 | 2
   readonly rate: number
   /** Bytes of one sample of all channels. */
@@ -15,8 +15,8 @@ export interface WavFormat {
 /** Reads up to `length` bytes at `offset`; fewer at the end of the file. */
 export type ReadAt = (offset: number, length: number) => Promise<Uint8Array>
 
-const lowestRate = 8000
-const highestRate = 48_000
+const lowestRate = 2000
+const highestRate = 192_000
 // Editors put notes, covers and padding before the samples; a file with more chunks than this is not audio.
 const mostChunks = 64
 
@@ -32,9 +32,24 @@ function text(bytes: Uint8Array, offset: number): string {
   return String.fromCharCode(...bytes.subarray(offset, offset + 4))
 }
 
+const sampleBytes: Readonly<Record<WavFormat['encoding'], number>> = {
+  pcm8: 1,
+  pcm16: 2,
+  pcm24: 3,
+  pcm32: 4,
+  float32: 4,
+  float64: 8,
+  PCMU: 1,
+  PCMA: 1,
+}
+
 function encodingOf(tag: number, bits: number): WavFormat['encoding'] {
   if (tag === 1 && bits === 16) return 'pcm16'
   if (tag === 1 && bits === 8) return 'pcm8'
+  if (tag === 1 && bits === 24) return 'pcm24'
+  if (tag === 1 && bits === 32) return 'pcm32'
+  if (tag === 3 && bits === 32) return 'float32'
+  if (tag === 3 && bits === 64) return 'float64'
   if (tag === 6 && bits === 8) return 'PCMA'
   if (tag === 7 && bits === 8) return 'PCMU'
   throw notSupported(`The WAV file holds format ${tag} with ${bits} bits, which cannot be played.`)
@@ -57,8 +72,8 @@ function parseFormat(chunk: Uint8Array): Pick<WavFormat, 'encoding' | 'channels'
   if (channels !== 1 && channels !== 2)
     throw notSupported(`The WAV file has ${channels} channels; one or two can be played.`)
   if (rate < lowestRate || rate > highestRate)
-    throw notSupported(`The WAV file has ${rate} samples a second; 8000 to 48000 can be played.`)
-  return { encoding, channels, rate, frameBytes: channels * (encoding === 'pcm16' ? 2 : 1) }
+    throw notSupported(`The WAV file has ${rate} samples a second; 2000 to 192000 can be played.`)
+  return { encoding, channels, rate, frameBytes: channels * sampleBytes[encoding] }
 }
 
 /** Finds the samples of a RIFF file. Throws audio_not_supported with the rule that was broken. */
@@ -89,24 +104,46 @@ export async function readWavFormat(readAt: ReadAt, fileBytes: number): Promise<
   throw notSupported('The WAV file holds no samples.')
 }
 
+/** From -1 to 1, or what a broken file holds in its place. */
+function toScale(sample: number): number {
+  if (sample >= -1 && sample <= 1) return sample * 32_768
+  return sample > 1 ? 32_768 : sample < -1 ? -32_768 : 0
+}
+
+/** What one sample of one channel is on the 16-bit scale. */
+function readerOf(encoding: WavFormat['encoding'], bytes: Uint8Array, laws: Laws): (at: number) => number {
+  const fields = view(bytes)
+  switch (encoding) {
+    case 'PCMU':
+    case 'PCMA': {
+      const { decode } = laws[encoding]
+      return (at) => decode[bytes[at] ?? 0] ?? 0
+    }
+    case 'pcm8':
+      // Eight-bit PCM is unsigned, with its zero at 128.
+      return (at) => ((bytes[at] ?? 128) - 128) << 8
+    case 'pcm16':
+      return (at) => fields.getInt16(at, true)
+    case 'pcm24':
+      return (at) => fields.getInt16(at + 1, true) + (bytes[at] ?? 0) / 256
+    case 'pcm32':
+      return (at) => fields.getInt32(at, true) / 65_536
+    case 'float32':
+      return (at) => toScale(fields.getFloat32(at, true))
+    case 'float64':
+      return (at) => toScale(fields.getFloat64(at, true))
+  }
+}
+
 /** Samples as floats on the 16-bit scale; two channels are mixed to one. */
 export function toMono(bytes: Uint8Array, format: WavFormat, laws: Laws): Float32Array {
   const { encoding, channels, frameBytes } = format
-  const count = Math.floor(bytes.length / frameBytes)
-  const samples = new Float32Array(count)
-  const fields = view(bytes)
-  const table = encoding === 'PCMU' || encoding === 'PCMA' ? laws[encoding].decode : undefined
-  const sampleBytes = frameBytes / channels
-  for (let index = 0; index < count; index += 1) {
-    let sum = 0
-    for (let channel = 0; channel < channels; channel += 1) {
-      const at = index * frameBytes + channel * sampleBytes
-      if (table !== undefined) sum += table[bytes[at] ?? 0] ?? 0
-      else if (encoding === 'pcm16') sum += fields.getInt16(at, true)
-      // Eight-bit PCM is unsigned, with its zero at 128.
-      else sum += ((bytes[at] ?? 128) - 128) << 8
-    }
-    samples[index] = sum / channels
+  const samples = new Float32Array(Math.floor(bytes.length / frameBytes))
+  const read = readerOf(encoding, bytes, laws)
+  const second = frameBytes / channels
+  for (let index = 0; index < samples.length; index += 1) {
+    const at = index * frameBytes
+    samples[index] = channels === 1 ? read(at) : (read(at) + read(at + second)) / 2
   }
   return samples
 }

@@ -1,0 +1,121 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { durationMs, fromWav, rms, slice, toneShare } from '../../../test/support/audio.ts'
+import { until } from '../../../test/support/wait.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { createFakeClock } from '../../lib/fake-clock.ts'
+import { createAudioDecoder } from './audio-decoder.ts'
+
+const fixtures = join(import.meta.dirname, '../../../test/support/audio')
+let directory: string
+let made = 0
+let stop: () => Promise<void> = () => Promise.resolve()
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'decoder-'))
+})
+afterEach(() => stop())
+afterAll(() => rm(directory, { recursive: true }))
+
+function decoderWith(clock = systemClock) {
+  const decoder = createAudioDecoder({ clock })
+  stop = () => decoder.stop()
+  return decoder
+}
+
+const target = (): string => join(directory, `${(made += 1)}.wav`)
+
+async function fileOf(bytes: Buffer): Promise<string> {
+  const path = join(directory, `${(made += 1)}.in`)
+  await writeFile(path, bytes)
+  return path
+}
+
+/** A page of an Ogg file; nothing here looks at its checksum. */
+function page(packets: readonly Buffer[]): Buffer {
+  const header = Buffer.alloc(27)
+  header.write('OggS', 0, 'latin1')
+  header[26] = packets.length
+  return Buffer.concat([header, Buffer.from(packets.map(({ length }) => length)), ...packets])
+}
+
+const head = Buffer.from([...Buffer.from('OpusHead'), 1, 1, 0, 0, 0x80, 0xbb, 0, 0, 0, 0, 0])
+
+describe('the audio decoder', () => {
+  it.each([
+    ['mp3', 'mono-16k.mp3'],
+    ['mp3', 'stereo-44k-tagged.mp3'],
+    ['ogg-opus', 'mono.opus'],
+    ['ogg-opus', 'stereo.opus'],
+  ] as const)('makes a WAV file of %s: %s', async (kind, name) => {
+    const path = target()
+    const bytes = await decoderWith().decode({ kind, source: join(fixtures, name), target: path })
+    const file = await readFile(path)
+    expect(file.length).toBe(bytes)
+    const audio = fromWav(file)
+    expect(audio.sampleRate).toBe(8000)
+    // Encoders fill the last frame up.
+    expect(durationMs(audio)).toBeGreaterThanOrEqual(490)
+    expect(durationMs(audio)).toBeLessThan(620)
+    const middle = slice(audio, 150, 400)
+    expect(toneShare(middle, 440)).toBeGreaterThan(0.98)
+    expect(rms(middle)).toBeCloseTo(0.3535, 1)
+  })
+
+  it('refuses a small file that stands for hours', async () => {
+    // Two frames of 60 ms without content: 120 ms in two octets.
+    const pages = Array.from({ length: 70 }, () => page(Array<Buffer>(250).fill(Buffer.from([0x1b, 2]))))
+    const bomb = Buffer.concat([page([head]), page([Buffer.from('OpusTags')]), ...pages])
+    expect(bomb.length).toBeLessThan(60_000)
+    const source = await fileOf(bomb)
+    await expect(decoderWith().decode({ kind: 'ogg-opus', source, target: target() })).rejects.toMatchObject({
+      code: 'audio_not_supported',
+      message: 'The audio is longer than 30 minutes.',
+    })
+  })
+
+  it('ends what does not come to an end, and decodes the next file', async () => {
+    const clock = createFakeClock()
+    const decoder = decoderWith(clock)
+    const frame = (await readFile(join(fixtures, 'mono-16k.mp3'))).subarray(0, 1000)
+    const noise = Buffer.from(
+      Array.from({ length: 60_000 }, (_, index) => (index * 7919 + (index >> 3)) & 0xff),
+    )
+    const source = await fileOf(Buffer.concat([frame, noise, frame, noise]))
+    let outcome: unknown
+    decoder.decode({ kind: 'mp3', source, target: target() }).then(
+      (bytes) => (outcome = bytes),
+      (error: unknown) => (outcome = error),
+    )
+    await until('its end', () => {
+      clock.advance(1000)
+      return outcome !== undefined
+    })
+    const next = decoderWith().decode({
+      kind: 'ogg-opus',
+      source: join(fixtures, 'mono.opus'),
+      target: target(),
+    })
+    expect(await next).toBeGreaterThan(8000)
+  })
+
+  it.each([
+    ['mp3', 'not an MP3 file at all'],
+    ['ogg-opus', 'OggS'],
+  ] as const)('refuses what is no %s', async (kind, text) => {
+    const source = await fileOf(Buffer.from(text))
+    await expect(decoderWith().decode({ kind, source, target: target() })).rejects.toMatchObject({
+      code: 'audio_not_supported',
+    })
+  })
+
+  it('ends with the reason of its signal', async () => {
+    const controller = new AbortController()
+    const job = { kind: 'mp3', source: join(fixtures, 'mono-16k.mp3'), target: target() } as const
+    const decoding = decoderWith().decode(job, controller.signal)
+    controller.abort(new Error('hung up'))
+    await expect(decoding).rejects.toThrow('hung up')
+  })
+})

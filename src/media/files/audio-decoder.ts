@@ -1,0 +1,148 @@
+// Decodes audio files in threads, each file in one of its own: bounded in time, in memory and in number, with turns for
+// each account.
+import { Worker } from 'node:worker_threads'
+import { actingTenant } from '../../lib/acting-for.ts'
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { FairLine } from '../../lib/fair-line.ts'
+import type { Part } from '../../lib/lifecycle.ts'
+import { TenantPool } from '../../lib/tenant-pool.ts'
+import type { DecodeJob } from './decode.ts'
+import type { FromDecoder } from './decoder-worker.ts'
+
+export interface AudioDecoder {
+  /** Resolves with the size of the file that it made. Throws audio_not_supported, overloaded, account_share, or the signal's reason. */
+  decode(job: DecodeJob, signal?: AbortSignal): Promise<number>
+}
+
+export interface AudioDecoderOptions {
+  readonly clock: Clock
+  /** The most of the waiting line for one account while no other waits, in percent. */
+  readonly sharePercent?: number
+}
+
+const maxThreads = 2
+const maxWaiting = 64
+// Half an hour of music takes ten seconds of a processor.
+const totalMs = 120_000
+// A piece takes a hundredth of a second. The library for MP3 runs in circles on some files.
+const pieceMs = 10_000
+const maxHeapMb = 128
+
+interface Waiting {
+  readonly job: DecodeJob
+  readonly tenant: string
+  readonly resolve: (bytes: number) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Running {
+  readonly tenant: string
+  readonly end: (outcome: () => void) => void
+}
+
+export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions): AudioDecoder & Part {
+  const line = new FairLine<Waiting>()
+  const places = new TenantPool({
+    size: maxWaiting,
+    percent: sharePercent,
+    tooMany: 'too many audio files are waiting to be decoded',
+  })
+  const running = new Map<Waiting, Running>()
+
+  /** One file of an account at a time: there is a thread for the others. */
+  function startWaiting(): void {
+    while (running.size < maxThreads) {
+      const busy = new Set([...running.values()].map(({ tenant }) => tenant))
+      const waiting = line.shift((tenant) => !busy.has(tenant))
+      if (waiting === undefined) return
+      places.give(waiting.tenant, 1)
+      run(waiting)
+    }
+  }
+
+  function run(waiting: Waiting): void {
+    const { job, tenant, resolve, reject } = waiting
+    const worker = new Worker(new URL('./decoder-worker.ts', import.meta.url), {
+      name: 'decoder',
+      workerData: job,
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    })
+    const fail = (sentence: string, cure?: string): void =>
+      end(() => reject(new AppError('audio_not_supported', sentence, cure === undefined ? {} : { cure })))
+    const total = clock.after(totalMs, () => fail('The audio file takes too long to decode.'))
+    const watch = (): Timer => clock.after(pieceMs, () => fail('The audio file is broken.'))
+    let piece = watch()
+    let hasEnded = false
+    function end(outcome: () => void): void {
+      if (hasEnded) return
+      hasEnded = true
+      total.cancel()
+      piece.cancel()
+      void leave(outcome)
+    }
+    /** Its place is free once the thread is gone. */
+    async function leave(outcome: () => void): Promise<void> {
+      await worker.terminate()
+      running.delete(waiting)
+      outcome()
+      startWaiting()
+    }
+    running.set(waiting, { tenant, end })
+    worker.on('message', (message: FromDecoder) => {
+      if (message.kind === 'progress') {
+        piece.cancel()
+        piece = watch()
+      } else if (message.kind === 'done') end(() => resolve(message.bytes))
+      else fail(message.message, message.cure)
+    })
+    // Out of memory, for one.
+    worker.on('error', () => fail('The audio file is broken.'))
+    worker.on('exit', () => fail('The audio file is broken.'))
+  }
+
+  return {
+    name: 'audio decoder',
+    start: () => Promise.resolve(),
+    async stop() {
+      const stopped = new AppError('stopping', 'the platform is stopping')
+      for (const { tenant, reject } of line.drain()) {
+        places.give(tenant, 1)
+        reject(stopped)
+      }
+      await Promise.all(
+        [...running].map(
+          ([{ reject }, { end }]) =>
+            new Promise<void>((done) => {
+              end(() => {
+                reject(stopped)
+                done()
+              })
+            }),
+        ),
+      )
+    },
+    async decode(job, signal) {
+      signal?.throwIfAborted()
+      const tenant = actingTenant() ?? 'platform'
+      places.take(tenant, 1)
+      const { promise, resolve, reject } = Promise.withResolvers<number>()
+      const waiting: Waiting = { job, tenant, resolve, reject }
+      const abort = (): void => {
+        const refuse = (): void => reject(signal?.reason)
+        running.get(waiting)?.end(refuse)
+        if (line.take((one) => one === waiting) === undefined) return
+        places.give(tenant, 1)
+        refuse()
+      }
+      signal?.addEventListener('abort', abort, { once: true })
+      line.push(tenant, waiting)
+      startWaiting()
+      try {
+        return await promise
+      } finally {
+        signal?.removeEventListener('abort', abort)
+      }
+    },
+  }
+}

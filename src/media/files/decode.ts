@@ -1,0 +1,182 @@
+// MP3 and Ogg/Opus files as WAV files of one channel at the rate of telephony. Runs in a thread of its own: a file may be
+// made to take long, and the library for MP3 to run in circles.
+import { open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { MPEGDecoder } from 'mpg123-decoder'
+import { OpusDecoder } from 'opus-decoder'
+import { AppError } from '../../lib/errors.ts'
+import { createResampler, telephoneRate } from '../codecs/resampler.ts'
+import type { Resampler } from '../codecs/resampler.ts'
+import { OggPackets } from './ogg-packets.ts'
+
+export type DecodedKind = 'mp3' | 'ogg-opus'
+
+export interface DecodeJob {
+  readonly kind: DecodedKind
+  readonly source: string
+  /** Made by the job. */
+  readonly target: string
+}
+
+/** Samples from -1 to 1 of one channel. */
+interface Decoded {
+  readonly samples: Float32Array
+  readonly rate: number
+}
+
+type Decoder = (bytes: Uint8Array) => Iterable<Decoded>
+
+// A few kilobytes may stand for hours of silence: what comes out of one piece is bounded by what goes in.
+const pieceBytes = 4096
+const longestSamples = 30 * 60 * telephoneRate
+const headerBytes = 44
+
+function notPlayable(sentence: string, cause?: unknown): AppError {
+  return new AppError('audio_not_supported', sentence, { cause })
+}
+
+function toMono(channels: readonly Float32Array[]): Float32Array {
+  const [left = new Float32Array(0), right] = channels
+  if (right === undefined) return left
+  return left.map((sample, index) => (sample + (right[index] ?? 0)) / 2)
+}
+
+async function mp3Decoder(): Promise<Decoder> {
+  const decoder = new MPEGDecoder()
+  await decoder.ready
+  return function* decode(bytes) {
+    const { channelData, sampleRate, samplesDecoded } = decoder.decode(bytes)
+    if (samplesDecoded > 0) yield { samples: toMono(channelData), rate: sampleRate }
+  }
+}
+
+interface OpusHead {
+  readonly channels: number
+  readonly preSkip: number
+}
+
+/** RFC 7845 §5.1. */
+function readOpusHead(packet: Buffer): OpusHead {
+  if (packet.length < 19 || packet.toString('latin1', 0, 8) !== 'OpusHead')
+    throw notPlayable('The Ogg file does not begin with Opus.')
+  const channels = packet[9] ?? 0
+  if (packet[18] !== 0 || (channels !== 1 && channels !== 2))
+    throw notPlayable(`The Opus file has ${channels} channels; one or two can be played.`)
+  return { channels, preSkip: packet.readUInt16LE(10) }
+}
+
+/** Opus decodes at any rate by itself. */
+async function createOpus({ channels }: OpusHead): Promise<OpusDecoder<8000>> {
+  const decoder = new OpusDecoder({ sampleRate: telephoneRate, channels })
+  await decoder.ready
+  return decoder
+}
+
+async function opusDecoder(first: Uint8Array): Promise<Decoder> {
+  const [head] = new OggPackets().push(first)
+  if (head === undefined) throw notPlayable('The Ogg file does not begin with Opus.')
+  const facts = readOpusHead(head)
+  const decoder = await createOpus(facts)
+  const pages = new OggPackets()
+  // The pre-skip counts samples of 48 kHz.
+  let toSkip = Math.round((facts.preSkip * telephoneRate) / 48_000)
+  // The head and the tags.
+  let headersLeft = 2
+  return function* decode(bytes) {
+    for (const packet of pages.push(bytes)) {
+      if (headersLeft > 0) {
+        headersLeft -= 1
+        continue
+      }
+      const samples = toMono(decoder.decodeFrame(packet).channelData)
+      const skipped = Math.min(toSkip, samples.length)
+      toSkip -= skipped
+      yield { samples: samples.subarray(skipped), rate: telephoneRate }
+    }
+  }
+}
+
+class WavWriter {
+  readonly #file: FileHandle
+  #resampler: { readonly rate: number; readonly resampler: Resampler } | undefined
+  #samples = 0
+
+  constructor(file: FileHandle) {
+    this.#file = file
+  }
+
+  async write({ samples, rate }: Decoded): Promise<void> {
+    if (this.#resampler?.rate !== rate) {
+      await this.#append(this.#resampler?.resampler.flush())
+      this.#resampler = { rate, resampler: createResampler(rate) }
+    }
+    await this.#append(this.#resampler.resampler.push(samples))
+  }
+
+  /** The size of the file. Throws audio_not_supported when nothing was in it. */
+  async finish(): Promise<number> {
+    await this.#append(this.#resampler?.resampler.flush())
+    if (this.#samples === 0) throw notPlayable('The file holds no audio that can be decoded.')
+    const dataBytes = 2 * this.#samples
+    const header = Buffer.alloc(headerBytes)
+    header.write('RIFF', 0, 'latin1')
+    header.writeUInt32LE(36 + dataBytes, 4)
+    header.write('WAVEfmt ', 8, 'latin1')
+    header.writeUInt32LE(16, 16)
+    header.writeUInt16LE(1, 20)
+    header.writeUInt16LE(1, 22)
+    header.writeUInt32LE(telephoneRate, 24)
+    header.writeUInt32LE(2 * telephoneRate, 28)
+    header.writeUInt16LE(2, 32)
+    header.writeUInt16LE(16, 34)
+    header.write('data', 36, 'latin1')
+    header.writeUInt32LE(dataBytes, 40)
+    await this.#file.write(header, 0, headerBytes, 0)
+    return headerBytes + dataBytes
+  }
+
+  async #append(samples: Float32Array | undefined): Promise<void> {
+    if (samples === undefined || samples.length === 0) return
+    if (this.#samples + samples.length > longestSamples)
+      throw new AppError('audio_not_supported', 'The audio is longer than 30 minutes.', {
+        cure: 'Serve a shorter file.',
+      })
+    const bytes = Buffer.alloc(2 * samples.length)
+    for (const [index, sample] of samples.entries())
+      bytes.writeInt16LE(Math.round(32_767 * (sample > 1 ? 1 : sample >= -1 ? sample : -1)), 2 * index)
+    await this.#file.write(bytes, 0, bytes.length, headerBytes + 2 * this.#samples)
+    this.#samples += samples.length
+  }
+}
+
+/** Returns the size of what it wrote. Throws audio_not_supported. `onProgress` is called after each piece. */
+export async function decodeFile(
+  { kind, source, target }: DecodeJob,
+  onProgress: () => void,
+): Promise<number> {
+  const input = await open(source, 'r')
+  try {
+    const output = await open(target, 'wx', 0o600)
+    try {
+      const writer = new WavWriter(output)
+      const buffer = new Uint8Array(pieceBytes)
+      let decode: Decoder | undefined
+      for (;;) {
+        const { bytesRead } = await input.read(buffer, 0, pieceBytes)
+        if (bytesRead === 0) break
+        const bytes = buffer.slice(0, bytesRead)
+        decode ??= await (kind === 'mp3' ? mp3Decoder() : opusDecoder(bytes))
+        for (const decoded of decode(bytes)) await writer.write(decoded)
+        onProgress()
+      }
+      return await writer.finish()
+    } finally {
+      await output.close()
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw notPlayable(`The ${kind === 'mp3' ? 'MP3' : 'Ogg'} file is broken.`, error)
+  } finally {
+    await input.close()
+  }
+}

@@ -1,0 +1,26 @@
+// The entry of a thread that decodes one file.
+import { parentPort, workerData } from 'node:worker_threads'
+import { AppError } from '../../lib/errors.ts'
+import { decodeFile } from './decode.ts'
+import type { DecodeJob } from './decode.ts'
+
+export type FromDecoder =
+  | { readonly kind: 'progress' }
+  | { readonly kind: 'done'; readonly bytes: number }
+  | { readonly kind: 'failure'; readonly message: string; readonly cure: string }
+
+if (parentPort === null) throw new Error('decoder-worker.ts runs in a worker thread only')
+const port = parentPort
+const post = (message: FromDecoder): void => port.postMessage(message)
+
+// The library for MP3 writes a line for each frame that is broken.
+Object.assign(globalThis.console, { error: () => undefined })
+
+try {
+  const bytes = await decodeFile(workerData as DecodeJob, () => post({ kind: 'progress' }))
+  post({ kind: 'done', bytes })
+} catch (error) {
+  const { message, cure } =
+    error instanceof AppError ? error : new AppError('audio_not_supported', 'The file cannot be decoded.')
+  post({ kind: 'failure', message, cure })
+}
