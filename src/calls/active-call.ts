@@ -2,6 +2,7 @@
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import type { ErrorCode } from '../lib/errors.ts'
 import type { PlayResult } from '../media/media.ts'
 import { reasonPhraseOf } from '../sip/message/reason-phrases.ts'
 import { toHeaderFields } from './app-headers.ts'
@@ -50,6 +51,7 @@ export class ActiveCall implements Call, RunningApplication {
   readonly #options: ActiveCallOptions
   #base: string | undefined
   #usesFallbackVoice = false
+  readonly #goesWithout = new Set<ErrorCode>()
 
   constructor(options: ActiveCallOptions) {
     this.#options = options
@@ -181,6 +183,15 @@ export class ActiveCall implements Call, RunningApplication {
     this.#options.leg.journal.note(toProblem(error))
   }
 
+  goWithout(error: AppError): void {
+    if (this.#goesWithout.has(error.code)) {
+      this.note(error.message)
+      return
+    }
+    this.#goesWithout.add(error.code)
+    this.problem(error)
+  }
+
   note(sentence: string): void {
     this.#options.leg.journal.note({ type: 'note', sentence })
   }
@@ -211,8 +222,11 @@ export class ActiveCall implements Call, RunningApplication {
       label: chosen(voice.label, application.speech_synthesis_label),
       signal,
     })
-    if (clip.fallback === true && vendor !== null)
-      this.note(clip.note ?? `the embedded voice spoke: "${vendor}" has no such voice here`)
+    if (clip.fallback === true && vendor !== null) {
+      const sentence = clip.note ?? `the embedded voice spoke: "${vendor}" has no such voice here`
+      if (clip.isVendorMissing === true) this.goWithout(new AppError('synthesizer_unknown', sentence))
+      else this.note(sentence)
+    }
     return clip
   }
 

@@ -31,6 +31,7 @@ describe('alerts of the journal', () => {
     [problem('speech_failed'), 'tts-failure'],
     [problem('audio_not_found'), 'play-url-notfound'],
     [problem('synthesizer_unknown'), 'no-tts'],
+    [problem('recognizer_unknown'), 'no-stt'],
     [
       { type: 'refusal', code: 'no_carrier', sentence: 's', cure: 'c', sip_status: 603 } as const,
       'no-carrier',

@@ -38,6 +38,7 @@ const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['account_inactive', 'account is inactive or suspended'],
   ['speech_failed', 'tts-failure'],
   ['synthesizer_unknown', 'no-tts'],
+  ['recognizer_unknown', 'no-stt'],
   ['no_carrier', 'no-carrier'],
   ['audio_not_found', 'play-url-notfound'],
 ])

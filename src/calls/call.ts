@@ -78,5 +78,7 @@ export interface Call {
   decline(decline: Decline): void
   /** Journals a failure that the call survives. */
   problem(error: AppError): void
+  /** Journals what the call goes on without: as a problem, which raises an alert, and from the second time on as a note. */
+  goWithout(error: AppError): void
   note(sentence: string): void
 }

@@ -301,6 +301,8 @@ export interface BorrowedClip extends AudioClip {
   release(): void
   /** Speech: true when the embedded voice stood in for a vendor, voice or language that is not available. */
   readonly fallback?: boolean
+  /** Speech: true when that was the vendor, not known here or without a credential. */
+  readonly isVendorMissing?: boolean
   /** Speech: what stood in for what, in a sentence. */
   readonly note?: string
 }

@@ -364,9 +364,14 @@ export const catalogue = {
     cure: 'Correct bucket_credential of the account; POST /Accounts/{AccountSid}/BucketCredentialTest tries one out.',
   },
   synthesizer_unknown: {
-    cause: 'The application names a speech vendor that is not there.',
+    cause: 'The application names a speech vendor that is not there, or that there is no credential for.',
     http: 422,
-    cure: 'Name a vendor that this platform has, or leave it out for the embedded voice.',
+    cure: 'Name a vendor that this platform has and that has a credential, or leave it out for the embedded voice.',
+  },
+  recognizer_unknown: {
+    cause: 'The application wants to hear speech, and the platform has no recogniser for it.',
+    http: 422,
+    cure: 'Ask for digits too: speech recognition is not served yet.',
   },
 } as const satisfies Record<string, CatalogueEntry>
 

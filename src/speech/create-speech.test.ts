@@ -176,7 +176,7 @@ describe('synthesize', () => {
     async (_what, more, voice, fallback) => {
       const { said, makers } = scripted()
       const clip = await makeSpeech({ makers }).synthesize(request('hello', more))
-      expect(clip.fallback).toBe(fallback)
+      expect(clip).toMatchObject({ fallback, isVendorMissing: request('', more).vendor === 'google' })
       expect(said).toEqual([{ text: 'hello', isSsml: false, voice, language: request('', more).language }])
     },
   )
@@ -287,7 +287,7 @@ describe('a vendor that needs a credential', () => {
   ])('is stood in for by the embedded voice when %s, which says so', async (_what, more, note) => {
     const { embedded, paid, speech } = twoVendors()
     const clip = await speech.synthesize(request('hi', { ...more, voice: 'bob' }))
-    expect(clip).toMatchObject({ fallback: true, note: expect.stringContaining(note) })
+    expect(clip).toMatchObject({ fallback: true, isVendorMissing: true, note: expect.stringContaining(note) })
     expect(embedded.said).toMatchObject([{ voice: 'ada' }])
     expect(paid.said).toEqual([])
   })

@@ -43,6 +43,8 @@ export interface SpokenClip {
   readonly path: string
   /** True when another voice stood in for a vendor, voice or language that is not available. */
   readonly fallback: boolean
+  /** True when it is the vendor that is not available: it is not known, or there is no credential for it. */
+  readonly isVendorMissing: boolean
   /** What stood in for what, in a sentence. */
   readonly note?: string
   release(): void
@@ -164,7 +166,12 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
     // The names of another vendor's voices mean nothing to the one that stands in.
     const wish = { voice: missing === undefined ? voice : null, language, text }
     const rendering = renderingOf(synthesizer, settings, wish)
-    return { rendering, name: nameOf(vendor, rendering, owner), note: noteOf(missing, rendering.chosen) }
+    return {
+      rendering,
+      name: nameOf(vendor, rendering, owner),
+      note: noteOf(missing, rendering.chosen),
+      isVendorMissing: missing !== undefined,
+    }
   }
 
   return {
@@ -191,7 +198,7 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
     async synthesize(request) {
       request.signal?.throwIfAborted()
       demandSpeakable(request.text)
-      const { rendering, name, note } = await prepare(request)
+      const { rendering, name, note, isVendorMissing } = await prepare(request)
       request.signal?.throwIfAborted()
       const obtaining = cache.obtain(
         name,
@@ -200,7 +207,13 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
       )
       const clip = await unlessAborted(obtaining, request.signal)
       const told = note === undefined ? {} : { note }
-      return { path: clip.path, fallback: note !== undefined, ...told, release: () => clip.release() }
+      return {
+        path: clip.path,
+        fallback: note !== undefined,
+        isVendorMissing,
+        ...told,
+        release: () => clip.release(),
+      }
     },
     async speak({ vendor, settings, signal, ...wish }) {
       demandSpeakable(wish.text)

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { Static } from 'typebox'
 import type { Call } from '../calls/call.ts'
 import type { DigitRules } from '../calls/digit-collector.ts'
+import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { playProperties, playUrls, sayProperties, speak } from './define/prompt.ts'
 import { hook, optional, recognizer, speechRecognition, untilServed, vad } from './define/schemas.ts'
@@ -62,7 +63,9 @@ export const gather = defineVerb({
   isEarlyMedia: ({ say, play }) => say?.earlyMedia === true || play?.earlyMedia === true,
   async execute(options, call, { signal }) {
     if (options.input?.includes('speech') === true)
-      call.note('gather: no speech recogniser is configured; speech is not heard')
+      call.goWithout(
+        new AppError('recognizer_unknown', 'gather: no speech recogniser is configured; speech is not heard'),
+      )
     // Keys that come late are hidden too, until another gather says otherwise.
     call.hideDigits(options.sensitive)
     const collected = await call.collect({

@@ -1,6 +1,7 @@
 // Each verb in a running call: the engine is real, what is around it is scripted.
 import { describe, expect, it } from 'vitest'
 import { account, createPlatform, heldAnswer, settle } from '../calls/testing/platform.ts'
+import type { Alert } from '../calls/ports.ts'
 import type { Platform } from '../calls/testing/platform.ts'
 import type { ScriptedSession } from '../calls/testing/scripted-media.ts'
 import type { ScriptedInvite } from '../calls/testing/scripted-sip.ts'
@@ -18,6 +19,21 @@ async function run(...verbs: readonly object[]): Promise<Running> {
   const invite = platform.ring()
   await settle()
   return { platform, invite }
+}
+
+/** Runs the verbs, of which each takes a second at most, to their end. */
+async function runWithAlerts(...verbs: readonly object[]) {
+  const raised: Alert[] = []
+  const platform = createPlatform(parseVerbs, { alerts: { raise: (alert) => void raised.push(alert) } })
+  platform.hooks.on('/call', verbs)
+  platform.ring()
+  await settle()
+  for (const _verb of verbs) await pass(platform, 1000)
+  const sentencesOf = (type: 'note' | 'problem'): readonly string[] =>
+    platform.store.batches.flatMap(({ events }) =>
+      events.flatMap((event) => (event.type === type ? [event.sentence] : [])),
+    )
+  return { raised, sentencesOf }
 }
 
 async function pass(platform: Platform, ms: number): Promise<void> {
@@ -135,12 +151,21 @@ describe('say', () => {
     expect(invite.dialog?.sentBye).toEqual([])
   })
 
-  it('journals when the embedded voice stands in for a vendor that is not there', async () => {
-    const { platform } = await run({ verb: 'say', text: 'a', synthesizer: { vendor: 'absent' } })
-    const notes = platform.store.batches.flatMap(({ events }) =>
-      events.flatMap((event) => (event.type === 'note' ? [event.sentence] : [])),
-    )
-    expect(notes).toEqual(['the embedded voice spoke: "absent" has no such voice here'])
+  it('journals when the embedded voice stands in for a vendor that is not there, and raises one alert a call', async () => {
+    const absent = { verb: 'say', text: 'a', synthesizer: { vendor: 'absent' } }
+    const { raised, sentencesOf } = await runWithAlerts(absent, absent)
+    expect(sentencesOf('problem')).toEqual(['there is no absent'])
+    expect(sentencesOf('note')).toEqual(['there is no absent'])
+    expect(raised.map(({ alert_type, message }) => [alert_type, message])).toEqual([
+      ['no-tts', 'there is no absent'],
+    ])
+  })
+
+  it('journals a voice that the vendor has not, and raises no alert', async () => {
+    const synthesizer = { vendor: 'good', voice: 'absent' }
+    const { raised, sentencesOf } = await runWithAlerts({ verb: 'say', text: 'a', synthesizer })
+    expect(sentencesOf('note')).toEqual(['the embedded voice spoke: "good" has no such voice here'])
+    expect(raised).toEqual([])
   })
 
   it('that cannot be spoken is journalled and the next verb runs', async () => {
@@ -238,6 +263,20 @@ describe('play', () => {
       expect(platform.calls.liveCount).toBe(1)
     },
   )
+
+  it('for speech raises one alert a call that no recogniser listens', async () => {
+    const gather = { verb: 'gather', input: ['speech', 'digits'], timeout: 1 }
+    const { raised, sentencesOf } = await runWithAlerts(gather, gather)
+    const sentence = 'gather: no speech recogniser is configured; speech is not heard'
+    expect(sentencesOf('problem')).toEqual([sentence])
+    expect(sentencesOf('note')).toEqual([sentence])
+    expect(raised.map(({ alert_type }) => alert_type)).toEqual(['no-stt'])
+  })
+
+  it('for digits raises no alert', async () => {
+    const { raised } = await runWithAlerts({ verb: 'gather', timeout: 1 })
+    expect(raised).toEqual([])
+  })
 
   it('says nothing to its action hook when the caller leaves', async () => {
     const running = await run({ verb: 'play', url: 'http://a.test/1.wav', actionHook: '/played' })

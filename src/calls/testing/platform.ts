@@ -260,9 +260,11 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     hooks,
     store,
     speech: {
-      synthesize: async ({ text, vendor }) => {
+      synthesize: async ({ text, vendor, voice }) => {
         const clip = await lend(() => platform.speak(text))
-        return vendor === 'absent' ? Object.assign(clip, { fallback: true }) : clip
+        if (voice === 'absent') return Object.assign(clip, { fallback: true })
+        if (vendor !== 'absent') return clip
+        return Object.assign(clip, { fallback: true, isVendorMissing: true, note: `there is no ${vendor}` })
       },
     },
     audio: { fetch: (url) => lend(() => platform.fetch(url)) },
