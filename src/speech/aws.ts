@@ -5,9 +5,9 @@ import type { Outgoing } from '../lib/outgoing.ts'
 import { signForAws } from '../lib/sign-aws.ts'
 import type { AwsKeys } from '../lib/sign-aws.ts'
 import { chooseVoice } from './choose-voice.ts'
+import { awsOffer } from './offers/aws.ts'
 import { decodeEvent, encodeEvent } from './event-stream.ts'
-import type { Offer, Pcm, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
-import { usualLanguages } from './usual-languages.ts'
+import type { Pcm, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
 import {
   byLanguage,
   callVendor,
@@ -34,24 +34,6 @@ const voiceNames = {
   languageName: 'LanguageName',
   voice: 'Id',
   voiceName: 'Name',
-}
-
-const offer: Offer = {
-  tts: [
-    {
-      value: 'en-US',
-      name: 'English (US)',
-      voices: [
-        { value: 'Joanna', name: 'Joanna' },
-        { value: 'Matthew', name: 'Matthew' },
-      ],
-    },
-    { value: 'en-GB', name: 'English (UK)', voices: [{ value: 'Amy', name: 'Amy' }] },
-    { value: 'de-DE', name: 'German', voices: [{ value: 'Vicki', name: 'Vicki' }] },
-    { value: 'es-ES', name: 'Spanish (Spain)', voices: [{ value: 'Lucia', name: 'Lucia' }] },
-    { value: 'fr-FR', name: 'French', voices: [{ value: 'Lea', name: 'Léa' }] },
-  ],
-  stt: usualLanguages,
 }
 
 interface SignedCall {
@@ -114,10 +96,10 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
     name: vendor,
     version: '1',
     needsCredential: true,
-    offer,
+    offer: awsOffer,
     synthesizer: {
       takesSsml: true,
-      choose: (wish) => chooseVoice(offer, wish, { voice: 'Joanna', language: 'en-US' }),
+      choose: (wish) => chooseVoice(awsOffer, wish, { voice: 'Joanna', language: 'en-US' }),
       async synthesize(utterance, settings) {
         const keys = await keysOf(settings)
         const say = (engine: 'neural' | 'standard'): Promise<VendorAnswer> =>
@@ -159,15 +141,25 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
       },
     },
     async fetchOffer(settings) {
-      const answer = await send(settings, await keysOf(settings), {
-        service: 'polly',
-        method: 'GET',
-        path: '/v1/voices',
-        accepts: /json/,
-      })
-      return { ...offer, tts: byLanguage(listOf(parseAnswer(answer, vendor), 'Voices'), voiceNames) }
+      const keys = await keysOf(settings)
+      const voices: unknown[] = []
+      let path: string | undefined = '/v1/voices'
+      for (let page = 0; path !== undefined && page < mostPages; page += 1) {
+        const answer = await send(settings, keys, { service: 'polly', method: 'GET', path, accepts: /json/ })
+        const parsed = parseAnswer(answer, vendor)
+        voices.push(...listOf(parsed, 'Voices').filter(isSpokenHere))
+        const next = textOf(parsed, 'NextToken')
+        path = next === undefined ? undefined : `/v1/voices?NextToken=${encodeURIComponent(next)}`
+      }
+      return { ...awsOffer, tts: byLanguage(voices, voiceNames) }
     },
   }
+}
+
+/** Some voices are for other engines than those that are asked here. */
+function isSpokenHere(voice: unknown): boolean {
+  const engines = listOf(voice, 'SupportedEngines')
+  return engines.length === 0 || engines.some((engine) => engine === 'neural' || engine === 'standard')
 }
 
 /** Says the recording piece by piece and ends with an empty one; Transcribe closes once it has told all it heard. */
@@ -220,6 +212,8 @@ function toRequest({ text, isSsml, voice }: Utterance, engine: string): object {
 // Longer than one request with them may take.
 const renewBeforeMs = 60_000
 const mostRoles = 500
+// There is one today.
+const mostPages = 10
 
 function ownKeys(settings: Settings): AwsKeys {
   const accessKeyId = textOf(settings, 'access_key_id')

@@ -13,7 +13,8 @@ export function createCustom({ outgoing }: VendorOptions): SpeechVendor {
     name: 'custom',
     version: '1',
     needsCredential: true,
-    offer: {},
+    // Only its owner knows.
+    offer: { tts: [], stt: [] },
     synthesizer: {
       takesSsml: true,
       choose: ({ voice, language }) => ({ voice: voice ?? '', language, isStandIn: false }),

@@ -2,49 +2,27 @@
 import { AppError } from '../lib/errors.ts'
 import { isSet, listOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
+import { capitalize, languageName } from './languages.ts'
+import { deepgramOffer, modelName, modelsOf } from './offers/deepgram.ts'
 import { readWav } from './read-wav.ts'
-import type { Choice, Offer, Settings, SpeechVendor, VendorOptions } from './speech.ts'
+import type { Choice, Offer, Settings, SpeechVendor, VendorOptions, VoiceWish } from './speech.ts'
 import { addressOf, callVendor, parseAnswer } from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 
 const vendor = 'deepgram'
 const publicAddress = 'https://api.deepgram.com'
+const preset = { voice: 'aura-2-thalia-en', language: 'en-US' }
 
-const offer: Offer = {
-  tts: [
-    {
-      value: 'en-US',
-      name: 'English (US)',
-      voices: [
-        { value: 'aura-2-thalia-en', name: 'Thalia' },
-        { value: 'aura-2-andromeda-en', name: 'Andromeda' },
-        { value: 'aura-asteria-en', name: 'Asteria (Aura 1)' },
-      ],
-    },
-  ],
-  stt: [
-    { value: 'en-US', name: 'English (US)' },
-    { value: 'en-GB', name: 'English (UK)' },
-    { value: 'de', name: 'German' },
-    { value: 'es', name: 'Spanish' },
-    { value: 'fr', name: 'French' },
-  ],
-  sttModels: [
-    { value: 'nova-3', name: 'Nova 3' },
-    { value: 'nova-2', name: 'Nova 2' },
-    { value: 'nova-2-phonecall', name: 'Nova 2, telephony' },
-  ],
-}
-
-export function createDeepgram({ outgoing }: VendorOptions): SpeechVendor {
+export function createDeepgram({ outgoing }: VendorOptions, at: string = publicAddress): SpeechVendor {
   return {
     name: vendor,
     version: '1',
     needsCredential: true,
-    offer,
+    offer: deepgramOffer,
     synthesizer: {
       takesSsml: false,
-      choose: (wish) => chooseVoice(offer, wish, { voice: 'aura-2-thalia-en', language: 'en-US' }),
+      choose: (wish, settings) =>
+        chooseVoice(deepgramOffer, { ...wish, voice: wish.voice ?? ownVoice(wish, settings) }, preset),
       soundOf: (settings) => synthesisAddress(settings),
       async synthesize({ text, voice }, settings) {
         const form = { model: voice, encoding: 'linear16', container: 'wav', sample_rate: '8000' }
@@ -61,7 +39,7 @@ export function createDeepgram({ outgoing }: VendorOptions): SpeechVendor {
     },
     recognizer: {
       async transcribe({ sampleRate, bytes }, language, settings) {
-        const form = { model: textOf(settings, 'model_id') ?? 'nova-2', language }
+        const form = { model: listeningModel(settings), language }
         const answer = await callVendor(outgoing, settings, {
           vendor,
           method: 'POST',
@@ -76,10 +54,12 @@ export function createDeepgram({ outgoing }: VendorOptions): SpeechVendor {
       },
     },
     async fetchOffer(settings) {
+      // An installation of one's own has no list.
+      if (textOf(settings, 'api_key') === undefined) return deepgramOffer
       const answer = await callVendor(outgoing, settings, {
         vendor,
         method: 'GET',
-        url: `${publicAddress}/v1/models`,
+        url: `${at}/v1/models`,
         headers: keyHeader(settings),
         accepts: /^application\/json/,
       })
@@ -103,27 +83,47 @@ function keyHeader(settings: Settings): Readonly<Record<string, string>> {
   return key === undefined ? {} : { authorization: `Token ${key}` }
 }
 
+// The one model of a credential either speaks or listens, which its name tells. Flux voices are not asked this way.
+const speaking = /^aura-/
+
+/** The voice of the credential speaks its language, and where none is named. */
+function ownVoice({ language }: VoiceWish, settings: Settings): string | null {
+  const model = textOf(settings, 'model_id')
+  if (model === undefined || !speaking.test(model)) return null
+  const isSpoken = language === null || model.endsWith(`-${language.toLowerCase().split('-')[0] ?? ''}`)
+  return isSpoken ? model : null
+}
+
+function listeningModel(settings: Settings): string {
+  const model = textOf(settings, 'model_id')
+  return model === undefined || speaking.test(model) ? 'nova-2' : model
+}
+
 function toOffer(answer: unknown): Offer {
-  const languages = new Map<string, Choice[]>()
+  const voices = new Map<string, Choice[]>()
   for (const entry of listOf(answer, 'tts')) {
     const value = textOf(entry, 'canonical_name')
-    if (value === undefined) continue
-    for (const language of listOf(entry, 'languages')) {
-      if (typeof language !== 'string') continue
-      languages.set(language, [
-        ...(languages.get(language) ?? []),
-        { value, name: textOf(entry, 'name') ?? value },
-      ])
-    }
+    if (value === undefined || !speaking.test(value)) continue
+    const choice = { value, name: capitalize(textOf(entry, 'name') ?? value) }
+    for (const language of languagesOf(entry)) voices.set(language, [...(voices.get(language) ?? []), choice])
   }
+  const tts = [...voices].map(([value, list]) => ({ value, name: languageName(value), voices: list }))
   const models = new Map<string, Choice>()
+  const understood = new Set<string>()
   for (const entry of listOf(answer, 'stt')) {
     const value = textOf(entry, 'canonical_name')
-    if (value !== undefined) models.set(value, { value, name: value })
+    if (value === undefined) continue
+    models.set(value, { value, name: modelName(value) })
+    for (const language of languagesOf(entry)) understood.add(language)
   }
   return {
-    ...offer,
-    tts: [...languages].map(([value, voices]) => ({ value, name: value, voices })),
+    tts,
+    stt: [...understood].sort().map((value) => ({ value, name: languageName(value) })),
+    models: modelsOf(tts),
     sttModels: [...models.values()],
   }
+}
+
+function languagesOf(model: unknown): readonly string[] {
+  return listOf(model, 'languages').filter((language) => typeof language === 'string')
 }

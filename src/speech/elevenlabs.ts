@@ -2,6 +2,7 @@
 import { AppError } from '../lib/errors.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
+import { elevenLabsOffer } from './offers/elevenlabs.ts'
 import type { Choice, Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
 import { addressOf, callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
 import { toUpload } from './upload.ts'
@@ -11,22 +12,6 @@ const publicAddress = 'https://api.elevenlabs.io'
 // Every plan has this one; 8 kHz PCM not every model.
 const sampleRate = 16_000
 const preset = { voice: 'JBFqnCBsd6RMkjVDRZzb', language: null }
-
-const offer: Offer = {
-  tts: [{ value: 'en', name: 'English', voices: [{ value: preset.voice, name: 'George' }] }],
-  stt: [
-    { value: 'en', name: 'English' },
-    { value: 'de', name: 'German' },
-    { value: 'es', name: 'Spanish' },
-    { value: 'fr', name: 'French' },
-  ],
-  models: [
-    { value: 'eleven_flash_v2_5', name: 'Flash v2.5' },
-    { value: 'eleven_turbo_v2_5', name: 'Turbo v2.5' },
-    { value: 'eleven_multilingual_v2', name: 'Multilingual v2' },
-  ],
-  sttModels: [{ value: 'scribe_v1', name: 'Scribe v1' }],
-}
 
 export function createElevenLabs({ outgoing }: VendorOptions): SpeechVendor {
   const get = async (path: string, settings: Settings): Promise<unknown> => {
@@ -38,10 +23,10 @@ export function createElevenLabs({ outgoing }: VendorOptions): SpeechVendor {
     name: vendor,
     version: '1',
     needsCredential: true,
-    offer,
+    offer: elevenLabsOffer,
     synthesizer: {
       takesSsml: false,
-      choose: (wish) => chooseVoice(offer, wish, preset),
+      choose: (wish) => chooseVoice(elevenLabsOffer, wish, preset),
       soundOf: ({ model_id, options, api_uri }) => JSON.stringify([model_id, options, api_uri]),
       async synthesize(utterance, settings) {
         const path = `/v1/text-to-speech/${encodeURIComponent(utterance.voice)}`
@@ -130,7 +115,7 @@ function toOffer(voices: unknown, models: unknown): Offer {
     }
   }
   return {
-    ...offer,
+    ...elevenLabsOffer,
     // Every voice speaks every language of its model.
     tts: [...languages].map(([value, name]) => ({ value, name, voices: spoken })),
     models: speaking.flatMap((model): Choice[] => {

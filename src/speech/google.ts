@@ -3,10 +3,11 @@ import { AppError } from '../lib/errors.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { createServiceAccountTokens, googleTokenUrl } from '../lib/service-account.ts'
 import { chooseVoice } from './choose-voice.ts'
+import { languageName } from './languages.ts'
+import { googleOffer } from './offers/google.ts'
 import { readWav } from './read-wav.ts'
 import type {
   Choice,
-  Offer,
   Pcm,
   Settings,
   SpeechVendor,
@@ -14,7 +15,6 @@ import type {
   VendorOptions,
   VoicesOfLanguage,
 } from './speech.ts'
-import { usualLanguages } from './usual-languages.ts'
 import { callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 
@@ -32,17 +32,6 @@ const addresses: GoogleAddresses = {
   token: googleTokenUrl,
   synthesis: 'https://texttospeech.googleapis.com/v1',
   recognition: 'https://speech.googleapis.com/v1',
-}
-
-const offer: Offer = {
-  tts: [
-    { value: 'en-US', name: 'English (US)', voices: [voice('en-US-Standard-C'), voice('en-US-Standard-D')] },
-    { value: 'en-GB', name: 'English (UK)', voices: [voice('en-GB-Standard-A'), voice('en-GB-Standard-B')] },
-    { value: 'de-DE', name: 'German', voices: [voice('de-DE-Standard-A'), voice('de-DE-Standard-B')] },
-    { value: 'es-ES', name: 'Spanish (Spain)', voices: [voice('es-ES-Standard-A')] },
-    { value: 'fr-FR', name: 'French', voices: [voice('fr-FR-Standard-A'), voice('fr-FR-Standard-B')] },
-  ],
-  stt: usualLanguages,
 }
 
 export function createGoogle(options: VendorOptions, at: GoogleAddresses = addresses): SpeechVendor {
@@ -72,10 +61,10 @@ export function createGoogle(options: VendorOptions, at: GoogleAddresses = addre
     name: vendor,
     version: '1',
     needsCredential: true,
-    offer,
+    offer: googleOffer,
     synthesizer: {
       takesSsml: true,
-      choose: (wish) => chooseVoice(offer, wish, { voice: 'en-US-Standard-C', language: 'en-US' }),
+      choose: (wish) => chooseVoice(googleOffer, wish, { voice: 'en-US-Standard-C', language: 'en-US' }),
       soundOf: ({ model_id, custom_voice }) => JSON.stringify([model_id, custom_voice]),
       async synthesize(utterance, settings) {
         const answer = await post(`${at.synthesis}/text:synthesize`, toRequest(utterance, settings), settings)
@@ -103,7 +92,7 @@ export function createGoogle(options: VendorOptions, at: GoogleAddresses = addre
       const url = `${at.synthesis}/voices`
       const call = { vendor, method: 'GET', url, headers, accepts: json } as const
       const answer = parseAnswer(await callVendor(outgoing, settings, call), vendor)
-      return { ...offer, tts: toVoices(answer) }
+      return { ...googleOffer, tts: toVoices(answer) }
     },
   }
 }
@@ -145,9 +134,5 @@ function toVoices(answer: unknown): readonly VoicesOfLanguage[] {
       languages.set(language, voices)
     }
   }
-  return [...languages].map(([value, voices]) => ({ value, name: value, voices }))
-}
-
-function voice(value: string): Choice {
-  return { value, name: value }
+  return [...languages].map(([value, voices]) => ({ value, name: languageName(value), voices }))
 }

@@ -2,9 +2,9 @@
 import { AppError } from '../lib/errors.ts'
 import { isSet, listOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
+import { microsoftOffer } from './offers/microsoft.ts'
 import { readWav } from './read-wav.ts'
-import type { Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
-import { usualLanguages } from './usual-languages.ts'
+import type { Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
 import { byLanguage, callVendor, parseAnswer, regionSetting } from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 
@@ -22,33 +22,15 @@ const voiceNames = {
   voiceName: 'DisplayName',
 }
 
-const offer: Offer = {
-  tts: [
-    {
-      value: 'en-US',
-      name: 'English (US)',
-      voices: [
-        { value: 'en-US-JennyNeural', name: 'Jenny' },
-        { value: 'en-US-GuyNeural', name: 'Guy' },
-      ],
-    },
-    { value: 'en-GB', name: 'English (UK)', voices: [{ value: 'en-GB-SoniaNeural', name: 'Sonia' }] },
-    { value: 'de-DE', name: 'German', voices: [{ value: 'de-DE-KatjaNeural', name: 'Katja' }] },
-    { value: 'es-ES', name: 'Spanish (Spain)', voices: [{ value: 'es-ES-ElviraNeural', name: 'Elvira' }] },
-    { value: 'fr-FR', name: 'French', voices: [{ value: 'fr-FR-DeniseNeural', name: 'Denise' }] },
-  ],
-  stt: usualLanguages,
-}
-
 export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddress = inAzure): SpeechVendor {
   return {
     name: vendor,
     version: '1',
     needsCredential: true,
-    offer,
+    offer: microsoftOffer,
     synthesizer: {
       takesSsml: true,
-      choose: (wish) => chooseVoice(offer, wish, { voice: 'en-US-JennyNeural', language: 'en-US' }),
+      choose: (wish) => chooseVoice(microsoftOffer, wish, { voice: 'en-US-JennyNeural', language: 'en-US' }),
       soundOf: (settings) => JSON.stringify(customOf(settings, 'tts') ?? null),
       async synthesize(utterance, settings) {
         const answer = await callVendor(outgoing, settings, {
@@ -89,7 +71,7 @@ export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddres
     },
     async fetchOffer(settings) {
       // A custom endpoint has no list of its own.
-      if (textOf(settings, 'region') === undefined) return offer
+      if (textOf(settings, 'region') === undefined) return microsoftOffer
       const answer = await callVendor(outgoing, settings, {
         vendor,
         method: 'GET',
@@ -97,7 +79,7 @@ export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddres
         headers: keyHeader(settings),
         accepts: /^application\/json/,
       })
-      return { ...offer, tts: byLanguage(listOf(parseAnswer(answer, vendor)), voiceNames) }
+      return { ...microsoftOffer, tts: byLanguage(listOf(parseAnswer(answer, vendor)), voiceNames) }
     },
   }
 }

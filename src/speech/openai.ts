@@ -1,56 +1,35 @@
 // OpenAI over REST: speech and transcriptions. `whisper` is the older name of the same vendor.
 import { AppError } from '../lib/errors.ts'
-import { memberOf, textOf } from '../lib/members.ts'
+import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
+import { openAiOffer } from './offers/openai.ts'
 import { readWav } from './read-wav.ts'
-import type { Offer, Settings, SpeechVendor, VendorOptions } from './speech.ts'
+import type { Choice, Offer, Settings, SpeechVendor, VendorOptions } from './speech.ts'
 import { toUpload } from './upload.ts'
 import { callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
 
 const publicAddress = 'https://api.openai.com/v1'
-const languages = [
-  { value: 'en', name: 'English' },
-  { value: 'de', name: 'German' },
-  { value: 'es', name: 'Spanish' },
-  { value: 'fr', name: 'French' },
-]
-const voices = ['alloy', 'ash', 'coral', 'echo', 'fable', 'nova', 'onyx', 'sage', 'shimmer'].map((name) => ({
-  value: name,
-  name: name.charAt(0).toUpperCase() + name.slice(1),
-}))
-
-const offer: Offer = {
-  tts: languages.map((language) => ({ ...language, voices })),
-  stt: languages,
-  models: [
-    { value: 'gpt-4o-mini-tts', name: 'GPT-4o mini TTS' },
-    { value: 'tts-1', name: 'TTS-1' },
-    { value: 'tts-1-hd', name: 'TTS-1 HD' },
-  ],
-  sttModels: [
-    { value: 'gpt-4o-mini-transcribe', name: 'GPT-4o mini Transcribe' },
-    { value: 'gpt-4o-transcribe', name: 'GPT-4o Transcribe' },
-    { value: 'whisper-1', name: 'Whisper 1' },
-  ],
-}
 
 export function createOpenAi(
   { outgoing }: VendorOptions,
   at: string = publicAddress,
   vendor: 'openai' | 'whisper' = 'openai',
 ): SpeechVendor {
-  const headers = (settings: Settings, contentType: string): Readonly<Record<string, string>> => ({
+  const keyHeader = (settings: Settings) => ({
     authorization: `Bearer ${neededSetting(settings, 'api_key', vendor)}`,
+  })
+  const headers = (settings: Settings, contentType: string): Readonly<Record<string, string>> => ({
+    ...keyHeader(settings),
     'content-type': contentType,
   })
   return {
     name: vendor,
     version: '1',
     needsCredential: true,
-    offer,
+    offer: openAiOffer,
     synthesizer: {
       takesSsml: false,
-      choose: (wish) => chooseVoice(offer, wish, { voice: 'alloy', language: null }),
+      choose: (wish) => chooseVoice(openAiOffer, wish, { voice: 'alloy', language: null }),
       soundOf: speakingModel,
       async synthesize({ text, voice }, settings) {
         const answer = await callVendor(outgoing, settings, {
@@ -90,6 +69,16 @@ export function createOpenAi(
         return text.trim()
       },
     },
+    async fetchOffer(settings) {
+      const answer = await callVendor(outgoing, settings, {
+        vendor,
+        method: 'GET',
+        url: `${at}/models`,
+        headers: keyHeader(settings),
+        accepts: /^application\/json/,
+      })
+      return toOffer(parseAnswer(answer, vendor))
+    },
   }
 }
 
@@ -106,4 +95,27 @@ function speakingModel(settings: Settings): string {
 function listeningModel(settings: Settings): string {
   const model = textOf(settings, 'model_id')
   return model !== undefined && !/tts/.test(model) ? model : 'gpt-4o-mini-transcribe'
+}
+
+/** There is a list of models, of all kinds; those that are asked over other ways than ours are left out. */
+function toOffer(answer: unknown): Offer {
+  const ids = listOf(answer, 'data')
+    .map((entry) => textOf(entry, 'id') ?? '')
+    .filter((id) => !/realtime|diarize/.test(id))
+    .sort()
+  return {
+    ...openAiOffer,
+    models: toModels(
+      ids.filter((id) => /tts/.test(id)),
+      openAiOffer.models,
+    ),
+    sttModels: toModels(
+      ids.filter((id) => /transcribe|whisper/.test(id)),
+      openAiOffer.sttModels,
+    ),
+  }
+}
+
+function toModels(ids: readonly string[], known: readonly Choice[] = []): readonly Choice[] {
+  return ids.map((value) => known.find((model) => model.value === value) ?? { value, name: value })
 }

@@ -152,7 +152,7 @@ const cases: Readonly<Record<string, Case>> = {
     },
   },
   deepgram: {
-    make: () => createDeepgram(options()),
+    make: () => createDeepgram(options(), at),
     settings: () => ({
       api_key: 'dg-key-0123456789',
       deepgram_tts_uri: at,
@@ -160,6 +160,17 @@ const cases: Readonly<Record<string, Case>> = {
     }),
     good: ({ url }, response) => {
       if (url.pathname === '/v1/speak') audio(response, wav)
+      else if (url.pathname === '/v1/models')
+        json(response, {
+          stt: [
+            { name: 'general', canonical_name: 'nova-3-general', languages: ['en-US', 'de'] },
+            { name: 'phonecall', canonical_name: 'nova-2-phonecall', languages: ['en-US'] },
+          ],
+          tts: [
+            { name: 'thalia', canonical_name: 'aura-2-thalia-en', languages: ['en', 'en-US'] },
+            { name: 'sienna', canonical_name: 'flux-sienna-en', languages: ['en'] },
+          ],
+        })
       else json(response, { results: { channels: [{ alternatives: [{ transcript: 'hello world' }] }] } })
     },
   },
@@ -194,6 +205,10 @@ const cases: Readonly<Record<string, Case>> = {
     good: ({ url }, response) => {
       if (url.pathname === '/v1/audio/speech')
         audio(response, Buffer.concat([wavHeader(24_000, samples.length), samples]))
+      else if (url.pathname === '/v1/models')
+        json(response, {
+          data: ['tts-1-hd', 'gpt-9-tts', 'gpt-9', 'whisper-1', 'gpt-realtime-whisper'].map((id) => ({ id })),
+        })
       else json(response, { text: 'hello world' })
     },
   },
@@ -312,7 +327,7 @@ describe('google', () => {
     expect(offer.tts).toEqual([
       {
         value: 'en-US',
-        name: 'en-US',
+        name: 'English (US)',
         voices: [{ value: 'en-US-Wavenet-A', name: 'en-US-Wavenet-A (female)' }],
       },
     ])
@@ -507,6 +522,25 @@ describe('aws', () => {
     await expectSigned(received[0]!, 'polly', {})
   })
 
+  it('lists voices page after page, and those alone that its engines speak', async () => {
+    const voice = (Id: string, engine: string): object => ({
+      Id,
+      Name: Id,
+      LanguageCode: 'en-US',
+      SupportedEngines: [engine],
+    })
+    answer = ({ url }, response) =>
+      url.searchParams.get('NextToken') === 'a+b'
+        ? json(response, { Voices: [voice('Joey', 'standard')] })
+        : json(response, {
+            Voices: [voice('Ruth', 'neural'), voice('Patrick', 'long-form')],
+            NextToken: 'a+b',
+          })
+    const { tts } = await aws.make().fetchOffer!(aws.settings())
+    expect(tts?.flatMap(({ voices }) => voices.map(({ value }) => value))).toEqual(['Ruth', 'Joey'])
+    expect(received).toHaveLength(2)
+  })
+
   it('says that it has no keys', async () => {
     const settings = { aws_region: 'eu-west-1', role_arn: 'arn' }
     await expect(aws.make().synthesizer!.synthesize(utterance, settings)).rejects.toThrow(
@@ -547,6 +581,48 @@ describe('deepgram', () => {
     expect(received[0]!.url.href).toBe(`${at}/v1/listen?model=nova-3&language=en-US`)
     expect(received[0]!.headers['content-type']).toBe('audio/wav')
     expect(received[0]!.body).toEqual(sent)
+  })
+
+  it('lists voices, the models that speak and listen, and the languages that these understand', async () => {
+    answer = deepgram.good
+    const english = [{ value: 'aura-2-thalia-en', name: 'Thalia' }]
+    expect(await deepgram.make().fetchOffer!(deepgram.settings())).toEqual({
+      tts: [
+        { value: 'en', name: 'English', voices: english },
+        { value: 'en-US', name: 'English (US)', voices: english },
+      ],
+      stt: [
+        { value: 'de', name: 'German' },
+        { value: 'en-US', name: 'English (US)' },
+      ],
+      models: [{ value: 'aura-2-thalia-en', name: 'Aura 2 Thalia En' }],
+      sttModels: [
+        { value: 'nova-3-general', name: 'Nova 3 General' },
+        { value: 'nova-2-phonecall', name: 'Nova 2 Phonecall' },
+      ],
+    })
+    expect(received[0]!.headers.authorization).toBe('Token dg-key-0123456789')
+  })
+
+  it('lists what is known where an installation of one’s own has no key to ask with', async () => {
+    const { api_key: _key, ...settings } = deepgram.settings()
+    const vendor = deepgram.make()
+    expect(await vendor.fetchOffer!(settings)).toEqual(vendor.offer)
+    expect(received).toEqual([])
+  })
+
+  it('speaks with the model of the credential in its language, and never listens with it', async () => {
+    answer = deepgram.good
+    const { synthesizer, recognizer } = deepgram.make()
+    const settings = { ...deepgram.settings(), model_id: 'aura-2-luna-en' }
+    const voiceFor = (voice: string | null, language: string | null): string =>
+      synthesizer!.choose({ voice, language }, settings).voice
+    expect(voiceFor(null, null)).toBe('aura-2-luna-en')
+    expect(voiceFor(null, 'en-GB')).toBe('aura-2-luna-en')
+    expect(voiceFor(null, 'fr-CA')).toBe('aura-2-agathe-fr')
+    expect(voiceFor('aura-2-zeus-en', 'en-US')).toBe('aura-2-zeus-en')
+    await recognizer!.transcribe(recording, 'en-US', settings)
+    expect(received[0]!.url.searchParams.get('model')).toBe('nova-2')
   })
 
   it('sends no key to an installation of one’s own that has none', async () => {
@@ -624,6 +700,18 @@ describe('openai', () => {
     expect(await formOf(received[1]!)).toEqual({ ...form, model: 'whisper-1' })
     await synthesizer!.synthesize(utterance, listening)
     expect(bodyOf(2)).toMatchObject({ model: 'gpt-4o-mini-tts' })
+  })
+
+  it('lists the models that speak and those that listen', async () => {
+    answer = openai.good
+    expect(await openai.make().fetchOffer!(openai.settings())).toMatchObject({
+      models: [
+        { value: 'gpt-9-tts', name: 'gpt-9-tts' },
+        { value: 'tts-1-hd', name: 'TTS-1 HD' },
+      ],
+      sttModels: [{ value: 'whisper-1', name: 'Whisper 1' }],
+    })
+    expect(received[0]!.headers.authorization).toBe('Bearer sk-key-0123456789')
   })
 })
 

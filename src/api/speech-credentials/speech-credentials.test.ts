@@ -564,6 +564,33 @@ describe('GET SpeechCredentials/speech/supportedLanguagesAndVoices', () => {
     expect(asked).toEqual([])
   })
 
+  it('answers models that speak and models that listen for deepgram', async () => {
+    const answer = await api.get(path('vendor=deepgram&create_new=true'), api.own.accountKey)
+    expect(answer.body).toMatchObject({
+      models: expect.arrayContaining([{ value: 'aura-2-thalia-en', name: 'Aura 2 Thalia En' }]),
+      sttModels: expect.arrayContaining([{ value: 'nova-3', name: 'Nova 3' }]),
+    })
+  })
+
+  it('asks the vendor where there is a credential, and answers what is known to create a new one', async () => {
+    const label = 'offer'
+    await create(ofAccount(), api.own.accountKey, {
+      vendor: 'elevenlabs',
+      label,
+      api_key: secret,
+      model_id: 'm1',
+      api_uri: vendorServer.url,
+    })
+    const query = `vendor=elevenlabs&label=${label}`
+    const fetched = await api.get(path(query), api.own.accountKey)
+    expect(fetched.body).toMatchObject({ tts: [], models: [] })
+    expect(new Set(asked.map((line) => line.split(' ')[1]))).toEqual(new Set(['/v1/models', '/v1/voices']))
+    asked = []
+    const known = await api.get(path(`${query}&create_new=1`), api.own.accountKey)
+    expect((known.body as { tts: unknown[] }).tts.length).toBeGreaterThan(20)
+    expect(asked).toEqual([])
+  })
+
   it('answers empty lists for a vendor it can only keep credentials for', async () => {
     const answer = await api.get(path('vendor=nuance'), api.own.accountKey)
     expect(answer.body).toEqual({ tts: [], stt: [] })

@@ -48,7 +48,7 @@ export const settingFields = {
   engine_version: word.describe('The version of the recognizer at Verbio.').notServed('the vendor'),
   houndify_server_uri: address.describe('Another address of Houndify.').notServed('the vendor'),
   instance_id: word.describe('The instance of the service at IBM.').notServed('the vendor'),
-  model_id: word.describe('The model to speak with.'),
+  model_id: word.describe('The model to speak or to listen with.'),
   nuance_stt_uri: address
     .describe('Where a Nuance recognizer of one’s own listens: host:port.')
     .notServed('the vendor'),

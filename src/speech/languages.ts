@@ -1,0 +1,53 @@
+// How languages are named, and the short notation in which lists of languages and voices are written down.
+import type { Choice, VoicesOfLanguage } from './speech.ts'
+
+const names = new Intl.DisplayNames('en', { type: 'language', languageDisplay: 'standard', style: 'short' })
+
+/** Codes that vendors made up, or that name a language too vaguely. */
+const unusualNames: ReadonlyMap<string, string> = new Map([
+  ['cmn-CN', 'Chinese (Mandarin)'],
+  ['en-AB', 'English (Scotland)'],
+  ['en-GB-WLS', 'English (Wales)'],
+  ['en-WL', 'English (Wales)'],
+  ['multi', 'Several languages at once'],
+])
+
+/** The code itself where it has no name. */
+export function languageName(code: string): string {
+  const unusual = unusualNames.get(code)
+  if (unusual !== undefined) return unusual
+  try {
+    return names.of(code) ?? code
+  } catch {
+    return code
+  }
+}
+
+/** Codes between spaces. */
+export function toLanguages(codes: string): readonly Choice[] {
+  return toWords(codes).map((value) => ({ value, name: languageName(value) }))
+}
+
+/** For each language its voices between spaces; `toVoice` makes the value that the vendor wants. */
+export function toVoices(
+  voices: Readonly<Record<string, string>>,
+  toVoice: (name: string, language: string) => Choice = toSame,
+): readonly VoicesOfLanguage[] {
+  return Object.entries(voices).map(([value, list]) => ({
+    value,
+    name: languageName(value),
+    voices: toWords(list).map((name) => toVoice(name, value)),
+  }))
+}
+
+export function capitalize(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+function toWords(list: string): readonly string[] {
+  return list.split(/\s+/).filter((word) => word !== '')
+}
+
+function toSame(value: string): Choice {
+  return { value, name: value }
+}
