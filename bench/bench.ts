@@ -1,7 +1,7 @@
 // `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
 //   npm run bench                            everything, about a quarter of an hour
-//   npm run bench -- start http              only these parts: start, api, http, calls, scanner, live-calls, media,
-//                                            storage, and call-records, which takes minutes and runs only when it is
+//   npm run bench -- start http              only these parts: start, api, http, calls, scanner, nodes, live-calls,
+//                                            media, storage, and call-records, which takes minutes and runs only when it is
 //                                            named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
 //   npm run bench -- api --api-parts lists   only these parts of api, with commas between them: requests, lists, pages,
@@ -19,6 +19,7 @@ import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
 import { measureHttp } from './http.ts'
 import { measureLiveCalls } from './live-calls.ts'
+import { measureNodes } from './nodes.ts'
 import { runScript } from './run-script.ts'
 import { measureScanner } from './scanner.ts'
 import { measureStart } from './start.ts'
@@ -58,6 +59,12 @@ const sections: readonly Section[] = [
     title: 'A scanner beside good calls',
     needs: ['taskset', 'sipp'],
     run: () => measureScanner(),
+  },
+  {
+    name: 'nodes',
+    title: 'Two nodes on one PostgreSQL',
+    needs: ['sipp'],
+    run: () => measureNodes(),
   },
   { name: 'live-calls', title: 'Live calls', needs: ['taskset', 'sipp'], run: () => measureLiveCalls() },
   {
