@@ -1,6 +1,7 @@
 // Every setting: name, type, default, one sentence. main.ts hands the environment in; nobody else reads it.
 // docs/reference/settings.md is generated from here.
 import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
 import type { LogLevel } from './lib/log.ts'
 import { nearestWord } from './lib/nearest-word.ts'
 
@@ -86,7 +87,7 @@ const settings = {
   } satisfies Setting<readonly SipDigest[]>,
   rtpPorts: {
     name: 'SWITCHHOOK_RTP_PORTS',
-    fallback: '40000-40999',
+    fallback: '40000-43999',
     describe: 'The UDP ports of RTP and RTCP; each call takes two.',
     parse: (text) => {
       const match = /^(\d{1,5})-(\d{1,5})$/.exec(text)
@@ -302,12 +303,17 @@ const settings = {
       return Number(text)
     },
   } satisfies Setting<number>,
-  mediaWorkers: count(
-    'SWITCHHOOK_MEDIA_WORKERS',
-    '1',
-    'How many threads carry RTP; one serves about 400 calls.',
-    1,
-  ),
+  mediaWorkers: {
+    name: 'SWITCHHOOK_MEDIA_WORKERS',
+    fallback: 'auto',
+    describe:
+      'How many threads carry RTP; one serves about 400 calls. auto: one less than there are processors, and at least one.',
+    parse: (text) => {
+      if (text === 'auto') return Math.max(1, availableParallelism() - 1)
+      if (!/^[1-9]\d{0,2}$/.test(text)) throw new Error('must be auto or a whole number of at least 1')
+      return Number(text)
+    },
+  } satisfies Setting<number>,
   accountShare: {
     name: 'SWITCHHOOK_ACCOUNT_SHARE',
     fallback: '80',
