@@ -8,6 +8,7 @@ import { createCaller } from '../support/caller.ts'
 import { journalOf, provision, startPlatform } from '../support/platform.ts'
 import type { JournalEntry, Platform, Tenant } from '../support/platform.ts'
 import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
 
 const token = 'the-token-of-the-vendor'
 const spokenMs = 700
@@ -61,8 +62,8 @@ describe.skipIf(isMissing('sipp'))('say', () => {
     })
   }
 
-  const notes = (journal: readonly JournalEntry[]): string =>
-    JSON.stringify(journal.filter(({ type }) => type === 'note'))
+  const remarks = (journal: readonly JournalEntry[]): string =>
+    JSON.stringify(journal.filter(({ type }) => type === 'note' || type === 'problem'))
 
   it('speaks through the vendor of the account’s credential, asked once', async () => {
     const { asked, journal, record } = await callThat(good, 'Good morning from the vendor.')
@@ -74,16 +75,24 @@ describe.skipIf(isMissing('sipp'))('say', () => {
       type: 'text',
       text: 'Good morning from the vendor.',
     })
-    expect(notes(journal)).not.toContain('embedded voice')
+    expect(remarks(journal)).not.toContain('embedded voice')
     expect(record.answered).toBe(true)
     expect(record.terminated_at - (record.answered_at ?? 0)).toBeGreaterThanOrEqual(spokenMs)
     expect(JSON.stringify(journal)).not.toContain(token)
   })
 
-  it('lets the embedded voice stand in for a vendor without a credential, and the journal says so', async () => {
-    const { asked, journal } = await callThat(undefined, 'Good morning from nobody.')
+  it('lets the embedded voice stand in for a vendor without a credential, and the journal and an alert say so', async () => {
+    const { asked, journal, record, tenant } = await callThat(undefined, 'Good morning from nobody.')
     expect(asked).toEqual([])
-    expect(notes(journal)).toContain('there is no credential for custom:mine')
+    const sentence = expect.stringContaining('there is no credential for custom:mine')
+    expect(journal).toContainEqual(expect.objectContaining({ type: 'problem', sentence }))
+    expect(record.answered).toBe(true)
+    const path = `/Accounts/${tenant.account_sid}/Alerts?page=1&count=10`
+    const alerts = await until('the alert', async () => {
+      const { data } = await platform.api.must<{ data: unknown[] }>('GET', path)
+      return data.length > 0 && data
+    })
+    expect(alerts).toMatchObject([{ alert_type: 'no-tts', message: sentence }])
   })
 
   it('goes on with the next verb when the vendor fails, and the journal says why', async () => {
