@@ -1,6 +1,7 @@
 // environment -> config -> app -> signals. The only file that reads the environment or ends the process.
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import type { App } from './app.ts'
 import type { FirstBootSecrets } from './storage/first-boot.ts'
 import { ConfigError, parseConfig } from './config.ts'
@@ -136,7 +137,7 @@ function boundMemory(): void {
   // Who holds a channel to us, `node --watch` for one, would lose it.
   if (isBound || process.channel !== undefined || process.platform === 'win32') return
   const { execPath, execArgv, argv, env } = process
-  process.execve?.(execPath, [execPath, ...execArgv, ...heapBounds, ...argv.slice(1)], {
+  process.execve?.(execPath, [execPath, ...execArgv, ...heapBounds, keepsWasm, ...argv.slice(1)], {
     ...mallocBounds,
     ...env,
   })
@@ -148,7 +149,15 @@ const heapBounds = ['--max-semi-space-size=4', '--heap-growing-percent=20']
 // Larger blocks go back to the system when they are freed, and threads share two heaps.
 const mallocBounds = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' }
 
+/**
+ * V8 of Node 24 can end the process while it frees WebAssembly code that another thread has just taken up again: each
+ * text that is spoken and each file that is decoded makes an instance. The code is that of a few modules, and is kept.
+ */
+const keepsWasm = '--no-wasm-code-gc'
+
 boundMemory()
+// Where the process was not started over.
+setFlagsFromString(keepsWasm)
 const config = readConfig()
 let warning: string | undefined
 try {
