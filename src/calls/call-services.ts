@@ -17,7 +17,15 @@ export interface CallServices {
   /** A function: the stack is made with handlers that lead back to the engine. */
   readonly sip: () => Pick<
     Sip,
-    'authenticate' | 'bindings' | 'drain' | 'host' | 'invite' | 'listening' | 'reach' | 'resolve'
+    | 'hasUserAt'
+    | 'authenticate'
+    | 'bindings'
+    | 'drain'
+    | 'host'
+    | 'invite'
+    | 'listening'
+    | 'reach'
+    | 'resolve'
   >
   readonly media: Pick<Media, 'open'>
   readonly directory: Directory

@@ -82,6 +82,19 @@ describe('a call from a carrier', () => {
     },
   )
 
+  it.each([
+    ['a user’s where a user of the realm has proved itself there', '127.0.0.1', 'user'],
+    ['a carrier’s where one has elsewhere', '192.0.2.7', 'carrier secret'],
+  ])(
+    'to our address, from a phone that never registers, where a carrier of another account calls, is %s',
+    async (_, address, trunk) => {
+      const platform = platformWith({ carriers: [matchOf('secret', another)] })
+      platform.knownAt = `${phone.aor.slice(phone.aor.indexOf('@') + 1)} ${address}`
+      await ring(platform, `app-${application_sid}@192.0.2.1`)
+      expect(platform.store.records).toMatchObject([{ trunk, answered: trunk === 'user' }])
+    },
+  )
+
   it('that several may have sent is refused once, and nobody’s business', async () => {
     const platform = platformWith({
       carriers: [matchOf('c', mine), matchOf('secret', another)],

@@ -56,6 +56,8 @@ async function isLikeUser(
   if (matches.some(({ carrier }) => mayServe(carrier, owner))) return false
   // Only with the realm in both: what stands in From alone may be the name of a carrier, which anyone could claim.
   if (calledHostOf(request) === realm && callerHostOf(request) === realm) return true
+  // A phone that proved itself here before does not become another's carrier because that one names its address.
+  if (sip().hasUserAt(realm, remote.address)) return true
   const phones = await sip().bindings.list(realm)
   return phones.some((phone) => phone.remote.address === remote.address)
 }

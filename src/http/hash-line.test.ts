@@ -62,7 +62,7 @@ describe('the line for hashing passwords', () => {
     const { begun, ask } = createRecorder(createHashLine())
     const asked = [ask('running', login('a'))]
     for (let network = 0; network < 10; network++)
-      for (let count = 0; count < 100; count++) asked.push(ask(`${network}`, login(`${network}`)))
+      for (let count = 0; count < 20; count++) asked.push(ask(`${network}`, login(`${network}`)))
     const newcomer = ask('newcomer', login('new'))
     const outcomes = await Promise.allSettled([...asked, newcomer])
     const refused = outcomes.filter(({ status }) => status === 'rejected')

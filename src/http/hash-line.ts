@@ -34,9 +34,10 @@ export function placeOfTenant({ tenancy }: Caller): Place {
 }
 
 // A hash takes some fifty milliseconds of a processor. An office may log in behind one address when it opens; what a
-// tenant sends at once in bulk, it can send again.
+// tenant sends at once in bulk, it can send again. Who waits longer for a login than some ten seconds has gone away: a
+// short line that says so is better than a long one.
 const maxWaiting = {
-  login: { ofOne: 100, inAll: 1000 },
+  login: { ofOne: 100, inAll: 200 },
   other: { ofOne: 50, inAll: 1000 },
 } as const
 const retryAfterSeconds = 2

@@ -84,6 +84,7 @@ export function createSip(options: SipOptions): Sip {
     invite: (inviteOptions) => agent.invite(inviteOptions),
     resolve,
     bindings: agent.bindings,
+    hasUserAt: agent.hasUserAt,
     reach: (binding, mayReach) => agent.reach.find(binding, mayReach),
     get counters() {
       return agent.counters

@@ -18,6 +18,8 @@ export interface GuessLimit {
   failed(guess: Guess): void
   /** From now on only the failures of this very user at this source are held against it. */
   succeeded(guess: Guess): void
+  /** Whether a user of the realm has been right at this source within three days. */
+  hasSucceeded(at: Pick<Guess, 'address' | 'realm'>): boolean
   /** Notes one more refusal that no password was asked for. False when this realm has had so many that it needs no record. */
   isWorthRecord(realm: string): boolean
 }
@@ -46,6 +48,7 @@ export function createGuessLimit(clock: Clock): GuessLimit {
   const realms = createTokenBuckets(clock)
   const knownUsers = createRecent({ clock, lifetimeMs: knownMs, capacity: mostKnown })
   const knownSources = createRecent({ clock, lifetimeMs: knownMs, capacity: mostKnown })
+  const knownRealms = createRecent({ clock, lifetimeMs: knownMs, capacity: mostKnown })
 
   const keysOf = ({ address, realm, username }: Guess): Keys => {
     const source = networkOf(address)
@@ -72,7 +75,9 @@ export function createGuessLimit(clock: Clock): GuessLimit {
       const { source, user } = keysOf(guess)
       knownUsers.note(user)
       knownSources.note(source)
+      knownRealms.note(`${source} ${guess.realm}`)
     },
+    hasSucceeded: ({ address, realm }) => knownRealms.has(`${networkOf(address)} ${realm}`),
     isWorthRecord: (realm) => realms.take(realm, perRealm) === 0,
   }
 }

@@ -277,6 +277,8 @@ export interface Sip {
   /** Where a request to this URI goes: RFC 3263. Rejects with AppError sip_unreachable. */
   resolve(uri: string): Promise<Remote>
   readonly bindings: BindingStore
+  /** Whether a user of the realm has proved itself from this address within three days. */
+  hasUserAt(realm: string, address: string): boolean
   /**
    * Where the INVITE for a registered phone goes: the flow it registered over or, once that is gone, its Contact, where
    * `mayReach` lets it lead. Rejects with AppError sip_unreachable when neither leads to it; it is unregistered then.

@@ -41,7 +41,7 @@ describe('the budget of a source', () => {
 
   it('of all strangers is 500 a second, and touches no source that has proved itself and no gateway', () => {
     const clock = createFakeClock()
-    const sources = createSources({ clock, isPeer: ({ address }) => address === '198.51.100.1' })
+    const sources = createSources({ clock, isBound: ({ address }) => address === '198.51.100.1' })
     sources.prove(at('192.0.2.1'))
     const forged = (count: number): Remote =>
       at(`10.${(count >> 16) & 255}.${(count >> 8) & 255}.${count & 255}`)
@@ -60,6 +60,14 @@ describe('the budget of a source', () => {
     const sources = createSources({ clock })
     sources.prove(at('192.0.2.1'))
     const admitted = send(sources, { clock, perSecond: 50_000 }, () => at('192.0.2.1'))
+    expect(admitted).toBeGreaterThan(10_000)
+    expect(admitted).toBeLessThan(13_000)
+  })
+
+  it('of a gateway is that of many calls', () => {
+    const clock = createFakeClock()
+    const sources = createSources({ clock, isGateway: (address) => address === '192.0.2.9' })
+    const admitted = send(sources, { clock, perSecond: 50_000 }, () => at('192.0.2.9'))
     expect(admitted).toBeGreaterThan(20_000)
     expect(admitted).toBeLessThan(26_000)
   })

@@ -72,6 +72,8 @@ export interface UserAgent {
   drain(): void
   stop(): void
   readonly bindings: Bindings
+  /** Whether a user of the realm has proved itself from this address within three days. */
+  readonly hasUserAt: (realm: string, address: string) => boolean
   readonly reach: Reach
   /** What each source may ask: the transport holds them against it before it reads a message. */
   readonly sources: Sources
@@ -101,6 +103,7 @@ export function createUserAgent(options: UserAgentOptions): UserAgent {
 
 class Agent implements UserAgent {
   readonly bindings
+  readonly hasUserAt: UserAgent['hasUserAt']
   readonly reach
   readonly sources: Sources
   readonly authenticate
@@ -120,13 +123,16 @@ class Agent implements UserAgent {
     this.reach = createReach({ bindings: this.bindings, transport, resolve: options.resolve, log })
     this.sources = createSources({
       clock,
-      isPeer: (remote) => this.bindings.isBound(remote) || (directory.isGateway?.(remote.address) ?? false),
+      isGateway: directory.isGateway,
+      isBound: (remote) => this.bindings.isBound(remote),
     })
     const algorithms = options.digestAlgorithms ?? defaultAlgorithms
+    const guesses = createGuessLimit(clock)
+    this.hasUserAt = (realm, address) => guesses.hasSucceeded({ realm, address })
     const authenticate = createAuthenticator({
       directory,
       nonces: createNonces({ clock }),
-      guesses: createGuessLimit(clock),
+      guesses,
       algorithms,
     })
     this.authenticate = async (request: SipRequest, remote: Remote): Promise<Authentication> => {

@@ -182,6 +182,8 @@ export interface Platform {
   waysOut: readonly OutboundCarrier[]
   /** Account and host name of calls from carriers. */
   readonly hostsCalled: [account_sid: string, host: string][]
+  /** The realm and address that a user has proved itself at. */
+  knownAt: string | undefined
   dialPlan: DialPlan | undefined
   /** The phones that are registered, by address of record. */
   readonly phones: Map<string, readonly Binding[]>
@@ -225,6 +227,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
         forget: () => Promise.resolve(),
         list: () => Promise.resolve([...phones.values()].flat()),
       },
+      hasUserAt: (realm, address) => platform.knownAt === `${realm} ${address}`,
       reach: (binding) => platform.reach(binding),
       resolve: resolveLiteral,
       invite(inviteOptions) {
@@ -298,6 +301,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     patterns: [],
     waysOut: [],
     hostsCalled: [],
+    knownAt: undefined,
     dialPlan: undefined,
     phones,
     reach: ({ remote }) => Promise.resolve(remote),
