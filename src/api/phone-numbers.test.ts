@@ -89,6 +89,20 @@ describe('POST /PhoneNumbers', () => {
       expect((await api.post('/PhoneNumbers', token, body({ account_sid: other }))).status).toBe(403)
   })
 
+  it('takes no part of a range that another account has with a shared carrier; its provider may give it', async () => {
+    const { account_sid, providerKey } = api.own
+    const voip_carrier_sid = sharedCarrier
+    const ofSibling = { account_sid: api.sibling.account_sid, voip_carrier_sid }
+    await create({ ...ofSibling, number: '+1777*' }, providerKey)
+    for (const number of ['+17771234', '17772*', '177*', '*', '^1777\\d$']) {
+      const answer = await api.post('/PhoneNumbers', api.own.accountKey, body({ number, voip_carrier_sid }))
+      expect([number, answer.status, answer.body]).toMatchObject([number, 422, { code: 'in_use' }])
+    }
+    await create({ number: '+17781234', voip_carrier_sid })
+    await create({ number: '1778*', voip_carrier_sid })
+    await create({ account_sid, number: '+17771234', voip_carrier_sid }, providerKey)
+  })
+
   it('takes a carrier of the account or a shared one, and no other', async () => {
     await create({ voip_carrier_sid: ownCarrier })
     await create({ voip_carrier_sid: sharedCarrier })

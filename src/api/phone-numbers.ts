@@ -1,6 +1,7 @@
 // All the API says about a phone number: what to do with calls to it.
 import { AppError } from '../lib/errors.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
+import { demandFreeRange } from './number-ranges.ts'
 import { recordSid, sid, text } from './define/fields.ts'
 import { defineResource } from './define/resource.ts'
 
@@ -68,8 +69,11 @@ export const phoneNumbers = defineResource({
       .fixedAfterCreate()
       .describe('The service provider it belongs to.'),
   },
-  async beforeCreate({ number, voip_carrier_sid = null, account_sid = null }, { rows }) {
+  errors: { create: ['in_use'] },
+  async beforeCreate({ number, voip_carrier_sid = null, account_sid = null }, context) {
+    const { rows } = context
     const isPattern = /\D/.test(withoutPlus(number))
+    await demandFreeRange({ number: withoutPlus(number), isPattern, voip_carrier_sid }, context)
     if (isPattern) await demandRoom({ voip_carrier_sid, account_sid, is_pattern: 1 }, rows)
     return {
       number: withoutPlus(number),
