@@ -170,6 +170,8 @@ export interface Directory extends CarrierDirectory, OutboundDirectory {
   accountByRealm(realm: string): Promise<AccountFacts | undefined>
   account(account_sid: string): Promise<AccountFacts | undefined>
   client(account_sid: string, username: string): Promise<ClientFacts | undefined>
+  /** What decides about the users of a realm in place of its clients; undefined where nothing does. */
+  registrationHook(realm: string): Promise<object | undefined>
   /** Only within the account: an application of another one is undefined. */
   application(account_sid: string, application_sid: string): Promise<ApplicationFacts | undefined>
 }

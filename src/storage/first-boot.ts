@@ -65,7 +65,7 @@ export async function firstBoot(
 }
 
 /** The last provider cannot be removed: only a platform that was never set up has none. */
-async function isSetUp({ service_providers }: Repositories): Promise<boolean> {
+export async function isSetUp({ service_providers }: Repositories): Promise<boolean> {
   return (await service_providers.count()) > 0
 }
 

@@ -3,7 +3,8 @@ import { apiKeyColumns } from '../lib/api-key.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { randomToken, randomUuid } from '../lib/ids.ts'
 import { hashPassword } from '../lib/password.ts'
-import { adminUser } from './first-boot.ts'
+import { StartError } from '../lib/start-error.ts'
+import { adminUser, isSetUp } from './first-boot.ts'
 import type { Storage } from './storage.ts'
 
 /** To be shown once, then forgotten. */
@@ -14,6 +15,8 @@ export interface NewAdminSecrets {
 }
 
 const passwordBytes = 15
+const notSetUp =
+  'no platform has been started here yet. Set SWITCHHOOK_DATA_DIR, and SWITCHHOOK_DATABASE_URL where it is on PostgreSQL, as for npm start'
 
 /**
  * Gives the first admin user a new password, which the first login must change, and ends its sessions; makes one where
@@ -22,7 +25,10 @@ const passwordBytes = 15
 export async function resetAdmin(storage: Pick<Storage, 'transaction'>): Promise<NewAdminSecrets> {
   const [password, apiKey] = [randomToken(passwordBytes), randomUuid()]
   const hashed_password = await hashPassword(password)
-  const username = await storage.transaction(systemTenancy, async ({ users, user_sessions, api_keys }) => {
+  const username = await storage.transaction(systemTenancy, async (rows) => {
+    // Secrets of a platform that is not there would only keep its first boot from making them.
+    if (!(await isSetUp(rows))) throw new StartError(notSetUp)
+    const { users, user_sessions, api_keys } = rows
     await api_keys.insert(apiKeyColumns(apiKey))
     const [admin] = await users.list({ where: { account_sid: null, service_provider_sid: null }, limit: 1 })
     if (admin === undefined) return (await users.insert(adminUser({ hashed_password, force_change: 1 }))).name

@@ -142,6 +142,24 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
     expect(journal).toContain('the application that the registration hook named')
   })
 
+  it('lets a user that only the hook knows be called', async () => {
+    const { tenant, register } = await hooked(() => ({ json: { status: 'ok' } }))
+    expect((await register()).report).toBe('')
+    const made = await platform.api.must<{ sid: string }>('POST', `/Accounts/${tenant.account_sid}/Calls`, {
+      from: '100',
+      to: { type: 'user', name: 'bob' },
+      application_sid: tenant.application_sid,
+      timeout: 2,
+    })
+    const record = await until('the record', async () =>
+      (await recentCalls(platform.api, tenant.account_sid, 1)).at(0),
+    )
+    expect(record.call_sid).toBe(made.sid)
+    const journal = JSON.stringify(await journalOf(platform.api, tenant.account_sid, made.sid))
+    expect(journal).not.toContain('is not registered')
+    expect(journal).toContain('"summary":"INVITE"')
+  })
+
   it('asks in the query with GET, without the headers of the request', async () => {
     const { asked, register } = await hooked(() => ({ json: { status: 'ok' } }), 'GET')
     expect((await register()).report).toBe('')

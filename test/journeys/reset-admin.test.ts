@@ -33,6 +33,11 @@ const accountsOf = async ({ api }: Platform): Promise<unknown> =>
   (await api.call('GET', '/Accounts', undefined, accountApiKey)).body
 
 describe('npm run reset-admin', () => {
+  it('makes no secrets where no platform was ever started, and leaves the first start its own', async () => {
+    const { code, output } = await resetAdmin()
+    expect([code, output]).toEqual([1, expect.stringContaining('no platform has been started here yet')])
+  })
+
   it('refuses while the platform runs, and then lets a locked-out operator in with new secrets', async () => {
     let accounts: unknown
     const first = await startPlatform({ dataDir })

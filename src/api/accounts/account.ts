@@ -47,7 +47,9 @@ export const accounts = defineResource({
       .describe('The SIP domain that its phones register with. An account itself changes it at /SipRealms.'),
     registration_hook: webhook(accountHook)
       .optional()
-      .describe('Decides about registrations instead of the stored clients.'),
+      .describe(
+        'Decides who registers and calls, instead of the stored clients. It gets method, realm, username, nonce, uri, response, algorithm, qop, nc, cnonce, expires, source_address, source_port and, in a POST, headers; it answers 200 with {"status": "ok"}, or another status to refuse. In its answer expires (seconds), application_sid (of a call), msg, blacklist (true: refused as a spammer) and headers (of the refusal) count too.',
+      ),
     queue_event_hook: webhook(accountHook)
       .optional()
       .describe('Told when callers join and leave queues.')

@@ -32,8 +32,9 @@ async function toUser(
   const { directory, sip } = services
   const aor = `${name}@${realm}`
   const client = await directory.client(order.account.account_sid, name)
-  // A client that was switched off keeps its bindings until they expire.
-  const phones = client?.is_active === true ? onePerPhone(await sip().bindings.get(aor)) : []
+  // A client that was switched off keeps its bindings until they expire; a user that the registration hook knows has none.
+  const mayRing = client?.is_active === true || (await directory.registrationHook(realm)) !== undefined
+  const phones = mayRing ? onePerPhone(await sip().bindings.get(aor)) : []
   const places = phones.map(({ remote }) => placeOf(remote)).join(', ')
   const outcome = phones.length === 0 ? `${aor} is not registered` : `${aor} at ${places}`
   journal.note({ type: 'decision', rule: 'registrar', outcome })

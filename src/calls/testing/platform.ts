@@ -253,6 +253,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
       dialPlan: () => Promise.resolve(platform.dialPlan),
       callLimits: () => Promise.resolve(platform.limits),
       client: () => Promise.resolve(platform.client),
+      registrationHook: () => Promise.resolve(undefined),
       application: (account_sid, application_sid) =>
         Promise.resolve(
           platform.application?.application_sid === application_sid && account_sid === account.account_sid
