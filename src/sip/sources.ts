@@ -18,7 +18,7 @@ export interface Sources {
 export interface SourcesOptions {
   readonly clock: Clock
   /** A carrier calls from there: known without having shown anything. */
-  readonly isGateway?: ((address: string) => boolean) | undefined
+  readonly isGateway?: (address: string) => boolean
   /** A phone has registered from there. */
   readonly isBound?: (remote: Remote) => boolean
 }

@@ -123,7 +123,7 @@ class Agent implements UserAgent {
     this.reach = createReach({ bindings: this.bindings, transport, resolve: options.resolve, log })
     this.sources = createSources({
       clock,
-      isGateway: directory.isGateway,
+      isGateway: (address) => directory.isGateway?.(address) ?? false,
       isBound: (remote) => this.bindings.isBound(remote),
     })
     const algorithms = options.digestAlgorithms ?? defaultAlgorithms
