@@ -1,7 +1,7 @@
 // The composition root: builds every part from the settings, starts them in order, stops them in reverse.
 import { join } from 'node:path'
 import { createHttp } from './api/create-api.ts'
-import { createPasswordResets } from './api/password-resets.ts'
+import { createPasswordResets } from './api/logins/password-resets.ts'
 import { createBuckets } from './buckets/create-buckets.ts'
 import { createCalls } from './calls/engine.ts'
 import { createCarrierHosts } from './carrier-hosts.ts'

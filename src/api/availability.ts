@@ -4,7 +4,7 @@ import type { Repositories } from '../storage/storage.ts'
 import { truth } from './define/described.ts'
 import { choice, dialled } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
-import { usersByEmail } from './find-users.ts'
+import { usersByEmail } from './logins/find-users.ts'
 
 export const availability = defineRoute({
   method: 'GET',

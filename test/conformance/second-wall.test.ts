@@ -1,7 +1,7 @@
 // Handlers broken on purpose: they ask for, change and remove whatever id they are sent, without a check of their own.
 // The rows they are handed are bound to the caller, so they reach nothing foreign all the same.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCredentialSource } from '../../src/api/credentials.ts'
+import { createCredentialSource } from '../../src/api/logins/credentials.ts'
 import { createRouteBinder } from '../../src/api/define/bind-route.ts'
 import type { Services } from '../../src/api/define/context.ts'
 import { json, text } from '../../src/api/define/fields.ts'

@@ -219,12 +219,14 @@ const written: readonly Sentence[] = [
   {
     section: 'Fields: User',
     says: 'Without an account the user is one of the service provider; without both, an administrator.',
-    tests: [test('src/api/login.test.ts', 'answers an administrator and a provider user with their scopes')],
+    tests: [
+      test('src/api/logins/login.test.ts', 'answers an administrator and a provider user with their scopes'),
+    ],
   },
   {
     section: 'Fields: User',
     says: 'A view-only user cannot make changes.',
-    tests: [test('src/api/login.test.ts', 'lets a view-only user read and log out, and nothing else')],
+    tests: [test('src/api/logins/login.test.ts', 'lets a view-only user read and log out, and nothing else')],
   },
   {
     section: 'Fields: MS Teams tenant',
@@ -600,7 +602,7 @@ const chosen: readonly Sentence[] = [
     chosen: '`POST /login` with a user name and a password; the token is a JWT for 60 minutes.',
     tests: [
       test(
-        'src/api/login.test.ts',
+        'src/api/logins/login.test.ts',
         'answers the token of an account user with everything a client reads from it',
       ),
     ],

@@ -1,7 +1,7 @@
 // The platform keeps one active administrator who can make changes: without one nobody could make another.
 import type { Repositories, Row } from '../../storage/storage.ts'
-import { isViewOnly, permissionsOf } from '../credentials.ts'
-import { scopeOf } from '../login-session.ts'
+import { isViewOnly, permissionsOf } from '../logins/credentials.ts'
+import { scopeOf } from '../logins/login-session.ts'
 
 /** `rows` are the platform's own. */
 export async function isLastAdmin(user: Row<'users'>, rows: Repositories): Promise<boolean> {

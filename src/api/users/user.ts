@@ -3,11 +3,11 @@ import type { Caller } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
-import { isViewOnly, permissionsOf } from '../credentials.ts'
+import { isViewOnly, permissionsOf } from '../logins/credentials.ts'
 import { bit, id, oneOf, truth, word, wordOrNull } from '../define/described.ts'
 import { text } from '../define/fields.ts'
 import type { Field } from '../define/field.ts'
-import { scopeOf } from '../login-session.ts'
+import { scopeOf } from '../logins/login-session.ts'
 
 // One address without display name or comment; the mail server has the last word.
 const mailbox =

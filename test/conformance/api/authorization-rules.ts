@@ -77,7 +77,7 @@ interface Explanation {
 
 /** Cells that would take away what the other cells stand on, and the test that has them. */
 export const provenElsewhere: Readonly<Record<string, Explanation>> = {
-  'POST /logout': { isMeant: ({ isUser }) => isUser, why: 'ends the session; src/api/login.test.ts' },
+  'POST /logout': { isMeant: ({ isUser }) => isUser, why: 'ends the session; src/api/logins/login.test.ts' },
   'DELETE /Accounts/{AccountSid}': {
     isMeant: ({ level, isViewOnly }, { tenant }) => level === 'account' && !isViewOnly && tenant === 'own',
     why: 'removes the caller with its account; src/api/accounts/account.test.ts',

@@ -1,9 +1,9 @@
 // Verifying a password takes a while, and waits in a line before that: what its user has become meanwhile counts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createUser, openTestApi, testPassword } from '../../test/support/api.ts'
-import type { ApiAnswer, TestApi } from '../../test/support/api.ts'
-import { systemTenancy } from '../lib/caller.ts'
-import type { Row } from '../storage/storage.ts'
+import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
+import type { ApiAnswer, TestApi } from '../../../test/support/api.ts'
+import { systemTenancy } from '../../lib/caller.ts'
+import type { Row } from '../../storage/storage.ts'
 
 let api: TestApi
 /** Done when the password has been verified and is about to have its effect. */

@@ -1,12 +1,12 @@
 // What a login makes: a session row, and the token that stands on it. Ends sessions too.
-import { tokenLifetimeMs } from '../http/tokens.ts'
-import { systemTenancy } from '../lib/caller.ts'
-import { AppError } from '../lib/errors.ts'
-import { createSid } from '../lib/ids.ts'
-import type { Repositories, Row } from '../storage/storage.ts'
+import { tokenLifetimeMs } from '../../http/tokens.ts'
+import { systemTenancy } from '../../lib/caller.ts'
+import { AppError } from '../../lib/errors.ts'
+import { createSid } from '../../lib/ids.ts'
+import type { Repositories, Row } from '../../storage/storage.ts'
 import { isViewOnly, permissionsOf } from './credentials.ts'
-import type { Services } from './define/context.ts'
-import type { everyone } from './define/route.ts'
+import type { Services } from '../define/context.ts'
+import type { everyone } from '../define/route.ts'
 import { demandUnchanged } from './passwords.ts'
 
 // Enough for every browser and script of one person; the oldest logins end when there are more.

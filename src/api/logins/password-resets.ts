@@ -1,17 +1,17 @@
 // Links that let somebody back in who forgot the password: made, mailed, exchanged once for a session and once for a
 // new password, within an hour.
 import { createHash } from 'node:crypto'
-import { systemTenancy } from '../lib/caller.ts'
-import { sleep } from '../lib/clock.ts'
-import type { Clock, Timer } from '../lib/clock.ts'
-import { AppError } from '../lib/errors.ts'
-import { randomToken } from '../lib/ids.ts'
-import type { Part } from '../lib/lifecycle.ts'
-import type { Logger } from '../lib/log.ts'
-import type { Mailer } from '../lib/mail.ts'
-import { createTokenBuckets } from '../lib/token-buckets.ts'
-import type { Repositories, Row } from '../storage/storage.ts'
-import type { ApiStorage, PasswordResets } from './define/context.ts'
+import { systemTenancy } from '../../lib/caller.ts'
+import { sleep } from '../../lib/clock.ts'
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { randomToken } from '../../lib/ids.ts'
+import type { Part } from '../../lib/lifecycle.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Mailer } from '../../lib/mail.ts'
+import { createTokenBuckets } from '../../lib/token-buckets.ts'
+import type { Repositories, Row } from '../../storage/storage.ts'
+import type { ApiStorage, PasswordResets } from '../define/context.ts'
 import { usersByEmail } from './find-users.ts'
 
 export const linkLifetimeMs = 3_600_000

@@ -1,9 +1,9 @@
 // Many passwords at the same moment, over real connections: who is let in, who waits and who is turned away.
 import { Agent, fetch as undiciFetch } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createUser, openTestApi, testPassword } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
-import { createLogger } from '../lib/log.ts'
+import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
+import type { TestApi } from '../../../test/support/api.ts'
+import { createLogger } from '../../lib/log.ts'
 
 const warnings: string[] = []
 let api: TestApi

@@ -1,5 +1,5 @@
 // Users by their address of mail, whoever they belong to. What is found here is told to nobody as it is.
-import type { Repositories, Row } from '../storage/storage.ts'
+import type { Repositories, Row } from '../../storage/storage.ts'
 
 /** In any case of letters, for a mailbox is one however it is written; two at most. `all` are the platform's own rows. */
 export async function usersByEmail(email: string, all: Repositories): Promise<Row<'users'>[]> {

@@ -1,8 +1,8 @@
 // What the administrator demands of passwords.
-import { systemTenancy } from '../lib/caller.ts'
-import { bit, whole } from './define/described.ts'
-import { flag, integer } from './define/fields.ts'
-import { defineRoute, everyone } from './define/route.ts'
+import { systemTenancy } from '../../lib/caller.ts'
+import { bit, whole } from '../define/described.ts'
+import { flag, integer } from '../define/fields.ts'
+import { defineRoute, everyone } from '../define/route.ts'
 import { passwordSettingsSid, unsetMinLength } from './passwords.ts'
 
 const lengths = { min: 8, max: 20 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createUser, openTestApi, testPassword } from '../../test/support/api.ts'
-import type { ApiAnswer, TestApi } from '../../test/support/api.ts'
-import { until } from '../../test/support/wait.ts'
-import { createFakeClock } from '../lib/fake-clock.ts'
-import { systemTenancy } from '../lib/caller.ts'
+import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
+import type { ApiAnswer, TestApi } from '../../../test/support/api.ts'
+import { until } from '../../../test/support/wait.ts'
+import { createFakeClock } from '../../lib/fake-clock.ts'
+import { systemTenancy } from '../../lib/caller.ts'
 
 let api: TestApi
 const clock = createFakeClock(Date.UTC(2026, 10, 21))

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createUser, openTestApi } from '../../test/support/api.ts'
-import type { TestApi, TestUser } from '../../test/support/api.ts'
-import { Inbox, until } from '../../test/support/wait.ts'
-import { systemTenancy } from '../lib/caller.ts'
-import { createLogger } from '../lib/log.ts'
+import { createUser, openTestApi } from '../../../test/support/api.ts'
+import type { TestApi, TestUser } from '../../../test/support/api.ts'
+import { Inbox, until } from '../../../test/support/wait.ts'
+import { systemTenancy } from '../../lib/caller.ts'
+import { createLogger } from '../../lib/log.ts'
 
 interface LogLine {
   readonly msg: string

@@ -1,9 +1,9 @@
 import { decodeJwt, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../lib/caller.ts'
-import { createFakeClock } from '../lib/fake-clock.ts'
-import { createUser, openTestApi, testPassword } from '../../test/support/api.ts'
-import type { TestApi, TestUser } from '../../test/support/api.ts'
+import { systemTenancy } from '../../lib/caller.ts'
+import { createFakeClock } from '../../lib/fake-clock.ts'
+import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
+import type { TestApi, TestUser } from '../../../test/support/api.ts'
 
 let api: TestApi
 const clock = createFakeClock()

@@ -1,8 +1,8 @@
 // What a stranger makes the database do by signing in with an address of mail.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createUser, openTestApi, testPassword } from '../../test/support/api.ts'
-import type { TestApi } from '../../test/support/api.ts'
-import type { PlatformStorage } from '../storage/create-storage.ts'
+import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
+import type { TestApi } from '../../../test/support/api.ts'
+import type { PlatformStorage } from '../../storage/create-storage.ts'
 
 let lists: unknown[] = []
 let api: TestApi

@@ -1,10 +1,10 @@
 // What the stored keys, users and sessions grant: the source that authentication asks.
-import type { CredentialSource, Grant } from '../http/authentication.ts'
-import { systemTenancy } from '../lib/caller.ts'
-import type { Caller, RequestQuota } from '../lib/caller.ts'
-import { AppError } from '../lib/errors.ts'
-import type { Logger } from '../lib/log.ts'
-import type { Repositories, Row, Storage } from '../storage/storage.ts'
+import type { CredentialSource, Grant } from '../../http/authentication.ts'
+import { systemTenancy } from '../../lib/caller.ts'
+import type { Caller, RequestQuota } from '../../lib/caller.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Repositories, Row, Storage } from '../../storage/storage.ts'
 
 export interface CredentialSourceOptions {
   readonly storage: Pick<Storage, 'for'>
