@@ -1,6 +1,6 @@
 // The composition root: builds every part from the settings, starts them in order, stops them in reverse.
 import { join } from 'node:path'
-import { createHttp } from './api/create-api.ts'
+import { createApi } from './api/create-api.ts'
 import { createPasswordResets } from './api/logins/password-resets.ts'
 import { createBuckets } from './buckets/create-buckets.ts'
 import { createCalls } from './calls/engine.ts'
@@ -165,7 +165,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
   const mail = createMailer({ url: config.smtpUrl, from: config.mailFrom })
   const portalUrl = (): string => config.portalUrl ?? new URL(apiUrl()).origin
   const resets = createPasswordResets({ storage, mail, portalUrl, clock, log })
-  const http = createHttp({
+  const http = createApi({
     bind,
     port: config.httpPort,
     storage,

@@ -4,9 +4,8 @@ import { createLoginThrottle } from '../http/login-throttle.ts'
 import { jsonType } from '../http/response-headers.ts'
 import type { HttpPage } from '../http/route.ts'
 import { createRateLimits } from '../http/rate-limits.ts'
-import type { RateLimitRules } from '../http/rate-limits.ts'
-import { createHttpServer } from '../http/server.ts'
-import type { HttpServer } from '../http/server.ts'
+import { createHttp } from '../http/create-http.ts'
+import type { HttpServer } from '../http/http.ts'
 import { createTokens } from '../http/tokens.ts'
 import type { Tokens } from '../http/tokens.ts'
 import { systemTenancy } from '../lib/caller.ts'
@@ -14,58 +13,24 @@ import type { RequestQuota } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/ids.ts'
-import type { Logger } from '../lib/log.ts'
-import type { Derive } from '../lib/password.ts'
 import type { Alert } from '../storage/alerts.ts'
 import type { Storage } from '../storage/storage.ts'
 import { noRealmRecords } from '../dns/realm-records.ts'
-import type { RealmRecords } from '../dns/realm-records.ts'
-import type { AppEnv } from '../webhooks/app-env.ts'
-import { createCredentialSource } from './logins/credentials.ts'
+import type { ApiOptions } from './api.ts'
 import { createRouteBinder } from './define/bind-route.ts'
-import type { ApiStorage, RealmFacts, Services } from './define/context.ts'
+import type { ApiStorage, Services } from './define/context.ts'
 import { createListMemo } from './define/list-memo.ts'
 import { freeHand } from './define/operator-rules.ts'
-import type { OperatorRules } from './define/operator-rules.ts'
 import { createShapeCompiler } from './define/shape.ts'
 import { createDocsPages } from './docs/pages.ts'
 import { apiRoutes } from './index.ts'
 import { createOpenApi } from './openapi/create-openapi.ts'
 import type { Json } from './openapi/create-openapi.ts'
+import { createCredentialSource } from './logins/credentials.ts'
 import { createLockOutReport } from './logins/lock-outs.ts'
 import { readExamples } from './openapi/examples.ts'
 
-export interface HttpOptions {
-  readonly bind: string
-  readonly port: number
-  readonly storage: ApiStorage
-  readonly calls: Services['calls']
-  readonly bindings: Services['bindings']
-  readonly speech: Services['speech']
-  readonly buckets: Services['buckets']
-  readonly resets: Services['resets']
-  readonly speechCache: Services['speechCache']
-  /** How passwords are hashed; in the pool of threads when left out. */
-  readonly derive?: Derive
-  readonly appEnv: AppEnv
-  /** Left out: there is no name server to write to. */
-  readonly realms?: RealmRecords | undefined
-  readonly realmFacts: RealmFacts
-  /** Throws AppError when the list is no array of verbs. */
-  readonly parseVerbs: (list: unknown) => unknown
-  /** Whether the whole platform is up and not stopping. */
-  readonly isReady: () => boolean
-  readonly canWrite?: () => Promise<boolean>
-  /** What accounts are kept from; nothing when left out. */
-  readonly rules?: OperatorRules
-  /** None when left out; accounts and service providers have their own in either case. */
-  readonly rateLimits?: RateLimitRules
-  readonly trustedProxies?: readonly string[] | undefined
-  readonly clock: Clock
-  readonly log: Logger
-}
-
-export function createHttp(options: HttpOptions): HttpServer {
+export function createApi(options: ApiOptions): HttpServer {
   const { bind, port, isReady, clock, log } = options
   const tokens = createLateTokens(options.storage, clock)
   const source = createCredentialSource({ storage: options.storage, log })
@@ -99,7 +64,7 @@ export function createHttp(options: HttpOptions): HttpServer {
   const routes = apiRoutes.map(bindRoute)
   const pages = [...createDocsPages(document), createDocumentPage(document)]
   const { rateLimits = { perKey: 0, perAddress: 0 }, trustedProxies } = options
-  return createHttpServer({
+  return createHttp({
     bind,
     port,
     prefix: '/v1',
@@ -124,7 +89,7 @@ function toAlert({ owner, perMinute }: RequestQuota): Alert {
   return { ...owner, alert_type, message: `more than ${perMinute} requests a minute` }
 }
 
-function verbsFault(parseVerbs: HttpOptions['parseVerbs'], verbs: unknown): string | undefined {
+function verbsFault(parseVerbs: ApiOptions['parseVerbs'], verbs: unknown): string | undefined {
   try {
     parseVerbs(verbs)
     return undefined

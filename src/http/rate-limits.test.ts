@@ -5,8 +5,8 @@ import { createFakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createRateLimits } from './rate-limits.ts'
 import type { RateLimitRules } from './rate-limits.ts'
-import { createHttpServer } from './server.ts'
-import type { HttpServer } from './server.ts'
+import { createHttp } from './create-http.ts'
+import type { HttpServer } from './http.ts'
 
 const callerOf = (api_key_sid: string, quotas?: readonly RequestQuota[]): Caller => ({
   tenancy: { level: 'admin' },
@@ -125,7 +125,7 @@ describe('a server with limits', () => {
   const clock = createFakeClock()
   const serve = (rules: RateLimitRules, trustedProxies?: readonly string[]): void => {
     const route = { path: '/things', status: 200, handle: async () => ({ ok: true }) } as const
-    server = createHttpServer({
+    server = createHttp({
       bind: '127.0.0.1',
       port: 0,
       prefix: '/v1',

@@ -2,8 +2,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
-import { createHttpServer } from './server.ts'
-import type { HttpServer } from './server.ts'
+import { createHttp } from './create-http.ts'
+import type { HttpServer } from './http.ts'
 
 const text = JSON.stringify({ words: 'the same for everybody '.repeat(500) })
 const render = vi.fn(({ name }: Readonly<Record<string, string | undefined>>) =>
@@ -12,7 +12,7 @@ const render = vi.fn(({ name }: Readonly<Record<string, string | undefined>>) =>
 
 let server: HttpServer
 beforeAll(async () => {
-  server = createHttpServer({
+  server = createHttp({
     bind: '127.0.0.1',
     port: 0,
     prefix: '/v1',

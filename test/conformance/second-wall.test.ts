@@ -10,8 +10,8 @@ import { repositoryOf } from '../../src/api/define/rows.ts'
 import { createShapeCompiler } from '../../src/api/define/shape.ts'
 import { apiRoutes } from '../../src/api/index.ts'
 import { createAuthenticator } from '../../src/http/authentication.ts'
-import { createHttpServer } from '../../src/http/server.ts'
-import type { HttpServer } from '../../src/http/server.ts'
+import { createHttp } from '../../src/http/create-http.ts'
+import type { HttpServer } from '../../src/http/http.ts'
 import { createTokens } from '../../src/http/tokens.ts'
 import { systemTenancy } from '../../src/lib/caller.ts'
 import { silentLogger } from '../../src/lib/log.ts'
@@ -88,7 +88,7 @@ beforeAll(async () => {
   const bind = createRouteBinder({ storage, clock, log } as unknown as Services, createShapeCompiler())
   const routes = Object.values(careless).map(bind)
   const isReady = (): boolean => true
-  server = createHttpServer({
+  server = createHttp({
     bind: '127.0.0.1',
     port: 0,
     prefix: '/v1',

@@ -625,7 +625,7 @@ const chosen: readonly Sentence[] = [
     chosen: '`{msg, code, request_id, cure}`; codes are in errors.md.',
     tests: [
       test(
-        'src/http/server.test.ts',
+        'src/http/create-http.test.ts',
         'answers {msg, code, request_id, cure} and keeps the detail in the log',
       ),
     ],

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
-import { createHttp } from '../../src/api/create-api.ts'
+import { createApi } from '../../src/api/create-api.ts'
 import type { Bindings, RealmFacts, RegisteredPhone } from '../../src/api/define/context.ts'
 import type { OperatorRules } from '../../src/api/define/operator-rules.ts'
 import { createPasswordResets } from '../../src/api/logins/password-resets.ts'
@@ -16,7 +16,7 @@ import type { CallCommand } from '../../src/calls/command.ts'
 import type { JournalEvent } from '../../src/calls/journal.ts'
 import type { CallRequest } from '../../src/calls/outbound/order.ts'
 import type { RateLimitRules } from '../../src/http/rate-limits.ts'
-import type { HttpServer } from '../../src/http/server.ts'
+import type { HttpServer } from '../../src/http/http.ts'
 import { apiKeyColumns } from '../../src/lib/api-key.ts'
 import { systemTenancy } from '../../src/lib/caller.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -142,7 +142,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
   const buckets = createBuckets({ outgoing, clock: systemClock, log, makers })
   let isReady = true
   const serve = (): HttpServer =>
-    createHttp({
+    createApi({
       bind: '127.0.0.1',
       port: 0,
       storage: wrapStorage(storage),

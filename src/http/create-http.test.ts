@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
 import { createLogger } from '../lib/log.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createHttpServer } from './server.ts'
-import type { HttpServer } from './server.ts'
+import { createHttp } from './create-http.ts'
+import type { HttpServer } from './http.ts'
 import type { HttpRoute } from './route.ts'
 
 const lines: string[] = []
@@ -47,7 +47,7 @@ const routes: HttpRoute[] = [
 ]
 
 beforeAll(async () => {
-  server = createHttpServer({
+  server = createHttp({
     bind: '127.0.0.1',
     port: 0,
     prefix: '/v1',
@@ -250,7 +250,7 @@ describe('health', () => {
 
 describe('stop', () => {
   it('may be called twice, and before the start', async () => {
-    const other = createHttpServer({
+    const other = createHttp({
       bind: '127.0.0.1',
       port: 0,
       prefix: '/v1',

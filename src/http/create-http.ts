@@ -3,14 +3,13 @@ import { Readable } from 'node:stream'
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../lib/caller.ts'
-import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Part } from '../lib/lifecycle.ts'
 import { toListenError } from '../lib/listen-error.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Authenticator } from './authentication.ts'
 import { HttpClient, isClientGone } from './client-gone.ts'
 import { limitConnections } from './connection-limit.ts'
+import type { HttpServer, HttpServerOptions } from './http.ts'
 import { maxBodyBytes, parseFormBody, parseJsonBody, parseMultipartBody } from './parse-body.ts'
 import { createPageHandler, wantsPage } from './pages.ts'
 import { nearer } from './rate-limits.ts'
@@ -29,35 +28,6 @@ declare module 'fastify' {
   }
 }
 
-export interface HttpServerOptions {
-  readonly bind: string
-  readonly port: number
-  /** Before every route's path: `/v1`. */
-  readonly prefix: string
-  readonly routes: readonly HttpRoute[]
-  readonly pages?: readonly HttpPage[]
-  readonly authenticator: Authenticator
-  /** Without them nobody is held back. */
-  readonly rateLimits?: RateLimits | undefined
-  /** CIDR ranges of reverse proxies whose X-Forwarded-For names the real address. */
-  readonly trustedProxies?: readonly string[] | undefined
-  /** Of all clients together. */
-  readonly maxConnections?: number
-  /** Whether the whole platform is up: what /health tells. */
-  readonly isReady: () => boolean
-  /** Whether what calls and requests write is kept; /health tells that too. */
-  readonly canWrite?: (() => Promise<boolean>) | undefined
-  readonly clock: Clock
-  readonly log: Logger
-}
-
-export interface HttpServer extends Part {
-  /** Where it listens, known after start (port 0 = any free port). */
-  readonly address: { readonly address: string; readonly port: number }
-  /** A request without a socket, for tests and tools. */
-  readonly inject: FastifyInstance['inject']
-}
-
 // Request line and headers together; the longest path and query we understand are far shorter.
 const maxHeaderBytes = 16_384
 // The longest path parameter is a SIP realm of 132 characters, percent-encoded in the worst case.
@@ -66,7 +36,7 @@ const defaultMaxConnections = 10_000
 // How long a stop waits for requests that are being answered.
 const closeTimeoutMs = 5000
 
-export function createHttpServer(options: HttpServerOptions): HttpServer {
+export function createHttp(options: HttpServerOptions): HttpServer {
   const { bind, port, routes, clock, log } = options
   const { maxConnections = defaultMaxConnections, trustedProxies = [] } = options
   const server = createFastify(log, trustedProxies)

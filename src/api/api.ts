@@ -1,0 +1,39 @@
+// What the API is made of: the parts of the platform that its endpoints reach, and where it listens.
+import type { RateLimitRules } from '../http/rate-limits.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Derive } from '../lib/password.ts'
+import type { RealmRecords } from '../dns/realm-records.ts'
+import type { AppEnv } from '../webhooks/app-env.ts'
+import type { ApiStorage, RealmFacts, Services } from './define/context.ts'
+import type { OperatorRules } from './define/operator-rules.ts'
+
+export interface ApiOptions {
+  readonly bind: string
+  readonly port: number
+  readonly storage: ApiStorage
+  readonly calls: Services['calls']
+  readonly bindings: Services['bindings']
+  readonly speech: Services['speech']
+  readonly buckets: Services['buckets']
+  readonly resets: Services['resets']
+  readonly speechCache: Services['speechCache']
+  /** How passwords are hashed; in the pool of threads when left out. */
+  readonly derive?: Derive
+  readonly appEnv: AppEnv
+  /** Left out: there is no name server to write to. */
+  readonly realms?: RealmRecords | undefined
+  readonly realmFacts: RealmFacts
+  /** Throws AppError when the list is no array of verbs. */
+  readonly parseVerbs: (list: unknown) => unknown
+  /** Whether the whole platform is up and not stopping. */
+  readonly isReady: () => boolean
+  readonly canWrite?: () => Promise<boolean>
+  /** What accounts are kept from; nothing when left out. */
+  readonly rules?: OperatorRules
+  /** None when left out; accounts and service providers have their own in either case. */
+  readonly rateLimits?: RateLimitRules
+  readonly trustedProxies?: readonly string[] | undefined
+  readonly clock: Clock
+  readonly log: Logger
+}

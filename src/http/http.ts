@@ -1,0 +1,37 @@
+// The HTTP server as the rest of the program sees it: what it is made of, and what it can do.
+import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../lib/clock.ts'
+import type { Part } from '../lib/lifecycle.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Authenticator } from './authentication.ts'
+import type { RateLimits } from './rate-limits.ts'
+import type { HttpPage, HttpRoute } from './route.ts'
+
+export interface HttpServerOptions {
+  readonly bind: string
+  readonly port: number
+  /** Before every route's path: `/v1`. */
+  readonly prefix: string
+  readonly routes: readonly HttpRoute[]
+  readonly pages?: readonly HttpPage[]
+  readonly authenticator: Authenticator
+  /** Without them nobody is held back. */
+  readonly rateLimits?: RateLimits | undefined
+  /** CIDR ranges of reverse proxies whose X-Forwarded-For names the real address. */
+  readonly trustedProxies?: readonly string[] | undefined
+  /** Of all clients together. */
+  readonly maxConnections?: number
+  /** Whether the whole platform is up: what /health tells. */
+  readonly isReady: () => boolean
+  /** Whether what calls and requests write is kept; /health tells that too. */
+  readonly canWrite?: (() => Promise<boolean>) | undefined
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface HttpServer extends Part {
+  /** Where it listens, known after start (port 0 = any free port). */
+  readonly address: { readonly address: string; readonly port: number }
+  /** A request without a socket, for tests and tools. */
+  readonly inject: FastifyInstance['inject']
+}
