@@ -6,7 +6,7 @@ import type { Derive } from '../lib/password.ts'
 import type { RealmRecords } from '../dns/realm-records.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
 import type { ApiStorage, RealmFacts, Services } from './define/context.ts'
-import type { OperatorRules } from './define/operator-rules.ts'
+import type { OperatorRules } from './define/context.ts'
 
 export interface ApiOptions {
   readonly bind: string

@@ -17,8 +17,7 @@ import type { Pcm } from '../../speech/speech.ts'
 import type { LoginThrottle } from '../../http/login-throttle.ts'
 import type { RealmRecords } from '../../dns/realm-records.ts'
 import type { AppEnv } from '../../webhooks/app-env.ts'
-import type { ListMemo } from './list-memo.ts'
-import type { OperatorRules } from './operator-rules.ts'
+import type { ListAnswer } from './list-text.ts'
 
 /** A registered phone, as the registrar knows it. */
 export interface RegisteredPhone {
@@ -99,6 +98,19 @@ export interface RealmFacts {
   /** Whether a carrier calls it with calls of another account. */
   isCalledByOthers(host: string, account_sid: string): Promise<boolean>
 }
+
+/** What the operator of a platform may withhold from its accounts. */
+export interface OperatorRules {
+  /** Accounts may have so many records of a kind as `quotas` says. */
+  readonly hasQuotas: boolean
+  /** Carriers, gateways and phone numbers are not for accounts to change. */
+  readonly keepsCarriers: boolean
+  /** The widest network a gateway may stand for, in bits of its netmask. */
+  readonly minNetmask: number
+}
+
+/** `key` says whose list it is and of what; two lists of one key are the same. */
+export type ListMemo = (key: string, read: () => Promise<ListAnswer>) => Promise<ListAnswer>
 
 export interface Services {
   readonly storage: ApiStorage

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { AppError } from '../../lib/errors.ts'
 import { loadHooks } from './nested-hooks.ts'
 import type { Hooks } from './record.ts'
-import type { ResourcePlan } from './resource.ts'
+import type { ResourcePlan } from './plan.ts'
 import type { ApiRequest } from './route.ts'
 import type { Cells } from './rows.ts'
 

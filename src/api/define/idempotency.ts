@@ -6,23 +6,10 @@ import { AppError } from '../../lib/errors.ts'
 import type { Answer, KeptAnswer, OnceRequest } from '../../storage/idempotency.ts'
 import { actorOf } from './acting.ts'
 import type { Services } from './context.ts'
-import type { ApiRoute } from './route.ts'
+import type { ApiRoute, Done, KeyOwner, Work } from './route.ts'
 
 export const keyHeader = 'idempotency-key'
 const replayedHeader = 'idempotency-replayed'
-
-export interface Done<A> {
-  /** As JSON has it: a repetition is given what was written of it. */
-  readonly answer: A
-  /** What must not happen before all else is committed, nor a second time. */
-  readonly afterwards?: () => Promise<void>
-}
-
-/** Is given services whose changes are committed together with the answer. */
-export type Work<A> = (services: Services) => Promise<Done<A>>
-
-/** Whose a key is: keys of two owners never meet. */
-export type KeyOwner = string
 
 export interface Once {
   /** Answers as the first request with this key was answered; does the work when it is the first. */

@@ -3,11 +3,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import { isGoneError } from '../../lib/asker.ts'
 import { createMemo } from '../../lib/memo.ts'
-import type { ApiStorage } from './context.ts'
+import type { ApiStorage, ListMemo } from './context.ts'
 import type { ListAnswer } from './list-text.ts'
-
-/** `key` says whose list it is and of what; two lists of one key are the same. */
-export type ListMemo = (key: string, read: () => Promise<ListAnswer>) => Promise<ListAnswer>
 
 // Eight lists of five hundred applications.
 const capacityBytes = 4 * 2 ** 20

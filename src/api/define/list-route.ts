@@ -1,6 +1,5 @@
 // Lists: a bare array of everything, or one page of it in an envelope when `page` is asked for.
 import type { Access } from '../../http/route.ts'
-import type { Caller } from '../../lib/caller.ts'
 import { whole } from './described.ts'
 import { dialled, integer } from './fields.ts'
 import type { Field, Fields } from './field.ts'
@@ -8,27 +7,11 @@ import type { RecordContext } from './context.ts'
 import { readPage, readWhole } from './list-text.ts'
 import type { ListAnswer, ListSource } from './list-text.ts'
 import { loadHooks } from './nested-hooks.ts'
-import type { ResourcePlan } from './resource.ts'
+import type { ResourcePlan } from './plan.ts'
 import type { ApiRequest, ApiRoute, Reply } from './route.ts'
 import { repositoryOf } from './rows.ts'
 import type { AnyListOptions, Cells } from './rows.ts'
 import { findParent } from './write-record.ts'
-
-export interface ListRules {
-  /** The text column that is searched and that pages are ordered by. */
-  readonly search?: string
-  /** The query parameter of the search; `name` when left out. */
-  readonly searchBy?: string
-  /** What is looked for, when that is not the text as it was given. */
-  readonly searchText?: (given: string) => string
-  /** Query parameters that a column of the same name must equal. */
-  readonly filters?: Fields
-  /** Of a list without pages; the id when left out. */
-  readonly orderBy?: readonly string[]
-  readonly isPaged?: boolean
-  /** Narrows the list at the resource's own path further than the caller's tenancy does. */
-  readonly where?: (caller: Caller) => Cells
-}
 
 const defaultPageSize = 50
 

@@ -1,17 +1,8 @@
 // What the operator of a platform may withhold from its accounts; all of it is off unless a setting says otherwise.
 import { AppError } from '../../lib/errors.ts'
 import type { TableName } from '../../storage/storage.ts'
-import type { RecordContext } from './context.ts'
+import type { OperatorRules, RecordContext } from './context.ts'
 import { repositoryOf } from './rows.ts'
-
-export interface OperatorRules {
-  /** Accounts may have so many records of a kind as `quotas` says. */
-  readonly hasQuotas: boolean
-  /** Carriers, gateways and phone numbers are not for accounts to change. */
-  readonly keepsCarriers: boolean
-  /** The widest network a gateway may stand for, in bits of its netmask. */
-  readonly minNetmask: number
-}
 
 export const freeHand: OperatorRules = { hasQuotas: false, keepsCarriers: false, minNetmask: 1 }
 

@@ -1,22 +1,19 @@
 // How a REST resource is declared, and the endpoints that follow from it.
 import type { Level } from '../../http/route.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { ErrorCode } from '../../lib/errors.ts'
 import { descriptorOf } from '../../storage/descriptors.ts'
 import { id } from './described.ts'
-import type { Changes, Fields, JsonSchema, Values } from './field.ts'
-import type { RecordContext, Services } from './context.ts'
+import type { Fields, JsonSchema } from './field.ts'
+import type { RecordContext } from './context.ts'
 import { demandSeen, seenRecord, unlessSeen } from './etag.ts'
 import { createRecordForm } from './record.ts'
-import type { RecordForm } from './record.ts'
 import { createRecordText } from './record-text.ts'
-import type { RecordText } from './record-text.ts'
 import { createListRoute, toRecords } from './list-route.ts'
-import type { ListRouteOptions, ListRules } from './list-route.ts'
+import type { ListRouteOptions } from './list-route.ts'
 import { hasQuota } from './operator-rules.ts'
 import { ownerFieldOf } from './owner.ts'
-import type { Owner } from './owner.ts'
 import { demandSid } from './path-sid.ts'
+import type { Operation, ResourceDeclaration, ResourcePlan } from './plan.ts'
 import { everyone } from './route.ts'
 import type { ApiRequest, ApiRoute, BodyDeclaration, Reply } from './route.ts'
 import { keyOf, repositoryOf } from './rows.ts'
@@ -26,102 +23,10 @@ import { undoing } from './undoing.ts'
 import type { Undo } from './undoing.ts'
 import { createRecord, removeRecord, updateRecord } from './write-record.ts'
 
-export type Operation = 'list' | 'create' | 'read' | 'update' | 'delete'
-
-export interface ResourceDeclaration<T extends TableName, F extends Fields> {
-  /** Singular, for ids and schemas: `Account` makes AccountSid. */
-  readonly name: string
-  /** Singular, as sentences call it; takes an -s in the plural. */
-  readonly noun: string
-  readonly path: `/${string}`
-  /** One sentence that says what it is. */
-  readonly summary: string
-  readonly table: T
-  /** The level that owns the records: admin > service provider > account. */
-  readonly owner: Owner
-  readonly operations: readonly Operation[]
-  readonly fields: F
-  /** Operations that not every level may use. */
-  readonly access?: { readonly [O in Operation]?: readonly Level[] }
-  readonly list?: ListRules
-  /** The path parameter that names one record, when it is not its name followed by Sid. */
-  readonly parameter?: string
-  /** Part of carriers, which the operator of a platform may keep to itself. */
-  readonly isCarrierSide?: boolean
-  /** What its own rules refuse with, beside what holds for every resource. */
-  readonly errors?: { readonly [O in Operation]?: readonly ErrorCode[] }
-  /** What a caller is told who names another's account or provider as owner. */
-  readonly foreignOwner?: () => AppError
-  /**
-   * Runs before the transaction, which waits for nothing but the database; `row` is the record as it is now. Answers how
-   * to undo what it did when the transaction fails.
-   */
-  prepare?(
-    changes: Changes<F>,
-    row: Row<T> | undefined,
-    context: RecordContext & Pick<ApiRequest, 'whenGone'>,
-  ): Promise<Undo | undefined>
-  /** Runs within the transaction, before the record is made. Answers columns that no field sets. */
-  beforeCreate?(values: Values<F>, context: RecordContext): Promise<Partial<Row<T>> | undefined>
-  beforeUpdate?(
-    changes: Changes<F>,
-    row: Row<T>,
-    context: RecordContext,
-  ): Promise<Partial<Row<T>> | undefined>
-  beforeDelete?(row: Row<T>, context: RecordContext): Promise<void>
-  /** Runs within the transaction, once the record is made, changed (the row is the new one) or removed (the old one). */
-  afterWrite?(row: Row<T>, context: RecordContext): Promise<void>
-  /** Members of the record that no column holds, one object per row; `fields` names them read-only. */
-  join?(
-    rows: readonly Row<T>[],
-    context: RecordContext,
-  ): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Runs once the change is durable. */
-  afterUpdate?(row: Row<T>, changes: Changes<F>, services: Services): Promise<void>
-  afterDelete?(row: Row<T>, services: Services): Promise<void>
-}
-
 export interface NestedRoute {
   readonly path: `/${string}`
   readonly operationId: string
   readonly access: readonly Level[]
-}
-
-/** The declaration with its types let go, and what was derived from it. */
-export interface ResourcePlan extends Pick<
-  ResourceDeclaration<TableName, Fields>,
-  | 'name'
-  | 'noun'
-  | 'path'
-  | 'summary'
-  | 'owner'
-  | 'operations'
-  | 'fields'
-  | 'access'
-  | 'errors'
-  | 'list'
-  | 'isCarrierSide'
-  | 'foreignOwner'
-> {
-  readonly table: TableName
-  readonly key: string
-  /** The path parameter that names one record. */
-  readonly parameter: string
-  readonly form: RecordForm
-  /** Undefined where what is joined to the rows comes from elsewhere. */
-  readonly text: RecordText | undefined
-  prepare?(
-    changes: Cells,
-    row: Cells | undefined,
-    context: RecordContext & Pick<ApiRequest, 'whenGone'>,
-  ): Promise<Undo | undefined>
-  beforeCreate?(values: Cells, context: RecordContext): Promise<Cells | undefined>
-  beforeUpdate?(changes: Cells, row: Cells, context: RecordContext): Promise<Cells | undefined>
-  beforeDelete?(row: Cells, context: RecordContext): Promise<void>
-  afterWrite?(row: Cells, context: RecordContext): Promise<void>
-  join?(rows: readonly Cells[], context: RecordContext): Promise<readonly Readonly<Record<string, unknown>>[]>
-  afterUpdate?(row: Cells, changes: Cells, services: Services): Promise<void>
-  afterDelete?(row: Cells, services: Services): Promise<void>
 }
 
 export interface Resource<T extends TableName = TableName> {

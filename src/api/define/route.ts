@@ -5,7 +5,6 @@ import type { AppError, ErrorCode } from '../../lib/errors.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
 import type { RecordContext, Services } from './context.ts'
 import type { Fields, JsonSchema, Values } from './field.ts'
-import type { KeyOwner, Work } from './idempotency.ts'
 import type { ShapeMode } from './shape.ts'
 
 export const everyone: readonly Level[] = ['admin', 'service_provider', 'account']
@@ -65,6 +64,19 @@ export interface BodyDeclaration {
   /** The whole body is this field's value, not an object that names it. */
   readonly only?: string
 }
+
+export interface Done<A> {
+  /** As JSON has it: a repetition is given what was written of it. */
+  readonly answer: A
+  /** What must not happen before all else is committed, nor a second time. */
+  readonly afterwards?: () => Promise<void>
+}
+
+/** Is given services whose changes are committed together with the answer. */
+export type Work<A> = (services: Services) => Promise<Done<A>>
+
+/** Whose a key is: keys of two owners never meet. */
+export type KeyOwner = string
 
 export interface ApiRequest extends RecordContext {
   readonly params: Readonly<Record<string, string>>

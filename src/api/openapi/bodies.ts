@@ -3,7 +3,7 @@ import { wordsOf } from '../define/field.ts'
 import type { FieldFacts, JsonSchema } from '../define/field.ts'
 import type { ApiRoute, BodyDeclaration } from '../define/route.ts'
 import { withNull } from '../define/shape.ts'
-import type { Json } from './create-openapi.ts'
+import type { Json } from './json.ts'
 import type { Example } from './examples.ts'
 
 export function describeBody(

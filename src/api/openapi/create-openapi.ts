@@ -5,10 +5,9 @@ import type { ApiRoute } from '../define/route.ts'
 import { describeBody } from './bodies.ts'
 import { describeErrors } from './errors.ts'
 import type { Example, Examples } from './examples.ts'
+import type { Json } from './json.ts'
 import { isReadWithEtag, parametersOf } from './parameters.ts'
 import { describeHeaders, describeReply } from './replies.ts'
-
-export type Json = Readonly<Record<string, unknown>>
 
 // Of the interface, not of the product.
 const interfaceVersion = '1.0.0'

@@ -3,7 +3,7 @@ import { entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import { takesIdempotencyKey } from '../define/idempotency.ts'
 import type { ApiRoute } from '../define/route.ts'
-import type { Json } from './create-openapi.ts'
+import type { Json } from './json.ts'
 
 export function describeErrors(route: ApiRoute): Readonly<Record<string, Json>> {
   const byStatus = Map.groupBy(errorCodesOf(route), (code) => entryOf(code).http)

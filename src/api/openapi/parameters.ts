@@ -1,7 +1,7 @@
 // What a request carries beside its body: parameters of the path, the query and the head.
 import { takesIdempotencyKey } from '../define/idempotency.ts'
 import type { ApiRoute } from '../define/route.ts'
-import type { Json } from './create-openapi.ts'
+import type { Json } from './json.ts'
 
 export function parametersOf(route: ApiRoute): readonly Json[] {
   return [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)]

@@ -2,7 +2,7 @@
 import type { JsonSchema } from '../define/field.ts'
 import { takesIdempotencyKey } from '../define/idempotency.ts'
 import type { ApiRoute, Reply } from '../define/route.ts'
-import type { Json } from './create-openapi.ts'
+import type { Json } from './json.ts'
 import type { Example } from './examples.ts'
 import { isReadWithEtag } from './parameters.ts'
 
