@@ -50,7 +50,8 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
   const applications = remember<ApplicationFacts>()
   const limits = remember<CallLimits>()
   const secrets = remember<string>()
-  const registrationHooks = remember<RealmHook>()
+  // null where there is none: every REGISTER and every call of a user asks.
+  const registrationHooks = remember<RealmHook | null>()
 
   const accountRow = (realm: string): Promise<Row<'accounts'> | undefined> => {
     const sip_realm = realm.toLowerCase()
@@ -138,16 +139,18 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
       const peer = account === undefined ? undefined : await carriers.peer(account, username)
       return peer && { realm, username, password: peer.password, peer: peer.voip_carrier_sid }
     },
-    registrationHook: (realm) =>
-      registrationHooks(realm, async () => {
+    async registrationHook(realm) {
+      const remembered = await registrationHooks(realm, async () => {
         const account = await accountRow(realm)
         if (account === undefined) return undefined
         const { account_sid, service_provider_sid } = account
         const own = await hook(account.registration_hook_sid)
         const provider = own === null ? await rows().service_providers.find(service_provider_sid) : undefined
         const found = own ?? (await hook(provider?.registration_hook_sid ?? null))
-        return found === null ? undefined : { account_sid, hook: found }
-      }),
+        return found === null ? null : { account_sid, hook: found }
+      })
+      return remembered ?? undefined
+    },
     signingSecret(account_sid) {
       return secrets(account_sid, async () => (await rows().accounts.find(account_sid))?.webhook_secret)
     },

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { createDirectory } from './directory.ts'
+import { systemTenancy } from './lib/caller.ts'
+import { createFakeClock } from './lib/fake-clock.ts'
+import { makeAccount, onEachStore } from './storage/test-platform.ts'
+
+onEachStore(({ open }) => {
+  it('reads nothing for the second call of a user, also where there is no registration hook', async () => {
+    const test = await open()
+    try {
+      const { storage } = test
+      const { account_sid } = await makeAccount(storage)
+      const realm = 'quiet.example.test'
+      await storage.for(systemTenancy).accounts.update(account_sid, { sip_realm: realm })
+      let reads = 0
+      const counted: Pick<typeof storage, 'for' | 'revision'> = {
+        for: (...wanted) => {
+          reads += 1
+          return storage.for(...wanted)
+        },
+        revision: (tables) => storage.revision(tables),
+      }
+      const directory = createDirectory({ storage: counted, clock: createFakeClock() })
+      expect(await directory.registrationHook(realm)).toBeUndefined()
+      const readsOfFirst = reads
+      expect(readsOfFirst).toBeGreaterThan(0)
+      expect(await directory.registrationHook(realm)).toBeUndefined()
+      expect(reads).toBe(readsOfFirst)
+    } finally {
+      await test.close()
+    }
+  })
+})
