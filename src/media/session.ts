@@ -158,7 +158,8 @@ export class Session implements MediaSession {
 
   async #close(): Promise<StreamStats> {
     try {
-      this.#stats = await this.#link.request<'close'>({ kind: 'close', session: this.id }, promptLimitMs)
+      const close = { kind: 'close', session: this.id } as const
+      this.#stats = await this.#link.request<'close'>(close, promptLimitMs, true)
     } catch {
       // The worker is gone or hangs, and its sockets end with it: the last known figures are the final ones.
     }

@@ -86,6 +86,36 @@ describe('a worker that dies', () => {
   })
 })
 
+describe('the end of a session', () => {
+  it('wakes the worker with the next request, or after 20 ms', async () => {
+    const clock = createFakeClock()
+    const sent: unknown[] = []
+    const plane = mediaWith({
+      clock,
+      createWorker: (setup) => {
+        const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: setup })
+        const post = thread.postMessage.bind(thread)
+        thread.postMessage = (message: readonly { request: { kind: string } }[]) => {
+          sent.push(message.map(({ request }) => request.kind))
+          post(message)
+        }
+        return thread
+      },
+    })
+    await plane.start()
+    const [first, second] = [await plane.open(), await plane.open()]
+    const closing = first.close()
+    expect(sent).toEqual([['open'], ['open']])
+    await plane.open()
+    await closing
+    expect(sent.slice(2)).toEqual([['close', 'open']])
+    const alone = second.close()
+    clock.advance(20)
+    await alone
+    expect(sent.slice(3)).toEqual([['close']])
+  })
+})
+
 describe('a worker that hangs', () => {
   it('never keeps a request waiting, and is ended and replaced', async () => {
     const clock = createFakeClock()

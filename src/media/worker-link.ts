@@ -43,6 +43,8 @@ const pingEveryMs = 1000
 const mostMissedPings = 4
 const shortestRestartMs = 100
 const longestRestartMs = 30_000
+// Long beside the time between two calls of a busy node, short beside what follows the end of a call.
+const patienceMs = 20
 // A thread that lived this long did not die of its start; the next one may start at once again.
 const provenMs = 60_000
 
@@ -56,6 +58,8 @@ export class WorkerLink {
   #state: State = { at: 'stopped' }
   #load: WorkerLoad = { lateShare: 0 }
   #lastId = 0
+  #unsent: Envelope[] = []
+  #sendTimer: Timer | undefined
   #missedPings = 0
   #watchdog: Timer | undefined
   #restartMs = shortestRestartMs
@@ -117,17 +121,25 @@ export class WorkerLink {
     this.#state = { at: 'stopped' }
   }
 
-  /** Throws what the worker refused with, `overloaded` when it did not answer in time, `internal` when it died. */
-  request<Kind extends RequestKind>(request: RequestOf<Kind>, limitMs: number): Promise<WorkerReplies[Kind]> {
+  /**
+   * Throws the error that the worker refused with, `overloaded` when it did not reply in time, `internal` when it died.
+   * A patient request goes with the next one, or after 20 ms: waking the thread costs more than all that it is sent.
+   */
+  request<Kind extends RequestKind>(
+    request: RequestOf<Kind>,
+    limitMs: number,
+    isPatient = false,
+  ): Promise<WorkerReplies[Kind]> {
     const state = this.#state
     if (state.at !== 'running') return Promise.reject(lost())
-    return this.#ask(state.worker, request, limitMs)
+    return this.#ask(state.worker, request, limitMs, isPatient)
   }
 
   #ask<Kind extends RequestKind>(
     worker: Worker,
     request: RequestOf<Kind>,
     limitMs: number,
+    isPatient = false,
   ): Promise<WorkerReplies[Kind]> {
     this.#lastId += 1
     const id = this.#lastId
@@ -142,9 +154,17 @@ export class WorkerLink {
         reject,
         timer,
       })
-      const envelope: Envelope = { id, request }
-      worker.postMessage(envelope)
+      this.#unsent.push({ id, request })
+      if (!isPatient) this.#send(worker)
+      else this.#sendTimer ??= this.#options.clock.after(patienceMs, () => this.#send(worker))
     })
+  }
+
+  #send(worker: Worker): void {
+    this.#sendTimer?.cancel()
+    this.#sendTimer = undefined
+    worker.postMessage(this.#unsent)
+    this.#unsent = []
   }
 
   #onMessage(message: Exclude<FromWorker, { kind: 'ready' }>): void {
@@ -190,6 +210,9 @@ export class WorkerLink {
       waiting.reject(lost())
     }
     this.#waiting.clear()
+    this.#sendTimer?.cancel()
+    this.#sendTimer = undefined
+    this.#unsent = []
     if (wasWanted) {
       this.#state = { at: 'stopped' }
       return

@@ -19,10 +19,11 @@ if (parentPort === null) throw new Error('worker.ts runs in a worker thread only
 const port = parentPort
 // Both ends of this port are ours and of one version: the types of messages.ts hold without a check.
 const host = new WorkerHost(workerData as WorkerSetup, (message) => port.postMessage(message))
-port.on('message', (envelope: Envelope) => {
-  void host.accept(envelope).then(() => {
-    if (envelope.request.kind === 'stop') port.close()
-  })
+port.on('message', (envelopes: readonly Envelope[]) => {
+  for (const envelope of envelopes)
+    void host.accept(envelope).then(() => {
+      if (envelope.request.kind === 'stop') port.close()
+    })
 })
 comeFirst()
 host.start()
