@@ -76,7 +76,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     // one. A judge bounds itself how many it looks at together.
     // Who answers a nonce that was sent to this address can receive there, where the guess is counted. Anybody else is
     // not told whether the password was right: neither a forged address nor a phone that has just got another one.
-    if (!nonces.isFresh(credentials.nonce, scope)) return challenge(scope, true)
+    const nonce = nonces.fresh(credentials.nonce, scope)
+    if (nonce === undefined) return challenge(scope, true)
     const guess = { ...scope, username }
     if (!guesses.mayTry(guess)) return refuseGuesses()
     const judgement = judge === undefined ? undefined : await judge({ request, remote, credentials })
@@ -105,7 +106,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
 
     const count = credentials.qop === undefined ? undefined : Number.parseInt(credentials.qop.nc, 16)
     // The password is right, so another round with a new nonce is all that is missing: RFC 7616 §3.3, stale.
-    if (nonces.use(credentials.nonce, scope, count) !== 'good') return challenge(scope, true)
+    if (nonce.use(count) !== 'good') return challenge(scope, true)
     guesses.succeeded(guess)
     const note = digestUriNote(credentials, request)
     return { verdict: 'accepted', user: sender, ...(note === undefined ? {} : { note }) }

@@ -1,5 +1,5 @@
 // Digest authentication, both sides: RFC 3261 §22 with the hashes of RFC 8760 and the rules of RFC 7616.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { parseAuthHeader, serializeAuthHeader } from './message/auth-header.ts'
 import type { AuthHeader } from './message/auth-header.ts'
 import { headersOf } from './message/message.ts'
@@ -23,12 +23,12 @@ export interface DigestInput {
 
 /** The `response` of RFC 7616 §3.4.1 with qop=auth, or the older form without qop. */
 export function digestResponse(input: DigestInput): string {
-  const hash = (text: string): string => createHash(hashOf[input.algorithm]).update(text).digest('hex')
-  const secret = hash(`${input.username}:${input.realm}:${input.password}`)
-  const target = hash(`${input.method}:${input.uri}`)
+  const digest = (text: string): string => hash(hashOf[input.algorithm], text)
+  const secret = digest(`${input.username}:${input.realm}:${input.password}`)
+  const target = digest(`${input.method}:${input.uri}`)
   const middle =
     input.qop === undefined ? input.nonce : `${input.nonce}:${input.qop.nc}:${input.qop.cnonce}:auth`
-  return hash(`${secret}:${middle}:${target}`)
+  return digest(`${secret}:${middle}:${target}`)
 }
 
 /** What an Authorization header says, once its form is known to be right. */
@@ -95,8 +95,7 @@ function toAlgorithm(name: string | undefined): DigestAlgorithm | undefined {
 
 /** Compares in a time that tells nothing of where the texts differ. */
 export function isSameResponse(expected: string, received: string): boolean {
-  const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
-  return timingSafeEqual(hash(expected), hash(received))
+  return timingSafeEqual(hash('sha256', expected, 'buffer'), hash('sha256', received, 'buffer'))
 }
 
 export interface ChallengeOptions {

@@ -17,12 +17,15 @@ export interface NonceScope {
 export interface Nonces {
   issue(scope: NonceScope): string
   /**
-   * Whether it was made here, for this realm and this source, and lately: who has it receives at that address. Marks
-   * nothing.
+   * Returns the nonce when it was made here, for this realm and this source, and lately: its sender receives at that
+   * address. Marks nothing.
    */
-  isFresh(nonce: string, scope: NonceScope): boolean
+  fresh(nonce: string, scope: NonceScope): FreshNonce | undefined
+}
+
+export interface FreshNonce {
   /** `count` is the nc of the credentials, undefined for an RFC 2069 client. Marks the pair as used. */
-  use(nonce: string, scope: NonceScope, count: number | undefined): NonceState
+  use(count: number | undefined): NonceState
 }
 
 export interface NoncesOptions {
@@ -71,19 +74,26 @@ export function createNonces({ clock, lifetimeMs = 60_000, capacity = 50_000 }: 
     return plain.readUIntBE(0, timeBytes)
   }
 
-  /** When it was issued, unless it is not ours or too old. */
-  const freshIssue = (nonce: string, scope: NonceScope): number | undefined => {
-    const issuedAt = issuedAtOf(nonce, scope)
-    return issuedAt === undefined || clock.monotonic() - issuedAt > lifetimeMs ? undefined : issuedAt
-  }
+  const isExpired = (issuedAt: number): boolean => clock.monotonic() - issuedAt > lifetimeMs
 
-  const forgetOld = (now: number): void => {
+  const forgetOld = (): void => {
     for (const [nonce, usage] of usages) {
-      const isExpired = now - usage.issuedAt > lifetimeMs
-      if (!isExpired && usages.size <= capacity) return
-      if (!isExpired) forgottenUntil = Math.max(forgottenUntil, usage.issuedAt)
+      const isOld = isExpired(usage.issuedAt)
+      if (!isOld && usages.size <= capacity) return
+      if (!isOld) forgottenUntil = Math.max(forgottenUntil, usage.issuedAt)
       usages.delete(nonce)
     }
+  }
+
+  const use = (nonce: string, issuedAt: number, count: number): NonceState => {
+    // The time may have run out since it was found fresh.
+    if (isExpired(issuedAt)) return 'stale'
+    const usage = usages.get(nonce)
+    if (usage !== undefined) return advance(usage, count) ? 'good' : 'replayed'
+    if (issuedAt <= forgottenUntil) return 'stale'
+    usages.set(nonce, { issuedAt, highest: count, seen: 1 })
+    forgetOld()
+    return 'good'
   }
 
   return {
@@ -92,18 +102,10 @@ export function createNonces({ clock, lifetimeMs = 60_000, capacity = 50_000 }: 
       plain.writeUIntBE(Math.floor(clock.monotonic()), 0, timeBytes)
       return Buffer.concat([plain, macOf(plain, scope)]).toString('base64url')
     },
-    isFresh: (nonce, scope) => freshIssue(nonce, scope) !== undefined,
-    use(nonce, scope, count = noCount) {
-      const issuedAt = freshIssue(nonce, scope)
-      if (issuedAt === undefined) return 'stale'
-      const usage = usages.get(nonce)
-      if (usage === undefined) {
-        if (issuedAt <= forgottenUntil) return 'stale'
-        usages.set(nonce, { issuedAt, highest: count, seen: 1 })
-        forgetOld(clock.monotonic())
-        return 'good'
-      }
-      return advance(usage, count) ? 'good' : 'replayed'
+    fresh(nonce, scope) {
+      const issuedAt = issuedAtOf(nonce, scope)
+      if (issuedAt === undefined || isExpired(issuedAt)) return undefined
+      return { use: (count = noCount) => use(nonce, issuedAt, count) }
     },
   }
 }

@@ -1,5 +1,5 @@
 // The transaction layer (RFC 3261 §17): matches messages with transactions, makes new ones, refuses what must be refused.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { randomHex } from '../../lib/ids.ts'
@@ -243,7 +243,7 @@ class Layer implements TransactionLayer {
   #statelessTag(request: SipRequest): string {
     const parts = ['call-id', 'cseq', 'via'].map((name) => headerOf(request, name))
     const identity = [this.#tagSecret, ...parts, tagOf(headerOf(request, 'from'))].join('\n')
-    return createHash('sha256').update(identity).digest('hex').slice(0, 16)
+    return hash('sha256', identity).slice(0, 16)
   }
 
   #startServer(
