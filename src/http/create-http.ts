@@ -51,6 +51,8 @@ export function createHttp(options: HttpServerOptions): HttpServer {
   )
   for (const page of pages) if (page.path !== '/') server.get(page.path, createPageHandler(page))
   for (const route of routes) addRoute(server, route, options)
+  // Kept, because each call names it and the system takes its time to say it.
+  let bound: { address: string; port: number } | undefined
 
   return {
     name: 'http',
@@ -60,7 +62,8 @@ export function createHttp(options: HttpServerOptions): HttpServer {
       } catch (error) {
         throw toListenError(error, { setting: 'SWITCHHOOK_HTTP_PORT', transport: 'TCP', address: bind, port })
       }
-      log.info({ ...addressOf(server) }, 'http listening')
+      bound = addressOf(server)
+      log.info({ ...bound }, 'http listening')
     },
     async stop() {
       const timer = clock.after(closeTimeoutMs, () => server.server.closeAllConnections())
@@ -68,7 +71,7 @@ export function createHttp(options: HttpServerOptions): HttpServer {
       timer.cancel()
     },
     get address() {
-      return addressOf(server)
+      return bound ?? addressOf(server)
     },
     inject: server.inject.bind(server) as FastifyInstance['inject'],
   }
