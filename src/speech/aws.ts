@@ -99,7 +99,7 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
     offer: awsOffer,
     synthesizer: {
       takesSsml: true,
-      choose: (wish) => chooseVoice(awsOffer, wish, { voice: 'Joanna', language: 'en-US' }),
+      choose: (wish) => chooseVoice(awsOffer(), wish, { voice: 'Joanna', language: 'en-US' }),
       async synthesize(utterance, settings) {
         const keys = await keysOf(settings)
         const say = (engine: 'neural' | 'standard'): Promise<VendorAnswer> =>
@@ -151,7 +151,7 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
         const next = textOf(parsed, 'NextToken')
         path = next === undefined ? undefined : `/v1/voices?NextToken=${encodeURIComponent(next)}`
       }
-      return { ...awsOffer, tts: byLanguage(voices, voiceNames) }
+      return { ...awsOffer(), tts: byLanguage(voices, voiceNames) }
     },
   }
 }

@@ -75,7 +75,7 @@ function scripted(
     name: script.name ?? 'scripted',
     version: '1',
     needsCredential: script.needsCredential === true,
-    offer: {},
+    offer: () => ({}),
     synthesizer,
   }
   return { said, paidWith, script, vendor, makers: [() => vendor] as const satisfies SpeechOptions['makers'] }

@@ -233,7 +233,7 @@ export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & P
     async offer({ vendor: name, settings, signal }) {
       const vendor = findAnew(name, signal)
       if (vendor === undefined) return undefined
-      if (settings === undefined || vendor.fetchOffer === undefined) return vendor.offer
+      if (settings === undefined || vendor.fetchOffer === undefined) return vendor.offer()
       return vendor.fetchOffer(settings)
     },
   }

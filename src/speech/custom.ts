@@ -14,7 +14,7 @@ export function createCustom({ outgoing }: VendorOptions): SpeechVendor {
     version: '1',
     needsCredential: true,
     // Only its owner knows.
-    offer: { tts: [], stt: [] },
+    offer: () => ({ tts: [], stt: [] }),
     synthesizer: {
       takesSsml: true,
       choose: ({ voice, language }) => ({ voice: voice ?? '', language, isStandIn: false }),

@@ -22,7 +22,7 @@ export function createDeepgram({ outgoing }: VendorOptions, at: string = publicA
     synthesizer: {
       takesSsml: false,
       choose: (wish, settings) =>
-        chooseVoice(deepgramOffer, { ...wish, voice: wish.voice ?? ownVoice(wish, settings) }, preset),
+        chooseVoice(deepgramOffer(), { ...wish, voice: wish.voice ?? ownVoice(wish, settings) }, preset),
       soundOf: (settings) => synthesisAddress(settings),
       async synthesize({ text, voice }, settings) {
         const form = { model: voice, encoding: 'linear16', container: 'wav', sample_rate: '8000' }
@@ -55,7 +55,7 @@ export function createDeepgram({ outgoing }: VendorOptions, at: string = publicA
     },
     async fetchOffer(settings) {
       // An installation of one's own has no list.
-      if (textOf(settings, 'api_key') === undefined) return deepgramOffer
+      if (textOf(settings, 'api_key') === undefined) return deepgramOffer()
       const answer = await callVendor(outgoing, settings, {
         vendor,
         method: 'GET',

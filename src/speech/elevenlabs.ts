@@ -26,7 +26,7 @@ export function createElevenLabs({ outgoing }: VendorOptions): SpeechVendor {
     offer: elevenLabsOffer,
     synthesizer: {
       takesSsml: false,
-      choose: (wish) => chooseVoice(elevenLabsOffer, wish, preset),
+      choose: (wish) => chooseVoice(elevenLabsOffer(), wish, preset),
       soundOf: ({ model_id, options, api_uri }) => JSON.stringify([model_id, options, api_uri]),
       async synthesize(utterance, settings) {
         const path = `/v1/text-to-speech/${encodeURIComponent(utterance.voice)}`
@@ -115,7 +115,7 @@ function toOffer(voices: unknown, models: unknown): Offer {
     }
   }
   return {
-    ...elevenLabsOffer,
+    ...elevenLabsOffer(),
     // Every voice speaks every language of its model.
     tts: [...languages].map(([value, name]) => ({ value, name, voices: spoken })),
     models: speaking.flatMap((model): Choice[] => {

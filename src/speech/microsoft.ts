@@ -30,7 +30,8 @@ export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddres
     offer: microsoftOffer,
     synthesizer: {
       takesSsml: true,
-      choose: (wish) => chooseVoice(microsoftOffer, wish, { voice: 'en-US-JennyNeural', language: 'en-US' }),
+      choose: (wish) =>
+        chooseVoice(microsoftOffer(), wish, { voice: 'en-US-JennyNeural', language: 'en-US' }),
       soundOf: (settings) => JSON.stringify(customOf(settings, 'tts') ?? null),
       async synthesize(utterance, settings) {
         const answer = await callVendor(outgoing, settings, {
@@ -71,7 +72,7 @@ export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddres
     },
     async fetchOffer(settings) {
       // A custom endpoint has no list of its own.
-      if (textOf(settings, 'region') === undefined) return microsoftOffer
+      if (textOf(settings, 'region') === undefined) return microsoftOffer()
       const answer = await callVendor(outgoing, settings, {
         vendor,
         method: 'GET',
@@ -79,7 +80,7 @@ export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddres
         headers: keyHeader(settings),
         accepts: /^application\/json/,
       })
-      return { ...microsoftOffer, tts: byLanguage(listOf(parseAnswer(answer, vendor)), voiceNames) }
+      return { ...microsoftOffer(), tts: byLanguage(listOf(parseAnswer(answer, vendor)), voiceNames) }
     },
   }
 }

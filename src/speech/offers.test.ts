@@ -15,11 +15,11 @@ afterAll(() => outgoing.close())
 const paid = vendors.filter(({ name }) => !['embedded', 'custom'].includes(name))
 
 describe.each(paid.map((vendor) => [vendor.name, vendor] as const))('the list of %s', (_name, vendor) => {
-  const { tts = [], stt = [] } = vendor.offer
+  const { tts = [], stt = [] } = vendor.offer()
   const every = [tts, stt, ...tts.map(({ voices }) => voices)]
 
   it('has each value once, and none without a name', () => {
-    for (const choices of [...every, vendor.offer.models ?? [], vendor.offer.sttModels ?? []]) {
+    for (const choices of [...every, vendor.offer().models ?? [], vendor.offer().sttModels ?? []]) {
       const values = choices.map(({ value }) => value)
       expect(values).toEqual([...new Set(values)])
       expect(choices.filter(({ value, name }) => value === '' || name === '')).toEqual([])
@@ -62,7 +62,7 @@ it('the list of deepgram has every voice as a model that speaks, and others that
     tts = [],
     models = [],
     sttModels = [],
-  } = vendors.find(({ name }) => name === 'deepgram')?.offer ?? {}
+  } = vendors.find(({ name }) => name === 'deepgram')?.offer() ?? {}
   const voices = tts.flatMap((language) => language.voices.map(({ value }) => value))
   expect(models.map(({ value }) => value)).toEqual(voices)
   expect(voices).toContain('aura-2-thalia-en')

@@ -29,7 +29,7 @@ export function createOpenAi(
     offer: openAiOffer,
     synthesizer: {
       takesSsml: false,
-      choose: (wish) => chooseVoice(openAiOffer, wish, { voice: 'alloy', language: null }),
+      choose: (wish) => chooseVoice(openAiOffer(), wish, { voice: 'alloy', language: null }),
       soundOf: speakingModel,
       async synthesize({ text, voice }, settings) {
         const answer = await callVendor(outgoing, settings, {
@@ -104,14 +104,14 @@ function toOffer(answer: unknown): Offer {
     .filter((id) => !/realtime|diarize/.test(id))
     .sort()
   return {
-    ...openAiOffer,
+    ...openAiOffer(),
     models: toModels(
       ids.filter((id) => /tts/.test(id)),
-      openAiOffer.models,
+      openAiOffer().models,
     ),
     sttModels: toModels(
       ids.filter((id) => /transcribe|whisper/.test(id)),
-      openAiOffer.sttModels,
+      openAiOffer().sttModels,
     ),
   }
 }

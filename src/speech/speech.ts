@@ -73,7 +73,7 @@ export interface SpeechVendor {
   readonly version: string
   readonly needsCredential: boolean
   /** What is known without asking the vendor: a start, not everything there is. */
-  readonly offer: Offer
+  offer(): Offer
   readonly synthesizer?: Synthesizer
   readonly recognizer?: Recognizer
   /** Asks the vendor. Throws AppError speech_failed. */

@@ -607,7 +607,7 @@ describe('deepgram', () => {
   it('lists what is known where an installation of one’s own has no key to ask with', async () => {
     const { api_key: _key, ...settings } = deepgram.settings()
     const vendor = deepgram.make()
-    expect(await vendor.fetchOffer!(settings)).toEqual(vendor.offer)
+    expect(await vendor.fetchOffer!(settings)).toEqual(vendor.offer())
     expect(received).toEqual([])
   })
 

@@ -1,9 +1,10 @@
 // What Amazon Polly and Amazon Transcribe offer, as far as it is known without asking them: the neural and standard voices.
+import { once } from '../../lib/once.ts'
 import { toLanguages, toVoices } from '../languages.ts'
 import type { Offer } from '../speech.ts'
 
 /** The first voice of a language speaks where an application names only the language. */
-export const awsOffer: Offer = {
+export const awsOffer = once((): Offer => ({
   tts: toVoices({
     'en-US': 'Joanna Matthew Danielle Gregory Ivy Joey Justin Kendra Kevin Kimberly Ruth Salli Stephen',
     'en-GB': 'Amy Arthur Brian Emma',
@@ -52,4 +53,4 @@ export const awsOffer: Offer = {
     en-US en-GB de-DE es-ES fr-FR af-ZA ar-AE ar-SA ca-ES cs-CZ da-DK de-CH el-GR en-AB en-AU en-IE en-IN en-NZ en-WL
     en-ZA es-US eu-ES fa-IR fi-FI fr-CA gl-ES he-IL hi-IN hr-HR id-ID it-IT ja-JP ko-KR lv-LV ms-MY nl-NL no-NO pl-PL
     pt-BR pt-PT ro-RO ru-RU sk-SK so-SO sr-RS sv-SE th-TH tl-PH uk-UA vi-VN zh-CN zh-HK zh-TW zu-ZA`),
-}
+}))

@@ -1,4 +1,5 @@
 // What ElevenLabs offers, as far as it is known without asking it: the voices that every account has.
+import { once } from '../../lib/once.ts'
 import { toLanguages } from '../languages.ts'
 import type { Choice, Offer } from '../speech.ts'
 
@@ -26,15 +27,17 @@ const voices: readonly Choice[] = Object.entries({
   Will: 'bIHbv24MWmeRgasZH58o',
 }).map(([name, value]) => ({ value, name }))
 
-const spoken = toLanguages(
-  'en de es fr ar bg cs da el fi fil hi hr hu id it ja ko ms nl no pl pt ro ru sk sv ta tr uk vi zh',
+const spoken = once(() =>
+  toLanguages(
+    'en de es fr ar bg cs da el fi fil hi hr hu id it ja ko ms nl no pl pt ro ru sk sv ta tr uk vi zh',
+  ),
 )
 
-export const elevenLabsOffer: Offer = {
+export const elevenLabsOffer = once((): Offer => ({
   // Every voice speaks every language of its model.
-  tts: spoken.map((language) => ({ ...language, voices })),
+  tts: spoken().map((language) => ({ ...language, voices })),
   stt: [
-    ...spoken,
+    ...spoken(),
     ...toLanguages(
       'af az be bn bs ca cy et fa gl gu he hy is ka kk kn lt lv mk ml mn mr ne pa sl sr sw te th ur uz',
     ),
@@ -48,4 +51,4 @@ export const elevenLabsOffer: Offer = {
     { value: 'eleven_turbo_v2', name: 'Turbo v2, English' },
   ],
   sttModels: [{ value: 'scribe_v1', name: 'Scribe v1' }],
-}
+}))

@@ -1,5 +1,6 @@
 // What Google offers, as far as it is known without asking it. Of its voices these are the ones that are named alike in
 // each language, after a few that have been here longer.
+import { once } from '../../lib/once.ts'
 import { toLanguages } from '../languages.ts'
 import type { Choice, Offer } from '../speech.ts'
 
@@ -12,10 +13,10 @@ const standardVoices: ReadonlyMap<string, readonly string[]> = new Map([
   ['fr-FR', ['fr-FR-Standard-A', 'fr-FR-Standard-B']],
 ])
 
-const chirpLanguages = toLanguages(`
+const chirpLanguages = `
   en-US en-GB de-DE es-ES fr-FR ar-XA bg-BG bn-IN cmn-CN cs-CZ da-DK el-GR en-AU en-IN es-US et-EE fi-FI fr-CA gu-IN
   he-IL hi-IN hr-HR hu-HU id-ID it-IT ja-JP kn-IN ko-KR lt-LT lv-LV ml-IN mr-IN nb-NO nl-NL nl-BE pa-IN pl-PL pt-BR
-  ro-RO ru-RU sk-SK sl-SI sr-RS sv-SE sw-KE ta-IN te-IN th-TH tr-TR uk-UA ur-IN vi-VN yue-HK`)
+  ro-RO ru-RU sk-SK sl-SI sr-RS sv-SE sw-KE ta-IN te-IN th-TH tr-TR uk-UA ur-IN vi-VN yue-HK`
 
 const chirpVoices = [
   ...['Aoede', 'Charon', 'Fenrir', 'Kore', 'Leda', 'Orus', 'Puck', 'Zephyr', 'Achernar', 'Achird', 'Algenib'],
@@ -24,8 +25,8 @@ const chirpVoices = [
   ...['Vindemiatrix', 'Zubenelgenubi'],
 ]
 
-export const googleOffer: Offer = {
-  tts: chirpLanguages.map(({ value, name }) => ({
+export const googleOffer = once((): Offer => ({
+  tts: toLanguages(chirpLanguages).map(({ value, name }) => ({
     value,
     name,
     voices: [
@@ -45,4 +46,4 @@ export const googleOffer: Offer = {
     kn-IN ko-KR lo-LA lt-LT lv-LV mk-MK ml-IN mn-MN mr-IN ms-MY my-MM ne-NP nl-NL nl-BE no-NO pa-Guru-IN pl-PL pt-BR
     pt-PT ro-RO ru-RU si-LK sk-SK sl-SI sq-AL sr-RS su-ID sv-SE sw-KE sw-TZ ta-IN ta-LK ta-MY ta-SG te-IN th-TH tr-TR
     uk-UA ur-IN ur-PK uz-UZ vi-VN yue-Hant-HK zu-ZA`),
-}
+}))

@@ -1,4 +1,5 @@
 // What Azure Speech offers, as far as it is known without asking it: the neural voices that every region has.
+import { once } from '../../lib/once.ts'
 import { toLanguages, toVoices } from '../languages.ts'
 import type { Offer } from '../speech.ts'
 
@@ -163,7 +164,7 @@ const voices = {
   'zu-ZA': 'Thando Themba',
 }
 
-export const microsoftOffer: Offer = {
+export const microsoftOffer = once((): Offer => ({
   tts: toVoices(voices, (name, language) => ({
     value: `${language}-${name}Neural`,
     name: name.replace(/Multilingual$/, ' Multilingual'),
@@ -177,4 +178,4 @@ export const microsoftOffer: Offer = {
     km-KH kn-IN ko-KR lo-LA lt-LT lv-LV mk-MK ml-IN mn-MN mr-IN ms-MY mt-MT my-MM nb-NO ne-NP nl-NL nl-BE or-IN pa-IN
     pl-PL ps-AF pt-BR pt-PT ro-RO ru-RU si-LK sk-SK sl-SI so-SO sq-AL sr-RS sv-SE sw-KE sw-TZ ta-IN te-IN th-TH tr-TR
     uk-UA ur-IN uz-UZ vi-VN wuu-CN yue-CN zh-CN zh-HK zh-TW zu-ZA`),
-}
+}))
