@@ -1,8 +1,8 @@
 // The call engine on the real store: what the one says of a call's end is what the other understands.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parsePlainVerbs } from './calls/testing/plain-verbs.ts'
-import { account, createPlatform, settle } from './calls/testing/platform.ts'
-import type { Platform } from './calls/testing/platform.ts'
+import { parsePlainVerbs } from '../test/support/scripted-engine/plain-verbs.ts'
+import { account, createPlatform, settle } from '../test/support/scripted-engine/scripted-engine.ts'
+import type { Platform } from '../test/support/scripted-engine/scripted-engine.ts'
 import { systemTenancy } from './lib/caller.ts'
 import { onEachStore } from './storage/test-platform.ts'
 import type { TestStorage } from './storage/test-platform.ts'

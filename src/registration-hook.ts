@@ -1,7 +1,7 @@
 // The registration hook of an account, or of its service provider: an application that says whether the credentials of a
 // REGISTER or an INVITE are right, in place of the stored clients.
 import { hash } from 'node:crypto'
-import { toHeaderFields } from './calls/app-headers.ts'
+import { toHeaderFields } from './calls/application/app-headers.ts'
 import type { Hook } from './calls/ports.ts'
 import { actingFor } from './lib/acting-for.ts'
 import type { Clock } from './lib/clock.ts'

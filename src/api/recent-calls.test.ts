@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LiveCall } from '../calls/calls.ts'
-import type { JournalEvent } from '../calls/journal.ts'
+import type { JournalEvent } from '../calls/journal/journal.ts'
 import { createSid } from '../lib/ids.ts'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi, TestTenant } from '../../test/support/api.ts'

@@ -1,8 +1,8 @@
 // The call as verbs see it: speak, play, collect, ask the application, answer, hang up. Never a dialog, a socket or a row.
 import type { AppError } from '../lib/errors.ts'
 import type { PlayResult } from '../media/media.ts'
-import type { Collected, DigitRules } from './digit-collector.ts'
-import type { HookForm } from './hook-form.ts'
+import type { Collected, DigitRules } from './digits/digit-collector.ts'
+import type { HookForm } from './application/hook-form.ts'
 
 /** What a verb or the session says of the voice; `default` and absence mean the application's. */
 export interface Voice {

@@ -1,8 +1,8 @@
 // The public face of the call engine: what the API sees of it. `createCalls` in engine.ts makes one.
-import type { CallStatus } from './call-status.ts'
-import type { CallCommand } from './command.ts'
-import type { JournalEvent } from './journal.ts'
-import type { CallRequest } from './outbound/order.ts'
+import type { CallStatus } from './journal/call-status.ts'
+import type { CallCommand } from './application/call-command.ts'
+import type { JournalEvent } from './journal/journal.ts'
+import type { CallRequest } from './outbound/call-order.ts'
 
 /** The live-call record (spec "Call (live call)"), plus what clients of this API are used to (rest.md §5.5). */
 export interface LiveCall {

@@ -1,13 +1,18 @@
 // Whatever order things happen in, every leg ends once: one final answer, one record, one last status event, nothing leaked.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { isFinal } from './call-status.ts'
-import type { CallStatus } from './call-status.ts'
-import { account, createPlatform, heldAnswer, settle } from './testing/platform.ts'
-import type { Platform } from './testing/platform.ts'
-import { parsePlainVerbs } from './testing/plain-verbs.ts'
-import { sipRequest } from './testing/scripted-sip.ts'
-import type { ScriptedInvite } from './testing/scripted-sip.ts'
+import { isFinal } from './journal/call-status.ts'
+import type { CallStatus } from './journal/call-status.ts'
+import {
+  account,
+  createPlatform,
+  heldAnswer,
+  settle,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { Platform } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
+import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 
 /** mulberry32: small, and the same everywhere for the same seed. */
 function randomOf(seed: number): (below: number) => number {

@@ -1,7 +1,7 @@
 // What the call engine needs from the rest of the platform. app.ts passes in values of these shapes;
 // the engine imports none of their makers.
 import type { AudioClip } from '../media/media.ts'
-import type { JournalEvent, StoredEvent } from './journal.ts'
+import type { JournalEvent, StoredEvent } from './journal/journal.ts'
 
 export interface Hook {
   readonly url: string

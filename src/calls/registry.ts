@@ -1,10 +1,10 @@
 // The legs of this node: the live ones, counted by looking, and for a while those that have ended.
 import type { Clock } from '../lib/clock.ts'
-import { toLiveCall } from './projection.ts'
+import { toLiveCall } from './journal/projection.ts'
 import type { LiveCall } from './calls.ts'
-import type { JournalEvent } from './journal.ts'
-import type { JournalWriter } from './journal-writer.ts'
-import type { Leg } from './leg.ts'
+import type { JournalEvent } from './journal/journal.ts'
+import type { JournalWriter } from './journal/journal-writer.ts'
+import type { Leg } from './leg/leg.ts'
 import type { CallsBefore } from './routing/call-limits.ts'
 
 /** Clients look a call up for an hour after its end (calls.md §6.3). */

@@ -1,14 +1,14 @@
 // The small readers and writers of SIP in the call engine, each against a table.
 import { describe, expect, it } from 'vitest'
 import { bodyParts, sdpOf } from '../sip/message/body.ts'
-import { toHeaderFields } from './app-headers.ts'
-import { byeHeaders } from './bye-headers.ts'
-import { resolveUrl, toHook } from './hook-form.ts'
-import { calledHostOf, partiesOf, toSipPayload } from './invite.ts'
-import { reasonHeaderOf } from './reason-header.ts'
-import { digitOf } from './sip-digits.ts'
-import { toSipFact } from './sip-text.ts'
-import { sipRequest } from './testing/scripted-sip.ts'
+import { toHeaderFields } from './application/app-headers.ts'
+import { byeHeaders } from './leg/bye-headers.ts'
+import { resolveUrl, toHook } from './application/hook-form.ts'
+import { calledHostOf, partiesOf, toSipPayload } from './inbound/invite.ts'
+import { reasonHeaderOf } from './leg/reason-header.ts'
+import { digitOf } from './digits/info-digits.ts'
+import { toSipFact } from './journal/sip-text.ts'
+import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
 
 const withHeaders = (...headers: [string, string][]) =>
   sipRequest('INVITE', {

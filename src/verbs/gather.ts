@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
 import type { Call } from '../calls/call.ts'
-import type { DigitRules } from '../calls/digit-collector.ts'
+import type { DigitRules } from '../calls/digits/digit-collector.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { playProperties, playUrls, sayProperties, speak } from './define/prompt.ts'

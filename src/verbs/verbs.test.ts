@@ -1,10 +1,15 @@
 // Each verb in a running call: the engine is real, what is around it is scripted.
 import { describe, expect, it } from 'vitest'
-import { account, createPlatform, heldAnswer, settle } from '../calls/testing/platform.ts'
+import {
+  account,
+  createPlatform,
+  heldAnswer,
+  settle,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { Alert } from '../calls/ports.ts'
-import type { Platform } from '../calls/testing/platform.ts'
-import type { ScriptedSession } from '../calls/testing/scripted-media.ts'
-import type { ScriptedInvite } from '../calls/testing/scripted-sip.ts'
+import type { Platform } from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'
+import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { AppError } from '../lib/errors.ts'
 import { parseVerbs } from './index.ts'
 

@@ -153,7 +153,7 @@ const hookSentences: readonly Sentence[] = [
   {
     section: 'Events: New call',
     says: '`sip_reason_header` is the Reason header of RFC 3326, and left out when none was carried.',
-    tests: [test('src/calls/projection.test.ts', 'carry duration only with completed')],
+    tests: [test('src/calls/journal/projection.test.ts', 'carry duration only with completed')],
   },
   {
     section: 'Events: New call',
@@ -256,7 +256,7 @@ const written: readonly Sentence[] = [
   {
     section: 'Fields: Application',
     says: 'With `app_json` the call hook is not asked.',
-    tests: [test('src/calls/engine.test.ts', 'takes app_json instead of asking the call hook')],
+    tests: [test('src/calls/create-calls.test.ts', 'takes app_json instead of asking the call hook')],
   },
   {
     section: 'Fields: Application',
@@ -306,13 +306,16 @@ const written: readonly Sentence[] = [
   {
     section: 'States',
     says: 'early-media is reported when media flows before the answer (183).',
-    tests: [test('src/calls/engine.test.ts', 'offers early media with 183 and then answers with 200')],
+    tests: [test('src/calls/create-calls.test.ts', 'offers early media with 183 and then answers with 200')],
   },
   {
     section: 'States',
     says: 'failed is reported when an attempt failed.',
     tests: [
-      test('src/calls/engine.test.ts', 'by the end of the verbs of an unanswered call is 603 and failed'),
+      test(
+        'src/calls/create-calls.test.ts',
+        'by the end of the verbs of an unanswered call is 603 and failed',
+      ),
     ],
   },
   {
@@ -320,7 +323,7 @@ const written: readonly Sentence[] = [
     says: 'no-answer is reported when an attempt was not answered in time.',
     tests: [
       test(
-        'src/calls/engine.test.ts',
+        'src/calls/create-calls.test.ts',
         'by a CANCEL after trying reports no-answer with the Reason header of the CANCEL',
       ),
     ],
@@ -504,7 +507,7 @@ const written: readonly Sentence[] = [
     says: 'An account has limits that are read and set.',
     tests: [
       test(
-        'src/calls/limits.test.ts',
+        'src/calls/leg/limits.test.ts',
         'of the account refuses the call beyond it: 503, reason, owner and limit; a record and an alert',
       ),
     ],

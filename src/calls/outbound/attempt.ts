@@ -1,8 +1,8 @@
 // One place an INVITE of ours may go to, and what stands in it.
 import type { OutgoingInviteOptions, Remote } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
-import type { JournalWriter } from '../journal-writer.ts'
-import type { CallOrder } from './order.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { CallOrder } from './call-order.ts'
 
 /** Places that are tried together. */
 export type Round = readonly Attempt[]

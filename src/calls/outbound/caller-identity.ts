@@ -3,7 +3,7 @@ import type { HeaderField } from '../../sip/message/message.ts'
 import { serializeNameAddr } from '../../sip/message/name-addr.ts'
 import { noParams } from '../../sip/message/params.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
-import type { CallOrder } from './order.ts'
+import type { CallOrder } from './call-order.ts'
 
 export type CallerOrder = Pick<CallOrder, 'from' | 'fromUser' | 'fromHost' | 'callerName' | 'headers'>
 

@@ -8,9 +8,9 @@ import type { HeaderField, SipResponse } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
 import type { Dialog, OutgoingInvite, Remote } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
-import type { Leg } from '../leg.ts'
+import type { Leg } from '../leg/leg.ts'
 import type { Attempt } from './attempt.ts'
-import type { Dialling } from './dialling.ts'
+import type { Dialling } from './outgoing-invites.ts'
 
 /** What is dialled on. */
 export interface Line {

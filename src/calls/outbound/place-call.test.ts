@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import type { Binding } from '../../sip/sip.ts'
 import type { PreparedCall } from '../calls.ts'
-import type { JournalEvent } from '../journal.ts'
+import type { JournalEvent } from '../journal/journal.ts'
 import {
   account,
   application,
@@ -12,12 +12,12 @@ import {
   phone,
   placeOn,
   settle,
-} from '../testing/platform.ts'
-import type { Platform } from '../testing/platform.ts'
-import { parsePlainVerbs } from '../testing/plain-verbs.ts'
-import { sipRequest } from '../testing/scripted-sip.ts'
-import type { ScriptedOutgoing } from '../testing/scripted-sip.ts'
-import type { CallRequest } from './order.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { Platform } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import type { CallRequest } from './call-order.ts'
 
 function platformWith(verbs: unknown): Platform {
   const platform = createPlatform(parsePlainVerbs)

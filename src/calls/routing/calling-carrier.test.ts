@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AccountFacts, CarrierMatch } from '../ports.ts'
-import { matchOf } from '../testing/carriers.ts'
+import { matchOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { tellCaller } from './calling-carrier.ts'
 
 const account: AccountFacts = {

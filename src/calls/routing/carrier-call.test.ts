@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CarrierMatch, NumberFacts, NumberPattern } from '../ports.ts'
-import { matchOf, numberOf } from '../testing/carriers.ts'
+import { matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { byCarrier, byNumber, byPattern, byProvider, calledNumber, ownerOf } from './carrier-call.ts'
 import type { CarrierCall, Outcome } from './carrier-call.ts'
 import { createNumberPattern } from './number-pattern.ts'

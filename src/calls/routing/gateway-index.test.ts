@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CarrierFacts } from '../ports.ts'
-import { carrierOf } from '../testing/carriers.ts'
+import { carrierOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { GatewayIndex } from './gateway-index.ts'
 
 type Entry = readonly [carrier: CarrierFacts, ipv4: string, netmask: number]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { numberOf } from '../testing/carriers.ts'
+import { numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { createNumberPattern } from './number-pattern.ts'
 
 describe('a number that stands for many', () => {

@@ -1,0 +1,55 @@
+// SIP headers that an application asks for: only those it may set, and nothing that could smuggle a line.
+import { canonicalName } from '../../sip/message/header-names.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
+import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
+
+/** The stack's own: a second one of these would corrupt the dialog or the framing. */
+const reserved: ReadonlySet<string> = new Set([
+  'via',
+  'from',
+  'to',
+  'call-id',
+  'cseq',
+  'contact',
+  'max-forwards',
+  'route',
+  'record-route',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'require',
+  'proxy-require',
+  'supported',
+  'authorization',
+  'proxy-authorization',
+  'www-authenticate',
+  'proxy-authenticate',
+])
+
+const mostHeaders = 32
+const longestValue = 1024
+
+export interface AppHeaders {
+  readonly fields: readonly HeaderField[]
+  /** Names that were left out, for the journal. */
+  readonly refused: readonly string[]
+}
+
+export function toHeaderFields(headers: Readonly<Record<string, unknown>> | undefined): AppHeaders {
+  const fields: HeaderField[] = []
+  const refused: string[] = []
+  for (const [given, raw] of Object.entries(headers ?? {})) {
+    const name = canonicalName(given)
+    const value = typeof raw === 'string' || typeof raw === 'number' ? String(raw) : undefined
+    const isFine =
+      name !== undefined &&
+      value !== undefined &&
+      !reserved.has(name) &&
+      isHeaderSafe(value) &&
+      value.length <= longestValue &&
+      fields.length < mostHeaders
+    if (isFine) fields.push({ name, value })
+    else refused.push(given.slice(0, 64))
+  }
+  return { fields, refused }
+}

@@ -1,0 +1,58 @@
+// What is asked of a live call from outside (calls.md §6.2): another application, an end, another tag.
+import { AppError } from '../../lib/errors.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { Hook } from '../ports.ts'
+
+export type CallCommand =
+  /** Asks the hook; its verbs come at once, in place of the running one and all that were to follow. */
+  | { readonly kind: 'redirect'; readonly hook: Hook; readonly statusHook?: Hook }
+  | { readonly kind: 'end'; readonly call_status: 'completed' | 'no-answer' }
+  /** Replaces customerData of every later payload. */
+  | { readonly kind: 'tag'; readonly data: object }
+
+/** What runs a call, as far as it can be told from outside to make way. */
+export interface RunningApplication {
+  /** Failures are journalled, and the call goes on as it was. */
+  takeOver(hook: Hook): Promise<void>
+}
+
+/** Begins what is asked; what becomes of it is in the journal. Throws AppError call_state, and then nothing has changed. */
+export function command(leg: Leg, asked: CallCommand): void {
+  switch (asked.kind) {
+    case 'redirect':
+      return redirect(leg, asked.hook, asked.statusHook)
+    case 'end':
+      return end(leg, asked.call_status)
+    case 'tag':
+      note(leg, 'tag')
+      leg.journal.add({ type: 'tagged', data: asked.data })
+      return leg.journal.commit()
+    default:
+      return asked satisfies never
+  }
+}
+
+function redirect(leg: Leg, hook: Hook, statusHook: Hook | undefined): void {
+  const { application } = leg
+  if (application === undefined) throw wrongState('no application runs the call yet')
+  note(leg, 'another application')
+  if (statusHook !== undefined) leg.status.replaceHook(statusHook)
+  void application.takeOver(hook).catch((error: unknown) => leg.refuse(error))
+}
+
+/** Before the answer a call has no end but no-answer, and after it none but completed. */
+function end(leg: Leg, call_status: 'completed' | 'no-answer'): void {
+  const possible = leg.isAnswered ? 'completed' : 'no-answer'
+  if (call_status !== possible)
+    throw wrongState(leg.isAnswered ? 'the call has been answered' : 'the call has not been answered')
+  note(leg, call_status)
+  void leg.hangUp()
+}
+
+function note(leg: Leg, outcome: string): void {
+  leg.journal.note({ type: 'decision', rule: 'API', outcome })
+}
+
+function wrongState(sentence: string): AppError {
+  return new AppError('call_state', sentence)
+}

@@ -1,0 +1,48 @@
+// The forms in which an application names a hook (calls.md §1.1), turned into a complete one.
+import type { Hook } from '../ports.ts'
+
+/** An absolute URL, a path on the application's host, or an object with either. */
+export type HookForm =
+  | string
+  | {
+      readonly url: string
+      readonly method?: string
+      readonly username?: string
+      readonly password?: string
+      readonly basicAuth?: { readonly username: string; readonly password: string }
+    }
+
+export interface HookContext {
+  /** The URL the running application came from; undefined when it came from app_json and there is no call hook. */
+  readonly base: string | undefined
+  /** The hook of the application, whose credentials later hooks of its origin use too. */
+  readonly application: Hook | null
+}
+
+export function toHook(form: HookForm, { base, application }: HookContext): Hook {
+  const given = typeof form === 'string' ? { url: form } : form
+  const url = resolveUrl(given.url, base)
+  const method = given.method?.toUpperCase() === 'GET' ? 'GET' : 'POST'
+  const own = given.basicAuth ?? given
+  if (own.username !== undefined && own.password !== undefined)
+    return { url, method, username: own.username, password: own.password }
+  const inherits = application !== null && isSameOrigin(url, application.url)
+  return {
+    url,
+    method,
+    username: inherits ? application.username : null,
+    password: inherits ? application.password : null,
+  }
+}
+
+/** What cannot be resolved is left as it is; the one who sends it refuses it by name. */
+export function resolveUrl(url: string, base: string | undefined): string {
+  if (base === undefined || !url.startsWith('/') || !URL.canParse(url, base)) return url
+  // "//host/x" would otherwise leave the application's host.
+  const { pathname, search, hash } = new URL(url.replace(/^\/+/, '/'), base)
+  return `${new URL(base).origin}${pathname}${search}${hash}`
+}
+
+function isSameOrigin(a: string, b: string): boolean {
+  return URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin
+}

@@ -1,0 +1,174 @@
+// What a say or play makes the caller hear: one piece after the other, round after round, without a gap between them.
+import type { PlayOptions, PlayResult } from '../../media/media.ts'
+import type { BorrowedClip } from '../ports.ts'
+
+export interface Sound {
+  /** Fetches or speaks it; called once, however often it is heard. */
+  readonly borrow: () => Promise<BorrowedClip>
+  readonly offsetMs?: number
+}
+
+export type Piece = Sound | { readonly silenceMs: number }
+
+export interface Prompt {
+  readonly pieces: readonly Piece[]
+  /** Infinity: until the signal aborts. */
+  readonly rounds: number
+  readonly signal: AbortSignal
+}
+
+export interface PromptPlayerOptions {
+  readonly play: (options: PlayOptions) => Promise<PlayResult>
+  /** Resolves after the time, or when the signal aborts. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+  /** Monotonic. */
+  readonly nowMs: () => number
+}
+
+/** Rounds shorter than this are followed by a pause: repeating nothing for ever must not occupy the platform. */
+const shortestRoundMs = 100
+const pauseMs = 1000
+
+/** Throws what borrowing or playing a piece throws, after those before it were heard. */
+export async function playPrompt(prompt: Prompt, options: PromptPlayerOptions): Promise<PlayResult> {
+  return await new PromptPlayer(prompt, options).run()
+}
+
+class PromptPlayer {
+  readonly #prompt: Prompt
+  readonly #options: PromptPlayerOptions
+  readonly #borrowed = new Map<number, Promise<BorrowedClip>>()
+  /** Aborts with the signal of the prompt, and when a piece fails. */
+  readonly #ending = new AbortController()
+  /** The end of what media got last, and of what it got before that: one plays, one is ready to follow. */
+  #latest: Promise<unknown> = Promise.resolve()
+  #previous: Promise<unknown> = Promise.resolve()
+  /** Of each piece, when it was heard last. */
+  readonly #heardMs: number[] = []
+  #playedMs = 0
+  #missedMs = 0
+  #isFirst = true
+
+  constructor(prompt: Prompt, options: PromptPlayerOptions) {
+    this.#prompt = prompt
+    this.#options = options
+  }
+
+  async run(): Promise<PlayResult> {
+    const { signal } = this.#prompt
+    const end = (): void => this.#ending.abort()
+    signal.addEventListener('abort', end, { once: true })
+    if (signal.aborted) end()
+    try {
+      await this.#playAll()
+      await this.#latest
+    } finally {
+      signal.removeEventListener('abort', end)
+      end()
+      await this.#giveBack()
+    }
+    return {
+      reason: signal.aborted ? 'stopped' : 'completed',
+      playedMs: this.#playedMs,
+      ...(this.#missedMs === 0 ? {} : { missedMs: this.#missedMs }),
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#ending.signal.aborted
+  }
+
+  async #playAll(): Promise<void> {
+    const { pieces, rounds } = this.#prompt
+    const [only] = pieces
+    if (only !== undefined && pieces.length === 1 && 'borrow' in only) return this.#repeat(only, rounds)
+    for (let round = 0; round < rounds && !this.#isOver; round += 1) {
+      for (const [index, piece] of pieces.entries()) {
+        if (this.#isOver) return
+        if ('silenceMs' in piece) await this.#beSilent(index, piece.silenceMs)
+        else await this.#play(index, piece, 1)
+      }
+      if (this.#wasNothing() && round + 1 < rounds) await this.#pause()
+    }
+  }
+
+  /** Media repeats a single piece by itself, however busy this thread is. */
+  async #repeat(piece: Sound, rounds: number): Promise<void> {
+    await this.#play(0, piece, rounds)
+    await this.#latest
+    // It was of no length, or it would not have ended.
+    while (rounds === Infinity && !this.#isOver) await this.#pause()
+  }
+
+  /** Whether the round before was too short to be repeated at once; as long as its end is not heard, it was not. */
+  #wasNothing(): boolean {
+    const { pieces } = this.#prompt
+    const heard = pieces.map((_, index) => this.#heardMs[index] ?? Infinity)
+    return heard.reduce((sum, ms) => sum + ms, 0) < shortestRoundMs
+  }
+
+  async #pause(): Promise<void> {
+    await this.#latest
+    await this.#options.wait(pauseMs, this.#ending.signal)
+  }
+
+  async #beSilent(index: number, ms: number): Promise<void> {
+    await this.#latest
+    const { wait, nowMs } = this.#options
+    const started = nowMs()
+    await wait(ms, this.#ending.signal)
+    this.#count(index, { playedMs: nowMs() - started })
+  }
+
+  /** Resolves when media has the piece, which then plays, or follows what plays. */
+  async #play(index: number, piece: Sound, rounds: number): Promise<void> {
+    const clip = await this.#borrow(index, piece).catch(async (error: unknown) => {
+      await this.#latest
+      throw error
+    })
+    await this.#previous
+    if (this.#isOver) return
+    const playing = this.#options
+      .play({
+        clip,
+        rounds,
+        follows: !this.#isFirst,
+        signal: this.#ending.signal,
+        ...(piece.offsetMs === undefined ? {} : { offsetMs: piece.offsetMs }),
+      })
+      .then((result) => this.#count(index, result))
+    // Its failure is thrown where it is waited for.
+    playing.catch(() => undefined)
+    this.#isFirst = false
+    this.#previous = this.#latest
+    this.#latest = playing
+    this.#lookAhead(index)
+  }
+
+  #count(index: number, { playedMs, missedMs = 0 }: Omit<PlayResult, 'reason'>): void {
+    this.#heardMs[index] = playedMs
+    this.#playedMs += playedMs
+    this.#missedMs += missedMs
+  }
+
+  /** The next piece is fetched or spoken while this one is heard. */
+  #lookAhead(index: number): void {
+    const next = this.#prompt.pieces[index + 1]
+    if (next !== undefined && 'borrow' in next) this.#borrow(index + 1, next).catch(() => undefined)
+  }
+
+  #borrow(index: number, { borrow }: Sound): Promise<BorrowedClip> {
+    const borrowed = this.#borrowed.get(index) ?? borrow()
+    this.#borrowed.set(index, borrowed)
+    return borrowed
+  }
+
+  async #giveBack(): Promise<void> {
+    await Promise.allSettled([this.#previous, this.#latest])
+    for (const borrowed of this.#borrowed.values())
+      borrowed.then(
+        (clip) => clip.release(),
+        () => undefined,
+      )
+  }
+}

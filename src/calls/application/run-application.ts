@@ -1,0 +1,65 @@
+// An application runs a call: asks its hook for the first verbs, runs them and those that replace them.
+import { AppError } from '../../lib/errors.ts'
+import { ActiveCall } from './verb-call.ts'
+import { AppHooks, parseAppJson } from './app-hooks.ts'
+import type { CallServices } from '../call-services.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { CallScript } from '../ports.ts'
+import type { RunnableVerb } from '../verb.ts'
+import { VerbLoop } from './verb-loop.ts'
+
+export interface Run {
+  readonly leg: Leg
+  readonly application: CallScript
+  /** What the call hook is asked. */
+  readonly question: () => object
+  /** The first verbs are there, and the call is still up. */
+  readonly onAccepted?: () => void
+}
+
+/** Resolves when no verb is left or the call has ended. Throws AppError when there is no usable first answer. */
+export async function runApplication(run: Run, services: CallServices): Promise<void> {
+  const { clock, log, speech, audio } = services
+  const { leg, application } = run
+  const { journal, signal } = leg
+  const hooks = new AppHooks({
+    account_sid: application.account_sid,
+    hooks: services.hooks,
+    parseVerbs: services.verbs,
+    journal,
+    clock,
+    log,
+  })
+  // The voice starts while the application is asked.
+  speech.warm?.()
+  const { verbs, base } = await firstVerbs(run, hooks, services)
+  if (leg.hasEnded) return
+  run.onAccepted?.()
+  const loop = new VerbLoop({ journal, clock, signal })
+  const node = services.node()
+  const call = new ActiveCall({ leg, application, hooks, queue: loop, speech, audio, clock, node, base })
+  leg.application = call
+  await loop.run(verbs, call)
+}
+
+async function firstVerbs(
+  { leg, application, question }: Run,
+  hooks: AppHooks,
+  services: CallServices,
+): Promise<{ readonly verbs: readonly RunnableVerb[]; readonly base: string | undefined }> {
+  const { call_hook: hook, app_json } = application
+  if (app_json !== null) {
+    leg.journal.note({ type: 'decision', rule: 'verbs of the application', outcome: 'app_json' })
+    const verbs = atLeastOne(parseAppJson(app_json, services.verbs), 'app_json of the application')
+    return { verbs, base: hook?.url }
+  }
+  if (hook === null) throw new AppError('no_application', 'the application has no call hook')
+  const payload = question()
+  const { url, verbs, contentType } = await hooks.ask({ kind: 'call', hook, payload, signal: leg.signal })
+  return { verbs: atLeastOne(verbs, `the call hook (${contentType})`), base: url }
+}
+
+function atLeastOne(verbs: readonly RunnableVerb[], source: string): readonly RunnableVerb[] {
+  if (verbs.length === 0) throw new AppError('hook_invalid_payload', `${source} answered without verbs`)
+  return verbs
+}

@@ -1,0 +1,122 @@
+// Runs the verbs of an application one after another, and stops the running one when the call ends or others take over.
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { VerbQueue } from './verb-call.ts'
+import type { Call } from '../call.ts'
+import type { VerbOutcome } from '../journal/journal.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import { toProblem } from '../leg/refusals.ts'
+import type { RunnableVerb } from '../verb.ts'
+
+export interface VerbLoopOptions {
+  readonly journal: JournalWriter
+  readonly clock: Clock
+  /** Aborts when the call ends. */
+  readonly signal: AbortSignal
+}
+
+/** Two a second for the longest call; an application that redirects to itself gets there in a minute. */
+const mostVerbs = 20_000
+
+export class VerbLoop implements VerbQueue {
+  readonly #options: VerbLoopOptions
+  #waiting: readonly RunnableVerb[] = []
+  #next = 0
+  #running: { readonly verb: RunnableVerb; readonly controller: AbortController } | undefined
+
+  constructor(options: VerbLoopOptions) {
+    this.#options = options
+    options.signal.addEventListener('abort', () => this.#running?.controller.abort(options.signal.reason), {
+      once: true,
+    })
+  }
+
+  get currentId(): string | undefined {
+    return this.#running?.verb.id
+  }
+
+  /** These come after the running verb, instead of what was to come. */
+  replace(verbs: readonly RunnableVerb[]): void {
+    this.#waiting = verbs
+    this.#next = 0
+  }
+
+  /** These come now. */
+  interrupt(verbs: readonly RunnableVerb[]): void {
+    this.replace(verbs)
+    this.#running?.controller.abort()
+  }
+
+  /** Resolves when no verb is left or the call has ended. Throws what no verb is expected to throw. */
+  async run(verbs: readonly RunnableVerb[], call: Call): Promise<void> {
+    this.replace(verbs)
+    for (let count = 1; ; count++) {
+      const verb = this.#waiting[this.#next++]
+      if (verb === undefined || this.#options.signal.aborted) return
+      if (count > mostVerbs)
+        throw new AppError('hook_invalid_payload', 'the application runs verbs without end')
+      await this.#runOne(verb, call)
+    }
+  }
+
+  async #runOne(verb: RunnableVerb, call: Call): Promise<void> {
+    const { journal, clock, signal } = this.#options
+    const name = verb.id === undefined ? { verb: verb.name } : { verb: verb.name, id: verb.id }
+    if (verb.ignored.length > 0)
+      journal.note({
+        type: 'note',
+        sentence: `${verb.name}: unknown properties ignored: ${verb.ignored.join(', ')}`,
+      })
+    if (!(await prepare(verb, call))) {
+      const outcome = signal.aborted ? 'stopped' : 'skipped'
+      journal.note({ type: 'verb-ended', ...name, outcome, duration_ms: 0 })
+      return
+    }
+    const controller = new AbortController()
+    this.#running = { verb, controller }
+    journal.note({ type: 'verb-started', ...name })
+    const started = clock.monotonic()
+    let outcome: VerbOutcome = 'failed'
+    try {
+      outcome = await this.#execute(verb, call, controller.signal)
+    } finally {
+      this.#running = undefined
+      const duration_ms = Math.round(clock.monotonic() - started)
+      journal.note({ type: 'verb-ended', ...name, outcome, duration_ms })
+    }
+  }
+
+  async #execute(verb: RunnableVerb, call: Call, signal: AbortSignal): Promise<VerbOutcome> {
+    try {
+      const running = verb.run(call, { signal })
+      // hangup and sip:decline end the call in this very turn: they have done what they were for.
+      const isOwnDoing = signal.aborted
+      await running
+      return signal.aborted && !isOwnDoing ? 'stopped' : 'done'
+    } catch (error) {
+      // Whatever a cut-off wait throws, it was cut off on purpose.
+      if (signal.aborted) return 'stopped'
+      if (!(error instanceof AppError)) throw error
+      this.#options.journal.note(toProblem(error))
+      return 'failed'
+    }
+  }
+}
+
+/** Brings the call into the state the verb needs; false when the verb is to be skipped. */
+async function prepare(verb: RunnableVerb, call: Call): Promise<boolean> {
+  switch (verb.needs) {
+    case 'nothing':
+      return true
+    case 'answered':
+      return call.isAnswered
+    case 'unanswered':
+      return !call.isAnswered
+    case 'audio':
+      if (verb.isEarlyMedia && !call.isAnswered) await call.startEarlyMedia()
+      else await call.answer()
+      return !call.hasEnded
+    default:
+      return verb.needs satisfies never
+  }
+}

@@ -1,0 +1,188 @@
+// Who is calling, and what of a caller's own words is believed.
+import { describe, expect, it } from 'vitest'
+import type { JournalEvent } from '../journal/journal.ts'
+import {
+  account,
+  application,
+  createPlatform,
+  settle,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { Platform } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { carrierOf, matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
+import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
+import { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+
+function platform(): Platform {
+  const made = createPlatform(parsePlainVerbs)
+  made.hooks.on('/call', [{ verb: 'answer' }])
+  return made
+}
+
+function journalOf({ store }: Platform): readonly JournalEvent[] {
+  const [record] = store.records
+  return record === undefined ? [] : store.journalOf(record.call_sid)
+}
+
+describe('a SIP user', () => {
+  it('whose phone was given our address is known by the domain of From', async () => {
+    const at = platform()
+    at.ring({ to: `app-${application.application_sid}@192.0.2.4` })
+    await settle()
+    expect(at.store.records).toMatchObject([{ account_sid: account.account_sid, answered: true }])
+  })
+
+  it('leaves a note in the journal when the digest was computed for another URI', async () => {
+    const at = platform()
+    const { authentication } = at
+    if (authentication.verdict !== 'accepted') throw new Error('not accepted')
+    at.authentication = { ...authentication, note: 'the digest was computed for sip:192.0.2.4' }
+    at.ring()
+    await settle()
+    expect(journalOf(at)).toContainEqual(
+      expect.objectContaining({
+        type: 'decision',
+        rule: 'digest-uri',
+        outcome: 'the digest was computed for sip:192.0.2.4',
+      }),
+    )
+  })
+})
+
+describe('P-Asserted-Identity', () => {
+  const headers = [{ name: 'p-asserted-identity', value: '<sip:+999@example.com>' }]
+  const called = '15551230100'
+
+  it('of a SIP user is not believed: its record shows From', async () => {
+    const at = platform()
+    at.ring({ headers })
+    await settle()
+    expect(at.store.records).toMatchObject([{ from: '+4420' }])
+  })
+
+  it('of a carrier stands in the record', async () => {
+    const at = platform()
+    at.carriers = [matchOf('c', { account_sid: account.account_sid })]
+    const { application_sid } = application
+    at.numbers = [numberOf(called, 'c', { account_sid: account.account_sid, application_sid })]
+    at.ring({ to: `+${called}@192.0.2.1`, headers })
+    await settle()
+    expect(at.store.records).toMatchObject([{ from: '+999' }])
+  })
+})
+
+describe('a refusal that does not depend on the caller', () => {
+  const headers = [{ name: 'x-reason', value: 'The extension timer is not supported' }]
+  const owed = { code: 'extension_not_supported', reply: { status: 420, headers } } as const
+  const inviteOf = (to: string, authorization?: string): ScriptedInvite =>
+    new ScriptedInvite({
+      to,
+      callId: 'refused@test',
+      headers: authorization === undefined ? [] : [{ name: 'authorization', value: authorization }],
+    })
+  const challenge = { verdict: 'challenge', reply: { status: 401, isUnproven: true } } as const
+
+  it('leaves a record with its reason when a user is calling', async () => {
+    const at = platform()
+    const invite = inviteOf('500@example.com')
+    at.calls.refused(invite, owed)
+    await settle()
+    expect(invite.final).toMatchObject({ status: 420, headers })
+    expect(at.store.records).toMatchObject([{ sip_status: 420, answered: false, from: '+4420' }])
+    expect(journalOf(at)).toContainEqual(
+      expect.objectContaining({
+        type: 'refusal',
+        code: 'extension_not_supported',
+        sentence: 'The extension timer is not supported',
+        sip_status: 420,
+      }),
+    )
+    expect(at.hooks.asked).toEqual([])
+    expect(at.calls.liveCount).toBe(0)
+  })
+
+  it('asks first who is calling, and leaves nothing of strangers', async () => {
+    const at = platform()
+    at.authentication = challenge
+    const invite = inviteOf('500@example.com')
+    at.calls.refused(invite, owed)
+    await settle()
+    expect(invite.final).toMatchObject({ status: 401 })
+    expect(at.store.batches).toEqual([])
+  })
+
+  it('leaves a record of a carrier, which is known by its address', async () => {
+    const at = platform()
+    at.authentication = challenge
+    at.carriers = [matchOf('c', { account_sid: account.account_sid })]
+    at.numbers = [numberOf('500', 'c', { account_sid: account.account_sid })]
+    const invite = inviteOf('500@192.0.2.1')
+    at.calls.refused(invite, owed)
+    await settle()
+    expect(invite.final).toMatchObject({ status: 420 })
+    expect(at.store.records).toMatchObject([{ sip_status: 420, trunk: carrierOf('c').name }])
+  })
+
+  it.each(['full', 'draining'])(
+    'is 503 while the platform is %s: to a stranger without a question',
+    async (state) => {
+      const at = createPlatform(parsePlainVerbs, state === 'full' ? { maxCalls: 10 } : {})
+      at.hooks.on('/call', [{ verb: 'wait', ms: 60_000 }])
+      if (state === 'full') for (let count = 0; count < 10; count += 1) at.ring()
+      await settle()
+      if (state === 'draining') void at.calls.drain()
+      at.authentication = challenge
+      const stranger = at.ring()
+      await settle()
+      expect(stranger.final).toMatchObject({ status: 503, isUnproven: true })
+      expect(at.store.records).toEqual([])
+
+      at.carriers = [matchOf('c', { account_sid: account.account_sid })]
+      at.numbers = [numberOf('500', 'c', { account_sid: account.account_sid })]
+      const carrier = at.ring({ to: '500@192.0.2.1' })
+      await settle()
+      expect(carrier.final).toMatchObject({ status: 503 })
+      expect(carrier.final).not.toHaveProperty('isUnproven')
+      expect(at.store.records).toMatchObject([{ sip_status: 503 }])
+    },
+  )
+
+  it('is no record any more for what comes far beyond the capacity', async () => {
+    const at = createPlatform(parsePlainVerbs, { maxCalls: 10 })
+    at.hooks.on('/call', [{ verb: 'wait', ms: 60_000 }])
+    const headers = [{ name: 'authorization', value: 'Digest' }]
+    const invites = Array.from({ length: 20 }, () => at.ring({ headers }))
+    await settle()
+    expect(invites.filter(({ final }) => final?.status === 503)).toHaveLength(10)
+    expect(at.store.records).toHaveLength(1)
+  })
+})
+
+describe('the call of a SIP user', () => {
+  it('leads neither the dialog nor media away from where it calls from, but to public addresses', async () => {
+    const at = platform()
+    const invite = at.ring()
+    await settle()
+    const [mayReach, maySendTo] = [invite.mayReach, at.media.opened[0]?.maySendTo]
+    // The scripted platform lets 192.0.2.0/24 through; the phone calls from 127.0.0.1.
+    expect(['192.0.2.9', '10.0.0.1'].map((address) => mayReach?.(address))).toEqual([true, false])
+    expect(['192.0.2.9', '10.0.0.1', '127.0.0.1'].map((address) => maySendTo?.(address))).toEqual([
+      true,
+      false,
+      true,
+    ])
+  })
+})
+
+describe('a carrier at its gateway', () => {
+  it('leads a call where its gateways are', async () => {
+    const at = platform()
+    const { account_sid, service_provider_sid } = account
+    at.carriers = [
+      matchOf('c', { account_sid, service_provider_sid, application_sid: application.application_sid }),
+    ]
+    const invite = at.ring({ to: '15551230100@192.0.2.4' })
+    await settle()
+    expect(at.store.records).toMatchObject([{ trunk: 'carrier c', answered: true }])
+    expect([invite.mayReach, at.media.opened[0]?.maySendTo]).toEqual([undefined, undefined])
+  })
+})

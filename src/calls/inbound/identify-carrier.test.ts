@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import type { CarrierFacts } from '../ports.ts'
+import { createNumberPattern } from '../routing/number-pattern.ts'
+import { carrierOf, matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
+import {
+  account,
+  application,
+  createPlatform,
+  phone,
+  settle,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { Platform } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
+import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+
+const { account_sid, service_provider_sid } = account
+const { application_sid } = application
+const called = '15551230100'
+const mine: Partial<CarrierFacts> = { account_sid, service_provider_sid }
+const another: Partial<CarrierFacts> = { account_sid: 'another', service_provider_sid: 'elsewhere' }
+
+function platformWith(
+  facts: Partial<Pick<Platform, 'carriers' | 'numbers' | 'patterns' | 'peer'>>,
+): Platform {
+  const platform = createPlatform(parsePlainVerbs)
+  platform.hooks.on('/call', [{ verb: 'answer' }])
+  return Object.assign(platform, facts)
+}
+
+async function ring(platform: Platform, to = `+${called}@192.0.2.1`): Promise<ScriptedInvite> {
+  const invite = platform.ring({ to })
+  await settle()
+  return invite
+}
+
+const journalOf = (platform: Platform) => platform.store.journalOf(platform.store.records[0]?.call_sid ?? '')
+
+const xReason = (invite: ScriptedInvite): string | undefined =>
+  invite.final?.headers?.find(({ name }) => name === 'x-reason')?.value
+
+describe('a call from a carrier', () => {
+  it('carries its name from the call hook to the record', async () => {
+    const platform = platformWith({
+      carriers: [matchOf('c', mine)],
+      numbers: [numberOf(called, 'c', { account_sid, application_sid })],
+    })
+    await ring(platform)
+    for (const payload of [...platform.hooks.payloadsOf('/call'), ...platform.store.notifications])
+      expect(payload).toHaveProperty('originating_sip_trunk_name', 'carrier c')
+    expect(platform.store.statuses).toEqual(['trying', 'in-progress', 'completed'])
+    expect(platform.store.records).toMatchObject([{ trunk: 'carrier c', answered: true }])
+  })
+
+  it('tells an account nothing of the other carriers at the address', async () => {
+    const platform = platformWith({
+      carriers: [matchOf('c', mine), matchOf('secret', another)],
+      numbers: [numberOf(called, 'c', { account_sid, application_sid })],
+    })
+    await ring(platform)
+    expect(platform.store.records).toMatchObject([{ trunk: 'carrier c' }])
+    expect(journalOf(platform)).toContainEqual(
+      expect.objectContaining({ rule: 'caller row 3: address of a carrier', outcome: '2 carriers' }),
+    )
+    expect(JSON.stringify(journalOf(platform))).not.toContain('secret')
+  })
+
+  it('leaves the host name that it calls behind, unless that is an address or a realm', async () => {
+    const platform = platformWith({
+      carriers: [matchOf('c', mine)],
+      numbers: [numberOf(called, 'c', { account_sid, application_sid })],
+    })
+    for (const host of ['192.0.2.1', 'example.com', 'sip.edge.example'])
+      await ring(platform, `${called}@${host}`)
+    expect(platform.store.records).toHaveLength(3)
+    expect(platform.hostsCalled).toEqual([[account_sid, 'sip.edge.example']])
+  })
+
+  it.each([
+    ['a user’s where a phone of the realm is registered there', '127.0.0.1', 'user'],
+    ['a carrier’s where one is registered elsewhere', '192.0.2.7', 'carrier secret'],
+  ])(
+    'to our address from where a carrier of another account calls, with a realm in From, is %s',
+    async (_, address, trunk) => {
+      const platform = platformWith({ carriers: [matchOf('secret', another)] })
+      platform.phones.set(phone.aor, [{ ...phone, remote: { ...phone.remote, address } }])
+      await ring(platform, `app-${application_sid}@192.0.2.1`)
+      expect(platform.store.records).toMatchObject([{ trunk, answered: trunk === 'user' }])
+    },
+  )
+
+  it.each([
+    ['a user’s where a user of the realm has proved itself there', '127.0.0.1', 'user'],
+    ['a carrier’s where one has elsewhere', '192.0.2.7', 'carrier secret'],
+  ])(
+    'to our address, from a phone that never registers, where a carrier of another account calls, is %s',
+    async (_, address, trunk) => {
+      const platform = platformWith({ carriers: [matchOf('secret', another)] })
+      platform.knownAt = `${phone.aor.slice(phone.aor.indexOf('@') + 1)} ${address}`
+      await ring(platform, `app-${application_sid}@192.0.2.1`)
+      expect(platform.store.records).toMatchObject([{ trunk, answered: trunk === 'user' }])
+    },
+  )
+
+  it('that several may have sent is refused once, and nobody’s business', async () => {
+    const platform = platformWith({
+      carriers: [matchOf('c', mine), matchOf('secret', another)],
+      numbers: [
+        numberOf(called, 'c', { account_sid }),
+        numberOf(called, 'secret', { account_sid: 'another' }),
+      ],
+    })
+    const invite = await ring(platform)
+    expect(invite.final).toMatchObject({ status: 503, isUnproven: true })
+    expect(xReason(invite)).toMatch(/several carriers/)
+    expect(platform.store.batches).toEqual([])
+    expect(platform.calls.liveCount).toBe(0)
+  })
+
+  it('that several of one account may have sent is on the record of that account', async () => {
+    const registration = { username: 'trunk1', realm: '192.0.2.1' }
+    const platform = platformWith({
+      carriers: [matchOf('c', { ...mine, registration }), matchOf('d', { ...mine, registration })],
+    })
+    const invite = await ring(platform, 'trunk1@192.0.2.1')
+    expect(invite.final).toMatchObject({ status: 503 })
+    expect(invite.final).not.toHaveProperty('isUnproven')
+    expect(platform.store.records).toMatchObject([{ sip_status: 503, trunk: 'carrier c', answered: false }])
+    expect(journalOf(platform)).toContainEqual(
+      expect.objectContaining({
+        rule: 'caller row 2: the user we register as, address of its carrier',
+        outcome: 'refused',
+        code: 'ambiguous_carrier',
+      }),
+    )
+  })
+
+  it.each([
+    [16, 1],
+    [17, 0],
+  ])('is held against patterns where %i carriers share the address: %i calls', async (count, answered) => {
+    const others = Array.from({ length: count - 1 }, (_, at) => matchOf(`other ${at}`, another))
+    const pattern = createNumberPattern(numberOf('1555*', 'c', { account_sid, application_sid }))
+    const platform = platformWith({
+      carriers: [...others, matchOf('c', mine)],
+      patterns: pattern === undefined ? [] : [pattern],
+    })
+    const invite = await ring(platform)
+    expect(platform.store.records).toHaveLength(answered)
+    expect(invite.final?.status).toBe(answered === 1 ? undefined : 404)
+  })
+})
+
+describe('a carrier with a password', () => {
+  const user = { username: 'trunk', realm: 'example.com', password: 'secret', peer: 'c' }
+
+  it('is known by it', async () => {
+    const platform = platformWith({ peer: carrierOf('c', { ...mine, application_sid }) })
+    platform.authentication = { verdict: 'accepted', user }
+    await ring(platform, `${called}@example.com`)
+    expect(platform.store.records).toMatchObject([{ trunk: 'carrier c', answered: true }])
+    expect(journalOf(platform).flatMap((event) => (event.type === 'decision' ? [event.rule] : []))).toEqual([
+      'account of the SIP realm',
+      'digest authentication',
+      'carrier call: a number of nobody, for the account that the call names',
+      'carrier call row 8: application of the carrier',
+    ])
+  })
+
+  it('that was switched off since is refused as one with a wrong password', async () => {
+    const platform = platformWith({ peer: undefined })
+    platform.authentication = { verdict: 'accepted', user }
+    const invite = await ring(platform, `${called}@example.com`)
+    expect(invite.final).toMatchObject({ status: 403 })
+    expect(xReason(invite)).toBe('Invalid credentials')
+    expect(platform.store.records).toMatchObject([{ sip_status: 403, trunk: 'user' }])
+  })
+})

@@ -1,0 +1,178 @@
+// A call from a carrier: known by the address it comes from, taken to the account of the number (calls.md §3.1, §3.2).
+import { isIP } from 'node:net'
+import { AppError } from '../../lib/errors.ts'
+import { realmOf } from '../../sip/realm.ts'
+import type { IncomingInvite } from '../../sip/sip.ts'
+import type { CallServices } from '../call-services.ts'
+import { inactiveAccount } from './identity.ts'
+import type { Decision, Identity } from './identity.ts'
+import { calledHostOf, calledUserOf, callerHostOf } from './invite.ts'
+import type { AccountFacts, CarrierDirectory, CarrierMatch, NumberPattern } from '../ports.ts'
+import { toRefusal } from '../leg/refusals.ts'
+import type { Refusal } from '../leg/refusals.ts'
+import { mayServe, tellCaller } from '../routing/calling-carrier.ts'
+import { byCarrier, byNumber, byPattern, byProvider, calledNumber, ownerOf } from '../routing/carrier-call.ts'
+import type { CarrierCall, Outcome } from '../routing/carrier-call.ts'
+
+/** Undefined when no carrier is calling: a user may be. */
+export async function identifyCarrier(
+  invite: IncomingInvite,
+  services: CallServices,
+): Promise<Identity | undefined> {
+  const { directory } = services
+  const matches = await directory.carriersAt(invite.remote.address)
+  if (matches.length === 0) return undefined
+  const host = calledHostOf(invite.request)
+  const realmOwner = host === undefined ? undefined : await directory.accountByRealm(host)
+  const caller = tellCaller({
+    host,
+    user: calledUserOf(invite.request),
+    realmOwner,
+    isLikeUser: await isLikeUser(invite, services, matches),
+    matches,
+  })
+  if (caller.kind === 'user') return undefined
+  const decisions: Decision[] = [{ rule: caller.rule, outcome: shown(caller.matches) }]
+  if (caller.kind === 'carrier') {
+    const identity = await settleCarrierCall(invite, services, { ...caller, decisions })
+    const isOwnRealm = identity.kind === 'known' && identity.account.account_sid === realmOwner?.account_sid
+    if (identity.kind === 'known' && host !== undefined && isIP(host) === 0 && !isOwnRealm)
+      services.carrierCalled(identity.account, host)
+    return identity
+  }
+  const call = { ...callOf(invite, caller.matches), rule: caller.rule, decisions }
+  return await refuse(invite, services, { ...call, refusal: ambiguous() })
+}
+
+/** Of an account that none of the carriers serves: a user must prove who it is, and is not taken for another's carrier. */
+async function isLikeUser(
+  { request, remote }: IncomingInvite,
+  { directory, sip }: CallServices,
+  matches: readonly CarrierMatch[],
+): Promise<boolean> {
+  const realm = realmOf(request)
+  const owner = realm === undefined ? undefined : await directory.accountByRealm(realm)
+  if (realm === undefined || owner === undefined) return false
+  if (matches.some(({ carrier }) => mayServe(carrier, owner))) return false
+  // Only with the realm in both: what stands in From alone may be the name of a carrier, which anyone could claim.
+  if (calledHostOf(request) === realm && callerHostOf(request) === realm) return true
+  // A phone that proved itself here before does not become another's carrier because that one names its address.
+  if (sip().hasUserAt(realm, remote.address)) return true
+  const phones = await sip().bindings.list(realm)
+  return phones.some((phone) => phone.remote.address === remote.address)
+}
+
+export interface Claim {
+  readonly decisions: readonly Decision[]
+  /** Set where the call itself says whose it is. */
+  readonly account: AccountFacts | undefined
+  /** Never empty. */
+  readonly matches: readonly CarrierMatch[]
+}
+
+/** Whose call it is and which application it asks for, once it is known that a carrier is calling. */
+export async function settleCarrierCall(
+  invite: IncomingInvite,
+  services: CallServices,
+  claim: Claim,
+): Promise<Identity> {
+  const { directory } = services
+  const call = callOf(invite, claim.matches, claim.account)
+  const outcome = await findRoute(call, directory)
+  if (outcome?.kind === 'ambiguous') {
+    const { rule } = outcome
+    return await refuse(invite, services, { ...call, ...claim, rule, refusal: ambiguous() })
+  }
+  const account = claim.account ?? (outcome && (await accountOf(outcome, directory)))
+  if (outcome === undefined || account === undefined) {
+    const rule = 'carrier call row 7: a number of nobody'
+    return await refuse(invite, services, { ...call, ...claim, rule, refusal: notProvisioned() })
+  }
+  const { rule, carrier, application } = outcome
+  const chosen = { rule, outcome: `account ${account.account_sid}, carrier ${carrier.name}` }
+  const settled = { account, decisions: [...claim.decisions, chosen] }
+  if (!account.is_active) return { kind: 'refused', carrier, refusal: inactiveAccount(), ...settled }
+  return { kind: 'known', origin: { kind: 'carrier', carrier, application }, ...settled }
+}
+
+function callOf(
+  { request }: IncomingInvite,
+  matches: readonly CarrierMatch[],
+  account?: AccountFacts,
+): CarrierCall {
+  return { called: calledNumber(calledUserOf(request)), account, matches }
+}
+
+async function findRoute(call: CarrierCall, directory: CarrierDirectory): Promise<Outcome | undefined> {
+  const numbers = await directory.numbersCalled(call.called)
+  return (
+    byNumber(call, numbers) ??
+    byPattern(call, await patternsOf(call, directory)) ??
+    byCarrier(call) ??
+    byProvider(call)
+  )
+}
+
+// More carriers than this share an address only where strangers use the same company: then plain numbers tell them apart.
+const mostPatternCarriers = 16
+
+async function patternsOf(
+  { matches }: CarrierCall,
+  directory: CarrierDirectory,
+): Promise<readonly NumberPattern[]> {
+  if (matches.length > mostPatternCarriers) return []
+  const sids = matches.map(({ carrier: { voip_carrier_sid } }) => voip_carrier_sid)
+  return (await Promise.all(sids.map((sid) => directory.patternsOf(sid)))).flat()
+}
+
+async function accountOf(
+  { account_sid, carrier: { service_provider_sid } }: Outcome & { kind: 'route' },
+  directory: CallServices['directory'],
+): Promise<AccountFacts | undefined> {
+  const ofProvider = async (): Promise<string | undefined> =>
+    service_provider_sid === null ? undefined : await directory.soleAccountOf(service_provider_sid)
+  const sid = account_sid ?? (await ofProvider())
+  return sid === undefined ? undefined : await directory.account(sid)
+}
+
+interface Unserved extends CarrierCall {
+  readonly rule: string
+  readonly decisions: readonly Decision[]
+  readonly refusal: Refusal
+}
+
+/** Recorded where all the carriers are of one account; nobody else may be told of a call that may be another's. */
+async function refuse(
+  invite: IncomingInvite,
+  { directory, log }: CallServices,
+  { rule, decisions, refusal, ...call }: Unserved,
+): Promise<Identity> {
+  const { code } = refusal.fact
+  const owner = ownerOf(call)
+  const account = owner === undefined ? undefined : await directory.account(owner)
+  if (account !== undefined) {
+    const decision = { rule, outcome: 'refused', code }
+    const carrier = call.matches[0]?.carrier
+    return { kind: 'refused', account, carrier, refusal, decisions: [...decisions, decision] }
+  }
+  log.info({ rule, code, called: call.called, remote: invite.remote.address }, 'call of a carrier refused')
+  invite.reject({ ...refusal.reply, isUnproven: true })
+  return { kind: 'turned-away' }
+}
+
+function notProvisioned(): Refusal {
+  // calls.md §3.4: carriers look at the phrase as well.
+  const sentence = 'Number Not Provisioned'
+  const { reply, fact } = toRefusal(new AppError('number_not_provisioned', sentence))
+  return { reply: { ...reply, reason: sentence }, fact }
+}
+
+function ambiguous(): Refusal {
+  return toRefusal(new AppError('ambiguous_carrier', 'several carriers at this address may have this number'))
+}
+
+/** Of several only how many: their names are other people's business. */
+function shown(matches: readonly CarrierMatch[]): string {
+  const [first, ...others] = matches
+  return first === undefined || others.length > 0 ? `${matches.length} carriers` : first.carrier.name
+}

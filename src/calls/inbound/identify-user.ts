@@ -1,0 +1,49 @@
+// A call from a SIP user, or from a carrier that proves itself as users do (calls.md §3.1 row 5).
+import { AppError } from '../../lib/errors.ts'
+import { realmOf } from '../../sip/realm.ts'
+import type { IncomingInvite } from '../../sip/sip.ts'
+import type { CallServices } from '../call-services.ts'
+import { settleCarrierCall } from './identify-carrier.ts'
+import { inactiveAccount } from './identity.ts'
+import type { Decision, Identity } from './identity.ts'
+import { toRefusal, toStackRefusal } from '../leg/refusals.ts'
+
+export async function identifyUser(invite: IncomingInvite, services: CallServices): Promise<Identity> {
+  const { directory } = services
+  const checked = await services.sip().authenticate(invite.request, invite.remote)
+  if (checked.verdict === 'challenge') {
+    invite.reject(checked.reply)
+    return { kind: 'turned-away' }
+  }
+  if (checked.verdict === 'refused' && !checked.isWorthRecord) {
+    // Strangers who go on and on would fill the disk with records of it.
+    invite.reject(checked.reply)
+    return { kind: 'turned-away' }
+  }
+  const realm = realmOf(invite.request)
+  const account = realm === undefined ? undefined : await directory.accountByRealm(realm)
+  if (account === undefined) {
+    const unknown = new AppError('unknown_realm', 'Unknown or invalid realm')
+    invite.reject(checked.verdict === 'refused' ? checked.reply : toRefusal(unknown).reply)
+    return { kind: 'turned-away' }
+  }
+  const decisions: Decision[] = [{ rule: 'account of the SIP realm', outcome: account.account_sid }]
+  const refused = { kind: 'refused', account, decisions, carrier: undefined } as const
+  if (checked.verdict === 'refused')
+    return { ...refused, refusal: toStackRefusal(checked.code, checked.reply) }
+  if (!account.is_active) return { ...refused, refusal: inactiveAccount() }
+  const { user } = checked
+  const rule = user.judged === undefined ? 'digest authentication' : 'registration hook'
+  decisions.push({ rule, outcome: `${user.username}@${user.realm}` })
+  if (checked.note !== undefined) decisions.push({ rule: 'digest-uri', outcome: checked.note })
+  if (user.peer === undefined) return { kind: 'known', account, decisions, origin: { kind: 'user', user } }
+  const carrier = await directory.carrier(user.peer)
+  // Removed or switched off since its password was checked.
+  if (carrier === undefined)
+    return { ...refused, refusal: toRefusal(new AppError('wrong_credentials', 'Invalid credentials')) }
+  return await settleCarrierCall(invite, services, {
+    decisions,
+    account,
+    matches: [{ carrier, netmask: 32 }],
+  })
+}

@@ -1,0 +1,189 @@
+// An incoming INVITE: whose call it is, which application takes it, and that application's run (calls.md §3.1 to §3.5).
+// Every way out of here is an answer to the INVITE and, once the account is known, a record.
+import { actingFor } from '../../lib/acting-for.ts'
+import { AppError } from '../../lib/errors.ts'
+import { createSid, traceIdOf } from '../../lib/ids.ts'
+import { headerOf } from '../../sip/message/message.ts'
+import type { SipRequest } from '../../sip/message/message.ts'
+import type { IncomingInvite } from '../../sip/sip.ts'
+import { toCallHookPayload } from '../application/call-hook.ts'
+import type { CallServices } from '../call-services.ts'
+import { findRoom } from '../leg/hold-to-limits.ts'
+import { identifyCarrier } from './identify-carrier.ts'
+import { identifyUser } from './identify-user.ts'
+import { carrierOf } from './identity.ts'
+import type { Identity, Origin } from './identity.ts'
+import { partiesOf } from './invite.ts'
+import { JournalWriter } from '../journal/journal-writer.ts'
+import type { StartedFact } from '../journal/journal.ts'
+import { Leg } from '../leg/leg.ts'
+import type { ApplicationFacts } from '../ports.ts'
+import { toAppError, toRefusal } from '../leg/refusals.ts'
+import type { Refusal } from '../leg/refusals.ts'
+import { routeCall } from './route-call.ts'
+import type { CallsBefore } from '../routing/call-limits.ts'
+import { runApplication } from '../application/run-application.ts'
+import { StatusReporter } from '../leg/status-reporter.ts'
+import { tenantMedia } from '../leg/tenant-media.ts'
+import { unansweredIncoming } from '../leg/unanswered-invite.ts'
+
+/** An INVITE on its way to becoming a leg. */
+export interface Arrival {
+  readonly invite: IncomingInvite
+  /** Epoch ms. */
+  readonly attemptedAt: number
+  /** Set when it is refused, independently of its caller. */
+  readonly owed: Refusal | undefined
+  /** Set when the caller gave up before the leg existed. */
+  cancel: SipRequest | undefined
+  leg: Leg | undefined
+}
+
+export interface InboundOptions {
+  readonly services: CallServices
+  /** Takes the leg into the registry. */
+  readonly onLeg: (arrival: Arrival, leg: Leg) => void
+  readonly onEnded: (leg: Leg) => void
+  /** What the limits are held against. */
+  readonly callsBefore: (leg: Leg) => CallsBefore
+  /** Why no call is taken now, or undefined. */
+  readonly refusesNow: () => AppError | undefined
+}
+
+type Settled = Exclude<Identity, { kind: 'turned-away' }>
+type Known = Extract<Identity, { kind: 'known' }>
+
+/** Serves the INVITE to its end. Never rejects. */
+export async function serveInvite(arrival: Arrival, options: InboundOptions): Promise<void> {
+  const { log } = options.services
+  try {
+    const { invite } = arrival
+    const { services } = options
+    const identity = await identify(arrival, services)
+    if (identity.kind === 'turned-away') return
+    const leg = openLeg(arrival, identity, options)
+    if (arrival.cancel !== undefined) return leg.cancelled(arrival.cancel)
+    if (identity.kind === 'refused') return leg.refuseWith(identity.refusal)
+    if (arrival.owed !== undefined) return leg.refuseWith(arrival.owed)
+    const { account_sid } = identity.account
+    await actingFor(account_sid, () => serveCaller(leg, invite, identity, options)).catch((error: unknown) =>
+      leg.refuse(error),
+    )
+  } catch (error) {
+    // No leg, so no journal: the answer alone has to tell.
+    arrival.invite.reject(toRefusal(toAppError(error, log)).reply)
+  }
+}
+
+async function identify({ invite, owed }: Arrival, services: CallServices): Promise<Identity> {
+  const carrier = await identifyCarrier(invite, services)
+  if (carrier !== undefined) return carrier
+  // RFC 3261 §8.2 asks who is there before what is wanted. A node that takes no calls asks no stranger.
+  const isNewcomer = headerOf(invite.request, 'authorization') === undefined
+  if (owed?.reply.status !== 503 || !isNewcomer) return await identifyUser(invite, services)
+  invite.reject({ ...owed.reply, isUnproven: true })
+  return { kind: 'turned-away' }
+}
+
+function openLeg(arrival: Arrival, identity: Settled, options: InboundOptions): Leg {
+  const { services } = options
+  const { clock, node } = services
+  const started = toStarted(arrival, identity, services)
+  const log = services.log.child({ call_sid: started.call_sid })
+  const journal = new JournalWriter(started, {
+    store: services.store,
+    clock,
+    hidesDigits: identity.account.sensitive_digits,
+  })
+  // The gateways of carriers are where they are, many of them inside.
+  const isUser = carrierOf(identity) === undefined
+  if (isUser) arrival.invite.restrict(services.isAllowedHop)
+  const leg = new Leg({
+    unanswered: unansweredIncoming(arrival.invite, services.maxCallMs),
+    journal,
+    status: new StatusReporter(journal, node()),
+    media: isUser ? tenantMedia(services, new Set([arrival.invite.remote.address])) : services.media,
+    clock,
+    log,
+    maxCallMs: services.maxCallMs,
+    onEnded: options.onEnded,
+  })
+  arrival.leg = leg
+  options.onLeg(arrival, leg)
+  for (const decision of identity.decisions) journal.note({ type: 'decision', ...decision })
+  journal.commit()
+  log.info({ account_sid: started.account_sid, from: started.from, to: started.to }, 'call began')
+  return leg
+}
+
+function toStarted(arrival: Arrival, identity: Settled, services: CallServices): StartedFact {
+  const { invite, attemptedAt } = arrival
+  const { account } = identity
+  const carrier = carrierOf(identity)
+  const { sipAddress, host, apiBaseUrl } = services.node()
+  const call_sid = createSid()
+  return {
+    type: 'started',
+    call_sid,
+    account_sid: account.account_sid,
+    service_provider_sid: account.service_provider_sid,
+    direction: 'inbound',
+    ...partiesOf(invite.request, { believesAsserted: carrier !== undefined }),
+    sip_call_id: invite.callId,
+    trace_id: traceIdOf(call_sid),
+    host,
+    local_sip_address: sipAddress,
+    remote_host: invite.remote.address,
+    originating_sip_ip: invite.remote.address,
+    ...(carrier === undefined ? {} : { originating_sip_trunk_name: carrier.name }),
+    trunk: carrier?.name ?? 'user',
+    service_url: apiBaseUrl ?? `sip:${sipAddress}`,
+    attempted_at: attemptedAt,
+    is_record_disabled: account.disable_cdrs,
+  }
+}
+
+async function serveCaller(
+  leg: Leg,
+  invite: IncomingInvite,
+  { account, origin }: Known,
+  { services, callsBefore, refusesNow }: InboundOptions,
+): Promise<void> {
+  const refused = refusesNow()
+  if (refused !== undefined) return leg.refuse(refused)
+  const limits = await services.directory.callLimits(account)
+  const overLimit = findRoom(leg, limits, { before: callsBefore(leg), pool: services.pool })
+  if (overLimit !== undefined) return leg.refuseWith(overLimit)
+  if (leg.hasEnded) return
+  const application = await routeCall(leg.journal, account, origin, services.directory)
+  if (leg.hasEnded) return
+  leg.journal.add({ type: 'application', application_sid: application.application_sid })
+  if (headerOf(invite.request, 'x-application-sid') === application.application_sid)
+    throw new AppError('loop_detected', 'the call came back to the application it left')
+  leg.ringAfter(account.ringing_after_ms ?? services.ringingMs)
+  await runToItsEnd(leg, invite, { application, origin }, services)
+}
+
+interface Session {
+  readonly application: ApplicationFacts
+  readonly origin: Origin
+}
+
+async function runToItsEnd(
+  leg: Leg,
+  { request, raw, remote }: IncomingInvite,
+  { application, origin }: Session,
+  services: CallServices,
+): Promise<void> {
+  const question = (): object =>
+    toCallHookPayload({
+      facts: leg.journal.facts,
+      application,
+      node: services.node(),
+      invite: { request, raw, remote, origin },
+    })
+  const onAccepted = (): void => leg.status.announce(application.call_status_hook)
+  await runApplication({ leg, application, question, onAccepted }, services)
+  if (leg.isAnswered) await leg.hangUp()
+  else leg.refuse(new AppError('application_ended', 'application ended without answering'))
+}

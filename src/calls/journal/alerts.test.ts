@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { toAlert } from './alerts.ts'
+import type { JournalEvent, JournalFact } from './journal.ts'
+import {
+  account,
+  callRequest,
+  createPlatform,
+  placeOn,
+  settle,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
+import type { Alert } from '../ports.ts'
+import { AppError } from '../../lib/errors.ts'
+
+const event = (fact: JournalFact): JournalEvent => ({ seq: 1, at: 0, ...fact })
+const failed = (code: string, status?: number): JournalFact => ({
+  type: 'hook-failed',
+  hook: 'call',
+  url: 'https://a.example.com',
+  duration_ms: 1,
+  code,
+  sentence: 's',
+  cure: 'c',
+  ...(status === undefined ? {} : { status }),
+})
+const problem = (code: string): JournalFact => ({ type: 'problem', code, sentence: 's', cure: 'c' })
+
+describe('alerts of the journal', () => {
+  it.each([
+    [failed('hook_unreachable'), 'webhook-connection-failure'],
+    [failed('hook_timeout'), 'webhook-connection-failure'],
+    [failed('hook_bad_status', 500), 'webhook-failure'],
+    [failed('hook_bad_status', 404), 'webhook-url-notfound'],
+    [failed('hook_bad_status', 401), 'webhook-auth-failure'],
+    [failed('hook_bad_status', 403), 'webhook-auth-failure'],
+    [failed('hook_invalid_payload'), 'invalid-app-payload'],
+    [problem('speech_failed'), 'tts-failure'],
+    [problem('audio_not_found'), 'play-url-notfound'],
+    [problem('synthesizer_unknown'), 'no-tts'],
+    [problem('recognizer_unknown'), 'no-stt'],
+    [
+      { type: 'refusal', code: 'no_carrier', sentence: 's', cure: 'c', sip_status: 603 } as const,
+      'no-carrier',
+    ],
+    [problem('hook_timeout'), undefined],
+    [{ type: 'note', sentence: 's' } as const, undefined],
+  ])('%j is %s', (fact, alert_type) => {
+    expect(toAlert(event(fact))?.alert_type).toBe(alert_type)
+  })
+
+  it('are raised once each, with the call they happened in', async () => {
+    const raised: Alert[] = []
+    const platform = createPlatform(parsePlainVerbs, {
+      alerts: { raise: (alert) => void raised.push(alert) },
+    })
+    platform.hooks.answers.set('/call', () =>
+      Promise.reject(
+        new AppError('hook_bad_status', 'the hook answered with status 404', { detail: { status: 404 } }),
+      ),
+    )
+    platform.ring()
+    await settle()
+    const [record] = platform.store.records
+    expect(raised).toEqual([
+      {
+        account_sid: account.account_sid,
+        call_sid: record?.call_sid,
+        alert_type: 'webhook-url-notfound',
+        message: 'the hook answered with status 404',
+        detail: 'http://app.test/call',
+      },
+    ])
+  })
+
+  it('tell once of a call to a phone number that no carrier takes', async () => {
+    const raised: Alert[] = []
+    const platform = createPlatform(parsePlainVerbs, {
+      alerts: { raise: (alert) => void raised.push(alert) },
+    })
+    const to = { type: 'phone', number: '+15550100' } as const
+    const { call_sid } = await placeOn(platform, { ...callRequest, to })
+    expect(raised).toEqual([
+      {
+        account_sid: account.account_sid,
+        call_sid,
+        alert_type: 'no-carrier',
+        message: 'no carrier takes calls to this number',
+        detail: expect.stringContaining('Give the account a carrier'),
+      },
+    ])
+  })
+})

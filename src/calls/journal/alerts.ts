@@ -1,0 +1,44 @@
+// Alerts are read off the journal: what a person should know of was written there by whoever met it.
+import { hookAlertType } from '../../lib/hook-alerts.ts'
+import type { JournalEvent } from './journal.ts'
+import type { Alert, Alerts, CallStore } from '../ports.ts'
+
+/** The store, which also raises the alerts of what is written to it. */
+export function createAlertingStore(store: CallStore, alerts: Alerts): CallStore {
+  return {
+    write(batch, urgency) {
+      store.write(batch, urgency)
+      const { account_sid, call_sid } = batch
+      for (const event of batch.events) {
+        const alert = toAlert(event)
+        if (alert !== undefined) alerts.raise({ account_sid, call_sid, ...alert })
+      }
+    },
+    flush: () => store.flush(),
+    adopt: () => store.adopt(),
+    watch: (listener) => store.watch(listener),
+  }
+}
+
+type AlertFacts = Pick<Alert, 'alert_type' | 'message' | 'detail'>
+
+export function toAlert(event: JournalEvent): AlertFacts | undefined {
+  if (event.type === 'hook-failed') {
+    return { alert_type: hookAlertType(event), message: event.sentence, detail: event.url }
+  }
+  if (event.type !== 'refusal' && event.type !== 'problem') return undefined
+  const alert_type = alertsByCode.get(event.code)
+  return alert_type === undefined ? undefined : { alert_type, message: event.sentence, detail: event.cure }
+}
+
+const alertsByCode: ReadonlyMap<string, string> = new Map([
+  ['account_call_limit', 'account-call-limit'],
+  ['account_share', 'account-call-limit'],
+  ['service_provider_call_limit', 'service-provider-call-limit'],
+  ['account_inactive', 'account is inactive or suspended'],
+  ['speech_failed', 'tts-failure'],
+  ['synthesizer_unknown', 'no-tts'],
+  ['recognizer_unknown', 'no-stt'],
+  ['no_carrier', 'no-carrier'],
+  ['audio_not_found', 'play-url-notfound'],
+])

@@ -1,0 +1,140 @@
+// The one writer of a call's journal: numbers the events, keeps the derived facts, hands both to storage.
+import type { Clock } from '../../lib/clock.ts'
+import { withoutDigits } from './hidden-digits.ts'
+import type { EssentialFact, JournalEvent, JournalFact, StartedFact } from './journal.ts'
+import type { CallBatch, CallStore, Notification } from '../ports.ts'
+import { factsOf, reduce, toRecentCall } from './projection.ts'
+import type { CallFacts } from './projection.ts'
+
+/** A day-long call with a chatty phone stays below both; a flood does not. */
+const mostEvents = 4000
+const mostBytes = 1_048_576
+/** What an event weighs besides its longest part; an estimate is enough for a bound. */
+const eventBytes = 120
+
+function weightOf(fact: JournalFact): number {
+  if (fact.type === 'sip') return eventBytes + fact.raw.length
+  if (fact.type === 'tagged') return eventBytes + JSON.stringify(fact.data).length
+  return eventBytes
+}
+
+export interface CommitOptions {
+  readonly notifications?: readonly Notification[]
+  /** The last commit: the record of the leg goes with it, once. */
+  readonly isLast?: boolean
+}
+
+export interface JournalWriterOptions {
+  readonly store: CallStore
+  readonly clock: Clock
+  /** Whether the keys of the call are hidden until `hideDigits` says otherwise. */
+  readonly hidesDigits: boolean
+}
+
+export class JournalWriter {
+  readonly #store: CallStore
+  readonly #clock: Clock
+  readonly #hidesDigitsAtFirst: boolean
+  #hidesDigits: boolean
+  #events: JournalEvent[] = []
+  #facts: CallFacts
+  #bytes = 0
+  /** How many there have been. */
+  #count = 0
+  /** How many events storage has been given. */
+  #written = 0
+  #isScheduled = false
+  #isTruncated = false
+  #isClosed = false
+
+  constructor(started: StartedFact, { store, clock, hidesDigits }: JournalWriterOptions) {
+    this.#store = store
+    this.#clock = clock
+    this.#hidesDigitsAtFirst = hidesDigits
+    this.#hidesDigits = hidesDigits
+    this.#facts = factsOf(started)
+    this.#append(started)
+  }
+
+  get facts(): CallFacts {
+    return this.#facts
+  }
+
+  /** While the call lives, all of them; then those that storage has not been given. */
+  get events(): readonly JournalEvent[] {
+    return this.#events
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** From now on keys are kept as they are, or as x; as at first where nothing is said. */
+  hideDigits(isHidden: boolean = this.#hidesDigitsAtFirst): void {
+    this.#hidesDigits = isHidden
+  }
+
+  /** Adds an event that nothing derived depends on; left out once the journal is full. */
+  note(fact: JournalFact): void {
+    if (this.#isTruncated) return
+    if (this.#count >= mostEvents || this.#bytes >= mostBytes) {
+      this.#isTruncated = true
+      this.#append({ type: 'truncated' })
+    } else {
+      this.#append(fact)
+    }
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    queueMicrotask(() => {
+      this.#isScheduled = false
+      this.#flush('soon', {})
+    })
+  }
+
+  /** Adds events the derived facts depend on. They are handed to storage by the next `commit`. */
+  add(fact: EssentialFact): CallFacts {
+    this.#append(fact)
+    return this.#facts
+  }
+
+  /** Hands everything so far to storage, with what must be durable in the same transaction. */
+  commit(options: CommitOptions = {}): void {
+    this.#flush('now', options)
+  }
+
+  #append(fact: JournalFact): void {
+    const kept = this.#hidesDigits ? withoutDigits(fact) : fact
+    const event: JournalEvent = { seq: this.#count + 1, at: this.#clock.now(), ...kept }
+    this.#facts = reduce(this.#facts, event)
+    // The one essential fact that an application can repeat without end.
+    if (fact.type === 'tagged' && this.#isTruncated) return
+    this.#events.push(event)
+    this.#count++
+    this.#bytes += weightOf(fact)
+  }
+
+  #flush(urgency: 'now' | 'soon', { notifications = [], isLast = false }: CommitOptions): void {
+    const closes = isLast && !this.#isClosed
+    if (this.#written === this.#count && notifications.length === 0 && !closes) return
+    const { started } = this.#facts
+    const events = this.#events.slice(this.#events.length - (this.#count - this.#written))
+    this.#written = this.#count
+    if (closes) this.#isClosed = true
+    // Hundreds of ended calls are remembered, and a journal has up to 1 MB.
+    if (this.#isClosed) this.#events = []
+    this.#store.write(
+      {
+        call_sid: started.call_sid,
+        account_sid: started.account_sid,
+        events,
+        notifications,
+        ...(closes ? toClosing(this.#facts) : {}),
+      },
+      urgency,
+    )
+  }
+}
+
+function toClosing(facts: CallFacts): Pick<CallBatch, 'record' | 'ended'> {
+  return facts.started.is_record_disabled ? { ended: true } : { record: toRecentCall(facts) }
+}

@@ -1,0 +1,170 @@
+// What is said of a call, derived from its journal: the live record, the facts of hook payloads, the call record.
+// Pure: the same events give the same answers, in the running call and after a restart.
+import { isFinal } from './call-status.ts'
+import type { CallStatus } from './call-status.ts'
+import type { LiveCall } from '../calls.ts'
+import type { AttemptFact, JournalEvent, StartedFact, StatusFact, StoredEvent } from './journal.ts'
+import type { RecentCall } from '../ports.ts'
+
+/** The sum of a journal so far. */
+export interface CallFacts {
+  readonly started: StartedFact
+  /** Of an outbound call, the last one. */
+  readonly attempt?: AttemptFact & { readonly at: number }
+  readonly application_sid?: string
+  readonly customerData?: object
+  readonly call_status: CallStatus
+  readonly sip_status: number
+  readonly sip_reason: string
+  /** The last change a status hook was owed. */
+  readonly change?: StatusFact
+  readonly answered_at?: number
+  readonly terminated_at?: number
+  readonly duration?: number
+  readonly termination_reason?: string
+}
+
+/** A call is born trying: its INVITE has been answered 100. */
+export function factsOf(started: StartedFact): CallFacts {
+  return { started, call_status: 'trying', sip_status: 100, sip_reason: 'Trying' }
+}
+
+/** The next sum; the same object when the event changes nothing that is derived. */
+export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
+  if (event.type === 'status') return reduceStatus(facts, event)
+  if (event.type === 'attempt') return { ...facts, attempt: event }
+  if (event.type === 'branch-answered' && facts.attempt !== undefined)
+    return { ...facts, attempt: { ...facts.attempt, remote_host: event.remote_host } }
+  if (event.type === 'application') return { ...facts, application_sid: event.application_sid }
+  if (event.type === 'tagged') return { ...facts, customerData: event.data }
+  if (event.type === 'ended') return { ...facts, termination_reason: event.termination_reason }
+  return facts
+}
+
+function reduceStatus(facts: CallFacts, event: StatusFact & { readonly at: number }): CallFacts {
+  const { call_status, sip_status, sip_reason } = event
+  const next: CallFacts = { ...facts, call_status, sip_status, sip_reason, change: event }
+  if (call_status === 'in-progress') return { ...next, answered_at: event.at }
+  if (!isFinal(call_status)) return next
+  return { ...next, terminated_at: event.at, duration: event.duration ?? 0 }
+}
+
+// A thousand calls are listed more often than they change.
+const liveCalls = new WeakMap<CallFacts, LiveCall>()
+
+/** The same object for the same facts. */
+export function toLiveCall(facts: CallFacts): LiveCall {
+  const known = liveCalls.get(facts)
+  if (known !== undefined) return known
+  const made = makeLiveCall(facts)
+  liveCalls.set(facts, made)
+  return made
+}
+
+function makeLiveCall(facts: CallFacts): LiveCall {
+  const { started } = facts
+  return {
+    account_sid: started.account_sid,
+    service_provider_sid: started.service_provider_sid,
+    ...(facts.application_sid === undefined ? {} : { application_sid: facts.application_sid }),
+    call_id: started.sip_call_id,
+    call_sid: started.call_sid,
+    call_status: facts.call_status,
+    direction: started.direction,
+    from: started.from,
+    to: started.to,
+    caller_name: started.caller_name,
+    service_url: started.service_url,
+    sip_status: facts.sip_status,
+    sip_reason: facts.sip_reason,
+    ...(facts.call_status === 'completed' ? { duration: facts.duration ?? 0 } : {}),
+    ...originOf(started),
+    trace_id: started.trace_id,
+    local_sip_address: started.local_sip_address,
+  }
+}
+
+/** The fields every hook of a call carries, besides the address of the node (calls.md §1.3). */
+export function toCommonPayload(facts: CallFacts): Record<string, unknown> {
+  const { started } = facts
+  return {
+    call_sid: started.call_sid,
+    direction: started.direction,
+    from: started.from,
+    to: started.to,
+    call_id: started.sip_call_id,
+    sbc_callid: started.sip_call_id,
+    sip_status: facts.sip_status,
+    sip_reason: facts.sip_reason,
+    call_status: facts.call_status,
+    account_sid: started.account_sid,
+    ...(facts.application_sid === undefined ? {} : { application_sid: facts.application_sid }),
+    trace_id: started.trace_id,
+    ...originOf(started),
+    ...(facts.customerData === undefined ? {} : { customerData: facts.customerData }),
+  }
+}
+
+/** Where an inbound call came from. */
+function originOf({
+  originating_sip_ip,
+  originating_sip_trunk_name,
+}: StartedFact): Pick<StartedFact, 'originating_sip_ip' | 'originating_sip_trunk_name'> {
+  return {
+    ...(originating_sip_ip === undefined ? {} : { originating_sip_ip }),
+    ...(originating_sip_trunk_name === undefined ? {} : { originating_sip_trunk_name }),
+  }
+}
+
+/** What the change adds to the common fields: the cause, and who ended the call. */
+export function toChangePayload(facts: CallFacts): Record<string, unknown> {
+  const { change } = facts
+  if (change === undefined) return {}
+  const { sip_reason_header, call_termination_by, headers } = change
+  return {
+    ...(sip_reason_header === undefined ? {} : { sip_reason_header }),
+    ...(call_termination_by === undefined ? {} : { call_termination_by }),
+    ...(change.call_status === 'completed' ? { duration: facts.duration ?? 0 } : {}),
+    ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
+  }
+}
+
+/** The call record of a leg that has ended (calls.md §8). */
+export function toRecentCall(facts: CallFacts): RecentCall {
+  const { started, attempt } = facts
+  const isAnswered = facts.answered_at !== undefined
+  return {
+    account_sid: started.account_sid,
+    service_provider_sid: started.service_provider_sid,
+    application_sid: facts.application_sid ?? null,
+    call_sid: started.call_sid,
+    sip_call_id: started.sip_call_id,
+    sip_parent_call_id: null,
+    from: started.calling_number,
+    to: started.called_number ?? started.to,
+    direction: started.direction,
+    answered: isAnswered,
+    sip_status: isAnswered ? 200 : facts.sip_status,
+    duration: isAnswered ? (facts.duration ?? 0) : 0,
+    attempted_at: attempt?.at ?? started.attempted_at,
+    answered_at: facts.answered_at ?? null,
+    terminated_at: facts.terminated_at ?? started.attempted_at,
+    termination_reason: facts.termination_reason ?? 'failed',
+    host: started.host,
+    remote_host: attempt?.remote_host ?? started.remote_host,
+    trunk: attempt?.trunk ?? started.trunk,
+    trace_id: started.trace_id,
+  }
+}
+
+/** The sum of a stored journal, or undefined when it lacks its beginning. Events of types unknown here change nothing. */
+export function replay(events: readonly StoredEvent[]): CallFacts | undefined {
+  let facts: CallFacts | undefined
+  for (const event of events) {
+    // Only this program writes journals; what it wrote needs no second check.
+    const own = event as unknown as JournalEvent
+    if (own.type === 'started') facts ??= factsOf(own)
+    else if (facts !== undefined) facts = reduce(facts, own)
+  }
+  return facts
+}

@@ -1,0 +1,119 @@
+// Calls that a dead node left behind: each gets the end it never had, and its one record.
+import type { Logger } from '../../lib/log.ts'
+import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
+import type { JournalEvent, JournalFact, StatusFact, StoredEvent } from './journal.ts'
+import type { CallBatch, CallStore, Directory, Notification, UnfinishedCall } from '../ports.ts'
+import { reduce, replay, toChangePayload, toCommonPayload, toRecentCall } from './projection.ts'
+import type { CallFacts } from './projection.ts'
+import { toNodePayload } from '../leg/status-reporter.ts'
+import type { NodeFacts } from '../leg/status-reporter.ts'
+
+export const stoppedInMidCall = 'platform stopped in mid-call'
+
+export interface RecoveryOptions {
+  readonly store: CallStore
+  readonly directory: Pick<Directory, 'application'>
+  readonly node: () => NodeFacts
+  readonly log: Logger
+}
+
+export interface Recovery {
+  /** Closes what there is to close; does nothing while a run is under way. */
+  run(): void
+  /** Resolves when nothing is under way, and nothing begins any more. */
+  stop(): Promise<void>
+}
+
+export function createRecovery(options: RecoveryOptions): Recovery {
+  const { store, log } = options
+  let running: Promise<void> | undefined
+  let isStopped = false
+
+  async function recover(): Promise<void> {
+    let ended = 0
+    while (!isStopped) {
+      const calls = await store.adopt()
+      if (calls.length === 0) break
+      for (const call of calls) store.write(await endOf(call, options), 'now')
+      await store.flush()
+      ended += calls.length
+    }
+    if (ended > 0) log.warn({ calls: ended }, 'calls of a dead node were ended')
+  }
+
+  return {
+    run() {
+      if (isStopped) return
+      running ??= recover()
+        .catch((error: unknown) => log.error({ err: error }, 'calls of a dead node could not be ended'))
+        .finally(() => {
+          running = undefined
+        })
+    },
+    async stop() {
+      isStopped = true
+      await running
+    },
+  }
+}
+
+async function endOf(call: UnfinishedCall, options: RecoveryOptions): Promise<CallBatch> {
+  const { account_sid, call_sid } = call
+  const batch = { account_sid, call_sid, events: [], notifications: [] }
+  const facts = replay(call.events)
+  if (facts === undefined) {
+    options.log.error({ call_sid }, 'journal of an unfinished call lacks its beginning: no record')
+    return { ...batch, ended: true }
+  }
+  // Only its closing was lost, or came before its last events.
+  if (facts.termination_reason !== undefined) return { ...batch, ...closing(facts) }
+  const events = endingEvents(facts, call.events)
+  const ended = events.reduce(reduce, facts)
+  return { ...batch, events, notifications: await notificationsOf(ended, facts, options), ...closing(ended) }
+}
+
+function closing(facts: CallFacts): Pick<CallBatch, 'record' | 'ended'> {
+  return facts.started.is_record_disabled ? { ended: true } : { record: toRecentCall(facts) }
+}
+
+/** The end is dated with the last thing that is known of the call: nobody knows when the process died. */
+function endingEvents(facts: CallFacts, before: readonly StoredEvent[]): JournalEvent[] {
+  const last = before.at(-1)
+  const at = last?.at ?? facts.started.attempted_at
+  const status: StatusFact =
+    facts.answered_at === undefined
+      ? { type: 'status', call_status: 'failed', sip_status: 503, sip_reason: reasonPhraseOf(503) }
+      : {
+          type: 'status',
+          call_status: 'completed',
+          sip_status: 200,
+          sip_reason: reasonPhraseOf(200),
+          duration: Math.max(0, Math.floor((at - facts.answered_at) / 1000)),
+        }
+  const added: JournalFact[] = [
+    { type: 'decision', rule: 'recovery of a dead node', outcome: stoppedInMidCall },
+    { ...status, call_termination_by: 'jambonz' },
+    { type: 'ended', termination_reason: stoppedInMidCall },
+  ]
+  return added.map((fact, index) => ({ seq: (last?.seq ?? 0) + 1 + index, at, ...fact }))
+}
+
+/** Whoever was told that the call began is told that it ended. */
+async function notificationsOf(
+  ended: CallFacts,
+  before: CallFacts,
+  { directory, node, log }: RecoveryOptions,
+): Promise<readonly Notification[]> {
+  if (before.change === undefined || before.application_sid === undefined) return []
+  const { account_sid, call_sid } = before.started
+  try {
+    const application = await directory.application(account_sid, before.application_sid)
+    const hook = application?.call_status_hook
+    if (hook === undefined || hook === null) return []
+    const payload = { ...toCommonPayload(ended), ...toNodePayload(node()), ...toChangePayload(ended) }
+    return [{ account_sid, call_sid, hook, payload }]
+  } catch (error) {
+    log.warn({ err: error, call_sid }, 'status hook of an unfinished call could not be found')
+    return []
+  }
+}

@@ -1,0 +1,34 @@
+// SIP messages as text for journals and hooks: bounded, and without the answers to digest challenges.
+import { headerOf } from '../../sip/message/message.ts'
+import type { SipMessage } from '../../sip/message/message.ts'
+import type { WireEvent } from '../../sip/sip.ts'
+import type { SipFact } from './journal.ts'
+
+/** A message that fits any sensible phone's INVITE; longer ones are cut in the journal. */
+const longestRaw = 8192
+
+const credentials = /^((?:proxy-)?authorization[ \t]*:)[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim
+
+function hasCredentials(message: SipMessage): boolean {
+  return (
+    headerOf(message, 'authorization') !== undefined || headerOf(message, 'proxy-authorization') !== undefined
+  )
+}
+
+/** The message as it crossed the wire, with the values of Authorization headers masked. */
+export function toText(message: SipMessage, raw: Uint8Array): string {
+  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8')
+  return hasCredentials(message) ? text.replace(credentials, '$1 [redacted]') : text
+}
+
+export function toSipFact(event: Omit<WireEvent, 'callId'>): SipFact {
+  const { message, raw, remote } = event
+  const text = toText(message, raw)
+  return {
+    type: 'sip',
+    direction: event.direction,
+    summary: message.kind === 'request' ? message.method : `${message.status} ${message.reason}`,
+    remote: `${remote.transport}:${remote.address}:${remote.port}`,
+    raw: text.length <= longestRaw ? text : `${text.slice(0, longestRaw)}[truncated]`,
+  }
+}

@@ -1,0 +1,79 @@
+// Sorts the messages of the wire by call: into the journal of the leg they belong to, or aside until there is one.
+import type { SipRequest } from '../../sip/message/message.ts'
+import { headerOf } from '../../sip/message/message.ts'
+import { tagOf } from '../../sip/message/name-addr.ts'
+import type { IncomingInvite, WireEvent } from '../../sip/sip.ts'
+import type { SipFact } from './journal.ts'
+import type { JournalWriter } from './journal-writer.ts'
+import { toSipFact } from './sip-text.ts'
+
+/** INVITEs that arrived and have no leg yet: those in authentication, and those the stack turned away. */
+const mostAside = 500
+const mostEventsAside = 32
+
+interface Thread {
+  /** Of an INVITE that came: a new one with the same Call-ID is another attempt, not a retransmission. */
+  readonly cseq: string | undefined
+  readonly aside: SipFact[]
+  journal: JournalWriter | undefined
+}
+
+export class WireTap {
+  readonly #threads = new Map<string, Thread>()
+  readonly #waiting = new Set<string>()
+
+  record(event: WireEvent): void {
+    const { callId, message } = event
+    let thread = this.#threads.get(callId)
+    if (event.direction === 'received' && message.kind === 'request' && isInitialInvite(message)) {
+      const cseq = headerOf(message, 'cseq')
+      if (thread === undefined || thread.cseq !== cseq) thread = this.#begin(callId, cseq)
+    }
+    if (thread === undefined) return
+    if (thread.journal !== undefined) thread.journal.note(toSipFact(event))
+    else if (thread.aside.length < mostEventsAside) thread.aside.push(toSipFact(event))
+  }
+
+  /** From now on the messages of the INVITE's Call-ID go to `journal`; those seen so far are put into it. */
+  attach({ callId, request, raw, remote }: IncomingInvite, journal: JournalWriter): void {
+    const cseq = headerOf(request, 'cseq')
+    let thread = this.#threads.get(callId)
+    if (thread === undefined || thread.cseq !== cseq || thread.journal !== undefined)
+      thread = this.#begin(callId, cseq)
+    this.#waiting.delete(callId)
+    thread.journal = journal
+    if (thread.aside.length === 0)
+      thread.aside.push(toSipFact({ direction: 'received', message: request, raw, remote }))
+    for (const fact of thread.aside.splice(0)) journal.note(fact)
+  }
+
+  /** The messages of an INVITE of ours go to `journal`. */
+  expect(callId: string, journal: JournalWriter): void {
+    this.#threads.set(callId, { cseq: undefined, aside: [], journal })
+  }
+
+  /** Of an INVITE that was turned away before anybody knew whose call it is. */
+  drop(callId: string): void {
+    if (this.#waiting.delete(callId)) this.#threads.delete(callId)
+  }
+
+  /** Late messages of a forgotten leg belong to nobody. */
+  detach(callId: string, journal: JournalWriter): void {
+    if (this.#threads.get(callId)?.journal === journal) this.#threads.delete(callId)
+  }
+
+  #begin(callId: string, cseq: string | undefined): Thread {
+    const thread: Thread = { cseq, aside: [], journal: undefined }
+    this.#threads.set(callId, thread)
+    this.#waiting.add(callId)
+    if (this.#waiting.size > mostAside) {
+      const [oldest] = this.#waiting
+      if (oldest !== undefined) this.drop(oldest)
+    }
+    return thread
+  }
+}
+
+function isInitialInvite(message: SipRequest): boolean {
+  return message.method === 'INVITE' && tagOf(headerOf(message, 'to')) === undefined
+}

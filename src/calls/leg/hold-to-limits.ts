@@ -1,0 +1,29 @@
+// Holds a call against the limits of its account and provider, and journals each of them.
+import { AppError } from '../../lib/errors.ts'
+import type { Leg } from './leg.ts'
+import type { CallLimits } from '../ports.ts'
+import { toRefusal } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
+import { checkCallLimits } from '../routing/call-limits.ts'
+import type { CallPool, CallsBefore } from '../routing/call-limits.ts'
+
+/** The refusal, when there is no room; in the journal it is the last of the decisions. */
+export function findRoom(
+  { journal }: Leg,
+  limits: CallLimits,
+  calls: { readonly before: CallsBefore; readonly pool: CallPool },
+): Refusal | undefined {
+  for (const { rule, outcome, refusal } of checkCallLimits(limits, calls, journal.facts.started)) {
+    journal.note({
+      type: 'decision',
+      rule,
+      outcome,
+      ...(refusal === undefined ? {} : { code: refusal.code }),
+    })
+    if (refusal === undefined) continue
+    const { reply, fact } = toRefusal(new AppError(refusal.code, refusal.sentence))
+    const headers = [...(reply.headers ?? []), ...refusal.headers]
+    return { reply: { ...reply, reason: refusal.sentence, headers }, fact }
+  }
+  return undefined
+}

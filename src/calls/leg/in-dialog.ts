@@ -1,0 +1,65 @@
+// What the far end may do within the dialog of an answered leg, and what it is told.
+import type { Logger } from '../../lib/log.ts'
+import type { SipRequest } from '../../sip/message/message.ts'
+import type { DialogListener, Reply } from '../../sip/sip.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import { hungUpByFarEnd, hungUpByUs } from './leg-ends.ts'
+import type { LegEnd } from './leg-ends.ts'
+import type { LegMedia } from './leg-media.ts'
+import { reasonHeader, toAppError, toProblem, toRefusal } from './refusals.ts'
+import { digitOf } from '../digits/info-digits.ts'
+
+export interface AnsweredLeg {
+  readonly journal: JournalWriter
+  readonly media: Pick<LegMedia, 'renegotiate' | 'live'>
+  readonly log: Logger
+  /** The ACK for our 200. */
+  readonly onConfirmed: (ack: SipRequest) => void
+  readonly onDigit: (digit: string, durationMs: number) => void
+  readonly onEnd: (end: LegEnd) => void
+}
+
+export function listenInDialog(leg: AnsweredLeg): DialogListener {
+  const { direction } = leg.journal.facts.started
+  return {
+    ended: (bye) => leg.onEnd(hungUpByFarEnd(bye, direction)),
+    confirmed: (ack) => leg.onConfirmed(ack),
+    // The stack has given the dialog up and sent BYE.
+    failed(reason) {
+      leg.journal.note({ type: 'decision', rule: 'dialog lost', outcome: reason })
+      leg.onEnd(hungUpByUs(direction))
+    },
+    offered: (offer, request) => answerOffer(offer, request, leg),
+    requested: async (request) => answerRequest(request, leg),
+    noted: (sentence) => leg.journal.note({ type: 'note', sentence }),
+  }
+}
+
+async function answerOffer(
+  offer: string | undefined,
+  { method }: SipRequest,
+  { journal, media, log }: AnsweredLeg,
+): Promise<Reply> {
+  media.live()
+  // UPDATE without an offer refreshes the session and asks for nothing (RFC 3311 §5.2).
+  if (offer === undefined && method === 'UPDATE') return { status: 200 }
+  try {
+    const content = await media.renegotiate(offer)
+    return { status: 200, body: { type: 'application/sdp', content } }
+  } catch (error) {
+    const refused = toAppError(error, log)
+    journal.note(toProblem(refused))
+    return toRefusal(refused).reply
+  }
+}
+
+function answerRequest(request: SipRequest, { media, onDigit }: AnsweredLeg): Reply {
+  media.live()
+  // A phone that asks whether the call still stands.
+  if (request.method === 'OPTIONS') return { status: 200 }
+  if (request.method !== 'INFO')
+    return { status: 501, headers: [reasonHeader(`${request.method} within a call is not served`)] }
+  const pressed = digitOf(request)
+  if (pressed !== undefined) onDigit(pressed.digit, pressed.durationMs)
+  return { status: 200 }
+}

@@ -1,0 +1,107 @@
+// Every way a leg can end, in the words of its status hook and its record (calls.md §2, §8).
+import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
+import type { SipMessage, SipRequest, SipResponse } from '../../sip/message/message.ts'
+import type { Reply } from '../../sip/sip.ts'
+import { byeHeaders } from './bye-headers.ts'
+import type { CallStatus } from '../journal/call-status.ts'
+import type { RefusalFact, StartedFact } from '../journal/journal.ts'
+import { reasonHeaderOf } from './reason-header.ts'
+import type { StatusChange } from './status-reporter.ts'
+
+type Direction = StartedFact['direction']
+
+export interface LegEnd {
+  readonly change: StatusChange
+  readonly termination_reason: string
+  /** `caller` is the far end, whichever side called. */
+  readonly by: 'caller' | 'jambonz'
+}
+
+/** In records the caller is the side that sent the INVITE (calls.md §8). */
+const hangUps = {
+  inbound: { farEnd: 'caller hungup', ours: 'called party hungup' },
+  outbound: { farEnd: 'called party hungup', ours: 'caller hungup' },
+} as const
+const abandoned = 'caller abandoned'
+const failed = 'failed'
+
+const completed = { call_status: 'completed', sip_status: 200, sip_reason: reasonPhraseOf(200) } as const
+
+/** Their BYE. */
+export function hungUpByFarEnd(bye: SipRequest, direction: Direction): LegEnd {
+  return {
+    change: { ...completed, ...causeOf(bye), headers: byeHeaders(bye) },
+    termination_reason: hangUps[direction].farEnd,
+    by: 'caller',
+  }
+}
+
+/** Our BYE, or the stack's when the dialog is lost. `reason` is for ends that no application chose. */
+export function hungUpByUs(direction: Direction, reason?: string): LegEnd {
+  return { change: completed, termination_reason: reason ?? hangUps[direction].ours, by: 'jambonz' }
+}
+
+/** A CANCEL of the INVITE that came. */
+export function cancelledByCaller(cancel: SipRequest): LegEnd {
+  return {
+    change: {
+      call_status: 'no-answer',
+      sip_status: 487,
+      sip_reason: reasonPhraseOf(487),
+      ...causeOf(cancel),
+    },
+    termination_reason: abandoned,
+    by: 'caller',
+  }
+}
+
+/** The platform or the application turns the call away before the answer. */
+export function refusedByUs(reply: Reply, reason = failed): LegEnd {
+  return { change: { call_status: 'failed', ...lineOf(reply) }, termination_reason: reason, by: 'jambonz' }
+}
+
+/** Media that does not fit is between two devices, so the record says what they offered; undefined for the rest. */
+export function reasonInRecord({ code, sentence }: RefusalFact): string | undefined {
+  return code === 'media_not_acceptable' ? `${failed}: ${sentence}` : undefined
+}
+
+/** The platform gives an unanswered call up: refuses the INVITE that came, cancels the one it sent. */
+export function givenUpByUs(reply: Reply, direction: Direction): LegEnd {
+  return {
+    change: { call_status: 'no-answer', ...lineOf(reply) },
+    termination_reason: direction === 'outbound' ? abandoned : failed,
+    by: 'jambonz',
+  }
+}
+
+/** The final response to an INVITE of ours, from 300 on. */
+export function refusedByFarEnd(response: SipResponse): LegEnd {
+  const { status, reason } = response
+  return {
+    change: {
+      call_status: finalStatuses.get(status) ?? 'failed',
+      sip_status: status,
+      sip_reason: reason,
+      ...causeOf(response),
+    },
+    termination_reason: status === 487 ? abandoned : failed,
+    by: 'caller',
+  }
+}
+
+/** Of a called party; what is not here is `failed` (calls.md §2.3, with its advice on 600 and 603). */
+const finalStatuses: ReadonlyMap<number, CallStatus> = new Map([
+  [486, 'busy'],
+  [487, 'no-answer'],
+  [600, 'busy'],
+  [603, 'busy'],
+])
+
+function lineOf(reply: Reply): Pick<StatusChange, 'sip_status' | 'sip_reason'> {
+  return { sip_status: reply.status, sip_reason: reply.reason ?? reasonPhraseOf(reply.status) }
+}
+
+function causeOf(message: SipMessage): Pick<StatusChange, 'sip_reason_header'> {
+  const header = reasonHeaderOf(message)
+  return header === undefined ? {} : { sip_reason_header: header }
+}

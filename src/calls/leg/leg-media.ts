@@ -1,0 +1,216 @@
+// The media session of one leg: opened when first needed, negotiated once per offer, closed with the leg.
+import { AppError } from '../../lib/errors.ts'
+import type { Logger } from '../../lib/log.ts'
+import type {
+  FarEnd,
+  Media,
+  MediaEvent,
+  MediaSession,
+  PlayOptions,
+  PlayResult,
+  StreamStats,
+} from '../../media/media.ts'
+import type { MediaFact } from '../journal/journal.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import { toMediaFact, toSilenceFact } from './media-facts.ts'
+
+export interface LegMediaOptions {
+  readonly media: Pick<Media, 'open'>
+  readonly journal: JournalWriter
+  readonly log: Logger
+  readonly onEvent: (event: MediaEvent) => void
+}
+
+type State =
+  | { readonly state: 'none' }
+  | { readonly state: 'open'; readonly session: MediaSession }
+  | { readonly state: 'closed' }
+
+export class LegMedia {
+  readonly #options: LegMediaOptions
+  #state: State = { state: 'none' }
+  #sdp: string | undefined
+  #owesAnswer = false
+  #earlyAnswer: string | undefined
+  #isOpenNoted = false
+  #isHeld = false
+  #peer: string | undefined
+  #opening: Promise<MediaSession | undefined> | undefined
+  #wasHeard = false
+  #hasIgnored = false
+
+  constructor(options: LegMediaOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Our half of the first offer/answer exchange (RFC 3264) of an INVITE that came from `peer`; an offer of ours when it
+   * has none.
+   */
+  async negotiate(offer: string | undefined, peer: string): Promise<string | undefined> {
+    if (this.#sdp !== undefined) return this.#sdp
+    const session = await this.#open()
+    if (session === undefined) return undefined
+    this.#face(session, peer)
+    this.#sdp = offer === undefined ? await this.#offer(session) : await this.#answer(session, offer)
+    return this.#sdp
+  }
+
+  /** Our offer to the next place that is tried: it names the address of ours that the place can reach. */
+  async offerTo(peer: string): Promise<string | undefined> {
+    // Several places may be made an offer at once.
+    this.#opening ??= this.#open()
+    const session = await this.#opening
+    if (session === undefined) return undefined
+    this.#face(session, peer)
+    return this.#offer(session)
+  }
+
+  /** The far end gave a sign of life in signalling. */
+  live(): void {
+    this.#session?.live()
+  }
+
+  /** A re-INVITE or UPDATE with an offer, or a re-INVITE that asks for one. */
+  async renegotiate(offer: string | undefined): Promise<string> {
+    const session = this.#session
+    if (session === undefined) throw new AppError('media_not_acceptable', 'the call has no media')
+    return offer === undefined ? await this.#offer(session) : await this.#answer(session, offer)
+  }
+
+  /** The message that owes the answer to our offer, when we made one: an ACK, or the 200 to an INVITE of ours. */
+  async acknowledge(answer: string | undefined, peer = this.#peer): Promise<void> {
+    if (!this.#owesAnswer) return
+    this.#owesAnswer = false
+    const early = this.#earlyAnswer
+    if (answer === undefined && early === undefined)
+      throw new AppError('media_not_acceptable', 'no answer came to our offer')
+    if (answer === undefined || answer === early) return
+    await this.#accept(answer, peer)
+  }
+
+  /** A provisional response with an answer: it holds until that of the 200, which may be of another fork. */
+  async acceptEarly(answer: string, peer: string): Promise<void> {
+    if (!this.#owesAnswer || answer === this.#earlyAnswer) return
+    this.#earlyAnswer = answer
+    try {
+      await this.#accept(answer, peer)
+    } catch (error) {
+      this.#earlyAnswer = undefined
+      throw error
+    }
+  }
+
+  /** Of several places that were made an offer, the answer is from this one. */
+  async #accept(answer: string, peer: string | undefined): Promise<void> {
+    const session = this.#session
+    if (session === undefined) return
+    if (peer !== undefined) this.#face(session, peer)
+    this.#note(session, await session.acceptAnswer(answer))
+  }
+
+  /** Writes down that the call ends for the silence of its far end, with what was heard of it. */
+  noteSilence(event: MediaEvent & { type: 'timeout' }): void {
+    const heard = { wasHeard: this.#wasHeard, hasIgnored: this.#hasIgnored }
+    this.#options.journal.note(toSilenceFact(event, heard))
+  }
+
+  async play(options: PlayOptions): Promise<PlayResult> {
+    const session = this.#session
+    if (session === undefined) return { reason: 'stopped', playedMs: 0 }
+    return session.play(options)
+  }
+
+  /** Resolves when the port is free and the figures are in the journal. */
+  async close(): Promise<void> {
+    const session = this.#session
+    this.#state = { state: 'closed' }
+    if (session === undefined) return
+    try {
+      this.#options.journal.note(toClosedFact(await session.close()))
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'media session failed to close')
+    }
+  }
+
+  get #session(): MediaSession | undefined {
+    return this.#state.state === 'open' ? this.#state.session : undefined
+  }
+
+  get #isClosed(): boolean {
+    return this.#state.state === 'closed'
+  }
+
+  async #open(): Promise<MediaSession | undefined> {
+    if (this.#isClosed) return undefined
+    const session = await this.#options.media.open()
+    // The leg may have ended while a port was looked for.
+    if (this.#isClosed) {
+      await session.close()
+      return undefined
+    }
+    this.#state = { state: 'open', session }
+    session.onEvent((event) => {
+      this.#options.onEvent(event)
+      this.#follow(event)
+    })
+    return session
+  }
+
+  #face(session: MediaSession, peer: string): void {
+    this.#peer = peer
+    session.face(peer)
+  }
+
+  #follow(event: MediaEvent): void {
+    if (event.type === 'first-packet') this.#wasHeard = true
+    if (event.type === 'ignored') this.#hasIgnored = true
+    const fact = toMediaFact(event)
+    if (fact !== undefined) this.#options.journal.note(fact)
+  }
+
+  async #offer(session: MediaSession): Promise<string> {
+    this.#owesAnswer = true
+    return session.offer()
+  }
+
+  async #answer(session: MediaSession, offer: string): Promise<string> {
+    const { sdp, ...farEnd } = await session.answer(offer)
+    this.#note(session, farEnd)
+    return sdp
+  }
+
+  #note({ address, port }: MediaSession, { codec, remote, isHeld }: FarEnd): void {
+    const { journal } = this.#options
+    // Once: later offers and answers change it.
+    if (!this.#isOpenNoted)
+      journal.note({
+        type: 'media-open',
+        codec,
+        address,
+        port,
+        ...(remote === undefined ? {} : { remote_address: remote.address, remote_port: remote.port }),
+        ...(this.#peer === undefined ? {} : { sip_address: this.#peer }),
+      })
+    this.#isOpenNoted = true
+    if (isHeld !== this.#isHeld) journal.note({ type: isHeld ? 'media-held' : 'media-resumed' })
+    this.#isHeld = isHeld
+  }
+}
+
+function toClosedFact(stats: StreamStats): MediaFact {
+  const { remote } = stats
+  return {
+    type: 'media-closed',
+    codec: stats.codec,
+    packets_sent: stats.packetsSent,
+    packets_received: stats.packetsReceived,
+    packets_lost: stats.packetsLost,
+    packets_ignored: stats.packetsIgnored,
+    jitter_ms: stats.jitterMs,
+    ...(remote === undefined
+      ? {}
+      : { remote_packets_lost: remote.packetsLost, remote_jitter_ms: remote.jitterMs }),
+    ...(remote?.roundTripMs === undefined ? {} : { round_trip_ms: remote.roundTripMs }),
+  }
+}

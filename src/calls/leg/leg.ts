@@ -1,0 +1,379 @@
+// One leg: an INVITE, the dialog it becomes, its media, and its one and only end.
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Media, MediaEvent, PlayOptions, PlayResult } from '../../media/media.ts'
+import { sdpOf } from '../../sip/message/body.ts'
+import { headerOf } from '../../sip/message/message.ts'
+import type { HeaderField, SipRequest, SipResponse } from '../../sip/message/message.ts'
+import { tagOf } from '../../sip/message/name-addr.ts'
+import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
+import type { Dialog, IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
+import type { RunningApplication } from '../application/call-command.ts'
+import { listenInDialog } from './in-dialog.ts'
+import type { AttemptFact } from '../journal/journal.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import { KeyPresses } from '../digits/key-presses.ts'
+import {
+  cancelledByCaller,
+  givenUpByUs,
+  hungUpByUs,
+  reasonInRecord,
+  refusedByFarEnd,
+  refusedByUs,
+} from './leg-ends.ts'
+import type { LegEnd } from './leg-ends.ts'
+import { LegMedia } from './leg-media.ts'
+import { reasonHeader, toAppError, toProblem, toRefusal } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
+import type { StatusReporter } from './status-reporter.ts'
+import type { Unanswered } from './unanswered-invite.ts'
+
+export interface LegOptions {
+  readonly unanswered: Unanswered
+  readonly journal: JournalWriter
+  readonly status: StatusReporter
+  readonly media: Pick<Media, 'open'>
+  readonly clock: Clock
+  readonly log: Logger
+  /** So long after the answer, without another end, the platform hangs up. */
+  readonly maxCallMs: number
+  readonly onEnded: (leg: Leg) => void
+}
+
+type State =
+  | { readonly state: 'unanswered' }
+  | { readonly state: 'answered'; readonly dialog: Dialog; readonly sinceMs: number }
+  | { readonly state: 'ended' }
+
+export interface HangUpOptions {
+  readonly headers?: readonly HeaderField[]
+  /** Goes out as X-Reason. */
+  readonly reason?: string | undefined
+  /** What the record says of an answered call instead of who hung up. */
+  readonly recorded?: string | undefined
+}
+
+/** A far end that changes between ringing and early media more often than this is heard as it was. */
+const maxProgress = 64
+
+// One for all: the reason an abort makes by itself comes with a stack trace that nobody reads.
+const callEnded = new DOMException('the call has ended', 'AbortError')
+
+export class Leg {
+  readonly journal: JournalWriter
+  readonly status: StatusReporter
+  /** Resolves when the leg has ended and its media port is free. */
+  readonly closed: Promise<void>
+  /** Set once an application runs the call. */
+  application: RunningApplication | undefined
+  readonly #options: LegOptions
+  readonly #media: LegMedia
+  readonly #lifetime = new AbortController()
+  readonly #digitListeners = new Set<(digit: string) => void>()
+  readonly #resolveClosed: (closing: Promise<void>) => void
+  #state: State = { state: 'unanswered' }
+  #isEarly = false
+  #cap: Timer
+  #ringing: Timer | undefined
+  readonly #keys = new KeyPresses()
+  /** SDP of provisional responses to our INVITE, by the tag of the fork that sent it. */
+  readonly #earlyAnswers = new Map<string, string>()
+  #progressCount = 0
+
+  constructor(options: LegOptions) {
+    this.#options = options
+    this.journal = options.journal
+    this.status = options.status
+    const { media, journal, log } = options
+    this.#media = new LegMedia({ media, journal, log, onEvent: (event) => this.#onMedia(event) })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.closed = promise
+    this.#resolveClosed = resolve
+    const { ms, reason } = options.unanswered.limit
+    this.#cap = this.#hangUpAfter(ms, reason)
+  }
+
+  get call_sid(): string {
+    return this.journal.facts.started.call_sid
+  }
+
+  get #direction(): 'inbound' | 'outbound' {
+    return this.journal.facts.started.direction
+  }
+
+  get isAnswered(): boolean {
+    return this.#state.state === 'answered'
+  }
+
+  get hasEnded(): boolean {
+    return this.#state.state === 'ended'
+  }
+
+  /** Aborts when the leg ends. */
+  get signal(): AbortSignal {
+    return this.#lifetime.signal
+  }
+
+  /** Sends 200. An offer that media cannot serve ends the leg; look at `hasEnded` afterwards. */
+  async answer(): Promise<void> {
+    const { incoming } = this.#options.unanswered
+    if (this.#state.state !== 'unanswered' || incoming === undefined) return
+    const sdp = await this.#negotiate(incoming, sdpOf(incoming.request))
+    if (sdp === undefined || this.#hasChanged()) return
+    this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
+  }
+
+  /** Sends 183 with our SDP, once. */
+  async startEarlyMedia(): Promise<void> {
+    const { incoming } = this.#options.unanswered
+    if (this.#state.state !== 'unanswered' || incoming === undefined || this.#isEarly) return
+    const offer = sdpOf(incoming.request)
+    if (offer === undefined) {
+      // An offer may not travel in an unreliable provisional response (RFC 3261 §13.2.1).
+      this.journal.note({ type: 'note', sentence: 'no early media for an INVITE without an offer: answered' })
+      return this.answer()
+    }
+    const sdp = await this.#negotiate(incoming, offer)
+    if (sdp === undefined || this.#hasChanged()) return
+    this.#isEarly = true
+    incoming.progress({ status: 183, body: { type: 'application/sdp', content: sdp } })
+    this.status.report({ call_status: 'early-media', sip_status: 183, sip_reason: reasonPhraseOf(183) })
+  }
+
+  /**
+   * Sends 180 when nothing else has been said to the caller by then; 0: never. A caller who hears nothing hangs up, and a
+   * gateway that gets nothing tries another way.
+   */
+  ringAfter(ms: number): void {
+    const { incoming } = this.#options.unanswered
+    if (ms === 0 || incoming === undefined || this.#state.state !== 'unanswered') return
+    this.#ringing = this.#options.clock.after(ms, () => {
+      if (this.#state.state !== 'unanswered' || this.#isEarly) return
+      this.journal.note({ type: 'decision', rule: 'ringing', outcome: `nothing was said within ${ms} ms` })
+      incoming.progress({ status: 180 })
+      this.status.reportRinging()
+    })
+  }
+
+  /** Our offer, for an INVITE of ours to this place. Undefined when media has no room for it, which ends the leg. */
+  offerTo({ address }: Remote): Promise<string | undefined> {
+    return this.#mediaOrEnd(this.#media.offerTo(address))
+  }
+
+  /** An INVITE of ours is out. */
+  dialled(attempt: Omit<AttemptFact, 'type'>): void {
+    const isFirst = this.journal.facts.attempt === undefined
+    this.journal.add({ type: 'attempt', ...attempt })
+    if (isFirst)
+      this.status.report({ call_status: 'trying', sip_status: 100, sip_reason: reasonPhraseOf(100) })
+    else this.journal.commit()
+  }
+
+  /** Which of the places that rang together has answered. */
+  answeredBy(remote_host: string): void {
+    this.journal.add({ type: 'branch-answered', remote_host })
+  }
+
+  /**
+   * A provisional response to our INVITE: it rings, or is heard before the answer. Where several places ring, the one that
+   * spoke last is heard (RFC 3261 §13.2.2.4 leaves the choice).
+   */
+  progressed(response: SipResponse, from: Remote): void {
+    if (this.#state.state !== 'unanswered' || this.#progressCount === maxProgress) return
+    const sdp = sdpOf(response)
+    const tag = toTagOf(response)
+    // What is heard goes on: another 180 of the same place says nothing new.
+    if (sdp === undefined && this.#earlyAnswers.has(tag)) return
+    if (sdp !== undefined) void this.#heardEarly(sdp, tag, from)
+    const { call_status: before } = this.journal.facts
+    if (sdp !== undefined || before !== 'ringing') this.#progressCount += 1
+    const call_status = sdp === undefined ? 'ringing' : 'early-media'
+    if (call_status !== before)
+      this.status.report({ call_status, sip_status: response.status, sip_reason: response.reason })
+  }
+
+  /** The far end's answer to our INVITE. Media that does not fit ends the leg; look at `hasEnded` afterwards. */
+  async connected(dialog: Dialog, response: SipResponse, from: Remote): Promise<void> {
+    if (this.#state.state !== 'unanswered') return void dialog.bye()
+    this.#answered(dialog)
+    await this.#confirmed(sdpOf(response) ?? this.#earlyAnswers.get(toTagOf(response)), from.address)
+  }
+
+  /** The far end's final refusal of our INVITE. */
+  refusedBy(response: SipResponse): void {
+    this.#end(refusedByFarEnd(response))
+  }
+
+  play(options: PlayOptions): Promise<PlayResult> {
+    return this.#media.play(options)
+  }
+
+  /** Returns the function that stops listening. */
+  onDigit(listener: (digit: string) => void): () => void {
+    this.#digitListeners.add(listener)
+    return () => void this.#digitListeners.delete(listener)
+  }
+
+  /** The stack has answered the CANCEL and sent 487. */
+  cancelled(cancel: SipRequest): void {
+    this.#end(cancelledByCaller(cancel))
+  }
+
+  /** Turns the call away: refusal or CANCEL before the answer, BYE with X-Reason after it. */
+  refuse(error: unknown): void {
+    this.refuseWith(toRefusal(toAppError(error, this.#options.log)))
+  }
+
+  refuseWith({ reply, fact }: Refusal): void {
+    if (this.#state.state === 'ended') return
+    this.journal.add(fact)
+    const recorded = reasonInRecord(fact)
+    if (this.#state.state === 'answered') return void this.hangUp({ reason: fact.sentence, recorded })
+    void this.#withdraw(reply)
+    this.#end(refusedByUs(reply, recorded))
+  }
+
+  /** The application chooses the refusal: `sip:decline`. */
+  decline(reply: Reply): void {
+    if (this.#state.state !== 'unanswered') return
+    void this.#withdraw(reply)
+    this.#end(refusedByUs(reply))
+  }
+
+  /** Ends the leg now. The promise is the far end's word on the BYE, or on the CANCEL. */
+  async hangUp({ headers = [], reason, recorded }: HangUpOptions = {}): Promise<void> {
+    const state = this.#state
+    if (state.state === 'ended') return
+    const fields = reason === undefined ? headers : [...headers, reasonHeader(reason)]
+    if (state.state === 'answered') {
+      const bye = state.dialog.bye(fields)
+      this.#end(hungUpByUs(this.#direction, recorded))
+      return bye.catch((error: unknown) => this.#options.log.warn({ err: error }, 'BYE failed'))
+    }
+    const reply = { status: this.#options.unanswered.hangUpStatus, headers: fields }
+    const withdrawn = this.#withdraw(reply)
+    this.#end(givenUpByUs(reply, this.#direction))
+    return withdrawn
+  }
+
+  #withdraw(reply: Reply): Promise<void> {
+    return this.#options.unanswered.withdraw(reply)
+  }
+
+  #answered(dialog: Dialog): void {
+    const { clock, maxCallMs } = this.#options
+    this.#state = { state: 'answered', dialog, sinceMs: clock.monotonic() }
+    dialog.listen(
+      listenInDialog({
+        journal: this.journal,
+        media: this.#media,
+        log: this.#options.log,
+        onConfirmed: (ack) => void this.#confirmed(sdpOf(ack)),
+        onDigit: (digit, durationMs) => this.#press(digit, durationMs, 'info'),
+        onEnd: (end) => this.#end(end),
+      }),
+    )
+    this.#cap.cancel()
+    this.#ringing?.cancel()
+    this.#cap = this.#hangUpAfter(maxCallMs, 'Max Call Duration')
+    this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
+  }
+
+  #hangUpAfter(ms: number, reason: string): Timer {
+    return this.#options.clock.after(ms, () => this.#hangUpBecause(reason))
+  }
+
+  #hangUpBecause(reason: string, recorded?: string): void {
+    this.journal.note({ type: 'decision', rule: 'platform hang-up', outcome: reason })
+    void this.hangUp({ reason, recorded })
+  }
+
+  /** Whether the leg has moved on while something was awaited. */
+  #hasChanged(): boolean {
+    return this.#state.state !== 'unanswered'
+  }
+
+  #negotiate({ remote }: IncomingInvite, offer: string | undefined): Promise<string | undefined> {
+    return this.#mediaOrEnd(this.#media.negotiate(offer, remote.address))
+  }
+
+  async #mediaOrEnd(sdp: Promise<string | undefined>): Promise<string | undefined> {
+    try {
+      return await sdp
+    } catch (error) {
+      this.refuse(error)
+      return undefined
+    }
+  }
+
+  async #heardEarly(answer: string, tag: string, from: Remote): Promise<void> {
+    this.#earlyAnswers.set(tag, answer)
+    try {
+      await this.#media.acceptEarly(answer, from.address)
+    } catch (error) {
+      this.journal.note(toProblem(toAppError(error, this.#options.log)))
+    }
+  }
+
+  async #confirmed(answer: string | undefined, peer?: string): Promise<void> {
+    try {
+      await this.#media.acknowledge(answer, peer)
+    } catch (error) {
+      this.refuse(error)
+    }
+  }
+
+  #onMedia(event: MediaEvent): void {
+    if (this.hasEnded) return
+    if (event.type === 'digit') this.#press(event.digit, event.durationMs, 'rtp')
+    if (event.type === 'lost') return this.refuse(new AppError('media_lost', 'media server failure'))
+    if (event.type === 'timeout') this.#onSilence(event)
+  }
+
+  /** Before the answer a caller need not send: silence counts from there. */
+  #onSilence(event: MediaEvent & { type: 'timeout' }): void {
+    const state = this.#state
+    if (state.state !== 'answered') return
+    if (this.#options.clock.monotonic() - state.sinceMs < event.limitMs) return
+    this.#media.noteSilence(event)
+    const reason = event.cause === 'held' ? 'Hold Timeout' : 'Media Timeout'
+    this.#hangUpBecause(reason, reason.toLowerCase())
+  }
+
+  #press(digit: string, durationMs: number, source: 'rtp' | 'info'): void {
+    const knewBoth = this.#keys.sendsBoth
+    if (!this.#keys.isNew({ digit, durationMs, source }, this.#options.clock.monotonic())) {
+      const sentence = 'keys come as RTP events and as INFO: of each press the first counts'
+      if (!knewBoth) this.journal.note({ type: 'note', sentence })
+      return
+    }
+    this.journal.note({ type: 'digit', digit, duration_ms: durationMs, source })
+    for (const listener of [...this.#digitListeners]) listener(digit)
+  }
+
+  /** The one place where a leg ends: whoever comes first decides how, everybody later is too late. */
+  #end({ change, termination_reason, by }: LegEnd): void {
+    const state = this.#state
+    if (state.state === 'ended') return
+    this.#state = { state: 'ended' }
+    this.#cap.cancel()
+    this.#ringing?.cancel()
+    this.#digitListeners.clear()
+    const duration =
+      state.state === 'answered'
+        ? { duration: Math.floor((this.#options.clock.monotonic() - state.sinceMs) / 1000) }
+        : {}
+    this.status.reportEnd({ ...change, call_termination_by: by, ...duration }, termination_reason)
+    const { call_status, sip_status } = change
+    this.#options.log.info({ call_status, sip_status, ...duration, termination_reason }, 'call ended')
+    this.#lifetime.abort(callEnded)
+    this.#resolveClosed(this.#media.close())
+    this.#options.onEnded(this)
+  }
+}
+
+/** Which fork a response to our INVITE is from. */
+function toTagOf(response: SipResponse): string {
+  return tagOf(headerOf(response, 'to')) ?? ''
+}

@@ -1,0 +1,103 @@
+// Status changes of one leg: the journal event, the notification to the status hook and, at the end, the record,
+// all handed to storage in one batch.
+import type { AppError } from '../../lib/errors.ts'
+import type { StatusFact } from '../journal/journal.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { Hook, Notification } from '../ports.ts'
+import { toChangePayload, toCommonPayload } from '../journal/projection.ts'
+import { toProblem } from './refusals.ts'
+
+/** What payloads say of the node that serves the call. */
+export interface NodeFacts {
+  /** `address:port` of the SIP edge. */
+  readonly sipAddress: string
+  /** Set when the operator configured one. */
+  readonly publicIp: string | undefined
+  /** The base of the REST API for call control. */
+  readonly apiBaseUrl: string | undefined
+}
+
+/** What every payload after the first webhook says of the node. */
+export function toNodePayload(node: NodeFacts): Record<string, unknown> {
+  return { fs_sip_address: node.sipAddress, ...toNodeAddresses(node) }
+}
+
+/** What every payload says of the node, where it is known. */
+export function toNodeAddresses({
+  publicIp,
+  apiBaseUrl,
+}: Pick<NodeFacts, 'publicIp' | 'apiBaseUrl'>): Record<string, unknown> {
+  return {
+    ...(publicIp === undefined ? {} : { fs_public_ip: publicIp }),
+    ...(apiBaseUrl === undefined ? {} : { api_base_url: apiBaseUrl }),
+  }
+}
+
+export type StatusChange = Omit<StatusFact, 'type'>
+
+export class StatusReporter {
+  readonly #journal: JournalWriter
+  readonly #node: NodeFacts
+  #hook: Hook | null = null
+  #isAnnounced = false
+
+  constructor(journal: JournalWriter, node: NodeFacts) {
+    this.#journal = journal
+    this.#node = node
+  }
+
+  /** From now on this hook hears of every change. */
+  follow(hook: Hook | null): void {
+    this.#hook = hook
+    this.#isAnnounced = true
+  }
+
+  /**
+   * The application has taken the call: its status hook hears of every change, this one first. A caller that heard ringing
+   * meanwhile still does, which is the second one.
+   */
+  announce(hook: Hook | null): void {
+    const isRinging = this.#journal.facts.call_status === 'ringing'
+    this.follow(hook)
+    this.report({ call_status: 'trying', sip_status: 100, sip_reason: 'Trying' })
+    if (isRinging) this.reportRinging()
+  }
+
+  /** 180 was sent. */
+  reportRinging(): void {
+    this.report({ call_status: 'ringing', sip_status: 180, sip_reason: 'Ringing' })
+  }
+
+  /** `redirect` may name another status hook for the rest of the call. */
+  replaceHook(hook: Hook): void {
+    this.#hook = hook
+  }
+
+  report(change: StatusChange): void {
+    this.#journal.add({ type: 'status', ...change })
+    this.#journal.commit({ notifications: this.#notifications(toChangePayload(this.#journal.facts)) })
+  }
+
+  /** The last change: the record of the leg is written with it. */
+  reportEnd(change: StatusChange, termination_reason: string): void {
+    this.#journal.add({ type: 'status', ...change })
+    this.#journal.add({ type: 'ended', termination_reason })
+    const notifications = this.#notifications(toChangePayload(this.#journal.facts))
+    this.#journal.commit({ notifications, isLast: true })
+  }
+
+  /** An action hook answered with something that is no list of verbs (calls.md §1.6). */
+  reportInvalidPayload(error: AppError): void {
+    this.#journal.note(toProblem(error))
+    const extra = { error: error.code, reason: error.message }
+    this.#journal.commit({ notifications: this.#notifications(extra) })
+  }
+
+  #notifications(extra: Record<string, unknown>): readonly Notification[] {
+    if (!this.#isAnnounced || this.#hook === null) return []
+    const { facts } = this.#journal
+    const { account_sid, call_sid } = facts.started
+    const payload = { ...toCommonPayload(facts), ...toNodePayload(this.#node), ...extra }
+    return [{ account_sid, call_sid, hook: this.#hook, payload }]
+  }
+}

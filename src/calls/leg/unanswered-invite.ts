@@ -1,0 +1,24 @@
+// The INVITE of a leg until its final response (RFC 3261 §13): one that came, or one that was sent.
+import type { IncomingInvite, Reply } from '../../sip/sip.ts'
+
+export interface Unanswered {
+  /** The one that came: it is ours to answer. */
+  readonly incoming: IncomingInvite | undefined
+  /** How long it may stay unanswered, and what is said when the platform gives it up. */
+  readonly limit: { readonly ms: number; readonly reason: string }
+  /** What an unanswered leg ends with when the platform hangs up. */
+  readonly hangUpStatus: number
+  /** Refuses the INVITE that came, cancels the one that was sent. Resolves when the far end has heard of it. */
+  withdraw(reply: Reply): Promise<void>
+}
+
+export function unansweredIncoming(invite: IncomingInvite, limitMs: number): Unanswered {
+  return {
+    incoming: invite,
+    limit: { ms: limitMs, reason: 'Max Call Duration' },
+    hangUpStatus: 503,
+    async withdraw(reply) {
+      invite.reject(reply)
+    },
+  }
+}

@@ -1,0 +1,26 @@
+// Our side of a leg that is not answered yet: the INVITEs that are under way, and their withdrawal.
+import type { OutgoingInvite, Reply } from '../../sip/sip.ts'
+import type { Unanswered } from '../leg/unanswered-invite.ts'
+
+export class Dialling implements Unanswered {
+  readonly incoming = undefined
+  readonly limit: Unanswered['limit']
+  readonly hangUpStatus = 487
+  readonly #current = new Set<OutgoingInvite>()
+
+  constructor(ringMs: number) {
+    this.limit = { ms: ringMs, reason: 'Ring Timeout' }
+  }
+
+  /** Until its outcome, this is one of the INVITEs to withdraw. */
+  sent(invite: OutgoingInvite): void {
+    this.#current.add(invite)
+    void invite.outcome.then(() => this.#current.delete(invite))
+  }
+
+  async withdraw({ headers = [] }: Reply): Promise<void> {
+    const invites = [...this.#current]
+    for (const invite of invites) invite.cancel(headers)
+    await Promise.all(invites.map(({ outcome }) => outcome))
+  }
+}

@@ -1,0 +1,389 @@
+// The engine with everything around it scripted: what a deterministic test of a race needs.
+import { createFakeClock } from '../../../src/lib/fake-clock.ts'
+import type { FakeClock } from '../../../src/lib/fake-clock.ts'
+import { AppError } from '../../../src/lib/errors.ts'
+import { silentLogger } from '../../../src/lib/log.ts'
+import type { Authentication, Binding, Remote } from '../../../src/sip/sip.ts'
+import type { Calls, PreparedCall } from '../../../src/calls/calls.ts'
+import { createCalls } from '../../../src/calls/create-calls.ts'
+import type { CallHandlers, CallsOptions } from '../../../src/calls/create-calls.ts'
+import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
+import type {
+  AccountFacts,
+  ApplicationFacts,
+  BorrowedClip,
+  CallBatch,
+  CallLimits,
+  CallStore,
+  CallStoreListener,
+  CarrierFacts,
+  CarrierMatch,
+  ClientFacts,
+  HookAnswer,
+  HookRequest,
+  Hooks,
+  DialPlan,
+  NumberFacts,
+  NumberPattern,
+  OutboundCarrier,
+  RecentCall,
+  UnfinishedCall,
+} from '../../../src/calls/ports.ts'
+import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import type { CallRequest } from '../../../src/calls/outbound/call-order.ts'
+import { clipOf, ScriptedMedia } from './scripted-media.ts'
+import { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
+import type { ScriptedInviteOptions } from './scripted-sip.ts'
+
+export const account: AccountFacts = {
+  account_sid: 'a0000000-0000-4000-8000-000000000001',
+  service_provider_sid: 'b0000000-0000-4000-8000-000000000001',
+  sip_realm: 'example.com',
+  is_active: true,
+  device_calling_application_sid: null,
+  disable_cdrs: false,
+  ringing_after_ms: null,
+  sensitive_digits: false,
+}
+
+export const client: ClientFacts = {
+  client_sid: 'c0000000-0000-4000-8000-000000000001',
+  username: 'alice',
+  is_active: true,
+  allow_direct_app_calling: true,
+  allow_direct_queue_calling: true,
+  allow_direct_user_calling: true,
+}
+
+const hook = (path: string) =>
+  ({ url: `http://app.test${path}`, method: 'POST', username: 'u', password: 'p' }) as const
+
+export const application: ApplicationFacts = {
+  application_sid: 'd0000000-0000-4000-8000-000000000001',
+  account_sid: account.account_sid,
+  call_hook: hook('/call'),
+  call_status_hook: hook('/status'),
+  app_json: null,
+  speech_synthesis_vendor: null,
+  speech_synthesis_language: 'en-US',
+  speech_synthesis_voice: null,
+  speech_synthesis_label: null,
+  speech_recognizer_vendor: null,
+  speech_recognizer_language: null,
+  speech_recognizer_label: null,
+  env_vars: { GREETING: 'hello' },
+}
+
+/** Keeps batches as storage would: the first record of a leg counts. */
+export class MemoryStore implements CallStore {
+  readonly batches: CallBatch[] = []
+  /** Calls of a dead node. */
+  readonly left: UnfinishedCall[] = []
+  listener: CallStoreListener | undefined
+
+  write(batch: CallBatch): void {
+    this.batches.push(batch)
+  }
+
+  flush(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  adopt(): Promise<readonly UnfinishedCall[]> {
+    return Promise.resolve(this.left.splice(0))
+  }
+
+  watch(listener: CallStoreListener): void {
+    this.listener = listener
+  }
+
+  /** Every record handed over, duplicates included. */
+  get records(): RecentCall[] {
+    return this.batches.flatMap(({ record }) => (record === undefined ? [] : [record]))
+  }
+
+  /** Every event of a call that was handed over. */
+  journalOf(call_sid: string): readonly JournalEvent[] {
+    return this.batches.filter((batch) => batch.call_sid === call_sid).flatMap(({ events }) => events)
+  }
+
+  get notifications(): Record<string, unknown>[] {
+    return this.batches.flatMap(({ notifications }) =>
+      notifications.map(({ payload }) => payload as Record<string, unknown>),
+    )
+  }
+
+  get statuses(): unknown[] {
+    return this.notifications.map((payload) => payload['call_status'])
+  }
+}
+
+type Answer = (request: HookRequest) => Promise<unknown>
+
+/** Answers by path; a path without an answer says nothing. */
+export class ScriptedHooks implements Hooks {
+  readonly asked: HookRequest[] = []
+  readonly answers = new Map<string, Answer>()
+
+  /** `body` as the parsed JSON of a 200. */
+  on(path: string, body: unknown): void {
+    this.answers.set(path, () => Promise.resolve(body))
+  }
+
+  payloadsOf(path: string): Record<string, unknown>[] {
+    return this.asked
+      .filter(({ hook: { url } }) => new URL(url).pathname === path)
+      .map(({ payload }) => payload as Record<string, unknown>)
+  }
+
+  async ask(request: HookRequest): Promise<HookAnswer> {
+    this.asked.push(request)
+    const url = new URL(request.hook.url)
+    const body = await this.answers.get(url.pathname)?.(request)
+    if (request.signal?.aborted === true) throw new AppError('hook_timeout', 'cut off')
+    return { url: url.href, status: 200, durationMs: 1, attempts: 1, body }
+  }
+}
+
+/** An answer that comes when the test says so, or never once the question is withdrawn. */
+export function heldAnswer(): { answer: Answer; release: (body: unknown) => void } {
+  const { promise, resolve } = Promise.withResolvers<unknown>()
+  const answer: Answer = ({ signal }) =>
+    Promise.race([
+      promise,
+      new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(new AppError('hook_timeout', 'cut off')), {
+          once: true,
+        })
+      }),
+    ])
+  return { answer, release: resolve }
+}
+
+export interface Platform {
+  readonly clock: FakeClock
+  readonly calls: Calls & CallHandlers
+  readonly store: MemoryStore
+  readonly hooks: ScriptedHooks
+  readonly media: ScriptedMedia
+  /** Clips lent out and not given back. */
+  readonly lent: Set<BorrowedClip>
+  authentication: Authentication
+  account: AccountFacts | undefined
+  client: ClientFacts | undefined
+  application: ApplicationFacts | undefined
+  limits: CallLimits
+  /** At whatever address. */
+  carriers: readonly CarrierMatch[]
+  /** The one that has a password. */
+  peer: CarrierFacts | undefined
+  numbers: readonly NumberFacts[]
+  patterns: readonly NumberPattern[]
+  waysOut: readonly OutboundCarrier[]
+  /** Account and host name of calls from carriers. */
+  readonly hostsCalled: [account_sid: string, host: string][]
+  /** The realm and address that a user has proved itself at. */
+  knownAt: string | undefined
+  dialPlan: DialPlan | undefined
+  /** The phones that are registered, by address of record. */
+  readonly phones: Map<string, readonly Binding[]>
+  /** Where the INVITE for a phone goes, by default where it registered from. */
+  reach: (binding: Binding) => Promise<Remote>
+  /** The INVITEs that were sent. */
+  readonly sent: ScriptedOutgoing[]
+  /** How long a text lasts, by default 1 s; throws what a test wants thrown. */
+  speak: (text: string) => number
+  fetch: (url: string) => number
+  /** Rings with an INVITE, by default to the application. */
+  ring(options?: Partial<ScriptedInviteOptions>): ScriptedInvite
+}
+
+export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOptions> = {}): Platform {
+  const clock = createFakeClock()
+  const store = new MemoryStore()
+  const hooks = new ScriptedHooks()
+  const media = new ScriptedMedia(clock)
+  const lent = new Set<BorrowedClip>()
+  const phones = new Map<string, readonly Binding[]>()
+  const sent: ScriptedOutgoing[] = []
+  let ringing = 0
+  const lend = async (lengthMs: () => number): Promise<BorrowedClip> => {
+    await Promise.resolve()
+    const clip: BorrowedClip = { ...clipOf(lengthMs()), release: () => void lent.delete(clip) }
+    lent.add(clip)
+    return clip
+  }
+  const calls = createCalls({
+    sip: () => ({
+      authenticate: () => Promise.resolve(platform.authentication),
+      drain: () => undefined,
+      host: '127.0.0.1',
+      listening: { address: '0.0.0.0', port: 5060 },
+      bindings: {
+        get: (aor) => Promise.resolve(phones.get(aor) ?? []),
+        put: () => Promise.resolve(),
+        touch: () => undefined,
+        remove: () => Promise.resolve(),
+        forget: () => Promise.resolve(),
+        list: () => Promise.resolve([...phones.values()].flat()),
+      },
+      hasUserAt: (realm, address) => platform.knownAt === `${realm} ${address}`,
+      reach: (binding) => platform.reach(binding),
+      resolve: resolveLiteral,
+      invite(inviteOptions) {
+        const invite = new ScriptedOutgoing(inviteOptions)
+        sent.push(invite)
+        return invite
+      },
+    }),
+    media,
+    isAllowedAddress: (address) => address.startsWith('192.0.2.'),
+    carrierCalled: ({ account_sid }, host) => void platform.hostsCalled.push([account_sid, host]),
+    isAllowedHop: (address) => address.startsWith('192.0.2.'),
+    directory: {
+      accountByRealm: (realm) => Promise.resolve(realm === account.sip_realm ? platform.account : undefined),
+      account: () => Promise.resolve(platform.account),
+      carriersAt: () => Promise.resolve(platform.carriers),
+      carrier: () => Promise.resolve(platform.peer),
+      numbersCalled: (called) => Promise.resolve(platform.numbers.filter(({ number }) => number === called)),
+      patternsOf: (sid) =>
+        Promise.resolve(platform.patterns.filter(({ voip_carrier_sid }) => voip_carrier_sid === sid)),
+      soleAccountOf: () => Promise.resolve(undefined),
+      outboundCarriers: () => Promise.resolve(platform.waysOut),
+      dialPlan: () => Promise.resolve(platform.dialPlan),
+      callLimits: () => Promise.resolve(platform.limits),
+      client: () => Promise.resolve(platform.client),
+      registrationHook: () => Promise.resolve(undefined),
+      application: (account_sid, application_sid) =>
+        Promise.resolve(
+          platform.application?.application_sid === application_sid && account_sid === account.account_sid
+            ? platform.application
+            : undefined,
+        ),
+    },
+    hooks,
+    store,
+    speech: {
+      synthesize: async ({ text, vendor, voice }) => {
+        const clip = await lend(() => platform.speak(text))
+        if (voice === 'absent') return Object.assign(clip, { fallback: true })
+        if (vendor !== 'absent') return clip
+        return Object.assign(clip, { fallback: true, isVendorMissing: true, note: `there is no ${vendor}` })
+      },
+    },
+    audio: { fetch: (url) => lend(() => platform.fetch(url)) },
+    verbs: parseVerbs,
+    random: () => 0,
+    clock,
+    log: silentLogger,
+    publicAddress: undefined,
+    // One account has it all, unless a test says otherwise.
+    sharePercent: 100,
+    ...options,
+  })
+  const platform: Platform = {
+    clock,
+    calls,
+    store,
+    hooks,
+    media,
+    lent,
+    authentication: {
+      verdict: 'accepted',
+      user: { username: 'alice', realm: 'example.com', password: 'secret' },
+    },
+    account,
+    client,
+    application,
+    limits: {},
+    carriers: [],
+    peer: undefined,
+    numbers: [],
+    patterns: [],
+    waysOut: [],
+    hostsCalled: [],
+    knownAt: undefined,
+    dialPlan: undefined,
+    phones,
+    reach: ({ remote }) => Promise.resolve(remote),
+    sent,
+    speak: () => 1000,
+    fetch: () => 1000,
+    ring(given = {}) {
+      const invite = new ScriptedInvite({
+        to: `app-${application.application_sid}@example.com`,
+        callId: `call-${++ringing}@test`,
+        ...given,
+      })
+      calls.invited(invite)
+      return invite
+    },
+  }
+  return platform
+}
+
+/** Addresses need no look-up, and there are no names. */
+async function resolveLiteral(uri: string): Promise<Remote> {
+  const [, address, port] = /^sip:(?:[^@]*@)?(\d[\d.]+)(?::(\d+))?/.exec(uri) ?? []
+  if (address === undefined) throw new AppError('sip_unreachable', 'the host of the URI has no address')
+  return { transport: 'udp', address, port: Number(port ?? 5060) }
+}
+
+export const phone: Binding = {
+  aor: 'alice@example.com',
+  key: 'sip:alice@10.0.0.5:5070;',
+  instance: undefined,
+  q: undefined,
+  contact: 'sip:alice@10.0.0.5:5070',
+  expiresAt: Number.MAX_SAFE_INTEGER,
+  remote: { transport: 'udp', address: '192.0.2.7', port: 40_000 },
+  path: [],
+  callId: 'r1',
+  cseq: 1,
+  userAgent: undefined,
+}
+
+/** A carrier that takes calls at one gateway, under its name as sid. */
+export function outboundCarrier(name: string, changes: Partial<OutboundCarrier> = {}): OutboundCarrier {
+  return {
+    voip_carrier_sid: name,
+    name,
+    isShared: false,
+    gateways: [{ host: '192.0.2.10', port: 5060, protocol: 'udp' }],
+    tech_prefix: null,
+    e164_leading_plus: false,
+    diversion: null,
+    outbound_sip_proxy: null,
+    requires_register: false,
+    register_sip_realm: null,
+    register_username: null,
+    register_password: null,
+    register_from_domain: null,
+    ...changes,
+  }
+}
+
+/** A call to Alice's phone that the application runs. */
+export const callRequest: CallRequest = {
+  account_sid: account.account_sid,
+  runs: { application_sid: application.application_sid },
+  to: { type: 'user', name: 'alice', realm: 'example.com' },
+  from: '+4420',
+  headers: [],
+  ringMs: 60_000,
+  notes: [],
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+export async function placeOn(
+  { calls }: Pick<Platform, 'calls'>,
+  request: CallRequest,
+): Promise<PreparedCall> {
+  const call = await calls.prepare(request)
+  await call.begin()
+  return call
+}
+
+export function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,166 @@
+// Media sessions under the hand of a test: a playback ends when its clip's time is over on the fake clock.
+import type { Clock } from '../../../src/lib/clock.ts'
+import { AppError } from '../../../src/lib/errors.ts'
+import type {
+  FarEnd,
+  Media,
+  MediaEvent,
+  MediaSession,
+  OpenOptions,
+  PlayOptions,
+  PlayResult,
+  StreamStats,
+} from '../../../src/media/media.ts'
+
+const stats: StreamStats = {
+  packetsSent: 10,
+  packetsReceived: 9,
+  packetsLost: 1,
+  packetsIgnored: 0,
+  jitterMs: 2,
+  codec: 'PCMU',
+}
+
+/** What is repeated for ever; the longest that a timer takes. */
+const longestMs = 2 ** 31 - 1
+
+/** The path of a scripted clip is its length: `/clips/1500` lasts 1.5 s. */
+export function clipOf(ms: number): { path: string } {
+  return { path: `/clips/${ms}` }
+}
+
+export class ScriptedMedia implements Pick<Media, 'open'> {
+  readonly sessions: ScriptedSession[] = []
+  readonly opened: OpenOptions[] = []
+  readonly #clock: Clock
+  /** Makes the next `open` or `answer` fail. */
+  failure: { readonly at: 'open' | 'answer'; readonly error: AppError } | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get openSessions(): number {
+    return this.sessions.filter((session) => !session.isClosed).length
+  }
+
+  async open(options: OpenOptions = {}): Promise<MediaSession> {
+    this.opened.push(options)
+    await Promise.resolve()
+    if (this.failure?.at === 'open') throw this.failure.error
+    const session = new ScriptedSession(this.#clock, this.failure?.error)
+    this.sessions.push(session)
+    return session
+  }
+}
+
+export class ScriptedSession implements MediaSession {
+  readonly id = 'm1'
+  readonly address = '127.0.0.1'
+  readonly port = 26_100
+  readonly played: string[] = []
+  readonly offers: string[] = []
+  /** To our own offer. */
+  readonly answers: string[] = []
+  /** Whom its SDP is for. */
+  readonly peers: string[] = []
+  signsOfLife = 0
+  isHeld = false
+  isClosed = false
+  readonly #clock: Clock
+  readonly #refusal: AppError | undefined
+  readonly #listeners: ((event: MediaEvent) => void)[] = []
+  #stopPlaying: (() => void) | undefined
+  #playing: Promise<unknown> = Promise.resolve()
+
+  constructor(clock: Clock, refusal: AppError | undefined) {
+    this.#clock = clock
+    this.#refusal = refusal
+  }
+
+  face(peer: string): void {
+    this.peers.push(peer)
+  }
+
+  live(): void {
+    this.signsOfLife += 1
+  }
+
+  async answer(sdp: string): Promise<FarEnd & { sdp: string }> {
+    this.offers.push(sdp)
+    await Promise.resolve()
+    if (this.#refusal !== undefined) throw this.#refusal
+    return { sdp: 'v=0 answer', ...this.#farEnd }
+  }
+
+  offer(): Promise<string> {
+    return Promise.resolve('v=0 offer')
+  }
+
+  acceptAnswer(sdp: string): Promise<FarEnd> {
+    this.answers.push(sdp)
+    return Promise.resolve(this.#farEnd)
+  }
+
+  get #farEnd(): FarEnd {
+    return { codec: 'PCMU', remote: { address: '192.0.2.7', port: 4000 }, isHeld: this.isHeld }
+  }
+
+  async play(options: PlayOptions): Promise<PlayResult> {
+    if (options.follows === true) await this.#playing
+    else this.#stopPlaying?.()
+    const playing = this.#play(options)
+    this.#playing = playing
+    return await playing
+  }
+
+  #play({ clip, offsetMs = 0, rounds = 1, signal }: PlayOptions): Promise<PlayResult> {
+    this.played.push(clip.path)
+    const roundMs = Math.max(0, Number(clip.path.split('/').at(-1)) - offsetMs)
+    const wholeMs = roundMs === 0 ? 0 : Math.min(roundMs * rounds, longestMs)
+    const started = this.#clock.monotonic()
+    return new Promise((resolve) => {
+      const end = (reason: PlayResult['reason']): void => {
+        timer.cancel()
+        signal?.removeEventListener('abort', stop)
+        this.#stopPlaying = undefined
+        resolve({ reason, playedMs: this.#clock.monotonic() - started })
+      }
+      const stop = (): void => end('stopped')
+      const timer = this.#clock.after(wholeMs, () => end('completed'))
+      this.#stopPlaying = stop
+      signal?.addEventListener('abort', stop, { once: true })
+      if (signal?.aborted === true) stop()
+    })
+  }
+
+  sendDigits(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  onEvent(listener: (event: MediaEvent) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  emit(event: MediaEvent): void {
+    if (this.isClosed) return
+    for (const listener of this.#listeners) listener(event)
+  }
+
+  press(digits: string): void {
+    for (const digit of digits) this.emit({ type: 'digit', digit, durationMs: 100 })
+  }
+
+  stats(): Promise<StreamStats> {
+    return Promise.resolve(stats)
+  }
+
+  async close(): Promise<StreamStats> {
+    if (!this.isClosed) {
+      this.isClosed = true
+      this.#stopPlaying?.()
+    }
+    await Promise.resolve()
+    return stats
+  }
+}

@@ -1,0 +1,228 @@
+// An INVITE and its dialog under the hand of a test: for races that real sockets cannot be made to repeat.
+// It keeps the rules of the stack (one final response, one CANCEL, one BYE) and remembers what was sent.
+import { AppError } from '../../../src/lib/errors.ts'
+import type { HeaderField, SipRequest, SipResponse } from '../../../src/sip/message/message.ts'
+import { reasonPhraseOf } from '../../../src/sip/message/reason-phrases.ts'
+import type {
+  Dialog,
+  DialogListener,
+  IncomingInvite,
+  InviteOutcome,
+  OutgoingInvite,
+  OutgoingInviteOptions,
+  Remote,
+  Reply,
+} from '../../../src/sip/sip.ts'
+
+export const offer =
+  'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 26000 RTP/AVP 0\r\n'
+
+export function sipRequest(
+  method: string,
+  options: { uri?: string; headers?: readonly HeaderField[]; type?: string; body?: string } = {},
+): SipRequest {
+  const type = options.type === undefined ? [] : [{ name: 'content-type', value: options.type }]
+  return {
+    kind: 'request',
+    method,
+    uri: options.uri ?? 'sip:switchhook@127.0.0.1',
+    headers: [...(options.headers ?? []), ...type],
+    body: Buffer.from(options.body ?? ''),
+  }
+}
+
+export function sipResponse(
+  status: number,
+  options: { headers?: readonly HeaderField[]; body?: string | undefined } = {},
+): SipResponse {
+  const type = options.body === undefined ? [] : [{ name: 'content-type', value: 'application/sdp' }]
+  return {
+    kind: 'response',
+    status,
+    reason: reasonPhraseOf(status),
+    headers: [...(options.headers ?? []), ...type],
+    body: Buffer.from(options.body ?? ''),
+  }
+}
+
+export interface ScriptedInviteOptions {
+  readonly to: string
+  readonly callId: string
+  readonly headers?: readonly HeaderField[]
+  /** Undefined for an INVITE without SDP. */
+  readonly body?: string | undefined
+}
+
+const remote: Remote = { transport: 'udp', address: '127.0.0.1', port: 26_060 }
+
+export class ScriptedInvite implements IncomingInvite {
+  readonly request: SipRequest
+  readonly raw: Uint8Array
+  readonly remote = remote
+  readonly callId: string
+  readonly provisionals: Reply[] = []
+  final: Reply | undefined
+  mayReach: ((address: string) => boolean) | undefined
+  dialog: ScriptedDialog | undefined
+  #isCancelled = false
+  #cancelListener: ((cancel: SipRequest) => void) | undefined
+  #waiters: (() => void)[] = []
+
+  constructor({ to, callId, headers = [], body = offer }: ScriptedInviteOptions) {
+    this.callId = callId
+    const uri = `sip:${to}`
+    const fields: HeaderField[] = [
+      { name: 'via', value: 'SIP/2.0/UDP 127.0.0.1:26060;branch=z9hG4bK1' },
+      { name: 'from', value: '"Alice Liddell" <sip:+4420@example.com>;tag=f1' },
+      { name: 'to', value: `<${uri}>` },
+      { name: 'call-id', value: callId },
+      { name: 'cseq', value: '1 INVITE' },
+      ...headers,
+    ]
+    this.request = sipRequest('INVITE', { uri, headers: fields, type: 'application/sdp', body })
+    const lines = this.request.headers.map(({ name, value }) => `${name}: ${value}\r\n`)
+    this.raw = Buffer.from(`INVITE ${uri} SIP/2.0\r\n${lines.join('')}\r\n${body}`)
+  }
+
+  get isOpen(): boolean {
+    return this.final === undefined && this.dialog === undefined && !this.#isCancelled
+  }
+
+  progress(reply: Reply): void {
+    if (this.isOpen) this.provisionals.push(reply)
+  }
+
+  reject(reply: Reply): void {
+    if (!this.isOpen) return
+    this.final = reply
+    this.#settle()
+  }
+
+  restrict(mayReach: (address: string) => boolean): void {
+    this.mayReach = mayReach
+  }
+
+  accept(_reply: Omit<Reply, 'status'>): Dialog {
+    if (!this.isOpen) throw new AppError('internal', 'a final response was sent before')
+    this.dialog = new ScriptedDialog(this.callId)
+    this.#settle()
+    return this.dialog
+  }
+
+  onCancel(listener: (cancel: SipRequest) => void): void {
+    this.#cancelListener = listener
+  }
+
+  /** The far end gives up; too late once a final response is out (RFC 3261 §9.2). */
+  cancel(headers: readonly HeaderField[] = []): void {
+    if (!this.isOpen) return
+    this.#isCancelled = true
+    this.#settle()
+    this.#cancelListener?.(sipRequest('CANCEL', { headers }))
+  }
+
+  /** Resolves when the INVITE has its final response. */
+  settled(): Promise<void> {
+    return this.isOpen ? new Promise((resolve) => this.#waiters.push(resolve)) : Promise.resolve()
+  }
+
+  #settle(): void {
+    for (const resolve of this.#waiters.splice(0)) resolve()
+  }
+}
+
+function toOf(tag: string): HeaderField[] {
+  return [{ name: 'to', value: `<sip:far@192.0.2.7>;tag=${tag}` }]
+}
+
+/** An INVITE of ours, answered by the test; it ends in 487 once it is cancelled. */
+export class ScriptedOutgoing implements OutgoingInvite {
+  readonly callId: string
+  readonly outcome: Promise<InviteOutcome>
+  readonly options: OutgoingInviteOptions
+  readonly dialog: ScriptedDialog
+  /** The headers of our CANCEL; undefined while there was none. */
+  cancelled: readonly HeaderField[] | undefined
+  readonly #settle: (outcome: InviteOutcome) => void
+
+  constructor(options: OutgoingInviteOptions) {
+    this.options = options
+    this.callId = options.callId ?? 'none'
+    this.dialog = new ScriptedDialog(this.callId)
+    const { promise, resolve } = Promise.withResolvers<InviteOutcome>()
+    this.outcome = promise
+    this.#settle = resolve
+  }
+
+  /** `tag` is that of the fork. */
+  progress(status: number, body?: string, tag = 'one'): void {
+    this.options.onProvisional?.(sipResponse(status, { body, headers: toOf(tag) }))
+  }
+
+  answer(body: string | undefined = offer, tag = 'one'): void {
+    const response = sipResponse(200, { body, headers: toOf(tag) })
+    this.#settle({ kind: 'answered', response, dialog: this.dialog })
+  }
+
+  refuse(status: number, headers: readonly HeaderField[] = []): void {
+    this.#settle({ kind: 'refused', response: sipResponse(status, { headers }) })
+  }
+
+  cancel(headers: readonly HeaderField[] = []): void {
+    if (this.cancelled !== undefined) return
+    this.cancelled = headers
+    this.refuse(487)
+  }
+}
+
+export class ScriptedDialog implements Dialog {
+  readonly callId: string
+  readonly localTag = 'l1'
+  readonly remoteTag = 'f1'
+  /** The headers of the BYE we sent; undefined while there was none. */
+  sentBye: readonly HeaderField[] | undefined
+  #listener: DialogListener | undefined
+  #isOver = false
+
+  constructor(callId: string) {
+    this.callId = callId
+  }
+
+  get listener(): DialogListener {
+    if (this.#listener === undefined) throw new Error('nobody listens to the dialog')
+    return this.#listener
+  }
+
+  listen(listener: DialogListener): void {
+    this.#listener = listener
+  }
+
+  request(): Promise<SipResponse> {
+    return Promise.resolve({
+      kind: 'response',
+      status: 200,
+      reason: 'OK',
+      headers: [],
+      body: Buffer.alloc(0),
+    })
+  }
+
+  async bye(headers: readonly HeaderField[] = []): Promise<void> {
+    if (this.sentBye !== undefined) return
+    this.sentBye = headers
+    await Promise.resolve()
+  }
+
+  /** A BYE from the far end, which may cross ours on the wire. */
+  hangUp(headers: readonly HeaderField[] = []): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.listener.ended(sipRequest('BYE', { headers }))
+  }
+
+  fail(reason: 'ack-timeout' | 'transport-error'): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.listener.failed(reason)
+  }
+}
