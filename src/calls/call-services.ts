@@ -5,7 +5,7 @@ import type { Media } from '../media/media.ts'
 import type { Sip } from '../sip/sip.ts'
 import type { AccountFacts, AudioFetcher, CallStore, Directory, Hooks, Speech } from './ports.ts'
 import type { CallPool } from './routing/call-limits.ts'
-import type { NodeFacts } from './leg/status-reporter.ts'
+import type { NodeFacts } from './journal/hook-payloads.ts'
 import type { ParseVerbs } from './verb.ts'
 
 export interface CallNode extends NodeFacts {

@@ -2,7 +2,17 @@
 import type { AppError } from '../lib/errors.ts'
 import type { PlayResult } from '../media/media.ts'
 import type { Collected, DigitRules } from './digits/digit-collector.ts'
-import type { HookForm } from './application/hook-form.ts'
+
+/** An absolute URL, a path on the application's host, or an object with either. */
+export type HookForm =
+  | string
+  | {
+      readonly url: string
+      readonly method?: string
+      readonly username?: string
+      readonly password?: string
+      readonly basicAuth?: { readonly username: string; readonly password: string }
+    }
 
 /** What a verb or the session says of the voice; `default` and absence mean the application's. */
 export interface Voice {

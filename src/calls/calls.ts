@@ -1,31 +1,67 @@
-// The public face of the call engine: what the API sees of it. `createCalls` in engine.ts makes one.
-import type { CallStatus } from './journal/call-status.ts'
-import type { CallCommand } from './application/call-command.ts'
+// The public face of the call engine: what the API sees of it. `createCalls` in create-calls.ts makes one.
+import type { HeaderField } from '../sip/message/message.ts'
 import type { JournalEvent } from './journal/journal.ts'
-import type { CallRequest } from './outbound/call-order.ts'
+import type { LiveCall } from './journal/live-call.ts'
+import type { CallScript, Hook } from './ports.ts'
 
-/** The live-call record (spec "Call (live call)"), plus what clients of this API are used to (rest.md §5.5). */
-export interface LiveCall {
-  readonly account_sid: string
-  readonly service_provider_sid: string
-  readonly application_sid?: string
-  readonly call_id: string
-  readonly call_sid: string
-  readonly call_status: CallStatus
-  readonly direction: 'inbound' | 'outbound'
-  readonly from: string
-  readonly to: string
-  readonly caller_name: string
-  readonly service_url: string
-  readonly sip_status: number
-  readonly sip_reason: string
-  readonly duration?: number
-  readonly originating_sip_ip?: string
-  readonly originating_sip_trunk_name?: string
-  readonly parent_call_sid?: string
-  readonly trace_id: string
-  readonly local_sip_address: string
+export type { LiveCall } from './journal/live-call.ts'
+
+export interface Credentials {
+  readonly username: string
+  readonly password: string
 }
+
+export type Target =
+  | {
+      readonly type: 'phone'
+      readonly number: string
+      /** Name of the carrier to use; an unknown one counts as none. */
+      readonly trunk?: string
+      readonly auth?: Credentials
+    }
+  /** `name`, a SIP client of the account; `realm` is the account's own. */
+  | { readonly type: 'user'; readonly name: string; readonly realm: string }
+  | {
+      readonly type: 'sip'
+      readonly sipUri: string
+      /** A SIP URI: where the request is sent first. */
+      readonly proxy?: string
+      readonly auth?: Credentials
+    }
+
+export type TargetOf<T extends Target['type']> = Extract<Target, { readonly type: T }>
+
+/** What both the request and the order say. */
+export interface CallWishes {
+  readonly to: Target
+  readonly from: string
+  /** What the From header says instead of `from`. */
+  readonly fromUser?: string
+  readonly fromHost?: string
+  readonly callerName?: string
+  readonly headers: readonly HeaderField[]
+  /** The customerData of every payload. */
+  readonly tag?: object
+  /** How long it may ring. */
+  readonly ringMs: number
+  /** How long it may last once it is answered; the platform's own limit holds besides. */
+  readonly maxCallMs?: number
+  /** What was asked for and is not served, in sentences for the journal. */
+  readonly notes: readonly string[]
+}
+
+/** As a client asks for it. */
+export interface CallRequest extends CallWishes {
+  readonly account_sid: string
+  readonly runs: { readonly application_sid: string } | { readonly script: CallScript }
+}
+
+export type CallCommand =
+  /** Asks the hook; its verbs come at once, in place of the running one and all that were to follow. */
+  | { readonly kind: 'redirect'; readonly hook: Hook; readonly statusHook?: Hook }
+  | { readonly kind: 'end'; readonly call_status: 'completed' | 'no-answer' }
+  /** Replaces customerData of every later payload. */
+  | { readonly kind: 'tag'; readonly data: object }
 
 /** A call that can be made, and is not yet. */
 export interface PreparedCall extends Pick<LiveCall, 'call_sid' | 'call_id'> {

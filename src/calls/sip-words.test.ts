@@ -4,11 +4,12 @@ import { bodyParts, sdpOf } from '../sip/message/body.ts'
 import { toHeaderFields } from './application/app-headers.ts'
 import { byeHeaders } from './leg/bye-headers.ts'
 import { resolveUrl, toHook } from './application/hook-form.ts'
-import { calledHostOf, partiesOf, toSipPayload } from './inbound/invite.ts'
+import { calledHostOf, partiesOf } from './inbound/invite.ts'
 import { reasonHeaderOf } from './leg/reason-header.ts'
 import { digitOf } from './digits/info-digits.ts'
 import { toSipFact } from './journal/sip-text.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { toSipPayload } from './journal/hook-payloads.ts'
 
 const withHeaders = (...headers: [string, string][]) =>
   sipRequest('INVITE', {

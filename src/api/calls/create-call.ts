@@ -1,5 +1,5 @@
 // Makes a call (calls.md §6.1): what may be asked, and what of it the call engine is told.
-import type { CallRequest } from '../../calls/outbound/call-order.ts'
+import type { CallRequest } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { demandVerbs } from '../define/app-json.ts'

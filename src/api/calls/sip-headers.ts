@@ -1,6 +1,6 @@
 // Headers that a client adds to an INVITE.
 import { toHeaderFields } from '../../calls/application/app-headers.ts'
-import type { CallRequest } from '../../calls/outbound/call-order.ts'
+import type { CallRequest } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { JsonSchema } from '../define/field.ts'
 

@@ -1,5 +1,5 @@
 // Whom a call is to reach, as clients write it (calls.md §5.5), and what of it the call engine is told.
-import type { CallRequest, Target } from '../../calls/outbound/call-order.ts'
+import type { CallRequest, Target } from '../../calls/calls.ts'
 import { parseTargetUri } from '../../calls/outbound/target-uri.ts'
 import { AppError } from '../../lib/errors.ts'
 import { oneOf } from '../define/described.ts'

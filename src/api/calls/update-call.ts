@@ -1,5 +1,5 @@
 // What may be asked of a live call (calls.md §6.2): one command with each request, and it is begun when it is answered.
-import type { CallCommand } from '../../calls/application/call-command.ts'
+import type { CallCommand } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Values } from '../define/field.ts'
 import { choice, json } from '../define/fields.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import type { CallCommand } from './call-command.ts'
+import type { CallCommand } from '../calls.ts'
 import type { Hook } from '../ports.ts'
 import {
   account,

@@ -1,20 +1,8 @@
 // What is asked of a live call from outside (calls.md §6.2): another application, an end, another tag.
 import { AppError } from '../../lib/errors.ts'
 import type { Leg } from '../leg/leg.ts'
+import type { CallCommand } from '../calls.ts'
 import type { Hook } from '../ports.ts'
-
-export type CallCommand =
-  /** Asks the hook; its verbs come at once, in place of the running one and all that were to follow. */
-  | { readonly kind: 'redirect'; readonly hook: Hook; readonly statusHook?: Hook }
-  | { readonly kind: 'end'; readonly call_status: 'completed' | 'no-answer' }
-  /** Replaces customerData of every later payload. */
-  | { readonly kind: 'tag'; readonly data: object }
-
-/** What runs a call, as far as it can be told from outside to make way. */
-export interface RunningApplication {
-  /** Failures are journalled, and the call goes on as it was. */
-  takeOver(hook: Hook): Promise<void>
-}
 
 /** Begins what is asked; what becomes of it is in the journal. Throws AppError call_state, and then nothing has changed. */
 export function command(leg: Leg, asked: CallCommand): void {

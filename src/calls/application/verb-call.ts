@@ -10,19 +10,25 @@ import type { AppHooks } from './app-hooks.ts'
 import { DigitCollector } from '../digits/digit-collector.ts'
 import type { Collected } from '../digits/digit-collector.ts'
 import { resolveUrl, toHook } from './hook-form.ts'
-import type { HookForm } from './hook-form.ts'
 import type { HookKind } from '../journal/journal.ts'
-import type { RunningApplication } from './call-command.ts'
-import type { Leg } from '../leg/leg.ts'
+import type { Leg, RunningApplication } from '../leg/leg.ts'
 import type { AudioFetcher, BorrowedClip, CallScript, Hook, Speech } from '../ports.ts'
-import { toCommonPayload } from '../journal/projection.ts'
+import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import { reasonHeader, toProblem } from '../leg/refusals.ts'
-import { toNodePayload } from '../leg/status-reporter.ts'
-import type { NodeFacts } from '../leg/status-reporter.ts'
+import type { NodeFacts } from '../journal/hook-payloads.ts'
 import { playPrompt } from './prompt-player.ts'
 import type { Piece, Prompt } from './prompt-player.ts'
 import type { RunnableVerb } from '../verb.ts'
-import type { Call, CollectRequest, Decline, PlayRequest, Redirect, SayRequest, Voice } from '../call.ts'
+import type {
+  Call,
+  CollectRequest,
+  Decline,
+  HookForm,
+  PlayRequest,
+  Redirect,
+  SayRequest,
+  Voice,
+} from '../call.ts'
 
 /** How the call reaches the verbs that run: replaces what follows, or what runs as well; names what runs now. */
 export interface VerbQueue {

@@ -1,13 +1,10 @@
 // What an INVITE says, in the words of a call: who calls whom, the offer, and the `sip` object of the call hook.
-import { bodyParts } from '../../sip/message/body.ts'
-import { isKnownName } from '../../sip/message/header-names.ts'
 import { splitList } from '../../sip/message/list.ts'
 import { headerOf, headersOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import { parseNameAddr } from '../../sip/message/name-addr.ts'
 import type { NameAddr } from '../../sip/message/name-addr.ts'
 import { telephoneNumber, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
-import { toText } from '../journal/sip-text.ts'
 
 export interface Parties {
   /** The user part of From, a leading + kept (calls.md §1.3). */
@@ -74,62 +71,4 @@ function userOf(text: string | undefined, fallback = nobody): string {
       ? telephoneNumber(uri.number, uri.params.get('phone-context'))
       : unescapeUri(uri.user ?? '')
   return user === '' ? fallback : user
-}
-
-const vouchedNames = [
-  'X-Account-Sid',
-  'X-Application-Sid',
-  'X-CID',
-  'X-Forwarded-For',
-  'X-Authenticated-User',
-  'X-Originating-Carrier',
-  'X-Voip-Carrier-Sid',
-] as const
-
-/** Headers that the platform alone writes (calls.md §1.5): an application may believe them. */
-export type VouchedHeaders = { readonly [N in (typeof vouchedNames)[number]]?: string }
-
-const vouched: ReadonlySet<string> = new Set(vouchedNames.map((name) => name.toLowerCase()))
-
-export interface SipPayloadOptions {
-  /** What the caller wrote under the names of these headers is left out, also where there is nothing to say. */
-  readonly added: VouchedHeaders
-}
-
-/** The `sip` object of the call hook (spec "sipRequest"; architecture.md ruling 12 for `payload`). */
-export function toSipPayload(request: SipRequest, raw: Uint8Array, { added }: SipPayloadOptions): object {
-  const text = toText(request, raw)
-  const parts = bodyParts(request)
-  return {
-    raw: text,
-    headers: { ...headersAsReceived(request, text), ...added },
-    body: Buffer.from(request.body).toString('utf8'),
-    method: request.method,
-    version: (request.version ?? 'SIP/2.0').replace(/^SIP\//i, ''),
-    uri: request.uri,
-    payload: Object.fromEntries(parts.map((part, index) => [String(index), part])),
-  }
-}
-
-// Answers to our own challenge: of no use to an application, of some to a thief.
-const withheld: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
-
-/** Known names in lower case, extension names as the caller spelled them; repeated fields joined with a comma. */
-function headersAsReceived(request: SipRequest, raw: string): Record<string, string> {
-  const spelling = spellings(raw)
-  const headers: Record<string, string> = {}
-  for (const { name, value } of request.headers) {
-    if (withheld.has(name) || vouched.has(name)) continue
-    const key = isKnownName(name) ? name : (spelling.get(name) ?? name)
-    headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`
-  }
-  return headers
-}
-
-function spellings(raw: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
-  const head = raw.split(/\r?\n\r?\n/, 1)[0] ?? ''
-  for (const [, name] of head.matchAll(/^([^\s:]+)[ \t]*:/gm))
-    if (name !== undefined) found.set(name.toLowerCase(), name)
-  return found
 }

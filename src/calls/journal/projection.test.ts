@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { JournalEvent, JournalFact, StartedFact } from './journal.ts'
-import { replay, toChangePayload, toCommonPayload, toLiveCall, toRecentCall } from './projection.ts'
+import { replay, toLiveCall, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
+import { toChangePayload, toCommonPayload } from './hook-payloads.ts'
 
 const started: StartedFact = {
   type: 'started',

@@ -2,7 +2,7 @@
 // Pure: the same events give the same answers, in the running call and after a restart.
 import { isFinal } from './call-status.ts'
 import type { CallStatus } from './call-status.ts'
-import type { LiveCall } from '../calls.ts'
+import type { LiveCall } from './live-call.ts'
 import type { AttemptFact, JournalEvent, StartedFact, StatusFact, StoredEvent } from './journal.ts'
 import type { RecentCall } from '../ports.ts'
 
@@ -84,48 +84,14 @@ function makeLiveCall(facts: CallFacts): LiveCall {
   }
 }
 
-/** The fields every hook of a call carries, besides the address of the node (calls.md §1.3). */
-export function toCommonPayload(facts: CallFacts): Record<string, unknown> {
-  const { started } = facts
-  return {
-    call_sid: started.call_sid,
-    direction: started.direction,
-    from: started.from,
-    to: started.to,
-    call_id: started.sip_call_id,
-    sbc_callid: started.sip_call_id,
-    sip_status: facts.sip_status,
-    sip_reason: facts.sip_reason,
-    call_status: facts.call_status,
-    account_sid: started.account_sid,
-    ...(facts.application_sid === undefined ? {} : { application_sid: facts.application_sid }),
-    trace_id: started.trace_id,
-    ...originOf(started),
-    ...(facts.customerData === undefined ? {} : { customerData: facts.customerData }),
-  }
-}
-
 /** Where an inbound call came from. */
-function originOf({
+export function originOf({
   originating_sip_ip,
   originating_sip_trunk_name,
 }: StartedFact): Pick<StartedFact, 'originating_sip_ip' | 'originating_sip_trunk_name'> {
   return {
     ...(originating_sip_ip === undefined ? {} : { originating_sip_ip }),
     ...(originating_sip_trunk_name === undefined ? {} : { originating_sip_trunk_name }),
-  }
-}
-
-/** What the change adds to the common fields: the cause, and who ended the call. */
-export function toChangePayload(facts: CallFacts): Record<string, unknown> {
-  const { change } = facts
-  if (change === undefined) return {}
-  const { sip_reason_header, call_termination_by, headers } = change
-  return {
-    ...(sip_reason_header === undefined ? {} : { sip_reason_header }),
-    ...(call_termination_by === undefined ? {} : { call_termination_by }),
-    ...(change.call_status === 'completed' ? { duration: facts.duration ?? 0 } : {}),
-    ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
   }
 }
 

@@ -3,10 +3,10 @@ import type { Logger } from '../../lib/log.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { JournalEvent, JournalFact, StatusFact, StoredEvent } from './journal.ts'
 import type { CallBatch, CallStore, Directory, Notification, UnfinishedCall } from '../ports.ts'
-import { reduce, replay, toChangePayload, toCommonPayload, toRecentCall } from './projection.ts'
+import { reduce, replay, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
-import { toNodePayload } from '../leg/status-reporter.ts'
-import type { NodeFacts } from '../leg/status-reporter.ts'
+import { toChangePayload, toCommonPayload, toNodePayload } from './hook-payloads.ts'
+import type { NodeFacts } from './hook-payloads.ts'
 
 export const stoppedInMidCall = 'platform stopped in mid-call'
 

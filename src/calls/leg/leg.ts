@@ -9,8 +9,8 @@ import type { HeaderField, SipRequest, SipResponse } from '../../sip/message/mes
 import { tagOf } from '../../sip/message/name-addr.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Dialog, IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
-import type { RunningApplication } from '../application/call-command.ts'
 import { listenInDialog } from './in-dialog.ts'
+import type { Hook } from '../ports.ts'
 import type { AttemptFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { KeyPresses } from '../digits/key-presses.ts'
@@ -39,6 +39,12 @@ export interface LegOptions {
   /** So long after the answer, without another end, the platform hangs up. */
   readonly maxCallMs: number
   readonly onEnded: (leg: Leg) => void
+}
+
+/** What runs a call, as far as it can be told from outside to make way. */
+export interface RunningApplication {
+  /** Failures are journalled, and the call goes on as it was. */
+  takeOver(hook: Hook): Promise<void>
 }
 
 type State =

@@ -4,34 +4,9 @@ import type { AppError } from '../../lib/errors.ts'
 import type { StatusFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { Hook, Notification } from '../ports.ts'
-import { toChangePayload, toCommonPayload } from '../journal/projection.ts'
+import { toChangePayload, toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
+import type { NodeFacts } from '../journal/hook-payloads.ts'
 import { toProblem } from './refusals.ts'
-
-/** What payloads say of the node that serves the call. */
-export interface NodeFacts {
-  /** `address:port` of the SIP edge. */
-  readonly sipAddress: string
-  /** Set when the operator configured one. */
-  readonly publicIp: string | undefined
-  /** The base of the REST API for call control. */
-  readonly apiBaseUrl: string | undefined
-}
-
-/** What every payload after the first webhook says of the node. */
-export function toNodePayload(node: NodeFacts): Record<string, unknown> {
-  return { fs_sip_address: node.sipAddress, ...toNodeAddresses(node) }
-}
-
-/** What every payload says of the node, where it is known. */
-export function toNodeAddresses({
-  publicIp,
-  apiBaseUrl,
-}: Pick<NodeFacts, 'publicIp' | 'apiBaseUrl'>): Record<string, unknown> {
-  return {
-    ...(publicIp === undefined ? {} : { fs_public_ip: publicIp }),
-    ...(apiBaseUrl === undefined ? {} : { api_base_url: apiBaseUrl }),
-  }
-}
 
 export type StatusChange = Omit<StatusFact, 'type'>
 

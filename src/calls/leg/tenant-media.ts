@@ -1,11 +1,16 @@
 // Where the media of a leg may be sent when its far end is a user's phone or a SIP URI that was called: what SDP says there are
 // the words of strangers, and packets to any address of our network are what they could ask for.
 import type { Media } from '../../media/media.ts'
-import type { CallServices } from '../call-services.ts'
+
+export interface TenantMediaOptions {
+  readonly media: Pick<Media, 'open'>
+  /** Whether the SDP of a far end may send media to this IP address. */
+  readonly isAllowedHop: (address: string) => boolean
+}
 
 /** `peers`: the addresses that signalling is exchanged with, which media may always go to. */
 export function tenantMedia(
-  { media, isAllowedHop }: Pick<CallServices, 'media' | 'isAllowedHop'>,
+  { media, isAllowedHop }: TenantMediaOptions,
   peers: ReadonlySet<string>,
 ): Pick<Media, 'open'> {
   const maySendTo = (address: string): boolean => peers.has(address) || isAllowedHop(address)

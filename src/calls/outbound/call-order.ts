@@ -1,58 +1,8 @@
 // What a call that the platform makes is made of: whom to call, as whom, and what runs it once it is answered.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
-import type { HeaderField } from '../../sip/message/message.ts'
+import type { CallRequest, CallWishes, Target } from '../calls.ts'
 import type { AccountFacts, CallScript, Directory } from '../ports.ts'
-
-export interface Credentials {
-  readonly username: string
-  readonly password: string
-}
-
-export type Target =
-  | {
-      readonly type: 'phone'
-      readonly number: string
-      /** Name of the carrier to use; an unknown one counts as none. */
-      readonly trunk?: string
-      readonly auth?: Credentials
-    }
-  /** `name`, a SIP client of the account; `realm` is the account's own. */
-  | { readonly type: 'user'; readonly name: string; readonly realm: string }
-  | {
-      readonly type: 'sip'
-      readonly sipUri: string
-      /** A SIP URI: where the request is sent first. */
-      readonly proxy?: string
-      readonly auth?: Credentials
-    }
-
-export type TargetOf<T extends Target['type']> = Extract<Target, { readonly type: T }>
-
-/** What both the request and the order say. */
-interface CallWishes {
-  readonly to: Target
-  readonly from: string
-  /** What the From header says instead of `from`. */
-  readonly fromUser?: string
-  readonly fromHost?: string
-  readonly callerName?: string
-  readonly headers: readonly HeaderField[]
-  /** The customerData of every payload. */
-  readonly tag?: object
-  /** How long it may ring. */
-  readonly ringMs: number
-  /** How long it may last once it is answered; the platform's own limit holds besides. */
-  readonly maxCallMs?: number
-  /** What was asked for and is not served, in sentences for the journal. */
-  readonly notes: readonly string[]
-}
-
-/** As a client asks for it. */
-export interface CallRequest extends CallWishes {
-  readonly account_sid: string
-  readonly runs: { readonly application_sid: string } | { readonly script: CallScript }
-}
 
 /** With everything looked up, and the names that the call will have. */
 export interface CallOrder extends CallWishes {

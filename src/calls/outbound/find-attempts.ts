@@ -6,7 +6,7 @@ import { phoneOf } from '../../sip/registrar/binding.ts'
 import type { CallServices } from '../call-services.ts'
 import type { Round, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
-import type { TargetOf } from './call-order.ts'
+import type { TargetOf } from '../calls.ts'
 import { parseTargetUri } from './target-uri.ts'
 import { toPhone } from './to-phone.ts'
 

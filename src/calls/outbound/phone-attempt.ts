@@ -4,7 +4,7 @@ import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
 import type { Attempt } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import type { CallerFields, CallerOrder } from './caller-identity.ts'
-import type { Credentials } from './call-order.ts'
+import type { Credentials } from '../calls.ts'
 
 const sipPort = 5060
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import type { Binding } from '../../sip/sip.ts'
-import type { PreparedCall } from '../calls.ts'
+import type { CallRequest, PreparedCall } from '../calls.ts'
 import type { JournalEvent } from '../journal/journal.ts'
 import {
   account,
@@ -17,7 +17,6 @@ import type { Platform } from '../../../test/support/scripted-engine/scripted-en
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
-import type { CallRequest } from './call-order.ts'
 
 function platformWith(verbs: unknown): Platform {
   const platform = createPlatform(parsePlainVerbs)

@@ -3,7 +3,7 @@
 import { actingFor } from '../../lib/acting-for.ts'
 import type { AppError } from '../../lib/errors.ts'
 import { traceIdOf } from '../../lib/ids.ts'
-import { toCallHookPayload } from '../application/call-hook.ts'
+import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { CallServices } from '../call-services.ts'
 import { findRoom } from '../leg/hold-to-limits.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'

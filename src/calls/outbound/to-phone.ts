@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { OutboundGateway } from '../ports.ts'
 import { chooseCarriers } from '../routing/phone-call.ts'
 import type { Round, Search } from './attempt.ts'
-import type { TargetOf } from './call-order.ts'
+import type { TargetOf } from '../calls.ts'
 import { nextHopOf, toInvite } from './phone-attempt.ts'
 
 /** A caller has hung up long before. */

@@ -1,0 +1,205 @@
+// What the body of each hook of a call contains: the call hook, action hooks and status hooks.
+import { bodyParts } from '../../sip/message/body.ts'
+import { isKnownName } from '../../sip/message/header-names.ts'
+import type { SipRequest } from '../../sip/message/message.ts'
+import type { Remote, SipUser } from '../../sip/sip.ts'
+import type { CallScript, CarrierFacts } from '../ports.ts'
+import { originOf } from './projection.ts'
+import type { CallFacts } from './projection.ts'
+import { toText } from './sip-text.ts'
+
+/** The fields every hook of a call carries, besides the address of the node (calls.md §1.3). */
+export function toCommonPayload(facts: CallFacts): Record<string, unknown> {
+  const { started } = facts
+  return {
+    call_sid: started.call_sid,
+    direction: started.direction,
+    from: started.from,
+    to: started.to,
+    call_id: started.sip_call_id,
+    sbc_callid: started.sip_call_id,
+    sip_status: facts.sip_status,
+    sip_reason: facts.sip_reason,
+    call_status: facts.call_status,
+    account_sid: started.account_sid,
+    ...(facts.application_sid === undefined ? {} : { application_sid: facts.application_sid }),
+    trace_id: started.trace_id,
+    ...originOf(started),
+    ...(facts.customerData === undefined ? {} : { customerData: facts.customerData }),
+  }
+}
+
+/** What the change adds to the common fields: the cause, and who ended the call. */
+export function toChangePayload(facts: CallFacts): Record<string, unknown> {
+  const { change } = facts
+  if (change === undefined) return {}
+  const { sip_reason_header, call_termination_by, headers } = change
+  return {
+    ...(sip_reason_header === undefined ? {} : { sip_reason_header }),
+    ...(call_termination_by === undefined ? {} : { call_termination_by }),
+    ...(change.call_status === 'completed' ? { duration: facts.duration ?? 0 } : {}),
+    ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
+  }
+}
+
+/** What payloads say of the node that serves the call. */
+export interface NodeFacts {
+  /** `address:port` of the SIP edge. */
+  readonly sipAddress: string
+  /** Set when the operator configured one. */
+  readonly publicIp: string | undefined
+  /** The base of the REST API for call control. */
+  readonly apiBaseUrl: string | undefined
+}
+
+/** What every payload after the first webhook says of the node. */
+export function toNodePayload(node: NodeFacts): Record<string, unknown> {
+  return { fs_sip_address: node.sipAddress, ...toNodeAddresses(node) }
+}
+
+/** What every payload says of the node, where it is known. */
+export function toNodeAddresses({
+  publicIp,
+  apiBaseUrl,
+}: Pick<NodeFacts, 'publicIp' | 'apiBaseUrl'>): Record<string, unknown> {
+  return {
+    ...(publicIp === undefined ? {} : { fs_public_ip: publicIp }),
+    ...(apiBaseUrl === undefined ? {} : { api_base_url: apiBaseUrl }),
+  }
+}
+
+export interface CallHookQuestion {
+  readonly facts: CallFacts
+  readonly application: CallScript
+  readonly node: Pick<NodeFacts, 'publicIp' | 'apiBaseUrl'>
+  /** Of an inbound call. */
+  readonly invite?: ReceivedInvite
+}
+
+/** What payloads say of the caller: the user or the carrier that it proved to be. */
+export type PayloadOrigin =
+  | { readonly kind: 'user'; readonly user: Pick<SipUser, 'username' | 'realm'> }
+  | { readonly kind: 'carrier'; readonly carrier: Pick<CarrierFacts, 'name' | 'voip_carrier_sid'> }
+
+export interface ReceivedInvite {
+  readonly request: SipRequest
+  readonly raw: Uint8Array
+  readonly remote: Remote
+  readonly origin: PayloadOrigin
+}
+
+export function toCallHookPayload(question: CallHookQuestion): Record<string, unknown> {
+  const { facts, application, invite, node } = question
+  const { started } = facts
+  const hasSip = application.call_hook?.method !== 'GET'
+  return {
+    ...toCommonPayload(facts),
+    ...toNodeAddresses(node),
+    caller_name: started.caller_name,
+    service_provider_sid: started.service_provider_sid,
+    local_sip_address: started.local_sip_address,
+    ...(hasSip && invite !== undefined ? { sip: toSip(invite, facts) } : {}),
+    defaults: toDefaults(application),
+    ...(application.env_vars === null ? {} : { env_vars: application.env_vars }),
+  }
+}
+
+function toSip({ request, raw, remote, origin }: ReceivedInvite, facts: CallFacts): object {
+  const { started, application_sid = '' } = facts
+  return toSipPayload(request, raw, {
+    added: {
+      'X-Account-Sid': started.account_sid,
+      'X-Application-Sid': application_sid,
+      'X-CID': started.sip_call_id,
+      'X-Forwarded-For': remote.address,
+      ...originHeaders(origin),
+    },
+  })
+}
+
+function originHeaders(origin: PayloadOrigin): VouchedHeaders {
+  if (origin.kind === 'user')
+    return { 'X-Authenticated-User': `${origin.user.username}@${origin.user.realm}` }
+  const { name, voip_carrier_sid } = origin.carrier
+  return { 'X-Originating-Carrier': name, 'X-Voip-Carrier-Sid': voip_carrier_sid }
+}
+
+function toDefaults(application: CallScript): object {
+  return {
+    synthesizer: withoutNulls({
+      vendor: application.speech_synthesis_vendor,
+      label: application.speech_synthesis_label,
+      language: application.speech_synthesis_language,
+      voice: application.speech_synthesis_voice,
+    }),
+    recognizer: withoutNulls({
+      vendor: application.speech_recognizer_vendor,
+      label: application.speech_recognizer_label,
+      language: application.speech_recognizer_language,
+    }),
+  }
+}
+
+function withoutNulls(values: Readonly<Record<string, string | null>>): Record<string, string> {
+  const known: Record<string, string> = {}
+  for (const [key, value] of Object.entries(values)) if (value !== null) known[key] = value
+  return known
+}
+
+const vouchedNames = [
+  'X-Account-Sid',
+  'X-Application-Sid',
+  'X-CID',
+  'X-Forwarded-For',
+  'X-Authenticated-User',
+  'X-Originating-Carrier',
+  'X-Voip-Carrier-Sid',
+] as const
+
+/** Headers that the platform alone writes (calls.md §1.5): an application may believe them. */
+export type VouchedHeaders = { readonly [N in (typeof vouchedNames)[number]]?: string }
+
+const vouched: ReadonlySet<string> = new Set(vouchedNames.map((name) => name.toLowerCase()))
+
+export interface SipPayloadOptions {
+  /** What the caller wrote under the names of these headers is left out, also where there is nothing to say. */
+  readonly added: VouchedHeaders
+}
+
+/** The `sip` object of the call hook (spec "sipRequest"; architecture.md ruling 12 for `payload`). */
+export function toSipPayload(request: SipRequest, raw: Uint8Array, { added }: SipPayloadOptions): object {
+  const text = toText(request, raw)
+  const parts = bodyParts(request)
+  return {
+    raw: text,
+    headers: { ...headersAsReceived(request, text), ...added },
+    body: Buffer.from(request.body).toString('utf8'),
+    method: request.method,
+    version: (request.version ?? 'SIP/2.0').replace(/^SIP\//i, ''),
+    uri: request.uri,
+    payload: Object.fromEntries(parts.map((part, index) => [String(index), part])),
+  }
+}
+
+// Answers to our own challenge: of no use to an application, of some to a thief.
+const withheld: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
+
+/** Known names in lower case, extension names as the caller spelled them; repeated fields joined with a comma. */
+function headersAsReceived(request: SipRequest, raw: string): Record<string, string> {
+  const spelling = spellings(raw)
+  const headers: Record<string, string> = {}
+  for (const { name, value } of request.headers) {
+    if (withheld.has(name) || vouched.has(name)) continue
+    const key = isKnownName(name) ? name : (spelling.get(name) ?? name)
+    headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`
+  }
+  return headers
+}
+
+function spellings(raw: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  const head = raw.split(/\r?\n\r?\n/, 1)[0] ?? ''
+  for (const [, name] of head.matchAll(/^([^\s:]+)[ \t]*:/gm))
+    if (name !== undefined) found.set(name.toLowerCase(), name)
+  return found
+}

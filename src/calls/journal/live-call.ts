@@ -1,0 +1,25 @@
+// The record of a live call, as the REST API shows it.
+import type { CallStatus } from './call-status.ts'
+
+/** The live-call record (spec "Call (live call)"), plus what clients of this API are used to (rest.md §5.5). */
+export interface LiveCall {
+  readonly account_sid: string
+  readonly service_provider_sid: string
+  readonly application_sid?: string
+  readonly call_id: string
+  readonly call_sid: string
+  readonly call_status: CallStatus
+  readonly direction: 'inbound' | 'outbound'
+  readonly from: string
+  readonly to: string
+  readonly caller_name: string
+  readonly service_url: string
+  readonly sip_status: number
+  readonly sip_reason: string
+  readonly duration?: number
+  readonly originating_sip_ip?: string
+  readonly originating_sip_trunk_name?: string
+  readonly parent_call_sid?: string
+  readonly trace_id: string
+  readonly local_sip_address: string
+}
