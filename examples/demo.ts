@@ -1,10 +1,30 @@
-// `npm run demo`: starts the hello application, provisions an account for it and says what to put into a softphone.
+// `npm run demo`: a phone calls the hello application through a platform, and the terminal shows what happens.
+// With --phone, your own softphone places the call.
 import { parseArgs } from 'node:util'
+import { startOwnPlatform } from './demo/own-platform.ts'
+import type { OwnPlatform } from './demo/own-platform.ts'
+import { provisionPhone } from './demo/provision-demo.ts'
+import { runCall } from './demo/run-call.ts'
+import type { CallRecord, CallTarget } from './demo/run-call.ts'
 import { startHelloApplication } from './hello.ts'
-import { provisionDemo } from './provision-demo.ts'
+
+const help = `npm run demo                     a call of the demo's own phone
+npm run demo -- --phone          sets up the running platform for your softphone
+
+  --api-key <key>     the admin API key of a running platform, or SWITCHHOOK_ADMIN_API_KEY; without one the
+                      demo starts a platform of its own
+  --base-url <url>    the address of the running platform (http://127.0.0.1:3000, or as SWITCHHOOK_HTTP_PORT says)
+  --sip-port <port>   its SIP port (5060, or as SWITCHHOOK_SIP_PORT says)
+  --realm <name>      the SIP realm of the demo's account (demo.switchhook.test)
+  --port <port>       with --phone: the port of the application (3001)
+  --keep, --no-keep   whether the demo's own platform stays up until Ctrl-C (it does at a terminal)`
 
 const { values } = parseArgs({
+  allowNegative: true,
   options: {
+    phone: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: process.stdin.isTTY && process.stdout.isTTY === true },
+    help: { type: 'boolean', default: false },
     'api-key': { type: 'string', default: process.env['SWITCHHOOK_ADMIN_API_KEY'] ?? '' },
     'base-url': {
       type: 'string',
@@ -16,51 +36,133 @@ const { values } = parseArgs({
   },
 })
 
-function fail(message: string): never {
-  console.error(message)
-  process.exit(1)
+const apiKey = values['api-key']
+const baseUrl = values['base-url']
+// Since this process began.
+const seconds = (): string => (performance.now() / 1000).toFixed(1)
+
+function print(line: string): void {
+  console.log(line)
+}
+
+/** Resolves at Ctrl-C or SIGTERM. */
+function interruption(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve())
+    process.once('SIGTERM', () => resolve())
+  })
+}
+
+/** The call through the platform that runs already. */
+async function callThroughRunning(): Promise<void> {
+  print(`A phone calls an application through the platform at ${baseUrl}.`)
+  const sip = { host: new URL(baseUrl).hostname, port: Number(values['sip-port']) }
+  const target = { baseUrl, sip, apiKey, realm: values.realm }
+  const record = await runCall(target, print)
+  print(lookFurther(target, record, '$SWITCHHOOK_ADMIN_API_KEY'))
+  print(
+    `\nThe account "Switchhook demo" stays, with the record; application and client of the call are removed.`,
+  )
+  print(`Done after ${seconds()} s.`)
+}
+
+/** The call through a platform that is started for it. */
+async function callThroughOwn(): Promise<void> {
+  print('A phone calls an application through a platform, all of it on this machine.')
+  const interrupted = interruption()
+  let own: OwnPlatform | undefined
+  const run = async (): Promise<void> => {
+    own = await startOwnPlatform()
+    print(`The platform of this demo is ready after ${seconds()} s.`)
+    const target = { ...own, realm: values.realm }
+    const record = await runCall(target, print)
+    print(lookFurther(target, record, own.apiKey))
+    if (!values.keep) return print(`\nDone after ${seconds()} s.`)
+    print(
+      `\nDone after ${seconds()} s. The platform of this demo stays up for these addresses, until Ctrl-C.`,
+    )
+    await interrupted
+  }
+  try {
+    await Promise.race([run(), interrupted])
+  } finally {
+    await own?.stop()
+  }
+}
+
+function lookFurther(
+  { baseUrl: base, apiKey: key }: CallTarget,
+  record: CallRecord,
+  shownKey: string,
+): string {
+  const calls = `${new URL(base).origin}/v1/Accounts/${record.account_sid}/RecentCalls`
+  const curl = `curl -H "Authorization: Bearer ${shownKey === '' ? key : shownKey}"`
+  return [
+    '',
+    'Look further',
+    `  the interface      ${new URL(base).origin}/docs`,
+    '  the application    examples/hello.ts; your own: docs/guides/first-application.md',
+    '  a softphone        npm run demo -- --phone, beside npm start',
+    '  the call records:',
+    `  ${curl} "${calls}?page=1&count=25"`,
+    '  the whole journal of the call:',
+    `  ${curl} "${calls}/${record.call_sid}/journal"`,
+  ].join('\n')
+}
+
+/** Sets up the running platform and serves the application until Ctrl-C. */
+async function waitForPhone(): Promise<void> {
+  if (apiKey === '')
+    throw new Error(
+      'A softphone calls through a platform that runs. The demo needs the admin API key that its first start printed:\n' +
+        '  SWITCHHOOK_ADMIN_API_KEY=<key> npm run demo -- --phone',
+    )
+  const interrupted = interruption()
+  const application = await startHelloApplication({ port: Number(values.port), print })
+  try {
+    const demo = await provisionPhone({ baseUrl, apiKey, hookUrl: application.url, realm: values.realm })
+    application.requireSignature(demo.webhookSecret)
+    const server = `${new URL(baseUrl).hostname}:${values['sip-port']}`
+    const calls = `${new URL(baseUrl).origin}/v1/Accounts/${demo.account_sid}/RecentCalls`
+    print(
+      [
+        '',
+        'Put this into a softphone:',
+        `  SIP URI         sip:${demo.username}@${demo.realm}`,
+        `  user name       ${demo.username}`,
+        `  password        ${demo.password}`,
+        `  domain          ${demo.realm}`,
+        `  outbound proxy  sip:${server} (UDP or TCP)`,
+        '',
+        'Then dial any number, or the application itself:',
+        `  sip:app-${demo.application_sid}@${demo.realm}`,
+        '',
+        'Afterwards, the records of the calls, and the whole story of one:',
+        `  curl -H "Authorization: Bearer $SWITCHHOOK_ADMIN_API_KEY" "${calls}?page=1&count=25"`,
+        `  curl -H "Authorization: Bearer $SWITCHHOOK_ADMIN_API_KEY" "${calls}/<call_sid>/journal"`,
+        '',
+        `The application listens at ${application.url}. The requests it gets are shown here; Ctrl-C ends it.`,
+        '',
+      ].join('\n'),
+    )
+    await interrupted
+  } finally {
+    await application.close()
+  }
 }
 
 async function main(): Promise<void> {
-  const apiKey = values['api-key']
-  const baseUrl = values['base-url']
-  if (apiKey === '')
-    fail(
-      'The demo needs the admin API key that the first start of the platform printed:\n' +
-        '  SWITCHHOOK_ADMIN_API_KEY=<key> npm run demo\n' +
-        '  npm run demo -- --api-key <key> [--base-url http://127.0.0.1:3000]',
-    )
-  const application = await startHelloApplication({ port: Number(values.port) })
-  const demo = await provisionDemo({ baseUrl, apiKey, hookUrl: application.url, realm: values.realm })
-  application.requireSignature(demo.webhookSecret)
-  const server = `${new URL(baseUrl).hostname}:${values['sip-port']}`
-  const calls = `${new URL(baseUrl).origin}/v1/Accounts/${demo.account_sid}/RecentCalls`
-  console.log(
-    [
-      '',
-      'Put this into a softphone:',
-      `  SIP URI         sip:${demo.username}@${demo.realm}`,
-      `  user name       ${demo.username}`,
-      `  password        ${demo.password}`,
-      `  domain          ${demo.realm}`,
-      `  outbound proxy  sip:${server} (UDP or TCP)`,
-      '',
-      'Then dial any number, or the application itself:',
-      `  sip:app-${demo.application_sid}@${demo.realm}`,
-      '',
-      'Afterwards, the records of the calls, and the whole story of one:',
-      `  curl -H "Authorization: Bearer <the admin API key>" "${calls}?page=1&count=25"`,
-      `  curl -H "Authorization: Bearer <the admin API key>" "${calls}/<call_sid>/journal"`,
-      '',
-      `The application answers at ${application.url}. What it hears is shown here; Ctrl-C ends it.`,
-      '',
-    ].join('\n'),
-  )
-  process.once('SIGINT', () => void application.close())
+  if (values.help) return print(help)
+  if (values.phone) return waitForPhone()
+  return apiKey === '' ? callThroughOwn() : callThroughRunning()
 }
 
-main().catch((error: unknown) => {
-  const isPortTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-  if (isPortTaken) fail(`Port ${values.port} is taken; choose another one with --port.`)
-  fail(error instanceof Error ? error.message : String(error))
-})
+main().then(
+  () => process.exit(),
+  (error: unknown) => {
+    const isPortTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+    if (isPortTaken) console.error(`Port ${values.port} is taken; choose another one with --port.`)
+    else console.error(error instanceof Error ? error.message : String(error))
+    process.exit(1)
+  },
+)

@@ -42,10 +42,10 @@ describe('the hello application', () => {
     const wav = Buffer.from(await (await fetch(verbs[1]?.url ?? '')).arrayBuffer())
     expect(wav.toString('latin1', 0, 4)).toBe('RIFF')
     expect(wav.length).toBe(44 + wav.readUInt32LE(40))
-    expect(printed).toEqual(['call     from alice to 500'])
+    expect(printed).toEqual(['POST /call: a call from alice to 500; answers say, play, gather'])
   })
 
-  it('tells the digits back and hangs up', async () => {
+  it('says which digits were pressed and hangs up', async () => {
     const { url } = await start()
     const response = await post(`${url}/digits`, { digits: '4207', reason: 'dtmfDetected' })
     expect(await response.json()).toEqual([
@@ -67,7 +67,7 @@ describe('the hello application', () => {
     const { url, statusLog } = await start()
     await post(`${url}/status`, { call_sid: 'c1', call_status: 'trying', sip_status: 100 })
     expect(statusLog).toEqual([{ call_sid: 'c1', call_status: 'trying', sip_status: 100 }])
-    expect(printed).toEqual(['status   trying (SIP 100)'])
+    expect(printed).toEqual(['POST /status: trying (SIP 100)'])
   })
 
   it('answers only what is signed with its secret, and lately', async () => {

@@ -1,4 +1,4 @@
-// A small application server: greets the caller, plays a tone, asks for digits and tells them back.
+// A small application server: greets the caller, plays a tone, asks for digits and says which ones were pressed.
 // It uses nothing but Node, so that it can be read as a recipe for any language. Run it with `npm run demo`.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
@@ -24,15 +24,26 @@ export interface StatusEvent {
 export interface HelloApplication {
   /** Where the platform reaches it: `<url>/call` is the call hook, `<url>/status` the call status hook. */
   readonly url: string
-  /** Every status event so far, oldest first. */
+  /** Every status event, oldest first. */
   readonly statusLog: readonly StatusEvent[]
-  /** From now on, only requests signed with this secret are answered. */
+  /** Refuses requests that are not signed with this secret, from now on. */
   requireSignature(webhookSecret: string): void
   close(): Promise<void>
 }
 
 type Verb = { readonly verb: string; readonly [option: string]: unknown }
 type Payload = Record<string, unknown>
+
+/** What the caller hears. */
+export const phrases = {
+  greeting: 'Hello from Switchhook.',
+  question: 'Please enter up to four digits, and then the pound key.',
+  goodbye: (digits: string): string =>
+    digits === '' ? 'I heard no digits. Goodbye.' : `You pressed ${digits.split('').join(' ')}. Goodbye.`,
+} as const
+
+/** The tone between greeting and question: A4, which no voice holds for half a second. */
+export const toneHz = 440
 
 const maxBodyBytes = 1024 * 1024
 const maxAgeSeconds = 300
@@ -43,7 +54,7 @@ export async function startHelloApplication(options: HelloOptions = {}): Promise
   let secret = options.webhookSecret
   let url = ''
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname
     if (request.method === 'GET' && path === '/tone.wav') {
       response.setHeader('Content-Type', 'audio/wav').end(toneWav())
@@ -52,22 +63,30 @@ export async function startHelloApplication(options: HelloOptions = {}): Promise
     if (request.method !== 'POST') return void response.writeHead(404).end()
     const body = await readBody(request)
     if (secret !== undefined && !isSignedWith(secret, request.headers['jambonz-signature'], body)) {
-      print(`refused  ${path}: the signature does not match`)
+      print(`POST ${path}: refused, the signature does not match`)
       return void response.writeHead(401).end()
     }
     const payload = JSON.parse(body) as Payload
-    if (path === '/call') reply(response, greet(payload, url, print))
-    else if (path === '/digits') reply(response, tellBack(payload, print))
-    else if (path === '/status') {
+    const reply = (what: string, verbs: readonly Verb[]): void => {
+      print(`POST ${path}: ${what}; answers ${verbs.map(({ verb }) => verb).join(', ')}`)
+      response.setHeader('Content-Type', 'application/json').end(JSON.stringify(verbs))
+    }
+    if (path === '/call') {
+      const { from, to } = payload
+      reply(`a call from ${String(from)} to ${String(to)}`, greet(url))
+    } else if (path === '/digits') {
+      const digits = typeof payload['digits'] === 'string' ? payload['digits'] : ''
+      reply(digits === '' ? 'no digits' : `digits ${digits}`, sayBack(digits))
+    } else if (path === '/status') {
       statusLog.push(payload as StatusEvent)
-      print(`status   ${String(payload['call_status'])} (SIP ${String(payload['sip_status'])})`)
+      print(`POST /status: ${String(payload['call_status'])} (SIP ${String(payload['sip_status'])})`)
       response.writeHead(204).end()
     } else response.writeHead(404).end()
   }
 
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
-      print(`error    ${String(error)}`)
+    respond(request, response).catch((error: unknown) => {
+      print(`error: ${String(error)}`)
       if (!response.headersSent) response.writeHead(400)
       response.end()
     })
@@ -88,10 +107,9 @@ export async function startHelloApplication(options: HelloOptions = {}): Promise
   }
 }
 
-function greet(call: Payload, url: string, print: (line: string) => void): Verb[] {
-  print(`call     from ${String(call['from'])} to ${String(call['to'])}`)
+function greet(url: string): Verb[] {
   return [
-    { verb: 'say', text: 'Hello, and welcome to Switchhook.' },
+    { verb: 'say', text: phrases.greeting },
     { verb: 'play', url: `${url}/tone.wav` },
     {
       verb: 'gather',
@@ -101,22 +119,14 @@ function greet(call: Payload, url: string, print: (line: string) => void): Verb[
       finishOnKey: '#',
       interDigitTimeout: 3,
       timeout: 10,
-      say: { text: 'Please enter up to four digits, and then the pound key.' },
+      say: { text: phrases.question },
       actionHook: '/digits',
     },
   ]
 }
 
-function tellBack(result: Payload, print: (line: string) => void): Verb[] {
-  const digits = typeof result['digits'] === 'string' ? result['digits'] : ''
-  print(digits === '' ? 'digits   none' : `digits   ${digits}`)
-  const text =
-    digits === '' ? 'I heard no digits. Goodbye.' : `You pressed ${digits.split('').join(' ')}. Goodbye.`
-  return [{ verb: 'say', text }, { verb: 'hangup' }]
-}
-
-function reply(response: ServerResponse, verbs: readonly Verb[]): void {
-  response.setHeader('Content-Type', 'application/json').end(JSON.stringify(verbs))
+function sayBack(digits: string): Verb[] {
+  return [{ verb: 'say', text: phrases.goodbye(digits) }, { verb: 'hangup' }]
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
@@ -146,7 +156,7 @@ export function isSignedWith(secret: string, header: string | string[] | undefin
     .some((given) => given.length === expected.length && timingSafeEqual(given, expected))
 }
 
-/** Half a second of 440 Hz: a WAV file of 8000 samples a second, 16 bits, one channel. */
+/** Half a second of the tone: a WAV file of 8000 samples a second, 16 bits, one channel. */
 function toneWav(): Buffer {
   const rate = 8000
   const samples = rate / 2
@@ -164,7 +174,7 @@ function toneWav(): Buffer {
   file.write('data', 36, 'latin1')
   file.writeUInt32LE(samples * 2, 40)
   for (let index = 0; index < samples; index++) {
-    file.writeInt16LE(Math.round(10_000 * Math.sin((2 * Math.PI * 440 * index) / rate)), 44 + index * 2)
+    file.writeInt16LE(Math.round(10_000 * Math.sin((2 * Math.PI * toneHz * index) / rate)), 44 + index * 2)
   }
   return file
 }

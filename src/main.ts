@@ -37,7 +37,7 @@ function greet(app: App): void {
     `  API   ${app.apiUrl}`,
     `  Docs  ${app.docsUrl}`,
     `  SIP   ${app.sipUri} (UDP and TCP)`,
-    '  Try   npm run demo, in a second terminal: a call to hear within minutes',
+    '  Try   npm run demo, in a second terminal: a call that you can watch',
   ]
   process.stdout.write(`${lines.join('\n')}\n\n`)
 }

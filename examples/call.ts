@@ -1,0 +1,65 @@
+// `npm run call`: a phone for the terminal. It places one call, prints what it hears and presses the keys it is given.
+import { parseArgs } from 'node:util'
+import { placeCall } from './demo/phone.ts'
+
+const help = `npm run call -- <sip URI> --user <name> --password <password> [--press <keys>] [--server <host:port>]
+
+  --user, --password  of a client (POST /Clients) in the account whose realm is in the URI
+  --press <keys>      pressed one after the other once something is heard
+  --server            where the platform takes SIP (127.0.0.1:5060, or as SWITCHHOOK_SIP_PORT says)`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    user: { type: 'string', default: '' },
+    password: { type: 'string', default: '' },
+    press: { type: 'string', default: '' },
+    server: { type: 'string', default: `127.0.0.1:${process.env['SWITCHHOOK_SIP_PORT'] ?? '5060'}` },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+// Long enough to hear what the keys respond to.
+const listenMs = 400
+
+async function main(): Promise<void> {
+  const [uri = ''] = positionals
+  if (values.help) return console.log(help)
+  const realm = /^sip:[^@]+@([^:;?]+)$/.exec(uri)?.[1]
+  if (realm === undefined || values.user === '') throw new Error(help)
+  const [host = '', port = '5060'] = values.server.split(':')
+  const server = { host, port: Number(port) }
+  let keys = values.press
+  const startedAt = performance.now()
+  const print = (line: string): void => {
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+    console.log(`${seconds.padStart(6)} s  ${line}`)
+  }
+  print(`dials ${uri}`)
+  const call = await placeCall({ server, realm, username: values.user, password: values.password }, uri, {
+    onAnswer: () => print('the call is answered'),
+    onSound(sound) {
+      print(sound === 'tone' ? 'hears a tone' : 'hears speech')
+      if (keys === '') return
+      const pressed = keys
+      keys = ''
+      setTimeout(() => {
+        print(`presses ${pressed.split('').join(' ')}`)
+        call.forgetLastSound()
+        call.press(pressed)
+      }, listenMs)
+    },
+  })
+  process.once('SIGINT', () => void call.close().then(() => process.exit()))
+  try {
+    await call.ended
+    print('the platform hangs up')
+  } finally {
+    await call.close()
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
+})

@@ -1,0 +1,125 @@
+// The demo as a newcomer runs it: a child process, judged by what it prints and by what it leaves behind.
+import { readdir } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { adminApiKey, startPlatform } from '../test/support/platform.ts'
+import type { Platform } from '../test/support/platform.ts'
+import { ToolProcess } from '../test/support/processes.ts'
+
+const demo = (args: readonly string[], env: Readonly<Record<string, string>> = {}): ToolProcess =>
+  new ToolProcess({ command: process.execPath, args: [join(import.meta.dirname, 'demo.ts'), ...args], env })
+
+/** The lines of the call, without their times. */
+const conversationIn = (output: string): string[] =>
+  output
+    .slice(output.indexOf('\nThe call\n'), output.indexOf('\nIts journal'))
+    .split('\n')
+    .flatMap((line) => /^ +[\d.]+ s {2}(\w+) +(.*)$/.exec(line)?.slice(1).join(': ') ?? [])
+    .map((line) => line.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<sid>'))
+
+const conversation = [
+  'phone: dials sip:app-<sid>@demo.switchhook.test',
+  'platform: asks who is calling; the phone proves its password',
+  'server: POST /call: a call from demo-caller to app-<sid>; answers say, play, gather',
+  'platform: answers the call',
+  'platform: says "Hello from Switchhook."',
+  'platform: plays a tone',
+  'platform: says "Please enter up to four digits, and then the pound key."',
+  'phone: presses 4 2 #',
+  'server: POST /digits: digits 42; answers say, hangup',
+  'platform: says "You pressed 4 2. Goodbye."',
+  'platform: hangs up',
+]
+
+describe('npm run demo without a platform', () => {
+  let temporary: string
+  beforeAll(async () => {
+    temporary = await mkdtemp(join(tmpdir(), 'demo-test-'))
+  })
+  afterAll(() => rm(temporary, { recursive: true, force: true }))
+
+  it('prints the conversation, its journal and where to look, and leaves nothing behind', async () => {
+    const run = demo(['--no-keep'], { TMPDIR: temporary })
+    expect([(await run.exited).code, run.stderr]).toEqual([0, ''])
+    expect(conversationIn(run.stdout)).toEqual(conversation)
+    const story = run.stdout.slice(run.stdout.indexOf('\nIts journal'))
+    for (const part of [
+      'SIP: received INVITE',
+      'SIP: sent 200 OK',
+      'keys 4 2 #',
+      'gather: done',
+      'RTP: PCMU',
+    ])
+      expect(story).toContain(part)
+    expect(story).toMatch(/\d s {2}status completed \(SIP 200\)/)
+    expect(story).toMatch(/RecentCalls\/[0-9a-f-]{36}\/journal"$/m)
+    expect(await readdir(temporary)).toEqual([])
+  })
+
+  it('keeps its platform up at the addresses that it prints, until it is interrupted', async () => {
+    const run = demo(['--keep'], { TMPDIR: temporary })
+    await run.lines.next('the last line', (line) => line.includes('until Ctrl-C'))
+    const commands = [...run.stdout.matchAll(/curl -H "Authorization: (Bearer \w+)" "([^"]+)"/g)]
+    expect(commands).toHaveLength(2)
+    for (const [, authorization = '', url = ''] of commands)
+      expect((await fetch(url, { headers: { authorization } })).status).toBe(200)
+    const docs = /(http:\S+\/docs)/.exec(run.stdout)?.[1] ?? ''
+    expect((await fetch(docs)).status).toBe(200)
+    run.signal('SIGINT')
+    expect((await run.exited).code).toBe(0)
+    await expect(fetch(docs)).rejects.toThrow()
+    expect(await readdir(temporary)).toEqual([])
+  })
+})
+
+describe('npm run demo beside a platform', () => {
+  let platform: Platform
+  beforeAll(async () => {
+    platform = await startPlatform()
+  })
+  afterAll(() => platform?.remove())
+
+  const beside = (args: readonly string[] = []): ToolProcess =>
+    demo(args, {
+      SWITCHHOOK_ADMIN_API_KEY: adminApiKey,
+      SWITCHHOOK_HTTP_PORT: String(platform.httpPort),
+      SWITCHHOOK_SIP_PORT: String(platform.sip.port),
+    })
+
+  async function setUp(): Promise<unknown[]> {
+    const paths = ['/Accounts', '/Applications', '/Clients']
+    return Promise.all(paths.map((path) => platform.api.must<unknown[]>('GET', path)))
+  }
+
+  it('calls through it, shows no key, and leaves things as they were when run again', async () => {
+    const first = beside()
+    expect([(await first.exited).code, first.stderr]).toEqual([0, ''])
+    expect(conversationIn(first.stdout)).toEqual(conversation)
+    expect(first.stdout).not.toContain(adminApiKey)
+    const before = await setUp()
+    const second = beside()
+    expect([(await second.exited).code, second.stderr]).toEqual([0, ''])
+    expect(await setUp()).toEqual(before)
+  })
+
+  it('says that it was refused, why, and fails', async () => {
+    const run = beside(['--api-key', 'wrong-key-0123456789'])
+    expect((await run.exited).code).toBe(1)
+    expect(run.stderr).toContain('returned 401')
+  })
+
+  it('prints the same settings for a softphone each time', async () => {
+    const settings: string[] = []
+    for (const _ of [1, 2]) {
+      const run = beside(['--phone', '--port', '0'])
+      await run.lines.next('the application', (line) => line.startsWith('The application listens'))
+      settings.push(run.stdout.slice(0, run.stdout.indexOf('Afterwards')))
+      run.signal('SIGINT')
+      expect((await run.exited).code).toBe(0)
+    }
+    expect(settings[0]).toMatch(/user name {7}demo-[0-9a-f]{4}\n {2}password {8}\S{20}\n/)
+    expect(settings[1]).toBe(settings[0])
+  })
+})

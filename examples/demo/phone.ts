@@ -1,0 +1,246 @@
+// The demo's phone: places one call over SIP and UDP, proves its password, and takes the BYE that ends the call.
+import { randomBytes } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import type { Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { digestResponse } from '../../src/sip/digest.ts'
+import { parseAuthHeader, serializeAuthHeader } from '../../src/sip/message/auth-header.ts'
+import { ackFor, buildRequest, responseTo } from '../../src/sip/message/build.ts'
+import { headerOf } from '../../src/sip/message/message.ts'
+import type { HeaderField, SipMessage, SipRequest, SipResponse } from '../../src/sip/message/message.ts'
+import { parseNameAddr } from '../../src/sip/message/name-addr.ts'
+import { parseMessage } from '../../src/sip/message/parse-message.ts'
+import { serializeMessage } from '../../src/sip/message/serialize-message.ts'
+import { magicCookie } from '../../src/sip/message/via.ts'
+import { openPhoneAudio } from './phone-audio.ts'
+import type { PhoneAudio, Sound } from './phone-audio.ts'
+
+export interface PhoneOptions {
+  /** Where the platform takes SIP. */
+  readonly server: { readonly host: string; readonly port: number }
+  readonly realm: string
+  readonly username: string
+  readonly password: string
+}
+
+/** What the phone sees and hears, in order. */
+export interface CallEvents {
+  readonly onChallenge?: () => void
+  readonly onAnswer?: () => void
+  /** Each change of what is heard. The next sound of the same kind counts again after `forgetLastSound`. */
+  readonly onSound?: (sound: Sound) => void
+}
+
+export interface PhoneCall {
+  readonly callId: string
+  /** Resolves when the platform has hung up; rejects with the reason when it refuses the call. */
+  readonly ended: Promise<void>
+  /** Presses keys of the keypad one after the other, as RFC 4733 events. */
+  press(keys: string): void
+  forgetLastSound(): void
+  /** Hangs up where the call is still up, and releases the sockets. */
+  close(): Promise<void>
+}
+
+// RFC 3261 §17.1.1.2: T1, and as many doublings as a lost datagram on one machine can need.
+const firstResendMs = 500
+const maxResends = 6
+
+const token = (): string => randomBytes(8).toString('hex')
+
+export async function placeCall(options: PhoneOptions, uri: string, events: CallEvents): Promise<PhoneCall> {
+  const socket = createSocket('udp4')
+  socket.connect(options.server.port, options.server.host)
+  await once(socket, 'connect')
+  const audio = await openPhoneAudio(socket.address().address, (sound) => events.onSound?.(sound))
+  const call = new OutgoingCall(options, uri, events, socket, audio)
+  call.begin()
+  return call
+}
+
+class OutgoingCall implements PhoneCall {
+  readonly callId = `${token()}@demo`
+  readonly ended: Promise<void>
+  readonly #options: PhoneOptions
+  readonly #uri: string
+  readonly #events: CallEvents
+  readonly #socket: Socket
+  readonly #audio: PhoneAudio
+  readonly #settled = Promise.withResolvers<void>()
+  readonly #tag = token()
+  #invite: SipRequest
+  #ack: SipRequest | undefined
+  #answer: SipResponse | undefined
+  #isOver = false
+  #isClosed = false
+  #resend: NodeJS.Timeout | undefined
+
+  constructor(options: PhoneOptions, uri: string, events: CallEvents, socket: Socket, audio: PhoneAudio) {
+    this.#options = options
+    this.#uri = uri
+    this.#events = events
+    this.#socket = socket
+    this.#audio = audio
+    this.ended = this.#settled.promise
+    // Awaited by the caller, perhaps later than it fails.
+    this.ended.catch(() => undefined)
+    this.#invite = this.#request('INVITE', uri, 1, `<${uri}>`, { body: audio.offer })
+  }
+
+  begin(): void {
+    this.#socket.on('message', (bytes) => {
+      try {
+        this.#receive(parseMessage(bytes))
+      } catch (error) {
+        this.#fail(error instanceof Error ? error : new Error(String(error)))
+      }
+    })
+    this.#socket.on('error', (cause) => {
+      const { host, port } = this.#options.server
+      this.#fail(new Error(`The platform takes no SIP at ${host}:${port}.`, { cause }))
+    })
+    this.#sendInvite()
+  }
+
+  press(keys: string): void {
+    this.#audio.press(keys)
+  }
+
+  forgetLastSound(): void {
+    this.#audio.forgetLastSound()
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    clearTimeout(this.#resend)
+    if (this.#answer !== undefined && !this.#isOver)
+      await this.#send(this.#request('BYE', this.#target(), 3, headerOf(this.#answer, 'to') ?? ''))
+    this.#isOver = true
+    await this.#audio.close()
+    await new Promise<void>((resolve) => this.#socket.close(() => resolve()))
+  }
+
+  #receive(message: SipMessage): void {
+    if (message.kind === 'request') return this.#serve(message)
+    clearTimeout(this.#resend)
+    if (headerOf(message, 'cseq') !== headerOf(this.#invite, 'cseq') || message.status < 200) return
+    if (message.status < 300) return this.#answered(message)
+    void this.#send(ackFor(this.#invite, message))
+    if (message.status === 401 && headerOf(this.#invite, 'authorization') === undefined)
+      return this.#prove(message)
+    const reason = headerOf(message, 'x-reason') ?? message.reason
+    this.#fail(new Error(`The platform refused the call: ${message.status} ${reason}`))
+  }
+
+  #serve(request: SipRequest): void {
+    if (request.method === 'ACK') return
+    void this.#send(responseTo(request, { status: 200 }, { toTag: this.#tag }))
+    if (request.method !== 'BYE') return
+    this.#isOver = true
+    this.#settled.resolve()
+  }
+
+  /** RFC 7616 §3.4, with the first challenge: the platform puts the one it prefers first. */
+  #prove(challenge: SipResponse): void {
+    this.#events.onChallenge?.()
+    const { params } = parseAuthHeader(headerOf(challenge, 'www-authenticate') ?? '')
+    const algorithm = params.get('algorithm') === 'SHA-256' ? 'SHA-256' : 'MD5'
+    const { username, password } = this.#options
+    const realm = params.get('realm') ?? ''
+    const nonce = params.get('nonce') ?? ''
+    const qop = { cnonce: token(), nc: '00000001' }
+    const input = {
+      algorithm,
+      username,
+      realm,
+      password,
+      method: 'INVITE',
+      uri: this.#uri,
+      nonce,
+      qop,
+    } as const
+    const credentials = new Map([
+      ['username', username],
+      ['realm', realm],
+      ['nonce', nonce],
+      ['uri', this.#uri],
+      ['response', digestResponse(input)],
+      ['algorithm', algorithm],
+      ['qop', 'auth'],
+      ['cnonce', qop.cnonce],
+      ['nc', qop.nc],
+    ])
+    const value = serializeAuthHeader({ scheme: 'digest', params: credentials }, 'credentials')
+    this.#invite = this.#request('INVITE', this.#uri, 2, `<${this.#uri}>`, {
+      headers: [{ name: 'authorization', value }],
+      body: this.#audio.offer,
+    })
+    this.#sendInvite()
+  }
+
+  #answered(response: SipResponse): void {
+    const isFirst = this.#answer === undefined
+    this.#answer = response
+    const sequence = Number.parseInt(headerOf(response, 'cseq') ?? '1', 10)
+    this.#ack ??= this.#request('ACK', this.#target(), sequence, headerOf(response, 'to') ?? '')
+    void this.#send(this.#ack)
+    if (!isFirst) return
+    this.#audio.hear(Buffer.from(response.body).toString('utf8'))
+    this.#events.onAnswer?.()
+  }
+
+  /** The Contact of the answer: requests within the dialog go there (RFC 3261 §12.2.1.1). */
+  #target(): string {
+    const contact = this.#answer === undefined ? undefined : headerOf(this.#answer, 'contact')
+    return contact === undefined ? this.#uri : parseNameAddr(contact).uri
+  }
+
+  #request(
+    method: string,
+    uri: string,
+    sequence: number,
+    to: string,
+    { headers = [], body }: { headers?: readonly HeaderField[]; body?: string } = {},
+  ): SipRequest {
+    const { address, port } = this.#socket.address()
+    const { username, realm } = this.#options
+    return buildRequest({
+      method,
+      uri,
+      headers: [
+        { name: 'via', value: `SIP/2.0/UDP ${address}:${port};branch=${magicCookie}${token()};rport` },
+        { name: 'max-forwards', value: '70' },
+        { name: 'from', value: `<sip:${username}@${realm}>;tag=${this.#tag}` },
+        { name: 'to', value: to },
+        { name: 'call-id', value: this.callId },
+        { name: 'cseq', value: `${sequence} ${method}` },
+        { name: 'contact', value: `<sip:${username}@${address}:${port}>` },
+        ...headers,
+      ],
+      ...(body === undefined ? {} : { body: { type: 'application/sdp', content: body } }),
+    })
+  }
+
+  #sendInvite(resends = 0): void {
+    void this.#send(this.#invite)
+    this.#resend = setTimeout(
+      () => {
+        if (resends < maxResends) return this.#sendInvite(resends + 1)
+        const { host, port } = this.#options.server
+        this.#fail(new Error(`The platform did not respond to SIP at ${host}:${port}.`))
+      },
+      firstResendMs * 2 ** resends,
+    )
+  }
+
+  #send(message: SipMessage): Promise<void> {
+    return new Promise((resolve) => this.#socket.send(serializeMessage(message), () => resolve()))
+  }
+
+  #fail(error: Error): void {
+    clearTimeout(this.#resend)
+    this.#isOver = true
+    this.#settled.reject(error)
+  }
+}

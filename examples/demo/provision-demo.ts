@@ -1,0 +1,172 @@
+// Sets up what the demo needs through the public REST API, and finds it again on the next run.
+import { createHmac, randomBytes } from 'node:crypto'
+
+export interface DemoOptions {
+  /** The platform: `http://127.0.0.1:3000`. */
+  readonly baseUrl: string
+  readonly apiKey: string
+  /** The application server; `/call` and `/status` are appended. */
+  readonly hookUrl: string
+  readonly realm: string
+}
+
+export interface Demo {
+  readonly account_sid: string
+  readonly application_sid: string
+  readonly client_sid: string
+  readonly username: string
+  readonly password: string
+  readonly realm: string
+  readonly webhookSecret: string
+}
+
+const accountName = 'Switchhook demo'
+const phoneApplication = 'hello'
+const callApplication = 'hello, for one call of npm run demo'
+const callClient = 'demo-caller'
+
+type Row = Record<string, unknown>
+
+/** What a softphone needs. A second run with the same API key finds everything, and changes no password. */
+export async function provisionPhone(options: DemoOptions): Promise<Demo> {
+  const { apiKey, hookUrl } = options
+  const api = createClient(options)
+  const account_sid = await findOrCreateAccount(api, options.realm)
+  const application_sid = await findOrCreateApplication(api, account_sid, hookUrl)
+  const account = (await api('GET', `/Accounts/${account_sid}`)) as Row
+  // Any number that a phone of the account dials reaches the application, unless another one was chosen for that.
+  if (typeof account['device_calling_application_sid'] !== 'string')
+    await api('PUT', `/Accounts/${account_sid}`, { device_calling_application_sid: application_sid })
+  const { username, password } = credentialsFor(apiKey, account_sid)
+  const known = await findIn(api, '/Clients', { account_sid, username })
+  const client_sid =
+    known === undefined
+      ? await create(api, '/Clients', { account_sid, username, password })
+      : String(known['client_sid'])
+  return toDemo(api, options, {
+    account_sid,
+    application_sid,
+    client_sid,
+    username,
+    password,
+  })
+}
+
+export interface CallDemo extends Demo {
+  /** Removes the application and the client. The account stays, with the records of its calls. */
+  remove(): Promise<void>
+}
+
+/** What one call of the demo's own phone needs: an application and a client that are removed after it. */
+export async function provisionCall(options: DemoOptions): Promise<CallDemo> {
+  const api = createClient(options)
+  const account_sid = await findOrCreateAccount(api, options.realm)
+  // A run that was killed has left its own.
+  await removeCall(api, account_sid)
+  const application_sid = await create(api, '/Applications', {
+    ...applicationFields(options.hookUrl),
+    account_sid,
+    name: callApplication,
+  })
+  const password = randomBytes(15).toString('base64url')
+  const client_sid = await create(api, '/Clients', { account_sid, username: callClient, password })
+  const sids = { account_sid, application_sid, client_sid, username: callClient, password }
+  return { ...(await toDemo(api, options, sids)), remove: () => removeCall(api, account_sid) }
+}
+
+async function removeCall(api: Api, account_sid: string): Promise<void> {
+  const client = await findIn(api, '/Clients', { account_sid, username: callClient })
+  if (client !== undefined) await api('DELETE', `/Clients/${String(client['client_sid'])}`)
+  const application = await findIn(api, '/Applications', { account_sid, name: callApplication })
+  if (application !== undefined)
+    await api('DELETE', `/Applications/${String(application['application_sid'])}`)
+}
+
+async function toDemo(
+  api: Api,
+  { realm }: DemoOptions,
+  sids: Omit<Demo, 'realm' | 'webhookSecret'>,
+): Promise<Demo> {
+  const { webhook_secret } = (await api('GET', `/Accounts/${sids.account_sid}/WebhookSecret`)) as Row
+  return { ...sids, realm, webhookSecret: String(webhook_secret) }
+}
+
+async function findOrCreateAccount(api: Api, realm: string): Promise<string> {
+  const known = await findIn(api, '/Accounts', { sip_realm: realm })
+  if (known !== undefined) return String(known['account_sid'])
+  const [provider] = await list(api, '/ServiceProviders')
+  if (provider === undefined) throw new Error('The API key sees no service provider.')
+  const { service_provider_sid } = provider
+  return create(api, '/Accounts', { name: accountName, service_provider_sid, sip_realm: realm })
+}
+
+function applicationFields(hookUrl: string) {
+  return {
+    call_hook: { url: `${hookUrl}/call`, method: 'POST' },
+    call_status_hook: { url: `${hookUrl}/status`, method: 'POST' },
+    speech_synthesis_vendor: 'embedded',
+    speech_synthesis_language: 'en-US',
+    speech_synthesis_voice: 'kal',
+  }
+}
+
+async function findOrCreateApplication(api: Api, account_sid: string, hookUrl: string): Promise<string> {
+  const fields = applicationFields(hookUrl)
+  const known = await findIn(api, '/Applications', { account_sid, name: phoneApplication })
+  if (known === undefined)
+    return create(api, '/Applications', { ...fields, account_sid, name: phoneApplication })
+  const application_sid = String(known['application_sid'])
+  const { url } = known['call_hook'] as { readonly url: string }
+  if (url !== fields.call_hook.url) await api('PUT', `/Applications/${application_sid}`, fields)
+  return application_sid
+}
+
+/**
+ * Both are made from the API key, so that a second run knows them without storing them anywhere. Another key makes
+ * another client: the password of a phone that is in use never changes.
+ */
+function credentialsFor(apiKey: string, account_sid: string): { username: string; password: string } {
+  const secret = createHmac('sha256', apiKey).update(`demo client of ${account_sid}`).digest()
+  return {
+    username: `demo-${secret.toString('hex', 0, 2)}`,
+    password: secret.toString('base64url', 2).slice(0, 20),
+  }
+}
+
+type Api = (method: string, path: string, body?: object) => Promise<unknown>
+
+function createClient({ baseUrl, apiKey }: DemoOptions): Api {
+  const origin = baseUrl.replace(/(\/v1)?\/*$/, '')
+  return async (method, path, body) => {
+    const response = await fetch(`${origin}/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    }).catch((cause: unknown) => {
+      throw new Error(`The platform does not respond at ${baseUrl}. Is it running (npm start)?`, { cause })
+    })
+    const text = await response.text()
+    if (!response.ok) {
+      // The first boot prints both keys, one above the other.
+      const hint =
+        response.status === 403 ? '\nThe demo needs the admin API key, not the one of an account.' : ''
+      throw new Error(`${method} ${path} returned ${response.status}: ${text}${hint}`)
+    }
+    return text === '' ? undefined : JSON.parse(text)
+  }
+}
+
+async function list(api: Api, path: string): Promise<Row[]> {
+  return (await api('GET', path)) as Row[]
+}
+
+/** The first row that has all of these values. */
+async function findIn(api: Api, path: string, values: Row): Promise<Row | undefined> {
+  const wanted = Object.entries(values)
+  return (await list(api, path)).find((row) => wanted.every(([name, value]) => row[name] === value))
+}
+
+async function create(api: Api, path: string, body: object): Promise<string> {
+  const { sid } = (await api('POST', path, body)) as { sid: string }
+  return sid
+}

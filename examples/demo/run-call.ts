@@ -1,0 +1,176 @@
+// One call of the demo's phone to the hello application, printed as it happens, and what the platform kept of it.
+import { setTimeout as wait } from 'node:timers/promises'
+import { phrases, startHelloApplication } from '../hello.ts'
+import { journalStory } from './journal-story.ts'
+import type { StoryEvent } from './journal-story.ts'
+import type { Sound } from './phone-audio.ts'
+import { placeCall } from './phone.ts'
+import type { PhoneCall } from './phone.ts'
+import { provisionCall } from './provision-demo.ts'
+import type { CallDemo } from './provision-demo.ts'
+
+export interface CallTarget {
+  readonly baseUrl: string
+  readonly sip: { readonly host: string; readonly port: number }
+  readonly apiKey: string
+  readonly realm: string
+}
+
+export interface CallRecord {
+  readonly account_sid: string
+  readonly call_sid: string
+}
+
+type Print = (line: string) => void
+
+const keys = '42#'
+// Long enough to hear that a question is asked.
+const listenMs = 300
+// These end what will never come; a slow machine needs some of them.
+const maxCallMs = 90_000
+const maxRecordMs = 20_000
+const recordPollMs = 50
+const maxNotificationMs = 5000
+
+/** Places the call and prints it and its journal. Rejects when the call did not go as it should. */
+export async function runCall(target: CallTarget, print: Print): Promise<CallRecord> {
+  let onServer: Print = () => undefined
+  const application = await startHelloApplication({ print: (line) => onServer(line) })
+  try {
+    const demo = await provisionCall({ ...target, hookUrl: application.url })
+    try {
+      application.requireSignature(demo.webhookSecret)
+      print('\nThe call')
+      const conversation = new Conversation(print)
+      onServer = (line) => conversation.onServer(line)
+      const callId = await conversation.hold(target, demo)
+      const record = await printRecord(target, demo, callId, print)
+      // A notification that finds no server would be tried again for days.
+      await Promise.race([conversation.completed, wait(maxNotificationMs)])
+      return record
+    } finally {
+      await demo.remove()
+    }
+  } finally {
+    await application.close()
+  }
+}
+
+/** What is still to be heard, in order. */
+type Part = 'greeting' | 'tone' | 'question' | 'goodbye' | 'nothing'
+
+class Conversation {
+  /** Resolves when the status hook has said so. */
+  readonly completed: Promise<void>
+  readonly #completed = Promise.withResolvers<void>()
+  readonly #print: Print
+  readonly #startedAt = performance.now()
+  #call: PhoneCall | undefined
+  #next: Part = 'greeting'
+  #digits = ''
+
+  constructor(print: Print) {
+    this.#print = print
+    this.completed = this.#completed.promise
+  }
+
+  /** Resolves with the Call-ID when everything was heard and the platform has hung up. */
+  async hold(target: CallTarget, { application_sid, username, password, realm }: CallDemo): Promise<string> {
+    const uri = `sip:app-${application_sid}@${realm}`
+    this.#line('phone', `dials ${uri}`)
+    const call = await placeCall({ server: target.sip, username, password, realm }, uri, {
+      onChallenge: () => this.#line('platform', 'asks who is calling; the phone proves its password'),
+      onAnswer: () => this.#line('platform', 'answers the call'),
+      onSound: (sound) => this.#heard(sound),
+    })
+    this.#call = call
+    const patience = new AbortController()
+    try {
+      await Promise.race([call.ended, giveUp(patience.signal, () => this.#next)])
+    } finally {
+      patience.abort()
+      await call.close()
+    }
+    if (this.#next !== 'nothing') throw new Error(`The call ended before the ${this.#next} was heard.`)
+    this.#line('platform', 'hangs up')
+    return call.callId
+  }
+
+  onServer(line: string): void {
+    if (line.startsWith('POST /status: completed')) this.#completed.resolve()
+    if (line.startsWith('POST /status')) return
+    this.#line('server', line)
+    const digits = /^POST \/digits: digits (\d+)/.exec(line)
+    if (digits === null) return
+    this.#digits = digits[1] ?? ''
+    this.#next = 'goodbye'
+    this.#call?.forgetLastSound()
+  }
+
+  #heard(sound: Sound): void {
+    if (sound === 'tone' && this.#next === 'tone') {
+      this.#line('platform', 'plays a tone')
+      this.#next = 'question'
+    } else if (sound === 'speech' && this.#next === 'greeting') {
+      this.#says(phrases.greeting)
+      this.#next = 'tone'
+    } else if (sound === 'speech' && this.#next === 'question') {
+      this.#says(phrases.question)
+      this.#next = 'goodbye'
+      setTimeout(() => this.#press(), listenMs)
+    } else if (sound === 'speech' && this.#next === 'goodbye' && this.#digits !== '') {
+      this.#says(phrases.goodbye(this.#digits))
+      this.#next = 'nothing'
+    }
+  }
+
+  #press(): void {
+    this.#line('phone', `presses ${keys.split('').join(' ')}`)
+    this.#call?.press(keys)
+  }
+
+  #says(text: string): void {
+    this.#line('platform', `says "${text}"`)
+  }
+
+  #line(who: 'phone' | 'platform' | 'server', what: string): void {
+    const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(2)
+    this.#print(`${seconds.padStart(7)} s  ${who.padEnd(8)}  ${what}`)
+  }
+}
+
+async function giveUp(signal: AbortSignal, next: () => Part): Promise<never> {
+  await wait(maxCallMs, undefined, { signal })
+  throw new Error(`The call was given up after ${maxCallMs / 1000} s, before the ${next()} was heard.`)
+}
+
+async function printRecord(
+  { baseUrl, apiKey }: CallTarget,
+  { account_sid }: CallDemo,
+  callId: string,
+  print: Print,
+): Promise<CallRecord> {
+  const get = async (path: string): Promise<unknown> => {
+    const response = await fetch(`${new URL(baseUrl).origin}/v1/Accounts/${account_sid}/RecentCalls${path}`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    })
+    if (!response.ok)
+      throw new Error(`RecentCalls${path} returned ${response.status}: ${await response.text()}`)
+    return response.json()
+  }
+  const deadline = performance.now() + maxRecordMs
+  for (;;) {
+    const { data } = (await get('?page=1&count=25')) as {
+      data: readonly (CallRecord & { sip_call_id: string })[]
+    }
+    const record = data.find(({ sip_call_id }) => sip_call_id === callId)
+    if (record !== undefined) {
+      const events = (await get(`/${record.call_sid}/journal`)) as readonly StoryEvent[]
+      print(`\nIts journal, in short (${events.length} events)`)
+      for (const line of journalStory(events)) print(line)
+      return { account_sid, call_sid: record.call_sid }
+    }
+    if (performance.now() > deadline) throw new Error('The platform has no record of the call.')
+    await wait(recordPollMs)
+  }
+}
