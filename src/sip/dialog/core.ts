@@ -2,6 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { isToken } from '../message/header-names.ts'
+import { structuralHeaders } from '../message/reserved-headers.ts'
 import { isHeaderSafe } from '../message/serialize-message.ts'
 import { allowHeader } from '../message/validate.ts'
 import type { HeaderField } from '../message/message.ts'
@@ -57,23 +58,10 @@ export function cleanReply(reply: Reply): Reply {
   return { ...reply, ...reason, ...headers }
 }
 
-// Written by the stack alone. A second one from above would give two readings of one message.
-const structural = new Set([
-  'via',
-  'from',
-  'to',
-  'call-id',
-  'cseq',
-  'max-forwards',
-  'route',
-  'record-route',
-  'content-length',
-])
-
 export function cleanHeaders(headers: readonly HeaderField[]): readonly HeaderField[] {
   return headers
     .map(({ name, value }) => ({ name: name.toLowerCase(), value }))
-    .filter(({ name }) => isToken(name) && !structural.has(name))
+    .filter(({ name }) => isToken(name) && !structuralHeaders.has(name))
     .map(({ name, value }) => ({ name, value: isHeaderSafe(value) ? value : cleanHeaderValue(value) }))
 }
 
