@@ -1,5 +1,6 @@
 // Whatever order things happen in, every leg ends once: one final answer, one record, one last status event, nothing leaked.
 import { describe, expect, it } from 'vitest'
+import { createRandomBelow } from '../../test/support/random.ts'
 import { AppError } from '../lib/errors.ts'
 import { isFinal } from './journal/call-status.ts'
 import type { CallStatus } from './journal/call-status.ts'
@@ -13,17 +14,6 @@ import type { Platform } from '../../test/support/scripted-engine/scripted-engin
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
 import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
-
-/** mulberry32: small, and the same everywhere for the same seed. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) % below
-  }
-}
 
 const verbLists = [
   [{ verb: 'answer' }, { verb: 'speak' }, { verb: 'ask' }, { verb: 'hangup' }],
@@ -68,7 +58,7 @@ async function pass(random: (below: number) => number): Promise<void> {
 }
 
 async function play(seed: number): Promise<{ platform: Platform; invite: ScriptedInvite }> {
-  const random = randomOf(seed)
+  const random = createRandomBelow(seed)
   const platform = createPlatform(parsePlainVerbs)
   const pick = () => verbLists[random(verbLists.length)]
   const first = heldAnswer()

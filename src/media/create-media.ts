@@ -3,31 +3,15 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '../lib/clock.ts'
-import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import { createLocalAddress } from '../lib/local-address.ts'
 import type { LocalAddress } from '../lib/local-address.ts'
-import type { Logger } from '../lib/log.ts'
-import type { Media, MediaSession, OpenOptions } from './media.ts'
-import type { PortRange, SilenceLimits, WorkerSetup } from './messages.ts'
+import type { Media, MediaOptions, MediaSession, OpenOptions } from './media.ts'
+import type { WorkerSetup } from './messages.ts'
 import { demandPorts, splitPorts } from './ports.ts'
 import { promptLimitMs, Session } from './session.ts'
 import { WorkerLink } from './worker-link.ts'
-
-export interface MediaOptions {
-  readonly bind: string
-  /** What SDP names instead of the bound address; undefined lets each session find the address that faces its peer. */
-  readonly publicAddress: string | undefined
-  readonly ports: PortRange
-  readonly workers: number
-  /** For clips that are too long for memory; removed when media stops. */
-  readonly scratchDir: string
-  readonly limits: SilenceLimits
-  readonly log: Logger
-  readonly clock?: Clock
-  readonly createWorker?: (setup: WorkerSetup, name: string) => Worker
-}
 
 function createThread(setup: WorkerSetup, name: string): Worker {
   return new Worker(new URL('./worker.ts', import.meta.url), { workerData: setup, name })

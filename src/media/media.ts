@@ -1,4 +1,8 @@
 // The public face of the media plane. Audio never crosses it: only ids, file paths, SDP text and facts.
+import type { Worker } from 'node:worker_threads'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { PortRange, SilenceLimits, WorkerSetup } from './messages.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
 
 /** Audio on disk: a WAV file (PCM 16 bit, or G.711, any rate). Paths are ours, never a customer's text. */
@@ -114,4 +118,18 @@ export interface Media {
   open(options?: OpenOptions): Promise<MediaSession>
   /** Sessions open now. */
   readonly openSessions: number
+}
+
+export interface MediaOptions {
+  readonly bind: string
+  /** What SDP names instead of the bound address; undefined lets each session find the address that faces its peer. */
+  readonly publicAddress: string | undefined
+  readonly ports: PortRange
+  readonly workers: number
+  /** For clips that are too long for memory; removed when media stops. */
+  readonly scratchDir: string
+  readonly limits: SilenceLimits
+  readonly log: Logger
+  readonly clock?: Clock
+  readonly createWorker?: (setup: WorkerSetup, name: string) => Worker
 }

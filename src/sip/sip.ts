@@ -1,7 +1,11 @@
-// The public face of the SIP stack: what a call engine sees of it. `createSip` in endpoint.ts makes one.
+// The public face of the SIP stack: what a call engine sees of it. `createSip` in create-sip.ts makes one.
+import type { Clock } from '../lib/clock.ts'
 import type { ErrorCode } from '../lib/errors.ts'
-import type { DigestCredentials } from './digest.ts'
+import type { Logger } from '../lib/log.ts'
+import type { ResolvedAddress } from '../lib/names.ts'
+import type { DigestAlgorithm, DigestCredentials } from './digest.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
+import type { Timers } from './timers.ts'
 
 export interface Remote {
   readonly transport: 'udp' | 'tcp'
@@ -316,4 +320,26 @@ export interface SipHandlers {
   refused?(invite: IncomingInvite, owed: Owed): void
   /** Every message in either direction, retransmissions included. */
   wire?(event: WireEvent): void
+}
+
+export interface SipOptions {
+  /** The address to bind; 0.0.0.0 or :: for every one. */
+  readonly bind: string
+  /** Of UDP and TCP alike; 0 for any free one. */
+  readonly port: number
+  /** Written into Contact and Via, when peers see us under another address than the bound one. */
+  readonly publicAddress?: string | undefined
+  readonly directory: SipDirectory
+  readonly handlers: SipHandlers
+  readonly clock: Clock
+  readonly log: Logger
+  /** Server and User-Agent. */
+  readonly userAgent: string
+  readonly digestAlgorithms?: readonly DigestAlgorithm[]
+  readonly maxCalls?: number
+  readonly timers?: Timers
+  /** Name resolution; by default that of the machine. */
+  readonly lookup?: (host: string) => Promise<readonly ResolvedAddress[]>
+  /** Left out, bindings end with the process. */
+  readonly bindingArchive?: BindingArchive
 }

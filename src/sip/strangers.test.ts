@@ -7,9 +7,8 @@ import { systemClock } from '../lib/clock.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { digestResponse } from './digest.ts'
-import { createSip } from './endpoint.ts'
-import type { SipOptions } from './endpoint.ts'
-import type { IncomingInvite, Sip } from './sip.ts'
+import { createSip } from './create-sip.ts'
+import type { IncomingInvite, Sip, SipOptions } from './sip.ts'
 
 const realm = 'example.test'
 const closing: (() => Promise<void>)[] = []

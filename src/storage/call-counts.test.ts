@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRandom } from '../../test/support/random.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import type { Tenancy } from '../lib/caller.ts'
 import type { RecentCallQuery } from './call-match.ts'
@@ -11,16 +12,6 @@ const dayMs = 86_400_000
 // In the middle of a day and of an hour.
 const newest = Date.parse('2026-11-20T13:37:00.123Z')
 const seed = 20_261_120
-
-/** Numbers from 0 up to 1 that are the same in every run (mulberry32). */
-function createRandom(state: number): () => number {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 onEachStore(({ open }) => {
   let test: TestStorage

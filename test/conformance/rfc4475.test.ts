@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { systemClock } from '../../src/lib/clock.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { silentLogger } from '../../src/lib/log.ts'
-import { createSip } from '../../src/sip/endpoint.ts'
+import { createSip } from '../../src/sip/create-sip.ts'
 import { headerOf } from '../../src/sip/message/message.ts'
 import type { SipMessage, SipRequest } from '../../src/sip/message/message.ts'
 import { parseMessage } from '../../src/sip/message/parse-message.ts'

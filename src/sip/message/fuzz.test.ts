@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { quickestMs } from '../../../test/support/cpu.ts'
+import { createRandomBelow } from '../../../test/support/random.ts'
 import { AppError } from '../../lib/errors.ts'
 import { parseAuthHeader } from './auth-header.ts'
 import { cseqOf } from './cseq.ts'
@@ -39,17 +40,6 @@ const spice = [
   'é',
   '\xff',
 ]
-
-/** mulberry32: small, seeded, good enough to choose mutations. */
-function seeded(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
 
 function mutated(source: Buffer, random: (below: number) => number): Buffer {
   let bytes: Buffer = Buffer.from(source)
@@ -94,7 +84,7 @@ function orRefused(action: () => unknown): void {
 
 describe('the parsers', () => {
   it(`throw nothing but AppError on ${rounds} mutated messages, and stay fast`, () => {
-    const random = seeded(4475)
+    const random = createRandomBelow(4475)
     let slowestMs = 0
     for (let round = 0; round < rounds; round += 1) {
       const bytes = mutated(corpus[random(corpus.length)] ?? Buffer.alloc(0), random)
@@ -141,7 +131,7 @@ describe('the parsers', () => {
   })
 
   it('let no line break through into a header value', () => {
-    const random = seeded(1)
+    const random = createRandomBelow(1)
     for (let round = 0; round < 2_000; round += 1) {
       const bytes = mutated(corpus[random(corpus.length)] ?? Buffer.alloc(0), random)
       orRefused(() => {

@@ -1,4 +1,5 @@
 // Values that a field should never be sent, and a seeded source of more of them.
+import { createRandom } from '../../support/random.ts'
 
 /** What every field is sent. */
 export const commonHostileValues: readonly unknown[] = [
@@ -125,15 +126,8 @@ export interface RandomSource {
   text(): string
 }
 
-// Mulberry32: thirty-two bits of state are plenty, and a seed is enough to see a failure again.
 export function createRandomSource(seed: number): RandomSource {
-  let state = seed | 0
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
+  const next = createRandom(seed)
   const below = (limit: number): number => Math.floor(next() * limit)
   const pieces = [
     'a',

@@ -1,15 +1,16 @@
-// A network in memory that loses, doubles, delays and reorders what it carries, on a clock that tests move by hand.
-import type { FakeClock } from '../lib/fake-clock.ts'
-import { parseMessage } from './message/parse-message.ts'
-import type { SipMessage } from './message/message.ts'
-import type { Remote } from './sip.ts'
-import type { Transport } from './transport/transport.ts'
+// A network for SIP in memory, which loses, doubles, delays and reorders what it carries, on a clock that tests move.
+import type { FakeClock } from '../../src/lib/fake-clock.ts'
+import { parseMessage } from '../../src/sip/message/parse-message.ts'
+import type { SipMessage } from '../../src/sip/message/message.ts'
+import type { Remote } from '../../src/sip/sip.ts'
+import type { Transport } from '../../src/sip/transport/transport.ts'
+import { createRandom } from './random.ts'
 
 export interface FakeNetworkOptions {
   readonly clock: FakeClock
   readonly lossPercent?: number
   readonly duplicatePercent?: number
-  /** Every message takes between 1 and so many milliseconds. */
+  /** Every message takes at least 1 ms, and less than 1 ms more than this. */
   readonly maxDelayMs?: number
   readonly seed?: number
 }
@@ -23,7 +24,7 @@ export interface FakeNetwork {
   drops: (message: SipMessage, to: string) => boolean
   /** Moves time on in small steps and lets promises settle in between. */
   run(ms: number): Promise<void>
-  /** The start of every message that was sent, lost ones included. */
+  /** The sender and the start of every message, lost ones included: `192.0.2.1 INVITE`, `192.0.2.2 200`. */
   readonly sent: string[]
 }
 
@@ -38,7 +39,6 @@ export function createFakeNetwork(options: FakeNetworkOptions): FakeNetwork {
     sent: [],
     attach(address, receive) {
       places.set(address, receive)
-      const source: Remote = { transport: 'udp', address, port: 5060 }
       return {
         isOpen: () => true,
         open: () => Promise.resolve(),
@@ -48,7 +48,7 @@ export function createFakeNetwork(options: FakeNetworkOptions): FakeNetwork {
           const copies = random() * 100 < duplicatePercent ? 2 : 1
           for (let copy = 0; copy < copies; copy += 1) {
             if (random() * 100 < lossPercent || network.drops(message, remote.address)) continue
-            const from = { ...source, transport: remote.transport }
+            const from: Remote = { transport: remote.transport, address, port: 5060 }
             const deliver = (): void => places.get(remote.address)?.(parseMessage(bytes), bytes, from)
             clock.after(1 + Math.floor(random() * maxDelayMs), deliver)
           }
@@ -65,17 +65,7 @@ export function createFakeNetwork(options: FakeNetworkOptions): FakeNetwork {
   return network
 }
 
+/** The method of a request, the status of a response. */
 export function startOf(message: SipMessage): string {
   return message.kind === 'request' ? message.method : String(message.status)
-}
-
-/** The same numbers for the same seed: mulberry32. */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -1,38 +1,11 @@
 // `createSip`: the stack put together, from the sockets up.
-import type { Clock } from '../lib/clock.ts'
 import { createLocalAddress } from '../lib/local-address.ts'
 import type { LocalAddress } from '../lib/local-address.ts'
-import type { Logger } from '../lib/log.ts'
 import { createNames } from '../lib/names.ts'
-import type { ResolvedAddress } from '../lib/names.ts'
-import type { DigestAlgorithm } from './digest.ts'
 import { createUriResolver } from './resolve.ts'
-import type { BindingArchive, Sip, SipDirectory, SipHandlers } from './sip.ts'
-import type { Timers } from './timers.ts'
+import type { Sip, SipOptions } from './sip.ts'
 import { createTransport } from './transport/create-transport.ts'
 import { createUserAgent } from './user-agent.ts'
-
-export interface SipOptions {
-  /** The address to bind; 0.0.0.0 or :: for every one. */
-  readonly bind: string
-  /** Of UDP and TCP alike; 0 for any free one. */
-  readonly port: number
-  /** Written into Contact and Via, when peers see us under another address than the bound one. */
-  readonly publicAddress?: string | undefined
-  readonly directory: SipDirectory
-  readonly handlers: SipHandlers
-  readonly clock: Clock
-  readonly log: Logger
-  /** Server and User-Agent. */
-  readonly userAgent: string
-  readonly digestAlgorithms?: readonly DigestAlgorithm[]
-  readonly maxCalls?: number
-  readonly timers?: Timers
-  /** Name resolution; by default that of the machine. */
-  readonly lookup?: (host: string) => Promise<readonly ResolvedAddress[]>
-  /** Left out, bindings end with the process. */
-  readonly bindingArchive?: BindingArchive
-}
 
 export function createSip(options: SipOptions): Sip {
   const { bind, port, publicAddress, clock, log } = options

@@ -11,9 +11,16 @@ import { systemClock } from '../lib/clock.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { digestResponse } from './digest.ts'
-import { createSip } from './endpoint.ts'
-import type { SipOptions } from './endpoint.ts'
-import type { Dialog, DialogListener, IncomingInvite, Sip, SipDirectory, WireEvent } from './sip.ts'
+import { createSip } from './create-sip.ts'
+import type {
+  Dialog,
+  DialogListener,
+  IncomingInvite,
+  Sip,
+  SipDirectory,
+  WireEvent,
+  SipOptions,
+} from './sip.ts'
 
 const realm = 'example.test'
 const answer = {
