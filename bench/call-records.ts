@@ -13,7 +13,7 @@ import { systemClock } from '../src/lib/clock.ts'
 import { silentLogger } from '../src/lib/log.ts'
 import type { RecentCallQuery } from '../src/storage/call-match.ts'
 import { createStorage } from '../src/storage/create-storage.ts'
-import type { PlatformStorage } from '../src/storage/create-storage.ts'
+import type { Storage } from '../src/storage/storage.ts'
 import { createRetention } from '../src/storage/retention.ts'
 import { median, toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
@@ -79,7 +79,7 @@ async function addRecords(place: Place, account: string, provider: string): Prom
 }
 
 async function measurePages(
-  { recentCalls }: PlatformStorage,
+  { recentCalls }: Storage,
   tenancy: Tenancy,
   account: string,
 ): Promise<Figure[]> {
@@ -124,7 +124,7 @@ async function measurePages(
 }
 
 /** How long durable writes take, one after another, alone or while `work` runs. */
-async function writesBeside(storage: PlatformStorage, work: () => Promise<unknown>): Promise<string> {
+async function writesBeside(storage: Storage, work: () => Promise<unknown>): Promise<string> {
   const { service_providers } = storage.for(systemTenancy)
   const times: number[] = []
   let isOver = false
@@ -147,14 +147,14 @@ const sweepMs = 20_000
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Twenty seconds of the platform's own sweep, its first minute of rest left out. */
-async function measureRetention(storage: PlatformStorage): Promise<Figure[]> {
+async function measureRetention(storage: Storage): Promise<Figure[]> {
   const quiet = await writesBeside(storage, () => pause(sweepMs))
   let removed = 0
   const retention = createRetention({
-    storage: {
-      expired: storage.expired,
-      async pruneRecentCalls(before, limit) {
-        const count = await storage.pruneRecentCalls(before, limit)
+    expired: {
+      ...storage.expired,
+      async calls(before, limit) {
+        const count = await storage.expired.calls(before, limit)
         removed += count
         return count
       },
@@ -182,7 +182,7 @@ async function measureRetention(storage: PlatformStorage): Promise<Figure[]> {
 async function measureStore(name: string, makePlace: (dataDir: string) => Promise<Place>): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-bench-'))
   const place = await makePlace(dataDir)
-  const open = async (): Promise<PlatformStorage> => {
+  const open = async (): Promise<Storage> => {
     const { databaseUrl } = place
     const storage = createStorage({ dataDir, databaseUrl, clock: systemClock, log: silentLogger })
     await storage.start()

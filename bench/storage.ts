@@ -10,7 +10,7 @@ import { systemClock } from '../src/lib/clock.ts'
 import { createSid } from '../src/lib/ids.ts'
 import { createLogger } from '../src/lib/log.ts'
 import { createStorage } from '../src/storage/create-storage.ts'
-import type { PlatformStorage } from '../src/storage/create-storage.ts'
+import type { Storage } from '../src/storage/storage.ts'
 
 const callSeconds = 20
 const callsPerSecond = 100
@@ -91,7 +91,7 @@ function* batchesOf(account_sid: string, service_provider_sid: string, attempted
   }
 }
 
-async function benchRepository(storage: PlatformStorage, account_sid: string): Promise<void> {
+async function benchRepository(storage: Storage, account_sid: string): Promise<void> {
   const provider = (await storage.for(systemTenancy).accounts.find(account_sid))?.service_provider_sid ?? ''
   const tenancy = { level: 'account' as const, account_sid, service_provider_sid: provider }
   const count = 50_000
@@ -117,11 +117,11 @@ async function benchRepository(storage: PlatformStorage, account_sid: string): P
   })
 }
 
-type Batch = Parameters<PlatformStorage['calls']['write']>[0]
+type Batch = Parameters<Storage['calls']['write']>[0]
 type Write = (batch: Batch) => void
 
 /** At the pace of a busy node. The same loop without storage is taken off, so that what is left is storage. */
-async function benchCalls(storage: PlatformStorage, account_sid: string, provider: string): Promise<void> {
+async function benchCalls(storage: Storage, account_sid: string, provider: string): Promise<void> {
   const play = async (write: Write): Promise<{ main: number; all: number }> => {
     const before = { main: mainCpuMs(), all: cpuMs() }
     const live: Generator<Batch>[] = []
@@ -157,7 +157,7 @@ async function benchCalls(storage: PlatformStorage, account_sid: string, provide
   console.log(`  event loop p99 ${ms(loop.percentile(99))} max ${ms(loop.max)} ms (20 = not late)`)
 }
 
-async function benchOutbox(storage: PlatformStorage): Promise<void> {
+async function benchOutbox(storage: Storage): Promise<void> {
   let settled = 0
   await measured('outbox: claim and settle one notification', callSeconds * callsPerSecond * 3, async () => {
     for (;;) {
@@ -172,7 +172,7 @@ async function benchOutbox(storage: PlatformStorage): Promise<void> {
   console.log(`  settled ${settled}`)
 }
 
-async function benchPages(storage: PlatformStorage, account_sid: string, provider: string): Promise<void> {
+async function benchPages(storage: Storage, account_sid: string, provider: string): Promise<void> {
   const now = Date.now()
   for (let n = 0; n < pageRecords; n++) {
     const [last] = [...batchesOf(account_sid, provider, now - n * 1000)].slice(-1)

@@ -22,7 +22,7 @@ const checks: readonly Check[] = [
   {
     name: 'generated files',
     command: [process.execPath, join(root, 'scripts/docs.ts'), '--check'],
-    cure: 'Run: npm run docs, and commit docs/reference',
+    cure: 'Run: npm run docs, and commit what it writes',
   },
 ]
 

@@ -1,4 +1,4 @@
-// Writes docs/reference from the code; with --check compares instead and fails on a difference.
+// Writes docs/reference and the row types of storage from the code; with --check compares instead and fails on a difference.
 import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,27 +7,29 @@ import { errorsPage } from './reference/errors.ts'
 import { openApiFile, resourcesPage } from './reference/openapi.ts'
 import { rfcsPage } from './reference/rfcs.ts'
 import { settingsPage } from './reference/settings.ts'
+import { tablesFile } from './reference/tables.ts'
 import { verbsPage } from './reference/verbs.ts'
 
-const folder = join(import.meta.dirname, '../docs/reference')
+const root = join(import.meta.dirname, '..')
 
 interface Page {
-  readonly name: string
+  readonly path: string
   readonly write: () => string | Promise<string>
 }
 
 const pages: readonly Page[] = [
-  { name: 'conformance.md', write: conformancePage },
-  { name: 'errors.md', write: errorsPage },
-  { name: 'openapi.json', write: openApiFile },
-  { name: 'resources.md', write: resourcesPage },
-  { name: 'rfcs.md', write: rfcsPage },
-  { name: 'settings.md', write: settingsPage },
-  { name: 'verbs.md', write: verbsPage },
+  { path: 'docs/reference/conformance.md', write: conformancePage },
+  { path: 'docs/reference/errors.md', write: errorsPage },
+  { path: 'docs/reference/openapi.json', write: openApiFile },
+  { path: 'docs/reference/resources.md', write: resourcesPage },
+  { path: 'docs/reference/rfcs.md', write: rfcsPage },
+  { path: 'docs/reference/settings.md', write: settingsPage },
+  { path: 'docs/reference/verbs.md', write: verbsPage },
+  { path: 'src/storage/tables.ts', write: tablesFile },
 ]
 
-async function isCurrent({ name, write }: Page): Promise<boolean> {
-  const stored = await readFile(join(folder, name), 'utf8').catch(() => '')
+async function isCurrent({ path, write }: Page): Promise<boolean> {
+  const stored = await readFile(join(root, path), 'utf8').catch(() => '')
   return (await write()) === stored
 }
 
@@ -42,12 +44,12 @@ function renewExamples(): void {
 if (process.argv.includes('--check')) {
   for (const candidate of pages) {
     if (await isCurrent(candidate)) continue
-    console.log(`docs/reference/${candidate.name} is not what the code says`)
+    console.log(`${candidate.path} is not what the code says`)
     process.exitCode = 1
   }
 } else {
   renewExamples()
-  await mkdir(folder, { recursive: true })
-  for (const { name, write } of pages) await writeFile(join(folder, name), await write())
-  console.log(`wrote ${pages.map(({ name }) => `docs/reference/${name}`).join(', ')}`)
+  await mkdir(join(root, 'docs/reference'), { recursive: true })
+  for (const { path, write } of pages) await writeFile(join(root, path), await write())
+  console.log(`wrote ${pages.map(({ path }) => path).join(', ')}`)
 }

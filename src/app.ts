@@ -207,7 +207,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
   const resolver: Part = { name: 'names', start: () => Promise.resolve(), stop: async () => names.close() }
   const client: Part = { name: 'outgoing', start: () => Promise.resolve(), stop: () => outgoing.close() }
   const { deliveryLogDays, callRecordDays } = config
-  const retention = createRetention({ storage, deliveryLogDays, callRecordDays, clock, log })
+  const retention = createRetention({ expired: storage.expired, deliveryLogDays, callRecordDays, clock, log })
   const logLevel = createLogLevel({ storage, configured: config.logLevel, log, clock })
   const parts: readonly Part[] = [
     storage,

@@ -1,6 +1,6 @@
 // What went wrong lately and somebody should know of, newest first.
 import type { AlertQuery } from '../storage/alerts.ts'
-import type { AlertRow } from '../storage/tables.ts'
+import type { AlertsRow } from '../storage/tables.ts'
 import { moment, whole, word, wordOrNull } from './define/described.ts'
 import { choice, integer, time } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
@@ -111,12 +111,12 @@ type Wanted = Pick<AlertQuery, 'page' | 'count'>
 
 function toEnvelope(
   { page, count }: Wanted,
-  { total, rows }: { readonly total: number; readonly rows: readonly AlertRow[] },
+  { total, rows }: { readonly total: number; readonly rows: readonly AlertsRow[] },
 ): object {
   return { total, page_size: count, page, data: rows.map(toWire) }
 }
 
-function toWire(row: AlertRow): object {
+function toWire(row: AlertsRow): object {
   const { time: at, account_sid, service_provider_sid, alert_type, message, detail, vendor, call_sid } = row
   return {
     time: new Date(at).toISOString(),

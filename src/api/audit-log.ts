@@ -1,5 +1,5 @@
 // The audit log, for those whose records it tells about; and its verification, for administrators.
-import type { AuditEntryRow } from '../storage/tables.ts'
+import type { AuditLogRow } from '../storage/tables.ts'
 import { moment, oneOf, truth, whole, word, wordOrNull } from './define/described.ts'
 import { choice, integer, sid, text, time } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
@@ -149,7 +149,7 @@ export const verifyAuditLog = defineRoute({
 
 export const auditLogRoutes = [listAuditLog, verifyAuditLog]
 
-function toWire({ at, before, after, ...entry }: AuditEntryRow): object {
+function toWire({ at, before, after, ...entry }: AuditLogRow): object {
   return { ...entry, at: new Date(at).toISOString(), before: parsed(before), after: parsed(after) }
 }
 

@@ -1,5 +1,5 @@
 // Records of calls that have ended.
-import type { RecentCallRow } from '../storage/tables.ts'
+import type { RecentCallsRow } from '../storage/tables.ts'
 import { oneOf, truth, whole, word } from './define/described.ts'
 import { boolean, choice, dialled, integer, text, time } from './define/fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
@@ -115,7 +115,7 @@ function withoutUnset<Q extends object>(query: Q): WithoutUnset<Q> {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== null)) as WithoutUnset<Q>
 }
 
-function toWire(row: RecentCallRow): Record<string, unknown> {
+function toWire(row: RecentCallsRow): Record<string, unknown> {
   const { application_sid, sip_parent_call_id, answered_at } = row
   return {
     account_sid: row.account_sid,

@@ -8,12 +8,11 @@ export function isClientGone({ req, writableFinished }: ServerResponse): boolean
 }
 
 /**
- * Told by the response: the request of a client whose body has been read is closed already, so that its own events, and
- * the signal that Fastify makes of them, say nothing more.
+ * Watches the response: once the body of a request has been read, the request is closed already, and neither its events nor
+ * the signal that Fastify makes of them show that the client has left.
  */
 export class HttpClient implements Asker {
   readonly #response: ServerResponse
-  #listeners: Set<() => void> | undefined
   #signal: AbortSignal | undefined
 
   constructor(response: ServerResponse) {
@@ -24,32 +23,17 @@ export class HttpClient implements Asker {
     return isClientGone(this.#response)
   }
 
-  onGone(listener: () => void): void {
-    this.#listeners ??= this.#listen()
-    this.#listeners.add(listener)
-  }
-
-  offGone(listener: () => void): void {
-    this.#listeners?.delete(listener)
-  }
-
   signal(): AbortSignal {
     return (this.#signal ??= this.#createSignal())
   }
 
-  #listen(): Set<() => void> {
-    const listeners = new Set<() => void>()
-    this.#response.once('close', () => {
-      if (this.isGone) for (const listener of listeners) listener()
-    })
-    return listeners
-  }
-
   #createSignal(): AbortSignal {
     const controller = new AbortController()
-    const leave = (): void => controller.abort(goneError())
-    if (this.isGone) leave()
-    else this.onGone(leave)
+    const abortIfGone = (): void => {
+      if (this.isGone) controller.abort(goneError())
+    }
+    abortIfGone()
+    this.#response.once('close', abortIfGone)
     return controller.signal
   }
 }

@@ -1,5 +1,4 @@
 // Takes over the calls that a dead node has left open, each for one node only.
-import type { Clock } from '../lib/clock.ts'
 import type { JournalEvent } from './call-batch.ts'
 import type { Cells, Database } from './database.ts'
 import type { NodeLease } from './node-lease.ts'
@@ -18,35 +17,27 @@ export interface Adoption {
 export interface AdoptionOptions {
   readonly database: Database
   readonly lease: Pick<NodeLease, 'nodeId' | 'demand'>
-  readonly clock: Clock
 }
 
 // A journal has up to 1 MB.
 const maxAtOnce = 16
 
-// Versions before this one did not say whose a call is. Beside other processes it may be up there; no call lasts longer.
-const unownedForMs = 4 * 3_600_000
-
-export function createAdoption({ database, lease, clock }: AdoptionOptions): Adoption {
+export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
   const queries = createQueries(database)
   /** Taken over, and not handed out: reading them has failed. */
   const adopted = new Map<string, string>()
 
-  const unownedBefore = (): number =>
-    database.pulse === undefined ? Number.MAX_SAFE_INTEGER : clock.now() - unownedForMs
-
   /** By the name of the dead node: a call that it has taken back meanwhile, as another node, has another one. */
   function take(gone: string): Promise<Cells[]> {
-    const before = gone === '' ? unownedBefore() : Number.MAX_SAFE_INTEGER
     return database.commitBeside(async (session) => {
       await lease.demand(session)
-      return queries.adopt.all(session, { gone, before, node_id: lease.nodeId, limit: maxAtOnce })
+      return queries.adopt.all(session, { gone, node_id: lease.nodeId, limit: maxAtOnce })
     })
   }
 
   return {
     async adopt() {
-      const [gone] = await queries.abandoned.all(database.reader, { unownedBefore: unownedBefore() })
+      const [gone] = await queries.abandoned.all(database.reader, {})
       const rows = gone === undefined ? [] : await take(String(gone['node_id']))
       for (const row of rows) adopted.set(String(row['call_sid']), String(row['account_sid']))
       const calls: UnfinishedCall[] = []
@@ -69,7 +60,6 @@ function createQueries({ builder: db, rowLocks }: Database) {
     .selectFrom('open_calls')
     .select('call_sid')
     .where('node_id', '=', slot('gone'))
-    .where('created_at', '<', slot('before'))
     .limit(slot('limit'))
   return {
     abandoned: prepare(
@@ -77,7 +67,6 @@ function createQueries({ builder: db, rowLocks }: Database) {
         .selectFrom('open_calls')
         .select('node_id')
         .where('node_id', 'not in', (eb) => eb.selectFrom('nodes').select('nodes.node_id'))
-        .where((eb) => eb.or([eb('node_id', '<>', ''), eb('created_at', '<', slot('unownedBefore'))]))
         .limit(1),
     ),
     // The subquery stands in front, where it is run once: what is locked is what is adopted.

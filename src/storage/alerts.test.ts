@@ -4,7 +4,6 @@ import { createFakeClock } from '../lib/fake-clock.ts'
 import { makeAccount, openTestStorage } from './test-platform.ts'
 import type { TestAccount, TestStorage } from './test-platform.ts'
 
-const dayMs = 86_400_000
 const clock = createFakeClock()
 let test: TestStorage
 let own: TestAccount
@@ -73,12 +72,5 @@ describe('alerts', () => {
     raise(account.account_sid, 'no-stt')
     await test.reopen()
     expect((await page(account)).total).toBe(1)
-  })
-
-  it('are forgotten after 30 days', async () => {
-    clock.advance(31 * dayMs)
-    raise(own.account_sid, 'no-llm')
-    await test.storage.alerts.flush()
-    expect((await page(own)).rows.map(({ alert_type }) => alert_type)).toEqual(['no-llm'])
   })
 })

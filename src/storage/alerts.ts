@@ -1,14 +1,13 @@
-// Alerts: taken at once, written soon and in batches, read by page, forgotten after a month.
+// Alerts: taken at once, written soon and in batches, read by page.
 import { sql } from 'kysely'
 import type { SelectQueryBuilder } from 'kysely'
-import type { Asker } from '../lib/asker.ts'
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
-import type { Database, Parameter, Session } from './database.ts'
-import type { AlertRow, Schema } from './tables.ts'
+import type { Database, Parameter, Readers, Session } from './database.ts'
+import type { AlertsRow, Schema } from './tables.ts'
 
 export interface Alert {
   /** Or a service provider alone. */
@@ -35,18 +34,21 @@ export interface AlertQuery {
 
 export type AlertOwner = { readonly account_sid: string } | { readonly service_provider_sid: string }
 
-export interface AlertLog {
-  /** Never throws and never waits. Of a flood from one account, some are kept. */
-  raise(alert: Alert): void
+export interface AlertPages {
   page(
     tenancy: Tenancy,
     owner: AlertOwner,
     query: AlertQuery,
-    asker?: Asker,
-  ): Promise<{ readonly total: number; readonly rows: readonly AlertRow[] }>
+  ): Promise<{ readonly total: number; readonly rows: readonly AlertsRow[] }>
 }
 
-export interface AlertStore extends AlertLog {
+export interface AlertLog extends AlertPages {
+  /** Never throws and never waits. Of a flood from one account, some are kept. */
+  raise(alert: Alert): void
+}
+
+export interface AlertStore extends Pick<AlertLog, 'raise'> {
+  readWith(readers: Readers): AlertPages
   /** Resolves when everything raised so far is committed. */
   flush(): Promise<void>
   stop(): Promise<void>
@@ -59,9 +61,6 @@ export interface AlertStoreOptions {
 }
 
 const dayMs = 86_400_000
-const keepMs = 30 * dayMs
-const pruneIntervalMs = 3_600_000
-const maxPruned = 1000
 const soonMs = 200
 const maxWaiting = 1000
 // What one sort of trouble of one account may say a minute: enough to see it, too little to drown the rest.
@@ -71,28 +70,25 @@ const longest = { message: 500, detail: 1024 }
 export function createAlertStore({ database, clock, log }: AlertStoreOptions): AlertStore {
   const db = database.builder
   const troubles = createTokenBuckets(clock)
-  let waiting: AlertRow[] = []
+  let waiting: AlertsRow[] = []
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
-  let prunedAt = Number.NEGATIVE_INFINITY
+  let isStopped = false
 
   async function writeWaiting(): Promise<void> {
     const rows = waiting
     if (rows.length === 0) return
     waiting = []
-    const isPruneDue = clock.monotonic() - prunedAt >= pruneIntervalMs
     try {
       await database.commitBeside(async (session) => {
         for (const row of rows) await insert(session, row)
-        if (isPruneDue) await prune(session)
       })
-      if (isPruneDue) prunedAt = clock.monotonic()
     } catch (error) {
       log.error({ err: error, alerts: rows.length }, 'alerts could not be written')
     }
   }
 
-  async function insert(session: Session, row: AlertRow): Promise<void> {
+  async function insert(session: Session, row: AlertsRow): Promise<void> {
     const provider =
       row.account_sid === null || row.service_provider_sid !== ''
         ? row.service_provider_sid
@@ -104,15 +100,6 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
         .values({ ...row, service_provider_sid: provider })
         .compile(),
     )
-  }
-
-  async function prune(session: Session): Promise<void> {
-    const old = db
-      .selectFrom('alerts')
-      .select('alert_sid')
-      .where('time', '<', clock.now() - keepMs)
-      .limit(maxPruned)
-    await run(session, db.deleteFrom('alerts').where('alert_sid', 'in', old).compile())
   }
 
   function flush(): Promise<void> {
@@ -127,28 +114,33 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
       const owner = alert.account_sid ?? alert.service_provider_sid ?? ''
       const isFlood =
         waiting.length >= maxWaiting || troubles.take(`${owner} ${alert.alert_type}`, perTrouble) > 0
-      if (isFlood) return
+      // A call that ends while the platform stops may still raise one.
+      if (isFlood || isStopped) return
       waiting.push(toRow(alert, clock.now()))
       timer ??= clock.after(soonMs, () => void flush())
     },
-    async page(tenancy, owner, query, asker) {
-      const matching = <O>(select: Selecting<O>): Selecting<O> =>
-        within(filtered(select, query, clock.now()), tenancy, owner)
-      const total = matching(db.selectFrom('alerts').select((eb) => eb.fn.countAll().as('total')))
-      const rows = matching(db.selectFrom('alerts').selectAll())
-        .orderBy('time', 'desc')
-        .orderBy('alert_sid', 'desc')
-        .limit(query.count)
-        .offset((query.page - 1) * query.count)
-      const { slowReader } = database.readersFor(asker)
-      const [counted, found] = await Promise.all([
-        run(slowReader, total.compile()),
-        run(slowReader, rows.compile()),
-      ])
-      return { total: Number(counted[0]?.['total'] ?? 0), rows: found as unknown as AlertRow[] }
-    },
+    readWith: ({ slowReader }) => ({
+      async page(tenancy, owner, query) {
+        const matching = <O>(select: Selecting<O>): Selecting<O> =>
+          within(filtered(select, query, clock.now()), tenancy, owner)
+        const total = matching(db.selectFrom('alerts').select((eb) => eb.fn.countAll().as('total')))
+        const rows = matching(db.selectFrom('alerts').selectAll())
+          .orderBy('time', 'desc')
+          .orderBy('alert_sid', 'desc')
+          .limit(query.count)
+          .offset((query.page - 1) * query.count)
+        const [counted, found] = await Promise.all([
+          run(slowReader, total.compile()),
+          run(slowReader, rows.compile()),
+        ])
+        return { total: Number(counted[0]?.['total'] ?? 0), rows: found as unknown as AlertsRow[] }
+      },
+    }),
     flush,
-    stop: flush,
+    stop() {
+      isStopped = true
+      return flush()
+    },
   }
 }
 
@@ -158,7 +150,7 @@ function run(session: Session, query: { readonly sql: string; readonly parameter
   return session.all(query.sql, query.parameters as readonly Parameter[])
 }
 
-function toRow(alert: Alert, time: number): AlertRow {
+function toRow(alert: Alert, time: number): AlertsRow {
   const { account_sid, service_provider_sid, alert_type, message, detail, vendor, call_sid } = alert
   return {
     alert_sid: createSid(),

@@ -9,8 +9,8 @@ import { genesis, hashOf } from './audit-log.ts'
 import type { AuditPage, AuditQuery } from './audit-log.ts'
 import { mask } from './change-set.ts'
 import { descriptors } from './descriptors.ts'
-import type { Actor } from './storage.ts'
-import type { AuditEntryRow } from './tables.ts'
+import type { Actor } from './rows/rows.ts'
+import type { AuditLogRow } from './tables.ts'
 import { makeAccount, onEachStore } from './test-platform.ts'
 import type { TestAccount, TestStorage } from './test-platform.ts'
 
@@ -27,7 +27,7 @@ onEachStore(({ name: store, open }) => {
   const admin: Tenancy = { level: 'admin' }
   const page = (query: Partial<AuditQuery> = {}, tenancy: Tenancy = admin): Promise<AuditPage> =>
     test.storage.audit.page(tenancy, { page: 1, count: 500, ...query })
-  const entriesOf = async (sid: string): Promise<readonly AuditEntryRow[]> => (await page({ sid })).rows
+  const entriesOf = async (sid: string): Promise<readonly AuditLogRow[]> => (await page({ sid })).rows
   const actor: Actor = {
     principal: { kind: 'user', user_sid: 'u1', name: 'Ada', session_sid: 's1' },
     request_id: 'r-1',
@@ -384,9 +384,9 @@ onEachStore(({ name: store, open }) => {
       expect(found.isIntact).toBe(true)
     })
 
-    it('is read no further for somebody who goes away', async () => {
+    it('is read no further for a client that leaves', async () => {
       const client = createTestAsker()
-      const verifying = test.storage.audit.verify(client)
+      const verifying = test.storage.readFor(client).audit.verify()
       client.leave()
       await expect(verifying).rejects.toThrow('the client went away')
     })

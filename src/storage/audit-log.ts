@@ -2,29 +2,31 @@
 // What the chain proves and what not: docs/decisions/0006-audit-log.md.
 import { hash as digest, timingSafeEqual } from 'node:crypto'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
-import type { Asker } from '../lib/asker.ts'
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
-import { quote } from '../lib/quote.ts'
 import type { Change, OwnerIds } from './change-set.ts'
-import type { Cell, Cells, Database, Parameter, Session } from './database.ts'
+import type { Cells, Database, Parameter, Readers, Session } from './database.ts'
 import { prepare, slot } from './prepared.ts'
 import type { Vault } from './secrets.ts'
-import type { Actor, Maker } from './storage.ts'
-import type { AuditEntryRow, Schema } from './tables.ts'
+import type { Actor, Maker } from './rows/rows.ts'
+import type { AuditLogRow, Schema } from './tables.ts'
 
 export interface AuditLog {
   /** Within the transaction of the changes. */
   append(session: Session, changes: readonly Change[], actor: Actor | undefined): Promise<void>
-  /** Newest first, as far as the tenancy sees. */
-  page(tenancy: Tenancy, query: AuditQuery, asker?: Asker): Promise<AuditPage>
-  verify(asker?: Asker): Promise<AuditVerdict>
+  readWith(readers: Readers): AuditReading
   /** Makes the head of a log that has none yet. */
   begin(session: Session): Promise<void>
 }
 
+export interface AuditReading {
+  /** Newest first, as far as the tenancy sees. */
+  page(tenancy: Tenancy, query: AuditQuery): Promise<AuditPage>
+  verify(): Promise<AuditVerdict>
+}
+
 /** What the API sees of it. */
-export interface AuditTrail extends Pick<AuditLog, 'page' | 'verify'> {
+export interface AuditTrail extends AuditReading {
   /** Writes down what was done outside of the database: call it once that has succeeded. */
   note(deed: Deed, by?: Maker): Promise<void>
 }
@@ -39,7 +41,7 @@ export interface AuditQuery {
   readonly account_sid?: string | undefined
   readonly resource?: string | undefined
   readonly sid?: string | undefined
-  readonly action?: AuditEntryRow['action'] | undefined
+  readonly action?: AuditLogRow['action'] | undefined
   readonly actor_sid?: string | undefined
   /** Epoch ms, both inclusive. */
   readonly start?: number | undefined
@@ -48,7 +50,7 @@ export interface AuditQuery {
 
 export interface AuditPage {
   readonly total: number
-  readonly rows: readonly AuditEntryRow[]
+  readonly rows: readonly AuditLogRow[]
 }
 
 export interface AuditVerdict {
@@ -110,27 +112,27 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
       if (head.isSealed) known = { seq, hash, seal }
       await queries.moveHead.all(session, { id: headId, seq, hash, seal })
     },
-    async page(tenancy, query, asker) {
-      const matching = <O>(select: Selecting<O>): Selecting<O> => filtered(within(select, tenancy), query)
-      const total = matching(db.selectFrom('audit_log').select((eb) => eb.fn.countAll().as('total')))
-      const rows = matching(db.selectFrom('audit_log').selectAll())
-        .orderBy('seq', 'desc')
-        .limit(query.count)
-        .offset((query.page - 1) * query.count)
-      const { slowReader } = database.readersFor(asker)
-      const run = (compiled: { readonly sql: string; readonly parameters: readonly unknown[] }) =>
-        slowReader.all(compiled.sql, compiled.parameters as readonly Parameter[])
-      const [counted, found] = await Promise.all([run(total.compile()), run(rows.compile())])
-      return { total: Number(counted[0]?.['total'] ?? 0), rows: found as unknown as AuditEntryRow[] }
-    },
-    async verify(asker) {
-      const { reader, slowReader } = database.readersFor(asker)
-      const head = await readHead(reader)
-      return verifyChain(head, async (after, upTo) => {
-        const rows = await queries.next.all(slowReader, { after, upTo })
-        return rows as unknown as AuditEntryRow[]
-      })
-    },
+    readWith: ({ reader, slowReader }) => ({
+      async page(tenancy, query) {
+        const matching = <O>(select: Selecting<O>): Selecting<O> => filtered(within(select, tenancy), query)
+        const total = matching(db.selectFrom('audit_log').select((eb) => eb.fn.countAll().as('total')))
+        const rows = matching(db.selectFrom('audit_log').selectAll())
+          .orderBy('seq', 'desc')
+          .limit(query.count)
+          .offset((query.page - 1) * query.count)
+        const run = (compiled: { readonly sql: string; readonly parameters: readonly unknown[] }) =>
+          slowReader.all(compiled.sql, compiled.parameters as readonly Parameter[])
+        const [counted, found] = await Promise.all([run(total.compile()), run(rows.compile())])
+        return { total: Number(counted[0]?.['total'] ?? 0), rows: found as unknown as AuditLogRow[] }
+      },
+      async verify() {
+        const head = await readHead(reader)
+        return verifyChain(head, async (after, upTo) => {
+          const rows = await queries.next.all(slowReader, { after, upTo })
+          return rows as unknown as AuditLogRow[]
+        })
+      },
+    }),
     async begin(session) {
       const [[head], [entry]] = [
         await queries.head.all(session, { id: headId }),
@@ -149,12 +151,12 @@ interface Head {
   readonly isSealed: boolean
 }
 
-type Entry = Omit<AuditEntryRow, 'hash'>
+type Entry = Omit<AuditLogRow, 'hash'>
 
 function entryOf(
   change: Change,
   actor: Actor | undefined,
-  place: Pick<AuditEntryRow, 'seq' | 'at' | 'previous_hash'>,
+  place: Pick<AuditLogRow, 'seq' | 'at' | 'previous_hash'>,
 ): Entry {
   const { action, resource, sid, service_provider_sid, account_sid, before, after } = change
   return {
@@ -187,46 +189,35 @@ function whoIs(actor: Actor | undefined): Pick<Entry, 'actor_kind' | 'actor_sid'
 
 /** JSON as RFC 8785 §3.2 writes it: members sorted, no white space. Rows hold nothing but texts, integers and nulls. */
 function canonical(row: Cells): string {
-  let text = ''
-  for (const column of Object.keys(row).sort())
-    text += `${text === '' ? '' : ','}"${column}":${jsonOf(row[column] ?? null)}`
-  return `{${text}}`
+  return inOrder(Object.entries(row).map(([column, cell]) => [column, JSON.stringify(cell)]))
 }
 
-function jsonOf(cell: Cell): string {
-  return typeof cell === 'string' ? quote(cell) : String(cell)
+function inOrder(members: readonly (readonly [string, string])[]): string {
+  const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${sorted.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join()}}`
 }
 
 /** SHA-256 of the entry as the API shows it, without this hash, in the form of RFC 8785. */
-export function hashOf(entry: Entry): string {
-  const { before, after, at } = entry
-  const members = [
-    `"account_sid":${jsonOf(entry.account_sid)}`,
-    `"action":${jsonOf(entry.action)}`,
-    `"actor_kind":${jsonOf(entry.actor_kind)}`,
-    `"actor_name":${jsonOf(entry.actor_name)}`,
-    `"actor_sid":${jsonOf(entry.actor_sid)}`,
-    `"address":${jsonOf(entry.address)}`,
-    `"after":${after ?? 'null'}`,
-    `"at":${jsonOf(new Date(at).toISOString())}`,
-    `"before":${before ?? 'null'}`,
-    `"previous_hash":${jsonOf(entry.previous_hash)}`,
-    `"request_id":${jsonOf(entry.request_id)}`,
-    `"resource":${jsonOf(entry.resource)}`,
-    `"seq":${jsonOf(entry.seq)}`,
-    `"service_provider_sid":${jsonOf(entry.service_provider_sid)}`,
-    `"sid":${jsonOf(entry.sid)}`,
-  ]
-  return digest('sha256', `{${members.join(',')}}`, 'hex')
+export function hashOf({ before, after, at, ...facts }: Entry): string {
+  const members = Object.entries({ ...facts, at: new Date(at).toISOString() })
+  const text = inOrder([
+    ...members.map(([name, value]) => [name, JSON.stringify(value)] as const),
+    // These are JSON already.
+    ['before', before ?? 'null'],
+    ['after', after ?? 'null'],
+  ])
+  return digest('sha256', text, 'hex')
 }
 
 const maxProblems = 100
+// A Date holds no later moment.
+const maxTime = 8.64e15
 const batchSize = 500
 
 /** Walks the chain from its beginning, a batch at a time, so that nothing else has to wait. */
 async function verifyChain(
   head: Head | undefined,
-  read: (after: number, upTo: number) => Promise<readonly AuditEntryRow[]>,
+  read: (after: number, upTo: number) => Promise<readonly AuditLogRow[]>,
 ): Promise<AuditVerdict> {
   const problems: AuditProblem[] = []
   const report = (seq: number, problem: AuditProblem['problem']): void => {
@@ -253,8 +244,8 @@ async function verifyChain(
   return { isIntact: problems.length === 0, entries, head: { seq: last.seq, hash: last.hash }, problems }
 }
 
-function isIntact(row: AuditEntryRow): boolean {
-  return Number.isFinite(row.at) && Math.abs(row.at) <= 8.64e15 && hashOf(row) === row.hash
+function isIntact({ hash, ...entry }: AuditLogRow): boolean {
+  return Number.isFinite(entry.at) && Math.abs(entry.at) <= maxTime && hashOf(entry) === hash
 }
 
 function isSame(a: string, b: string): boolean {

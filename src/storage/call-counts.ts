@@ -11,9 +11,9 @@ import type { Schema } from './tables.ts'
 export interface CallCounts {
   /** How many records match. */
   total(session: Session, match: CallMatch): Promise<number>
-  /** How many match but for being attempted after the end of the match. Such records of the end's own hour are read. */
+  /** Counts records that match except that they were attempted after its end. Those within the hour of the end are read. */
   afterEnd(session: Session, match: CallMatch): Promise<number>
-  /** Where the record stands that has `rank` newer ones, whatever the times of the match; undefined when there is none. */
+  /** The place of the record that `rank` others are newer than, at any time; undefined when there is none. */
   place(session: Session, match: CallMatch, rank: number): Promise<CallPlace | undefined>
 }
 
@@ -23,9 +23,9 @@ export interface CallPlace {
   readonly skip: number
 }
 
-/** Whether the counts know the answer: they tell owners, trunks, directions and answers apart, but not numbers. */
-export function isCounted({ filter }: CallMatch): boolean {
-  return filter === undefined
+/** Whether the counts hold the total: they tell owners, directions and answers apart, but neither trunks nor numbers. */
+export function isCounted({ filter, trunk }: CallMatch): boolean {
+  return filter === undefined && trunk === undefined
 }
 
 const hourMs = 3_600_000
@@ -66,7 +66,7 @@ export function createCallCounts(db: Kysely<Schema>): CallCounts {
       ...valuesOf(match),
       owner_sid: ownerOf(match),
       beginning: -1,
-      // Whoever starts at a moment wants those after the millisecond before.
+      // From a moment on is after the millisecond before it.
       ...(match.start === undefined ? {} : moments('start', match.start - 1)),
       ...(match.end === undefined ? {} : moments('end', match.end)),
     })
@@ -125,14 +125,11 @@ export function createCallCounts(db: Kysely<Schema>): CallCounts {
   }
 }
 
-function countsOf(db: Kysely<Schema>, { service_provider_sid, trunk }: CallMatch, spanMs: number) {
-  const name = trunk === undefined ? 'recent_call_counts' : 'recent_call_counts_by_trunk'
-  let query = db
-    // Of the two tables, this one has the columns of both.
-    .selectFrom(name as 'recent_call_counts_by_trunk')
+function countsOf(db: Kysely<Schema>, { service_provider_sid }: CallMatch, spanMs: number) {
+  const query = db
+    .selectFrom('recent_call_counts')
     .where('owner_sid', '=', slot('owner_sid'))
     .where('span_ms', '=', sql.lit(spanMs))
-  if (trunk !== undefined) query = query.where('trunk', '=', slot('trunk'))
   return service_provider_sid === undefined
     ? query
     : query.where('service_provider_sid', '=', slot('service_provider_sid'))

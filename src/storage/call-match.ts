@@ -1,11 +1,10 @@
 // Which call records a page is made of: what was asked for and what the tenancy sees, as conditions with slots.
 import { sql } from 'kysely'
-import type { SelectQueryBuilder } from 'kysely'
+import type { RawBuilder, SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../lib/caller.ts'
-import { recordColumns } from './call-record-writer.ts'
 import { rowSlot, slot } from './prepared.ts'
 import type { Values } from './prepared.ts'
-import type { RecentCallRow, Schema } from './tables.ts'
+import type { RecentCallsRow, Schema } from './tables.ts'
 
 export interface RecentCallQuery {
   /** From 1. */
@@ -17,7 +16,7 @@ export interface RecentCallQuery {
   readonly start?: number
   readonly end?: number
   readonly answered?: boolean
-  readonly direction?: RecentCallRow['direction']
+  readonly direction?: RecentCallsRow['direction']
   readonly trunk?: string
   /** Substring of from or to, or a whole call_sid. */
   readonly filter?: string
@@ -25,7 +24,7 @@ export interface RecentCallQuery {
 
 export type CallOwner = { readonly account_sid: string } | { readonly service_provider_sid: string }
 
-/** What is undefined holds nothing back. One of account and provider is there. */
+/** An undefined condition narrows nothing. One of account and provider is there. */
 export interface CallMatch {
   readonly account_sid: string | undefined
   readonly service_provider_sid: string | undefined
@@ -33,7 +32,7 @@ export interface CallMatch {
   readonly start: number | undefined
   readonly end: number | undefined
   readonly answered: boolean | undefined
-  readonly direction: RecentCallRow['direction'] | undefined
+  readonly direction: RecentCallsRow['direction'] | undefined
   readonly trunk: string | undefined
   readonly filter: string | undefined
 }
@@ -81,24 +80,24 @@ export function shapeOf(match: CallMatch): string {
 
 export type SelectingCalls<O> = SelectQueryBuilder<Schema, 'recent_calls', O>
 
-/** Every condition but those on time and on numbers. */
+/** Every condition except those on time and on numbers. */
 export function matching<O>(query: SelectingCalls<O>, match: CallMatch): SelectingCalls<O> {
   let result = query
   for (const column of ['account_sid', 'service_provider_sid', 'answered', 'direction', 'trunk'] as const)
     if (match[column] !== undefined)
-      result = isOnlyCompared(column, match)
-        ? result.where(sql<boolean>`${sql.ref(column)} || '' = ${slot(column)}`)
-        : result.where(column, '=', slot(column))
+      result =
+        column === 'service_provider_sid' && match.account_sid !== undefined
+          ? result.where(asExpression(column), '=', slot(column))
+          : result.where(column, '=', slot(column))
   return result
 }
 
 /**
- * Compared as an expression, which keeps the planner from an index that begins with the column: an account has fewer
- * calls than its provider, and only the index without the trunk in front has the numbers in it.
+ * No index begins with an expression, so the planner takes that of the account, which holds fewer calls than that of its
+ * provider. SQLite cannot know which holds fewer, and prefers the provider's: 5 million entries instead of 2.5 in the benchmark.
  */
-function isOnlyCompared(column: keyof CallMatch, { account_sid, filter }: CallMatch): boolean {
-  if (column === 'service_provider_sid') return account_sid !== undefined
-  return column === 'trunk' && filter !== undefined
+function asExpression(column: 'service_provider_sid'): RawBuilder<string> {
+  return sql<string>`${sql.ref(column)} || ''`
 }
 
 /** Attempted at `upTo` or before, and not before the match begins. */
@@ -110,7 +109,7 @@ export function inTime<O>(query: SelectingCalls<O>, { start }: CallMatch): Selec
 /** The records of one page: `limit` of them, after `skip`. */
 export function newestFirst(query: SelectingCalls<object>) {
   return query
-    .select(recordColumns)
+    .selectAll()
     .orderBy('attempted_at', 'desc')
     .orderBy('call_sid', 'desc')
     .limit(rowSlot('limit'))

@@ -79,21 +79,21 @@ onEachStore(({ open: openTestStorage }) => {
     })
   })
 
-  describe('somebody who has gone away', () => {
-    it('is read nothing more', async () => {
-      const { recentCalls, journal } = test.storage
+  describe('a client that has gone', () => {
+    it('has nothing more read for it', async () => {
       const { asAccount, account_sid } = owner
       const client = createTestAsker()
+      const { recentCalls, journal } = test.storage.readFor(client)
       const query = { page: 1, count: 1, filter: '+49305' }
-      const read = () => recentCalls.page(asAccount, account_sid, query, client)
+      const read = () => recentCalls.page(asAccount, account_sid, query)
       expect((await read()).total).toBe(11)
       client.leave()
       await expect(read()).rejects.toThrow('the client went away')
       const others = [
-        recentCalls.pageOfProvider(owner.asProvider, owner.service_provider_sid, query, client),
-        recentCalls.find(asAccount, account_sid, sids[0]!, client),
-        recentCalls.bySipCallId(asAccount, { account_sid }, 'any', client),
-        journal.read(asAccount, account_sid, sids[0]!, client),
+        recentCalls.pageOfProvider(owner.asProvider, owner.service_provider_sid, query),
+        recentCalls.find(asAccount, account_sid, sids[0]!),
+        recentCalls.bySipCallId(asAccount, { account_sid }, 'any'),
+        journal.read(asAccount, account_sid, sids[0]!),
       ]
       for (const outcome of await Promise.allSettled(others))
         expect(outcome).toMatchObject({ reason: { message: 'the client went away' } })
@@ -135,14 +135,14 @@ onEachStore(({ open: openTestStorage }) => {
   describe('pruning', () => {
     it('removes the oldest with their journals, no more at once than asked', async () => {
       const before = Date.now() - 49.5 * 3_600_000
-      expect(await test.storage.pruneRecentCalls(before, 4)).toBe(4)
+      expect(await test.storage.expired.calls(before, 4)).toBe(4)
       expect((await page({})).total).toBe(56)
       expect(
         await test.storage.journal.read(systemTenancy, owner.account_sid, sids[59] ?? ''),
       ).toBeUndefined()
       expect(await test.storage.journal.read(systemTenancy, owner.account_sid, sids[55] ?? '')).toBeDefined()
-      expect(await test.storage.pruneRecentCalls(before, 100)).toBe(6)
-      expect(await test.storage.pruneRecentCalls(before, 100)).toBe(0)
+      expect(await test.storage.expired.calls(before, 100)).toBe(6)
+      expect(await test.storage.expired.calls(before, 100)).toBe(0)
       expect((await page({})).total).toBe(50)
     })
   })

@@ -60,7 +60,7 @@ const maxLost = 10_000
 
 export function createCallStore({ database, lease, vault, clock, log }: CallStoreOptions): CallStore {
   const writer = createCallWriter({ database, lease, vault, clock, log })
-  const adoption = createAdoption({ database, lease, clock })
+  const adoption = createAdoption({ database, lease })
   const lost = new Set<string>()
   let enqueued: () => void = () => undefined
   let listener: CallStoreListener | undefined

@@ -11,22 +11,22 @@ import { createFakeClock } from '../lib/fake-clock.ts'
 import type { FakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createStorage } from './create-storage.ts'
-import type { PlatformStorage } from './create-storage.ts'
+import type { Storage } from './storage.ts'
 
 const lookMs = 250
 
 describe.skipIf(isMissing('postgres'))('what another node changes', () => {
   let database: TestDatabase
   let folder: string
-  let here: PlatformStorage
-  let there: PlatformStorage
+  let here: Storage
+  let there: Storage
   let clock: FakeClock
 
   beforeEach(async () => {
     database = await createMigratedDatabase()
     folder = await mkdtemp(join(tmpdir(), 'switchhook-changes-'))
     clock = createFakeClock(Date.now())
-    const make = (): PlatformStorage =>
+    const make = (): Storage =>
       createStorage({ dataDir: folder, databaseUrl: database.url, clock, log: silentLogger })
     there = make()
     here = make()

@@ -2,7 +2,7 @@
 // is known of each answer when it was asked for, and poolers carry it.
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Database, Session } from './database.ts'
+import type { Database } from './database.ts'
 import { prepare, slot } from './prepared.ts'
 import type { ChangedTables } from './revisions.ts'
 
@@ -35,12 +35,12 @@ const alone: ChangeFollower = {
 
 /** Where no other process shares the database there is nothing to follow. */
 export function createChangeFollower(options: ChangeFollowerOptions): ChangeFollower {
-  const { pulse } = options.database
-  return pulse === undefined ? alone : follow(pulse, options)
+  return options.database.isShared ? follow(options) : alone
 }
 
-function follow(pulse: Session, options: ChangeFollowerOptions): ChangeFollower {
+function follow(options: ChangeFollowerOptions): ChangeFollower {
   const { onChanged, clock, log } = options
+  const { pulse } = options.database
   const queries = createQueries(options.database)
   let seq = 0
   let currentAt = Number.NEGATIVE_INFINITY

@@ -47,7 +47,7 @@ describe('the start', () => {
     expect((await test.storage.for(systemTenancy).settings.find('a'))?.value).toBe('b')
     await test.storage.stop()
     await test.storage.stop()
-    expect(() => test.storage.for(systemTenancy)).toThrow('storage is not running')
+    await expect(test.storage.for(systemTenancy).accounts.list()).rejects.toThrow('storage is not running')
   })
 
   it('makes files that only their owner can read', async () => {

@@ -1,148 +1,51 @@
-// Makes storage: opens the database, checks the key, hands out repositories and stores.
+// Makes storage: the database, everything that is bound to it, and how they are opened and closed.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemTenancy } from '../lib/caller.ts'
-import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Logger } from '../lib/log.ts'
+import { StartError } from '../lib/start-error.ts'
 import { createAlertStore } from './alerts.ts'
-import type { AlertLog, AlertStore } from './alerts.ts'
 import { createAuditLog } from './audit-log.ts'
-import type { AuditLog, AuditTrail } from './audit-log.ts'
 import { createCallRecords } from './call-records.ts'
-import type { CallRecords, Journal, RecentCalls } from './call-records.ts'
 import { createCallStore } from './call-store.ts'
-import type { CallStore } from './call-store.ts'
 import { createChangeFollower } from './change-follower.ts'
-import type { ChangeFollower } from './change-follower.ts'
 import { createChangeSet } from './change-set.ts'
-import { write } from './database.ts'
-import type { Database } from './database.ts'
+import { readersFor, write } from './database.ts'
+import type { Readers } from './database.ts'
 import { createExpiredRows } from './expired-rows.ts'
-import type { ExpiredRows } from './expired-rows.ts'
 import { createIdempotencyStore } from './idempotency.ts'
-import type { IdempotencyStore, RunChange } from './idempotency.ts'
+import type { RunChange } from './idempotency.ts'
+import { createLateDatabase } from './late-database.ts'
+import type { LateDatabase } from './late-database.ts'
 import { migrate } from './migrate.ts'
 import { createNodeLease } from './node-lease.ts'
-import type { NodeLease } from './node-lease.ts'
-import { noPlace, takePlace } from './node-place.ts'
-import type { NodePlace } from './node-place.ts'
-import { createOutbox } from './outbox.ts'
-import type { OutboxStore } from './outbox.ts'
 import { nodeNameIn } from './node-name.ts'
-import { openPostgres } from './postgres.ts'
+import { createNodePlace } from './node-place.ts'
+import { createOutbox } from './outbox.ts'
+import { createPostgresKind, openPostgres } from './postgres.ts'
 import { createRegistrationStore } from './registrations.ts'
-import type { RegistrationStore } from './registrations.ts'
 import { createRepositoryMaker } from './repository.ts'
-import type { RepositoryMaker } from './repository.ts'
 import { createRevisions } from './revisions.ts'
-import type { ChangedTables } from './revisions.ts'
-import { createVault, loadKey } from './secrets.ts'
-import type { Vault } from './secrets.ts'
-import { openSqlite } from './sqlite.ts'
-import type { SqliteOptions } from './sqlite.ts'
-import { StartError } from '../lib/start-error.ts'
+import { createLateVault, loadKey } from './secrets.ts'
+import { createSqliteKind, openSqlite } from './sqlite.ts'
 import { toFileStartError } from './start-failure.ts'
-import type { Storage, TableName } from './storage.ts'
+import type { Reading, Storage, StorageOptions } from './storage.ts'
 import { createWriteProbe } from './write-probe.ts'
-import type { WriteProbe } from './write-probe.ts'
 
-export interface StorageOptions {
-  readonly dataDir: string
-  /** PostgreSQL; the embedded database in dataDir when undefined. */
-  readonly databaseUrl?: string | undefined
-  /** 64 hex digits; a key file in dataDir when undefined. */
-  readonly secretKey?: string | undefined
-  readonly clock: Clock
-  readonly log: Logger
-  /** For tests: replaces the sync of the log file. */
-  readonly sync?: SqliteOptions['sync']
-}
+export function createStorage(options: StorageOptions): Storage {
+  const parts = createParts(options)
+  const { database, maker, change, revisions, follower, calls, alerts, audit } = parts
+  let isRunning = false
 
-/** Everything but start and stop may be used only in between. */
-export interface PlatformStorage extends Storage {
-  /**
-   * Rises with each change made through repositories, before its maker is told: what was read earlier may be old. With
-   * tables, of those only; rows that go with their owner count as changes of the owner's table, traces of use as none.
-   * Changes of other processes are in it within a second; while they cannot be read it rises each time.
-   */
-  revision(tables?: readonly TableName[]): number
-  /** As `revision`, without new rows. */
-  revisionOfKnown(tables: readonly TableName[]): number
-  /** Whether other processes may change rows too. */
-  readonly isShared: boolean
-  /** Finds out by writing, once a second at most. */
-  canWrite(): Promise<boolean>
-  readonly calls: Pick<CallStore, 'write' | 'flush' | 'adopt' | 'watch'>
-  readonly outbox: OutboxStore
-  readonly journal: Journal
-  readonly recentCalls: RecentCalls
-  readonly alerts: AlertLog & Pick<AlertStore, 'flush'>
-  readonly audit: AuditTrail
-  readonly idempotency: IdempotencyStore
-  readonly expired: ExpiredRows
-  readonly registrations: Omit<RegistrationStore, 'stop'>
-  /** Removes up to `limit` call records attempted before `before`, with their journals; returns how many. */
-  pruneRecentCalls(before: number, limit: number): Promise<number>
-}
-
-interface Opened {
-  readonly database: Database
-  readonly maker: RepositoryMaker
-  readonly expired: ExpiredRows
-  readonly calls: CallStore
-  readonly outbox: OutboxStore
-  readonly records: CallRecords
-  readonly audit: AuditLog
-  readonly idempotency: IdempotencyStore
-  readonly alerts: AlertStore
-  readonly lease: NodeLease
-  readonly place: NodePlace
-  readonly registrations: RegistrationStore
-  readonly follower: ChangeFollower
-  readonly probe: WriteProbe
-}
-
-export function createStorage(options: StorageOptions): PlatformStorage {
-  let opened: Opened | undefined
-  const revisions = createRevisions()
-
-  /** One transaction, with the entries of the audit log for what it has changed. */
-  const change: RunChange = (work, actor) => {
-    const { database, audit } = parts()
-    const written = write(database, async (session) => {
-      const changes = createChangeSet()
-      const result = await work(session, changes)
-      await audit.append(session, changes.entries(), actor)
-      return { result, tables: changes.tables() }
-    })
-    return written.then(
-      ({ result, tables }) => {
-        revisions.raise(tables)
-        return result
-      },
-      (error: unknown) => {
-        // A failure may have left the change behind.
-        revisions.raise(undefined)
-        throw error
-      },
-    )
-  }
-
-  function parts(): Opened {
-    if (opened === undefined) throw new Error('storage is not running')
-    return opened
-  }
-
-  /** What others may have changed unheard counts as changed. */
+  /** Changes of other processes that may have been missed count as made. */
   function demandNews(): void {
-    if (opened?.follower.isCurrent === false) revisions.raise(undefined)
+    if (isRunning && !follower.isCurrent) revisions.raise(undefined)
   }
 
-  const onChanged = (changed: ChangedTables | undefined): void => revisions.raise(changed)
-
-  const storage: PlatformStorage = {
+  const reading = readingWith(parts, database)
+  const storage: Storage = {
     name: 'storage',
+    isShared: database.isShared,
     revision(tables) {
       demandNews()
       return revisions.of(tables)
@@ -151,45 +54,31 @@ export function createStorage(options: StorageOptions): PlatformStorage {
       demandNews()
       return revisions.ofKnown(tables)
     },
-    isShared: options.databaseUrl !== undefined,
-    canWrite: async () => opened !== undefined && opened.probe.canWrite(),
+    canWrite: async () => isRunning && parts.probe.canWrite(),
     async start() {
-      opened = await openParts(options, change, onChanged).catch((error: unknown) => {
-        throw toFileStartError(error, options.dataDir)
-      })
+      await open(parts, options)
+      isRunning = true
       try {
-        await checkKey(storage, opened)
-        await opened.lease.start()
-        await opened.follower.start()
+        await checkKey(storage, parts)
+        await parts.lease.start()
+        await follower.start()
       } catch (error) {
         await storage.stop()
         throw error
       }
     },
     async stop() {
-      if (opened === undefined) return
-      const { calls, alerts, database, registrations, lease, place, follower } = opened
-      await follower.stop()
-      await calls.stop()
-      await registrations.stop()
-      await alerts.stop()
-      await lease.stop()
-      opened = undefined
-      // Nor is anything known any more that was read before.
-      revisions.raise(undefined)
-      await database.close()
-      place.release()
+      if (!isRunning) return
+      isRunning = false
+      await close(parts)
     },
-    for(tenancy, by, asker) {
-      const { maker, database } = parts()
-      return maker.bind(tenancy, {
-        reader: database.readersFor(asker).reader,
+    for: (tenancy, by, asker) =>
+      maker.bind(tenancy, {
+        reader: readersFor(database, asker).reader,
         write: by === 'nobody' ? refuseChange : (work) => change(work, by),
-      })
-    },
-    transaction(tenancy, work, by) {
-      const { maker } = parts()
-      return change(
+      }),
+    transaction: (tenancy, work, by) =>
+      change(
         (session, changes) =>
           work(
             maker.bind(tenancy, {
@@ -198,123 +87,152 @@ export function createStorage(options: StorageOptions): PlatformStorage {
             }),
           ),
         by === 'nobody' ? undefined : by,
-      )
-    },
-    idempotency: {
-      find: (...asked) => parts().idempotency.find(...asked),
-      once: (...asked) => parts().idempotency.once(...asked),
-      fingerprint: (text) => parts().idempotency.fingerprint(text),
-    },
+      ),
+    readFor: (asker) => readingWith(parts, readersFor(database, asker)),
+    recentCalls: reading.recentCalls,
+    journal: reading.journal,
+    alerts: { ...alerts, ...reading.alerts },
     audit: {
-      page: (...asked) => parts().audit.page(...asked),
-      verify: (asker) => parts().audit.verify(asker),
+      ...reading.audit,
       async note(deed, by) {
         if (by === 'nobody') return refuseChange()
-        const { database, audit } = parts()
         const entry = { ...deed, before: null, after: null }
         await write(database, (session) => audit.append(session, [entry], by))
       },
     },
-    calls: {
-      write: (batch, urgency) => parts().calls.write(batch, urgency),
-      flush: () => parts().calls.flush(),
-      adopt: () => parts().calls.adopt(),
-      watch: (listener) => parts().calls.watch(listener),
-    },
-    outbox: {
-      claim: (...asked) => parts().outbox.claim(...asked),
-      settle: (results) => parts().outbox.settle(results),
-      onEnqueued: (listener) => parts().outbox.onEnqueued(listener),
-      nextDueAt: () => parts().outbox.nextDueAt(),
-    },
-    journal: {
-      async read(...asked) {
-        const { calls, records } = parts()
-        const [, , call_sid] = asked
-        // What a call of this node has written is read, also what waits for company.
-        await calls.settle(call_sid)
-        return records.journal.read(...asked)
-      },
-    },
-    recentCalls: {
-      page: (...asked) => parts().records.recentCalls.page(...asked),
-      find: (...asked) => parts().records.recentCalls.find(...asked),
-      pageOfProvider: (...asked) => parts().records.recentCalls.pageOfProvider(...asked),
-      bySipCallId: (...asked) => parts().records.recentCalls.bySipCallId(...asked),
-    },
-    alerts: {
-      // A call that ends while the platform stops may still have something to say.
-      raise: (alert) => opened?.alerts.raise(alert),
-      page: (...asked) => parts().alerts.page(...asked),
-      flush: () => parts().alerts.flush(),
-    },
-    expired: {
-      deliveries: (...asked) => parts().expired.deliveries(...asked),
-      sessions: (...asked) => parts().expired.sessions(...asked),
-      idempotencyKeys: (...asked) => parts().expired.idempotencyKeys(...asked),
-      carrierHosts: (...asked) => parts().expired.carrierHosts(...asked),
-      registrations: (...asked) => parts().expired.registrations(...asked),
-    },
-    registrations: {
-      load: () => parts().registrations.load(),
-      save: (...asked) => parts().registrations.save(...asked),
-      remove: (...asked) => parts().registrations.remove(...asked),
-      forget: (...asked) => parts().registrations.forget(...asked),
-      flush: () => parts().registrations.flush(),
-    },
-    pruneRecentCalls: (before, limit) => parts().records.prune(before, limit),
+    calls,
+    outbox: parts.outbox,
+    idempotency: parts.idempotency,
+    expired: parts.expired,
+    registrations: parts.registrations,
   }
   return storage
 }
 
-/** Such a change would have no maker: it is a mistake of ours. */
-async function refuseChange(): Promise<never> {
-  throw new Error('something was changed by a request that only reads')
-}
+type Parts = ReturnType<typeof createParts>
 
-async function openParts(
-  options: StorageOptions,
-  change: RunChange,
-  onChanged: (changed: ChangedTables | undefined) => void,
-): Promise<Opened> {
-  const { dataDir, databaseUrl, secretKey, clock, log } = options
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  const vault: Vault = createVault(await loadKey(dataDir, secretKey))
-  const database = await openDatabase(options)
-  // On the embedded database there is no other process.
-  const place = databaseUrl === undefined ? noPlace : takePlace(dataDir)
-  const lease = createNodeLease({ database, place: place.name, clock, log })
-  const calls = createCallStore({ database, lease, vault, clock, log })
-  const node = databaseUrl === undefined ? 'only' : await nodeNameIn(dataDir, place)
+function createParts(options: StorageOptions) {
+  const { dataDir, clock, log } = options
+  const database = createDatabase(options)
+  const vault = createLateVault()
+  const node = { name: 'only' }
+  const place = createNodePlace(dataDir)
+  const revisions = createRevisions()
+  const audit = createAuditLog({ database, vault, clock })
   const maker = createRepositoryMaker(database, vault, clock)
+  const lease = createNodeLease({ database, place, clock, log })
+  const calls = createCallStore({ database, lease, vault, clock, log })
+
+  /** One transaction, with the entries of the audit log for what it has changed. */
+  const change: RunChange = async (work, actor) => {
+    try {
+      const { result, tables } = await write(database, async (session) => {
+        const changes = createChangeSet()
+        const made = await work(session, changes)
+        await audit.append(session, changes.entries(), actor)
+        return { result: made, tables: changes.tables() }
+      })
+      revisions.raise(tables)
+      return result
+    } catch (error) {
+      // A failure may have left the change behind.
+      revisions.raise(undefined)
+      throw error
+    }
+  }
+
   return {
     database,
-    lease,
+    vault,
+    node,
     place,
-    follower: createChangeFollower({ database, onChanged, clock, log }),
-    probe: createWriteProbe({ write: () => write(database, (session) => lease.touch(session)), clock, log }),
-    calls,
-    audit: createAuditLog({ database, vault, clock }),
+    revisions,
+    audit,
     maker,
+    lease,
+    calls,
+    change,
+    follower: createChangeFollower({
+      database,
+      onChanged: (changed) => revisions.raise(changed),
+      clock,
+      log,
+    }),
+    probe: createWriteProbe({ write: () => write(database, (session) => lease.touch(session)), clock, log }),
     expired: createExpiredRows(database, clock),
     idempotency: createIdempotencyStore({ database, maker, vault, clock, change }),
     outbox: createOutbox({ database, vault, clock, onEnqueued: (listener) => calls.onEnqueued(listener) }),
     records: createCallRecords(database, clock),
     alerts: createAlertStore({ database, clock, log }),
-    registrations: createRegistrationStore({ database, node, clock, log }),
+    registrations: createRegistrationStore({ database, node: () => node.name, clock, log }),
   }
 }
 
-function openDatabase({ dataDir, databaseUrl, clock, log, sync }: StorageOptions): Promise<Database> {
-  if (databaseUrl !== undefined) return openPostgres({ url: databaseUrl, clock, log, migrate })
+function createDatabase({ dataDir, databaseUrl, clock, log, sync }: StorageOptions): LateDatabase {
+  if (databaseUrl !== undefined)
+    return createLateDatabase(createPostgresKind(), () =>
+      openPostgres({ url: databaseUrl, clock, log, migrate }),
+    )
   const path = join(dataDir, 'switchhook.db')
-  return openSqlite({ path, clock, log, migrate, ...(sync === undefined ? {} : { sync }) })
+  return createLateDatabase(createSqliteKind(), () => openSqlite({ path, clock, log, migrate, sync }))
+}
+
+function readingWith({ records, calls, alerts, audit }: Parts, readers: Readers): Reading {
+  const { recentCalls, journal } = records.readWith(readers)
+  return {
+    recentCalls,
+    journal: {
+      async read(tenancy, account_sid, call_sid) {
+        // What a call of this node has written is read, also what waits for company.
+        await calls.settle(call_sid)
+        return journal.read(tenancy, account_sid, call_sid)
+      },
+    },
+    alerts: alerts.readWith(readers),
+    audit: audit.readWith(readers),
+  }
+}
+
+async function open(
+  { database, vault, place, node }: Parts,
+  { dataDir, secretKey }: StorageOptions,
+): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    vault.open(await loadKey(dataDir, secretKey))
+    await database.open()
+    // On the embedded database there is no other node to tell apart.
+    if (!database.isShared) return
+    place.take()
+    node.name = await nodeNameIn(dataDir, place)
+  } catch (error) {
+    await database.close()
+    place.release()
+    throw toFileStartError(error, dataDir)
+  }
+}
+
+async function close({ follower, calls, registrations, alerts, lease, ...parts }: Parts): Promise<void> {
+  await follower.stop()
+  await calls.stop()
+  await registrations.stop()
+  await alerts.stop()
+  await lease.stop()
+  // What was read before may be old by the time the database is opened again.
+  parts.revisions.raise(undefined)
+  await parts.database.close()
+  parts.place.release()
+}
+
+/** A request that only reads has no maker for a change: this is a mistake in its handler. */
+async function refuseChange(): Promise<never> {
+  throw new Error('something was changed by a request that only reads')
 }
 
 const keyCheck = { name: 'secret_key_check', value: 'sealed with the key of this database' }
 
 /** A wrong key must stop the start, not surface as a phone that cannot register. */
-async function checkKey(storage: Storage, { database, audit }: Opened): Promise<void> {
+async function checkKey(storage: Storage, { database, audit }: Parts): Promise<void> {
   try {
     await storage.for(systemTenancy).settings.find(keyCheck.name)
   } catch (cause) {

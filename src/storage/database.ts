@@ -1,6 +1,7 @@
 // What storage needs of a database: sessions that run statements, and transactions. sqlite.ts and postgres.ts each make
 // one; nothing else in this folder knows which database it is.
-import type { Expression, Kysely, RawBuilder, SelectQueryBuilder } from 'kysely'
+import type { Expression, Kysely, RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
+import { goneError } from '../lib/asker.ts'
 import type { Asker } from '../lib/asker.ts'
 import type { Schema } from './tables.ts'
 
@@ -24,11 +25,6 @@ export interface Database extends Readers {
   /** Compiles queries; never runs them. */
   readonly builder: Kysely<Schema>
   /**
-   * For somebody who may go away: from then on no statement is begun, and those that wait reject with `goneError`. One
-   * that is running is ended where the database can do that.
-   */
-  readersFor(asker: Asker | undefined): Readers
-  /**
    * One transaction at a time, over all processes that share the database, so that what `work` reads stays true until
    * it is committed. Resolves when it is committed. It survives the process from then on.
    */
@@ -38,19 +34,16 @@ export interface Database extends Readers {
    * `work` may be run again, after everything it did was undone.
    */
   commitBeside<R>(work: (session: Session) => Promise<R>): Promise<R>
-  /**
-   * A connection for the few short statements that must not stand in line behind those of requests. Undefined where no
-   * other process shares the database.
-   */
-  readonly pulse: Session | undefined
+  /** Whether other processes may share the database. */
+  readonly isShared: boolean
+  /** Where it is shared: a connection for the few short statements that must not wait behind those of requests. */
+  readonly pulse: Session
   /** Undefined where transactions never run beside each other. */
   readonly rowLocks: RowLocks | undefined
-  /** Whether parts of numbers are looked up in a table of our own; otherwise the planner finds the index for them. */
-  readonly hasNumberTable: boolean
+  /** Whether a text matches a pattern of LIKE, in any case of its ASCII letters; `\` escapes. */
+  readonly matchesPattern: (text: Expression<unknown>, pattern: Expression<unknown>) => RawBuilder<SqlBool>
   /** Numbers that no other transaction gets, rising. Undefined where the only writer counts by itself. */
   readonly nextIds: ((session: Session, count: number) => Promise<number[]>) | undefined
-  /** A cell as JSON.stringify writes it; `null` where it is NULL. */
-  readonly jsonOf: (cell: Expression<unknown>) => RawBuilder<string>
   /** Resolves when everything committed so far survives the machine. */
   durable(): Promise<void>
   /** Which rule a failed statement broke, if it broke one. */
@@ -76,6 +69,15 @@ export type BrokenRule =
   | { readonly rule: 'check' }
   /** A value that its column cannot hold. */
   | { readonly rule: 'value' }
+
+/** The readers of a request whose client may leave: once it has left, no further statement is begun for it. */
+export function readersFor({ reader, slowReader }: Readers, asker: Asker | undefined): Readers {
+  if (asker === undefined) return { reader, slowReader }
+  const whilePresent = (session: Session): Session => ({
+    all: (sql, parameters) => (asker.isGone ? Promise.reject(goneError()) : session.all(sql, parameters)),
+  })
+  return { reader: whilePresent(reader), slowReader: whilePresent(slowReader) }
+}
 
 /** One transaction, acknowledged only when it is on the disk. */
 export async function write<R>(database: Database, work: (session: Session) => Promise<R>): Promise<R> {

@@ -1,11 +1,15 @@
-// Removes what nobody may use any more, a few rows at a time: each batch is a short transaction, so no writer waits.
+// Removes what has outlived its time, a few rows at a time: each batch is a short transaction, so no writer waits long.
+import { sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
-import type { Database } from './database.ts'
+import type { Database, Session } from './database.ts'
 import { prepare, slot } from './prepared.ts'
 import type { Prepared } from './prepared.ts'
+import type { Schema } from './tables.ts'
 
+/** Removes up to `limit` rows, the oldest first, and returns how many it has removed. */
 export interface ExpiredRows {
-  /** Entries of the delivery log settled before `before`. These answer how many rows they have removed. */
+  /** Entries of the delivery log settled before `before`. */
   deliveries(before: number, limit: number): Promise<number>
   sessions(limit: number): Promise<number>
   idempotencyKeys(limit: number): Promise<number>
@@ -13,97 +17,78 @@ export interface ExpiredRows {
   carrierHosts(before: number, limit: number): Promise<number>
   /** Of every node, those included that do not come back. */
   registrations(limit: number): Promise<number>
+  alerts(before: number, limit: number): Promise<number>
+  /** Calls before `before`: records and journals. */
+  calls(before: number, limit: number): Promise<number>
 }
 
 export function createExpiredRows(database: Database, clock: Clock): ExpiredRows {
-  const queries = createQueries(database)
+  const queries = createQueries(database.builder)
   const remove = async (query: Prepared, before: number, limit: number): Promise<number> =>
     (await database.commitBeside((session) => query.all(session, { before, limit }))).length
+  // What expires at this moment has expired.
+  const now = (): number => clock.now() + 1
   return {
     deliveries: (before, limit) => remove(queries.deliveries, before, limit),
-    sessions: (limit) => remove(queries.sessions, clock.now(), limit),
-    idempotencyKeys: (limit) => remove(queries.idempotencyKeys, clock.now(), limit),
+    sessions: (limit) => remove(queries.sessions, now(), limit),
+    idempotencyKeys: (limit) => remove(queries.idempotencyKeys, now(), limit),
     carrierHosts: (before, limit) => remove(queries.carrierHosts, before, limit),
-    registrations: (limit) => remove(queries.registrations, clock.now(), limit),
+    registrations: (limit) => remove(queries.registrations, now(), limit),
+    alerts: (before, limit) => remove(queries.alerts, before, limit),
+    calls: (before, limit) =>
+      database.commitBeside((session) => removeCalls(session, queries, before, limit)),
   }
 }
 
-function createQueries({ builder: db }: Database) {
+async function removeCalls(
+  session: Session,
+  queries: ReturnType<typeof createQueries>,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const recorded = await queries.recorded.all(session, { before, limit })
+  const unrecorded = await queries.unrecorded.all(session, { before, limit: limit - recorded.length })
+  const removed = [...recorded, ...unrecorded]
+  for (const row of removed) await queries.journal.all(session, { call_sid: String(row['call_sid']) })
+  return removed.length
+}
+
+function createQueries(db: Kysely<Schema>) {
   return {
-    deliveries: prepare(
-      db
-        .deleteFrom('delivery_log')
-        .where('id', 'in', (eb) =>
-          eb
-            .selectFrom('delivery_log as old')
-            .select('old.id')
-            .where('old.settled_at', '<', slot('before'))
-            .orderBy('old.settled_at')
-            .limit(slot('limit')),
-        )
-        .returning('id'),
-    ),
-    sessions: prepare(
-      db
-        .deleteFrom('user_sessions')
-        .where('user_session_sid', 'in', (eb) =>
-          eb
-            .selectFrom('user_sessions as old')
-            .select('old.user_session_sid')
-            .where('old.expires_at', '<=', slot('before'))
-            .orderBy('old.expires_at')
-            .limit(slot('limit')),
-        )
-        .returning('user_session_sid'),
-    ),
-    carrierHosts: prepare(
-      db
-        .deleteFrom('carrier_hosts')
-        .where('carrier_host_sid', 'in', (eb) =>
-          eb
-            .selectFrom('carrier_hosts as old')
-            .select('old.carrier_host_sid')
-            .where('old.called_at', '<', slot('before'))
-            .orderBy('old.called_at')
-            .limit(slot('limit')),
-        )
-        .returning('carrier_host_sid'),
-    ),
-    idempotencyKeys: prepare(
-      db
-        .deleteFrom('idempotency_keys')
-        .where((eb) =>
-          eb(
-            eb.refTuple('principal', 'key'),
-            'in',
-            eb
-              .selectFrom('idempotency_keys as old')
-              .select(['old.principal', 'old.key'])
-              .where('old.expires_at', '<=', slot('before'))
-              .orderBy('old.expires_at')
-              .limit(slot('limit'))
-              .$asTuple('principal', 'key'),
-          ),
-        )
-        .returning('key'),
-    ),
-    registrations: prepare(
-      db
-        .deleteFrom('registrations')
-        .where((eb) =>
-          eb(
-            eb.refTuple('node', 'aor', 'key'),
-            'in',
-            eb
-              .selectFrom('registrations as old')
-              .select(['old.node', 'old.aor', 'old.key'])
-              .where('old.expires_at', '<=', slot('before'))
-              .orderBy('old.expires_at')
-              .limit(slot('limit'))
-              .$asTuple('node', 'aor', 'key'),
-          ),
-        )
-        .returning('key'),
-    ),
+    deliveries: oldest(db, 'delivery_log', ['id'], 'settled_at'),
+    sessions: oldest(db, 'user_sessions', ['user_session_sid'], 'expires_at'),
+    carrierHosts: oldest(db, 'carrier_hosts', ['carrier_host_sid'], 'called_at'),
+    idempotencyKeys: oldest(db, 'idempotency_keys', ['principal', 'key'], 'expires_at'),
+    registrations: oldest(db, 'registrations', ['node', 'aor', 'key'], 'expires_at'),
+    alerts: oldest(db, 'alerts', ['alert_sid'], 'time'),
+    // In one statement, as records are written: the counts that it locks are locked in order.
+    recorded: oldest(db, 'recent_calls', ['call_sid'], 'attempted_at'),
+    unrecorded: oldest(db, 'unrecorded_calls', ['call_sid'], 'ended_at'),
+    journal: prepare(db.deleteFrom('call_journal').where('call_sid', '=', slot('call_sid'))),
   }
+}
+
+// The tables differ only by name and columns, which are checked above.
+type AnyTable = Record<string, Record<string, never>>
+
+function oldest<T extends keyof Schema>(
+  db: Kysely<Schema>,
+  table: T,
+  key: readonly (keyof Schema[T] & string)[],
+  time: keyof Schema[T] & string,
+): Prepared {
+  const any = db as unknown as Kysely<AnyTable>
+  const name: string = table
+  const old = any
+    .selectFrom(`${name} as old`)
+    .select(key.map((column) => `old.${column}`))
+    .where(`old.${time}`, '<', slot('before'))
+    .orderBy(`old.${time}`)
+    .limit(slot('limit'))
+  return prepare(
+    any
+      .deleteFrom(name)
+      .where((eb) => eb(sql`(${sql.join(key.map((column) => sql.ref(column)))})`, 'in', old as never))
+      .returning([...key]),
+  )
 }

@@ -4,7 +4,7 @@ import { systemTenancy } from '../lib/caller.ts'
 import { verifyPassword } from '../lib/password.ts'
 import { firstBoot } from './first-boot.ts'
 import type { FirstBootOptions, FirstBootSecrets } from './first-boot.ts'
-import type { Repositories, Row } from './storage.ts'
+import type { Repositories, Row } from './rows/rows.ts'
 import { onEachStore } from './test-platform.ts'
 import type { TestStorage } from './test-platform.ts'
 

@@ -4,7 +4,7 @@ import { systemTenancy } from '../lib/caller.ts'
 import { apiKeyColumns } from '../lib/api-key.ts'
 import { createWebhookSecret, randomToken, randomUuid } from '../lib/ids.ts'
 import { hashPassword } from '../lib/password.ts'
-import type { Repositories, Row, Storage } from './storage.ts'
+import type { Repositories, Row, RowStorage } from './rows/rows.ts'
 
 /** Each is generated when undefined. */
 export interface FirstBootOptions {
@@ -32,7 +32,7 @@ const passwordBytes = 15
 
 /** Does nothing when the platform has been set up before. */
 export async function firstBoot(
-  storage: Pick<Storage, 'for' | 'transaction'>,
+  storage: Pick<RowStorage, 'for' | 'transaction'>,
   { adminPassword, adminApiKey, accountApiKey, show }: FirstBootOptions,
 ): Promise<void> {
   if (await isSetUp(storage.for(systemTenancy))) return

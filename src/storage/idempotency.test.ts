@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../lib/caller.ts'
 import type { OnceRequest, UnitStorage } from './idempotency.ts'
-import type { Actor } from './storage.ts'
+import type { Actor } from './rows/rows.ts'
 import { onEachStore } from './test-platform.ts'
 import type { TestStorage } from './test-platform.ts'
 

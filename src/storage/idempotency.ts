@@ -6,7 +6,7 @@ import type { Database, Session } from './database.ts'
 import { prepare, slot } from './prepared.ts'
 import type { RepositoryMaker } from './repository.ts'
 import type { Vault } from './secrets.ts'
-import type { Actor, Storage } from './storage.ts'
+import type { Actor, RowStorage } from './rows/rows.ts'
 
 /** One request, however often it is sent. */
 export interface OnceRequest {
@@ -43,7 +43,7 @@ export interface IdempotencyStore {
   fingerprint(text: string): string
 }
 
-export type UnitStorage = Pick<Storage, 'for' | 'transaction'>
+export type UnitStorage = Pick<RowStorage, 'for' | 'transaction'>
 
 export const keptForMs = 24 * 60 * 60 * 1000
 
@@ -101,9 +101,9 @@ export function createIdempotencyStore(options: IdempotencyOptions): Idempotency
       }
     },
     async once(request, actor, work) {
-      const unit = createUnit(options, actor)
+      const unit = createUnit(options, actor, (session, answer) => keep(session, request, answer))
       try {
-        return await unit.run(work, (session, answer) => keep(session, request, answer))
+        return await unit.run(work)
       } catch (error) {
         if (error instanceof KeyTaken) return undefined
         throw error
@@ -119,30 +119,29 @@ interface OpenTransaction {
 }
 
 interface Unit {
-  run<A extends Answer>(
-    work: (storage: UnitStorage) => Promise<A>,
-    finish: (session: Session, answer: A) => Promise<void>,
-  ): Promise<A>
+  run<A extends Answer>(work: (storage: UnitStorage) => Promise<A>): Promise<A>
 }
 
-/** A transaction that begins when it is needed and ends when its user has. */
-function createUnit({ database, maker, change }: IdempotencyOptions, actor: Actor): Unit {
-  const finished = Promise.withResolvers<(session: Session) => Promise<void>>()
+/** A transaction that begins with the first change, and ends once its work has: `keep` is the last thing it does. */
+function createUnit(
+  { database, maker, change }: IdempotencyOptions,
+  actor: Actor,
+  keep: (session: Session, answer: Answer) => Promise<void>,
+): Unit {
+  const finished = Promise.withResolvers<Answer>()
   let opened: Promise<OpenTransaction> | undefined
   let committed: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
-  // It may fail before anybody waits for it.
+  // It may fail before the transaction waits for it.
   finished.promise.catch(() => undefined)
 
   function open(): Promise<OpenTransaction> {
     opened ??= new Promise((resolve, reject) => {
       committed = change(async (session, changes) => {
         resolve({ session, changes })
-        await (
-          await finished.promise
-        )(session)
+        await keep(session, await finished.promise)
       }, actor)
-      // Before it is open: it could not begin. After that: whoever waits for the commit is told.
+      // Before it is open, it could not begin. After that, `run` waits for the commit and fails with it.
       committed.catch(reject)
     })
     return opened
@@ -186,16 +185,16 @@ function createUnit({ database, maker, change }: IdempotencyOptions, actor: Acto
   }
 
   return {
-    async run(work, finish) {
+    async run(work) {
       try {
         const answer = await work(storage)
         if (failure !== undefined) throw failure.error
         await open()
-        finished.resolve((session) => finish(session, answer))
+        finished.resolve(answer)
         await committed
         return answer
       } catch (error) {
-        // The handler is told when everything is undone, and not before.
+        // The handler fails once everything is undone, and not before.
         await undo(error)
         throw error
       }

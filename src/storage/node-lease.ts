@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Database, Session } from './database.ts'
+import type { NodePlace } from './node-place.ts'
 import { prepare, slot } from './prepared.ts'
 import { createSilenceWatch } from './silence-watch.ts'
 
@@ -26,8 +27,8 @@ export interface NodeLease {
 
 export interface NodeLeaseOptions {
   readonly database: Database
-  /** See node-place.ts. */
-  readonly place: string | undefined
+  /** Taken before the start. */
+  readonly place: Pick<NodePlace, 'name'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -47,8 +48,8 @@ const gapMs = 8000
 
 export function createNodeLease(options: NodeLeaseOptions): NodeLease {
   const { database, clock, log } = options
-  const { pulse } = database
-  const place = options.place ?? null
+  const { pulse, isShared } = database
+  const place = (): string | null => options.place.name ?? null
   const queries = createQueries(database)
   const watch = createSilenceWatch({ clock, silentMs, gapMs })
   let node_id = createSid()
@@ -105,7 +106,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
       return isLost
     },
     async demand(session) {
-      if (pulse === undefined) return
+      if (!isShared) return
       const [row] = await queries.demand.all(session, { node_id })
       if (row !== undefined) return
       lose()
@@ -117,7 +118,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
     async rejoin() {
       const next = createSid()
       const calls = await database.commitBeside(async (session) => {
-        await queries.join.all(session, { node_id: next, place })
+        await queries.join.all(session, { node_id: next, place: place() })
         return queries.takeBack.all(session, { node_id, next })
       })
       node_id = next
@@ -127,11 +128,11 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
     async start() {
       await database.commitBeside(async (session) => {
         // The only process of this database, or of this place: others of the same are gone.
-        if (pulse === undefined) await queries.removeAll.all(session, {})
-        else if (place !== null) await queries.removeAt.all(session, { place })
-        await queries.join.all(session, { node_id, place })
+        if (!isShared) await queries.removeAll.all(session, {})
+        else if (place() !== null) await queries.removeAt.all(session, { place: place() })
+        await queries.join.all(session, { node_id, place: place() })
       })
-      if (pulse !== undefined) beatLater(pulse)
+      if (isShared) beatLater(pulse)
     },
     async stop() {
       isStopped = true

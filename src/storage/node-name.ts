@@ -2,15 +2,14 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSid } from '../lib/ids.ts'
-import { noPlace } from './node-place.ts'
 import type { NodePlace } from './node-place.ts'
 
 /**
  * The process that holds the place has the name that is kept there. Others, which share the directory for its key, and those
  * that cannot write there have a new one: what they keep under it is not found again.
  */
-export async function nodeNameIn(dataDir: string, place: NodePlace): Promise<string> {
-  if (place === noPlace) return createSid()
+export async function nodeNameIn(dataDir: string, { isHeld }: Pick<NodePlace, 'isHeld'>): Promise<string> {
+  if (!isHeld) return createSid()
   return nameIn(join(dataDir, 'node-id')).catch(createSid)
 }
 

@@ -14,7 +14,7 @@ import { createSid } from '../lib/ids.ts'
 import { silentLogger } from '../lib/log.ts'
 import type { CallBatch } from './call-batch.ts'
 import { createStorage } from './create-storage.ts'
-import type { PlatformStorage } from './create-storage.ts'
+import type { Storage } from './storage.ts'
 import { endedCall } from './test-calls.ts'
 import { makeAccount, onEachStore, openTestStorage } from './test-platform.ts'
 import type { TestAccount, TestStorage } from './test-platform.ts'
@@ -24,7 +24,7 @@ const key = '0'.repeat(64)
 const hook = { url: 'http://app/', method: 'POST' as const, username: null, password: null }
 
 interface Node {
-  readonly storage: PlatformStorage
+  readonly storage: Storage
   readonly clock: FakeClock
   readonly node_id: string
   /** What it was told that others have closed. */
@@ -35,7 +35,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
   let database: TestDatabase
   let folder: string
   let owner: TestAccount
-  const running: PlatformStorage[] = []
+  const running: Storage[] = []
 
   beforeEach(async () => {
     database = await createMigratedDatabase()
@@ -279,15 +279,6 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
       await leaveBehind(place)
       await cp(join(folder, 'a'), join(folder, 'b'), { recursive: true })
       expect(await adoptAll(await startNode('b'))).toEqual([])
-    })
-
-    it('while it may have been of a version without nodes, its calls are left alone as long as a call may last', async () => {
-      const a = await startNode('a')
-      const call_sid = await leaveBehind('elsewhere')
-      await database.query(`update open_calls set node_id = ''`)
-      expect(await adoptAll(a)).toEqual([])
-      a.clock.advance(5 * 3_600_000)
-      expect(await adoptAll(a)).toEqual([call_sid])
     })
   })
 })

@@ -3,7 +3,7 @@ import type { Tenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Cell, Cells } from './database.ts'
 import { descriptorOf } from './descriptors.ts'
-import type { TableName } from './storage.ts'
+import type { TableName } from './rows/rows.ts'
 import type { ProviderSource } from './table-queries.ts'
 
 export interface Owner {

@@ -1,18 +1,13 @@
 // Connections to PostgreSQL: bounded in number and in time, and what their failures mean.
 import { DatabaseError, Pool, types } from 'pg'
 import type { PoolClient, PoolConfig } from 'pg'
-import { demandPresence, goneError } from '../lib/asker.ts'
-import type { Asker } from '../lib/asker.ts'
-import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { BrokenRule, Cells, Parameter } from './database.ts'
-import { watchStatement } from './postgres-cancel.ts'
-import type { StatementWatch } from './postgres-cancel.ts'
 
 // A connection costs the server a process. Reads take milliseconds, so ten serve thousands of requests a second.
 const maxConnections = 10
-// Beyond it the database has stopped answering; whoever comes is told so at once.
+// Beyond it the database has stopped responding: further queries fail at once.
 const maxWaiting = 1000
 const connectTimeoutMs = 5000
 const idleTimeoutMs = 60_000
@@ -21,13 +16,12 @@ const statementTimeoutMs = 30_000
 // A node that hangs within a transaction holds up the others no longer than this.
 const idleInTransactionMs = 35_000
 const lockTimeoutMs = 15_000
-// The server answers or cancels before; without an answer the network has swallowed the connection.
+// The server responds or ends the statement before; without a response the network has swallowed the connection.
 const defaultAnswerTimeoutMs = 40_000
 
 export interface PostgresPool {
   readonly pool: Pool
-  /** Rejects with `goneError` once whoever asks has gone: the query is then not begun, or ended at the server. */
-  query(sql: string, parameters: readonly Parameter[], asker?: Asker): Promise<Cells[]>
+  readonly query: (sql: string, parameters: readonly Parameter[]) => Promise<Cells[]>
   /** A connection for one transaction, to be released by the caller. Failures are translated. */
   connect(): Promise<PoolClient>
   end(): Promise<void>
@@ -41,12 +35,11 @@ export interface PoolOptions {
   readonly max?: number
   /** How long an answer is waited for. */
   readonly answerTimeoutMs?: number
-  readonly clock: Clock
   readonly log: Logger
 }
 
 export function openPool(options: PoolOptions): PostgresPool {
-  const { url, name, max = maxConnections, clock, log } = options
+  const { url, name, max = maxConnections, log } = options
   const config: PoolConfig = {
     connectionString: url,
     application_name: name,
@@ -81,34 +74,20 @@ export function openPool(options: PoolOptions): PostgresPool {
   return {
     pool,
     connect,
-    async query(sql, parameters, asker) {
-      demandPresence(asker)
+    async query(sql, parameters) {
       const client = await connect()
-      if (asker?.isGone === true) {
-        client.release()
-        throw goneError()
-      }
-      const watch = asker === undefined ? undefined : watchStatement(client, asker, clock)
+      let failure: unknown
       try {
-        const rows = await runOn(client, sql, parameters)
-        giveBack(client, watch)
-        return rows
+        return await runOn(client, sql, parameters)
       } catch (error) {
-        giveBack(client, watch, error)
-        demandPresence(asker)
+        failure = error
         throw translated(error)
+      } finally {
+        client.release(failure !== undefined && isConnectionBroken(failure))
       }
     },
     end: () => pool.end(),
   }
-}
-
-/** `failure` is what the last statement on the connection threw. */
-function giveBack(client: PoolClient, watch: StatementWatch | undefined, failure?: unknown): void {
-  const calledOff = watch?.end()
-  if (calledOff === undefined) return client.release(failure !== undefined && isConnectionBroken(failure))
-  const isBroken = failure !== undefined && !isCancelled(failure) && isConnectionBroken(failure)
-  void calledOff.then((isOver) => client.release(isBroken || !isOver))
 }
 
 /** Throws what the driver throws. */
@@ -159,11 +138,6 @@ function isUnavailable(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return true
   const { code = '' } = error
   return unavailableClasses.has(code.slice(0, 2)) || unavailableCodes.has(code)
-}
-
-/** Ended on request; or by the server's time limit, which nobody can tell from it. */
-function isCancelled(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === '57014'
 }
 
 /** Whether the connection must not be used again. */

@@ -14,7 +14,7 @@ import { systemClock } from '../lib/clock.ts'
 import { createSid } from '../lib/ids.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createStorage } from './create-storage.ts'
-import type { PlatformStorage } from './create-storage.ts'
+import type { Storage } from './storage.ts'
 import type { Session } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
@@ -94,7 +94,7 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
   let database: TestDatabase
   let line: Line
   let dataDir: string
-  const running: PlatformStorage[] = []
+  const running: Storage[] = []
 
   beforeEach(async () => {
     database = await createTestDatabase()
@@ -110,14 +110,14 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
   })
 
   /** All nodes share the key file. */
-  async function startNode(url = database.url): Promise<PlatformStorage> {
+  async function startNode(url = database.url): Promise<Storage> {
     const storage = createStorage({ dataDir, databaseUrl: url, clock: systemClock, log: silentLogger })
     await storage.start()
     running.push(storage)
     return storage
   }
 
-  const providers = (storage: PlatformStorage) => storage.for(systemTenancy).service_providers
+  const providers = (storage: Storage) => storage.for(systemTenancy).service_providers
 
   describe('while it cannot be reached', () => {
     it('every request fails with a code of its own, and the next ones work when it is back', async () => {
@@ -204,7 +204,7 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
 
     it('run transactions one at a time: what one has read stays true until it is committed', async () => {
       const nodes = await Promise.all([startNode(), startNode()])
-      const addOne = (node: PlatformStorage): Promise<void> =>
+      const addOne = (node: Storage): Promise<void> =>
         node.transaction(systemTenancy, async ({ settings }) => {
           const counter = await settings.find('counter')
           const value = String(Number(counter?.value ?? 0) + 1)
@@ -223,7 +223,7 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       const perCall = 20
       const seen = new Map<string, number[]>()
       let left = calls.length * perCall
-      const deliver = async (node: PlatformStorage): Promise<void> => {
+      const deliver = async (node: Storage): Promise<void> => {
         while (left > 0) {
           const items = await node.outbox.claim(4, 60_000)
           left -= items.length
@@ -255,7 +255,7 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       const accounts = [await makeAccount(nodes[0]!, provider), await makeAccount(nodes[0]!, provider)]
       const newest = Date.parse('2026-11-20T13:37:00Z')
       const perRound = 40
-      const write = async (node: PlatformStorage, isUpwards: boolean): Promise<void> => {
+      const write = async (node: Storage, isUpwards: boolean): Promise<void> => {
         for (let round = 0; round < 15; round++) {
           for (let n = 0; n < perRound; n++) {
             // From both ends, so that the nodes meet in the middle.
@@ -266,8 +266,8 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
           await node.calls.flush()
         }
       }
-      const remove = async (node: PlatformStorage): Promise<void> => {
-        for (let round = 0; round < 15; round++) await node.pruneRecentCalls(newest - 40_000_000, 20)
+      const remove = async (node: Storage): Promise<void> => {
+        for (let round = 0; round < 15; round++) await node.expired.calls(newest - 40_000_000, 20)
       }
       await Promise.all([write(nodes[0]!, true), write(nodes[1]!, false), ...nodes.map(remove)])
       const { kept, counted } = await callCounts(database)

@@ -1,16 +1,23 @@
 // PostgreSQL as the second store: the same schema, queries and guarantees, shared by several nodes.
 // Why one transaction at a time here too: docs/decisions/0007-second-store.md.
-import { Kysely, PostgresAdapter, PostgresDialect, sql } from 'kysely'
-import type { Dialect, PostgresPool as KyselyPool } from 'kysely'
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+} from 'kysely'
 import type { PoolClient } from 'pg'
-import type { Asker } from '../lib/asker.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Cells, Database, Parameter, Readers, Session } from './database.ts'
+import type { Cells, Database, Parameter, Session } from './database.ts'
+import type { DatabaseKind } from './late-database.ts'
 import { brokenRule, isConnectionBroken, isRetryable, openPool, runOn, translated } from './postgres-pool.ts'
 import type { PostgresPool } from './postgres-pool.ts'
+import { bringToVersion } from './postgres-schema.ts'
 import { toPostgresStartError } from './start-failure.ts'
 import type { Schema } from './tables.ts'
 import { runInSession } from './transaction-session.ts'
@@ -30,51 +37,69 @@ const maxSlowReads = 4
 // An answer that comes later is of no use any more: by then other nodes take this one for dead.
 const pulseTimeoutMs = 4000
 
-// Pairs of integers in which advisory locks are counted per database. The first is ours alone.
+// Advisory locks are pairs of integers, per database. The first is Switchhook's.
 const ourLocks = 0x5357_4843
-const lockNumbers = { migration: 1, writes: 2 }
+const migrationLock = `pg_advisory_xact_lock(${ourLocks}, 1)`
+const writeLock = `pg_advisory_xact_lock(${ourLocks}, 2)`
 
 // Two nodes that met in opposite order: the one that was undone starts again.
 const maxAttempts = 5
 
+export function createPostgresKind(): DatabaseKind {
+  const dialect = {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  }
+  return {
+    builder: new Kysely<Schema>({ dialect }),
+    isShared: true,
+    rowLocks: {
+      wait: (query) => query.forUpdate(),
+      skip: (query) => query.forUpdate().skipLocked(),
+      keep: (query) => query.forKeyShare(),
+    },
+    async nextIds(session, count) {
+      const rows = await session.all(
+        "select nextval('outbox_ids') as id from generate_series(1, cast($1 as integer))",
+        [count],
+      )
+      return rows.map(({ id }) => Number(id))
+    },
+    matchesPattern: (text, pattern) => sql`lower(${text}) like lower(${pattern}) escape '\\'`,
+    brokenRule,
+  }
+}
+
 export async function openPostgres({ url, clock, log, migrate }: PostgresOptions): Promise<Database> {
-  const main = openPool({ url, name: 'switchhook', clock, log })
-  const slow = openPool({ url, name: 'switchhook reads', max: maxSlowReads, clock, log })
+  const main = openPool({ url, name: 'switchhook', log })
+  const slow = openPool({ url, name: 'switchhook reads', max: maxSlowReads, log })
   const pulse = openPool({
     url,
     name: 'switchhook pulse',
     max: 1,
     answerTimeoutMs: pulseTimeoutMs,
-    clock,
     log,
   })
   const queue = createWriteQueue()
-  const builder = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: main.pool }) })
   const close = async (): Promise<void> => {
     await queue.run(async () => undefined)
     await Promise.all([main.end(), slow.end(), pulse.end()])
   }
   try {
-    await migrateOn(main, migrate)
+    await bringToVersion({ pool: main, lock: migrationLock, migrate, log })
   } catch (error) {
     await close()
     throw toPostgresStartError(error)
   }
 
-  const readersFor = (asker: Asker | undefined): Readers => ({
-    reader: { all: (sql, parameters) => main.query(sql, parameters, asker) },
-    slowReader: { all: (sql, parameters) => slow.query(sql, parameters, asker) },
-  })
-
   return {
-    builder,
-    ...readersFor(undefined),
-    readersFor,
+    ...createPostgresKind(),
+    reader: { all: main.query },
+    slowReader: { all: slow.query },
     // Waiting for the lock here and not at the server leaves the other connections to the readers.
-    commit: (work) =>
-      queue.run(() =>
-        transact(main, clock, work, `SELECT pg_advisory_xact_lock(${ourLocks}, ${lockNumbers.writes});`),
-      ),
+    commit: (work) => queue.run(() => transact(main, clock, work, `SELECT ${writeLock};`)),
     async commitBeside(work) {
       for (let attempt = 1; ; attempt++) {
         try {
@@ -84,24 +109,9 @@ export async function openPostgres({ url, clock, log, migrate }: PostgresOptions
         }
       }
     },
-    pulse: { all: (sql, parameters) => pulse.query(sql, parameters) },
-    rowLocks: {
-      wait: (query) => query.forUpdate(),
-      skip: (query) => query.forUpdate().skipLocked(),
-      keep: (query) => query.forKeyShare(),
-    },
-    hasNumberTable: false,
-    async nextIds(session, count) {
-      const rows = await session.all(
-        "select nextval('outbox_ids') as id from generate_series(1, cast($1 as integer))",
-        [count],
-      )
-      return rows.map(({ id }) => Number(id))
-    },
-    jsonOf: (cell) => sql<string>`coalesce(cast(to_json(${cell}) as text), 'null')`,
+    pulse: { all: pulse.query },
     // COMMIT answers when the server has it on its disk (and on that of a synchronous standby, where there is one).
     durable: () => Promise.resolve(),
-    brokenRule,
     close,
   }
 }
@@ -206,43 +216,4 @@ async function wasCommitted(main: PostgresPool, clock: Clock, transaction: strin
     'database_unavailable',
     'the database does not answer; the outcome of the write is unknown',
   )
-}
-
-async function migrateOn(main: PostgresPool, migrate: PostgresOptions['migrate']): Promise<void> {
-  const client = await main.connect()
-  try {
-    // Another node that starts at the same time waits until the schema is there.
-    await client.query(
-      `BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(${ourLocks}, ${lockNumbers.migration})`,
-    )
-    await migrate(new Kysely<Schema>({ dialect: dialectOn(client) }))
-    await client.query('COMMIT')
-    client.release()
-  } catch (error) {
-    client.release(true)
-    throw error
-  }
-}
-
-/** One connection that is in a transaction already, and holds the lock. */
-function dialectOn(client: PoolClient): Dialect {
-  const only: KyselyPool = {
-    connect: async () => ({
-      query: client.query.bind(client) as Awaited<ReturnType<KyselyPool['connect']>>['query'],
-      release: () => undefined,
-    }),
-    end: () => Promise.resolve(),
-    options: {},
-  }
-  const dialect = new PostgresDialect({ pool: only })
-  const adapter = Object.assign(new PostgresAdapter(), {
-    acquireMigrationLock: () => Promise.resolve(),
-    releaseMigrationLock: () => Promise.resolve(),
-  })
-  return {
-    createAdapter: () => adapter,
-    createDriver: () => dialect.createDriver(),
-    createIntrospector: (db) => dialect.createIntrospector(db),
-    createQueryCompiler: () => dialect.createQueryCompiler(),
-  }
 }

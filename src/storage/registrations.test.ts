@@ -9,10 +9,10 @@ import { systemClock } from '../lib/clock.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createStorage } from './create-storage.ts'
-import type { PlatformStorage } from './create-storage.ts'
+import type { Storage } from './storage.ts'
 import { migrate } from './migrate.ts'
 import { nodeNameIn } from './node-name.ts'
-import { noPlace, takePlace } from './node-place.ts'
+import { createNodePlace } from './node-place.ts'
 import { createRegistrationStore } from './registrations.ts'
 import type { Registration } from './registrations.ts'
 import { openSqlite } from './sqlite.ts'
@@ -177,7 +177,7 @@ describe('a registrar with many phones', () => {
           return database.commitBeside(work)
         },
       },
-      node: 'only',
+      node: () => 'only',
       clock,
       log: silentLogger,
     })
@@ -208,7 +208,7 @@ describe.skipIf(isMissing('postgres'))('two nodes on one database', () => {
         clock: systemClock,
         log: silentLogger,
       }),
-    ) as [PlatformStorage, PlatformStorage]
+    ) as [Storage, Storage]
     await a.start()
     await b.start()
     const { account_sid } = await makeAccount(a)
@@ -241,17 +241,21 @@ describe('the name of a node', () => {
 
   /** As a process of its own has it. */
   async function nameIn(folder: string): Promise<string> {
-    const place = takePlace(folder)
+    const place = createNodePlace(folder)
+    place.take()
     const name = await nodeNameIn(folder, place)
     place.release()
     return name
   }
 
   it('is the same after a restart, and held by one process of a data directory at a time', async () => {
-    const place = takePlace(dataDir)
+    const place = createNodePlace(dataDir)
+    place.take()
     const first = await nodeNameIn(dataDir, place)
-    expect(takePlace(dataDir)).toBe(noPlace)
-    expect(await nodeNameIn(dataDir, noPlace)).not.toBe(first)
+    const other = createNodePlace(dataDir)
+    other.take()
+    expect(other.isHeld).toBe(false)
+    expect(await nodeNameIn(dataDir, other)).not.toBe(first)
     place.release()
     expect(await nameIn(dataDir)).toBe(first)
   })

@@ -42,8 +42,8 @@ export interface RegistrationStore {
 
 export interface RegistrationStoreOptions {
   readonly database: Database
-  /** See node-name.ts. */
-  readonly node: string
+  /** The name of this node (node-name.ts), which is known once the platform has started. */
+  readonly node: () => string
   readonly clock: Clock
   readonly log: Logger
 }
@@ -175,8 +175,8 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
 
   function run(session: Session, change: Change): Promise<unknown> {
     return change.kind === 'save'
-      ? queries.save.all(session, toCells(change.registration, node, clock.now()))
-      : queries.remove.all(session, { node, aor: change.aor, key: change.key })
+      ? queries.save.all(session, toCells(change.registration, node(), clock.now()))
+      : queries.remove.all(session, { node: node(), aor: change.aor, key: change.key })
   }
 
   function runSweep(session: Session, sweep: Sweep): Promise<unknown> {
@@ -200,7 +200,7 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
 
   return {
     async load() {
-      const rows = await queries.load.all(database.reader, { node, now: clock.now() })
+      const rows = await queries.load.all(database.reader, { node: node(), now: clock.now() })
       return rows.map(toRegistration)
     },
     async save(registration, { gone, isRefresh }) {

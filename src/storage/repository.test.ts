@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../lib/caller.ts'
 import { createSid } from '../lib/ids.ts'
-import { createPieces } from './row-pieces.ts'
-import type { Repositories } from './storage.ts'
+import type { Repositories } from './rows/rows.ts'
 import { makeAccount, onEachStore } from './test-platform.ts'
 import type { TestAccount, TestStorage } from './test-platform.ts'
 
@@ -202,115 +201,6 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await names({ where: { app_json: '[]' } })).toEqual(['Delta'])
       expect(await its.applications.count({ where: { app_json: null } })).toBe(5)
       expect(await its.applications.count({ contains: { column: 'name', text: 'alpha' } })).toBe(2)
-    })
-  })
-
-  describe('rows in pieces', () => {
-    const of = 'call_hook_sid'
-    const members = ['url', 'username'].map((column, index) => ({
-      label: `${index === 0 ? '{' : ','}"${column}":`,
-      column,
-      isOptional: false,
-    }))
-    const pieces = createPieces([
-      {
-        kind: 'text',
-        of: undefined,
-        members: [
-          { label: '{"name":', column: 'name', isOptional: false },
-          { label: ',"app_json":', column: 'app_json', isOptional: true },
-          { label: ',"record_all_calls":', column: 'record_all_calls', isOptional: true },
-          { label: ',"speech_synthesis_label":', column: 'speech_synthesis_label', isOptional: false },
-        ],
-      },
-      { kind: 'cell', of: undefined, column: 'env_vars' },
-      { kind: 'text', of, members },
-      { kind: 'cell', of, column: 'password' },
-      { kind: 'text', of: 'messaging_hook_sid', members },
-      { kind: 'cell', of: 'messaging_hook_sid', column: 'password' },
-    ])
-
-    it('have text of their cells and of the rows they point at, secrets open, NULL where nothing is pointed at', async () => {
-      const account = await makeAccount(test.storage)
-      const its = test.storage.for(account.asAccount)
-      const { webhook_sid } = await its.webhooks.insert({ url: 'http://a/', password: 'opened' })
-      const { application_sid } = await its.applications.insert({
-        name: 'a "b"',
-        env_vars: '{"a":1}',
-        call_hook_sid: webhook_sid,
-      })
-      expect(await its.applications.listPieces(pieces)).toEqual([
-        {
-          key: application_sid,
-          piece0: '{"name":"a \\"b\\"","record_all_calls":0,"speech_synthesis_label":null',
-          piece1: '{"a":1}',
-          piece2: '{"url":"http://a/","username":null',
-          piece3: 'opened',
-          piece4: null,
-          piece5: null,
-        },
-      ])
-    })
-
-    it('have nothing of a row that the tenancy does not see, and still the row that points at it', async () => {
-      const account = await makeAccount(test.storage)
-      const { account_sid, service_provider_sid } = account
-      const system = test.storage.for(systemTenancy)
-      const { webhook_sid } = await system.webhooks.insert({
-        url: 'http://provider/',
-        password: 'of the provider',
-        service_provider_sid,
-      })
-      await system.applications.insert({ name: 'a', account_sid, call_hook_sid: webhook_sid })
-      const seenBy = async (rows: Repositories): Promise<unknown> =>
-        (await rows.applications.listPieces(pieces, { where: { account_sid } })).map(({ piece2, piece3 }) => [
-          piece2,
-          piece3,
-        ])
-      const whole = [['{"url":"http://provider/","username":null', 'of the provider']]
-      expect(await seenBy(test.storage.for(account.asAccount))).toEqual([[null, null]])
-      const asProvider = { level: 'service_provider', service_provider_sid } as const
-      expect(await seenBy(test.storage.for(asProvider))).toEqual(whole)
-      expect(await seenBy(test.storage.for({ level: 'admin' }))).toEqual(whole)
-    })
-
-    it('go on after a key within one account, and are found as whole rows are', async () => {
-      const account = await makeAccount(test.storage)
-      const its = test.storage.for(account.asAccount)
-      const sids: string[] = []
-      for (const name of ['a', 'b', 'c']) sids.push((await its.applications.insert({ name })).application_sid)
-      sids.sort()
-      const rest = { orderBy: ['application_sid'], limit: 1, after: sids[0] ?? '' } as const
-      expect((await its.applications.listPieces(pieces, rest)).map(({ key }) => key)).toEqual([sids[1]])
-      const named = { contains: { column: 'name', text: 'B' } } as const
-      const keys = (await its.applications.listPieces(pieces, named)).map(({ key }) => key)
-      expect(keys).toEqual((await its.applications.list(named)).map(({ application_sid }) => application_sid))
-      expect(keys).toHaveLength(1)
-    })
-
-    it('have text as JSON.stringify writes it, whatever its characters', async () => {
-      const account = await makeAccount(test.storage)
-      const its = test.storage.for(account.asAccount)
-      const name = [
-        ...Array.from({ length: 0x80 }, (_, code) => String.fromCharCode(code)),
-        '\u0080\u009f\u00e9\u2028\u2029\ud7ff\ue000\ufeff\uffff\u{1f600}',
-      ].join('')
-      // Not every store holds a NUL: what it made of it is what it tells.
-      const stored = (await its.applications.insert({ name })).name
-      const [row] = await its.applications.listPieces(
-        createPieces([
-          { kind: 'text', of: undefined, members: [{ label: '', column: 'name', isOptional: false }] },
-        ]),
-      )
-      expect(row?.['piece0']).toBe(JSON.stringify(stored))
-    })
-
-    it('are refused of a column that points at nothing, and as text of one that is encrypted', async () => {
-      const url = createPieces([{ kind: 'cell', of: 'name', column: 'url' }])
-      await expect(mine.applications.listPieces(url)).rejects.toThrow(/points at no table/)
-      const secret = [{ label: '', column: 'password', isOptional: false }]
-      const sealed = createPieces([{ kind: 'text', of, members: secret }])
-      await expect(mine.applications.listPieces(sealed)).rejects.toThrow(/password is encrypted/)
     })
   })
 

@@ -11,13 +11,10 @@ import type { Cells, Database, Session } from './database.ts'
 import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
 import type { AnyDescriptor, Operation } from './descriptors.ts'
 import { explainBrokenRule } from './explain-broken-rule.ts'
-import { createLazyRepositories } from './lazy-repositories.ts'
 import { ownerOf } from './ownership.ts'
-import { openPieces, pieceShapeOf } from './row-pieces.ts'
-import type { Pieces, PieceShape } from './row-pieces.ts'
 import { cellsOf, columnsOf, filterValues, setters } from './row-cells.ts'
 import type { Vault } from './secrets.ts'
-import type { Filter, ListOptions, PieceRow, Repositories, Repository, Row, TableName } from './storage.ts'
+import type { Filter, ListOptions, Repositories, Repository, Row, TableName } from './rows/rows.ts'
 import { createTableQueries, reachOf, reachValues } from './table-queries.ts'
 import type { ListShape, TableQueries } from './table-queries.ts'
 
@@ -58,7 +55,9 @@ export function createRepositoryMaker(database: Database, vault: Vault, clock: C
   return {
     bind(tenancy, runner) {
       const context = { tenancy, runner, vault, clock, database, plans }
-      return createLazyRepositories((table) => new BoundRepository(table, context))
+      const bound: Partial<Record<TableName, unknown>> = {}
+      for (const table of tableNames) bound[table] = new BoundRepository(table, context)
+      return bound as Repositories
     },
   }
 }
@@ -100,18 +99,6 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   }
 
   async list(options: ListOptions<T> = {}): Promise<Row<T>[]> {
-    const rows = await this.#list(options, undefined)
-    return rows.map((cells) => this.#decode(cells))
-  }
-
-  async listPieces(wanted: Pieces, options: ListOptions<T> = {}): Promise<PieceRow[]> {
-    const { tenancy, vault } = this.#context
-    const pieces = pieceShapeOf(this.#table, this.#descriptor, wanted, tenancy)
-    const rows = await this.#list(options, pieces)
-    return rows.map((cells) => openPieces(cells, pieces, vault))
-  }
-
-  async #list(options: ListOptions<T>, pieces: PieceShape | undefined): Promise<Cells[]> {
     if (!this.#may('read')) return []
     const { tenancy, runner } = this.#context
     const { key } = this.#descriptor
@@ -122,15 +109,15 @@ class BoundRepository<T extends TableName> implements Repository<T> {
       orderBy: order.includes(key) ? order : [...order, key],
       isPaged: options.limit !== undefined || options.offset !== undefined,
       isAfter: options.after !== undefined,
-      pieces,
     }
-    return this.#queries.list(reachOf(tenancy), shape).all(runner.reader, {
+    const rows = await this.#queries.list(reachOf(tenancy), shape).all(runner.reader, {
       ...reachValues(tenancy),
       ...filterValues(options),
       limit: options.limit ?? Number.MAX_SAFE_INTEGER,
       offset: options.offset ?? 0,
       after: options.after,
     })
+    return rows.map((cells) => this.#decode(cells))
   }
 
   async count(options: Filter<T> = {}): Promise<number> {

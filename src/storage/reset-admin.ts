@@ -5,7 +5,7 @@ import { randomToken, randomUuid } from '../lib/ids.ts'
 import { hashPassword } from '../lib/password.ts'
 import { StartError } from '../lib/start-error.ts'
 import { adminUser, isSetUp } from './first-boot.ts'
-import type { Storage } from './storage.ts'
+import type { RowStorage } from './rows/rows.ts'
 
 /** To be shown once, then forgotten. */
 export interface NewAdminSecrets {
@@ -22,7 +22,7 @@ const notSetUp =
  * Gives the first admin user a new password, which the first login must change, and ends its sessions; makes one where
  * there is none. Adds an admin API key: those there are go on, since a portal may use one, and can be removed with it.
  */
-export async function resetAdmin(storage: Pick<Storage, 'transaction'>): Promise<NewAdminSecrets> {
+export async function resetAdmin(storage: Pick<RowStorage, 'transaction'>): Promise<NewAdminSecrets> {
   const [password, apiKey] = [randomToken(passwordBytes), randomUuid()]
   const hashed_password = await hashPassword(password)
   const username = await storage.transaction(systemTenancy, async (rows) => {

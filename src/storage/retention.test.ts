@@ -36,6 +36,17 @@ onEachStore(({ open }) => {
   }
 
   describe('what has expired', () => {
+    it('is removed from the alerts, the oldest first', async () => {
+      for (const alert_type of ['a', 'b', 'c']) {
+        test.storage.alerts.raise({ account_sid: 'x', alert_type, message: 'm' })
+        await test.storage.alerts.flush()
+        clock.advance(dayMs)
+      }
+      expect(await test.storage.expired.alerts(clock.now() - dayMs, 1)).toBe(1)
+      expect(await test.storage.expired.alerts(clock.now() - dayMs, 10)).toBe(1)
+      expect(await test.query('select alert_type from alerts')).toEqual([{ alert_type: 'c' }])
+    })
+
     it('is removed from the host names that carriers call', async () => {
       const rows = test.storage.for(systemTenancy)
       const { service_provider_sid } = await rows.service_providers.insert({ name: 'p' })
@@ -95,23 +106,23 @@ describe('retention', () => {
       left -= removed
       return removed
     }
-    const storage = {
-      expired: {
-        deliveries: (before: number, limit: number) =>
-          batch(`deliveries before ${(clock.now() - before) / dayMs} days`)(limit),
-        sessions: batch('sessions'),
-        carrierHosts: (before: number, limit: number) =>
-          batch(`carrier hosts before ${(clock.now() - before) / dayMs} days`)(limit),
-        registrations: batch('registrations'),
-        idempotencyKeys: async () => {
-          asked.push('keys')
-          throw new Error('the database does not answer')
-        },
+    const expired = {
+      deliveries: (before: number, limit: number) =>
+        batch(`deliveries before ${(clock.now() - before) / dayMs} days`)(limit),
+      sessions: batch('sessions'),
+      carrierHosts: (before: number, limit: number) =>
+        batch(`carrier hosts before ${(clock.now() - before) / dayMs} days`)(limit),
+      registrations: batch('registrations'),
+      idempotencyKeys: async () => {
+        asked.push('keys')
+        throw new Error('the database does not answer')
       },
-      pruneRecentCalls: (before: number, limit: number) =>
+      alerts: (before: number, limit: number) =>
+        batch(`alerts before ${(clock.now() - before) / dayMs} days`)(limit),
+      calls: (before: number, limit: number) =>
         batch(`calls before ${(clock.now() - before) / dayMs} days`)(limit),
     }
-    return createRetention({ storage, ...days, clock, log: silentLogger })
+    return createRetention({ expired, ...days, clock, log: silentLogger })
   }
   beforeEach(async () => {
     clock = createFakeClock()
@@ -135,15 +146,16 @@ describe('retention', () => {
       'sessions',
       'sessions',
       'sessions',
-      'carrier hosts before 90 days',
       'registrations',
+      'carrier hosts before 90 days',
+      'alerts before 30 days',
       'deliveries before 30 days',
       'calls before 90 days',
     ]
     expect(asked).toEqual(once)
     clock.advance(3_600_000)
     await settled()
-    expect(asked).toEqual([...once, 'keys', 'sessions', ...once.slice(-4)])
+    expect(asked).toEqual([...once, 'keys', 'sessions', ...once.slice(-5)])
     await retention.stop()
     expect(clock.pending).toBe(0)
   })
@@ -153,7 +165,13 @@ describe('retention', () => {
     await retention.start()
     clock.advance(60_000)
     await settled()
-    expect(asked).toEqual(['keys', 'sessions', 'carrier hosts before 90 days', 'registrations'])
+    expect(asked).toEqual([
+      'keys',
+      'sessions',
+      'registrations',
+      'carrier hosts before 90 days',
+      'alerts before 30 days',
+    ])
     await retention.stop()
   })
 

@@ -1,4 +1,4 @@
-// Looks every hour for rows that have outlived their time and has them removed in batches, with a pause after each.
+// How long everything is kept: once an hour, what has outlived its time is removed in batches, with a pause after each.
 import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
@@ -6,10 +6,7 @@ import type { Logger } from '../lib/log.ts'
 import type { ExpiredRows } from './expired-rows.ts'
 
 export interface RetentionOptions {
-  readonly storage: {
-    readonly expired: ExpiredRows
-    pruneRecentCalls(before: number, limit: number): Promise<number>
-  }
+  readonly expired: ExpiredRows
   /** 0 = for ever. */
   readonly deliveryLogDays: number
   readonly callRecordDays: number
@@ -18,16 +15,17 @@ export interface RetentionOptions {
 }
 
 const sweepEveryMs = 3_600_000
-// A start has better things to do.
+// A start needs the database for itself.
 const firstSweepMs = 60_000
 // A batch holds the thread for a millisecond or two.
 const batchSize = 200
-// A call record takes its journal along, its counts and what the index knows of its numbers.
+// A call record takes along its journal, its counts and its place in several indexes.
 const callBatchSize = 25
 // Leaves the database nine tenths of its time, also while millions of rows are due.
 const pauseMs = 25
 const dayMs = 86_400_000
-// A name that no carrier of an account has called for so long is not theirs any more.
+const alertDays = 30
+// A name that no carrier of an account has called for this long is not theirs any more.
 const carrierHostDays = 90
 
 type RemoveBatch = (limit: number) => Promise<number>
@@ -37,7 +35,7 @@ export function createRetention(options: RetentionOptions): Part {
   const ended = new AbortController()
   let running: Promise<void> | undefined
 
-  async function sweep(name: string, size: number, remove: RemoveBatch): Promise<void> {
+  async function sweep({ of, size, remove }: Job): Promise<void> {
     let total = 0
     while (!ended.signal.aborted) {
       const removed = await remove(size)
@@ -45,15 +43,15 @@ export function createRetention(options: RetentionOptions): Part {
       if (removed < size) break
       await sleep(pauseMs, clock, ended.signal)
     }
-    if (total > 0) log.info({ rows: total, of: name }, 'expired rows removed')
+    if (total > 0) log.info({ rows: total, of }, 'expired rows removed')
   }
 
   async function run(): Promise<void> {
     await sleep(firstSweepMs, clock, ended.signal)
     while (!ended.signal.aborted) {
-      for (const [name, size, remove] of jobsOf(options)) {
-        await sweep(name, size, remove).catch((error: unknown) =>
-          log.warn({ err: error, of: name }, 'expired rows could not be removed'),
+      for (const job of jobsOf(options)) {
+        await sweep(job).catch((error: unknown) =>
+          log.warn({ err: error, of: job.of }, 'expired rows could not be removed'),
         )
       }
       await sleep(sweepEveryMs, clock, ended.signal)
@@ -72,36 +70,36 @@ export function createRetention(options: RetentionOptions): Part {
   }
 }
 
-function jobsOf({
-  storage,
-  deliveryLogDays,
-  callRecordDays,
-  clock,
-}: RetentionOptions): (readonly [string, number, RemoveBatch])[] {
-  const { expired } = storage
+interface Job {
+  readonly of: string
+  readonly size: number
+  readonly remove: RemoveBatch
+}
+
+function jobsOf({ expired, deliveryLogDays, callRecordDays, clock }: RetentionOptions): readonly Job[] {
   const before = (days: number): number => clock.now() - days * dayMs
-  return [
-    ['idempotency_keys', batchSize, (limit) => expired.idempotencyKeys(limit)],
-    ['user_sessions', batchSize, (limit) => expired.sessions(limit)],
-    ['carrier_hosts', batchSize, (limit) => expired.carrierHosts(before(carrierHostDays), limit)],
-    ['registrations', batchSize, (limit) => expired.registrations(limit)],
-    ...(deliveryLogDays === 0
-      ? []
-      : [
-          [
-            'delivery_log',
-            batchSize,
-            (limit: number) => expired.deliveries(before(deliveryLogDays), limit),
-          ] as const,
-        ]),
-    ...(callRecordDays === 0
-      ? []
-      : [
-          [
-            'recent_calls',
-            callBatchSize,
-            (limit: number) => storage.pruneRecentCalls(before(callRecordDays), limit),
-          ] as const,
-        ]),
+  const jobs: readonly (Job & { readonly days?: number })[] = [
+    { of: 'idempotency_keys', size: batchSize, remove: (limit) => expired.idempotencyKeys(limit) },
+    { of: 'user_sessions', size: batchSize, remove: (limit) => expired.sessions(limit) },
+    { of: 'registrations', size: batchSize, remove: (limit) => expired.registrations(limit) },
+    {
+      of: 'carrier_hosts',
+      size: batchSize,
+      remove: (limit) => expired.carrierHosts(before(carrierHostDays), limit),
+    },
+    { of: 'alerts', size: batchSize, remove: (limit) => expired.alerts(before(alertDays), limit) },
+    {
+      of: 'delivery_log',
+      size: batchSize,
+      days: deliveryLogDays,
+      remove: (limit) => expired.deliveries(before(deliveryLogDays), limit),
+    },
+    {
+      of: 'recent_calls',
+      size: callBatchSize,
+      days: callRecordDays,
+      remove: (limit) => expired.calls(before(callRecordDays), limit),
+    },
   ]
+  return jobs.filter(({ days }) => days !== 0)
 }

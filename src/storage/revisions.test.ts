@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../lib/caller.ts'
-import type { PlatformStorage } from './create-storage.ts'
+import type { Storage } from './storage.ts'
 import { makeAccount, openTestStorage } from './test-platform.ts'
 import type { TestStorage } from './test-platform.ts'
 
 let test: TestStorage
-let storage: PlatformStorage
+let storage: Storage
 beforeAll(async () => {
   test = await openTestStorage()
   storage = test.storage

@@ -1,5 +1,5 @@
 // Counts the changes of each table, so that what rests on a few of them is read again only when those have changed.
-import type { TableName } from './storage.ts'
+import type { TableName } from './rows/rows.ts'
 
 export interface Revisions {
   /** Rises with each change of one of the tables; of any table when none is named. */

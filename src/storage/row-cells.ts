@@ -1,6 +1,6 @@
 // Rows and filters as the cells that the statements of a repository take.
 import type { Cell, Cells } from './database.ts'
-import type { Filter, TableName } from './storage.ts'
+import type { Filter, TableName } from './rows/rows.ts'
 import { containing } from './table-queries.ts'
 
 /** Without the members that are undefined; rows hold nothing but cells. */

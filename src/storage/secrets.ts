@@ -88,6 +88,30 @@ export function createVault(key: Buffer): Vault {
   }
 }
 
+/** One that is made before its key is known, and used after that. */
+export interface LateVault extends Vault {
+  open(key: Buffer): void
+}
+
+export function createLateVault(): LateVault {
+  let opened: Vault | undefined
+  const vault = (): Vault => {
+    if (opened === undefined) throw new Error('storage is not running')
+    return opened
+  }
+  return {
+    open(key) {
+      opened = createVault(key)
+    },
+    get keyId() {
+      return vault().keyId
+    },
+    seal: (text, place) => vault().seal(text, place),
+    unseal: (record, place) => vault().unseal(record, place),
+    mac: (purpose, text) => vault().mac(purpose, text),
+  }
+}
+
 /** Each part is preceded by its length, so that no two places read alike. */
 function associated({ table, row, column }: Place): Buffer {
   return Buffer.from([table, row, column].map((part) => `${part.length}:${part}`).join(','))

@@ -2,14 +2,21 @@
 // Why it is safe: docs/decisions/0002-durable-commits.md.
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { Kysely, sql, SqliteDialect } from 'kysely'
-import { demandPresence } from '../lib/asker.ts'
-import type { Asker } from '../lib/asker.ts'
+import {
+  DummyDriver,
+  Kysely,
+  sql,
+  SqliteAdapter,
+  SqliteDialect,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import { createCheckpoints } from './checkpoints.ts'
-import type { Cells, Database, Readers, Session } from './database.ts'
+import type { Cells, Database, Session } from './database.ts'
 import { createGroupSync } from './group-sync.ts'
+import type { DatabaseKind, OpenDatabase } from './late-database.ts'
 import { takeProcessLock } from './process-lock.ts'
 import { brokenRule, openConnection } from './sqlite-connection.ts'
 import type { Schema } from './tables.ts'
@@ -24,7 +31,26 @@ export interface SqliteOptions {
   /** Runs inside one transaction, before anything else is served. */
   readonly migrate: (db: Kysely<Schema>) => Promise<void>
   /** For tests; by default the log file's fdatasync, in the thread pool. */
-  readonly sync?: (log: FileHandle) => Promise<void>
+  readonly sync?: ((log: FileHandle) => Promise<void>) | undefined
+}
+
+export function createSqliteKind(): DatabaseKind {
+  const dialect = {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+  return {
+    builder: new Kysely<Schema>({ dialect }),
+    isShared: false,
+    // One transaction runs at a time: there is nothing to keep others away from, and the only writer counts by itself.
+    rowLocks: undefined,
+    nextIds: undefined,
+    // LIKE of SQLite takes no notice of the case of ASCII letters.
+    matchesPattern: (text, pattern) => sql`${text} like ${pattern} escape '\\'`,
+    brokenRule,
+  }
 }
 
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
@@ -34,24 +60,24 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   try {
     const database = await openLocked(options)
     const close = (): Promise<void> => database.close().finally(() => lock.release())
-    return { ...database, close }
+    return { ...createSqliteKind(), ...database, close }
   } catch (error) {
     lock.release()
     throw error
   }
 }
 
-async function openLocked(options: SqliteOptions): Promise<Database> {
+async function openLocked(options: SqliteOptions): Promise<OpenDatabase> {
   const { path, clock, log } = options
   await reserveFile(path)
   const writer = openConnection({ path, readOnly: false, synchronous: 'NORMAL' })
-  const builder = new Kysely<Schema>({ dialect: new SqliteDialect({ database: writer.forKysely }) })
   const queue = createWriteQueue()
   const commitInGroup = createTransactionGroups({ writer, clock, queue })
   try {
     // An index over millions of records is sorted in files; nothing else is large.
     writer.exec('PRAGMA temp_store = FILE')
-    await commitInGroup(() => options.migrate(builder))
+    const dialect = new SqliteDialect({ database: writer.forKysely })
+    await commitInGroup(() => options.migrate(new Kysely<Schema>({ dialect })))
     writer.exec('PRAGMA temp_store = MEMORY')
   } catch (error) {
     writer.close()
@@ -79,40 +105,27 @@ async function openLocked(options: SqliteOptions): Promise<Database> {
     },
   })
 
-  const readersFor = (asker: Asker | undefined): Readers => ({
-    reader: {
-      all: (sql, parameters) =>
-        attempt(() => {
-          demandPresence(asker)
-          return reader.all(sql, parameters)
-        }),
-    },
-    // What the thread has begun it finishes: node:sqlite cannot interrupt a statement.
-    slowReader: {
-      all: (sql, parameters) => readThread.run({ kind: 'read', sql, parameters }, asker) as Promise<Cells[]>,
-    },
-  })
-
   async function commit<R>(work: (session: Session) => Promise<R>): Promise<R> {
     const result = await commitInGroup(work)
     checkpoints.committed()
     return result
   }
 
+  const onMainThread: Session = {
+    all: (statement, parameters) => attempt(() => reader.all(statement, parameters)),
+  }
+
   return {
-    builder,
-    ...readersFor(undefined),
-    readersFor,
+    reader: onMainThread,
+    slowReader: {
+      all: (statement, parameters) =>
+        readThread.run({ kind: 'read', sql: statement, parameters }) as Promise<Cells[]>,
+    },
     commit,
     // There is one writer: beside each other means one after the other.
     commitBeside: commit,
-    pulse: undefined,
-    rowLocks: undefined,
-    hasNumberTable: true,
-    nextIds: undefined,
-    jsonOf: (cell) => sql<string>`json_quote(${cell})`,
+    pulse: onMainThread,
     durable: () => group.synced(),
-    brokenRule,
     async close() {
       await checkpoints.stop()
       // The last in the queue: all that came before it is committed.

@@ -10,7 +10,7 @@ const refusals: Readonly<Record<string, string>> = {
   '28P01': `PostgreSQL refuses the user or the password: correct them in ${setting}.`,
   '28000': `PostgreSQL refuses the user: correct it in ${setting}, or admit it in pg_hba.conf.`,
   '3D000': `PostgreSQL has no such database: create it, or name another one in ${setting}.`,
-  '42501': `The user of ${setting} lacks a right: let it own the database, and let an administrator create the extension pg_trgm.`,
+  '42501': `The user of ${setting} lacks a right in the database: let it own the tables of Switchhook, or the database.`,
   '53300': `PostgreSQL takes no more connections: raise its max_connections, or name another server in ${setting}.`,
 }
 

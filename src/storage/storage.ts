@@ -1,72 +1,76 @@
-// The public face of storage: repositories bound to a tenancy, transactions, and the stores of the call engine.
-// `createStorage` in create-storage.ts makes one.
+// The public face of storage. `createStorage` in create-storage.ts makes one.
 import type { Asker } from '../lib/asker.ts'
-import type { Principal, Tenancy } from '../lib/caller.ts'
-import type { Pieces } from './row-pieces.ts'
-import type { Tables } from './tables.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { AlertLog, AlertPages, AlertStore } from './alerts.ts'
+import type { AuditReading, AuditTrail } from './audit-log.ts'
+import type { Journal, RecentCalls } from './call-records.ts'
+import type { CallStore } from './call-store.ts'
+import type { ExpiredRows } from './expired-rows.ts'
+import type { IdempotencyStore } from './idempotency.ts'
+import type { OutboxStore } from './outbox.ts'
+import type { RegistrationStore } from './registrations.ts'
+import type { RowStorage, TableName } from './rows/rows.ts'
+import type { SqliteOptions } from './sqlite.ts'
 
-export type TableName = keyof Tables
-export type Row<T extends TableName> = Tables[T]
+export type {
+  Actor,
+  Filter,
+  ListOptions,
+  Maker,
+  Repositories,
+  Repository,
+  Row,
+  RowStorage,
+  TableName,
+} from './rows/rows.ts'
 
-export interface ListOptions<T extends TableName> {
-  /** Equality on columns; `null` matches NULL. All must hold. */
-  readonly where?: Partial<Row<T>>
-  /** Case-insensitive substring on one text column. */
-  readonly contains?: { readonly column: keyof Row<T> & string; readonly text: string }
-  /** Equality on one text column in any case of its letters; needs an index on `lower(column)` to be fast. */
-  readonly alike?: { readonly column: keyof Row<T> & string; readonly text: string }
-  readonly orderBy?: readonly (keyof Row<T> & string)[]
-  readonly limit?: number
-  readonly offset?: number
-  /** Only rows whose key comes after this one; for lists in the order of their keys. */
-  readonly after?: string
+export interface StorageOptions {
+  readonly dataDir: string
+  /** PostgreSQL; the embedded database in dataDir when undefined. */
+  readonly databaseUrl?: string | undefined
+  /** 64 hex digits; a key file in dataDir when undefined. */
+  readonly secretKey?: string | undefined
+  readonly clock: Clock
+  readonly log: Logger
+  /** For tests: replaces the sync of the log file. */
+  readonly sync?: SqliteOptions['sync']
 }
 
-export type Filter<T extends TableName> = Pick<ListOptions<T>, 'where' | 'contains' | 'alike'>
-
-/** Reads and writes one table, and only the rows the tenancy covers: the second wall behind the scopes of the API. */
-export interface Repository<T extends TableName> {
-  find(sid: string): Promise<Row<T> | undefined>
-  /** In no order; those that are missing or out of reach are left out. */
-  findMany(sids: readonly string[]): Promise<Row<T>[]>
-  list(options?: ListOptions<T>): Promise<Row<T>[]>
-  /** As `list`, but of each row only its key and these pieces, which may be of rows it points at. */
-  listPieces(pieces: Pieces, options?: ListOptions<T>): Promise<PieceRow[]>
-  count(options?: Filter<T>): Promise<number>
-  /** Throws not_permitted when the row would lie outside the tenancy, duplicate when a unique column is taken. */
-  insert(row: Partial<Row<T>>): Promise<Row<T>>
-  /** False when there is no such row within the tenancy. Throws duplicate. */
-  update(sid: string, changes: Partial<Row<T>>): Promise<boolean>
-  remove(sid: string): Promise<boolean>
+/** Everything that is read besides rows. */
+export interface Reading {
+  readonly recentCalls: RecentCalls
+  readonly journal: Journal
+  readonly alerts: AlertPages
+  readonly audit: AuditReading
 }
 
-/** Pieces by their names (row-pieces.ts), and the key of the row as `key`. */
-export type PieceRow = Readonly<Record<string, string | number | null>>
-
-export type Repositories = { readonly [T in TableName]: Repository<T> }
-
-/** Whose changes they are. Without one they are the platform's own; `nobody` may read only. */
-export type Maker = Actor | 'nobody'
-
-/** On whose behalf rows are changed: what the audit log says. */
-export interface Actor {
-  /** Undefined where nobody has authenticated. */
-  readonly principal: Principal | undefined
-  readonly request_id: string
-  /** Where the request came from. */
-  readonly address: string
-}
-
-export interface Storage {
+/** Everything except start and stop may be used only in between. */
+export interface Storage extends RowStorage {
   readonly name: string
   start(): Promise<void>
   stop(): Promise<void>
-  /** Once `asker` has gone, what is read through them rejects with `goneError`; changes are carried through. */
-  for(tenancy: Tenancy, maker?: Maker, asker?: Asker): Repositories
-  /** One transaction; resolves when it is durable. `work` awaits nothing but these repositories. */
-  transaction<R>(
-    tenancy: Tenancy,
-    work: (repositories: Repositories) => Promise<R>,
-    maker?: Maker,
-  ): Promise<R>
+  /**
+   * Rises with each change made through repositories, before the change is acknowledged: what was read earlier may be old.
+   * With tables, it rises for those only; rows that go with their owner count as changes of the owner's table, traces of use
+   * as none. Changes of other processes are in it within a second; while they cannot be read it rises each time.
+   */
+  revision(tables?: readonly TableName[]): number
+  /** As `revision`, without new rows. */
+  revisionOfKnown(tables: readonly TableName[]): number
+  /** Whether other processes may change rows too. */
+  readonly isShared: boolean
+  /** Finds out by writing, once a second at most. */
+  canWrite(): Promise<boolean>
+  /** As the members of these names; once `asker` has gone, reads reject with `goneError`. */
+  readFor(asker: Asker | undefined): Reading
+  readonly calls: Pick<CallStore, 'write' | 'flush' | 'adopt' | 'watch'>
+  readonly outbox: OutboxStore
+  readonly journal: Journal
+  readonly recentCalls: RecentCalls
+  readonly alerts: AlertLog & Pick<AlertStore, 'flush'>
+  readonly audit: AuditTrail
+  readonly idempotency: IdempotencyStore
+  readonly expired: ExpiredRows
+  readonly registrations: Omit<RegistrationStore, 'stop'>
 }

@@ -7,8 +7,6 @@ import type { Database } from './database.ts'
 import type { AnyDescriptor } from './descriptors.ts'
 import { createPreparedCache, rowSlot, slot } from './prepared.ts'
 import type { Prepared, Values } from './prepared.ts'
-import { pieceExpression } from './row-pieces.ts'
-import type { PieceShape } from './row-pieces.ts'
 
 /** How far a tenancy sees into a table; each has its own SQL. */
 export type Reach = 'all' | 'provider' | 'account'
@@ -22,8 +20,6 @@ export interface ListShape {
   readonly isPaged: boolean
   /** Whether rows up to a key are left out. */
   readonly isAfter: boolean
-  /** Undefined: whole rows. */
-  readonly pieces: PieceShape | undefined
 }
 
 export type FilterShape = Pick<ListShape, 'where' | 'contains' | 'alike'>
@@ -64,7 +60,7 @@ export function reachValues(tenancy: Tenancy): Values {
 }
 
 export function createTableQueries(
-  { builder, jsonOf }: Pick<Database, 'builder' | 'jsonOf'>,
+  { builder, matchesPattern }: Pick<Database, 'builder' | 'matchesPattern'>,
   table: string,
   descriptor: AnyDescriptor,
 ): TableQueries {
@@ -76,41 +72,26 @@ export function createTableQueries(
 
   /** What the reach may read. */
   function seen(reach: Reach) {
-    return db.selectFrom(table).where((where) => where.and(seenIn(where, table, descriptor, reach)))
+    return db.selectFrom(table).where((where) => where.and(seenIn(where, descriptor, reach)))
   }
 
   function filtered(reach: Reach, { where, contains, alike }: FilterShape) {
     let query = seen(reach)
     for (const { column, isNull } of where)
       query = isNull
-        ? query.where(`${table}.${column}`, 'is', null as never)
-        : query.where(`${table}.${column}`, '=', slot(`where_${column}`))
-    if (contains !== undefined)
-      query = query.where(
-        sql<boolean>`lower(${sql.ref(`${table}.${contains}`)}) like lower(${slot('contains')}) escape '\\'`,
-      )
+        ? query.where(column, 'is', null as never)
+        : query.where(column, '=', slot(`where_${column}`))
+    if (contains !== undefined) query = query.where(matchesPattern(sql.ref(contains), slot('contains')))
     if (alike !== undefined)
-      query = query.where(sql<boolean>`lower(${sql.ref(`${table}.${alike}`)}) = lower(${slot('alike')})`)
+      query = query.where(sql<boolean>`lower(${sql.ref(alike)}) = lower(${slot('alike')})`)
     return query
   }
 
   function listed(reach: Reach, shape: ListShape) {
-    const rows = filtered(reach, shape)
-    let query = shape.pieces === undefined ? rows.selectAll(table) : inPieces(rows, shape.pieces, reach)
-    if (shape.isAfter) query = query.where(`${table}.${key}`, '>', slot('after'))
-    for (const column of shape.orderBy) query = query.orderBy(`${table}.${column}`)
+    let query = filtered(reach, shape).selectAll()
+    if (shape.isAfter) query = query.where(key, '>', slot('after'))
+    for (const column of shape.orderBy) query = query.orderBy(column)
     return shape.isPaged ? query.limit(rowSlot('limit')).offset(rowSlot('offset')) : query
-  }
-
-  function inPieces(rows: ReturnType<typeof filtered>, { joined, pieces }: PieceShape, reach: Reach) {
-    let query = rows.select(sql.ref(`${table}.${key}`).as('key'))
-    for (const { column, table: other, descriptor: theirs } of joined)
-      query = query.leftJoin(`${other} as ${column}`, (join) =>
-        join
-          .onRef(`${column}.${theirs.key}`, '=', `${table}.${column}`)
-          .on((on) => on.and(seenIn(on, column, theirs, reach))),
-      )
-    return query.select(pieces.map((piece) => pieceExpression(piece, table, jsonOf).as(piece.name)))
   }
 
   function written(columns: readonly string[], provider: ProviderSource): Record<string, never> {
@@ -141,9 +122,8 @@ export function createTableQueries(
         return query
       }),
     list: (reach, shape) =>
-      once(
-        `list ${reach} ${describe(shape)} ${shape.orderBy.join()} ${shape.isPaged} ${shape.isAfter} ${shape.pieces?.digest ?? ''}`,
-        () => listed(reach, shape),
+      once(`list ${reach} ${describe(shape)} ${shape.orderBy.join()} ${shape.isPaged} ${shape.isAfter}`, () =>
+        listed(reach, shape),
       ),
     count: (reach, shape) =>
       once(`count ${reach} ${describe(shape)}`, () =>
@@ -180,17 +160,16 @@ function ownedBy({ owner }: AnyDescriptor, reach: Reach): [string, never][] {
   return pairs
 }
 
-/** What the reach may read of a table that a query calls `alias`. */
+/** What the reach may read. */
 function seenIn(
   where: ExpressionBuilder<AnyTable, string>,
-  alias: string,
   descriptor: AnyDescriptor,
   reach: Reach,
 ): Expression<SqlBool>[] {
   return ownedBy(descriptor, reach).map(([column, value]) => {
-    const isOwn = where(`${alias}.${column}`, '=', value)
+    const isOwn = where(column, '=', value)
     return descriptor.isShared && column === 'account_sid'
-      ? where.or([isOwn, where(`${alias}.${column}`, 'is', null as never)])
+      ? where.or([isOwn, where(column, 'is', null as never)])
       : isOwn
   })
 }

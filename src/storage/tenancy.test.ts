@@ -5,7 +5,7 @@ import type { Tenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
-import type { Repository, TableName } from './storage.ts'
+import type { Repository, TableName } from './rows/rows.ts'
 import { makeAccount, onEachStore } from './test-platform.ts'
 import type { TestAccount, TestStorage } from './test-platform.ts'
 

@@ -35,35 +35,26 @@ export function endedCall(
   return { call_sid, account_sid, events: [{ seq: 1, at: 1, type: 'x' }], notifications: [], record }
 }
 
-/**
- * The counts as they stand, and as they would be if every record were counted now: one line for each. The first word is
- * the trunk; it is missing where all trunks are counted together.
- */
+/** The counts that triggers keep, and those of the records that there are: a line for each owner and span. */
 export async function callCounts({
   query,
 }: Pick<TestStorage, 'query'>): Promise<{ readonly kept: string[]; readonly counted: string[] }> {
   const kinds = ['inbound_answered', 'inbound_unanswered', 'outbound_answered', 'outbound_unanswered']
-  const key = ['trunk', 'owner_sid', 'span_ms', 'starts_at', 'service_provider_sid']
-  const kept = [
-    ...(await query("select '' as trunk, recent_call_counts.* from recent_call_counts")),
-    ...(await query('select * from recent_call_counts_by_trunk')),
-  ]
+  const key = ['owner_sid', 'span_ms', 'starts_at', 'service_provider_sid']
+  const kept = await query('select * from recent_call_counts')
   const counted = new Map<string, Record<string, number>>()
   const records = await query(
-    'select account_sid, service_provider_sid, attempted_at, direction, answered, trunk from recent_calls',
+    'select account_sid, service_provider_sid, attempted_at, direction, answered from recent_calls',
   )
-  for (const { account_sid, service_provider_sid, attempted_at, direction, answered, trunk } of records) {
+  for (const { account_sid, service_provider_sid, attempted_at, direction, answered } of records) {
     const kind = `${String(direction)}_${Number(answered) === 1 ? 'answered' : 'unanswered'}`
-    for (const owner of [account_sid, service_provider_sid]) {
+    for (const owner of [account_sid, service_provider_sid])
       for (const spanMs of [3_600_000, 86_400_000]) {
-        for (const by of ['', trunk]) {
-          const startsAt = Math.floor(Number(attempted_at) / spanMs) * spanMs
-          const name = [by, owner, spanMs, startsAt, service_provider_sid].join(' ')
-          const counts = counted.get(name) ?? Object.fromEntries(kinds.map((each) => [each, 0]))
-          counted.set(name, { ...counts, [kind]: (counts[kind] ?? 0) + 1 })
-        }
+        const startsAt = Math.floor(Number(attempted_at) / spanMs) * spanMs
+        const name = [owner, spanMs, startsAt, service_provider_sid].join(' ')
+        const counts = counted.get(name) ?? Object.fromEntries(kinds.map((each) => [each, 0]))
+        counted.set(name, { ...counts, [kind]: (counts[kind] ?? 0) + 1 })
       }
-    }
   }
   const line = (name: string, counts: Record<string, unknown>): string =>
     [name, ...kinds.map((kind) => Number(counts[kind]))].join(' ')

@@ -11,13 +11,13 @@ import type { Tenancy } from '../lib/caller.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createStorage } from './create-storage.ts'
-import type { PlatformStorage, StorageOptions } from './create-storage.ts'
+import type { Storage, StorageOptions } from './storage.ts'
 
 export interface TestStorage extends Pick<StorePlace, 'query' | 'contents'> {
-  readonly storage: PlatformStorage
+  readonly storage: Storage
   readonly dataDir: string
   /** Stops it, if it runs, and starts another over the same data. */
-  reopen(options?: Partial<StorageOptions>): Promise<PlatformStorage>
+  reopen(options?: Partial<StorageOptions>): Promise<Storage>
   /** Stops it and removes the data. */
   close(): Promise<void>
 }
@@ -50,7 +50,7 @@ async function openOver(
   const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-storage-'))
   const place = await makePlace(dataDir)
   const databaseUrl = place.url
-  const make = (more: Partial<StorageOptions> = {}): PlatformStorage =>
+  const make = (more: Partial<StorageOptions> = {}): Storage =>
     createStorage({ dataDir, databaseUrl, clock: systemClock, log: silentLogger, ...options, ...more })
   let storage = make()
   await storage.start()
@@ -84,10 +84,7 @@ export interface TestAccount {
 
 let made = 0
 
-export async function makeAccount(
-  storage: PlatformStorage,
-  service_provider_sid?: string,
-): Promise<TestAccount> {
+export async function makeAccount(storage: Storage, service_provider_sid?: string): Promise<TestAccount> {
   const system = storage.for(systemTenancy)
   made++
   const provider =

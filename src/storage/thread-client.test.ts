@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createTestAsker } from '../../test/support/asker.ts'
 import { silentLogger } from '../lib/log.ts'
 import { openConnection } from './sqlite-connection.ts'
 import type { ThreadJob } from './sqlite-thread.ts'
@@ -41,20 +40,6 @@ describe('a database thread', () => {
     )
     expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n))
     expect(await runs()).toEqual([{ user_version: 20 }])
-  })
-
-  it('does not run what was called off while it waited', async () => {
-    const asker = createTestAsker()
-    const running = [client.run(counted), client.run(counted)]
-    const calledOff = Array.from({ length: 5 }, () => client.run(counted, asker))
-    const kept = client.run(counted)
-    asker.leave()
-    const outcomes = await Promise.allSettled(calledOff)
-    for (const outcome of outcomes)
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'the client went away' } })
-    await Promise.all([...running, kept])
-    await expect(client.run(counted, asker)).rejects.toThrow('the client went away')
-    expect(await runs()).toEqual([{ user_version: 3 }])
   })
 
   it('answers a job that fails with its error, and runs the next', async () => {

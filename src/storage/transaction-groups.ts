@@ -60,7 +60,7 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
       writer.run('BEGIN IMMEDIATE')
       for (const member of members) {
         begun++
-        settles.push(await runMember(member))
+        settles.push(await runMember(member, members.length === 1))
         if (begun >= fewMembers && clock.monotonic() >= until) break
       }
       writer.run('COMMIT')
@@ -74,19 +74,22 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
     return members.slice(begun)
   }
 
-  /** Returns how its caller is to be told. Throws when the database has undone all of the group. */
-  async function runMember({ work, resolve, reject }: Member): Promise<() => void> {
-    writer.run('SAVEPOINT member')
+  /**
+   * Returns a function that settles the caller's promise. Throws when the database has undone all of the group. A member that
+   * is alone needs no savepoint: its failure undoes the transaction.
+   */
+  async function runMember({ work, resolve, reject }: Member, isAlone: boolean): Promise<() => void> {
+    if (!isAlone) writer.run('SAVEPOINT member')
     try {
       const result = await runInSession(
         work,
         (sql, parameters) => attempt(() => writer.all(sql, parameters)),
         clock,
       )
-      writer.run('RELEASE member')
+      if (!isAlone) writer.run('RELEASE member')
       return () => resolve(result)
     } catch (error) {
-      if (!writer.isInTransaction()) throw error
+      if (isAlone || !writer.isInTransaction()) throw error
       writer.run('ROLLBACK TO member')
       writer.run('RELEASE member')
       return () => reject(toDiskFailure(error))

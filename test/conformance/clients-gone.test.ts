@@ -1,5 +1,6 @@
 // Every GET, its client leaving at every read it makes: from then on nothing is read for it. Over real sockets, with the
 // real storage behind a gate that holds one read back until the client has gone.
+import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { ClientRequest } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -8,8 +9,9 @@ import type { Asker } from '../../src/lib/asker.ts'
 import { systemTenancy } from '../../src/lib/caller.ts'
 import { createSid } from '../../src/lib/ids.ts'
 import { createLogger } from '../../src/lib/log.ts'
-import type { PlatformStorage } from '../../src/storage/create-storage.ts'
-import { createLazyRepositories } from '../../src/storage/lazy-repositories.ts'
+import type { Storage } from '../../src/storage/storage.ts'
+import { descriptors } from '../../src/storage/descriptors.ts'
+import type { Repositories, TableName } from '../../src/storage/storage.ts'
 import { Inbox } from '../support/wait.ts'
 import { openWorld, seedEverything } from './api/world.ts'
 import type { World } from './api/world.ts'
@@ -30,7 +32,7 @@ class Gate {
   reads = 0
   /** Made for a client that had gone. */
   readonly late: string[] = []
-  /** Made by a handler for nobody in particular. */
+  /** Made without a client that may leave. */
   readonly unasked: string[] = []
 
   constructor(holdAt: number) {
@@ -49,7 +51,7 @@ class Gate {
     }
     if (++this.reads === this.#holdAt) {
       this.#held.resolve('held')
-      await new Promise<void>((resolve) => asker.onGone(resolve))
+      await once(asker.signal(), 'abort')
     }
     const { isGone } = asker
     const result = await read()
@@ -60,48 +62,45 @@ class Gate {
 
 let gate = new Gate(Number.POSITIVE_INFINITY)
 
-// Whatever else a part of storage can do is a read.
-const notReading = new Set(['insert', 'update', 'remove', 'raise'])
+// Everything else that a part of storage can do is a read.
+const notReading = new Set(['insert', 'update', 'remove'])
 
 type Method = (...given: unknown[]) => Promise<unknown>
 
-/** `target` with its reads behind the gate; `askerOf` finds who asks among what they are given. */
-function gated<T extends object>(
-  target: T,
-  name: string,
-  askerOf: (given: unknown[]) => Asker | undefined,
-): T {
+/** `target` with its reads for one client behind the gate. */
+function gated<T extends object>(target: T, name: string, asker: Asker | undefined): T {
   return new Proxy(target, {
     get(_target, member) {
       const value: unknown = Reflect.get(target, member, target)
       if (typeof value !== 'function') return value
       const method = value.bind(target) as Method
       if (notReading.has(String(member))) return method
-      return (...given: unknown[]) =>
-        gate.pass(`${name}.${String(member)}`, askerOf(given), () => method(...given))
+      return (...given: unknown[]) => gate.pass(`${name}.${String(member)}`, asker, () => method(...given))
     },
   })
 }
 
-function isAsker(value: unknown): value is Asker {
-  return typeof value === 'object' && value !== null && 'isGone' in value
-}
-
-function gatedStorage(storage: PlatformStorage): PlatformStorage {
-  const byArgument = <T extends object>(part: T, name: string): T =>
-    gated(part, name, (given) => given.find(isAsker))
+function gatedStorage(storage: Storage): Storage {
   return {
     ...storage,
     for(tenancy, maker, asker) {
       const rows = storage.for(tenancy, maker, asker)
-      // Authentication reads in nobody's name, and for all who bring the same token.
+      // Authentication reads in the name of no request, and for all that bring the same token.
       if (maker === undefined) return rows
-      return createLazyRepositories((table) => gated(rows[table], table, () => asker))
+      const tables = Object.keys(descriptors) as TableName[]
+      return Object.fromEntries(
+        tables.map((table) => [table, gated(rows[table], table, asker)]),
+      ) as unknown as Repositories
     },
-    recentCalls: byArgument(storage.recentCalls, 'recentCalls'),
-    journal: byArgument(storage.journal, 'journal'),
-    alerts: byArgument(storage.alerts, 'alerts'),
-    audit: byArgument(storage.audit, 'audit'),
+    readFor(asker) {
+      const reading = storage.readFor(asker)
+      return {
+        recentCalls: gated(reading.recentCalls, 'recentCalls', asker),
+        journal: gated(reading.journal, 'journal', asker),
+        alerts: gated(reading.alerts, 'alerts', asker),
+        audit: gated(reading.audit, 'audit', asker),
+      }
+    },
   }
 }
 

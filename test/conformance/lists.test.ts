@@ -1,5 +1,5 @@
-// Lists are made in another way than single records, for speed. For every resource that has both: what a list says of a
-// record is what the record says of itself, on either store.
+// For every resource that has lists and single records: what a list says of a record is what the record says of itself,
+// on either store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'

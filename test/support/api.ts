@@ -28,7 +28,7 @@ import { hashPassword } from '../../src/lib/password.ts'
 import { createSpeechDirectory } from '../../src/speech-directory.ts'
 import { createSpeech } from '../../src/speech/create-speech.ts'
 import { createStorage } from '../../src/storage/create-storage.ts'
-import type { PlatformStorage } from '../../src/storage/create-storage.ts'
+import type { Storage } from '../../src/storage/storage.ts'
 import { parseVerbs } from '../../src/verbs/index.ts'
 import type { RealmRecords } from '../../src/dns/realm-records.ts'
 import type { AppEnv } from '../../src/webhooks/app-env.ts'
@@ -65,7 +65,7 @@ export interface TestApi extends Pick<StorePlace, 'contents'> {
   readonly databaseUrl: string | undefined
   readonly http: HttpServer
   readonly dataDir: string
-  readonly storage: PlatformStorage
+  readonly storage: Storage
   readonly clock: Clock
   readonly adminKey: string
   /** `sibling` shares the provider of `own`; `foreign` shares nothing with it. */
@@ -123,7 +123,7 @@ export interface TestApiOptions {
   /** Where phones are registered; the list `phones` when left out. */
   readonly bindings?: Bindings
   /** Makes of the storage what the API is given, where a test looks on or holds something back. */
-  readonly wrapStorage?: (storage: PlatformStorage) => PlatformStorage
+  readonly wrapStorage?: (storage: Storage) => Storage
 }
 
 export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi> {
@@ -271,7 +271,7 @@ function createRequester(http: HttpServer): TestApi['request'] {
 // One hash for all users of a test run: making one costs tens of milliseconds.
 let hashed: Promise<string> | undefined
 
-export async function createUser(storage: PlatformStorage, user: TestUser = {}): Promise<string> {
+export async function createUser(storage: Storage, user: TestUser = {}): Promise<string> {
   hashed ??= hashPassword(testPassword)
   const { name = `user-${createSid()}`, permissions = ['PROVISION_USERS'], ...rest } = user
   await storage.for(systemTenancy).users.insert({
@@ -285,7 +285,7 @@ export async function createUser(storage: PlatformStorage, user: TestUser = {}):
 }
 
 async function createTenants(
-  storage: PlatformStorage,
+  storage: Storage,
 ): Promise<Pick<TestApi, 'adminKey' | 'own' | 'sibling' | 'foreign'>> {
   const rows = storage.for(systemTenancy)
   const { service_provider_sid: ours } = await rows.service_providers.insert({ name: 'ours' })
@@ -299,7 +299,7 @@ async function createTenants(
 }
 
 async function createTenant(
-  storage: PlatformStorage,
+  storage: Storage,
   service_provider_sid: string,
   name: string,
 ): Promise<TestTenant> {
@@ -317,7 +317,7 @@ async function createTenant(
 }
 
 export async function createKey(
-  storage: PlatformStorage,
+  storage: Storage,
   row: { account_sid?: string; service_provider_sid?: string; expires_at?: number },
 ): Promise<string> {
   const token = randomUuid()

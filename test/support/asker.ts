@@ -1,4 +1,4 @@
-// Somebody who waits for an answer, and goes when the test says so.
+// A client that waits for a response, and leaves when the test says so.
 import { goneError } from '../../src/lib/asker.ts'
 import type { Asker } from '../../src/lib/asker.ts'
 
@@ -7,20 +7,12 @@ export interface TestAsker extends Asker {
 }
 
 export function createTestAsker(): TestAsker {
-  const listeners = new Set<() => void>()
   const controller = new AbortController()
-  let isGone = false
   return {
     get isGone() {
-      return isGone
+      return controller.signal.aborted
     },
-    onGone: (listener) => void listeners.add(listener),
-    offGone: (listener) => void listeners.delete(listener),
     signal: () => controller.signal,
-    leave() {
-      isGone = true
-      controller.abort(goneError())
-      for (const listener of listeners) listener()
-    },
+    leave: () => controller.abort(goneError()),
   }
 }

@@ -7,8 +7,8 @@ import type { Caller } from '../../lib/caller.ts'
 import type { Tenancy } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { AuditTrail } from '../../storage/audit-log.ts'
-import type { AlertLog } from '../../storage/alerts.ts'
+import type { AuditReading, AuditTrail } from '../../storage/audit-log.ts'
+import type { AlertLog, AlertPages } from '../../storage/alerts.ts'
 import type { IdempotencyStore } from '../../storage/idempotency.ts'
 import type { RecentCalls } from '../../storage/call-records.ts'
 import type { Repositories, Storage, TableName } from '../../storage/storage.ts'
@@ -44,6 +44,13 @@ export interface StoredEvent {
   readonly type: string
 }
 
+export interface ApiReading {
+  readonly recentCalls: RecentCalls
+  readonly journal: ApiStorage['journal']
+  readonly alerts: AlertPages
+  readonly audit: AuditReading
+}
+
 export interface ApiStorage extends Pick<Storage, 'for' | 'transaction'> {
   /** Rises with each change of a row, before its maker is told; with tables, of those only. */
   revision(tables?: readonly TableName[]): number
@@ -54,14 +61,11 @@ export interface ApiStorage extends Pick<Storage, 'for' | 'transaction'> {
   readonly recentCalls: RecentCalls
   readonly alerts: AlertLog
   readonly journal: {
-    read(
-      tenancy: Tenancy,
-      account_sid: string,
-      call_sid: string,
-      asker?: Asker,
-    ): Promise<readonly StoredEvent[] | undefined>
+    read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<readonly StoredEvent[] | undefined>
   }
   readonly audit: AuditTrail
+  /** As the members of these names; once `asker` has gone, reads reject with `goneError`. */
+  readFor(asker: Asker | undefined): ApiReading
   readonly idempotency: IdempotencyStore
 }
 

@@ -97,7 +97,7 @@ async function list(options: ListRouteOptions, request: ApiRequest): Promise<Lis
       : // Clients that count pages from zero mean the first one.
         readPage(source, { orderBy: [column], number: Math.max(1, page), size: page_size })
   // What is joined may come from elsewhere than the database.
-  if (plan.text === undefined) return read()
+  if (plan.join !== undefined) return read()
   const { services, caller, query } = request
   return services.lists(JSON.stringify([operationId, caller.tenancy, where, query]), read)
 }
@@ -117,24 +117,12 @@ function filtersOf({ list: { filters = {} } = {}, owner }: ResourcePlan, { query
 }
 
 function sourceOf(plan: ResourcePlan, matching: AnyListOptions, context: RecordContext): ListSource {
-  const { key, text } = plan
   const rows = repositoryOf(context.rows, plan.table)
-  const count = (): Promise<number> => rows.count(matching)
-  if (text === undefined)
-    return {
-      key,
-      keyName: key,
-      count,
-      read: (options) => rows.list({ ...matching, ...options }),
-      toTexts: async (found) =>
-        (await toRecords(plan, found, context)).map((record) => JSON.stringify(record)),
-    }
   return {
-    key,
-    keyName: 'key',
-    count,
-    read: (options) => rows.listPieces(text.pieces, { ...matching, ...options }),
-    toTexts: async (found) => found.map((row) => text.toText(row)),
+    key: plan.key,
+    count: () => rows.count(matching),
+    read: (options) => rows.list({ ...matching, ...options }),
+    toTexts: async (found) => (await toRecords(plan, found, context)).map((record) => JSON.stringify(record)),
   }
 }
 

@@ -9,8 +9,6 @@ export type ListAnswer = Buffer | Readable
 export interface ListSource {
   /** The column that is the key of the rows. */
   readonly key: string
-  /** Under which name they bring it. */
-  readonly keyName: string
   readonly count: () => Promise<number>
   readonly read: (options: AnyListOptions) => Promise<readonly Cells[]>
   readonly toTexts: (rows: readonly Cells[]) => Promise<readonly string[]>
@@ -44,14 +42,14 @@ const wholeRows = 512
 const chunkRows = 128
 
 /** Each chunk is read when the one before it has gone out: a long list is never in memory as a whole. */
-async function* chunksByKey({ key, keyName, read }: ListSource): AsyncGenerator<readonly Cells[]> {
+async function* chunksByKey({ key, read }: ListSource): AsyncGenerator<readonly Cells[]> {
   const orderBy = [key]
   let limit = wholeRows
   let rows = await read({ orderBy, limit })
   yield rows
   while (rows.length === limit) {
     limit = chunkRows
-    rows = await read({ orderBy, limit, after: String(rows.at(-1)?.[keyName]) })
+    rows = await read({ orderBy, limit, after: String(rows.at(-1)?.[key]) })
     yield rows
   }
 }

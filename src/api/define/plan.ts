@@ -6,7 +6,6 @@ import type { RecordContext, Services } from './context.ts'
 import type { Changes, Fields, Values } from './field.ts'
 import type { Owner } from './owner.ts'
 import type { RecordForm } from './record.ts'
-import type { RecordText } from './record-text.ts'
 import type { ApiRequest } from './route.ts'
 import type { Cells, Row, TableName } from './rows.ts'
 import type { Undo } from './undoing.ts'
@@ -103,8 +102,6 @@ export interface ResourcePlan extends Pick<
   /** The path parameter that names one record. */
   readonly parameter: string
   readonly form: RecordForm
-  /** Undefined where what is joined to the rows comes from elsewhere. */
-  readonly text: RecordText | undefined
   prepare?(
     changes: Cells,
     row: Cells | undefined,

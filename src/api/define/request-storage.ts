@@ -1,18 +1,18 @@
-// Storage as the handler of one request sees it, whichever handler it is: what changes is changed in the name of whoever
-// asks, and nothing more is read for a client that has gone.
+// Storage as the handler of one request sees it: changes are made in the name of its caller, and nothing more is read for a
+// client that has gone.
 import type { Asker } from '../../lib/asker.ts'
 import type { Tenancy } from '../../lib/caller.ts'
 import type { Maker, Repositories, TableName } from '../../storage/storage.ts'
-import type { ApiStorage } from './context.ts'
+import type { ApiReading, ApiStorage } from './context.ts'
 
 export interface RequestStorageOptions {
   readonly storage: ApiStorage
   readonly maker: Maker
-  /** Undefined where the request is carried through, whoever waits for its answer. */
+  /** Undefined where the request is carried through, even if its client leaves. */
   readonly asker: Asker | undefined
 }
 
-/** Its members are made when they are asked for: there is one for every request, and a handler uses one or two. */
+/** There is one for every request, and a handler uses one or two of its members: each is made when it is used. */
 export class RequestStorage implements ApiStorage {
   readonly #storage: ApiStorage
   readonly #maker: Maker
@@ -48,40 +48,25 @@ export class RequestStorage implements ApiStorage {
     return this.#storage.idempotency
   }
 
+  readFor(asker: Asker | undefined): ApiReading {
+    return this.#storage.readFor(asker)
+  }
+
   get recentCalls(): ApiStorage['recentCalls'] {
-    const asker = this.#asker
-    const { recentCalls } = this.#storage
-    return {
-      page: (tenancy, account_sid, query) => recentCalls.page(tenancy, account_sid, query, asker),
-      pageOfProvider: (tenancy, service_provider_sid, query) =>
-        recentCalls.pageOfProvider(tenancy, service_provider_sid, query, asker),
-      find: (tenancy, account_sid, call_sid) => recentCalls.find(tenancy, account_sid, call_sid, asker),
-      bySipCallId: (tenancy, owner, sip_call_id) =>
-        recentCalls.bySipCallId(tenancy, owner, sip_call_id, asker),
-    }
+    return this.#storage.readFor(this.#asker).recentCalls
   }
 
   get journal(): ApiStorage['journal'] {
-    const { journal } = this.#storage
-    return {
-      read: (tenancy, account_sid, call_sid) => journal.read(tenancy, account_sid, call_sid, this.#asker),
-    }
+    return this.#storage.readFor(this.#asker).journal
   }
 
   get alerts(): ApiStorage['alerts'] {
     const { alerts } = this.#storage
-    return {
-      raise: (alert) => alerts.raise(alert),
-      page: (tenancy, owner, query) => alerts.page(tenancy, owner, query, this.#asker),
-    }
+    return { raise: (alert) => alerts.raise(alert), ...this.#storage.readFor(this.#asker).alerts }
   }
 
   get audit(): ApiStorage['audit'] {
     const { audit } = this.#storage
-    return {
-      page: (tenancy, query) => audit.page(tenancy, query, this.#asker),
-      verify: () => audit.verify(this.#asker),
-      note: (deed) => audit.note(deed, this.#maker),
-    }
+    return { note: (deed) => audit.note(deed, this.#maker), ...this.#storage.readFor(this.#asker).audit }
   }
 }

@@ -1,13 +1,11 @@
 // How a REST resource is declared, and the endpoints that follow from it.
 import type { Level } from '../../http/route.ts'
 import { AppError } from '../../lib/errors.ts'
-import { descriptorOf } from '../../storage/descriptors.ts'
 import { id } from './described.ts'
 import type { Fields, JsonSchema } from './field.ts'
 import type { RecordContext } from './context.ts'
 import { demandSeen, seenRecord, unlessSeen } from './etag.ts'
 import { createRecordForm } from './record.ts'
-import { createRecordText } from './record-text.ts'
 import { createListRoute, toRecords } from './list-route.ts'
 import type { ListRouteOptions } from './list-route.ts'
 import { hasQuota } from './operator-rules.ts'
@@ -57,10 +55,6 @@ export function defineResource<const T extends TableName, const F extends Fields
     key: keyOf(declaration.table),
     parameter: declaration.parameter ?? `${declaration.name}Sid`,
     form,
-    text:
-      declaration.join === undefined
-        ? createRecordText(declaration.fields, descriptorOf(declaration.table).secrets)
-        : undefined,
   } as unknown as ResourcePlan
   return {
     routes: plan.operations.map((operation) => makers[operation](plan)),

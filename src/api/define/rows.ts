@@ -1,7 +1,6 @@
 // Rows and repositories as the generic code sees them: by table and column name.
 // Declarations are checked against the row types; below this line all tables are alike.
 import { descriptorOf } from '../../storage/descriptors.ts'
-import type { Pieces } from '../../storage/row-pieces.ts'
 import type { ListOptions, Repositories, Repository, Row, TableName } from '../../storage/storage.ts'
 import type { Cell } from './field.ts'
 
@@ -12,7 +11,6 @@ export interface AnyRepository {
   find(sid: string): Promise<Cells | undefined>
   findMany(sids: readonly string[]): Promise<Cells[]>
   list(options?: AnyListOptions): Promise<Cells[]>
-  listPieces(pieces: Pieces, options?: AnyListOptions): Promise<Cells[]>
   count(options?: Pick<AnyListOptions, 'where' | 'contains'>): Promise<number>
   insert(row: Cells): Promise<Cells>
   update(sid: string, changes: Cells): Promise<boolean>

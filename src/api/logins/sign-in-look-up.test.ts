@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
 import type { TestApi } from '../../../test/support/api.ts'
-import type { PlatformStorage } from '../../storage/create-storage.ts'
+import type { Storage } from '../../storage/storage.ts'
 
 let lists: unknown[] = []
 let api: TestApi
 
 /** Notes each list of users that is asked for. */
-const watched = (storage: PlatformStorage): PlatformStorage => ({
+const watched = (storage: Storage): Storage => ({
   ...storage,
   for(...bound) {
     const rows = storage.for(...bound)

@@ -1,13 +1,15 @@
-// The tables of speech: credentials for vendors, and the voices that customers had made at Google.
+// Credentials for speech vendors, and the voices that customers had made at Google.
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
-import { flag, id, ownedAtAnyLevel, owner, preset, required, versioned } from './columns.ts'
+import { flag, id, owned, owner, preset, required, versioned } from './columns.ts'
 
-export async function up(db: Kysely<unknown>): Promise<void> {
-  await ownedAtAnyLevel('speech_credentials', versioned(db.schema.createTable('speech_credentials')))
+export async function createSpeech(db: Kysely<unknown>): Promise<void> {
+  await owned('speech_credentials', versioned(db.schema.createTable('speech_credentials')))
     .addColumn('speech_credential_sid', 'text', id)
+    // `google`, `custom:mine` ...
     .addColumn('vendor', 'text', required)
     .addColumn('label', 'text')
+    // JSON text of the fields its vendor has.
     .addColumn('settings', 'text', required)
     .addColumn('use_for_tts', 'integer', flag(1))
     .addColumn('use_for_stt', 'integer', flag(1))
@@ -27,7 +29,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute()
   await db.schema.createIndex('speech_credentials_by_owner').on('speech_credentials').columns(owner).execute()
 
-  await ownedAtAnyLevel('google_custom_voices', versioned(db.schema.createTable('google_custom_voices')))
+  await owned('google_custom_voices', versioned(db.schema.createTable('google_custom_voices')))
     .addColumn('google_custom_voice_sid', 'text', id)
     .addColumn('speech_credential_sid', 'text', (column) =>
       required(column).references('speech_credentials.speech_credential_sid').onDelete('cascade'),

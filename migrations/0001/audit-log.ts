@@ -1,22 +1,15 @@
-// What makes writes trustworthy: the audit log with its chain, answers kept for repeated requests, and the numbers of
-// notifications where several nodes hand them out.
-import { PostgresAdapter, sql } from 'kysely'
+// The audit log with the head of its chain.
+import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
-import { id, required } from './columns.ts'
+import { id, isPostgres, required } from './columns.ts'
 
-export async function up(db: Kysely<unknown>): Promise<void> {
-  await createAuditLog(db)
-  await createIdempotencyKeys(db)
-  if (isPostgres(db)) await sql`create sequence outbox_ids`.execute(db)
+export async function createAuditLog(db: Kysely<unknown>): Promise<void> {
+  await createEntries(db)
   await makeAppendOnly(db)
 }
 
-function isPostgres(db: Kysely<unknown>): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter
-}
-
 /** No foreign keys: an entry outlives what it is about. */
-async function createAuditLog(db: Kysely<unknown>): Promise<void> {
+async function createEntries(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('audit_log')
     .addColumn('seq', 'bigint', id)
@@ -29,11 +22,14 @@ async function createAuditLog(db: Kysely<unknown>): Promise<void> {
     .addColumn('service_provider_sid', 'text')
     .addColumn('account_sid', 'text')
     .addColumn('action', 'text', required)
+    // The table of the record, and its key there.
     .addColumn('resource', 'text', required)
     .addColumn('sid', 'text', required)
+    // JSON text of the columns that changed, as they were and as they are; secrets are masked.
     .addColumn('before', 'text')
     .addColumn('after', 'text')
     .addColumn('previous_hash', 'text', required)
+    // Of everything above, with the hash of the entry before.
     .addColumn('hash', 'text', required)
     .execute()
   for (const column of ['account_sid', 'service_provider_sid', 'sid'])
@@ -47,27 +43,7 @@ async function createAuditLog(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-async function createIdempotencyKeys(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('idempotency_keys')
-    .addColumn('principal', 'text', required)
-    .addColumn('key', 'text', required)
-    .addColumn('route', 'text', required)
-    .addColumn('fingerprint', 'text', required)
-    .addColumn('status', 'integer', required)
-    .addColumn('response', 'text')
-    .addColumn('created_at', 'bigint', required)
-    .addColumn('expires_at', 'bigint', required)
-    .addPrimaryKeyConstraint('idempotency_keys_scope', ['principal', 'key'])
-    .execute()
-  await db.schema
-    .createIndex('idempotency_keys_by_expiry')
-    .on('idempotency_keys')
-    .column('expires_at')
-    .execute()
-}
-
-/** Keeps mistakes from changing an entry. Whoever owns the database can lift it: then the chain tells. */
+/** Keeps mistakes from changing an entry. The owner of the database can lift it: then the chain shows what was changed. */
 async function makeAppendOnly(db: Kysely<unknown>): Promise<void> {
   if (isPostgres(db)) {
     await sql`

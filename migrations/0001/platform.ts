@@ -1,20 +1,32 @@
-// The tables of administration: limits, password resets, our own addresses, facts about the system, alerts.
+// What the platform itself remembers: settings, limits, its own addresses, alerts, responses kept for repeated requests.
 import { sql } from 'kysely'
-import type { ColumnDefinitionBuilder, Kysely } from 'kysely'
-import { flag, id, required, versioned } from './columns.ts'
+import type { Kysely } from 'kysely'
+import { flag, id, preset, provider, required, versioned } from './columns.ts'
 
-export async function up(db: Kysely<unknown>): Promise<void> {
+export async function createPlatform(db: Kysely<unknown>): Promise<void> {
+  await createSettings(db)
   await createLimits(db)
-  await createPasswordResets(db)
   await createAddresses(db)
   await createSystemInformation(db)
   await createAlerts(db)
-  await indexRecentCalls(db)
+  await createIdempotencyKeys(db)
 }
 
-const provider = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
-  column.references('service_providers.service_provider_sid').onDelete('cascade')
+/** One row of rules for passwords, whose id is 'default'; and what the platform must remember, as the secret of login tokens. */
+async function createSettings(db: Kysely<unknown>): Promise<void> {
+  await versioned(db.schema.createTable('password_settings'))
+    .addColumn('password_settings_sid', 'text', id)
+    .addColumn('min_password_length', 'integer', preset(8))
+    .addColumn('require_digit', 'integer', flag(0))
+    .addColumn('require_special_character', 'integer', flag(0))
+    .execute()
+  await versioned(db.schema.createTable('settings'))
+    .addColumn('name', 'text', id)
+    .addColumn('value', 'text', required)
+    .execute()
+}
 
+/** One row per category. Without an account it binds the whole provider. */
 async function createLimits(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('limits'))
     .addColumn('limit_sid', 'text', id)
@@ -24,7 +36,7 @@ async function createLimits(db: Kysely<unknown>): Promise<void> {
     .addColumn('quantity', 'integer', required)
     .addForeignKeyConstraint(
       'limits_owner',
-      ['service_provider_sid', 'account_sid'] as never[],
+      ['service_provider_sid', 'account_sid'],
       'accounts',
       ['service_provider_sid', 'account_sid'],
       (key) => key.onDelete('cascade'),
@@ -46,30 +58,13 @@ async function createLimits(db: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-async function createPasswordResets(db: Kysely<unknown>): Promise<void> {
-  await versioned(db.schema.createTable('password_resets'))
-    .addColumn('password_reset_sid', 'text', id)
-    .addColumn('user_sid', 'text', (column) =>
-      column.notNull().references('users.user_sid').onDelete('cascade'),
-    )
-    .addColumn('link_hash', 'text', (column) => column.notNull().unique())
-    .addColumn('expires_at', 'bigint', required)
-    .addColumn('signed_in_at', 'bigint')
-    .execute()
-  await db.schema.createIndex('password_resets_by_user').on('password_resets').column('user_sid').execute()
-  await db.schema
-    .createIndex('password_resets_by_expiry')
-    .on('password_resets')
-    .column('expires_at')
-    .execute()
-}
-
+/** Where carriers reach the platform. Without a provider: every provider that has no address of its own. */
 async function createAddresses(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('sbc_addresses'))
     .addColumn('sbc_address_sid', 'text', id)
     .addColumn('service_provider_sid', 'text', provider)
     .addColumn('ipv4', 'text', required)
-    .addColumn('port', 'integer', (column) => column.notNull().defaultTo(5060))
+    .addColumn('port', 'integer', preset(5060))
     .addColumn('tls_port', 'integer')
     .addColumn('wss_port', 'integer')
     .addColumn('last_updated', 'bigint')
@@ -78,7 +73,7 @@ async function createAddresses(db: Kysely<unknown>): Promise<void> {
     .addColumn('smpp_address_sid', 'text', id)
     .addColumn('service_provider_sid', 'text', provider)
     .addColumn('ipv4', 'text', required)
-    .addColumn('port', 'integer', (column) => column.notNull().defaultTo(2775))
+    .addColumn('port', 'integer', preset(2775))
     .addColumn('use_tls', 'integer', flag(0))
     .addColumn('is_primary', 'integer', flag(1))
     .execute()
@@ -86,6 +81,7 @@ async function createAddresses(db: Kysely<unknown>): Promise<void> {
     await db.schema.createIndex(`${table}_by_owner`).on(table).column('service_provider_sid').execute()
 }
 
+/** One row, whose id is 'default'. */
 async function createSystemInformation(db: Kysely<unknown>): Promise<void> {
   await versioned(db.schema.createTable('system_information'))
     .addColumn('system_information_sid', 'text', id)
@@ -93,11 +89,11 @@ async function createSystemInformation(db: Kysely<unknown>): Promise<void> {
     .addColumn('sip_domain_name', 'text')
     .addColumn('monitoring_domain_name', 'text')
     .addColumn('private_network_cidr', 'text')
-    .addColumn('log_level', 'text', (column) => column.notNull().defaultTo('info'))
+    .addColumn('log_level', 'text', preset('info'))
     .execute()
 }
 
-/** Without foreign keys, as the call records: what happened is told whoever it happened to. */
+/** Without foreign keys, as the call records: an alert outlives what it is about. */
 async function createAlerts(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('alerts')
@@ -121,15 +117,25 @@ async function createAlerts(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('alerts_by_age').on('alerts').column('time').execute()
 }
 
-async function indexRecentCalls(db: Kysely<unknown>): Promise<void> {
+/** Responses that are given again when a request is repeated. */
+async function createIdempotencyKeys(db: Kysely<unknown>): Promise<void> {
   await db.schema
-    .createIndex('recent_calls_newest_of_provider')
-    .on('recent_calls')
-    .columns(['service_provider_sid', 'attempted_at', 'call_sid', 'answered', 'direction'])
+    .createTable('idempotency_keys')
+    .addColumn('principal', 'text', required)
+    .addColumn('key', 'text', required)
+    .addColumn('route', 'text', required)
+    // Tells requests apart without holding what they said.
+    .addColumn('fingerprint', 'text', required)
+    .addColumn('status', 'integer', required)
+    // JSON text, encrypted; null when there is no body.
+    .addColumn('response', 'text')
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('expires_at', 'bigint', required)
+    .addPrimaryKeyConstraint('idempotency_keys_scope', ['principal', 'key'])
     .execute()
   await db.schema
-    .createIndex('recent_calls_by_sip_call_id')
-    .on('recent_calls')
-    .columns(['sip_call_id', 'account_sid'])
+    .createIndex('idempotency_keys_by_expiry')
+    .on('idempotency_keys')
+    .column('expires_at')
     .execute()
 }

@@ -1,0 +1,165 @@
+// What calls leave: records, journals, notifications that wait for delivery. No foreign keys: a record outlives its account,
+// and the call path pays for nothing it does not need.
+import { sql } from 'kysely'
+import type { Kysely } from 'kysely'
+import { id, isPostgres, preset, required } from './columns.ts'
+
+export async function createCalls(db: Kysely<unknown>): Promise<void> {
+  await createRecords(db)
+  await createJournal(db)
+  await createNodes(db)
+  await createOutbox(db)
+}
+
+async function createRecords(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('recent_calls')
+    .addColumn('call_sid', 'text', id)
+    .addColumn('account_sid', 'text', required)
+    .addColumn('service_provider_sid', 'text', required)
+    .addColumn('application_sid', 'text')
+    .addColumn('sip_call_id', 'text', required)
+    .addColumn('sip_parent_call_id', 'text')
+    .addColumn('from', 'text', required)
+    .addColumn('to', 'text', required)
+    .addColumn('direction', 'text', required)
+    .addColumn('answered', 'integer', required)
+    .addColumn('sip_status', 'integer', required)
+    .addColumn('duration', 'integer', required)
+    .addColumn('attempted_at', 'bigint', required)
+    .addColumn('answered_at', 'bigint')
+    .addColumn('terminated_at', 'bigint', required)
+    .addColumn('termination_reason', 'text', required)
+    .addColumn('host', 'text', required)
+    .addColumn('remote_host', 'text', required)
+    .addColumn('trunk', 'text', required)
+    .addColumn('trace_id', 'text', required)
+    .execute()
+  for (const { name, owner, others } of pages) await indexPages(db, name, [owner], others)
+  for (const { name, owner, others } of pages)
+    await indexPages(db, `${name}_by_trunk`, [owner, 'trunk'], others)
+  await db.schema
+    .createIndex('recent_calls_by_age')
+    .on('recent_calls')
+    .columns(['attempted_at', 'call_sid'])
+    .execute()
+  await db.schema
+    .createIndex('recent_calls_by_sip_call_id')
+    .on('recent_calls')
+    .columns(['sip_call_id', 'account_sid'])
+    .execute()
+}
+
+const pages = [
+  { name: 'recent_calls_newest', owner: 'account_sid', others: ['service_provider_sid'] },
+  { name: 'recent_calls_newest_of_provider', owner: 'service_provider_sid', others: [] },
+]
+
+/**
+ * Read backwards for "newest first". Whatever narrows a page is in the index that gives its order, so that no record is read
+ * to be passed by.
+ */
+async function indexPages(
+  db: Kysely<unknown>,
+  name: string,
+  by: readonly string[],
+  others: readonly string[],
+): Promise<void> {
+  const compared = ['answered', 'direction', 'trunk', 'from', 'to'].filter((column) => !by.includes(column))
+  await db.schema
+    .createIndex(name)
+    .on('recent_calls')
+    .columns([...by, 'attempted_at', 'call_sid', ...others, ...compared])
+    .execute()
+}
+
+async function createJournal(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('call_journal')
+    .addColumn('call_sid', 'text', required)
+    .addColumn('first_seq', 'integer', required)
+    .addColumn('account_sid', 'text', required)
+    // JSON text: an array of events, in the order they happened.
+    .addColumn('events', 'text', required)
+    .addColumn('created_at', 'bigint', required)
+    .addPrimaryKeyConstraint('call_journal_order', ['call_sid', 'first_seq'])
+    .execute()
+  // Calls that have a journal and no end yet: what a killed process leaves behind.
+  await db.schema
+    .createTable('open_calls')
+    .addColumn('call_sid', 'text', id)
+    .addColumn('account_sid', 'text', required)
+    .addColumn('created_at', 'bigint', required)
+    // The node that serves it.
+    .addColumn('node_id', 'text', required)
+    .execute()
+  // Calls that ended without a record, as their account wants it: how old their journals are.
+  await db.schema
+    .createTable('unrecorded_calls')
+    .addColumn('call_sid', 'text', id)
+    .addColumn('ended_at', 'bigint', required)
+    .execute()
+  await db.schema
+    .createIndex('unrecorded_calls_by_age')
+    .on('unrecorded_calls')
+    .columns(['ended_at', 'call_sid'])
+    .execute()
+}
+
+/** A process that serves calls: so that only the calls of one that is gone are closed by another. */
+async function createNodes(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('nodes')
+    .addColumn('node_id', 'text', id)
+    // What only one process can hold at a time; null when it holds none.
+    .addColumn('place', 'text')
+    // Rises while the process lives.
+    .addColumn('beats', 'bigint', preset(0))
+    .execute()
+}
+
+async function createOutbox(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('outbox')
+    .addColumn('id', 'bigint', id)
+    .addColumn('account_sid', 'text', required)
+    .addColumn('call_sid', 'text', required)
+    // 1, 2, 3 ... within the call.
+    .addColumn('sequence', 'integer', required)
+    .addColumn('url', 'text', required)
+    .addColumn('method', 'text', required)
+    .addColumn('username', 'text')
+    .addColumn('password', 'text')
+    .addColumn('payload', 'text', required)
+    .addColumn('attempts', 'integer', preset(0))
+    // When it may be delivered, or when its lease ends; null while an earlier one of the same call is unsettled.
+    .addColumn('due_at', 'bigint')
+    .addColumn('created_at', 'bigint', required)
+    .addUniqueConstraint('outbox_order', ['call_sid', 'sequence'])
+    .execute()
+  // Several nodes hand out the numbers of notifications.
+  if (isPostgres(db)) await sql`create sequence outbox_ids`.execute(db)
+  await db.schema.createIndex('outbox_due').on('outbox').columns(['due_at', 'id']).execute()
+  await db.schema
+    .createTable('delivery_log')
+    .addColumn('id', 'bigint', id)
+    .addColumn('account_sid', 'text', required)
+    .addColumn('call_sid', 'text', required)
+    .addColumn('sequence', 'integer', required)
+    .addColumn('url', 'text', required)
+    .addColumn('outcome', 'text', required)
+    .addColumn('status', 'integer')
+    .addColumn('attempts', 'integer', required)
+    .addColumn('duration_ms', 'integer')
+    .addColumn('error', 'text')
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('settled_at', 'bigint', required)
+    .addUniqueConstraint('delivery_log_order', ['call_sid', 'sequence'])
+    .execute()
+  await db.schema
+    .createIndex('delivery_log_newest')
+    .on('delivery_log')
+    .columns(['account_sid', 'settled_at'])
+    .execute()
+  await db.schema.createIndex('delivery_log_by_age').on('delivery_log').column('settled_at').execute()
+}

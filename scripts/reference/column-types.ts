@@ -1,0 +1,21 @@
+// Columns whose values are fewer than their type in the database says. The types of all others follow from the migrations.
+
+export const columnTypes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  webhooks: { method: "'GET' | 'POST'" },
+  outbox: { method: "'GET' | 'POST'", attempts: 'number' },
+  delivery_log: { outcome: "'delivered' | 'abandoned'" },
+  password_reset_requests: { attempts: 'number' },
+  voip_carriers: {
+    smpp_enquire_link_interval: 'number',
+    dtmf_type: "'rfc2833' | 'tones' | 'info'",
+    trunk_type: "'static_ip' | 'auth' | 'reg'",
+  },
+  sip_gateways: { protocol: "'udp' | 'tcp' | 'tls' | 'tls/srtp'" },
+  lcr_carrier_set_entries: { workload: 'number', priority: 'number' },
+  speech_credentials: { tts_tested_ok: 'Flag | null', stt_tested_ok: 'Flag | null' },
+  recent_calls: { direction: "'inbound' | 'outbound'", answered: 'Flag' },
+  audit_log: {
+    actor_kind: "'api_key' | 'user' | 'anonymous' | 'platform'",
+    action: "'create' | 'update' | 'delete'",
+  },
+}

@@ -1,0 +1,106 @@
+// Writes src/storage/tables.ts: the row types of the schema that the migrations make.
+import { Kysely, SqliteDialect } from 'kysely'
+import { migrate } from '../../src/storage/migrate.ts'
+import { openConnection } from '../../src/storage/sqlite-connection.ts'
+import type { Schema } from '../../src/storage/tables.ts'
+import { columnTypes } from './column-types.ts'
+
+interface Column {
+  readonly name: string
+  readonly type: string
+  readonly isNullable: boolean
+  readonly preset: string | null
+}
+
+interface Table {
+  readonly name: string
+  readonly columns: readonly Column[]
+}
+
+const introduction = `// The columns of every table as rows in memory. Generated from the migrations by \`npm run docs\`: edit a migration, or
+// scripts/reference/column-types.ts where a column holds fewer values than its type in the database.
+// Columns ending in _sid are ids; times are epoch ms; flags are 0 or 1; JSON travels as text. \`version\` starts at 1 and
+// rises with every update. Which rows a caller may touch, and which columns are secrets, stands in descriptors.ts.
+
+type Flag = 0 | 1
+`
+
+export async function tablesFile(): Promise<string> {
+  const tables = await readTables()
+  refuseUnknown(tables)
+  const isVersioned = ({ columns }: Table): boolean => columns.some(({ name }) => name === 'version')
+  const [ofRepositories, ofStores] = [
+    tables.filter(isVersioned),
+    tables.filter((table) => !isVersioned(table)),
+  ]
+  return [
+    introduction,
+    ...tables.map(rowType),
+    '/** The tables that a repository reads and writes. */',
+    `export interface Tables {\n${ofRepositories.map(member).join('')}}\n`,
+    '/** Every table: those of the repositories, and those that have a store of their own. */',
+    `export interface Schema extends Tables {\n${ofStores.map(member).join('')}}\n`,
+  ].join('\n')
+}
+
+async function readTables(): Promise<Table[]> {
+  const connection = openConnection({ path: ':memory:', readOnly: false, synchronous: 'NORMAL' })
+  try {
+    const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: connection.forKysely }) })
+    await migrate(db)
+    const names = connection.all(
+      "select name from sqlite_schema where type = 'table' and name not like 'kysely_%' order by name",
+      [],
+    )
+    return names.map(({ name }) => ({
+      name: String(name),
+      columns: connection
+        .all('select name, type, "notnull", dflt_value from pragma_table_info(?) order by cid', [
+          String(name),
+        ])
+        .map((column) => ({
+          name: String(column['name']),
+          type: String(column['type']).toLowerCase(),
+          isNullable: column['notnull'] === 0,
+          preset: column['dflt_value'] === null ? null : String(column['dflt_value']),
+        })),
+    }))
+  } finally {
+    connection.close()
+  }
+}
+
+/** A type for a column that no longer exists would stay for ever. */
+function refuseUnknown(tables: readonly Table[]): void {
+  const known = new Set(
+    tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`)),
+  )
+  for (const [table, types] of Object.entries(columnTypes))
+    for (const column of Object.keys(types))
+      if (!known.has(`${table}.${column}`))
+        throw new Error(`column-types.ts names ${table}.${column}, which is no column`)
+}
+
+function rowType({ name, columns }: Table): string {
+  const members = columns.map((column) => `  readonly ${column.name}: ${typeOf(name, column)}\n`)
+  return `export interface ${rowName(name)} {\n${members.join('')}}\n`
+}
+
+function member({ name }: Table): string {
+  return `  readonly ${name}: ${rowName(name)}\n`
+}
+
+/** RecentCallsRow of recent_calls. */
+function rowName(table: string): string {
+  const words = table.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  return `${words.join('')}Row`
+}
+
+function typeOf(table: string, { name, type, isNullable, preset }: Column): string {
+  const narrower = columnTypes[table]?.[name]
+  if (narrower !== undefined) return narrower
+  // What begins as 0 or 1 is a flag, unless column-types.ts or its name says that it counts.
+  const isFlag = type === 'integer' && !isNullable && (preset === '0' || preset === '1') && name !== 'version'
+  const plain = isFlag ? 'Flag' : type === 'text' ? 'string' : 'number'
+  return isNullable ? `${plain} | null` : plain
+}
