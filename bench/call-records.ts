@@ -78,11 +78,7 @@ async function addRecords(place: Place, account: string, provider: string): Prom
   }
 }
 
-async function measurePages(
-  { recentCalls }: Storage,
-  tenancy: Tenancy,
-  account: string,
-): Promise<Figure[]> {
+async function measurePages({ recentCalls }: Storage, tenancy: Tenancy, account: string): Promise<Figure[]> {
   const figures: Figure[] = []
   const asked: readonly (readonly [
     string,
