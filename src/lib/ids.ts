@@ -45,8 +45,8 @@ const pooledBytes = 4096
 let pool = Buffer.alloc(0)
 let drawn = 0
 
-/** Bytes that nobody else gets. They are a view: to be turned into text at once. */
-function drawRandom(bytes: number): Buffer {
+/** Random bytes, never drawn twice. They are a view that changes later: copy them or turn them into text at once. */
+export function drawRandom(bytes: number): Buffer {
   if (bytes > pooledBytes / 8) return randomBytes(bytes)
   if (drawn + bytes > pool.length) {
     pool = randomFillSync(Buffer.alloc(pooledBytes))

@@ -1,6 +1,7 @@
 // Digest nonces that prove themselves: no memory per challenge, only per nonce in use (RFC 7616 §5.4).
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
+import { drawRandom } from '../lib/ids.ts'
 import { networkOf } from '../lib/network-of.ts'
 
 export type NonceState = 'good' | 'stale' | 'replayed'
@@ -98,7 +99,7 @@ export function createNonces({ clock, lifetimeMs = 60_000, capacity = 50_000 }: 
 
   return {
     issue(scope) {
-      const plain = randomBytes(plainBytes)
+      const plain = Buffer.from(drawRandom(plainBytes))
       plain.writeUIntBE(Math.floor(clock.monotonic()), 0, timeBytes)
       return Buffer.concat([plain, macOf(plain, scope)]).toString('base64url')
     },

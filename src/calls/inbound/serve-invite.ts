@@ -185,5 +185,6 @@ async function runToItsEnd(
   const onAccepted = (): void => leg.status.announce(application.call_status_hook)
   await runApplication({ leg, application, question, onAccepted }, services)
   if (leg.isAnswered) await leg.hangUp()
-  else leg.refuse(new AppError('application_ended', 'application ended without answering'))
+  else if (!leg.signal.aborted)
+    leg.refuse(new AppError('application_ended', 'application ended without answering'))
 }
