@@ -4,8 +4,8 @@ import { parsePlainVerbs } from '../test/support/scripted-engine/plain-verbs.ts'
 import { account, createPlatform, settle } from '../test/support/scripted-engine/scripted-engine.ts'
 import type { Platform } from '../test/support/scripted-engine/scripted-engine.ts'
 import { systemTenancy } from './lib/caller.ts'
-import { onEachStore } from './storage/test-platform.ts'
-import type { TestStorage } from './storage/test-platform.ts'
+import { onEachStore } from '../test/support/each-store.ts'
+import type { TestStorage } from '../test/support/each-store.ts'
 import { until } from '../test/support/wait.ts'
 
 onEachStore(({ open }) => {

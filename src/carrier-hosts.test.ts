@@ -7,8 +7,8 @@ import { createFakeClock } from './lib/fake-clock.ts'
 import type { FakeClock } from './lib/fake-clock.ts'
 import { silentLogger } from './lib/log.ts'
 import type { Repositories } from './storage/storage.ts'
-import { onEachStore } from './storage/test-platform.ts'
-import type { TestStorage } from './storage/test-platform.ts'
+import { onEachStore } from '../test/support/each-store.ts'
+import type { TestStorage } from '../test/support/each-store.ts'
 
 onEachStore(({ open }) => {
   let test: TestStorage

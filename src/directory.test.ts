@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createDirectory } from './directory.ts'
 import { systemTenancy } from './lib/caller.ts'
 import { createFakeClock } from './lib/fake-clock.ts'
-import { makeAccount, onEachStore } from './storage/test-platform.ts'
+import { makeAccount, onEachStore } from '../test/support/each-store.ts'
 
 onEachStore(({ open }) => {
   it('reads nothing for the second call of a user, also where there is no registration hook', async () => {

@@ -4,8 +4,8 @@ import { createFakeClock } from './lib/fake-clock.ts'
 import { createLogger } from './lib/log.ts'
 import type { LogLevel } from './lib/log.ts'
 import { createLogLevel } from './log-level.ts'
-import { openTestStorage } from './storage/test-platform.ts'
-import type { TestStorage } from './storage/test-platform.ts'
+import { openTestStorage } from '../test/support/each-store.ts'
+import type { TestStorage } from '../test/support/each-store.ts'
 import { until } from '../test/support/wait.ts'
 
 let test: TestStorage

@@ -5,8 +5,8 @@ import type { StorageDirectory } from './directory.ts'
 import { systemTenancy } from './lib/caller.ts'
 import { createFakeClock } from './lib/fake-clock.ts'
 import type { Repositories, Row } from './storage/storage.ts'
-import { makeAccount, onEachStore } from './storage/test-platform.ts'
-import type { TestStorage } from './storage/test-platform.ts'
+import { makeAccount, onEachStore } from '../test/support/each-store.ts'
+import type { TestStorage } from '../test/support/each-store.ts'
 
 onEachStore(({ open }) => {
   let test: TestStorage

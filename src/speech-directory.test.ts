@@ -7,8 +7,8 @@ import { silentLogger } from './lib/log.ts'
 import type { SpeechCredentials } from './speech/create-speech.ts'
 import { createSpeechDirectory } from './speech-directory.ts'
 import type { Row } from './storage/storage.ts'
-import { makeAccount, openTestStorage } from './storage/test-platform.ts'
-import type { TestAccount, TestStorage } from './storage/test-platform.ts'
+import { makeAccount, openTestStorage } from '../test/support/each-store.ts'
+import type { TestAccount, TestStorage } from '../test/support/each-store.ts'
 
 const clock = createFakeClock()
 let test: TestStorage

@@ -1,7 +1,7 @@
 // Writes src/storage/tables.ts: the row types of the schema that the migrations make.
 import { Kysely, SqliteDialect } from 'kysely'
-import { migrate } from '../../src/storage/migrate.ts'
-import { openConnection } from '../../src/storage/sqlite-connection.ts'
+import { migrate } from '../../src/storage/database/migrate.ts'
+import { openConnection } from '../../src/storage/sqlite/sqlite-connection.ts'
 import type { Schema } from '../../src/storage/tables.ts'
 import { columnTypes } from './column-types.ts'
 

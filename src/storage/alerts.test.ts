@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../lib/caller.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
-import { makeAccount, openTestStorage } from './test-platform.ts'
-import type { TestAccount, TestStorage } from './test-platform.ts'
+import { makeAccount, openTestStorage } from '../../test/support/each-store.ts'
+import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
 
 const clock = createFakeClock()
 let test: TestStorage

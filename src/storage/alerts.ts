@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
-import type { Database, Parameter, Readers, Session } from './database.ts'
+import type { Database, Parameter, Readers, Session } from './database/database.ts'
 import type { AlertsRow, Schema } from './tables.ts'
 
 export interface Alert {

@@ -7,12 +7,12 @@ import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import { genesis, hashOf } from './audit-log.ts'
 import type { AuditPage, AuditQuery } from './audit-log.ts'
-import { mask } from './change-set.ts'
-import { descriptors } from './descriptors.ts'
+import { mask } from './rows/change-set.ts'
+import { descriptors } from './rows/descriptors.ts'
 import type { Actor } from './rows/rows.ts'
 import type { AuditLogRow } from './tables.ts'
-import { makeAccount, onEachStore } from './test-platform.ts'
-import type { TestAccount, TestStorage } from './test-platform.ts'
+import { makeAccount, onEachStore } from '../../test/support/each-store.ts'
+import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
 
 onEachStore(({ name: store, open }) => {
   let test: TestStorage

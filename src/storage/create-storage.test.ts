@@ -6,8 +6,8 @@ import { systemTenancy } from '../lib/caller.ts'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createStorage } from './create-storage.ts'
-import { openTestStorage } from './test-platform.ts'
-import type { TestStorage } from './test-platform.ts'
+import { openTestStorage } from '../../test/support/each-store.ts'
+import type { TestStorage } from '../../test/support/each-store.ts'
 
 let test: TestStorage
 afterEach(() => test.close())

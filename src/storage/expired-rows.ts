@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
-import type { Database, Session } from './database.ts'
-import { prepare, slot } from './prepared.ts'
-import type { Prepared } from './prepared.ts'
+import type { Database, Session } from './database/database.ts'
+import { prepare, slot } from './database/prepared.ts'
+import type { Prepared } from './database/prepared.ts'
 import type { Schema } from './tables.ts'
 
 /** Removes up to `limit` rows, the oldest first, and returns how many it has removed. */

@@ -5,8 +5,8 @@ import { verifyPassword } from '../lib/password.ts'
 import { firstBoot } from './first-boot.ts'
 import type { FirstBootOptions, FirstBootSecrets } from './first-boot.ts'
 import type { Repositories, Row } from './rows/rows.ts'
-import { onEachStore } from './test-platform.ts'
-import type { TestStorage } from './test-platform.ts'
+import { onEachStore } from '../../test/support/each-store.ts'
+import type { TestStorage } from '../../test/support/each-store.ts'
 
 onEachStore(({ open }) => {
   let test: TestStorage

@@ -1,10 +1,10 @@
 // Answers that are given again when a request is repeated: kept in the transaction of what the request has changed.
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { ChangeSet } from './change-set.ts'
-import type { Database, Session } from './database.ts'
-import { prepare, slot } from './prepared.ts'
-import type { RepositoryMaker } from './repository.ts'
+import type { ChangeSet } from './rows/change-set.ts'
+import type { Database, Session } from './database/database.ts'
+import { prepare, slot } from './database/prepared.ts'
+import type { RepositoryMaker } from './rows/repository.ts'
 import type { Vault } from './secrets.ts'
 import type { Actor, RowStorage } from './rows/rows.ts'
 

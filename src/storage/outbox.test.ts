@@ -3,8 +3,8 @@ import { createFakeClock } from '../lib/fake-clock.ts'
 import type { FakeClock } from '../lib/fake-clock.ts'
 import { createSid } from '../lib/ids.ts'
 import type { OutboxItem } from './outbox.ts'
-import { onEachStore } from './test-platform.ts'
-import type { TestStorage } from './test-platform.ts'
+import { onEachStore } from '../../test/support/each-store.ts'
+import type { TestStorage } from '../../test/support/each-store.ts'
 
 onEachStore(({ open: openTestStorage }) => {
   let test: TestStorage

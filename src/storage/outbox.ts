@@ -2,9 +2,9 @@
 // a lease is only a due time that lies ahead.
 import type { Kysely } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
-import type { Cells, Database, RowLocks, Session } from './database.ts'
-import { prepare, rowSlot, slot } from './prepared.ts'
-import type { Prepared, Values } from './prepared.ts'
+import type { Cells, Database, RowLocks, Session } from './database/database.ts'
+import { prepare, rowSlot, slot } from './database/prepared.ts'
+import type { Prepared, Values } from './database/prepared.ts'
 import type { Vault } from './secrets.ts'
 import type { Schema } from './tables.ts'
 

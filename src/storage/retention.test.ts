@@ -4,8 +4,8 @@ import { createFakeClock } from '../lib/fake-clock.ts'
 import type { FakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createRetention } from './retention.ts'
-import { onEachStore, openTestStorage } from './test-platform.ts'
-import type { TestStorage } from './test-platform.ts'
+import { onEachStore, openTestStorage } from '../../test/support/each-store.ts'
+import type { TestStorage } from '../../test/support/each-store.ts'
 
 const dayMs = 86_400_000
 let test: TestStorage

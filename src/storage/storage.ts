@@ -4,14 +4,14 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { AlertLog, AlertPages, AlertStore } from './alerts.ts'
 import type { AuditReading, AuditTrail } from './audit-log.ts'
-import type { Journal, RecentCalls } from './call-records.ts'
-import type { CallStore } from './call-store.ts'
+import type { Journal, RecentCalls } from './calls/call-records.ts'
+import type { CallStore } from './calls/call-store.ts'
 import type { ExpiredRows } from './expired-rows.ts'
 import type { IdempotencyStore } from './idempotency.ts'
 import type { OutboxStore } from './outbox.ts'
-import type { RegistrationStore } from './registrations.ts'
+import type { RegistrationStore } from './nodes/registrations.ts'
 import type { RowStorage, TableName } from './rows/rows.ts'
-import type { SqliteOptions } from './sqlite.ts'
+import type { SqliteOptions } from './sqlite/sqlite.ts'
 
 export type {
   Actor,

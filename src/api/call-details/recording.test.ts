@@ -11,7 +11,7 @@ import type { Storage } from '../../../test/support/storage.ts'
 import { Inbox, until } from '../../../test/support/wait.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { createSid } from '../../lib/ids.ts'
-import { endedCall } from '../../storage/test-calls.ts'
+import { endedCall } from '../../../test/support/ended-calls.ts'
 import { createLogger } from '../../lib/log.ts'
 
 const keys = { id: 'minio', secret: 'Pl4nted-bucket-secret', region: 'us-east-1' }

@@ -1,6 +1,6 @@
 // Rows and repositories as the generic code sees them: by table and column name.
 // Declarations are checked against the row types; below this line all tables are alike.
-import { descriptorOf } from '../../storage/descriptors.ts'
+import { descriptorOf } from '../../storage/rows/descriptors.ts'
 import type { ListOptions, Repositories, Repository, Row, TableName } from '../../storage/storage.ts'
 import type { Cell } from './field.ts'
 

@@ -2,7 +2,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { createSid } from '../../lib/ids.ts'
-import { descriptorOf } from '../../storage/descriptors.ts'
+import { descriptorOf } from '../../storage/rows/descriptors.ts'
 import type { RecordContext } from './context.ts'
 import { applyHooks, hookChangesOf } from './nested-hooks.ts'
 import type { HookOwner } from './nested-hooks.ts'

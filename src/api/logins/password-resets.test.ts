@@ -6,8 +6,8 @@ import { createFakeClock } from '../../lib/fake-clock.ts'
 import type { FakeClock } from '../../lib/fake-clock.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { Mail, Mailer } from '../../lib/mail.ts'
-import { onEachStore } from '../../storage/test-platform.ts'
-import type { TestStorage } from '../../storage/test-platform.ts'
+import { onEachStore } from '../../../test/support/each-store.ts'
+import type { TestStorage } from '../../../test/support/each-store.ts'
 import { createPasswordResets } from './password-resets.ts'
 
 const minuteMs = 60_000

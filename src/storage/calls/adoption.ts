@@ -1,0 +1,89 @@
+// Takes over the calls that a dead node has left open, each for one node only.
+import type { JournalEvent } from './call-batch.ts'
+import type { Cells, Database } from '../database/database.ts'
+import type { NodeLease } from '../nodes/node-lease.ts'
+import { prepare, slot } from '../database/prepared.ts'
+
+export interface UnfinishedCall {
+  readonly call_sid: string
+  readonly account_sid: string
+  readonly events: readonly JournalEvent[]
+}
+
+export interface Adoption {
+  adopt(): Promise<readonly UnfinishedCall[]>
+}
+
+export interface AdoptionOptions {
+  readonly database: Database
+  readonly lease: Pick<NodeLease, 'nodeId' | 'demand'>
+}
+
+// A journal has up to 1 MB.
+const maxAtOnce = 16
+
+export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
+  const queries = createQueries(database)
+  /** Taken over, and not handed out: reading them has failed. */
+  const adopted = new Map<string, string>()
+
+  /** By the name of the dead node: a call that it has taken back meanwhile, as another node, has another one. */
+  function take(gone: string): Promise<Cells[]> {
+    return database.commitBeside(async (session) => {
+      await lease.demand(session)
+      return queries.adopt.all(session, { gone, node_id: lease.nodeId, limit: maxAtOnce })
+    })
+  }
+
+  return {
+    async adopt() {
+      const [gone] = await queries.abandoned.all(database.reader, {})
+      const rows = gone === undefined ? [] : await take(String(gone['node_id']))
+      for (const row of rows) adopted.set(String(row['call_sid']), String(row['account_sid']))
+      const calls: UnfinishedCall[] = []
+      for (const [call_sid, account_sid] of adopted) {
+        const cells = await queries.journal.all(database.reader, { call_sid })
+        calls.push({ call_sid, account_sid, events: cells.flatMap(({ events }) => parseEvents(events)) })
+      }
+      adopted.clear()
+      return calls
+    },
+  }
+}
+
+export function parseEvents(cell: unknown): JournalEvent[] {
+  return typeof cell === 'string' ? (JSON.parse(cell) as JournalEvent[]) : []
+}
+
+function createQueries({ builder: db, rowLocks }: Database) {
+  const abandoned = db
+    .selectFrom('open_calls')
+    .select('call_sid')
+    .where('node_id', '=', slot('gone'))
+    .limit(slot('limit'))
+  return {
+    abandoned: prepare(
+      db
+        .selectFrom('open_calls')
+        .select('node_id')
+        .where('node_id', 'not in', (eb) => eb.selectFrom('nodes').select('nodes.node_id'))
+        .limit(1),
+    ),
+    // The subquery stands in front, where it is run once: what is locked is what is adopted.
+    adopt: prepare(
+      db
+        .with('abandoned', () => rowLocks?.skip(abandoned) ?? abandoned)
+        .updateTable('open_calls')
+        .set({ node_id: slot('node_id') })
+        .where('call_sid', 'in', (eb) => eb.selectFrom('abandoned').select('abandoned.call_sid'))
+        .returning(['call_sid', 'account_sid']),
+    ),
+    journal: prepare(
+      db
+        .selectFrom('call_journal')
+        .select('events')
+        .where('call_sid', '=', slot('call_sid'))
+        .orderBy('first_seq'),
+    ),
+  }
+}

@@ -1,0 +1,41 @@
+// Inserts the call records of one transaction in one statement: the counts of all of them are then raised at once, in one
+// order for every node. migrations/0001/call-counts.ts says what would happen otherwise.
+import type { Kysely } from 'kysely'
+import type { RecentCall } from './call-batch.ts'
+import type { Session } from '../database/database.ts'
+import { createPreparedCache, slot } from '../database/prepared.ts'
+import type { RecentCallsRow, Schema } from '../tables.ts'
+
+/** A call that has its record keeps it as it is. */
+export type WriteCallRecords = (session: Session, records: readonly RecentCall[]) => Promise<void>
+
+export function createCallRecordWriter(db: Kysely<Schema>): WriteCallRecords {
+  const once = createPreparedCache()
+  return async (session, records) => {
+    const rows = records.map(toRow)
+    const [first] = rows
+    if (first === undefined) return
+    const columns = Object.keys(first) as (keyof RecentCallsRow)[]
+    const slotsOf = (index: number) =>
+      Object.fromEntries(columns.map((column) => [column, slot(`${column}_${index}`)])) as Record<
+        keyof RecentCallsRow,
+        never
+      >
+    const query = once(`${rows.length}`, () =>
+      db
+        .insertInto('recent_calls')
+        .values(rows.map((_, index) => slotsOf(index)))
+        .onConflict((conflict) => conflict.column('call_sid').doNothing()),
+    )
+    const values: Record<string, string | number | null> = {}
+    rows.forEach((row, index) => {
+      for (const column of columns) values[`${column}_${index}`] = row[column]
+    })
+    await query.all(session, values)
+  }
+}
+
+/** A record that lacks a column does not compile. */
+function toRow(record: RecentCall): RecentCallsRow {
+  return { ...record, answered: record.answered ? 1 : 0 }
+}

@@ -1,0 +1,144 @@
+// Reads what calls have left: pages of recent calls, single records, journals.
+import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { Tenancy } from '../../lib/caller.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { JournalEvent } from './call-batch.ts'
+import { matchOf } from './call-match.ts'
+import type { CallOwner, RecentCallQuery } from './call-match.ts'
+import { createCallPages } from './call-pages.ts'
+import type { RecentCallPage } from './call-pages.ts'
+import { parseEvents } from './adoption.ts'
+import type { Database, Parameter, Readers, Session } from '../database/database.ts'
+import { prepare, slot } from '../database/prepared.ts'
+import type { RecentCallsRow, Schema } from '../tables.ts'
+
+export interface RecentCalls {
+  page(tenancy: Tenancy, account_sid: string, query: RecentCallQuery): Promise<RecentCallPage>
+  find(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<RecentCallsRow | undefined>
+  /** Of all accounts of a service provider. */
+  pageOfProvider(
+    tenancy: Tenancy,
+    service_provider_sid: string,
+    query: RecentCallQuery,
+  ): Promise<RecentCallPage>
+  /** The legs that one SIP Call-ID was used for, oldest first. */
+  bySipCallId(tenancy: Tenancy, owner: CallOwner, sip_call_id: string): Promise<readonly RecentCallsRow[]>
+}
+
+export interface Journal {
+  /** Undefined when there is no such call within the tenancy. */
+  read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<JournalEvent[] | undefined>
+}
+
+export interface CallReading {
+  readonly recentCalls: RecentCalls
+  readonly journal: Journal
+}
+
+export interface CallRecords {
+  readWith(readers: Readers): CallReading
+}
+
+// A Call-ID names one dialog, or the few forks of one.
+const maxLegs = 20
+
+type Selecting<O> = SelectQueryBuilder<Schema, 'recent_calls', O>
+
+export function createCallRecords(database: Database, clock: Clock): CallRecords {
+  const db = database.builder
+  const queries = createQueries(db)
+  const pages = createCallPages(database)
+
+  async function isVisible(reader: Session, tenancy: Tenancy, account_sid: string): Promise<boolean> {
+    if (tenancy.level === 'account') return tenancy.account_sid === account_sid
+    if (tenancy.level !== 'service_provider') return true
+    const { service_provider_sid } = tenancy
+    const rows = await queries.account.all(reader, { account_sid, service_provider_sid })
+    return rows.length > 0
+  }
+
+  async function page(
+    readers: Readers,
+    tenancy: Tenancy,
+    owner: CallOwner,
+    query: RecentCallQuery,
+  ): Promise<RecentCallPage> {
+    const match = matchOf(tenancy, owner, query, clock.now())
+    if (match === undefined) return { total: 0, rows: [] }
+    return pages.read(readers, match, { offset: (query.page - 1) * query.count, limit: query.count })
+  }
+
+  const recentCallsWith = (readers: Readers): RecentCalls => ({
+    page: (tenancy, account_sid, query) => page(readers, tenancy, { account_sid }, query),
+    pageOfProvider: (tenancy, service_provider_sid, query) =>
+      page(readers, tenancy, { service_provider_sid }, query),
+    async bySipCallId(tenancy, owner, sip_call_id) {
+      const query = of(within(db.selectFrom('recent_calls').selectAll(), tenancy), owner)
+        .where('sip_call_id', '=', sip_call_id)
+        .orderBy('attempted_at')
+        .limit(maxLegs)
+        .compile()
+      const rows = await readers.reader.all(query.sql, query.parameters as readonly Parameter[])
+      return rows as unknown as RecentCallsRow[]
+    },
+    async find(tenancy, account_sid, call_sid) {
+      const query = within(db.selectFrom('recent_calls').selectAll(), tenancy)
+        .where('account_sid', '=', account_sid)
+        .where('call_sid', '=', call_sid)
+        .compile()
+      const [row] = await readers.reader.all(query.sql, query.parameters as readonly Parameter[])
+      return row as RecentCallsRow | undefined
+    },
+  })
+
+  return {
+    readWith: (readers) => ({
+      recentCalls: recentCallsWith(readers),
+      journal: {
+        async read(tenancy, account_sid, call_sid) {
+          if (!(await isVisible(readers.reader, tenancy, account_sid))) return undefined
+          const rows = await queries.journal.all(readers.reader, { account_sid, call_sid })
+          return rows.length === 0 ? undefined : rows.flatMap((row) => parseEvents(row['events']))
+        },
+      },
+    }),
+  }
+}
+
+function of<O>(query: Selecting<O>, owner: CallOwner): Selecting<O> {
+  return 'account_sid' in owner
+    ? query.where('account_sid', '=', owner.account_sid)
+    : query.where('service_provider_sid', '=', owner.service_provider_sid)
+}
+
+function within<O>(query: Selecting<O>, tenancy: Tenancy): Selecting<O> {
+  switch (tenancy.level) {
+    case 'account':
+      return query.where('account_sid', '=', tenancy.account_sid)
+    case 'service_provider':
+      return query.where('service_provider_sid', '=', tenancy.service_provider_sid)
+    case 'admin':
+    case 'system':
+      return query
+  }
+}
+
+function createQueries(db: Kysely<Schema>) {
+  return {
+    account: prepare(
+      db
+        .selectFrom('accounts')
+        .select('account_sid')
+        .where('account_sid', '=', slot('account_sid'))
+        .where('service_provider_sid', '=', slot('service_provider_sid')),
+    ),
+    journal: prepare(
+      db
+        .selectFrom('call_journal')
+        .select('events')
+        .where('call_sid', '=', slot('call_sid'))
+        .where('account_sid', '=', slot('account_sid'))
+        .orderBy('first_seq'),
+    ),
+  }
+}

@@ -1,0 +1,223 @@
+// Takes what calls write at once and commits it soon, many calls in one transaction.
+import type { Clock, Timer } from '../../lib/clock.ts'
+import type { Logger } from '../../lib/log.ts'
+import { createAdoption } from './adoption.ts'
+import type { UnfinishedCall } from './adoption.ts'
+import type { CallBatch } from './call-batch.ts'
+import { createCallWriter } from './call-writer.ts'
+import type { Database } from '../database/database.ts'
+import { LeaseLostError } from '../nodes/node-lease.ts'
+import type { NodeLease } from '../nodes/node-lease.ts'
+import type { Vault } from '../secrets.ts'
+
+export interface CallStore {
+  write(batch: CallBatch, urgency: 'now' | 'soon'): void
+  flush(): Promise<void>
+  /** Commits what waits of one call, as far as the database takes it. */
+  settle(call_sid: string): Promise<void>
+  /** Takes over some calls whose node is gone. None are left when there are none in the answer. */
+  adopt(): Promise<readonly UnfinishedCall[]>
+  watch(listener: CallStoreListener): void
+  /** Called after notifications were committed. */
+  onEnqueued(listener: () => void): void
+  stop(): Promise<void>
+}
+
+export interface CallStoreListener {
+  /** There may be calls to adopt. */
+  abandoned(): void
+  /** Other nodes have closed these calls: nothing more is written of them. */
+  lost(calls: readonly string[]): void
+}
+
+export interface CallStoreOptions {
+  readonly database: Database
+  readonly lease: NodeLease
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+// One transaction holds the thread for some 5 ms at this size.
+const maxPerTransaction = 64
+
+const soonMs = 200
+
+// A commit costs the same for one call as for ten. So under load `now` waits for company, but never longer than this.
+const spacingMs = 25
+
+// Nobody is told of a call's events before they are on the disk, so their sync may wait for company: a sync for each
+// commit of a busy node would cost more than the commits.
+const syncMs = 50
+
+const retryMs = 500
+
+// Some minutes of a full node while the disk is gone. Beyond it the journal has gaps; records and hooks are kept.
+const maxWaiting = 50_000
+
+// Of calls that another node has closed; their last words come within seconds.
+const maxLost = 10_000
+
+export function createCallStore({ database, lease, vault, clock, log }: CallStoreOptions): CallStore {
+  const writer = createCallWriter({ database, lease, vault, clock, log })
+  const adoption = createAdoption({ database, lease })
+  const lost = new Set<string>()
+  let enqueued: () => void = () => undefined
+  let listener: CallStoreListener | undefined
+  let waiting: CallBatch[] = []
+  let dropped = 0
+  let timer: Timer | undefined
+  let nowTimer: Timer | undefined
+  let syncTimer: Timer | undefined
+  let lastCommitAt = Number.NEGATIVE_INFINITY
+  let immediate: NodeJS.Immediate | undefined
+  let running: Promise<void> | undefined
+
+  function begin(): void {
+    timer?.cancel()
+    nowTimer?.cancel()
+    timer = undefined
+    nowTimer = undefined
+    clearImmediate(immediate)
+    immediate = undefined
+    running ??= drain().finally(() => {
+      running = undefined
+    })
+  }
+
+  function beginNow(): void {
+    if (immediate !== undefined || nowTimer !== undefined) return
+    const waitMs = lastCommitAt + spacingMs - clock.monotonic()
+    if (waitMs <= 0 || waiting.length >= maxPerTransaction) immediate = setImmediate(begin)
+    else nowTimer = clock.after(waitMs, begin)
+  }
+
+  async function drain(): Promise<void> {
+    // After a batch that cannot be written: it is looked for among so many.
+    let singly = 0
+    while (waiting.length > 0 || lease.isLost) {
+      let batches: readonly CallBatch[] = []
+      try {
+        if (lease.isLost) await rejoin()
+        batches = waiting.slice(0, singly > 0 ? 1 : maxPerTransaction)
+        if (batches.length === 0) break
+        await commit(batches)
+        waiting = waiting.slice(batches.length)
+        singly--
+      } catch (error) {
+        if (error instanceof LeaseLostError) continue
+        if (batches.length === 0 || !isOurMistake(error)) return tryLater(error, batches)
+        if (batches.length === 1) {
+          log.error({ err: error, call_sid: batches[0]?.call_sid }, 'call batch was refused by the database')
+          waiting = waiting.slice(1)
+          singly--
+        } else {
+          singly = batches.length
+        }
+      }
+    }
+    if (dropped > 0) {
+      log.error({ dropped }, 'journal events were dropped while the database did not answer')
+      dropped = 0
+    }
+  }
+
+  function tryLater(error: unknown, batches: readonly CallBatch[]): void {
+    log.error({ err: error, waiting: waiting.length }, 'call records could not be written')
+    writer.forget(batches.map(({ call_sid }) => call_sid))
+    timer ??= clock.after(retryMs, begin)
+  }
+
+  /** Another node has taken this one for dead: what it has begun to close is its own now, the rest is taken back. */
+  async function rejoin(): Promise<void> {
+    const kept = await lease.rejoin()
+    const gone = new Set([...writer.open()].filter((call_sid) => !kept.has(call_sid)))
+    for (const { call_sid } of waiting) {
+      // A call that is new to the database is not there for others to take.
+      if (!kept.has(call_sid) && !gone.has(call_sid) && (await writer.isForeign(call_sid))) gone.add(call_sid)
+    }
+    waiting = waiting.filter(({ call_sid }) => !gone.has(call_sid))
+    writer.forget(gone)
+    for (const call_sid of gone) lost.add(call_sid)
+    for (const call_sid of lost) {
+      if (lost.size <= maxLost) break
+      lost.delete(call_sid)
+    }
+    log.error(
+      { calls: gone.size, kept: kept.size },
+      'another node took this one for dead and closed its calls',
+    )
+    listener?.lost([...gone])
+  }
+
+  /** Will fail however often it is tried: a rule of the database, or a value that nothing can hold. */
+  function isOurMistake(error: unknown): boolean {
+    return (
+      database.brokenRule(error) !== undefined || error instanceof TypeError || error instanceof RangeError
+    )
+  }
+
+  async function commit(batches: readonly CallBatch[]): Promise<void> {
+    const written = await database.commitBeside((session) => writer.write(session, batches))
+    writer.keep(written)
+    lastCommitAt = clock.monotonic()
+    syncTimer ??= clock.after(syncMs, syncInBackground)
+    if (written.notifications > 0) enqueued()
+  }
+
+  function syncInBackground(): void {
+    syncTimer = undefined
+    database
+      .durable()
+      .catch((error: unknown) => log.error({ err: error }, 'call records are not on the disk'))
+  }
+
+  async function flush(): Promise<void> {
+    begin()
+    await running
+    if (waiting.length > 0) throw new Error('call records could not be written')
+    await database.durable()
+  }
+
+  lease.watch({ beaten: () => listener?.abandoned(), lost: begin })
+
+  return {
+    write(batch, urgency) {
+      if (lost.has(batch.call_sid)) return
+      const isPlain = batch.record === undefined && batch.ended !== true && batch.notifications.length === 0
+      if (waiting.length >= maxWaiting && isPlain) {
+        dropped++
+        return
+      }
+      waiting.push(batch)
+      if (running !== undefined) return
+      if (urgency === 'now' || waiting.length >= maxPerTransaction) beginNow()
+      else timer ??= clock.after(soonMs, begin)
+    },
+    flush,
+    async settle(call_sid) {
+      if (waiting.some((batch) => batch.call_sid === call_sid)) await flush().catch(() => undefined)
+    },
+    async adopt() {
+      try {
+        return await adoption.adopt()
+      } catch (error) {
+        // This node is to come back first; then it is asked again.
+        if (error instanceof LeaseLostError) return []
+        throw error
+      }
+    },
+    watch(given) {
+      listener = given
+    },
+    onEnqueued(given) {
+      enqueued = given
+    },
+    async stop() {
+      await flush().catch((error: unknown) =>
+        log.error({ err: error, lost: waiting.length }, 'call records were lost at the stop'),
+      )
+      for (const pending of [timer, nowTimer, syncTimer]) pending?.cancel()
+    },
+  }
+}

@@ -1,0 +1,302 @@
+// Writes the batches of many calls in one transaction: journal, open calls, outbox, call records.
+import type { Kysely } from 'kysely'
+import type { Clock } from '../../lib/clock.ts'
+import type { Logger } from '../../lib/log.ts'
+import { encodeEvents, encodePayload } from './call-encoding.ts'
+import { mergeBatches } from './call-batch.ts'
+import type { CallBatch, MergedBatch, Notification } from './call-batch.ts'
+import { createCallRecordWriter } from './call-record-writer.ts'
+import type { Cells, Database, RowLocks, Session } from '../database/database.ts'
+import type { NodeLease } from '../nodes/node-lease.ts'
+import { prepare, slot } from '../database/prepared.ts'
+import type { Prepared } from '../database/prepared.ts'
+import type { Vault } from '../secrets.ts'
+import type { Schema } from '../tables.ts'
+
+export interface CallWriter {
+  /** Returns what the transaction changed in memory, to be kept once it is committed. */
+  write(session: Session, batches: readonly CallBatch[]): Promise<WrittenBatches>
+  keep(written: WrittenBatches): void
+  /** What is about them is read from the database again: after a write of unknown outcome, say. */
+  forget(calls: Iterable<string>): void
+  /** The calls that were written here and have not ended. */
+  open(): Iterable<string>
+  /** Whether something of the call is in the database that was not written here. */
+  isForeign(call_sid: string): Promise<boolean>
+}
+
+export interface WrittenBatches {
+  readonly calls: ReadonlyMap<string, CallState>
+  readonly notifications: number
+}
+
+export interface CallWriterOptions {
+  readonly database: Pick<Database, 'builder' | 'nextIds' | 'rowLocks' | 'reader'>
+  readonly lease: Pick<NodeLease, 'nodeId' | 'demand'>
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+interface CallState {
+  /** Of the last notification. */
+  readonly sequence: number
+  readonly isClosed: boolean
+}
+
+// A call that has ended may still send a late notification. After so many others it is looked up in the database.
+const maxEndedInMemory = 10_000
+
+export function createCallWriter({ database, lease, vault, clock, log }: CallWriterOptions): CallWriter {
+  const queries = createQueries(database.builder)
+  const writeRecords = createCallRecordWriter(database.builder)
+  const lockLast = createLastLock(database)
+  const known = new Map<string, CallState>()
+  const ended = new Set<string>()
+  let lastId: number | undefined
+
+  async function stateOf(session: Session, batch: MergedBatch): Promise<CallState & { isNew: boolean }> {
+    const state = known.get(batch.call_sid)
+    if (state !== undefined) return { ...state, isNew: false }
+    if (batch.events[0]?.seq === 1) return { sequence: 0, isClosed: false, isNew: true }
+    const values = { call_sid: batch.call_sid }
+    const [sent] = await queries.lastSequence.all(session, values)
+    const [open] = await queries.findOpen.all(session, values)
+    const [record] = await queries.findRecord.all(session, values)
+    const sequence = Math.max(Number(sent?.['waiting'] ?? 0), Number(sent?.['settled'] ?? 0))
+    return { sequence, isClosed: record !== undefined, isNew: open === undefined && record === undefined }
+  }
+
+  /** Larger than any before, in earlier runs too: an id is never used twice, so a late settle meets no other item. */
+  async function nextOutboxIds(session: Session, count: number): Promise<number[]> {
+    if (count === 0) return []
+    if (database.nextIds !== undefined) return database.nextIds(session, count)
+    if (lastId === undefined) {
+      const [used] = await queries.lastId.all(session, {})
+      lastId = Math.max(clock.now() * 1000, Number(used?.['waiting'] ?? 0), Number(used?.['settled'] ?? 0))
+    }
+    const first = lastId + 1
+    lastId += count
+    return Array.from({ length: count }, (_, index) => first + index)
+  }
+
+  async function writeOne(session: Session, batch: MergedBatch, ids: number[]): Promise<CallState> {
+    const { call_sid, account_sid, events, notifications } = batch
+    const before = await stateOf(session, batch)
+    const created_at = clock.now()
+    if (before.isNew && !batch.hasEnded)
+      await queries.open.all(session, { call_sid, account_sid, created_at, node_id: lease.nodeId })
+    const [first] = events
+    if (first !== undefined) {
+      const values = {
+        call_sid,
+        account_sid,
+        first_seq: first.seq,
+        events: encodeEvents(events, (event, err) =>
+          log.error({ err, call_sid, seq: event.seq, type: event.type }, 'journal event cannot be encoded'),
+        ),
+        created_at,
+      }
+      const written = await queries.journal.all(session, values)
+      // A number that was used twice is a mistake of ours; it must not cost the call its record.
+      if (written.length === 0)
+        log.error({ call_sid, first_seq: first.seq }, 'journal events were numbered twice')
+    }
+    let { sequence } = before
+    for (const notification of notifications) {
+      sequence++
+      const id = ids.shift()
+      if (id === undefined) throw new Error('a notification was given no id')
+      await queries.enqueue.all(session, outboxValues(notification, id, sequence, created_at))
+    }
+    if (batch.hasEnded && !before.isNew) await queries.close.all(session, { call_sid })
+    if (batch.hasEnded && batch.record === undefined)
+      await queries.endUnrecorded.all(session, { call_sid, ended_at: created_at })
+    return { sequence, isClosed: before.isClosed || batch.hasEnded }
+  }
+
+  function outboxValues(
+    { account_sid, call_sid, hook, payload }: Notification,
+    id: number,
+    sequence: number,
+    created_at: number,
+  ): Cells {
+    const { url, method, username } = hook
+    const place = { table: 'outbox', row: String(id), column: 'password' }
+    const password = hook.password === null ? null : vault.seal(hook.password, place)
+    const common = { id, account_sid, call_sid, sequence, url, method, username, password, created_at }
+    return { ...common, payload: encodePayload(payload) }
+  }
+
+  return {
+    async write(session, batches) {
+      await lease.demand(session)
+      const calls = new Map<string, CallState>()
+      const merged = mergeBatches(batches)
+      const notifying = merged.filter(({ notifications }) => notifications.length > 0)
+      const notifications = notifying.reduce((sum, batch) => sum + batch.notifications.length, 0)
+      await lockLast(
+        session,
+        notifying.map(({ call_sid }) => call_sid),
+      )
+      const ids = await nextOutboxIds(session, notifications)
+      for (const batch of merged) calls.set(batch.call_sid, await writeOne(session, batch, ids))
+      // Last, for what they lock is shared with other nodes until the commit.
+      await writeRecords(
+        session,
+        merged.flatMap(({ record }) => record ?? []),
+      )
+      return { calls, notifications }
+    },
+    forget(calls) {
+      for (const call_sid of calls) {
+        known.delete(call_sid)
+        ended.delete(call_sid)
+      }
+    },
+    *open() {
+      for (const [call_sid, { isClosed }] of known) if (!isClosed) yield call_sid
+    },
+    async isForeign(call_sid) {
+      if (known.has(call_sid)) return false
+      return (await queries.hasJournal.all(database.reader, { call_sid })).length > 0
+    },
+    keep({ calls }) {
+      for (const [call_sid, state] of calls) {
+        known.set(call_sid, state)
+        if (state.isClosed) ended.add(call_sid)
+      }
+      for (const call_sid of ended) {
+        if (ended.size <= maxEndedInMemory) break
+        ended.delete(call_sid)
+        known.delete(call_sid)
+      }
+    },
+  }
+}
+
+/**
+ * A notification is due at once unless another of its call waits, and the settling of that one makes it due. Beside
+ * other transactions, the one that waits last is held here until the new one is there for its settling to find.
+ */
+function createLastLock({ builder, rowLocks }: Pick<Database, 'builder' | 'rowLocks'>) {
+  if (rowLocks === undefined) return () => Promise.resolve()
+  const locks = new Map<number, Prepared>()
+  return async (session: Session, calls: readonly string[]): Promise<void> => {
+    if (calls.length === 0) return
+    let lock = locks.get(calls.length)
+    if (lock === undefined) {
+      lock = prepare(lastOf(builder, calls.length, rowLocks))
+      locks.set(calls.length, lock)
+    }
+    await lock.all(session, Object.fromEntries(calls.map((call, index) => [`call_${index}`, call])))
+  }
+}
+
+/** In the order of ids, which is the order in which settlements lock too. */
+function lastOf(builder: Kysely<Schema>, count: number, locks: RowLocks) {
+  const calls = Array.from({ length: count }, (_, index) => slot(`call_${index}`))
+  return locks.wait(
+    builder
+      .selectFrom('outbox')
+      .select('id')
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('outbox as last')
+          .select((inner) => inner.fn.max('last.id').as('id'))
+          .where('last.call_sid', 'in', calls)
+          .groupBy('last.call_sid'),
+      )
+      .orderBy('id'),
+  )
+}
+
+function createQueries(db: Kysely<Schema>) {
+  const call = slot('call_sid')
+  return {
+    open: prepare(
+      db
+        .insertInto('open_calls')
+        .values({
+          call_sid: call,
+          account_sid: slot('account_sid'),
+          created_at: slot('created_at'),
+          node_id: slot('node_id'),
+        })
+        .onConflict((conflict) => conflict.doNothing()),
+    ),
+    endUnrecorded: prepare(
+      db
+        .insertInto('unrecorded_calls')
+        .values({ call_sid: call, ended_at: slot('ended_at') })
+        .onConflict((conflict) => conflict.doNothing()),
+    ),
+    hasJournal: prepare(
+      db.selectFrom('call_journal').select('call_sid').where('call_sid', '=', call).limit(1),
+    ),
+    close: prepare(db.deleteFrom('open_calls').where('call_sid', '=', call)),
+    findOpen: prepare(db.selectFrom('open_calls').select('call_sid').where('call_sid', '=', call)),
+    findRecord: prepare(db.selectFrom('recent_calls').select('call_sid').where('call_sid', '=', call)),
+    lastSequence: prepare(
+      db.selectNoFrom((eb) => [
+        eb
+          .selectFrom('outbox')
+          .select((inner) => inner.fn.max('sequence').as('last'))
+          .where('call_sid', '=', call)
+          .as('waiting'),
+        eb
+          .selectFrom('delivery_log')
+          .select((inner) => inner.fn.max('sequence').as('last'))
+          .where('call_sid', '=', call)
+          .as('settled'),
+      ]),
+    ),
+    lastId: prepare(
+      db.selectNoFrom((eb) => [
+        eb
+          .selectFrom('outbox')
+          .select((inner) => inner.fn.max('id').as('id'))
+          .as('waiting'),
+        eb
+          .selectFrom('delivery_log')
+          .select((inner) => inner.fn.max('id').as('id'))
+          .as('settled'),
+      ]),
+    ),
+    journal: prepare(
+      db
+        .insertInto('call_journal')
+        .values({
+          call_sid: call,
+          first_seq: slot('first_seq'),
+          account_sid: slot('account_sid'),
+          events: slot('events'),
+          created_at: slot('created_at'),
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .returning('first_seq'),
+    ),
+    // Due at once, unless an earlier one of the same call still waits: then settling that one makes it due.
+    enqueue: prepare(
+      db.insertInto('outbox').values((eb) => ({
+        id: slot('id'),
+        account_sid: slot('account_sid'),
+        call_sid: call,
+        sequence: slot('sequence'),
+        url: slot('url'),
+        method: slot('method'),
+        username: slot('username'),
+        password: slot('password'),
+        payload: slot('payload'),
+        attempts: 0,
+        due_at: eb
+          .case()
+          .when(eb.exists(eb.selectFrom('outbox').select('id').where('call_sid', '=', call)))
+          .then(null)
+          .else(eb.cast<number>(eb.val(slot('created_at')), 'bigint'))
+          .end(),
+        created_at: slot('created_at'),
+      })),
+    ),
+  }
+}

@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createMigratedDatabase } from '../../../test/support/databases.ts'
+import { postgresUrl, runOn } from '../../../test/support/postgres.ts'
+import { isMissing } from '../../../test/support/tools.ts'
+import { until } from '../../../test/support/wait.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { createFakeClock } from '../../lib/fake-clock.ts'
+import { silentLogger } from '../../lib/log.ts'
+import { createStorage } from '../create-storage.ts'
+import { createWriteProbe } from './write-probe.ts'
+
+describe('whether writing works', () => {
+  it('is found out by one write a second, however many ask', async () => {
+    const clock = createFakeClock()
+    let writes = 0
+    const write = (): Promise<void> => {
+      writes++
+      return Promise.resolve()
+    }
+    const { canWrite } = createWriteProbe({ write, clock, log: silentLogger })
+    expect(await Promise.all([canWrite(), canWrite(), canWrite()])).toEqual([true, true, true])
+    clock.advance(999)
+    await canWrite()
+    expect(writes).toBe(1)
+    clock.advance(1)
+    await canWrite()
+    expect(writes).toBe(2)
+  })
+
+  it('is no while a write gets no answer, and one that waits is not joined by others', async () => {
+    const clock = createFakeClock()
+    const hung = Promise.withResolvers<void>()
+    let writes = 0
+    const write = (): Promise<void> => (++writes === 1 ? hung.promise : Promise.resolve())
+    const { canWrite } = createWriteProbe({ write, clock, log: silentLogger })
+    const first = canWrite()
+    clock.advance(3000)
+    expect(await first).toBe(false)
+    expect(await canWrite()).toBe(false)
+    expect(writes).toBe(1)
+    hung.resolve()
+    await until('it to be asked again', () => {
+      clock.advance(1000)
+      return canWrite()
+    })
+    expect(writes).toBe(2)
+  })
+
+  it.skipIf(isMissing('postgres'))(
+    'is no while PostgreSQL only reads, and yes when it writes again',
+    async () => {
+      const database = await createMigratedDatabase()
+      const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-probe-'))
+      const clock = { ...systemClock, monotonic: () => (elapsed += 1000) }
+      let elapsed = 0
+      const storage = createStorage({ dataDir, databaseUrl: database.url, clock, log: silentLogger })
+      /** As a server that has become a standby does: connections end, and those that come may only read. */
+      const setReadOnly = async (value: 'on' | 'off'): Promise<void> => {
+        const elsewhere = postgresUrl(database.folder, 'postgres')
+        await runOn(elsewhere, `alter database ${database.name} set default_transaction_read_only = ${value}`)
+        await runOn(
+          elsewhere,
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = '${database.name}' and application_name like 'switchhook%'`,
+        )
+      }
+      try {
+        await storage.start()
+        expect(await storage.canWrite()).toBe(true)
+        await setReadOnly('on')
+        await until('writing to fail', async () => !(await storage.canWrite()))
+        expect(await storage.for({ level: 'system' }).service_providers.count()).toBe(0)
+        await setReadOnly('off')
+        await until('writing to work again', () => storage.canWrite())
+      } finally {
+        await storage.stop()
+        await database.remove()
+        await rm(dataDir, { recursive: true })
+      }
+    },
+  )
+})

@@ -1,0 +1,183 @@
+// This process among those that share the database: it says that it lives, and removes the nodes that no longer do. What
+// that means for calls is in docs/decisions/0019-calls-of-a-node.md.
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { createSid } from '../../lib/ids.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Database, Session } from '../database/database.ts'
+import type { NodePlace } from './node-place.ts'
+import { prepare, slot } from '../database/prepared.ts'
+import { createSilenceWatch } from './silence-watch.ts'
+
+export interface NodeLease {
+  /** Of this process. It gets another one by `rejoin`. */
+  readonly nodeId: string
+  /** Whether another node has taken this one for dead. */
+  readonly isLost: boolean
+  /** Throws LeaseLostError. Otherwise this node is not taken for dead before the transaction has ended. */
+  demand(session: Session): Promise<void>
+  /** The smallest write there is. */
+  touch(session: Session): Promise<void>
+  /** Becomes a new node, which takes over the calls of the old one that are not another node's yet; returns them. */
+  rejoin(): Promise<ReadonlySet<string>>
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** `beaten` runs after every beat, `lost` when this node finds itself taken for dead. */
+  watch(listener: { readonly beaten: () => void; readonly lost: () => void }): void
+}
+
+export interface NodeLeaseOptions {
+  readonly database: Database
+  /** Taken before the start. */
+  readonly place: Pick<NodePlace, 'name'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export class LeaseLostError extends Error {
+  constructor() {
+    super('another node has taken this one for dead')
+  }
+}
+
+const beatMs = 3000
+// Five beats. With the beat that is seen last and the one that finds the silence, calls of a dead node are closed within
+// 22 s of its death.
+const silentMs = 15_000
+// A beat, an answer that comes at the last moment, and a little.
+const gapMs = 8000
+
+export function createNodeLease(options: NodeLeaseOptions): NodeLease {
+  const { database, clock, log } = options
+  const { pulse, isShared } = database
+  const place = (): string | null => options.place.name ?? null
+  const queries = createQueries(database)
+  const watch = createSilenceWatch({ clock, silentMs, gapMs })
+  let node_id = createSid()
+  let isLost = false
+  let isFailing = false
+  let timer: Timer | undefined
+  let beating: Promise<void> | undefined
+  let isStopped = false
+  let listener = { beaten: (): void => undefined, lost: (): void => undefined }
+
+  async function beat(connection: Session): Promise<void> {
+    const [own] = await queries.beat.all(connection, { node_id })
+    if (own === undefined) return lose()
+    const nodes = await queries.list.all(connection, {})
+    const dead = watch.look(
+      nodes.map((row) => ({ node_id: String(row['node_id']), beats: Number(row['beats']) })),
+    )
+    for (const { node_id: silent, beats } of dead) {
+      // Unless it has been heard, or writes, at this moment.
+      const [removed] = await queries.removeSilent.all(connection, { node_id: silent, beats })
+      if (removed !== undefined) log.warn({ node_id: silent }, 'a node is gone; its calls are closed here')
+    }
+    listener.beaten()
+  }
+
+  function lose(): void {
+    if (isLost) return
+    isLost = true
+    listener.lost()
+  }
+
+  async function beatOn(connection: Session): Promise<void> {
+    try {
+      await beat(connection)
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) log.warn({ err: error }, 'this node cannot say that it lives')
+      isFailing = true
+    }
+    if (!isStopped) beatLater(connection)
+  }
+
+  function beatLater(connection: Session): void {
+    timer = clock.after(beatMs, () => {
+      beating = beatOn(connection)
+    })
+  }
+
+  return {
+    get nodeId() {
+      return node_id
+    },
+    get isLost() {
+      return isLost
+    },
+    async demand(session) {
+      if (!isShared) return
+      const [row] = await queries.demand.all(session, { node_id })
+      if (row !== undefined) return
+      lose()
+      throw new LeaseLostError()
+    },
+    async touch(session) {
+      await queries.beat.all(session, { node_id })
+    },
+    async rejoin() {
+      const next = createSid()
+      const calls = await database.commitBeside(async (session) => {
+        await queries.join.all(session, { node_id: next, place: place() })
+        return queries.takeBack.all(session, { node_id, next })
+      })
+      node_id = next
+      isLost = false
+      return new Set(calls.map(({ call_sid }) => String(call_sid)))
+    },
+    async start() {
+      await database.commitBeside(async (session) => {
+        // The only process of this database, or of this place: others of the same are gone.
+        if (!isShared) await queries.removeAll.all(session, {})
+        else if (place() !== null) await queries.removeAt.all(session, { place: place() })
+        await queries.join.all(session, { node_id, place: place() })
+      })
+      if (isShared) beatLater(pulse)
+    },
+    async stop() {
+      isStopped = true
+      timer?.cancel()
+      await beating
+      await database
+        .commitBeside((session) => queries.leave.all(session, { node_id }))
+        .catch((error: unknown) => log.warn({ err: error }, 'this node could not sign off'))
+    },
+    watch(given) {
+      listener = given
+    },
+  }
+}
+
+function createQueries({ builder: db, rowLocks }: Database) {
+  const node_id = slot('node_id')
+  const own = db.selectFrom('nodes').select('node_id').where('node_id', '=', node_id)
+  const silent = own.where('beats', '=', slot('beats'))
+  return {
+    join: prepare(db.insertInto('nodes').values({ node_id, place: slot('place'), beats: 0 })),
+    leave: prepare(db.deleteFrom('nodes').where('node_id', '=', node_id)),
+    removeAll: prepare(db.deleteFrom('nodes')),
+    removeAt: prepare(db.deleteFrom('nodes').where('place', '=', slot('place'))),
+    beat: prepare(
+      db
+        .updateTable('nodes')
+        .set((eb) => ({ beats: eb('beats', '+', 1) }))
+        .where('node_id', '=', node_id)
+        .returning('node_id'),
+    ),
+    list: prepare(db.selectFrom('nodes').select(['node_id', 'beats'])),
+    removeSilent: prepare(
+      db
+        .deleteFrom('nodes')
+        .where('node_id', 'in', rowLocks?.skip(silent) ?? silent)
+        .returning('node_id'),
+    ),
+    demand: prepare(rowLocks?.keep(own) ?? own),
+    takeBack: prepare(
+      db
+        .updateTable('open_calls')
+        .set({ node_id: slot('next') })
+        .where('node_id', '=', node_id)
+        .returning('call_sid'),
+    ),
+  }
+}

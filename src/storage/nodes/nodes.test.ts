@@ -1,0 +1,362 @@
+import { connect, createServer } from 'node:net'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createMigratedDatabase } from '../../../test/support/databases.ts'
+import type { TestDatabase } from '../../../test/support/databases.ts'
+import { isMissing } from '../../../test/support/tools.ts'
+import { until } from '../../../test/support/wait.ts'
+import { systemTenancy } from '../../lib/caller.ts'
+import { createFakeClock } from '../../lib/fake-clock.ts'
+import type { FakeClock } from '../../lib/fake-clock.ts'
+import { createSid } from '../../lib/ids.ts'
+import { silentLogger } from '../../lib/log.ts'
+import type { CallBatch } from '../calls/call-batch.ts'
+import { createStorage } from '../create-storage.ts'
+import type { Storage } from '../storage.ts'
+import { endedCall } from '../../../test/support/ended-calls.ts'
+import { makeAccount, onEachStore, openTestStorage } from '../../../test/support/each-store.ts'
+import type { TestAccount, TestStorage } from '../../../test/support/each-store.ts'
+
+const beatMs = 3000
+const key = '0'.repeat(64)
+const hook = { url: 'http://app/', method: 'POST' as const, username: null, password: null }
+
+interface Node {
+  readonly storage: Storage
+  readonly clock: FakeClock
+  readonly node_id: string
+  /** What it was told that others have closed. */
+  readonly lost: string[]
+}
+
+describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
+  let database: TestDatabase
+  let folder: string
+  let owner: TestAccount
+  const running: Storage[] = []
+
+  beforeEach(async () => {
+    database = await createMigratedDatabase()
+    folder = await mkdtemp(join(tmpdir(), 'switchhook-nodes-'))
+  })
+  afterEach(async () => {
+    for (const storage of running.splice(0)) await storage.stop()
+    await database.remove()
+    await rm(folder, { recursive: true })
+  })
+
+  async function startNode(dataDir: string, databaseUrl = database.url): Promise<Node> {
+    const clock = createFakeClock(Date.now())
+    const before = await nodeIds()
+    const storage = createStorage({
+      dataDir: join(folder, dataDir),
+      databaseUrl,
+      secretKey: key,
+      clock,
+      log: silentLogger,
+    })
+    await storage.start()
+    running.push(storage)
+    const lost: string[] = []
+    storage.calls.watch({ abandoned: () => undefined, lost: (calls) => void lost.push(...calls) })
+    if (running.length === 1) owner = await makeAccount(storage)
+    const node_id = (await nodeIds()).find((id) => !before.includes(id)) ?? ''
+    return { storage, clock, node_id, lost }
+  }
+
+  const nodeIds = async (): Promise<string[]> =>
+    (await database.query('select node_id from nodes')).map(({ node_id }) => String(node_id))
+
+  const beatsOf = async (node_id: string): Promise<number> => {
+    const [row] = await database.query(`select beats from nodes where node_id = '${node_id}'`)
+    return Number(row?.['beats'] ?? -1)
+  }
+
+  async function beat({ clock, node_id }: Node): Promise<void> {
+    const before = await beatsOf(node_id)
+    clock.advance(beatMs)
+    await until('the beat', async () => (await beatsOf(node_id)) > before)
+  }
+
+  /** The survivors beat alone until the other is taken for dead. */
+  async function outlive(survivors: readonly Node[], other: Node): Promise<void> {
+    await until('the silent node to be taken for dead', async () => {
+      for (const survivor of survivors) await beat(survivor)
+      return (await beatsOf(other.node_id)) === -1
+    })
+  }
+
+  const batch = (call_sid: string, more: Partial<CallBatch> = {}): CallBatch => ({
+    call_sid,
+    account_sid: owner.account_sid,
+    events: [],
+    notifications: [],
+    ...more,
+  })
+
+  const notification = (call_sid: string, call_status: string) => ({
+    account_sid: owner.account_sid,
+    call_sid,
+    hook,
+    payload: { call_status },
+  })
+
+  /** Calls that are up, with one notification each. */
+  async function openCalls({ storage }: Node, count: number): Promise<string[]> {
+    const calls = Array.from({ length: count }, () => createSid())
+    for (const call_sid of calls) {
+      const events = [{ seq: 1, at: 1, type: 'started' }]
+      const notifications = [notification(call_sid, 'in-progress')]
+      storage.calls.write(batch(call_sid, { events, notifications }), 'now')
+    }
+    await storage.calls.flush()
+    return calls
+  }
+
+  /** As the engine does: the end, its record, and the last notification. */
+  function end({ storage }: Node, call_sid: string, seq: number, termination_reason: string): void {
+    const { record } = endedCall(owner, { attempted_at: 1000 })
+    storage.calls.write(
+      batch(call_sid, {
+        events: [{ seq, at: 2, type: 'ended' }],
+        notifications: [notification(call_sid, 'completed')],
+        record: { ...record, call_sid, termination_reason },
+      }),
+      'now',
+    )
+  }
+
+  async function adoptAll({ storage }: Node): Promise<string[]> {
+    const adopted: string[] = []
+    for (;;) {
+      const calls = await storage.calls.adopt()
+      if (calls.length === 0) return adopted
+      adopted.push(...calls.map(({ call_sid }) => call_sid))
+    }
+  }
+
+  it('leave the calls of each other alone while they live, also one that starts, stops and starts again', async () => {
+    const a = await startNode('a')
+    const calls = await openCalls(a, 3)
+    const b = await startNode('b')
+    expect(await adoptAll(b)).toEqual([])
+    await beat(a)
+    await beat(b)
+    expect(await adoptAll(b)).toEqual([])
+    await running.pop()?.stop()
+    expect(await adoptAll(await startNode('b'))).toEqual([])
+    const rows = await database.query('select call_sid from open_calls where node_id = ' + `'${a.node_id}'`)
+    expect(rows).toHaveLength(calls.length)
+  })
+
+  it('leave the calls of each other alone where they share a data directory for its key', async () => {
+    const a = await startNode('shared')
+    await openCalls(a, 2)
+    expect(await adoptAll(await startNode('shared'))).toEqual([])
+  })
+
+  it('take over the calls of a dead one, each call by one of them', async () => {
+    const dead = await startNode('a')
+    const calls = await openCalls(dead, 40)
+    const survivors = [await startNode('b'), await startNode('c')]
+    await outlive(survivors, dead)
+    const adopted = await Promise.all(survivors.map(adoptAll))
+    expect(adopted.flat().sort()).toEqual(calls.sort())
+    expect(await adoptAll(survivors[0]!)).toEqual([])
+  })
+
+  it('take no one for dead because the database was away for a minute', async () => {
+    const line = await layLine(join(database.folder, '.s.PGSQL.5432'), folder)
+    try {
+      const url = database.url.replace(encodeURIComponent(database.folder), encodeURIComponent(line.folder))
+      const nodes = [await startNode('a', url), await startNode('b', url)]
+      for (const node of nodes) await openCalls(node, 1)
+      for (const node of nodes) await beat(node)
+      line.cut()
+      for (const { clock } of nodes) for (let n = 0; n < 20; n++) clock.advance(beatMs)
+      line.restore()
+      await until('both to be heard again', async () => {
+        for (const { clock } of nodes) clock.advance(beatMs)
+        const beats = await Promise.all(nodes.map(({ node_id }) => beatsOf(node_id)))
+        return beats.every((count) => count === -1 || count > 3)
+      })
+      expect((await nodeIds()).sort()).toEqual(nodes.map(({ node_id }) => node_id).sort())
+      for (const node of nodes) expect(await adoptAll(node)).toEqual([])
+    } finally {
+      for (const storage of running.splice(0)) await storage.stop()
+      await line.close()
+    }
+  })
+
+  describe('and one of them that lives was taken for dead', () => {
+    it('it keeps the calls that no other has taken, and every call has one record and notifications in a row', async () => {
+      const a = await startNode('a')
+      const b = await startNode('b')
+      const calls = await openCalls(a, 20)
+      await outlive([b], a)
+      const taken = (await b.storage.calls.adopt()).map(({ call_sid }) => call_sid)
+      expect(taken.length).toBeLessThan(calls.length)
+      const kept = calls.filter((call_sid) => !taken.includes(call_sid))
+      // Both end every call that they take for theirs, at the same time.
+      for (const call_sid of taken) end(b, call_sid, 2, 'platform stopped in mid-call')
+      for (const call_sid of calls) end(a, call_sid, 2, 'caller hungup')
+      await Promise.all([a.storage.calls.flush(), b.storage.calls.flush()])
+
+      expect(a.lost.sort()).toEqual(taken.sort())
+      const records = await database.query('select call_sid, termination_reason from recent_calls')
+      expect(records).toHaveLength(calls.length)
+      for (const { call_sid, termination_reason } of records)
+        expect(termination_reason).toBe(
+          kept.includes(String(call_sid)) ? 'caller hungup' : 'platform stopped in mid-call',
+        )
+      const finals = `select call_sid, count(*)::int as count, max(sequence) as last from outbox group by call_sid`
+      for (const { count, last } of await database.query(finals)) expect([count, last]).toEqual([2, 2])
+      expect(await database.query('select call_sid from open_calls')).toEqual([])
+    })
+
+    it('it learns so by its beat, too, and serves new calls as a new node', async () => {
+      const a = await startNode('a')
+      const b = await startNode('b')
+      const [call_sid = ''] = await openCalls(a, 1)
+      await outlive([b], a)
+      await adoptAll(b)
+      a.clock.advance(beatMs)
+      await until('it to learn of it', () => a.lost.length > 0)
+      expect(a.lost).toEqual([call_sid])
+      // What it says of the lost call from now on is not written; a new call is.
+      end(a, call_sid, 2, 'caller hungup')
+      const [fresh = ''] = await openCalls(a, 1)
+      expect(await database.query('select call_sid from recent_calls')).toEqual([])
+      expect(await adoptAll(b)).toEqual([])
+      end(a, fresh, 2, 'caller hungup')
+      await a.storage.calls.flush()
+      expect(await database.query('select call_sid from recent_calls')).toEqual([{ call_sid: fresh }])
+    })
+
+    it('a call that began while it could not be heard is its own, and is written whole', async () => {
+      const a = await startNode('a')
+      const b = await startNode('b')
+      await openCalls(a, 1)
+      await outlive([b], a)
+      const call_sid = createSid()
+      a.storage.calls.write(batch(call_sid, { events: [{ seq: 1, at: 1, type: 'started' }] }), 'now')
+      end(a, call_sid, 2, 'caller hungup')
+      await a.storage.calls.flush()
+      expect(await a.storage.recentCalls.find(systemTenancy, owner.account_sid, call_sid)).toBeDefined()
+      expect(await a.storage.journal.read(systemTenancy, owner.account_sid, call_sid)).toHaveLength(2)
+    })
+  })
+
+  describe('and one of them was killed', () => {
+    /** What a process leaves that was killed in that place. */
+    async function leaveBehind(place: unknown): Promise<string> {
+      const call_sid = createSid()
+      await database.query(
+        `insert into nodes (node_id, place, beats) values ('former', '${String(place)}', 7)`,
+      )
+      await database.query(
+        `insert into open_calls (call_sid, account_sid, created_at, node_id)
+           values ('${call_sid}', '${owner.account_sid}', ${Date.now()}, 'former')`,
+      )
+      return call_sid
+    }
+
+    const placeOf = async ({ node_id }: Node): Promise<unknown> =>
+      (await database.query(`select place from nodes where node_id = '${node_id}'`))[0]?.['place']
+
+    it('the next one in its data directory closes its calls at once', async () => {
+      const place = await placeOf(await startNode('a'))
+      await running.pop()?.stop()
+      const call_sid = await leaveBehind(place)
+      expect(await adoptAll(await startNode('a'))).toEqual([call_sid])
+    })
+
+    it('one in a copy of its data directory takes it for alive', async () => {
+      const place = await placeOf(await startNode('a'))
+      await running.pop()?.stop()
+      await leaveBehind(place)
+      await cp(join(folder, 'a'), join(folder, 'b'), { recursive: true })
+      expect(await adoptAll(await startNode('b'))).toEqual([])
+    })
+  })
+})
+
+describe('the embedded database', () => {
+  let test: TestStorage
+  beforeEach(async () => {
+    test = await openTestStorage()
+  })
+  afterEach(() => test.close())
+
+  it('has one process: its start takes over whatever is open, of any version', async () => {
+    const { account_sid } = await makeAccount(test.storage)
+    await test.query(`insert into nodes (node_id, beats) values ('former', 1)`)
+    for (const node_id of ['former', ''])
+      await test.query(
+        `insert into open_calls (call_sid, account_sid, created_at, node_id)
+           values ('call of "${node_id}"', '${account_sid}', ${Date.now()}, '${node_id}')`,
+      )
+    const { calls } = await test.reopen()
+    const adopted = [...(await calls.adopt()), ...(await calls.adopt())].map(({ call_sid }) => call_sid)
+    expect(adopted.sort()).toEqual(['call of ""', 'call of "former"'])
+    expect(await calls.adopt()).toEqual([])
+  })
+})
+
+onEachStore(({ open }) => {
+  it('a call is adopted once by a process, which then is its node', async () => {
+    const test = await open()
+    try {
+      const { account_sid } = await makeAccount(test.storage)
+      const call_sid = createSid()
+      const events = [{ seq: 1, at: 1, type: 'started' }]
+      test.storage.calls.write({ call_sid, account_sid, events, notifications: [] }, 'now')
+      const { calls } = await test.reopen()
+      expect(await calls.adopt()).toEqual([{ call_sid, account_sid, events }])
+      expect(await calls.adopt()).toEqual([])
+      const again = await test.reopen()
+      expect(await again.calls.adopt()).toHaveLength(1)
+    } finally {
+      await test.close()
+    }
+  })
+})
+
+/** Stands between storage and the server, and cuts the line when told to. */
+async function layLine(server: string, folder: string) {
+  const place = await mkdtemp(join(folder, 'line-'))
+  const open = new Set<{ destroy(): unknown }>()
+  let isCut = false
+  const line = createServer((client) => {
+    if (isCut) return void client.destroy()
+    const upstream = connect(server)
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      open.add(from)
+      from.on('error', () => undefined)
+      from.on('close', () => to.destroy())
+      from.pipe(to)
+    }
+  })
+  await new Promise<void>((resolve) => line.listen(join(place, '.s.PGSQL.5432'), resolve))
+  const end = (): void => {
+    for (const socket of open) socket.destroy()
+    open.clear()
+  }
+  return {
+    folder: place,
+    cut() {
+      isCut = true
+      end()
+    },
+    restore: () => (isCut = false),
+    async close() {
+      end()
+      await new Promise((resolve) => line.close(resolve))
+    },
+  }
+}

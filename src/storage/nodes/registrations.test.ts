@@ -1,0 +1,273 @@
+import { mkdtemp, rm, writeFile, readFile, copyFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createTestDatabase } from '../../../test/support/databases.ts'
+import { isMissing } from '../../../test/support/tools.ts'
+import { systemTenancy } from '../../lib/caller.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { createFakeClock } from '../../lib/fake-clock.ts'
+import { silentLogger } from '../../lib/log.ts'
+import { createStorage } from '../create-storage.ts'
+import type { Storage } from '../storage.ts'
+import { migrate } from '../database/migrate.ts'
+import { nodeNameIn } from './node-name.ts'
+import { createNodePlace } from './node-place.ts'
+import { createRegistrationStore } from './registrations.ts'
+import type { Registration } from './registrations.ts'
+import { openSqlite } from '../sqlite/sqlite.ts'
+import { makeAccount, onEachStore } from '../../../test/support/each-store.ts'
+import type { TestStorage } from '../../../test/support/each-store.ts'
+
+const change = { gone: [], isRefresh: false }
+
+function phoneOf(aor: string, more: Partial<Registration> = {}): Registration {
+  return {
+    aor,
+    key: 'desk',
+    contact: 'sip:desk@10.0.0.5:5060',
+    instance: '<urn:uuid:1>;1',
+    q: '0.5',
+    expiresAt: 4_000_000_000_000,
+    remote: { transport: 'udp', address: '198.51.100.7', port: 40_000 },
+    path: ['<sip:edge.example.com;lr>'],
+    callId: 'c',
+    cseq: 4_000_000_000,
+    userAgent: 'x/1',
+    ...more,
+  }
+}
+
+onEachStore(({ open }) => {
+  let test: TestStorage
+  let account_sid: string
+  let realm: string
+  let client_sid: string
+  let desk: Registration
+
+  beforeEach(async () => {
+    test = await open()
+    const account = await makeAccount(test.storage)
+    account_sid = account.account_sid
+    const rows = test.storage.for(systemTenancy)
+    realm = (await rows.accounts.find(account_sid))?.sip_realm ?? ''
+    const { service_provider_sid } = account
+    const client = { account_sid, service_provider_sid, username: 'alice', password: 'secret of alice' }
+    client_sid = (await rows.clients.insert(client)).client_sid
+    desk = phoneOf(`alice@${realm}`)
+  })
+  afterEach(() => test.close())
+
+  const kept = () => test.storage.registrations.load()
+  const save = (phone: Registration) => test.storage.registrations.save(phone, change)
+
+  it('gives a restarted node every phone it had as it was, and none that has expired', async () => {
+    const hall = phoneOf(desk.aor, {
+      key: 'hall',
+      instance: undefined,
+      q: undefined,
+      userAgent: undefined,
+      path: [],
+    })
+    await save(desk)
+    await save(phoneOf(desk.aor, { key: 'past', expiresAt: Date.now() - 1 }))
+    await save(hall)
+    await test.reopen()
+    const found = await kept()
+    expect(found).toHaveLength(2)
+    expect(found).toEqual(expect.arrayContaining([desk, hall]))
+    expect(await test.storage.expired.registrations(10)).toBe(1)
+  })
+
+  it('keeps the phone that took the place of others, and not the others', async () => {
+    await save(desk)
+    const moved = phoneOf(desk.aor, { key: 'moved', remote: { ...desk.remote, port: 41_000 } })
+    await test.storage.registrations.save(moved, { gone: ['desk'], isRefresh: false })
+    expect(await kept()).toEqual([moved])
+    await test.storage.registrations.save({ ...moved, expiresAt: desk.expiresAt + 5 }, change)
+    expect(await kept()).toMatchObject([{ key: 'moved', expiresAt: desk.expiresAt + 5 }])
+  })
+
+  it('keeps what only lives on by the time it stops', async () => {
+    await save(desk)
+    const later = { ...desk, expiresAt: desk.expiresAt + 60_000, cseq: 4_000_000_001 }
+    await test.storage.registrations.save(later, { gone: [], isRefresh: true })
+    await test.reopen()
+    expect(await kept()).toEqual([later])
+  })
+
+  it('leaves the phones of other nodes alone, but for users and realms that lose them everywhere', async () => {
+    await save(desk)
+    await test.storage.registrations.save(phoneOf(desk.aor, { key: 'hall' }), change)
+    await test.query(`update registrations set node = 'another'`)
+    const own = phoneOf(desk.aor, { contact: 'sip:desk@10.0.0.9' })
+    await save(own)
+    expect(await kept()).toEqual([own])
+    const counted = async () => (await test.query('select node from registrations order by node, key')).length
+    expect(await counted()).toBe(3)
+    await test.storage.registrations.remove(desk.aor, 'desk')
+    expect(await counted()).toBe(2)
+    await test.storage.registrations.remove(desk.aor)
+    expect(await counted()).toBe(0)
+    await save(desk)
+    await test.query(`update registrations set node = 'another'`)
+    await test.storage.registrations.forget(realm)
+    expect(await counted()).toBe(0)
+  })
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['client was removed', () => test.storage.for(systemTenancy).clients.remove(client_sid)],
+    [
+      'client was switched off',
+      () => test.storage.for(systemTenancy).clients.update(client_sid, { is_active: 0 }),
+    ],
+    [
+      'client has another name',
+      () => test.storage.for(systemTenancy).clients.update(client_sid, { username: 'bob' }),
+    ],
+    [
+      'account was switched off',
+      () => test.storage.for(systemTenancy).accounts.update(account_sid, { is_active: 0 }),
+    ],
+    [
+      'account has another realm',
+      () => test.storage.for(systemTenancy).accounts.update(account_sid, { sip_realm: 'moved.example.com' }),
+    ],
+    [
+      'realm is that of another account, which has a client of that name',
+      async () => {
+        const rows = test.storage.for(systemTenancy)
+        await rows.accounts.update(account_sid, { sip_realm: null })
+        const other = await makeAccount(test.storage)
+        await rows.accounts.update(other.account_sid, { sip_realm: realm })
+        const { account_sid: next, service_provider_sid } = other
+        await rows.clients.insert({
+          account_sid: next,
+          service_provider_sid,
+          username: 'alice',
+          password: 'x',
+        })
+      },
+    ],
+  ])('gives back no phone whose %s while the node was away', async (_, lose) => {
+    await save(desk)
+    await lose()
+    expect(await kept()).toEqual([])
+  })
+
+  it('writes nothing for a realm that nobody has, and no password', async () => {
+    await save(phoneOf('alice@nobody.example'))
+    await save(desk)
+    expect(await test.query('select * from registrations')).toHaveLength(1)
+    expect(JSON.stringify(await test.query('select * from registrations'))).not.toContain('secret of alice')
+  })
+})
+
+describe('a registrar with many phones', () => {
+  it('commits ten thousand refreshes in some fifty transactions, and phones that come at once in a few', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-registrations-'))
+    const clock = createFakeClock()
+    const database = await openSqlite({ path: join(dataDir, 'test.db'), clock, log: silentLogger, migrate })
+    let commits = 0
+    const store = createRegistrationStore({
+      database: {
+        ...database,
+        commitBeside: (work) => {
+          commits += 1
+          return database.commitBeside(work)
+        },
+      },
+      node: () => 'only',
+      clock,
+      log: silentLogger,
+    })
+    const phones = Array.from({ length: 10_000 }, (_, number) => phoneOf(`u${number}@a.example`))
+    await Promise.all(phones.slice(0, 100).map((phone) => store.save(phone, change)))
+    expect(commits).toBe(1)
+    commits = 0
+    for (const phone of phones) await store.save(phone, { gone: [], isRefresh: true })
+    expect(commits).toBe(0)
+    clock.advance(5_000)
+    await store.flush()
+    expect(commits).toBe(50)
+    await store.stop()
+    await database.close()
+    await rm(dataDir, { recursive: true })
+  }, 60_000)
+})
+
+describe.skipIf(isMissing('postgres'))('two nodes on one database', () => {
+  it('keep the phones of one user apart, and each finds its own after a restart', async () => {
+    const database = await createTestDatabase()
+    const folders = [await mkdtemp(join(tmpdir(), 'node-a-')), await mkdtemp(join(tmpdir(), 'node-b-'))]
+    const [a, b] = folders.map((dataDir) =>
+      createStorage({
+        dataDir,
+        databaseUrl: database.url,
+        secretKey: 'ab'.repeat(32),
+        clock: systemClock,
+        log: silentLogger,
+      }),
+    ) as [Storage, Storage]
+    await a.start()
+    await b.start()
+    const { account_sid } = await makeAccount(a)
+    const account = await a.for(systemTenancy).accounts.find(account_sid)
+    const seenBy = (port: number): Registration =>
+      phoneOf(`alice@${account?.sip_realm}`, {
+        remote: { transport: 'udp', address: '198.51.100.7', port },
+      })
+    await a.registrations.save(seenBy(1), change)
+    await b.registrations.save(seenBy(2), change)
+    await a.stop()
+    await a.start()
+    expect(await a.registrations.load()).toEqual([seenBy(1)])
+    expect(await b.registrations.load()).toEqual([seenBy(2)])
+    await a.registrations.remove(seenBy(1).aor, 'desk')
+    expect(await b.registrations.load()).toEqual([seenBy(2)])
+    await a.stop()
+    await b.stop()
+    await database.remove()
+    for (const folder of folders) await rm(folder, { recursive: true })
+  }, 60_000)
+})
+
+describe('the name of a node', () => {
+  let dataDir: string
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'switchhook-node-'))
+  })
+  afterEach(() => rm(dataDir, { recursive: true }))
+
+  /** As a process of its own has it. */
+  async function nameIn(folder: string): Promise<string> {
+    const place = createNodePlace(folder)
+    place.take()
+    const name = await nodeNameIn(folder, place)
+    place.release()
+    return name
+  }
+
+  it('is the same after a restart, and held by one process of a data directory at a time', async () => {
+    const place = createNodePlace(dataDir)
+    place.take()
+    const first = await nodeNameIn(dataDir, place)
+    const other = createNodePlace(dataDir)
+    other.take()
+    expect(other.isHeld).toBe(false)
+    expect(await nodeNameIn(dataDir, other)).not.toBe(first)
+    place.release()
+    expect(await nameIn(dataDir)).toBe(first)
+  })
+
+  it('is another one in a copy of the directory, and where the file was damaged', async () => {
+    const first = await nameIn(dataDir)
+    const copy = await mkdtemp(join(tmpdir(), 'switchhook-node-'))
+    await copyFile(join(dataDir, 'node-id'), join(copy, 'node-id'))
+    expect(await nameIn(copy)).not.toBe(first)
+    await rm(copy, { recursive: true })
+    await writeFile(join(dataDir, 'node-id'), 'x')
+    const mended = await nameIn(dataDir)
+    expect(await readFile(join(dataDir, 'node-id'), 'utf8')).toContain(mended)
+  })
+})

@@ -1,0 +1,39 @@
+// Tells which nodes have fallen silent: their beats stand still for as long as this one has been looking. No two clocks are
+// compared, neither those of two nodes nor that of the database.
+import type { Clock } from '../../lib/clock.ts'
+
+export interface Heard {
+  readonly node_id: string
+  readonly beats: number
+}
+
+export interface SilenceWatch {
+  /** Takes what every node's beats are now; returns those that are dead. */
+  look(nodes: readonly Heard[]): Heard[]
+}
+
+export interface SilenceWatchOptions {
+  readonly clock: Clock
+  readonly silentMs: number
+  /** After a longer pause between two looks all watching begins again: a database that is away silences everybody. */
+  readonly gapMs: number
+}
+
+export function createSilenceWatch({ clock, silentMs, gapMs }: SilenceWatchOptions): SilenceWatch {
+  let heard = new Map<string, Heard & { readonly since: number }>()
+  let lookedAt = Number.NEGATIVE_INFINITY
+  return {
+    look(nodes) {
+      const now = clock.monotonic()
+      const before = now - lookedAt > gapMs ? new Map<string, never>() : heard
+      lookedAt = now
+      heard = new Map(
+        nodes.map(({ node_id, beats }) => {
+          const known = before.get(node_id)
+          return [node_id, known?.beats === beats ? known : { node_id, beats, since: now }]
+        }),
+      )
+      return [...heard.values()].filter(({ since }) => now - since >= silentMs)
+    },
+  }
+}

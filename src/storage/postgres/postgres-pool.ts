@@ -1,0 +1,171 @@
+// Connections to PostgreSQL: bounded in number and in time, and what their failures mean.
+import { DatabaseError, Pool, types } from 'pg'
+import type { PoolClient, PoolConfig } from 'pg'
+import { AppError } from '../../lib/errors.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { BrokenRule, Cells, Parameter } from '../database/database.ts'
+
+// A connection costs the server a process. Reads take milliseconds, so ten serve thousands of requests a second.
+const maxConnections = 10
+// Beyond it the database has stopped responding: further queries fail at once.
+const maxWaiting = 1000
+const connectTimeoutMs = 5000
+const idleTimeoutMs = 60_000
+// Of one statement; a page of call records over millions of rows stays far below.
+const statementTimeoutMs = 30_000
+// A node that hangs within a transaction holds up the others no longer than this.
+const idleInTransactionMs = 35_000
+const lockTimeoutMs = 15_000
+// The server responds or ends the statement before; without a response the network has swallowed the connection.
+const defaultAnswerTimeoutMs = 40_000
+
+export interface PostgresPool {
+  readonly pool: Pool
+  readonly query: (sql: string, parameters: readonly Parameter[]) => Promise<Cells[]>
+  /** A connection for one transaction, to be released by the caller. Failures are translated. */
+  connect(): Promise<PoolClient>
+  end(): Promise<void>
+}
+
+export interface PoolOptions {
+  readonly url: string
+  /** As the server lists its connections. */
+  readonly name: string
+  /** Connections at most. */
+  readonly max?: number
+  /** How long an answer is waited for. */
+  readonly answerTimeoutMs?: number
+  readonly log: Logger
+}
+
+export function openPool(options: PoolOptions): PostgresPool {
+  const { url, name, max = maxConnections, log } = options
+  const config: PoolConfig = {
+    connectionString: url,
+    application_name: name,
+    max,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: idleTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+    query_timeout: options.answerTimeoutMs ?? defaultAnswerTimeoutMs,
+    keepAlive: true,
+    types: { getTypeParser },
+  }
+  const pool = new Pool(config)
+  // A connection that breaks is dropped, and the next query opens another. The pool listens to idle ones only; those in
+  // use fail their query and tell it here once more, where nobody listening would end the process.
+  pool.on('error', (error) => log.warn({ err: error }, 'database connection lost'))
+  pool.on('connect', (client) => client.on('error', () => undefined))
+
+  async function connect(): Promise<PoolClient> {
+    // Ours to avoid, and no outage: the same as with the embedded database.
+    if (pool.ending) throw new Error('storage is stopped')
+    if (pool.waitingCount >= maxWaiting)
+      throw new AppError('overloaded', 'too many requests are waiting for the database')
+    try {
+      return await pool.connect()
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+
+  return {
+    pool,
+    connect,
+    async query(sql, parameters) {
+      const client = await connect()
+      let failure: unknown
+      try {
+        return await runOn(client, sql, parameters)
+      } catch (error) {
+        failure = error
+        throw translated(error)
+      } finally {
+        client.release(failure !== undefined && isConnectionBroken(failure))
+      }
+    },
+    end: () => pool.end(),
+  }
+}
+
+/** Throws what the driver throws. */
+export async function runOn(
+  client: PoolClient,
+  sql: string,
+  parameters: readonly Parameter[],
+): Promise<Cells[]> {
+  const { rows } = await client.query<Cells>(sql, parameters.map(storable))
+  return rows
+}
+
+/** PostgreSQL holds every character but one. The others of its kind are refused at the edges; no SIP header may stop a write. */
+function storable(parameter: Parameter): Parameter {
+  return typeof parameter === 'string' && parameter.includes('\0')
+    ? parameter.replaceAll('\0', '\uFFFD')
+    : parameter
+}
+
+// Times and counts are below 2^53: they come as numbers, as they do from the embedded database.
+const bigintType = 20
+
+function getTypeParser(type: number, format?: 'text' | 'binary'): (text: string) => unknown {
+  if (type === bigintType) return Number
+  // The driver's own types are strings and numbers for the columns we have.
+  return format === 'binary' ? types.getTypeParser(type, 'binary') : types.getTypeParser(type, 'text')
+}
+
+// https://www.postgresql.org/docs/current/errcodes-appendix.html: connection trouble, out of resources, shutting down,
+// system errors.
+const unavailableClasses = new Set(['08', '53', '57', '58'])
+// A server that has become a standby; a transaction that idled too long.
+const unavailableCodes = new Set(['25006', '25P03'])
+const lockNotAvailable = '55P03'
+const retryable = new Set(['40001', '40P01'])
+
+/** What a caller can act on; other failures of the driver stay as they are. */
+export function translated(error: unknown): unknown {
+  if (error instanceof AppError) return error
+  if (error instanceof DatabaseError && error.code === lockNotAvailable)
+    return new AppError('overloaded', 'too many writes are waiting for the database', { cause: error })
+  if (!isUnavailable(error)) return error
+  return new AppError('database_unavailable', 'the database does not answer', { cause: error })
+}
+
+function isUnavailable(error: unknown): boolean {
+  // What is no answer of the server is a failure to get one.
+  if (!(error instanceof DatabaseError)) return true
+  const { code = '' } = error
+  return unavailableClasses.has(code.slice(0, 2)) || unavailableCodes.has(code)
+}
+
+/** Whether the connection must not be used again. */
+export function isConnectionBroken(error: unknown): boolean {
+  return isUnavailable(error)
+}
+
+/** Whether the same work may succeed when it is run once more. */
+export function isRetryable(error: unknown): boolean {
+  return error instanceof DatabaseError && retryable.has(error.code ?? '')
+}
+
+export function brokenRule(error: unknown): BrokenRule | undefined {
+  if (!(error instanceof DatabaseError)) return undefined
+  const { code = '' } = error
+  switch (code) {
+    case '23505': {
+      // "Key (account_sid, username)=(...) already exists.", in the language of the server.
+      const names = /\(([^()]+)\)=\(/.exec(error.detail ?? '')?.[1] ?? error.constraint ?? ''
+      return { rule: 'unique', columns: names.split(', ').map((name) => name.replaceAll('"', '')) }
+    }
+    case '23502':
+      return { rule: 'not_null', column: error.column ?? '' }
+    case '23503':
+      return { rule: 'foreign_key' }
+    case '23514':
+      return { rule: 'check' }
+    default:
+      return code.startsWith('22') ? { rule: 'value' } : undefined
+  }
+}

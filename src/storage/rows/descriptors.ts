@@ -1,0 +1,284 @@
+// What a repository must know of each table: its key, its secrets, who may touch its rows, and what they point at.
+import type { Tenancy } from '../../lib/caller.ts'
+import type { Tables } from '../tables.ts'
+
+type Level = Tenancy['level']
+type Column<T extends keyof Tables> = keyof Tables[T] & string
+
+export interface Descriptor<T extends keyof Tables> {
+  readonly key: Column<T>
+  /** Encrypted at rest. */
+  readonly secrets?: readonly Column<T>[]
+  /** Hashes of secrets: they leave storage for comparison only, and stand nowhere else, the audit log included. */
+  readonly hashes?: readonly Column<T>[]
+  /** Traces of use, not changes that somebody made: the audit log leaves them out. */
+  readonly unaudited?: readonly Column<T>[]
+  /** Work under way, nobody's change: the audit log leaves all of it out. */
+  readonly isPassing?: boolean
+  /** The columns that say whose a row is; a table without both belongs to the platform. */
+  readonly owner: readonly Column<T>[]
+  /**
+   * The reference to the row that says whose this one is, where the table itself does not. Only the audit log goes by it:
+   * its entries are shown to the owner, the row stays out of reach.
+   */
+  readonly ownedThrough?: Column<T>
+  /** Rows of a provider, without an account, are read by its accounts too. */
+  readonly isShared?: boolean
+  /** The reference whose row this one is a part of: its writer must own that row, seeing it is not enough. */
+  readonly parent?: Column<T>
+  /** The lowest level that may do it, and then only to rows it owns. */
+  readonly lowest: { readonly [O in Operation]: Level }
+  /** Columns that point at rows of other tables: whoever sets one must be able to see that row. */
+  readonly references?: { readonly [C in Column<T>]?: keyof Tables }
+}
+
+export type Operation = 'read' | 'insert' | 'update' | 'remove'
+
+const everything = (level: Level): Record<Operation, Level> => ({
+  read: level,
+  insert: level,
+  update: level,
+  remove: level,
+})
+
+const byAccount = ['service_provider_sid', 'account_sid'] as const
+
+/** A table that is missing here does not compile. */
+export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
+  service_providers: {
+    key: 'service_provider_sid',
+    owner: ['service_provider_sid'],
+    lowest: { read: 'account', insert: 'admin', update: 'service_provider', remove: 'admin' },
+    references: { registration_hook_sid: 'webhooks' },
+  },
+  accounts: {
+    key: 'account_sid',
+    owner: byAccount,
+    secrets: ['webhook_secret', 'bucket_credential'],
+    lowest: { read: 'account', insert: 'service_provider', update: 'account', remove: 'account' },
+    references: {
+      registration_hook_sid: 'webhooks',
+      queue_event_hook_sid: 'webhooks',
+      device_calling_application_sid: 'applications',
+      siprec_hook_sid: 'applications',
+    },
+  },
+  webhooks: {
+    key: 'webhook_sid',
+    owner: byAccount,
+    secrets: ['password'],
+    lowest: everything('account'),
+  },
+  applications: {
+    key: 'application_sid',
+    owner: byAccount,
+    secrets: ['env_vars'],
+    lowest: everything('account'),
+    references: {
+      call_hook_sid: 'webhooks',
+      call_status_hook_sid: 'webhooks',
+      messaging_hook_sid: 'webhooks',
+    },
+  },
+  clients: {
+    key: 'client_sid',
+    owner: byAccount,
+    secrets: ['password'],
+    lowest: everything('account'),
+  },
+  api_keys: {
+    key: 'api_key_sid',
+    owner: byAccount,
+    hashes: ['token_hash'],
+    unaudited: ['last_used'],
+    lowest: everything('account'),
+  },
+  users: {
+    key: 'user_sid',
+    owner: byAccount,
+    hashes: ['hashed_password'],
+    lowest: everything('account'),
+  },
+  user_sessions: {
+    key: 'user_session_sid',
+    owner: [],
+    ownedThrough: 'user_sid',
+    lowest: everything('system'),
+    references: { user_sid: 'users' },
+  },
+  password_settings: {
+    key: 'password_settings_sid',
+    owner: [],
+    lowest: { read: 'account', insert: 'admin', update: 'admin', remove: 'admin' },
+  },
+  settings: {
+    key: 'name',
+    owner: [],
+    secrets: ['value'],
+    lowest: everything('system'),
+  },
+  voip_carriers: {
+    key: 'voip_carrier_sid',
+    owner: byAccount,
+    isShared: true,
+    secrets: ['register_password', 'inbound_auth_password', 'smpp_password', 'smpp_inbound_password'],
+    lowest: everything('account'),
+    references: { application_sid: 'applications' },
+  },
+  sip_gateways: {
+    key: 'sip_gateway_sid',
+    owner: byAccount,
+    isShared: true,
+    parent: 'voip_carrier_sid',
+    lowest: everything('account'),
+    references: { voip_carrier_sid: 'voip_carriers' },
+  },
+  smpp_gateways: {
+    key: 'smpp_gateway_sid',
+    owner: byAccount,
+    isShared: true,
+    parent: 'voip_carrier_sid',
+    lowest: everything('account'),
+    references: { voip_carrier_sid: 'voip_carriers' },
+  },
+  phone_numbers: {
+    key: 'phone_number_sid',
+    owner: byAccount,
+    lowest: everything('account'),
+    references: { voip_carrier_sid: 'voip_carriers', application_sid: 'applications' },
+  },
+  ms_teams_tenants: {
+    key: 'ms_teams_tenant_sid',
+    owner: byAccount,
+    lowest: everything('account'),
+    references: { application_sid: 'applications' },
+  },
+  lcrs: {
+    key: 'lcr_sid',
+    owner: byAccount,
+    lowest: everything('account'),
+    references: { default_carrier_set_entry_sid: 'lcr_carrier_set_entries' },
+  },
+  lcr_routes: {
+    key: 'lcr_route_sid',
+    owner: byAccount,
+    parent: 'lcr_sid',
+    lowest: everything('account'),
+    references: { lcr_sid: 'lcrs' },
+  },
+  lcr_carrier_set_entries: {
+    key: 'lcr_carrier_set_entry_sid',
+    owner: byAccount,
+    parent: 'lcr_route_sid',
+    lowest: everything('account'),
+    references: { lcr_route_sid: 'lcr_routes', voip_carrier_sid: 'voip_carriers' },
+  },
+  limits: {
+    key: 'limit_sid',
+    owner: byAccount,
+    // An account lives with the limits that others set it.
+    lowest: { ...everything('service_provider'), read: 'account' },
+  },
+  password_resets: {
+    key: 'password_reset_sid',
+    owner: [],
+    ownedThrough: 'user_sid',
+    hashes: ['link_hash'],
+    lowest: everything('system'),
+    references: { user_sid: 'users' },
+  },
+  password_reset_requests: {
+    key: 'password_reset_request_sid',
+    owner: [],
+    isPassing: true,
+    lowest: everything('system'),
+  },
+  carrier_hosts: {
+    key: 'carrier_host_sid',
+    owner: [],
+    isPassing: true,
+    lowest: everything('system'),
+  },
+  sbc_addresses: {
+    key: 'sbc_address_sid',
+    owner: ['service_provider_sid'],
+    lowest: { ...everything('admin'), read: 'account' },
+  },
+  smpp_addresses: {
+    key: 'smpp_address_sid',
+    owner: ['service_provider_sid'],
+    lowest: { ...everything('admin'), read: 'account' },
+  },
+  system_information: {
+    key: 'system_information_sid',
+    owner: [],
+    lowest: everything('admin'),
+  },
+  speech_credentials: {
+    key: 'speech_credential_sid',
+    owner: byAccount,
+    isShared: true,
+    secrets: ['settings'],
+    unaudited: ['last_used', 'last_tested', 'tts_tested_ok', 'stt_tested_ok'],
+    lowest: everything('account'),
+  },
+  google_custom_voices: {
+    key: 'google_custom_voice_sid',
+    owner: byAccount,
+    isShared: true,
+    parent: 'speech_credential_sid',
+    secrets: ['voice_cloning_key'],
+    lowest: everything('account'),
+    references: { speech_credential_sid: 'speech_credentials' },
+  },
+}
+
+const ranks: Readonly<Record<Level, number>> = { account: 0, service_provider: 1, admin: 2, system: 3 }
+
+export function isAtLeast(level: Level, lowest: Level): boolean {
+  return ranks[level] >= ranks[lowest]
+}
+
+/** A descriptor as the generic code sees it, which knows the columns by name only. */
+export interface AnyDescriptor {
+  readonly key: string
+  readonly secrets: readonly string[]
+  readonly hashes: readonly string[]
+  readonly unaudited: readonly string[]
+  readonly isPassing: boolean
+  readonly owner: readonly string[]
+  readonly ownedThrough: Pointer | undefined
+  readonly isShared: boolean
+  readonly parent: string | undefined
+  readonly lowest: { readonly [O in Operation]: Level }
+  readonly references: readonly Pointer[]
+}
+
+interface Pointer {
+  readonly column: string
+  readonly table: keyof Tables
+}
+
+export function descriptorOf(table: keyof Tables): AnyDescriptor {
+  const descriptor: Descriptor<never> = descriptors[table]
+  const { key, owner, parent, lowest } = descriptor
+  const { secrets = [], hashes = [], unaudited = [], references = {} } = descriptor
+  const { isPassing = false, isShared = false } = descriptor
+  const pointers = Object.entries(references).flatMap(([column, target]) =>
+    target === undefined ? [] : [{ column, table: target }],
+  )
+  const ownedThrough = pointers.find(({ column }) => column === descriptor.ownedThrough)
+  return {
+    key,
+    secrets,
+    hashes,
+    unaudited,
+    isPassing,
+    owner,
+    ownedThrough,
+    isShared,
+    parent,
+    lowest,
+    references: pointers,
+  }
+}

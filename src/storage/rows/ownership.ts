@@ -1,0 +1,51 @@
+// Whose a new or moved row is: what the caller gave, held against the caller's own tenancy.
+import type { Tenancy } from '../../lib/caller.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Cell, Cells } from '../database/database.ts'
+import { descriptorOf } from './descriptors.ts'
+import type { TableName } from './rows.ts'
+import type { ProviderSource } from './table-queries.ts'
+
+export interface Owner {
+  readonly owner: Cells
+  readonly provider: ProviderSource
+}
+
+/** Throws not_permitted when the row would lie outside the tenancy. */
+export function ownerOf(table: TableName, tenancy: Tenancy, given: Cells): Owner {
+  const { key, owner: columns } = descriptorOf(table)
+  if (columns.length === 0) return { owner: {}, provider: 'values' }
+  // An account's own row is found under its key; it is the pair others are checked against.
+  const hasAccount = columns.includes('account_sid') && key !== 'account_sid'
+  const account = hasAccount ? given['account_sid'] : undefined
+  const provider = given['service_provider_sid']
+  switch (tenancy.level) {
+    case 'account':
+      demandSame(provider, tenancy.service_provider_sid)
+      if (!hasAccount) return { owner: {}, provider: 'values' }
+      demandSame(account, tenancy.account_sid)
+      return {
+        owner: { account_sid: tenancy.account_sid, service_provider_sid: tenancy.service_provider_sid },
+        provider: 'values',
+      }
+    case 'service_provider':
+      demandSame(provider, tenancy.service_provider_sid)
+      return {
+        owner: { service_provider_sid: tenancy.service_provider_sid },
+        provider: isPresent(account) ? 'own_account' : 'values',
+      }
+    case 'admin':
+    case 'system':
+      if (!isPresent(account)) return { owner: {}, provider: 'values' }
+      return { owner: {}, provider: isPresent(provider) ? 'own_account' : 'account' }
+  }
+}
+
+function isPresent(cell: Cell | undefined): boolean {
+  return cell !== undefined && cell !== null
+}
+
+/** A lower level cannot clear the owner either: null would make the row the provider's or the platform's. */
+function demandSame(given: Cell | undefined, own: string): void {
+  if (given !== undefined && given !== own) throw new AppError('not_permitted', 'insufficient permissions')
+}

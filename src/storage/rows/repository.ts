@@ -1,0 +1,338 @@
+// The one generic repository: reads and writes a table within a tenancy, seals its secrets, counts its versions,
+// and turns the rules of the database into errors a caller can act on.
+import { systemTenancy } from '../../lib/caller.ts'
+import type { Tenancy } from '../../lib/caller.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { createSid } from '../../lib/ids.ts'
+import { ownerIdsOf } from './change-set.ts'
+import type { ChangeSet, OwnerIds, RowChange } from './change-set.ts'
+import type { Cells, Database, Session } from '../database/database.ts'
+import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
+import type { AnyDescriptor, Operation } from './descriptors.ts'
+import { explainBrokenRule } from './explain-broken-rule.ts'
+import { ownerOf } from './ownership.ts'
+import { cellsOf, columnsOf, filterValues, setters } from './row-cells.ts'
+import type { Vault } from '../secrets.ts'
+import type { Filter, ListOptions, Repositories, Repository, Row, TableName } from './rows.ts'
+import { createTableQueries, reachOf, reachValues } from './table-queries.ts'
+import type { ListShape, TableQueries } from './table-queries.ts'
+
+/** Where the statements of a repository run: at once, or within a transaction. */
+export interface Runner {
+  readonly reader: Session
+  write<R>(work: (session: Session, changes: ChangeSet) => Promise<R>): Promise<R>
+}
+
+export interface RepositoryMaker {
+  bind(tenancy: Tenancy, runner: Runner): Repositories
+}
+
+interface Context {
+  readonly tenancy: Tenancy
+  readonly runner: Runner
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly database: Database
+  /** Of every table, for the rows a new row points at. */
+  readonly plans: { readonly [T in TableName]: Plan }
+}
+
+interface Plan {
+  readonly descriptor: AnyDescriptor
+  readonly queries: TableQueries
+}
+
+const tableNames = Object.keys(descriptors) as TableName[]
+
+export function createRepositoryMaker(database: Database, vault: Vault, clock: Clock): RepositoryMaker {
+  const plans = Object.fromEntries(
+    tableNames.map((table): [TableName, Plan] => {
+      const descriptor = descriptorOf(table)
+      return [table, { descriptor, queries: createTableQueries(database, table, descriptor) }]
+    }),
+  ) as Context['plans']
+  return {
+    bind(tenancy, runner) {
+      const context = { tenancy, runner, vault, clock, database, plans }
+      const bound: Partial<Record<TableName, unknown>> = {}
+      for (const table of tableNames) bound[table] = new BoundRepository(table, context)
+      return bound as Repositories
+    },
+  }
+}
+
+class BoundRepository<T extends TableName> implements Repository<T> {
+  readonly #table: T
+  readonly #context: Context
+  readonly #queries: TableQueries
+  readonly #descriptor: AnyDescriptor
+
+  constructor(table: T, context: Context) {
+    this.#table = table
+    this.#context = context
+    this.#queries = context.plans[table].queries
+    this.#descriptor = context.plans[table].descriptor
+  }
+
+  async find(sid: string): Promise<Row<T> | undefined> {
+    if (!this.#may('read')) return undefined
+    const { tenancy, runner } = this.#context
+    const [cells] = await this.#queries
+      .find(reachOf(tenancy))
+      .all(runner.reader, { ...reachValues(tenancy), key: sid })
+    return cells === undefined ? undefined : this.#decode(cells)
+  }
+
+  async findMany(sids: readonly string[]): Promise<Row<T>[]> {
+    if (!this.#may('read')) return []
+    const { tenancy, runner } = this.#context
+    const reach = reachOf(tenancy)
+    const found: Row<T>[] = []
+    for (const chunk of chunksOf(sids)) {
+      const query = this.#queries.findMany(reach, chunk.length)
+      const keys = Object.fromEntries(chunk.map((sid, index) => [`key${index}`, sid]))
+      for (const cells of await query.all(runner.reader, { ...reachValues(tenancy), ...keys }))
+        found.push(this.#decode(cells))
+    }
+    return found
+  }
+
+  async list(options: ListOptions<T> = {}): Promise<Row<T>[]> {
+    if (!this.#may('read')) return []
+    const { tenancy, runner } = this.#context
+    const { key } = this.#descriptor
+    const order: readonly string[] = options.orderBy ?? ['created_at']
+    const shape: ListShape = {
+      ...this.#filterShape(options),
+      // The key makes the order total, so that pages neither repeat nor miss a row.
+      orderBy: order.includes(key) ? order : [...order, key],
+      isPaged: options.limit !== undefined || options.offset !== undefined,
+      isAfter: options.after !== undefined,
+    }
+    const rows = await this.#queries.list(reachOf(tenancy), shape).all(runner.reader, {
+      ...reachValues(tenancy),
+      ...filterValues(options),
+      limit: options.limit ?? Number.MAX_SAFE_INTEGER,
+      offset: options.offset ?? 0,
+      after: options.after,
+    })
+    return rows.map((cells) => this.#decode(cells))
+  }
+
+  async count(options: Filter<T> = {}): Promise<number> {
+    if (!this.#may('read')) return 0
+    const { tenancy, runner } = this.#context
+    const [row] = await this.#queries
+      .count(reachOf(tenancy), this.#filterShape(options))
+      .all(runner.reader, { ...reachValues(tenancy), ...filterValues(options) })
+    return Number(row?.['count'] ?? 0)
+  }
+
+  async insert(row: Partial<Row<T>>): Promise<Row<T>> {
+    this.#demand('insert')
+    const { runner, clock } = this.#context
+    const { key } = this.#descriptor
+    const given = cellsOf(row)
+    const sid = String(given[key] ?? createSid())
+    const { owner, provider } = ownerOf(this.#table, this.#context.tenancy, given)
+    const cells = { created_at: clock.now(), ...given, ...owner, [key]: sid, version: 1 }
+    return runner.write(async (session, made) => {
+      await this.#demandReferences(session, cells, made)
+      const columns = columnsOf(cells, provider)
+      try {
+        const [inserted] = await this.#queries
+          .insert(columns, provider)
+          .all(session, setters(this.#encode(cells, sid)))
+        if (inserted === undefined) throw new Error('an insert returned no row')
+        const row = this.#decode(inserted)
+        await this.#note(session, made, { sid, before: null, after: inserted })
+        return row
+      } catch (error) {
+        throw this.#explain(error, cells, provider !== 'values')
+      }
+    })
+  }
+
+  async update(sid: string, changes: Partial<Row<T>>): Promise<boolean> {
+    this.#demand('update')
+    const { tenancy, runner } = this.#context
+    const { key } = this.#descriptor
+    const given = cellsOf(changes)
+    if (given[key] !== undefined && given[key] !== sid) throw new Error(`${key} of a record never changes`)
+    const { version: _version, created_at: _created, ...changed } = given
+    delete changed[key]
+    const isMove = this.#descriptor.owner.some((column) => changed[column] !== undefined)
+    const { owner, provider } = isMove
+      ? ownerOf(this.#table, tenancy, changed)
+      : { owner: {}, provider: 'values' as const }
+    const cells: Cells = { ...changed, ...owner }
+    if (Object.keys(cells).length === 0) return (await this.find(sid)) !== undefined
+    const reach = reachOf(tenancy)
+    return runner.write(async (session, made) => {
+      await this.#demandReferences(session, cells, made)
+      const values = { ...reachValues(tenancy), key: sid }
+      const [before] = this.#isAudited(cells) ? await this.#queries.findOwn(reach).all(session, values) : []
+      try {
+        const [after] = await this.#queries
+          .update(reach, columnsOf(cells, provider), provider)
+          .all(session, { ...values, ...setters(this.#encode(cells, sid)) })
+        if (after === undefined) return false
+        if (before !== undefined) {
+          const change = { sid, before: this.#opened(before), after: this.#opened(after) }
+          await this.#note(session, made, change)
+        }
+        return true
+      } catch (error) {
+        throw this.#explain(error, cells, provider !== 'values')
+      }
+    })
+  }
+
+  async remove(sid: string): Promise<boolean> {
+    this.#demand('remove')
+    const { tenancy, runner, database } = this.#context
+    return runner.write(async (session, made) => {
+      try {
+        const [removed] = await this.#queries
+          .remove(reachOf(tenancy))
+          .all(session, { ...reachValues(tenancy), key: sid })
+        if (removed === undefined) return false
+        await this.#note(session, made, { sid, before: removed, after: null })
+        return true
+      } catch (error) {
+        if (database.brokenRule(error)?.rule !== 'foreign_key') throw error
+        throw new AppError('in_use', 'other records still refer to this one', {
+          cause: error,
+          detail: { table: this.#table, sid },
+        })
+      }
+    })
+  }
+
+  /** Whether a change of these columns is one that somebody made, and not a trace of use. */
+  #isAudited(cells: Cells): boolean {
+    const { unaudited } = this.#descriptor
+    return unaudited.length === 0 || Object.keys(cells).some((column) => !unaudited.includes(column))
+  }
+
+  async #note(
+    session: Session,
+    made: ChangeSet,
+    change: Pick<RowChange, 'sid' | 'before' | 'after'>,
+  ): Promise<void> {
+    const { tenancy } = this.#context
+    const owner = await this.#ownerOf(session, change.after ?? change.before ?? {})
+    made.add({ ...change, table: this.#table, descriptor: this.#descriptor, owner, tenancy })
+  }
+
+  async #ownerOf(session: Session, row: Cells): Promise<OwnerIds> {
+    const { ownedThrough } = this.#descriptor
+    if (ownedThrough === undefined) return ownerIdsOf(this.#descriptor, row)
+    const { descriptor, queries } = this.#context.plans[ownedThrough.table]
+    const [owning] = await queries
+      .find(reachOf(systemTenancy))
+      .all(session, { key: row[ownedThrough.column] ?? null })
+    return ownerIdsOf(descriptor, owning ?? {})
+  }
+
+  /** To tell whether a secret has changed. One that no longer opens must not keep its row from being repaired. */
+  #opened(cells: Cells): Cells {
+    if (this.#descriptor.secrets.length === 0) return cells
+    try {
+      return this.#decode(cells) as unknown as Cells
+    } catch {
+      return cells
+    }
+  }
+
+  #may(operation: Operation): boolean {
+    return isAtLeast(this.#context.tenancy.level, this.#descriptor.lowest[operation])
+  }
+
+  #demand(operation: Operation): void {
+    if (!this.#may(operation))
+      throw new AppError('not_permitted', 'insufficient permissions', {
+        detail: { table: this.#table, operation },
+      })
+  }
+
+  /** A row may point only at rows that its writer can see; a foreign one and a missing one read the same. */
+  async #demandReferences(session: Session, cells: Cells, made: ChangeSet): Promise<void> {
+    const { tenancy, plans } = this.#context
+    const { references, parent } = this.#descriptor
+    for (const { column, table } of references) {
+      const sid = cells[column]
+      if (sid === undefined || sid === null) continue
+      // A record is made right behind the hooks it points at; whoever wrote a row just now sees it.
+      if (made.hasWritten(tenancy, table, String(sid))) continue
+      const { queries } = plans[table]
+      const reach = reachOf(tenancy)
+      const seen = await (column === parent ? queries.findOwn(reach) : queries.find(reach)).all(session, {
+        ...reachValues(tenancy),
+        key: sid,
+      })
+      if (seen.length === 0) throw new AppError('bad_request', `${column} names no existing record`)
+    }
+  }
+
+  #filterShape({ where = {}, contains, alike }: Filter<T>) {
+    const filters = Object.entries(cellsOf(where))
+    const { secrets } = this.#descriptor
+    for (const [column] of filters)
+      if (secrets.includes(column)) throw new Error(`${column} is encrypted and cannot be searched`)
+    return {
+      where: filters.map(([column, value]) => ({ column, isNull: value === null })),
+      contains: contains?.column,
+      alike: alike?.column,
+    }
+  }
+
+  #encode(cells: Cells, sid: string): Cells {
+    return this.#convert(cells, sid, (vault, text, place) => vault.seal(text, place))
+  }
+
+  #decode(cells: Cells): Row<T> {
+    const sid = String(cells[this.#descriptor.key])
+    const row = this.#convert(cells, sid, (vault, text, place) => vault.unseal(text, place))
+    // The columns of the table are those of its row type: the migration and tables.ts are tested against each other.
+    return row as unknown as Row<T>
+  }
+
+  /** The row, or a copy in which the secrets are sealed or open. */
+  #convert(
+    cells: Cells,
+    row: string,
+    change: (vault: Vault, text: string, place: Parameters<Vault['seal']>[1]) => string,
+  ): Cells {
+    let converted = cells
+    for (const column of this.#descriptor.secrets) {
+      const value = cells[column]
+      if (value === undefined || value === null) continue
+      if (converted === cells) converted = { ...cells }
+      converted[column] = change(this.#context.vault, String(value), { table: this.#table, row, column })
+    }
+    return converted
+  }
+
+  #explain(error: unknown, cells: Cells, askedForProvider: boolean): unknown {
+    const { tenancy, database } = this.#context
+    const broken = database.brokenRule(error)
+    if (broken === undefined) return error
+    return explainBrokenRule(broken, { error, table: this.#table, cells, askedForProvider, tenancy })
+  }
+}
+
+// A statement for each number of keys would be many: a chunk is filled up to one of these with a key it has already.
+const chunkSizes = [4, 32, 256]
+
+function* chunksOf(sids: readonly string[]): Generator<readonly string[]> {
+  const largest = chunkSizes.at(-1) ?? 1
+  for (let at = 0; at < sids.length; at += largest) {
+    const chunk = sids.slice(at, at + largest)
+    const size = chunkSizes.find((candidate) => candidate >= chunk.length) ?? largest
+    const filler = chunk[0] ?? ''
+    while (chunk.length < size) chunk.push(filler)
+    yield chunk
+  }
+}

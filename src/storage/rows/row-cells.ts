@@ -1,0 +1,37 @@
+// Rows and filters as the cells that the statements of a repository take.
+import type { Cell, Cells } from '../database/database.ts'
+import type { Filter, TableName } from './rows.ts'
+import { containing } from './table-queries.ts'
+
+/** Without the members that are undefined; rows hold nothing but cells. */
+export function cellsOf(row: object): Cells {
+  const cells: Cells = {}
+  const given = row as Readonly<Record<string, Cell | undefined>>
+  for (const column of Object.keys(given)) {
+    const value = given[column]
+    if (value !== undefined) cells[column] = value
+  }
+  return cells
+}
+
+/** Sorted, so that the same columns in another order are the same statement. */
+export function columnsOf(cells: Cells, provider: string): string[] {
+  const columns = Object.keys(cells).filter(
+    (column) => provider === 'values' || column !== 'service_provider_sid',
+  )
+  return columns.sort()
+}
+
+export function setters(cells: Cells): Cells {
+  const values: Cells = {}
+  for (const column of Object.keys(cells)) values[`set_${column}`] = cells[column] ?? null
+  return values
+}
+
+export function filterValues<T extends TableName>({ where = {}, contains, alike }: Filter<T>): Cells {
+  const values: Cells = {}
+  for (const [column, value] of Object.entries(cellsOf(where))) values[`where_${column}`] = value
+  if (contains !== undefined) values['contains'] = containing(contains.text)
+  if (alike !== undefined) values['alike'] = alike.text
+  return values
+}

@@ -1,0 +1,149 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../lib/fake-clock.ts'
+import type { FakeClock } from '../../lib/fake-clock.ts'
+import type { Session } from '../database/database.ts'
+import { openConnection } from './sqlite-connection.ts'
+import type { Connection } from './sqlite-connection.ts'
+import { createTransactionGroups } from './transaction-groups.ts'
+import type { Commit } from './transaction-groups.ts'
+import { createWriteQueue } from '../database/write-queue.ts'
+
+let folder: string
+let clock: FakeClock
+let connection: Connection
+let other: Connection
+let commit: Commit
+let commits: number
+/** Runs instead of the next COMMIT. */
+let insteadOfCommit: (() => void) | undefined
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'switchhook-groups-'))
+  const path = join(folder, 'test.db')
+  clock = createFakeClock()
+  connection = openConnection({ path, readOnly: false, synchronous: 'NORMAL' })
+  connection.exec('create table names (name text not null unique)')
+  other = openConnection({ path, readOnly: true, synchronous: 'NORMAL' })
+  commits = 0
+  const writer: Connection = {
+    ...connection,
+    run(sql) {
+      if (sql === 'COMMIT') {
+        const instead = insteadOfCommit
+        insteadOfCommit = undefined
+        if (instead !== undefined) return instead()
+        commits++
+      }
+      connection.run(sql)
+    },
+  }
+  commit = createTransactionGroups({ writer, clock, queue: createWriteQueue() })
+})
+afterEach(async () => {
+  insteadOfCommit = undefined
+  other.close()
+  connection.close()
+  await rm(folder, { recursive: true })
+})
+
+const insert =
+  (name: string) =>
+  (session: Session): Promise<unknown> =>
+    session.all('insert into names values (?)', [name])
+
+/** What other connections see. */
+const names = (): unknown[] => other.all('select name from names order by name', []).map(({ name }) => name)
+
+describe('transactions that come together', () => {
+  it('share one commit, and each is told once it is made', async () => {
+    const told: string[] = []
+    const writes = ['a', 'b', 'c'].map(async (name) => {
+      await commit(async (session) => {
+        await insert(name)(session)
+        expect(names()).toEqual([])
+      })
+      expect(names()).toEqual(['a', 'b', 'c'])
+      told.push(name)
+    })
+    await Promise.all(writes)
+    expect(told).toEqual(['a', 'b', 'c'])
+    expect(commits).toBe(1)
+  })
+
+  it('see what those before them have written', async () => {
+    const first = commit(insert('a'))
+    const second = commit((session) => session.all('select name from names', []))
+    await first
+    expect(await second).toEqual([{ name: 'a' }])
+  })
+
+  it('are undone alone when they fail, by a statement or by their own error', async () => {
+    const outcomes = await Promise.allSettled([
+      commit(insert('a')),
+      commit(async (session) => {
+        await insert('half')(session)
+        await insert('a')(session)
+      }),
+      commit(async (session) => {
+        await insert('other half')(session)
+        throw new Error('on purpose')
+      }),
+      commit(insert('b')),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+    expect(outcomes[2]).toMatchObject({ reason: { message: 'on purpose' } })
+    expect(names()).toEqual(['a', 'b'])
+    expect(commits).toBe(1)
+  })
+
+  it('are all refused when the commit fails, and nothing of them remains', async () => {
+    insteadOfCommit = () => {
+      throw Object.assign(new Error('disk I/O error'), { errcode: 10 })
+    }
+    const outcomes = await Promise.allSettled([commit(insert('a')), commit(insert('b'))])
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'database_unavailable' } })
+    await commit(insert('c'))
+    expect(names()).toEqual(['c'])
+  })
+
+  it('are refused up to the one at which the database has undone all of them; the others run', async () => {
+    const outcomes = await Promise.allSettled([
+      commit(insert('a')),
+      commit(async () => {
+        // As the database does by itself when the disk is full.
+        connection.exec('ROLLBACK')
+        throw Object.assign(new Error('database or disk is full'), { errcode: 13 })
+      }),
+      commit(insert('b')),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+    expect(outcomes[0]).toMatchObject({ reason: { code: 'database_unavailable' } })
+    expect(names()).toEqual(['b'])
+  })
+
+  it('are spread over commits of a few when they take long, in the order in which they came', async () => {
+    const order: number[] = []
+    const writes = Array.from({ length: 20 }, (_, n) =>
+      commit(async (session) => {
+        await insert(`${n}`)(session)
+        order.push(n)
+        clock.advance(5)
+      }),
+    )
+    await Promise.all(writes)
+    expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n))
+    expect(commits).toBe(3)
+  })
+
+  it('are refused at once when ten thousand wait', async () => {
+    const writes = Array.from({ length: 10_000 }, () => commit(async () => undefined))
+    await expect(commit(insert('late'))).rejects.toMatchObject({ code: 'overloaded' })
+    await Promise.all(writes)
+    await commit(insert('later'))
+    expect(names()).toEqual(['later'])
+  })
+})

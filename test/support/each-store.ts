@@ -1,0 +1,105 @@
+// For tests: storage over a real database, in a file of a temporary folder or on a PostgreSQL server of the tests' own.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe } from 'vitest'
+import { storePlaces } from './stores.ts'
+import type { StoreName, StorePlace } from './stores.ts'
+import { isMissing } from './tools.ts'
+import { systemTenancy } from '../../src/lib/caller.ts'
+import type { Tenancy } from '../../src/lib/caller.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { silentLogger } from '../../src/lib/log.ts'
+import { createStorage } from '../../src/storage/create-storage.ts'
+import type { Storage, StorageOptions } from '../../src/storage/storage.ts'
+
+export interface TestStorage extends Pick<StorePlace, 'query' | 'contents'> {
+  readonly storage: Storage
+  readonly dataDir: string
+  /** Stops it, if it runs, and starts another over the same data. */
+  reopen(options?: Partial<StorageOptions>): Promise<Storage>
+  /** Stops it and removes the data. */
+  close(): Promise<void>
+}
+
+export interface TestStore {
+  readonly name: StoreName
+  readonly open: (options?: Partial<StorageOptions>) => Promise<TestStorage>
+}
+
+const onStore = (name: StoreName): TestStore => ({
+  name,
+  open: (options) => openOver(storePlaces[name], options),
+})
+
+/** Declares the tests once for each store that there is. */
+export function onEachStore(declare: (store: TestStore) => void): void {
+  describe('on SQLite', () => declare(onStore('SQLite')))
+  describe.skipIf(isMissing('postgres'))('on PostgreSQL', () => declare(onStore('PostgreSQL')))
+}
+
+/** For tests that one store is enough for. */
+export function openTestStorage(options?: Partial<StorageOptions>): Promise<TestStorage> {
+  return openOver(storePlaces.SQLite, options)
+}
+
+async function openOver(
+  makePlace: (dataDir: string) => Promise<StorePlace>,
+  options: Partial<StorageOptions> = {},
+): Promise<TestStorage> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-storage-'))
+  const place = await makePlace(dataDir)
+  const databaseUrl = place.url
+  const make = (more: Partial<StorageOptions> = {}): Storage =>
+    createStorage({ dataDir, databaseUrl, clock: systemClock, log: silentLogger, ...options, ...more })
+  let storage = make()
+  await storage.start()
+  return {
+    get storage() {
+      return storage
+    },
+    dataDir,
+    query: (sql) => place.query(sql),
+    contents: () => place.contents(),
+    async reopen(more) {
+      await storage.stop()
+      storage = make(more)
+      await storage.start()
+      return storage
+    },
+    async close() {
+      await storage.stop()
+      await place.remove()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export interface TestAccount {
+  readonly account_sid: string
+  readonly service_provider_sid: string
+  readonly asAccount: Tenancy
+  readonly asProvider: Tenancy
+}
+
+let made = 0
+
+export async function makeAccount(storage: Storage, service_provider_sid?: string): Promise<TestAccount> {
+  const system = storage.for(systemTenancy)
+  made++
+  const provider =
+    service_provider_sid ??
+    (await system.service_providers.insert({ name: `provider ${made}` })).service_provider_sid
+  const { account_sid } = await system.accounts.insert({
+    name: `account ${made}`,
+    service_provider_sid: provider,
+    webhook_secret: `wh_secret_${made}`,
+    sip_realm: `a${made}.example.com`,
+  })
+  return {
+    account_sid,
+    service_provider_sid: provider,
+    asAccount: { level: 'account', account_sid, service_provider_sid: provider },
+    asProvider: { level: 'service_provider', service_provider_sid: provider },
+  }
+}
