@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createDirectory } from './directory.ts'
+import { createDirectory } from './directory/create-directory.ts'
 import { systemTenancy } from './lib/caller.ts'
 import { createFakeClock } from './lib/fake-clock.ts'
 import { makeAccount, onEachStore } from '../test/support/each-store.ts'

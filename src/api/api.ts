@@ -2,7 +2,7 @@
 import type { RateLimitRules } from '../http/rate-limits.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Derive } from '../lib/password.ts'
+import type { Derive } from '../passwords/password.ts'
 import type { RealmRecords } from '../dns/realm-records.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
 import type { ApiStorage, RealmFacts, Services } from './define/context.ts'

@@ -12,8 +12,8 @@ import { Inbox, until } from '../../test/support/wait.ts'
 import { serveWebSockets } from '../../test/support/web-socket.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { createLogger } from '../lib/log.ts'
-import { createOutgoing } from '../lib/outgoing.ts'
-import type { Outgoing } from '../lib/outgoing.ts'
+import { createOutgoing } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/create-outgoing.ts'
 import { createAppEnv } from '../webhooks/app-env.ts'
 
 interface LogLine {

@@ -5,7 +5,7 @@ import { boolean, sid, text } from './define/fields.ts'
 import { keyHeader, ofCaller } from './define/idempotency.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import { randomHex } from '../lib/ids.ts'
-import type { Pcm } from '../speech/speech.ts'
+import type { Pcm } from '../speech/vendor.ts'
 import type { Row } from '../storage/storage.ts'
 
 const sizeReply = {

@@ -2,10 +2,10 @@
 // without the secrets it may have repeated.
 import type { Readable } from 'node:stream'
 import { AppError } from '../lib/errors.ts'
-import { streamAnswer } from '../lib/outgoing-stream.ts'
-import type { StreamedAnswer } from '../lib/outgoing-stream.ts'
-import { toVendorError, vendorRefusal } from '../lib/vendor-failure.ts'
-import type { BucketRequest, BucketVendorOptions } from './bucket.ts'
+import { streamAnswer } from '../outgoing/stream.ts'
+import type { StreamedAnswer } from '../outgoing/stream.ts'
+import { toVendorError, vendorRefusal } from '../outgoing/vendor-failure.ts'
+import type { BucketRequest, BucketVendorOptions } from './vendor.ts'
 
 const answerTimeoutMs = 10_000
 const stallTimeoutMs = 20_000

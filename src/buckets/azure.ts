@@ -1,8 +1,8 @@
 // Azure Blob Storage over REST, with what a connection string of the storage account has in it: the account's key or a
 // shared access signature.
 import { createHmac } from 'node:crypto'
-import { methodOf } from './bucket.ts'
-import type { BucketVendor, BucketVendorOptions } from './bucket.ts'
+import { methodOf } from './vendor.ts'
+import type { BucketVendor, BucketVendorOptions } from './vendor.ts'
 import { baseUrl, bucketName, neededPart, pathOf, toTagHeader, unusable } from './credential.ts'
 
 const serviceVersion = '2021-12-02'

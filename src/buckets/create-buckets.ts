@@ -2,7 +2,7 @@
 import { finished } from 'node:stream'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
-import type { BucketErrand } from './bucket.ts'
+import type { BucketErrand } from './vendor.ts'
 import { createObjects } from './objects.ts'
 import type { Objects, ObjectsOptions } from './objects.ts'
 import { tryBucket } from './try-bucket.ts'

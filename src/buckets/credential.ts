@@ -1,7 +1,7 @@
 // What a bucket credential has in it, checked before it becomes part of a URL or a header.
 import { AppError } from '../lib/errors.ts'
 import { listOf, textOf } from '../lib/members.ts'
-import type { BucketCredential } from './bucket.ts'
+import type { BucketCredential } from './vendor.ts'
 
 /** A part of the credential that its vendor cannot do without. */
 export function neededPart(credential: BucketCredential, name: string): string {

@@ -1,7 +1,7 @@
 // Google Cloud Storage over its JSON interface, with the key of a service account.
 import { createSid } from '../lib/ids.ts'
 import { textOf } from '../lib/members.ts'
-import { createServiceAccountTokens, googleTokenUrl } from '../lib/service-account.ts'
+import { createServiceAccountTokens, googleTokenUrl } from '../outgoing/service-account.ts'
 import { askStorage, readDocument } from './ask-storage.ts'
 import type {
   BucketCredential,
@@ -9,7 +9,7 @@ import type {
   BucketVendor,
   BucketVendorOptions,
   StoredObject,
-} from './bucket.ts'
+} from './vendor.ts'
 import { bucketName, neededPart, tagsOf } from './credential.ts'
 
 const name = 'google'

@@ -1,6 +1,6 @@
 // Every vendor of buckets.
 import { createAzure } from './azure.ts'
-import type { BucketVendorMaker } from './bucket.ts'
+import type { BucketVendorMaker } from './vendor.ts'
 import { createGoogle } from './google.ts'
 import { createAwsS3, createS3Compatible } from './s3.ts'
 

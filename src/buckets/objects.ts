@@ -1,6 +1,6 @@
 // Objects in buckets, whoever the vendor: what is asked, and what the answers mean.
 import type { Readable } from 'node:stream'
-import type { StreamedAnswer } from '../lib/outgoing-stream.ts'
+import type { StreamedAnswer } from '../outgoing/stream.ts'
 import { askStorage, readStart } from './ask-storage.ts'
 import type {
   BucketErrand,
@@ -9,7 +9,7 @@ import type {
   BucketVendorOptions,
   ObjectAction,
   StoredObject,
-} from './bucket.ts'
+} from './vendor.ts'
 import { neededPart, unusable } from './credential.ts'
 import { bucketVendorMakers } from './index.ts'
 

@@ -1,9 +1,9 @@
 // Amazon S3, and storage of others that speaks its protocol: the REST interface, signed with Signature Version 4.
 import { createHash } from 'node:crypto'
 import { textOf } from '../lib/members.ts'
-import { signForAws } from '../lib/sign-aws.ts'
-import { methodOf } from './bucket.ts'
-import type { BucketCredential, BucketVendor, BucketVendorOptions } from './bucket.ts'
+import { signForAws } from '../outgoing/sign-aws.ts'
+import { methodOf } from './vendor.ts'
+import type { BucketCredential, BucketVendor, BucketVendorOptions } from './vendor.ts'
 import { baseUrl, bucketName, neededPart, pathOf, toTagHeader, unusable } from './credential.ts'
 
 /** Where a bucket is, without a slash at the end. */

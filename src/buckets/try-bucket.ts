@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import { readStart } from './ask-storage.ts'
-import type { BucketErrand } from './bucket.ts'
+import type { BucketErrand } from './vendor.ts'
 import type { Objects } from './objects.ts'
 
 export interface BucketTestResult {

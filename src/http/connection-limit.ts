@@ -1,7 +1,7 @@
 // How many connections one address may hold: a share of those that are free, so that it never takes the last.
 import { BlockList, isIPv6 } from 'node:net'
 import type { Server, Socket } from 'node:net'
-import { networkOf } from '../lib/network-of.ts'
+import { networkOf } from '../network/network-of.ts'
 import { Shares } from '../lib/shares.ts'
 
 export interface ConnectionLimitOptions {

@@ -2,9 +2,9 @@
 // those who wait.
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import { networksOf } from '../lib/network-of.ts'
-import { deriveInPool } from '../lib/password.ts'
-import type { Derive } from '../lib/password.ts'
+import { networksOf } from '../network/network-of.ts'
+import { deriveInPool } from '../passwords/password.ts'
+import type { Derive } from '../passwords/password.ts'
 
 export interface HashLine {
   /**

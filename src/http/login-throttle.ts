@@ -3,8 +3,8 @@
 // many, and gets no more patience by that than the table below says.
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import { networkOf, networksOf } from '../lib/network-of.ts'
-import type { Derive } from '../lib/password.ts'
+import { networkOf, networksOf } from '../network/network-of.ts'
+import type { Derive } from '../passwords/password.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
 import { createHashLine, placeOfLogin } from './hash-line.ts'
 import type { HashLine, Place } from './hash-line.ts'

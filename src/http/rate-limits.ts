@@ -2,7 +2,7 @@
 // nobody pays for another's haste. The headers are those of draft-ietf-httpapi-ratelimit-headers.
 import type { Caller, Principal, RequestQuota } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
-import { networkOf } from '../lib/network-of.ts'
+import { networkOf } from '../network/network-of.ts'
 
 /** Requests a minute; 0 = as many as they like. */
 export interface RateLimitRules {

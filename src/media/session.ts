@@ -1,6 +1,6 @@
 // One media session as the call engine sees it: offer and answer here, the packets in a worker.
 import { AppError } from '../lib/errors.ts'
-import type { LocalAddress } from '../lib/local-address.ts'
+import type { LocalAddress } from '../network/local-address.ts'
 import { isDigits, longestDigitMs, sendingMs, shortestDigitMs } from './dtmf.ts'
 import type { FarEnd, MediaEvent, MediaSession, PlayOptions, PlayResult, StreamStats } from './media.ts'
 import { Negotiation } from './sdp/negotiation.ts'

@@ -1,7 +1,7 @@
 // `createSip`: the stack put together, from the sockets up.
-import { createLocalAddress } from '../lib/local-address.ts'
-import type { LocalAddress } from '../lib/local-address.ts'
-import { createNames } from '../lib/names.ts'
+import { createLocalAddress } from '../network/local-address.ts'
+import type { LocalAddress } from '../network/local-address.ts'
+import { createNames } from '../network/create-names.ts'
 import { createUriResolver } from './resolve.ts'
 import type { Sip, SipOptions } from './sip.ts'
 import { createTransport } from './transport/create-transport.ts'

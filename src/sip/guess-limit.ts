@@ -1,7 +1,7 @@
 // How many wrong passwords are listened to: a budget per source and user, per source for all of its users, and per user
 // for all sources.
 import type { Clock } from '../lib/clock.ts'
-import { networkOf } from '../lib/network-of.ts'
+import { networkOf } from '../network/network-of.ts'
 import { createRecent } from '../lib/recent.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
 

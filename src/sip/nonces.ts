@@ -2,7 +2,7 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { drawRandom } from '../lib/ids.ts'
-import { networkOf } from '../lib/network-of.ts'
+import { networkOf } from '../network/network-of.ts'
 
 export type NonceState = 'good' | 'stale' | 'replayed'
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
-import type { ResolvedAddress } from '../lib/names.ts'
+import type { ResolvedAddress } from '../network/create-names.ts'
 import type { DigestAlgorithm, DigestCredentials } from './digest.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import type { Timers } from './timers.ts'

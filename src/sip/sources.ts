@@ -2,7 +2,7 @@
 // A stranger gets little, and all strangers together get no more than the platform can spare; a source that has proved
 // itself has a budget of its own, which no stranger touches.
 import type { Clock } from '../lib/clock.ts'
-import { networkOf } from '../lib/network-of.ts'
+import { networkOf } from '../network/network-of.ts'
 import { createRecent } from '../lib/recent.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
 import type { Remote } from './sip.ts'

@@ -1,13 +1,13 @@
 // Amazon Polly over REST and Amazon Transcribe over a WebSocket, signed with the keys of the credential or of a role they may assume.
 import { AppError } from '../lib/errors.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
-import type { Outgoing } from '../lib/outgoing.ts'
-import { signForAws } from '../lib/sign-aws.ts'
-import type { AwsKeys } from '../lib/sign-aws.ts'
+import type { Outgoing } from '../outgoing/create-outgoing.ts'
+import { signForAws } from '../outgoing/sign-aws.ts'
+import type { AwsKeys } from '../outgoing/sign-aws.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { awsOffer } from './offers/aws.ts'
 import { decodeEvent, encodeEvent } from './event-stream.ts'
-import type { Pcm, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
+import type { Pcm, Settings, SpeechVendor, Utterance, VendorOptions } from './vendor.ts'
 import {
   byLanguage,
   callVendor,

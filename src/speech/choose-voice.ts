@@ -1,5 +1,5 @@
 // Which voice of a vendor speaks when an application names only a language, or nothing.
-import type { ChosenVoice, Offer, VoiceWish } from './speech.ts'
+import type { ChosenVoice, Offer, VoiceWish } from './vendor.ts'
 
 /** A voice that is named goes to the vendor as it is: our list does not know them all. */
 export function chooseVoice(

@@ -6,10 +6,10 @@ import { until } from '../../test/support/wait.ts'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { actingFor } from '../lib/acting-for.ts'
-import { createOutgoing } from '../lib/outgoing.ts'
+import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import { createSpeech } from './create-speech.ts'
 import type { SpeechCredentials, SpeechOptions, SpeechRequest } from './create-speech.ts'
-import type { Settings, SpeechVendor, Synthesizer, Utterance } from './speech.ts'
+import type { Settings, SpeechVendor, Synthesizer, Utterance } from './vendor.ts'
 
 let cacheDir = ''
 const stopping: (() => Promise<void>)[] = []

@@ -7,8 +7,8 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
-import { endingWith } from '../lib/outgoing.ts'
-import type { Outgoing } from '../lib/outgoing.ts'
+import { endingWith } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/create-outgoing.ts'
 import { ClipCache } from './clip-cache.ts'
 import { vendorMakers } from './index.ts'
 import { readWav } from './read-wav.ts'
@@ -25,7 +25,7 @@ import type {
   VendorMaker,
   VendorOptions,
   VoiceWish,
-} from './speech.ts'
+} from './vendor.ts'
 import { sampleText, tryVendor } from './try-vendor.ts'
 import type { TestResults, Uses } from './try-vendor.ts'
 

@@ -3,7 +3,7 @@
 import { AppError } from '../lib/errors.ts'
 import { memberOf, textOf } from '../lib/members.ts'
 import { checkedRate, readWav } from './read-wav.ts'
-import type { Settings, SpeechVendor, VendorOptions } from './speech.ts'
+import type { Settings, SpeechVendor, VendorOptions } from './vendor.ts'
 import { callVendor, converseWithVendor, neededSetting, toPieces, vendorSentence } from './vendor-call.ts'
 
 const vendor = 'the custom vendor'

@@ -5,7 +5,7 @@ import { chooseVoice } from './choose-voice.ts'
 import { capitalize, languageName } from './languages.ts'
 import { deepgramOffer, modelName, modelsOf } from './offers/deepgram.ts'
 import { readWav } from './read-wav.ts'
-import type { Choice, Offer, Settings, SpeechVendor, VendorOptions, VoiceWish } from './speech.ts'
+import type { Choice, Offer, Settings, SpeechVendor, VendorOptions, VoiceWish } from './vendor.ts'
 import { addressOf, callVendor, parseAnswer } from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 

@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { elevenLabsOffer } from './offers/elevenlabs.ts'
-import type { Choice, Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
+import type { Choice, Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './vendor.ts'
 import { addressOf, callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
 import { toUpload } from './upload.ts'
 

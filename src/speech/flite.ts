@@ -17,7 +17,7 @@ import type {
   Utterance,
   VendorOptions,
   VoiceWish,
-} from './speech.ts'
+} from './vendor.ts'
 
 const voices = [
   { value: 'kal', name: 'Kal' },

@@ -1,7 +1,7 @@
 // Google Cloud: Text-to-Speech and Speech-to-Text over REST, with the key of a service account.
 import { AppError } from '../lib/errors.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
-import { createServiceAccountTokens, googleTokenUrl } from '../lib/service-account.ts'
+import { createServiceAccountTokens, googleTokenUrl } from '../outgoing/service-account.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { languageName } from './languages.ts'
 import { googleOffer } from './offers/google.ts'
@@ -14,7 +14,7 @@ import type {
   Utterance,
   VendorOptions,
   VoicesOfLanguage,
-} from './speech.ts'
+} from './vendor.ts'
 import { callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 

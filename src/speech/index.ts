@@ -7,7 +7,7 @@ import { createFlite } from './flite.ts'
 import { createGoogle } from './google.ts'
 import { createMicrosoft } from './microsoft.ts'
 import { createOpenAi, createWhisper } from './openai.ts'
-import type { VendorMaker } from './speech.ts'
+import type { VendorMaker } from './vendor.ts'
 
 export const vendorMakers: readonly [VendorMaker, ...VendorMaker[]] = [
   createFlite,

@@ -3,15 +3,15 @@ import { AwsV4Signer } from 'aws4fetch'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../lib/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
-import { createOutgoing } from '../lib/outgoing.ts'
-import type { Outgoing } from '../lib/outgoing.ts'
+import { createOutgoing } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/create-outgoing.ts'
 import type { LocalServer } from '../../test/support/local-http.ts'
 import { serveWebSockets } from '../../test/support/web-socket.ts'
 import type { WebSocketHandlers } from '../../test/support/web-socket.ts'
 import { createAws } from './aws.ts'
 import { createCustom } from './custom.ts'
 import { decodeEvent, encodeEvent } from './event-stream.ts'
-import type { Settings, VendorOptions } from './speech.ts'
+import type { Settings, VendorOptions } from './vendor.ts'
 
 const clock = createFakeClock()
 const samples = Buffer.from(Int16Array.from({ length: 10_000 }, (_, index) => index).buffer)

@@ -4,7 +4,7 @@ import { isSet, listOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { microsoftOffer } from './offers/microsoft.ts'
 import { readWav } from './read-wav.ts'
-import type { Settings, SpeechVendor, Utterance, VendorOptions } from './speech.ts'
+import type { Settings, SpeechVendor, Utterance, VendorOptions } from './vendor.ts'
 import { byLanguage, callVendor, parseAnswer, regionSetting } from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
-import { createOutgoing } from '../lib/outgoing.ts'
+import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import { vendorMakers } from './index.ts'
 import { languageName, toLanguages } from './languages.ts'
 

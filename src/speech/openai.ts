@@ -4,7 +4,7 @@ import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { openAiOffer } from './offers/openai.ts'
 import { readWav } from './read-wav.ts'
-import type { Choice, Offer, Settings, SpeechVendor, VendorOptions } from './speech.ts'
+import type { Choice, Offer, Settings, SpeechVendor, VendorOptions } from './vendor.ts'
 import { toUpload } from './upload.ts'
 import { callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
 

@@ -1,6 +1,6 @@
 // Reads what vendors answer with: WAV files of one channel with 16-bit samples.
 import { AppError } from '../lib/errors.ts'
-import type { Pcm } from './speech.ts'
+import type { Pcm } from './vendor.ts'
 
 const pcm = 1
 const extensible = 0xfffe

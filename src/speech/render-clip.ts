@@ -1,7 +1,7 @@
 // Writes what was said as one WAV file: pieces of speech and the pauses between them.
 import { open } from 'node:fs/promises'
 import type { Segment } from './segments.ts'
-import type { ChosenVoice, Pcm, Settings, Synthesizer } from './speech.ts'
+import type { ChosenVoice, Pcm, Settings, Synthesizer } from './vendor.ts'
 import { wavHeader } from './wav-header.ts'
 
 export interface Rendering {

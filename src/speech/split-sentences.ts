@@ -1,5 +1,5 @@
 // Cuts long text where a speaker would breathe, so that each piece can be synthesised and heard on its own.
-import { longestUtterance } from './speech.ts'
+import { longestUtterance } from './vendor.ts'
 
 // Best first: the end of a sentence, of a clause, of a word.
 const boundaries = [/[.!?…。！？]["')\]]*\s/g, /[;:,–—]\s/g, /\s/g]

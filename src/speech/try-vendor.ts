@@ -1,7 +1,7 @@
 // Tries a vendor with a credential: really speaks, and really listens to a short recording of the embedded voice.
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Pcm, Settings, SpeechVendor } from './speech.ts'
+import type { Pcm, Settings, SpeechVendor } from './vendor.ts'
 
 export interface Uses {
   readonly tts: boolean

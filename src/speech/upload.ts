@@ -1,5 +1,5 @@
 // A recording as a form with a file, which some vendors want it in.
-import type { Pcm } from './speech.ts'
+import type { Pcm } from './vendor.ts'
 import { wavHeader } from './wav-header.ts'
 
 export interface Upload {

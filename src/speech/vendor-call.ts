@@ -2,9 +2,9 @@
 // said, without the secrets it may have repeated.
 import { AppError } from '../lib/errors.ts'
 import { textOf } from '../lib/members.ts'
-import type { Outgoing } from '../lib/outgoing.ts'
-import { toReason, toVendorError, vendorRefusal } from '../lib/vendor-failure.ts'
-import type { Choice, Settings, VoicesOfLanguage } from './speech.ts'
+import type { Outgoing } from '../outgoing/create-outgoing.ts'
+import { toReason, toVendorError, vendorRefusal } from '../outgoing/vendor-failure.ts'
+import type { Choice, Settings, VoicesOfLanguage } from './vendor.ts'
 
 export interface VendorCall {
   /** How sentences call the vendor. */

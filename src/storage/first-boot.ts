@@ -3,7 +3,7 @@
 import { systemTenancy } from '../lib/caller.ts'
 import { apiKeyColumns } from '../lib/api-key.ts'
 import { createWebhookSecret, randomToken, randomUuid } from '../lib/ids.ts'
-import { hashPassword } from '../lib/password.ts'
+import { hashPassword } from '../passwords/password.ts'
 import type { Repositories, Row, RowStorage } from './rows/rows.ts'
 
 /** Each is generated when undefined. */

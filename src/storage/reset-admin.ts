@@ -2,7 +2,7 @@
 import { apiKeyColumns } from '../lib/api-key.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { randomToken, randomUuid } from '../lib/ids.ts'
-import { hashPassword } from '../lib/password.ts'
+import { hashPassword } from '../passwords/password.ts'
 import { StartError } from '../lib/start-error.ts'
 import { adminUser, isSetUp } from './first-boot.ts'
 import type { RowStorage } from './rows/rows.ts'

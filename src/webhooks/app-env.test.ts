@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { startReceiver } from '../../test/support/local-http.ts'
 import type { Receiver, Reply } from '../../test/support/local-http.ts'
 import { silentLogger } from '../lib/log.ts'
-import { createOutgoing } from '../lib/outgoing.ts'
+import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import { createAppEnv, schemaFault, valuesFault } from './app-env.ts'
 import type { AppEnvSchema } from './app-env.ts'
 

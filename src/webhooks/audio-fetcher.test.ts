@@ -7,7 +7,7 @@ import type { Reply } from '../../test/support/local-http.ts'
 import { until } from '../../test/support/wait.ts'
 import { actingFor } from '../lib/acting-for.ts'
 import { silentLogger } from '../lib/log.ts'
-import { createOutgoing } from '../lib/outgoing.ts'
+import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import { createAudioFetcher } from './audio-fetcher.ts'
 import type { AudioFetcherOptions } from './audio-fetcher.ts'
 

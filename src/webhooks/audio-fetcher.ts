@@ -10,7 +10,7 @@ import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
-import type { BodySink, Outgoing } from '../lib/outgoing.ts'
+import type { BodySink, Outgoing } from '../outgoing/create-outgoing.ts'
 import { TenantPool } from '../lib/tenant-pool.ts'
 import { checkWav } from './wav-check.ts'
 

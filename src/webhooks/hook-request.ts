@@ -1,5 +1,5 @@
 // How a hook becomes an HTTP request: shared by the hooks a call waits for and the notifications it does not.
-import type { OutgoingRequest } from '../lib/outgoing.ts'
+import type { OutgoingRequest } from '../outgoing/create-outgoing.ts'
 import { signatureHeaders } from './signing.ts'
 
 export interface Credentials {

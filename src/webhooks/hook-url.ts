@@ -1,5 +1,5 @@
 // What a hook's URL says: where it leads, and in its fragment which failures are worth another try.
-import { parseTarget } from '../lib/address-guard.ts'
+import { parseTarget } from '../network/address-guard.ts'
 import { AppError } from '../lib/errors.ts'
 
 type RetryClass = 'ct' | 'rt' | '4xx' | '5xx' | 'all'

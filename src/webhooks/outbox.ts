@@ -1,5 +1,5 @@
 // What delivery needs of the durable queue of notifications; the storage part provides it.
-import type { Hook } from './hooks.ts'
+import type { Hook } from './create-hooks.ts'
 
 export interface OutboxItem {
   readonly id: number

@@ -165,7 +165,7 @@ const hookSentences: readonly Sentence[] = [
     says: 'The application answers 200 with a JSON array of verbs.',
     tests: [
       test(
-        'src/webhooks/hooks.test.ts',
+        'src/webhooks/create-hooks.test.ts',
         'posts the payload as JSON and answers the verbs, the status and what it took',
       ),
     ],
@@ -638,7 +638,10 @@ const chosen: readonly Sentence[] = [
     says: 'Time-outs and retries of webhooks.',
     chosen: 'Asking has a budget and retries that the URL asks for; notifications are kept and tried again.',
     tests: [
-      test('src/webhooks/hooks.test.ts', 'are made as often as the fragment says, with the same message id'),
+      test(
+        'src/webhooks/create-hooks.test.ts',
+        'are made as often as the fragment says, with the same message id',
+      ),
       test(
         'test/journeys/notifications.test.ts',
         'of a hundred calls arrive once each, in order per call, signed',

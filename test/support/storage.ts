@@ -3,7 +3,7 @@
 import { createHash, createHmac, createPublicKey } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { importSPKI, jwtVerify } from 'jose'
-import type { BucketVendor, BucketVendorOptions } from '../../src/buckets/bucket.ts'
+import type { BucketVendor, BucketVendorOptions } from '../../src/buckets/vendor.ts'
 import { createAwsS3 } from '../../src/buckets/s3.ts'
 import { serveLocally } from './local-http.ts'
 import type { LocalServer } from './local-http.ts'

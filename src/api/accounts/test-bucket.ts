@@ -1,5 +1,5 @@
 // Tries out where an account's recordings are to go, before the account is changed or after.
-import type { BucketCredential } from '../../buckets/bucket.ts'
+import type { BucketCredential } from '../../buckets/vendor.ts'
 import { oneOf, word } from '../define/described.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { bucketCredential, mergeBucketCredential } from './bucket-credential.ts'

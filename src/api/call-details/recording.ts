@@ -1,5 +1,5 @@
 // The recording of a call, which is an object in the bucket of its account.
-import type { BucketCredential, BucketErrand } from '../../buckets/bucket.ts'
+import type { BucketCredential, BucketErrand } from '../../buckets/vendor.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { defineRoute, everyone } from '../define/route.ts'

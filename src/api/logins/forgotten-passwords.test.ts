@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../lib/caller.ts'
 import { createFakeClock } from '../../lib/fake-clock.ts'
-import { createMailer } from '../../lib/mail.ts'
+import { createMailer } from '../../outgoing/mail.ts'
 import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
 import type { TestApi, TestUser } from '../../../test/support/api.ts'
 import { until } from '../../../test/support/wait.ts'

@@ -2,7 +2,7 @@
 import { placeOfTenant } from '../../http/hash-line.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
-import { hashPassword } from '../../lib/password.ts'
+import { hashPassword } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'
 import type { Services } from '../define/context.ts'
 import { truth, whole, word, wordOrNull } from '../define/described.ts'

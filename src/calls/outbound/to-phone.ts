@@ -1,5 +1,5 @@
 // The places to try for a call to a phone number: the gateways of the carriers that take it, one after another.
-import { createAddressGuard, literalOf } from '../../lib/address-guard.ts'
+import { createAddressGuard, literalOf } from '../../network/address-guard.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { OutboundGateway } from '../ports.ts'
 import { chooseCarriers } from '../routing/phone-call.ts'

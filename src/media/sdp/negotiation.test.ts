@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { quickestMs } from '../../../test/support/cpu.ts'
-import type { LocalAddress } from '../../lib/local-address.ts'
+import type { LocalAddress } from '../../network/local-address.ts'
 import { Negotiation } from './negotiation.ts'
 
 const four = '192.0.2.1'

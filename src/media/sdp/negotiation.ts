@@ -1,7 +1,7 @@
 // Offer/answer for one leg: RFC 3264, with symmetric hold, telephone-event (RFC 4733) and rtcp-mux (RFC 5761).
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
-import type { LocalAddress } from '../../lib/local-address.ts'
+import type { LocalAddress } from '../../network/local-address.ts'
 import type { Law } from '../codecs/g711.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import { clockRate, parseSdp, writeSdp } from './sdp.ts'

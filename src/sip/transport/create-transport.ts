@@ -1,8 +1,8 @@
 // UDP and TCP on one port, behind the face of transport.ts.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { toListenError } from '../../lib/listen-error.ts'
-import type { ListenPlace } from '../../lib/listen-error.ts'
+import { toListenError } from '../../network/listen-error.ts'
+import type { ListenPlace } from '../../network/listen-error.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { SipMessage } from '../message/message.ts'
 import type { Remote } from '../sip.ts'

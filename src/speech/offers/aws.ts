@@ -1,7 +1,7 @@
 // What Amazon Polly and Amazon Transcribe offer, as far as it is known without asking them: the neural and standard voices.
 import { once } from '../../lib/once.ts'
 import { toLanguages, toVoices } from '../languages.ts'
-import type { Offer } from '../speech.ts'
+import type { Offer } from '../vendor.ts'
 
 /** The first voice of a language speaks where an application names only the language. */
 export const awsOffer = once((): Offer => ({

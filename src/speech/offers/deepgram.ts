@@ -1,7 +1,7 @@
 // What Deepgram offers, as far as it is known without asking it: the voices of Aura 2, and the models that listen.
 import { once } from '../../lib/once.ts'
 import { capitalize, toLanguages, toVoices } from '../languages.ts'
-import type { Choice, Offer, VoicesOfLanguage } from '../speech.ts'
+import type { Choice, Offer, VoicesOfLanguage } from '../vendor.ts'
 
 /** The first voice of a language speaks where an application names only the language. */
 const speaking = once(() =>

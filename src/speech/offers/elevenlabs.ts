@@ -1,7 +1,7 @@
 // What ElevenLabs offers, as far as it is known without asking it: the voices that every account has.
 import { once } from '../../lib/once.ts'
 import { toLanguages } from '../languages.ts'
-import type { Choice, Offer } from '../speech.ts'
+import type { Choice, Offer } from '../vendor.ts'
 
 /** The first one speaks where an application names none. */
 const voices: readonly Choice[] = Object.entries({

@@ -2,7 +2,7 @@
 // each language, after a few that have been here longer.
 import { once } from '../../lib/once.ts'
 import { toLanguages } from '../languages.ts'
-import type { Choice, Offer } from '../speech.ts'
+import type { Choice, Offer } from '../vendor.ts'
 
 /** The first voice of a language speaks where an application names only the language. */
 const standardVoices: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,7 +1,7 @@
 // What Azure Speech offers, as far as it is known without asking it: the neural voices that every region has.
 import { once } from '../../lib/once.ts'
 import { toLanguages, toVoices } from '../languages.ts'
-import type { Offer } from '../speech.ts'
+import type { Offer } from '../vendor.ts'
 
 /** The first voice of a language speaks where an application names only the language. */
 const voices = {

@@ -1,7 +1,7 @@
 // What OpenAI offers, as far as it is known without asking it; there is no asking for its voices and languages.
 import { once } from '../../lib/once.ts'
 import { capitalize, toLanguages } from '../languages.ts'
-import type { Offer } from '../speech.ts'
+import type { Offer } from '../vendor.ts'
 
 /** Of the same voices and models, each language. */
 const languages = once(() =>

@@ -1,0 +1,51 @@
+// What a vendor of buckets is to the platform: one shape, one file per vendor. A vendor knows how a request for an object
+// is put and signed; objects.ts sends it and understands the answer.
+import type { Clock } from '../lib/clock.ts'
+import type { Outgoing } from '../outgoing/create-outgoing.ts'
+
+/** As the account has it, by the names of the API: vendor, name, region, access_key_id ... */
+export type BucketCredential = Readonly<Record<string, unknown>>
+
+export interface StoredObject {
+  /** Its parts are divided by "/". */
+  readonly key: string
+  readonly contentType: string
+  readonly bytes: Uint8Array
+}
+
+export type ObjectAction =
+  ({ readonly act: 'put' } & StoredObject) | { readonly act: 'get' | 'remove'; readonly key: string }
+
+/** One piece of work for one account. */
+export interface BucketErrand {
+  readonly account_sid: string
+  readonly credential: BucketCredential
+  /** Left out where it is carried through for whoever asked for it. */
+  readonly signal?: AbortSignal
+}
+
+export interface BucketRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** What no sentence may repeat. */
+  readonly secrets: readonly string[]
+}
+
+export interface BucketVendor {
+  readonly name: string
+  /** False where removing what is not there looks like success. */
+  readonly tellsWhatIsMissing: boolean
+  /** Throws AppError bucket_failed for a credential that cannot be used. */
+  sign(action: ObjectAction, errand: BucketErrand): Promise<BucketRequest>
+}
+
+export interface BucketVendorOptions {
+  readonly outgoing: Outgoing
+  readonly clock: Clock
+}
+
+export type BucketVendorMaker = (options: BucketVendorOptions) => BucketVendor
+
+export const methodOf = { put: 'PUT', get: 'GET', remove: 'DELETE' } as const

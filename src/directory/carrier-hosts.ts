@@ -1,0 +1,67 @@
+// Remembers by which host names carriers call us, and for which accounts: such a name is in use, whoever asks for it as a
+// SIP realm.
+import { systemTenancy } from '../lib/caller.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Repositories, Storage } from '../storage/storage.ts'
+
+export interface CarrierHosts {
+  /** Takes note at once, and writes it down beside the call: once an hour for each name of an account. */
+  readonly carrierCalled: (account: { readonly account_sid: string }, host: string) => void
+  /** Whether a carrier calls this name with calls of another account. */
+  isCalledByOthers(host: string, account_sid: string): Promise<boolean>
+}
+
+export interface CarrierHostsOptions {
+  readonly storage: Pick<Storage, 'for'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const writtenEveryMs = 3_600_000
+const maxRemembered = 10_000
+// Carriers of an account that call by more names than these make names up.
+const maxPerAccount = 64
+
+export function createCarrierHosts({ storage, clock, log }: CarrierHostsOptions): CarrierHosts {
+  const rows = (): Repositories => storage.for(systemTenancy)
+  /** When each was written down, in that order. */
+  const written = new Map<string, number>()
+
+  function isDue(key: string): boolean {
+    const now = clock.monotonic()
+    const at = written.get(key)
+    if (at !== undefined && now - at < writtenEveryMs) return false
+    written.delete(key)
+    const [oldest] = written.keys()
+    if (oldest !== undefined && written.size >= maxRemembered) written.delete(oldest)
+    written.set(key, now)
+    return true
+  }
+
+  async function write(account_sid: string, host: string): Promise<void> {
+    const { carrier_hosts } = rows()
+    const called_at = clock.now()
+    const [known] = await carrier_hosts.list({ where: { account_sid, host }, limit: 1 })
+    if (known !== undefined) await carrier_hosts.update(known.carrier_host_sid, { called_at })
+    else if ((await carrier_hosts.count({ where: { account_sid } })) < maxPerAccount)
+      await carrier_hosts.insert({ account_sid, host, called_at })
+  }
+
+  return {
+    carrierCalled({ account_sid }, host) {
+      if (!isDue(`${account_sid} ${host}`)) return
+      write(account_sid, host).catch((error: unknown) => {
+        // Another node wrote it in the same moment.
+        if (error instanceof AppError && error.code === 'duplicate') return
+        log.warn({ err: error, account_sid, host }, 'the host name that a carrier calls was not written down')
+      })
+    },
+    async isCalledByOthers(host, account_sid) {
+      // Of two accounts at least one is another.
+      const callers = await rows().carrier_hosts.list({ where: { host }, limit: 2 })
+      return callers.some((caller) => caller.account_sid !== account_sid)
+    },
+  }
+}

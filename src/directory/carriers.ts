@@ -1,0 +1,194 @@
+// Answers the call engine's questions about carriers and their numbers from storage. Which address is whose is kept as
+// one index: an INVITE from anybody must not cost a search, and of strangers nothing may be remembered.
+import { setImmediate } from 'node:timers/promises'
+import type {
+  AccountFacts,
+  CarrierDirectory,
+  CarrierFacts,
+  NumberFacts,
+  NumberPattern,
+} from '../calls/ports.ts'
+import { mayServe } from '../calls/routing/calling-carrier.ts'
+import { GatewayIndex } from '../calls/routing/gateway-index.ts'
+import { createNumberPattern } from '../calls/routing/number-pattern.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Memo } from '../lib/memo.ts'
+import type { Repositories, Row, TableName } from '../storage/storage.ts'
+
+export interface CarrierDirectoryOptions {
+  readonly rows: () => Repositories
+  /** A memo of what rests on these tables; those whose rows take others with them included. */
+  readonly remember: <V>(tables: readonly TableName[]) => Memo<V>
+  readonly clock: Clock
+}
+
+export interface StorageCarriers extends CarrierDirectory {
+  /** The carrier of the account, or of its provider, that proves itself by this name; its own before a shared one. */
+  peer(account: AccountFacts, username: string): Promise<Peer | undefined>
+  /** Whether a carrier has a gateway at the address, at once: as of a second ago at the latest. */
+  isGateway(address: string): boolean
+}
+
+export interface Peer {
+  readonly voip_carrier_sid: string
+  readonly password: string
+}
+
+interface Book {
+  readonly gateways: GatewayIndex
+  readonly bySid: ReadonlyMap<string, CarrierFacts>
+  /** Those that prove themselves by a password, by the name they do it under. */
+  readonly byUsername: ReadonlyMap<string, readonly CarrierFacts[]>
+}
+
+const noBook: Book = { gateways: new GatewayIndex(), bySid: new Map(), byUsername: new Map() }
+
+const owners = ['accounts', 'service_providers'] as const
+const carrierTables = ['voip_carriers', 'sip_gateways', ...owners] as const
+const numberTables = ['phone_numbers', 'voip_carriers', ...owners] as const
+
+// A page is read in one turn of the event loop, in a few milliseconds.
+const pageRows = 500
+// `isGateway` is asked for each message of a stranger, and must not look for changes as often.
+const glanceMs = 1_000
+// One number may be with many carriers, but of one address few have it.
+const mostNumbers = 256
+const mostPatterns = 1000
+
+export function createCarrierDirectory({ rows, remember, clock }: CarrierDirectoryOptions): StorageCarriers {
+  const books = remember<Book>(carrierTables)
+  const numbers = remember<readonly NumberFacts[]>(numberTables)
+  const patterns = remember<readonly NumberPattern[]>(numberTables)
+  const soleAccounts = remember<string>(owners)
+
+  let latest = noBook
+  let glancedAt = Number.NEGATIVE_INFINITY
+
+  const book = async (): Promise<Book> => {
+    latest = (await books('all', () => readBook(rows()))) ?? noBook
+    return latest
+  }
+
+  return {
+    isGateway(address) {
+      const now = clock.monotonic()
+      if (now - glancedAt >= glanceMs) {
+        glancedAt = now
+        // Storage that fails says so where a call needs it; until it is back, the carriers are those it knew.
+        book().catch(() => undefined)
+      }
+      return latest.gateways.has(address)
+    },
+    carriersAt: async (address) => (await book()).gateways.at(address),
+    carrier: async (voip_carrier_sid) => (await book()).bySid.get(voip_carrier_sid),
+    async peer(account, username) {
+      const { byUsername } = await book()
+      const carrier = byUsername.get(username)?.find((candidate) => mayServe(candidate, account))
+      if (carrier === undefined) return undefined
+      const { voip_carrier_sid } = carrier
+      const password = (await rows().voip_carriers.find(voip_carrier_sid))?.inbound_auth_password
+      return password === undefined || password === null ? undefined : { voip_carrier_sid, password }
+    },
+    async numbersCalled(called) {
+      const found = await numbers(called, async () => {
+        // The oldest first: who comes later cannot push anybody out.
+        const listed = await rows().phone_numbers.list({ where: { number: called }, limit: mostNumbers })
+        return listed.length === 0 ? undefined : listed.map(toNumberFacts)
+      })
+      return found ?? []
+    },
+    async patternsOf(voip_carrier_sid) {
+      const found = await patterns(voip_carrier_sid, async () => {
+        const where = { voip_carrier_sid, is_pattern: 1 } as const
+        const listed = await rows().phone_numbers.list({ where, limit: mostPatterns })
+        return listed
+          .flatMap((row) => createNumberPattern(toNumberFacts(row)) ?? [])
+          .sort((a, b) => b.number.length - a.number.length)
+      })
+      return found ?? []
+    },
+    soleAccountOf: (service_provider_sid) =>
+      soleAccounts(service_provider_sid, async () => {
+        const where = { service_provider_sid }
+        const [account, ...others] = await rows().accounts.list({ where, orderBy: ['account_sid'], limit: 2 })
+        return others.length > 0 ? undefined : account?.account_sid
+      }),
+  }
+}
+
+async function readBook({ voip_carriers, sip_gateways }: Repositories): Promise<Book> {
+  const bySid = new Map<string, CarrierFacts>()
+  const byUsername = new Map<string, CarrierFacts[]>()
+  const withPassword = new Set<string>()
+  const gateways = new GatewayIndex()
+  const carrierPages = inPages('voip_carrier_sid', (page) =>
+    voip_carriers.list({ where: { is_active: 1 }, ...page }),
+  )
+  for await (const page of carrierPages)
+    for (const row of page) {
+      bySid.set(row.voip_carrier_sid, toCarrierFacts(row))
+      if (row.trunk_type === 'auth') {
+        withPassword.add(row.voip_carrier_sid)
+        addByUsername(byUsername, row)
+      }
+    }
+  const gatewayPages = inPages('sip_gateway_sid', (page) =>
+    sip_gateways.list({ where: { inbound: 1, is_active: 1 }, ...page }),
+  )
+  for await (const page of gatewayPages)
+    for (const gateway of page) {
+      const carrier = bySid.get(gateway.voip_carrier_sid)
+      // Who has a password is known by it, and not by an address that others may share.
+      if (carrier !== undefined && !withPassword.has(carrier.voip_carrier_sid)) gateways.add(carrier, gateway)
+    }
+  return { gateways, bySid, byUsername }
+}
+
+function addByUsername(byUsername: Map<string, CarrierFacts[]>, row: Row<'voip_carriers'>): void {
+  const { inbound_auth_username: username } = row
+  if (username === null) return
+  const carriers = byUsername.get(username) ?? []
+  byUsername.set(username, carriers)
+  // One of the account's own comes before a shared one.
+  if (row.account_sid === null) carriers.push(toCarrierFacts(row))
+  else carriers.unshift(toCarrierFacts(row))
+}
+
+interface Page<K extends string> {
+  readonly orderBy: readonly K[]
+  readonly limit: number
+  readonly after?: string
+}
+
+/** All rows in the order of their keys, without keeping the event loop for longer than a page takes. */
+async function* inPages<K extends string, R extends Readonly<Record<K, string>>>(
+  key: K,
+  list: (page: Page<K>) => Promise<readonly R[]>,
+): AsyncGenerator<readonly R[]> {
+  let after: string | undefined
+  for (;;) {
+    const rows = await list({ orderBy: [key], limit: pageRows, ...(after === undefined ? {} : { after }) })
+    yield rows
+    if (rows.length < pageRows) return
+    after = rows.at(-1)?.[key]
+    await setImmediate()
+  }
+}
+
+function toCarrierFacts(row: Row<'voip_carriers'>): CarrierFacts {
+  const { register_username: username, register_sip_realm: realm } = row
+  const isRegistered = row.requires_register === 1 && username !== null && realm !== null
+  return {
+    voip_carrier_sid: row.voip_carrier_sid,
+    name: row.name,
+    account_sid: row.account_sid,
+    service_provider_sid: row.service_provider_sid,
+    application_sid: row.application_sid,
+    registration: isRegistered ? { username, realm: realm.toLowerCase() } : undefined,
+  }
+}
+
+function toNumberFacts(row: Row<'phone_numbers'>): NumberFacts {
+  const { number, voip_carrier_sid, account_sid, application_sid } = row
+  return { number, voip_carrier_sid, account_sid, application_sid }
+}

@@ -1,0 +1,77 @@
+// What is known of a host name that an account wishes to have as its SIP realm: where it leads, what its owner says in DNS,
+// and whether carriers of others call it.
+import { networkInterfaces } from 'node:os'
+import ipaddr from 'ipaddr.js'
+import type { RealmFacts } from '../api/define/context.ts'
+import type { CarrierHosts } from './carrier-hosts.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Names } from '../network/create-names.ts'
+import type { Storage } from '../storage/storage.ts'
+
+export interface RealmFactsOptions {
+  readonly names: Pick<Names, 'lookup' | 'texts'>
+  readonly storage: Pick<Storage, 'for'>
+  readonly carrierHosts: Pick<CarrierHosts, 'isCalledByOthers'>
+  readonly bind: string
+  readonly publicAddress: string | undefined
+  readonly portalUrl: string | undefined
+  readonly dnsZone: string | undefined
+  /** Where no name server responds, a name may be had only outside production. */
+  readonly isProduction: boolean
+}
+
+export function createRealmFacts(options: RealmFactsOptions): RealmFacts {
+  const { names, storage, carrierHosts, isProduction } = options
+
+  async function ownAddresses(): Promise<ReadonlySet<string>> {
+    // More than anybody has; where carriers send calls is the operator's to say.
+    const told = await storage.for(systemTenancy).sbc_addresses.list({ limit: 1000 })
+    const local = Object.values(networkInterfaces()).flatMap(
+      (all) => all?.map(({ address }) => address) ?? [],
+    )
+    const given = [options.bind, options.publicAddress].filter((address) => address !== undefined)
+    return new Set([...local, ...given, ...told.map(({ ipv4 }) => ipv4)].map(normalized))
+  }
+
+  const { dnsZone, portalUrl } = options
+  const portal = portalUrl === undefined ? [] : [new URL(portalUrl).hostname]
+  return {
+    reserved: new Set([...portal, ...(dnsZone === undefined ? [] : [dnsZone])]),
+    zone: dnsZone,
+    async leadsToUs(host) {
+      try {
+        const addresses = await names.lookup(host)
+        const own = await ownAddresses()
+        return addresses.some(({ address }) => own.has(normalized(address)) || isLoopback(address))
+      } catch (error) {
+        if (codeOf(error) === 'ENOTFOUND' || (codeOf(error) === 'EAI_AGAIN' && !isProduction)) return false
+        if (error instanceof AppError) throw error
+        throw new AppError('dns_unavailable', `no name server tells where ${host} leads`, { cause: error })
+      }
+    },
+    async texts(name) {
+      try {
+        return await names.texts(name)
+      } catch (error) {
+        if (codeOf(error) === 'EAI_AGAIN') return []
+        throw error
+      }
+    },
+    isCalledByOthers: (host, account_sid) => carrierHosts.isCalledByOthers(host, account_sid),
+  }
+}
+
+/** One spelling for each address; an IPv4 address in IPv6 is itself. */
+function normalized(address: string): string {
+  const bare = address.replace(/%.*/, '')
+  return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : bare
+}
+
+function isLoopback(address: string): boolean {
+  return ipaddr.process(address).range() === 'loopback'
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}

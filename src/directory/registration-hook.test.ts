@@ -1,0 +1,97 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFakeClock } from '../lib/fake-clock.ts'
+import type { FakeClock } from '../lib/fake-clock.ts'
+import { createRegistrationHook } from './registration-hook.ts'
+import type { DigestQuestion, Judge } from '../sip/sip.ts'
+import type { HookRequest } from '../webhooks/create-hooks.ts'
+
+const hook = { url: 'http://app.test/register', method: 'POST', username: null, password: null } as const
+
+let clock: FakeClock
+let asked: HookRequest[]
+let pending: ((body: unknown) => void)[]
+let judge: Judge
+
+beforeEach(async () => {
+  clock = createFakeClock()
+  asked = []
+  pending = []
+  const judgeOf = createRegistrationHook({
+    hookOf: async (realm) => (realm === 'hooked.test' ? { account_sid: 'a1', hook } : undefined),
+    hooks: {
+      async ask(request) {
+        asked.push(request)
+        const body = await new Promise<unknown>((resolve) => pending.push(resolve))
+        return { url: hook.url, status: 200, durationMs: 1, attempts: 1, body }
+      },
+    },
+    alerts: { raise: () => undefined },
+    clock,
+  })
+  judge = (await judgeOf('hooked.test'))!
+  expect(await judgeOf('plain.test')).toBeUndefined()
+})
+
+function question(username: string, nc = '00000001'): DigestQuestion {
+  return {
+    request: {
+      kind: 'request',
+      method: 'REGISTER',
+      uri: 'sip:hooked.test',
+      headers: [{ name: 'expires', value: '60' }],
+      body: new Uint8Array(),
+    },
+    remote: { transport: 'udp', address: '192.0.2.1', port: 5060 },
+    credentials: {
+      algorithm: 'MD5',
+      username,
+      realm: 'hooked.test',
+      uri: 'sip:hooked.test',
+      nonce: 'n',
+      response: nc,
+      qop: { cnonce: 'c', nc },
+    },
+  }
+}
+
+const answerAll = (body: unknown): void => pending.splice(0).forEach((answer) => answer(body))
+
+describe('the registration hook', () => {
+  it('is asked once of a request that is repeated while it thinks, and shortly after it has accepted', async () => {
+    const first = judge(question('bob'))
+    const second = judge(question('bob'))
+    answerAll({ status: 'ok', expires: 90 })
+    const accepted = { verdict: 'accepted', seconds: 90 }
+    expect(await Promise.all([first, second])).toEqual([accepted, accepted])
+    expect(await judge(question('bob'))).toEqual(accepted)
+    expect(asked).toHaveLength(1)
+    clock.advance(33_000)
+    const later = judge(question('bob'))
+    answerAll({ status: 'ok' })
+    expect(await later).toEqual({ verdict: 'accepted' })
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is asked again of what it has refused', async () => {
+    const first = judge(question('bob'))
+    answerAll({ status: 'no' })
+    expect(await first).toMatchObject({ verdict: 'refused', code: 'wrong_credentials', isGuess: true })
+    const second = judge(question('bob'))
+    answerAll({ status: 'ok' })
+    expect(await second).toMatchObject({ verdict: 'accepted' })
+  })
+
+  it('looks at three guesses of one user at once, and at 100 of a realm; others are asked to come again', async () => {
+    const guesses = Array.from({ length: 5 }, (_, index) => judge(question('bob', `0000000${index}`)))
+    expect(asked).toHaveLength(3)
+    expect(await guesses[4]).toMatchObject({ verdict: 'refused', code: 'overloaded', isGuess: false })
+    const others = Array.from({ length: 100 }, (_, index) => judge(question(`user${index}`)))
+    expect(asked).toHaveLength(100)
+    expect(await others[99]).toMatchObject({ code: 'overloaded' })
+    answerAll({ status: 'no' })
+    await Promise.all([...guesses, ...others])
+    const next = judge(question('bob', '0000000a'))
+    answerAll({ status: 'ok' })
+    expect(await next).toMatchObject({ verdict: 'accepted' })
+  })
+})

@@ -1,0 +1,205 @@
+// The registration hook of an account, or of its service provider: an application that says whether the credentials of a
+// REGISTER or an INVITE are right, in place of the stored clients.
+import { hash } from 'node:crypto'
+import { toHeaderFields } from '../calls/application/app-headers.ts'
+import type { Hook } from '../calls/ports.ts'
+import { actingFor } from '../lib/acting-for.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import { hookAlertType } from '../lib/hook-alerts.ts'
+import { isSid } from '../lib/ids.ts'
+import { memberOf, textOf } from '../lib/members.ts'
+import { headerOf } from '../sip/message/message.ts'
+import type { SipRequest } from '../sip/message/message.ts'
+import { refusal } from '../sip/refusal.ts'
+import type { DigestQuestion, Judgement, Reply, SipDirectory } from '../sip/sip.ts'
+import type { AlertLog } from '../storage/alerts.ts'
+import type { Hooks } from '../webhooks/create-hooks.ts'
+
+export interface RegistrationHookOptions {
+  /** The hook that decides for a realm, if any. */
+  readonly hookOf: (realm: string) => Promise<RealmHook | undefined>
+  readonly hooks: Hooks
+  readonly alerts: Pick<AlertLog, 'raise'>
+  readonly clock: Clock
+}
+
+export interface RealmHook {
+  readonly account_sid: string
+  readonly hook: Hook
+}
+
+// A repetition of a request, over UDP up to 32 seconds after it (RFC 3261 §17.1.2.2), gets the answer that was given.
+const rememberedMs = 32_000
+const maxRemembered = 10_000
+// A hook that hangs holds up its own realm, and each user a few guesses.
+const maxPerRealm = 100
+const maxPerUser = 3
+const maxHeaders = 64
+const maxHeaderLength = 2048
+
+type JudgeOf = NonNullable<SipDirectory['judgeOf']>
+
+export function createRegistrationHook(options: RegistrationHookOptions): JudgeOf {
+  const { hookOf, clock } = options
+  const inFlight = createCounts()
+  const answers = new Map<string, { readonly at: number; readonly judgement: Promise<Judgement> }>()
+
+  const forgetOld = (): void => {
+    for (const [key, { at }] of answers) {
+      if (clock.monotonic() - at <= rememberedMs && answers.size <= maxRemembered) return
+      answers.delete(key)
+    }
+  }
+
+  const judgeBy = async (found: RealmHook, question: DigestQuestion): Promise<Judgement> => {
+    const { realm, username } = question.credentials
+    const key = keyOf(question)
+    forgetOld()
+    const known = answers.get(key)
+    if (known !== undefined) return known.judgement
+    const bounds = [
+      { name: realm, max: maxPerRealm },
+      { name: `${realm} ${username}`, max: maxPerUser },
+    ]
+    if (!inFlight.enter(bounds)) return failed(new AppError('overloaded', 'Too many registrations at once'))
+    const judgement = ask(found, question, options).finally(() => inFlight.leave(bounds))
+    answers.set(key, { at: clock.monotonic(), judgement })
+    const { verdict } = await judgement
+    // A hook that failed is asked again: the next try may find it back.
+    if (verdict === 'refused') answers.delete(key)
+    return judgement
+  }
+
+  return async (realm) => {
+    const found = await hookOf(realm)
+    return found === undefined ? undefined : (question) => judgeBy(found, question)
+  }
+}
+
+interface Bound {
+  readonly name: string
+  readonly max: number
+}
+
+function createCounts() {
+  const counts = new Map<string, number>()
+  const add = (name: string, more: 1 | -1): void => {
+    const count = (counts.get(name) ?? 0) + more
+    if (count === 0) counts.delete(name)
+    else counts.set(name, count)
+  }
+  return {
+    enter(bounds: readonly Bound[]): boolean {
+      if (bounds.some(({ name, max }) => (counts.get(name) ?? 0) >= max)) return false
+      for (const { name } of bounds) add(name, 1)
+      return true
+    },
+    leave(bounds: readonly Bound[]): void {
+      for (const { name } of bounds) add(name, -1)
+    },
+  }
+}
+
+/** The credentials themselves and where they came from: no other request has these. */
+function keyOf({ request, remote, credentials }: DigestQuestion): string {
+  return hash('sha256', JSON.stringify([request.method, remote.address, credentials]))
+}
+
+async function ask(
+  { account_sid, hook }: RealmHook,
+  question: DigestQuestion,
+  { hooks, alerts }: RegistrationHookOptions,
+): Promise<Judgement> {
+  try {
+    const payload = toPayload(question, hook)
+    const { body } = await actingFor(account_sid, () => hooks.ask({ account_sid, hook, payload }))
+    return judge(body, question)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const status = memberOf(error.detail, 'status')
+    alerts.raise({
+      account_sid,
+      alert_type: hookAlertType({
+        code: error.code,
+        ...(typeof status === 'number' ? { status } : {}),
+      }),
+      message: `registration hook: ${error.message}`,
+    })
+    return failed(error)
+  }
+}
+
+/** What is sent to the hook: the digest as the phone wrote it, where it came from, and its headers in a POST. */
+function toPayload({ request, remote, credentials }: DigestQuestion, { method }: Hook): object {
+  const { username, realm, nonce, uri, response, algorithm, qop } = credentials
+  const seconds = Number(headerOf(request, 'expires'))
+  return {
+    method: request.method,
+    realm,
+    username,
+    scheme: 'digest',
+    nonce,
+    uri,
+    response,
+    algorithm,
+    ...(qop === undefined ? {} : { qop: 'auth', nc: qop.nc, cnonce: qop.cnonce }),
+    expires: headerOf(request, 'expires') === undefined || Number.isNaN(seconds) ? null : seconds,
+    source_address: remote.address,
+    source_port: remote.port,
+    ...(method === 'POST' ? { headers: toHeaders(request) } : {}),
+  }
+}
+
+/** The credentials stand beside them already. */
+function toHeaders({ headers }: SipRequest): Readonly<Record<string, string>> {
+  const shown = headers.filter(({ name }) => name !== 'authorization' && name !== 'proxy-authorization')
+  return Object.fromEntries(
+    shown.slice(0, maxHeaders).map(({ name, value }) => [name, value.slice(0, maxHeaderLength)]),
+  )
+}
+
+function judge(body: unknown, { remote }: DigestQuestion): Judgement {
+  const status = textOf(body, 'status')
+  if (status === undefined)
+    throw new AppError('hook_invalid_payload', 'the registration hook answered without a status', {
+      cure: 'Answer 200 with JSON such as {"status": "ok"}; any other status refuses.',
+    })
+  if (memberOf(body, 'blacklist') === true) {
+    const place = `${remote.address}:${remote.port}`
+    return refused(refusal('not_permitted', `detected potential spammer from ${place}`), body)
+  }
+  if (status.toLowerCase() !== 'ok')
+    return refused(refusal('wrong_credentials', textOf(body, 'msg') ?? 'Invalid credentials'), body)
+  const seconds = memberOf(body, 'expires')
+  const destination = textOf(body, 'application_sid')?.toLowerCase()
+  return {
+    verdict: 'accepted',
+    ...(typeof seconds === 'number' && Number.isSafeInteger(seconds) && seconds > 0 ? { seconds } : {}),
+    ...(destination !== undefined && isSid(destination) ? { destination } : {}),
+  }
+}
+
+function refused(reply: Reply, body: unknown): Judgement {
+  const given = memberOf(body, 'headers')
+  const isObject = typeof given === 'object' && given !== null
+  const { fields } = toHeaderFields(isObject ? (given as Readonly<Record<string, unknown>>) : undefined)
+  const headers = [...(reply.headers ?? []), ...fields.filter(({ name }) => name !== 'x-reason')]
+  return {
+    verdict: 'refused',
+    code: 'wrong_credentials',
+    reply: { ...reply, status: 403, headers },
+    isGuess: true,
+  }
+}
+
+/** Phones that are registered stay so, and come again soon: a hook that is away must not take an office off the air. */
+function failed({ code, message }: AppError): Judgement {
+  const headers = [{ name: 'retry-after', value: '10' }]
+  return {
+    verdict: 'refused',
+    code,
+    reply: refusal(code, message, { status: 503, headers }),
+    isGuess: false,
+  }
+}

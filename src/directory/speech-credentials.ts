@@ -1,0 +1,75 @@
+// Tells speech which credential an account speaks with, from storage.
+import { systemTenancy } from '../lib/caller.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { SpeechCredentials } from '../speech/create-speech.ts'
+import { pickCredential } from '../speech/pick-credential.ts'
+import type { Settings } from '../speech/vendor.ts'
+import type { Repositories, Row, Storage } from '../storage/storage.ts'
+
+export interface SpeechDirectoryOptions {
+  readonly storage: Pick<Storage, 'for'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+// Every say uses a credential; that it is in use is worth one write an hour.
+const noteEveryMs = 3_600_000
+
+const customVoiceName = /^custom_([0-9a-f-]{36})$/
+
+export function createSpeechDirectory({ storage, clock, log }: SpeechDirectoryOptions): SpeechCredentials {
+  const rows = (): Repositories => storage.for(systemTenancy)
+
+  function noteUse({ speech_credential_sid, last_used }: Row<'speech_credentials'>): void {
+    const now = clock.now()
+    if (last_used !== null && now - last_used < noteEveryMs) return
+    rows()
+      .speech_credentials.update(speech_credential_sid, { last_used: now })
+      .catch((error: unknown) =>
+        log.warn({ err: error, speech_credential_sid }, 'last use of a speech credential not noted'),
+      )
+  }
+
+  /** A voice of one customer's own comes with the credential it was made under. */
+  async function customVoice(voice: string | null, service_provider_sid: string, account_sid: string) {
+    const sid = voice === null ? undefined : customVoiceName.exec(voice)?.[1]
+    const row = sid === undefined ? undefined : await rows().google_custom_voices.find(sid)
+    const isUsable =
+      row?.service_provider_sid === service_provider_sid &&
+      (row.account_sid === null || row.account_sid === account_sid)
+    return isUsable ? row : undefined
+  }
+
+  return {
+    async find({ account_sid, vendor, label, voice }) {
+      const account = await rows().accounts.find(account_sid)
+      if (account === undefined) return undefined
+      const { service_provider_sid } = account
+      const list = rows().speech_credentials
+      const found = await Promise.all([
+        list.list({ where: { account_sid, vendor } }),
+        list.list({ where: { service_provider_sid, account_sid: null, vendor } }),
+      ])
+      const speaking = found.flat().filter(({ use_for_tts }) => use_for_tts === 1)
+      const custom =
+        vendor === 'google' ? await customVoice(voice, service_provider_sid, account_sid) : undefined
+      const credential =
+        custom === undefined
+          ? pickCredential(speaking, label)
+          : speaking.find(({ speech_credential_sid: sid }) => sid === custom.speech_credential_sid)
+      if (credential === undefined) return undefined
+      noteUse(credential)
+      const settings = JSON.parse(credential.settings) as Settings
+      return {
+        settings: custom === undefined ? settings : { ...settings, custom_voice: toSetting(custom) },
+        owner: credential.account_sid ?? service_provider_sid,
+      }
+    },
+  }
+}
+
+function toSetting(row: Row<'google_custom_voices'>): Settings {
+  const { model, reported_usage, voice_cloning_key, use_voice_cloning_key } = row
+  return { model, reported_usage, voice_cloning_key, use_voice_cloning_key }
+}

@@ -1,0 +1,124 @@
+// Answers the call engine's questions about the ways out from storage: an account's carriers with their gateways, and
+// its table of least cost routing.
+import type {
+  AccountFacts,
+  DialPlan,
+  DialRoute,
+  OutboundCarrier,
+  OutboundDirectory,
+  OutboundGateway,
+  RouteEntry,
+} from '../calls/ports.ts'
+import { compilePattern } from '../lib/pattern.ts'
+import type { Memo } from '../lib/memo.ts'
+import type { Repositories, Row, TableName } from '../storage/storage.ts'
+
+export interface OutboundDirectoryOptions {
+  readonly rows: () => Repositories
+  /** A memo of what rests on these tables; those whose rows take others with them included. */
+  readonly remember: <V>(tables: readonly TableName[]) => Memo<V>
+}
+
+const owners = ['accounts', 'service_providers'] as const
+const carrierTables = ['voip_carriers', 'sip_gateways', ...owners] as const
+const planTables = ['lcrs', 'lcr_routes', 'lcr_carrier_set_entries', 'voip_carriers', ...owners] as const
+
+// More than anybody has; what is read for a call must end somewhere.
+const mostCarriers = 500
+const mostGateways = 64
+const mostRoutes = 1000
+const mostEntries = 64
+
+export function createOutboundDirectory({ rows, remember }: OutboundDirectoryOptions): OutboundDirectory {
+  const carriers = remember<readonly OutboundCarrier[]>(carrierTables)
+  const plans = remember<DialPlan>(planTables)
+  return {
+    async outboundCarriers(account) {
+      const found = await carriers(account.account_sid, () => readCarriers(account, rows()))
+      return found ?? []
+    },
+    dialPlan: (account) => plans(account.account_sid, () => readPlan(account, rows())),
+  }
+}
+
+async function readCarriers(
+  { account_sid, service_provider_sid }: AccountFacts,
+  { voip_carriers, sip_gateways }: Repositories,
+): Promise<readonly OutboundCarrier[]> {
+  const order = { orderBy: ['created_at'], limit: mostCarriers } as const
+  const own = await voip_carriers.list({ where: { account_sid, is_active: 1 }, ...order })
+  const shared = await voip_carriers.list({
+    where: { service_provider_sid, account_sid: null, is_active: 1 },
+    ...order,
+  })
+  const found: OutboundCarrier[] = []
+  for (const row of [...own, ...shared]) {
+    const { voip_carrier_sid } = row
+    const where = { voip_carrier_sid, outbound: 1, is_active: 1 } as const
+    const gateways = await sip_gateways.list({ where, orderBy: ['created_at'], limit: mostGateways })
+    const usable = gateways.flatMap((gateway) => toGateway(gateway) ?? [])
+    if (usable.length > 0) found.push(toCarrier(row, usable))
+  }
+  return found
+}
+
+/** Undefined for transports that are not served yet. */
+function toGateway({ ipv4: host, port, protocol }: Row<'sip_gateways'>): OutboundGateway | undefined {
+  return protocol === 'udp' || protocol === 'tcp' ? { host, port, protocol } : undefined
+}
+
+function toCarrier(row: Row<'voip_carriers'>, gateways: readonly OutboundGateway[]): OutboundCarrier {
+  return {
+    voip_carrier_sid: row.voip_carrier_sid,
+    name: row.name,
+    isShared: row.account_sid === null,
+    gateways,
+    tech_prefix: row.tech_prefix,
+    e164_leading_plus: row.e164_leading_plus === 1,
+    diversion: row.diversion,
+    outbound_sip_proxy: row.outbound_sip_proxy,
+    requires_register: row.requires_register === 1,
+    register_sip_realm: row.register_sip_realm,
+    register_username: row.register_username,
+    register_password: row.register_password,
+    register_from_domain: row.register_from_domain,
+  }
+}
+
+async function readPlan(
+  { account_sid, service_provider_sid }: AccountFacts,
+  rows: Repositories,
+): Promise<DialPlan | undefined> {
+  const { lcrs, lcr_routes, lcr_carrier_set_entries } = rows
+  const [own] = await lcrs.list({ where: { account_sid, is_active: 1 }, limit: 1 })
+  const [lcr] =
+    own === undefined
+      ? await lcrs.list({ where: { service_provider_sid, account_sid: null, is_active: 1 }, limit: 1 })
+      : [own]
+  if (lcr === undefined) return undefined
+  const { lcr_sid, default_carrier_set_entry_sid: sid } = lcr
+  const orderBy = ['priority', 'created_at'] as const
+  const found = await lcr_routes.list({ where: { lcr_sid }, orderBy, limit: mostRoutes })
+  const routes: DialRoute[] = []
+  for (const { lcr_route_sid, regex } of found) {
+    const where = { lcr_route_sid }
+    const entries = await lcr_carrier_set_entries.list({ where, orderBy, limit: mostEntries })
+    routes.push(toRoute(regex, entries.map(toEntry)))
+  }
+  const fallback = sid === null ? undefined : await lcr_carrier_set_entries.find(sid)
+  return { routes, fallback: fallback === undefined ? undefined : toEntry(fallback) }
+}
+
+function toEntry({ voip_carrier_sid, priority, workload }: Row<'lcr_carrier_set_entries'>): RouteEntry {
+  return { voip_carrier_sid, priority, workload }
+}
+
+/** The text of a route may also be the beginning of a number as it is (calls.md §3.7): `*31#` is no expression. */
+function toRoute(regex: string, entries: readonly RouteEntry[]): DialRoute {
+  const pattern = compilePattern(regex)
+  return {
+    regex,
+    entries,
+    matches: (number) => number.startsWith(regex) || pattern?.matches(number) === true,
+  }
+}

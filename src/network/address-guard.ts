@@ -1,0 +1,56 @@
+// Which addresses the platform may connect to on a customer's word: the one wall against requests that
+// turn the platform against its own network. Every outgoing URL passes `parseTarget`, every connection `isAllowed`.
+import ipaddr from 'ipaddr.js'
+import { AppError } from '../lib/errors.ts'
+
+/** True when `address`, an IP literal as a socket would use it, may be connected to. */
+export type AddressGuard = (address: string) => boolean
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+// Public addresses that cloud hosts answer with instance secrets; everything else of that kind is link-local,
+// unique-local or shared address space, which is refused as such.
+const metadataRanges: readonly Range[] = [ipaddr.parseCIDR('168.63.129.16/32')]
+
+// RFC 4291 §2.4 and the IANA registry: all global unicast addresses in use. Whatever lies outside carries an IPv4
+// address in some embedded form, or is not routed at all.
+const globalUnicast: Range = ipaddr.parseCIDR('2000::/3')
+
+/** Lets public unicast addresses through, and whatever lies in one of the `allow` ranges (CIDR). */
+export function createAddressGuard(allow: readonly string[]): AddressGuard {
+  const allowed = allow.map((range): Range => ipaddr.parseCIDR(range))
+  return (text) => {
+    // A zone index (RFC 4007 §11) selects an interface; it has no meaning for an address that may be public.
+    if (!ipaddr.isValid(text) || text.includes('%')) return false
+    const address = ipaddr.process(text)
+    if (allowed.some((range) => contains(range, address))) return true
+    if (address.range() !== 'unicast') return false
+    if (metadataRanges.some((range) => contains(range, address))) return false
+    return address.kind() === 'ipv4' || contains(globalUnicast, address)
+  }
+}
+
+function contains([network, bits]: Range, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return network.kind() === address.kind() && address.match(network, bits)
+}
+
+/**
+ * The URL as it would be requested. The URL parser turns every notation of an IPv4 address (decimal, octal, hex,
+ * full-width digits, trailing dot) into the dotted one, so that the guard sees what the socket will see.
+ */
+export function parseTarget(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || url.hostname === '')
+    throw new AppError('hook_bad_url', 'the URL is not an absolute URL')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new AppError('hook_bad_url', 'the URL is neither http nor https')
+  if (url.username !== '' || url.password !== '')
+    throw new AppError('hook_bad_url', 'the URL carries a user name or password')
+  return url
+}
+
+/** The IP literal a URL's host is, without the brackets of IPv6; undefined for a name. */
+export function literalOf(hostname: string): string | undefined {
+  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+  return ipaddr.isValid(bare) ? bare : undefined
+}

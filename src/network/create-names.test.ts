@@ -1,0 +1,152 @@
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startNameServer } from '../../test/support/name-server.ts'
+import type { ScriptedNameServer } from '../../test/support/name-server.ts'
+import { actingFor } from '../lib/acting-for.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createNames } from './create-names.ts'
+import type { Names, NamesOptions } from './create-names.ts'
+import { parseHosts, parseResolver } from './names-of-machine.ts'
+
+let server: ScriptedNameServer
+let folder: string
+let now = 0
+const opened: Names[] = []
+
+beforeEach(async () => {
+  server = await startNameServer()
+  folder = await mkdtemp(join(tmpdir(), 'names-'))
+  now = 0
+})
+
+afterEach(async () => {
+  for (const names of opened.splice(0)) names.close()
+  await server.close()
+  await rm(folder, { recursive: true })
+})
+
+/** Real timers, because servers and sockets are real; only the time that memory is measured by moves by hand. */
+function namesWith(options: Partial<NamesOptions> = {}): Names {
+  const files = { hosts: join(folder, 'hosts'), resolver: join(folder, 'resolv.conf') }
+  const clock = { ...systemClock, monotonic: () => now }
+  const names = createNames({ servers: [server.at], clock, files, ...options })
+  opened.push(names)
+  return names
+}
+
+const times = (name: string): number => server.asked.items.filter((asked) => asked === name).length
+
+describe('names', () => {
+  it('are asked for once while their records may be kept, and again afterwards', async () => {
+    server.addresses('hook.test', ['192.0.2.1', '192.0.2.2'], 30)
+    const names = namesWith()
+    const both = [
+      { address: '192.0.2.1', family: 4 },
+      { address: '192.0.2.2', family: 4 },
+    ]
+    expect(await names.lookup('hook.test')).toEqual(both)
+    now = 29_999
+    expect(await names.lookup('HOOK.test.'.slice(0, -1))).toEqual(both)
+    // Once for each family.
+    expect(times('hook.test')).toBe(2)
+    server.addresses('hook.test', ['192.0.2.3'], 30)
+    now = 30_000
+    expect(await names.lookup('hook.test')).toEqual([{ address: '192.0.2.3', family: 4 }])
+  })
+
+  it('that many want at once are asked for once', async () => {
+    server.addresses('hook.test', ['192.0.2.1'], 0)
+    const names = namesWith()
+    await Promise.all(Array.from({ length: 50 }, () => names.lookup('hook.test')))
+    expect(times('hook.test')).toBe(2)
+  })
+
+  it('that do not exist are not found, for five seconds without asking again', async () => {
+    const names = namesWith()
+    await expect(names.lookup('absent.test')).rejects.toMatchObject({ code: 'ENOTFOUND' })
+    server.addresses('absent.test', ['192.0.2.1'])
+    now = 4999
+    await expect(names.lookup('absent.test')).rejects.toMatchObject({ code: 'ENOTFOUND' })
+    now = 5000
+    expect(await names.lookup('absent.test')).toHaveLength(1)
+  })
+
+  it.each(['localhost', 'LOCALHOST.', 'app.localhost'])(
+    'that are %s never leave the machine',
+    async (name) => {
+      const addresses = await namesWith().lookup(name)
+      expect(addresses.map(({ address }) => address)).toEqual(['127.0.0.1', '::1'])
+      expect(server.asked.items).toEqual([])
+    },
+  )
+
+  it('that are addresses are their own', async () => {
+    expect(await namesWith().lookup('2001:db8::1')).toEqual([{ address: '2001:db8::1', family: 6 }])
+  })
+
+  it('in the hosts file come from there, IPv4 first, also when it changes', async () => {
+    const path = join(folder, 'hosts')
+    await writeFile(path, '# mine\n::1 App other\n192.0.2.9\tapp # trailing\n')
+    const names = namesWith()
+    expect((await names.lookup('app')).map(({ address }) => address)).toEqual(['192.0.2.9', '::1'])
+    await writeFile(path, '192.0.2.10 app')
+    await utimes(path, 1, 1)
+    now = 2000
+    expect(await names.lookup('app')).toEqual([{ address: '192.0.2.10', family: 4 }])
+    expect(server.asked.items).toEqual([])
+  })
+
+  it('that are short are completed as the machine is set, those with dots only in need', async () => {
+    await writeFile(join(folder, 'resolv.conf'), 'search ns.svc.test svc.test\noptions ndots:1\n')
+    server.addresses('app.svc.test', ['192.0.2.5'])
+    server.addresses('hook.example', ['192.0.2.6'])
+    const names = namesWith()
+    expect(await names.lookup('app')).toEqual([{ address: '192.0.2.5', family: 4 }])
+    expect(await names.lookup('hook.example')).toEqual([{ address: '192.0.2.6', family: 4 }])
+    await expect(names.lookup('app.')).rejects.toMatchObject({ code: 'ENOTFOUND' })
+    expect(times('hook.example.ns.svc.test')).toBe(0)
+  })
+
+  it('of one tenant that no server speaks of hold up no other tenant', async () => {
+    server.silence('slow.test')
+    server.addresses('good.test', ['192.0.2.1'])
+    const names = namesWith()
+    const slow = actingFor('a', () =>
+      Promise.allSettled(Array.from({ length: 60 }, (_, index) => names.lookup(`h${index}.slow.test`))),
+    )
+    await server.asked.next('the first of them', (name) => name.endsWith('.slow.test'))
+    expect(await actingFor('b', () => names.lookup('good.test'))).toHaveLength(1)
+    const codes = (await slow).map((outcome) => outcome.status === 'rejected' && outcome.reason.code)
+    // As many as one tenant may have under way; the others were refused at once.
+    expect(codes.filter((code) => code === 'EAI_AGAIN')).toHaveLength(32)
+    expect(codes.filter((code) => code === 'overloaded')).toHaveLength(28)
+    expect(await actingFor('a', () => names.lookup('good.test'))).toHaveLength(1)
+  })
+
+  it('have texts', async () => {
+    server.texts('_owner.acme.test', ['one', 'two'])
+    const names = namesWith()
+    expect(await names.texts('_owner.acme.test')).toEqual(['one', 'two'])
+    expect(await names.texts('other.test')).toEqual([])
+  })
+})
+
+describe('the files of a machine', () => {
+  it('list hosts', () => {
+    expect([...parseHosts('127.0.0.1 localhost\n\nnonsense here\n10.0.0.1 a A. b\n10.0.0.2 a\n')]).toEqual([
+      ['localhost', ['127.0.0.1']],
+      ['a', ['10.0.0.1', '10.0.0.2']],
+      ['b', ['10.0.0.1']],
+    ])
+  })
+
+  it.each([
+    ['', { search: [], ndots: 1 }],
+    ['domain a.test\nnameserver 192.0.2.1', { search: ['a.test'], ndots: 1 }],
+    ['search a.test. b.test ; mine\noptions timeout:1 ndots:5', { search: ['a.test', 'b.test'], ndots: 5 }],
+  ])('complete names: %s', (text, expected) => {
+    expect(parseResolver(text)).toEqual(expected)
+  })
+})

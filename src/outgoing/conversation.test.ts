@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { serveWebSockets } from '../../test/support/web-socket.ts'
+import type { WebSocketHandlers } from '../../test/support/web-socket.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createOutgoing } from './create-outgoing.ts'
+import type { Conversation, Outgoing, OutgoingOptions } from './create-outgoing.ts'
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const thing of open.splice(0)) await thing.close()
+})
+
+function outgoing(options: Partial<OutgoingOptions> = {}): Outgoing {
+  const made = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger, ...options })
+  open.push(made)
+  return made
+}
+
+async function serve(handlers: WebSocketHandlers): Promise<URL> {
+  const server = await serveWebSockets(handlers)
+  open.push(server)
+  return new URL(server.url.replace('http', 'ws'))
+}
+
+const conversation = (url: string, more: Partial<Conversation> = {}): Conversation => ({
+  url,
+  messages: [],
+  hear: () => true,
+  subject: 'the other side',
+  totalTimeoutMs: 30_000,
+  maxBytes: 1000,
+  ...more,
+})
+
+describe('converse', () => {
+  it('says all in order and ends when enough was heard', async () => {
+    const said: (string | Buffer)[] = []
+    const url = await serve({
+      message(message, socket) {
+        said.push(message)
+        if (message === 'end') for (const reply of ['one', 'two', 'three']) socket.send(reply)
+      },
+    })
+    const heard: (string | Buffer)[] = []
+    const messages = ['begin', Buffer.from([1, 2]), 'end']
+    const hear = (message: string | Buffer): boolean => heard.push(message) === 2
+    await outgoing().converse(conversation(url.href, { messages, hear }))
+    expect(said).toEqual(messages)
+    expect(heard).toEqual(['one', 'two'])
+  })
+
+  it('ends with the reason of its signal, and the other side sees it close', async () => {
+    const client = new AbortController()
+    const closed = Promise.withResolvers<void>()
+    const url = await serve({
+      open({ request }) {
+        request.socket.on('close', () => closed.resolve())
+        client.abort(new Error('nobody wants it'))
+      },
+    })
+    const { signal } = client
+    await expect(outgoing().converse(conversation(url.href, { signal }))).rejects.toThrow('nobody wants it')
+    await closed.promise
+    await expect(outgoing().converse(conversation(url.href, { signal }))).rejects.toThrow('nobody wants it')
+  })
+
+  it('ends when the other side closes', async () => {
+    const url = await serve({ open: (socket) => socket.close() })
+    await outgoing().converse(conversation(url.href))
+  })
+
+  it('ends with what hearing throws', async () => {
+    const url = await serve({ open: (socket) => socket.send('x') })
+    const hear = (): boolean => {
+      throw new Error('not this')
+    }
+    await expect(outgoing().converse(conversation(url.href, { hear }))).rejects.toThrow('not this')
+  })
+
+  it('is cut when the client closes', async () => {
+    let isReached = (): void => {}
+    const reached = new Promise<void>((resolve) => (isReached = resolve))
+    const url = await serve({ open: () => isReached() })
+    const client = outgoing()
+    const talking = client.converse(conversation(url.href)).then(
+      () => 'ended',
+      (error: unknown) => error,
+    )
+    await reached
+    open.splice(open.indexOf(client), 1)
+    await Promise.race([client.close(), talking])
+    await open.splice(0).at(-1)?.close()
+    expect(await talking).toMatchObject({ code: 'hook_unreachable' })
+  })
+
+  it.each(['ftp://127.0.0.1/', 'nothing', 'ws://user:secret@127.0.0.1/'])(
+    'refuses the URL %s',
+    async (url) => {
+      await expect(outgoing().converse(conversation(url))).rejects.toMatchObject({ code: 'hook_bad_url' })
+    },
+  )
+
+  it('reaches no address inside, nor a name that resolves to one', async () => {
+    let visits = 0
+    const url = await serve({ open: () => void visits++ })
+    await expect(outgoing({ allow: [] }).converse(conversation(url.href))).rejects.toMatchObject({
+      code: 'hook_refused_address',
+    })
+    const rebinding = outgoing({ allow: [], resolve: async () => [{ address: '127.0.0.1', family: 4 }] })
+    await expect(rebinding.converse(conversation(`ws://rebound.example:${url.port}/`))).rejects.toMatchObject(
+      { code: 'hook_unreachable' },
+    )
+    expect(visits).toBe(0)
+  })
+})

@@ -1,0 +1,72 @@
+// One conversation over a WebSocket (RFC 6455): says what there is to say, hears until enough was heard or the other
+// side closes; bounded in time and bytes. The dispatcher it is given guards where it leads.
+import { WebSocket } from 'undici'
+import type { Dispatcher } from 'undici'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import { ExchangeLimit, toOutgoingError } from './errors.ts'
+
+export interface Conversation {
+  /** ws or wss. */
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent in this order as soon as the other side listens. */
+  readonly messages: readonly (string | Uint8Array<ArrayBuffer>)[]
+  /** Takes one message; true when no more is wanted. What it throws ends the conversation. */
+  readonly hear: (message: string | Buffer) => boolean
+  /** How sentences about a failure call the other side. */
+  readonly subject: string
+  readonly totalTimeoutMs: number
+  /** Of all messages heard. */
+  readonly maxBytes: number
+  readonly signal?: AbortSignal
+}
+
+export function converse(conversation: Conversation, dispatcher: Dispatcher, clock: Clock): Promise<void> {
+  const { url, headers = {}, messages, hear, subject, totalTimeoutMs, maxBytes, signal } = conversation
+  return new Promise((resolve, reject) => {
+    let isOpen = false
+    let bytes = 0
+    const socket = new WebSocket(url, { dispatcher, headers })
+    socket.binaryType = 'arraybuffer'
+    const timer = clock.after(totalTimeoutMs, () =>
+      finish(toOutgoingError(new ExchangeLimit('answer-time'), subject)),
+    )
+    const onAbort = (): void => finish(signal?.reason as Error)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const finish = (error?: Error): void => {
+      timer.cancel()
+      signal?.removeEventListener('abort', onAbort)
+      if (error === undefined) resolve()
+      else reject(error)
+      // Last: one that is still connecting reports its end as an error of its own.
+      socket.close()
+    }
+    socket.addEventListener('open', () => {
+      isOpen = true
+      for (const message of messages) socket.send(message)
+    })
+    socket.addEventListener('message', ({ data }: { readonly data: unknown }) => {
+      const message = typeof data === 'string' ? data : Buffer.from(data as ArrayBuffer)
+      bytes += Buffer.byteLength(message)
+      try {
+        if (bytes > maxBytes) throw toOutgoingError(new ExchangeLimit('bytes'), subject)
+        if (hear(message)) finish()
+      } catch (error) {
+        finish(error instanceof Error ? error : new Error('hearing failed', { cause: error }))
+      }
+    })
+    socket.addEventListener('error', () => finish(refused(subject, isOpen)))
+    socket.addEventListener('close', () => (isOpen ? finish() : finish(refused(subject, isOpen))))
+  })
+}
+
+function refused(subject: string, isOpen: boolean): AppError {
+  return new AppError(
+    'hook_unreachable',
+    `${subject} ${isOpen ? 'broke the WebSocket off' : 'accepts no WebSocket'}`,
+    {
+      cure: 'Check the address of the WebSocket, and the credential it is opened with.',
+    },
+  )
+}

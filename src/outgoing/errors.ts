@@ -1,0 +1,70 @@
+// What a failed outgoing request is called: socket and protocol errors become a code and a public sentence.
+import { errors } from 'undici'
+import { AppError } from '../lib/errors.ts'
+
+/** Thrown by an exchange that ran out of its time or its bytes. */
+export class ExchangeLimit extends Error {
+  readonly limit: 'answer-time' | 'total-time' | 'bytes'
+
+  constructor(limit: 'answer-time' | 'total-time' | 'bytes') {
+    super(limit)
+    this.limit = limit
+  }
+}
+
+const limitFailures = {
+  'answer-time': { code: 'hook_timeout', text: 'did not answer in time' },
+  'total-time': { code: 'hook_timeout', text: 'did not finish its answer in time' },
+  bytes: { code: 'hook_too_large', text: 'answered with more bytes than are accepted' },
+} as const
+
+const failures: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'has a host name that does not resolve',
+  EAI_AGAIN: 'has a host name that does not resolve now',
+  ECONNREFUSED: 'refused the connection',
+  ECONNRESET: 'closed the connection before it had answered',
+  EPIPE: 'closed the connection before it had answered',
+  UND_ERR_SOCKET: 'closed the connection before it had answered',
+  UND_ERR_CONNECT_TIMEOUT: 'gave no connection in time',
+  ETIMEDOUT: 'gave no connection in time',
+  EHOSTUNREACH: 'is on a network that cannot be reached',
+  ENETUNREACH: 'is on a network that cannot be reached',
+}
+
+export function toOutgoingError(error: unknown, subject: string): AppError {
+  if (error instanceof AppError) return error
+  if (error instanceof ExchangeLimit) {
+    const { code, text } = limitFailures[error.limit]
+    return new AppError(code, `${subject} ${text}`)
+  }
+  const code = codeOf(error)
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return new AppError('hook_too_large', `${subject} answered with too many headers`, { cause: error })
+  if (isCertificateCode(code))
+    return new AppError('hook_unreachable', `${subject} has a certificate that is not trusted`, {
+      cause: error,
+      cure: 'Install a certificate of a public authority for the host name of the URL.',
+    })
+  if (error instanceof errors.HTTPParserError || code.startsWith('UND_ERR_RES'))
+    return new AppError('hook_unreachable', `${subject} did not answer with valid HTTP`, { cause: error })
+  return new AppError('hook_unreachable', `${subject} ${failures[code] ?? 'cannot be reached'}`, {
+    cause: error,
+  })
+}
+
+/** True when an established connection broke, as opposed to one that was never there. */
+export function isLostConnection(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
+}
+
+function isCertificateCode(code: string): boolean {
+  return /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|ERR_TLS|ERR_SSL/.test(code)
+}
+
+function codeOf(error: unknown): string {
+  // Several addresses were tried: the first one's failure stands for all.
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
+  return ''
+}

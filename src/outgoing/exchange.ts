@@ -1,0 +1,149 @@
+// One outgoing request and its answer, as undici tells of it: keeps the deadlines, counts the bytes, settles once.
+import type { Dispatcher } from 'undici'
+import type { Clock, Timer } from '../lib/clock.ts'
+import { ExchangeLimit } from './errors.ts'
+
+export interface AnswerHead {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+export interface OutgoingAnswer extends AnswerHead {
+  /** Empty unless the body was collected. */
+  readonly body: Buffer
+}
+
+/** Takes the body piece by piece; the sender waits while a returned promise is pending. */
+export type BodySink = (chunk: Buffer) => Promise<void> | undefined
+
+export interface OutgoingRequest {
+  readonly url: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** How sentences about a failure call the other side: "the hook". */
+  readonly subject: string
+  /** Until the status line and headers are there. */
+  readonly answerTimeoutMs: number
+  /** Until the last byte of the body. */
+  readonly totalTimeoutMs: number
+  readonly maxBodyBytes: number
+  /**
+   * `collect` (the default) answers with the body; `discard` answers as soon as the status is known and lets the
+   * rest run out; a function sees the head and returns where the body goes (undefined: discard).
+   */
+  readonly answerBody?: 'collect' | 'discard' | ((head: AnswerHead) => BodySink | undefined)
+  readonly signal?: AbortSignal
+}
+
+// A receiver that says a little more than a status keeps its connection; beyond this the connection is not worth it.
+const discardedBytes = 64 * 1024
+
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<OutgoingAnswer>
+  readonly #request: OutgoingRequest
+  readonly #clock: Clock
+  readonly #deadline: number
+  readonly #chunks: Buffer[] = []
+  readonly #onAbort = (): void => this.#fail(new Error('aborted'))
+  #resolve: (answer: OutgoingAnswer) => void = () => {}
+  #reject: (error: unknown) => void = () => {}
+  #timer: Timer
+  #controller: Dispatcher.DispatchController | undefined
+  #head: Omit<OutgoingAnswer, 'body'> | undefined
+  #sink: BodySink | 'collect' | 'discard' = 'collect'
+  #writing: Promise<void> | undefined
+  #bytes = 0
+  #failure: Error | undefined
+
+  constructor(request: OutgoingRequest, clock: Clock, deadline: number) {
+    this.#request = request
+    this.#clock = clock
+    this.#deadline = deadline
+    const leftMs = deadline - clock.monotonic()
+    this.#timer = clock.after(Math.min(request.answerTimeoutMs, leftMs), () =>
+      this.#fail(new ExchangeLimit('answer-time')),
+    )
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    request.signal?.addEventListener('abort', this.#onAbort, { once: true })
+  }
+
+  get hasHead(): boolean {
+    return this.#head !== undefined
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    // Given up while it waited for a connection: it must not be sent any more.
+    if (this.#failure !== undefined) controller.abort(this.#failure)
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // 1xx are no answers (RFC 9110 §15.2).
+    if (status < 200) return
+    this.#head = { status, headers }
+    this.#timer.cancel()
+    this.#timer = this.#clock.after(Math.max(0, this.#deadline - this.#clock.monotonic()), () =>
+      this.#fail(new ExchangeLimit('total-time')),
+    )
+    const { answerBody = 'collect' } = this.#request
+    this.#sink = typeof answerBody === 'function' ? (answerBody(this.#head) ?? 'discard') : answerBody
+    if (this.#sink === 'discard') this.#resolve({ ...this.#head, body: Buffer.alloc(0) })
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // undici hands on an empty piece after each resume; to pause for it would go in circles.
+    if (chunk.length === 0) return
+    this.#bytes += chunk.length
+    const maxBytes = this.#sink === 'discard' ? discardedBytes : this.#request.maxBodyBytes
+    if (this.#bytes > maxBytes) return this.#fail(new ExchangeLimit('bytes'))
+    if (this.#sink === 'discard') return
+    if (this.#sink === 'collect') {
+      this.#chunks.push(chunk)
+      return
+    }
+    const writing = this.#sink(chunk)
+    if (writing === undefined) return
+    controller.pause()
+    this.#writing = writing.then(
+      () => controller.resume(),
+      (error: unknown) => this.#fail(error instanceof Error ? error : new Error(String(error))),
+    )
+  }
+
+  onResponseEnd(): void {
+    const head = this.#head
+    if (head === undefined) return this.#fail(new Error('ended without a status'))
+    this.#release()
+    const [only] = this.#chunks
+    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks)
+    if (this.#writing === undefined) this.#resolve({ ...head, body })
+    else void this.#writing.then(() => this.#resolve({ ...head, body }))
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#release()
+    this.#reject(this.#failure ?? error)
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error
+    this.#release()
+    // Rejected here as well: an exchange that still waits for its connection hears of no error until it has one.
+    this.#reject(this.#failure)
+    this.#controller?.abort(this.#failure)
+  }
+
+  #release(): void {
+    this.#timer.cancel()
+    this.#request.signal?.removeEventListener('abort', this.#onAbort)
+  }
+}

@@ -1,0 +1,55 @@
+// Mail to people, through one SMTP server (RFC 5321).
+import { createTransport } from 'nodemailer'
+import type { Part } from '../lib/lifecycle.ts'
+
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+export interface Mailer {
+  /** False when no SMTP server is set: `send` rejects. */
+  readonly isConfigured: boolean
+  /** Resolves when the server has taken the mail. */
+  send(mail: Mail): Promise<void>
+}
+
+export interface MailerOptions {
+  /** smtp:// or smtps://, with user and password if the server wants them. */
+  readonly url: string | undefined
+  readonly from: string
+}
+
+// RFC 5321 §4.5.3.2 is more patient; a person waits for this mail.
+const answerTimeoutMs = 30_000
+const connectTimeoutMs = 10_000
+
+export function createMailer({ url, from }: MailerOptions): Mailer & Part {
+  const transport =
+    url === undefined
+      ? undefined
+      : createTransport({
+          url,
+          pool: true,
+          maxConnections: 2,
+          connectionTimeout: connectTimeoutMs,
+          greetingTimeout: connectTimeoutMs,
+          socketTimeout: answerTimeoutMs,
+          // Mail is text of ours: nothing in it names a file or a URL to be read.
+          disableFileAccess: true,
+          disableUrlAccess: true,
+        })
+  return {
+    name: 'mail',
+    isConfigured: transport !== undefined,
+    start: () => Promise.resolve(),
+    async stop() {
+      transport?.close()
+    },
+    async send({ to, subject, text }) {
+      if (transport === undefined) throw new Error('no SMTP server is configured')
+      await transport.sendMail({ from, to, subject, text })
+    },
+  }
+}

@@ -1,0 +1,87 @@
+// Access tokens of Google for the key of a service account, by the JWT bearer grant (RFC 7523 §2.1).
+import { createHash } from 'node:crypto'
+import { SignJWT, importPKCS8 } from 'jose'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import { memberOf, textOf } from '../lib/members.ts'
+import type { VendorCode } from './vendor-failure.ts'
+
+export const googleTokenUrl = 'https://oauth2.googleapis.com/token'
+
+export interface ServiceAccountOptions {
+  /** Where tokens are asked for. Never the one that a key names: that may be anybody's. */
+  readonly url: string
+  /** What the tokens are good for. */
+  readonly scope: string
+  readonly code: VendorCode
+  readonly clock: Clock
+}
+
+export interface ServiceAccountTokens {
+  /** `ask` posts the form to the URL and answers with the parsed document. Throws AppError of the given code. */
+  obtain(serviceKey: string, ask: (form: string) => Promise<unknown>): Promise<string>
+}
+
+interface Token {
+  readonly text: string
+  readonly expiresAt: number
+}
+
+const tokenSeconds = 3600
+// Longer than one request with it may take to be sent.
+const renewBeforeMs = 60_000
+const mostTokens = 500
+
+/** Tokens are kept until shortly before they expire. */
+export function createServiceAccountTokens(options: ServiceAccountOptions): ServiceAccountTokens {
+  const { clock, code } = options
+  const tokens = new Map<string, Token>()
+
+  return {
+    async obtain(serviceKey, ask) {
+      const name = createHash('sha256').update(serviceKey).digest('hex')
+      const known = tokens.get(name)
+      const now = clock.now()
+      if (known !== undefined && known.expiresAt - renewBeforeMs > now) return known.text
+      const assertion = await signAssertion(serviceKey, options)
+      const grant = { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }
+      const answer = await ask(new URLSearchParams(grant).toString())
+      const text = textOf(answer, 'access_token')
+      if (text === undefined) throw new AppError(code, 'google answered without a token')
+      const seconds = Number(memberOf(answer, 'expires_in') ?? 0)
+      if (tokens.size >= mostTokens) tokens.clear()
+      tokens.set(name, { text, expiresAt: now + (Number.isFinite(seconds) ? seconds * 1000 : 0) })
+      return text
+    },
+  }
+}
+
+async function signAssertion(serviceKey: string, options: ServiceAccountOptions): Promise<string> {
+  const { url, scope, clock, code } = options
+  const unusable = (cause: unknown): AppError =>
+    new AppError(code, 'the service key for google cannot be used', {
+      cause,
+      cure: 'Make a new JSON key for the service account and a new credential with it.',
+    })
+  let key: unknown
+  try {
+    key = JSON.parse(serviceKey)
+  } catch (cause) {
+    throw unusable(cause)
+  }
+  const [email, privateKey, kid] = ['client_email', 'private_key', 'private_key_id'].map((name) =>
+    textOf(key, name),
+  )
+  if (email === undefined || privateKey === undefined) throw unusable(undefined)
+  const signer = await importPKCS8(privateKey, 'RS256').catch((cause: unknown) => {
+    throw unusable(cause)
+  })
+  const issuedAt = Math.floor(clock.now() / 1000)
+  return new SignJWT({ scope })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(kid === undefined ? {} : { kid }) })
+    .setIssuer(email)
+    .setAudience(url)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + tokenSeconds)
+    .sign(signer)
+}

@@ -1,0 +1,36 @@
+// Signs requests to AWS, and to whoever speaks its protocols, with Signature Version 4.
+import { AwsV4Signer } from 'aws4fetch'
+import type { Clock } from '../lib/clock.ts'
+
+export interface AwsKeys {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  /** Of keys that are lent for a while. */
+  readonly sessionToken?: string
+}
+
+export interface AwsRequest {
+  readonly service: string
+  readonly region: string
+  readonly method: string
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Puts the signature into the query instead of the headers. */
+  readonly signQuery?: boolean
+}
+
+export interface SignedAwsRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export async function signForAws(
+  clock: Clock,
+  keys: AwsKeys,
+  { headers = {}, ...request }: AwsRequest,
+): Promise<SignedAwsRequest> {
+  const datetime = new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, '')
+  const signed = await new AwsV4Signer({ ...keys, ...request, headers: { ...headers }, datetime }).sign()
+  return { url: signed.url.href, headers: Object.fromEntries(signed.headers) }
+}

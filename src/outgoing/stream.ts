@@ -1,0 +1,94 @@
+// The answer to an outgoing request as a stream: as many bytes come as its reader takes, and none once it is destroyed.
+import { Readable } from 'node:stream'
+import type { Clock, Timer } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { AnswerHead, Outgoing, OutgoingRequest } from './create-outgoing.ts'
+
+export interface StreamedAnswer extends AnswerHead {
+  /** Fails as the request does. Whoever does not read it to its end destroys it. */
+  readonly body: Readable
+}
+
+export interface StreamedRequest extends Omit<OutgoingRequest, 'answerBody'> {
+  /** Between two pieces of the body that are waited for. */
+  readonly stallTimeoutMs: number
+  /** What failures become, before and after the head. */
+  readonly toFailure?: (error: Error) => Error
+}
+
+/** Resolves when the head is there. Throws AppError hook_* or what `toFailure` makes of it, or the signal's reason when that aborts. */
+export function streamAnswer(
+  outgoing: Pick<Outgoing, 'request'>,
+  clock: Clock,
+  { stallTimeoutMs, toFailure = (error) => error, ...request }: StreamedRequest,
+): Promise<StreamedAnswer> {
+  const leaving = new AbortController()
+  const signals = request.signal === undefined ? [] : [request.signal]
+  const watch = createWatch(clock, stallTimeoutMs, () => {
+    leaving.abort(new AppError('hook_timeout', `${request.subject} stopped in the middle of its answer`))
+  })
+  let goOn = (): void => {}
+  const takeUp = (): void => {
+    const go = goOn
+    goOn = () => {}
+    go()
+  }
+  const body = new Readable({
+    read: takeUp,
+    destroy(error, done) {
+      watch.stop()
+      leaving.abort(error ?? new Error('nobody reads the answer'))
+      // An answer that had come to its end waits for its last piece to be taken, and would wait for ever.
+      takeUp()
+      done(error)
+    },
+  })
+  // Its reader may not have it yet when it fails; whoever reads it is told all the same.
+  body.on('error', () => {})
+
+  function take(chunk: Buffer): Promise<void> | undefined {
+    if (body.push(chunk)) {
+      watch.start()
+      return undefined
+    }
+    watch.stop()
+    return new Promise((resolve) => {
+      goOn = () => {
+        if (!body.destroyed) watch.start()
+        resolve()
+      }
+    })
+  }
+
+  return new Promise((resolve, reject) => {
+    const answerBody = (head: AnswerHead): typeof take => {
+      watch.start()
+      resolve({ ...head, body })
+      return take
+    }
+    outgoing.request({ ...request, signal: AbortSignal.any([...signals, leaving.signal]), answerBody }).then(
+      () => {
+        watch.stop()
+        body.push(null)
+      },
+      (error: Error) => {
+        const failure = toFailure(error)
+        reject(failure)
+        body.destroy(failure)
+      },
+    )
+  })
+}
+
+/** Calls `bark` when it was started and neither stopped nor started again in time. */
+function createWatch(clock: Clock, timeoutMs: number, bark: () => void) {
+  let timer: Timer | undefined
+  const stop = (): void => timer?.cancel()
+  return {
+    start(): void {
+      stop()
+      timer = clock.after(timeoutMs, bark)
+    },
+    stop,
+  }
+}

@@ -1,0 +1,108 @@
+// What a vendor's refusal becomes: a sentence with the vendor's own reason, without the secrets it may have repeated.
+import { AppError } from '../lib/errors.ts'
+import type { ErrorCode } from '../lib/errors.ts'
+import { textOf } from '../lib/members.ts'
+
+/** The code of the catalogue under which failures of a kind of vendor go out. */
+export type VendorCode = 'speech_failed' | 'bucket_failed'
+
+export interface VendorRefusal {
+  /** How sentences call the vendor. */
+  readonly vendor: string
+  readonly status: number
+  /** In lower case. */
+  readonly contentType: string
+  readonly body: Buffer
+  readonly secrets: readonly string[]
+}
+
+const longestReason = 200
+// Whatever is longer is no sentence, and not worth a search.
+const mostReadBytes = 64 * 1024
+
+/** A status that is none of success. */
+export function vendorRefusal(code: VendorCode, refusal: VendorRefusal): AppError {
+  const { vendor, status, secrets } = refusal
+  const reason = toReason(sentenceIn(refusal), secrets)
+  const said = reason === '' ? `status ${status}` : `status ${status}: ${reason}`
+  if (status === 401 || status === 403)
+    return new AppError(code, `${vendor} refused the credential (${said})`, {
+      cure: 'Check the key of the credential, and what the vendor lets it do.',
+    })
+  if (status === 429)
+    return new AppError(code, `${vendor} is being asked too often (${said})`, {
+      cure: 'Raise the quota at the vendor, or ask for less at once.',
+    })
+  return new AppError(code, `${vendor} answered with ${said}`)
+}
+
+// The cures of the catalogue are about hooks. What is not here has the cure of the vendor's own code.
+const cures: ReadonlyMap<ErrorCode, string> = new Map([
+  ['hook_bad_url', 'Give an absolute http or https address without a user name or password in it.'],
+  ['hook_unreachable', 'Check that the address of the vendor is right and answers from this machine.'],
+  [
+    'hook_refused_address',
+    'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if the vendor is meant to be inside.',
+  ],
+  ['hook_timeout', 'Try again; when it stays so, ask the vendor.'],
+])
+
+/** The client of outgoing requests speaks of hooks; whoever uses a vendor is told about the vendor. */
+export function toVendorError<E>(code: VendorCode, error: E): E | AppError {
+  if (!(error instanceof AppError) || !error.code.startsWith('hook_')) return error
+  const cure = cures.get(error.code)
+  return new AppError(code, error.message, { cause: error, ...(cure === undefined ? {} : { cure }) })
+}
+
+/** A sentence of the vendor's own, on one line, short, with none of the secrets in it. */
+export function toReason(sentence: string, secrets: readonly string[]): string {
+  let shown = onOneLine(sentence)
+  for (const secret of secrets.map(onOneLine))
+    // What is shorter would be hidden in words that have nothing to do with it.
+    if (secret.length >= 4) shown = shown.replaceAll(secret, '[hidden]')
+  return shown.slice(0, longestReason)
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
+}
+
+/** Where vendors put their sentence; each has a place of its own. */
+const reasonPaths: readonly (readonly (string | number)[])[] = [
+  ['error', 'message'],
+  ['detail', 'message'],
+  ['err_msg'],
+  ['message'],
+  ['Message'],
+  ['error_description'],
+  ['detail'],
+  ['error'],
+  ['msg'],
+]
+
+function sentenceIn({ body, contentType }: VendorRefusal): string {
+  const text = body.toString('utf8', 0, mostReadBytes)
+  if (/\bjson\b/.test(contentType)) {
+    try {
+      const parsed: unknown = JSON.parse(text)
+      return reasonPaths.map((path) => textOf(parsed, ...path)).find((found) => found !== undefined) ?? ''
+    } catch {
+      // The status says enough.
+      return ''
+    }
+  }
+  if (/\bxml\b/.test(contentType)) return unescapeXml(/<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? '')
+  return contentType.startsWith('text/plain') ? text : ''
+}
+
+const xmlCharacters: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&amp;': '&',
+  '&quot;': '"',
+  '&apos;': "'",
+}
+
+function unescapeXml(text: string): string {
+  return text.replace(/&(lt|gt|amp|quot|apos);/g, (escape) => xmlCharacters[escape] ?? escape)
+}

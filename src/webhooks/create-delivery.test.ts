@@ -1,0 +1,385 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { startReceiver } from '../../test/support/local-http.ts'
+import type { Receiver, Reply } from '../../test/support/local-http.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createFakeClock } from '../lib/fake-clock.ts'
+import type { FakeClock } from '../lib/fake-clock.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createOutgoing } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/create-outgoing.ts'
+import { createDelivery } from './create-delivery.ts'
+import type { DeliveryOptions } from './create-delivery.ts'
+import type { DeliveryAlert } from './sender.ts'
+import type { Hook } from './create-hooks.ts'
+import type { Outcome, OutboxItem, OutboxStore } from './outbox.ts'
+
+const closing: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+interface Row {
+  item: OutboxItem
+  dueAt: number
+}
+
+/** The contract of the outbox in a few lines of memory; the durable one is tested where it is made. */
+class MemoryOutbox implements OutboxStore {
+  readonly rows: Row[] = []
+  readonly log: Outcome[] = []
+  claims = 0
+  brokenSettles = 0
+  readonly #now: () => number
+  readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = []
+  #listener = (): void => {}
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  add(
+    url: string,
+    call: string,
+    { account = 'a1', hook = {} }: { account?: string; hook?: Partial<Hook> } = {},
+  ): void {
+    const sequence = this.rows.filter(({ item }) => item.call_sid === call).length + 1
+    const item: OutboxItem = {
+      id: this.rows.length + this.log.length + 1,
+      account_sid: account,
+      call_sid: call,
+      sequence,
+      hook: { url, method: 'POST', username: null, password: null, ...hook },
+      payload: JSON.stringify({ call_sid: call, n: sequence }),
+      attempts: 0,
+      created_at: this.#now(),
+    }
+    this.rows.push({ item, dueAt: this.#now() })
+    this.#listener()
+  }
+
+  async claim(limit: number, leaseMs: number, except: readonly string[] = []): Promise<OutboxItem[]> {
+    this.claims++
+    const heads = this.rows.filter(
+      (row, index) => this.rows.findIndex(({ item }) => item.call_sid === row.item.call_sid) === index,
+    )
+    const due = heads.filter(({ dueAt, item }) => dueAt <= this.#now() && !except.includes(item.account_sid))
+    const taken = due.slice(0, limit)
+    for (const row of taken) row.dueAt = this.#now() + leaseMs
+    return taken.map(({ item }) => item)
+  }
+
+  async settle(outcomes: readonly Outcome[]): Promise<void> {
+    if (this.brokenSettles > 0) {
+      this.brokenSettles--
+      throw new Error('disk full')
+    }
+    for (const outcome of outcomes) {
+      const index = this.rows.findIndex(({ item }) => item.id === outcome.id)
+      const row = this.rows[index]
+      if (row === undefined) continue
+      if (outcome.outcome === 'retry') {
+        row.item = { ...row.item, attempts: row.item.attempts + 1 }
+        row.dueAt = outcome.at
+      } else this.rows.splice(index, 1)
+      this.log.push(outcome)
+    }
+    for (const one of this.#waiting) if (this.log.length >= one.count) one.resolve()
+  }
+
+  onEnqueued(listener: () => void): void {
+    this.#listener = listener
+  }
+
+  async nextDueAt(): Promise<number | undefined> {
+    return this.rows.length === 0 ? undefined : Math.min(...this.rows.map(({ dueAt }) => dueAt))
+  }
+
+  settled(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.log.length >= count) resolve()
+      else this.#waiting.push({ count, resolve })
+    })
+  }
+}
+
+/** How many requests are under way: what the fake clock stands still for. */
+let underWay = 0
+
+/** Counts what is under way. */
+function counting(outgoing: Outgoing): Pick<Outgoing, 'request'> {
+  return {
+    async request(asked) {
+      underWay++
+      try {
+        return await outgoing.request(asked)
+      } finally {
+        underWay--
+      }
+    },
+  }
+}
+
+function setUp(options: Partial<DeliveryOptions> = {}) {
+  const clock = options.clock ?? systemClock
+  const outbox = new MemoryOutbox(() => clock.now())
+  const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger })
+  const delivery = createDelivery({
+    outbox,
+    outgoing: { ...outgoing, ...counting(outgoing) },
+    signingSecret: async () => 'wh_secret_test',
+    clock,
+    log: silentLogger,
+    random: () => 0.5,
+    ...options,
+  })
+  closing.push(
+    () => outgoing.close(),
+    () => delivery.stop(),
+  )
+  return { outbox, delivery }
+}
+
+async function receiver(reply: (index: number) => Reply = () => ({})): Promise<Receiver> {
+  const made = await startReceiver((_request, index) => reply(index))
+  closing.push(() => made.close())
+  return made
+}
+
+/** Moves the clock on in small steps while no request is under way, until `done`; answers what it took. */
+async function advanceUntil(clock: FakeClock, done: Promise<unknown>, stepMs = 10): Promise<number> {
+  let isDone = false
+  const started = clock.monotonic()
+  void done.then(() => (isDone = true))
+  while (!isDone) {
+    if (underWay === 0) clock.advance(stepMs)
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return clock.monotonic() - started
+}
+
+describe('delivery', () => {
+  it('posts the exact payload, signed, with an id and a sequence that stay', async () => {
+    const app = await receiver((index) => (index === 0 ? { status: 500 } : {}))
+    const { outbox, delivery } = setUp()
+    await delivery.start()
+    outbox.add(`${app.url}/status`, 'c1', { hook: { username: 'u', password: 'p' } })
+    await outbox.settled(2)
+    const [first, second] = app.received
+    expect(first).toMatchObject({ method: 'POST', path: '/status', body: '{"call_sid":"c1","n":1}' })
+    expect(first?.headers).toMatchObject({
+      'content-type': 'application/json',
+      authorization: `Basic ${Buffer.from('u:p').toString('base64')}`,
+      'webhook-id': 'msg_c1_1',
+      'webhook-sequence': '1',
+    })
+    expect(first?.headers['jambonz-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/)
+    expect(second?.headers['webhook-id']).toBe('msg_c1_1')
+    expect(outbox.log.map(({ outcome }) => outcome)).toEqual(['retry', 'delivered'])
+  })
+
+  it('keeps the order of a call while its first notification fails, and does not hold up other calls', async () => {
+    const app = await startReceiver(({ body }, index) => ({
+      status: body.includes('"c1"') && index < 3 ? 503 : 200,
+    }))
+    closing.push(() => app.close())
+    const { outbox, delivery } = setUp()
+    for (const call of ['c1', 'c2', 'c1', 'c2', 'c1']) outbox.add(app.url, call)
+    await delivery.start()
+    await outbox.settled(6)
+    const order = (call: string) =>
+      app.received
+        .filter(({ body }) => body.includes(`"${call}"`))
+        .map(({ headers }) => headers['webhook-sequence'])
+    expect(order('c2')).toEqual(['1', '2'])
+    expect(order('c1')).toEqual(['1', '1', '2', '3'])
+  })
+
+  it.each([200, 201, 202, 204])('takes %i for delivered', async (status) => {
+    const app = await receiver(() => ({ status }))
+    const { outbox, delivery } = setUp()
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    await outbox.settled(1)
+    expect(outbox.log).toMatchObject([{ outcome: 'delivered', status }])
+  })
+
+  it.each([
+    ['a redirect', { status: 302 }, 'the hook answered with status 302'],
+    ['404', { status: 404 }, 'the hook answered with status 404'],
+    ['silence', { hangs: true }, 'the hook did not answer in time'],
+  ] satisfies [string, Reply, string][])('tries again after %s', async (_what, reply, error) => {
+    const app = await receiver(() => reply)
+    const { outbox, delivery } = setUp('hangs' in reply ? { answerTimeoutMs: 100 } : {})
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    await outbox.settled(1)
+    expect(outbox.log).toMatchObject([{ outcome: 'retry', error }])
+  })
+
+  it('abandons what the receiver says is gone, and what has no URL to go to', async () => {
+    const app = await receiver(() => ({ status: 410 }))
+    const alerts: DeliveryAlert[] = []
+    const { outbox, delivery } = setUp({ alert: (alert) => alerts.push(alert) })
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    outbox.add('mailto:nobody', 'c2')
+    await outbox.settled(2)
+    expect(outbox.log.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned'])
+    expect(alerts.sort((a, b) => a.call_sid.localeCompare(b.call_sid))).toMatchObject([
+      { account_sid: 'a1', call_sid: 'c1', alert_type: 'webhook-failure', detail: app.url },
+      { account_sid: 'a1', call_sid: 'c2', alert_type: 'webhook-failure', detail: 'mailto:nobody' },
+    ])
+    expect(alerts[0]?.message).toContain('given up after attempt 1')
+  })
+
+  it('does not wait for the body of an answer', async () => {
+    const app = await receiver(() => ({ body: 'x'.repeat(10 * 1024 * 1024) }))
+    const { outbox, delivery } = setUp()
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    await outbox.settled(1)
+    expect(outbox.log).toMatchObject([{ outcome: 'delivered' }])
+  })
+
+  it('follows the schedule while a receiver is down, and delivers when it is back', async () => {
+    const clock = createFakeClock()
+    const app = await receiver((index) => (index < 4 ? { status: 500 } : {}))
+    const { outbox, delivery } = setUp({ clock })
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    const waits: number[] = []
+    for (let count = 1; count <= 5; count++) waits.push(await advanceUntil(clock, outbox.settled(count)))
+    for (const [index, expected] of [1000, 5000, 15_000, 60_000].entries()) {
+      const took = waits[index + 1] ?? 0
+      expect(took).toBeGreaterThanOrEqual(expected)
+      expect(took).toBeLessThan(expected * 1.1 + 200)
+    }
+    expect(outbox.log.at(-1)).toMatchObject({ outcome: 'delivered' })
+  })
+
+  it.each([
+    [401, 'webhook-auth-failure'],
+    [404, 'webhook-url-notfound'],
+    [500, 'webhook-failure'],
+    [undefined, 'webhook-connection-failure'],
+  ])('raises an alert at the first failure alone (%s)', async (status, alert_type) => {
+    const clock = createFakeClock()
+    const app = await receiver(() => ({ status: status ?? 200 }))
+    if (status === undefined) await app.close()
+    const alerts: DeliveryAlert[] = []
+    const { outbox, delivery } = setUp({ clock, alert: (alert) => alerts.push(alert) })
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    for (let count = 1; count <= 3; count++) await advanceUntil(clock, outbox.settled(count))
+    expect(outbox.log.map(({ outcome }) => outcome)).toEqual(['retry', 'retry', 'retry'])
+    expect(alerts).toMatchObject([{ account_sid: 'a1', call_sid: 'c1', alert_type, detail: app.url }])
+  })
+
+  it('abandons after three days, and raises an alert', async () => {
+    const clock = createFakeClock()
+    const alerts: DeliveryAlert[] = []
+    const app = await receiver(() => ({ status: 500 }))
+    const { outbox, delivery } = setUp({ clock, alert: (alert) => alerts.push(alert) })
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    const hours = async () => {
+      while (outbox.rows.length > 0) await advanceUntil(clock, outbox.settled(outbox.log.length + 1), 20_000)
+    }
+    await hours()
+    expect(outbox.log.at(-1)).toMatchObject({
+      outcome: 'abandoned',
+      error: 'the hook answered with status 500',
+    })
+    expect(app.received.length).toBeGreaterThan(15)
+    expect(app.received.length).toBeLessThan(25)
+    expect(alerts.map(({ message }) => message)).toEqual([
+      'the hook answered with status 500',
+      `the hook answered with status 500; the notification was given up after attempt ${app.received.length}`,
+    ])
+  })
+
+  it('goes on for other accounts while the receiver of one hangs', async () => {
+    const dead = await receiver(() => ({ hangs: true }))
+    const alive = await receiver()
+    const { outbox, delivery } = setUp({ stopGraceMs: 10, answerTimeoutMs: 60_000 })
+    for (let call = 0; call < 500; call++) outbox.add(dead.url, `dead-${call}`, { account: 'dead' })
+    for (let call = 0; call < 100; call++) outbox.add(alive.url, `alive-${call}`, { account: 'alive' })
+    await delivery.start()
+    await outbox.settled(100)
+    expect(outbox.log.every(({ outcome }) => outcome === 'delivered')).toBe(true)
+    expect(dead.received.length).toBeLessThanOrEqual(16)
+  })
+
+  it('comes through to other accounts although the outbox hands out a dead one first', async () => {
+    const dead = await receiver(() => ({ hangs: true }))
+    const alive = await receiver()
+    const { outbox, delivery } = setUp({ stopGraceMs: 10, answerTimeoutMs: 5000 })
+    const claim = outbox.claim.bind(outbox)
+    outbox.claim = (limit, leaseMs) => claim(limit, leaseMs)
+    for (let call = 0; call < 1500; call++) outbox.add(dead.url, `dead-${call}`, { account: 'dead' })
+    for (let call = 0; call < 20; call++) outbox.add(alive.url, `alive-${call}`, { account: 'alive' })
+    await delivery.start()
+    await alive.arrived(20)
+    expect(dead.received.length).toBeLessThan(100)
+  })
+
+  it('sleeps when there is nothing to do', async () => {
+    const clock = createFakeClock()
+    const { outbox, delivery } = setUp({ clock })
+    await delivery.start()
+    await advanceUntil(clock, new Promise((resolve) => clock.after(600_000, () => resolve(undefined))), 1000)
+    expect(outbox.claims).toBeLessThan(15)
+  })
+
+  it('settles again when the outbox could not be written', async () => {
+    const clock = createFakeClock()
+    const app = await receiver()
+    const { outbox, delivery } = setUp({ clock })
+    outbox.brokenSettles = 2
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    await advanceUntil(clock, outbox.settled(1))
+    expect(outbox.log).toMatchObject([{ outcome: 'delivered' }])
+    expect(app.received).toHaveLength(1)
+  })
+})
+
+describe('stop', () => {
+  it('lets running requests finish and begins no other', async () => {
+    let finish = (): void => {}
+    const app = await receiver()
+    const { outbox, delivery } = setUp({
+      signingSecret: () => new Promise((resolve) => (finish = () => resolve('s'))),
+    })
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    while (outbox.claims === 0) await new Promise((resolve) => setImmediate(resolve))
+    const stopped = delivery.stop()
+    outbox.add(app.url, 'c2')
+    await new Promise((resolve) => setImmediate(resolve))
+    finish()
+    await stopped
+    expect(outbox.log).toMatchObject([{ outcome: 'delivered' }])
+    expect(app.received).toHaveLength(1)
+  })
+
+  it('cuts what does not finish in its grace and leaves it due at once', async () => {
+    const app = await receiver(() => ({ hangs: true }))
+    const { outbox, delivery } = setUp({ stopGraceMs: 50 })
+    await delivery.start()
+    outbox.add(app.url, 'c1')
+    await app.arrived(1)
+    await Promise.all([delivery.stop(), delivery.stop()])
+    expect(outbox.log).toMatchObject([
+      { outcome: 'retry', error: 'the platform stopped before it was answered' },
+    ])
+    expect(outbox.rows[0]?.dueAt).toBeLessThanOrEqual(Date.now())
+  })
+
+  it('returns at once when nothing runs', async () => {
+    const { delivery } = setUp()
+    await delivery.start()
+    await delivery.stop()
+  })
+})

@@ -1,0 +1,171 @@
+// The hooks a call waits for: asked within a budget, answered with JSON, every failure with its code and sentence.
+import type { Clock } from '../lib/clock.ts'
+import { sleep } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import { createSid } from '../lib/ids.ts'
+import type { Logger } from '../lib/log.ts'
+import { shownUrl } from '../lib/shown-url.ts'
+import type { Outgoing, OutgoingAnswer } from '../outgoing/create-outgoing.ts'
+import { toRequest } from './hook-request.ts'
+import type { Credentials } from './hook-request.ts'
+import { isWorthRetrying, parseHookUrl } from './hook-url.ts'
+import type { HookUrl } from './hook-url.ts'
+
+export interface Hook extends Credentials {
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+}
+
+export interface HookRequest {
+  readonly account_sid: string
+  readonly hook: Hook
+  readonly payload: object
+  readonly signal?: AbortSignal
+}
+
+export interface HookAnswer {
+  readonly url: string
+  readonly status: number
+  readonly durationMs: number
+  readonly attempts: number
+  /** As the answer named it, for a sentence about an answer that is not what was expected. */
+  readonly contentType?: string
+  readonly body: unknown
+}
+
+export interface Hooks {
+  ask(request: HookRequest): Promise<HookAnswer>
+}
+
+export interface HookBudgets {
+  /** Until the answer's headers, of one attempt. */
+  readonly answerMs: number
+  /** Over all attempts and the waits between them, until the last byte. */
+  readonly totalMs: number
+  readonly maxAnswerBytes: number
+}
+
+export interface HooksOptions {
+  readonly outgoing: Outgoing
+  readonly signingSecret: (account_sid: string) => Promise<string | undefined>
+  readonly clock: Clock
+  readonly log: Logger
+  readonly userAgent: string
+  readonly budgets?: Partial<HookBudgets>
+}
+
+const defaultBudgets: HookBudgets = { answerMs: 10_000, totalMs: 20_000, maxAnswerBytes: 1024 * 1024 }
+const backOffMs = [500, 1000, 2000, 4000, 6000]
+
+export function createHooks(options: HooksOptions): Hooks {
+  const { outgoing, signingSecret, clock, log, userAgent } = options
+  const budgets = { ...defaultBudgets, ...options.budgets }
+
+  async function attempt(request: HookRequest, target: HookUrl, message: Message): Promise<OutgoingAnswer> {
+    const answer = await outgoing.request({
+      ...toRequest({
+        url: target.url,
+        method: request.hook.method,
+        credentials: request.hook,
+        json: message.json,
+        payload: () => request.payload,
+        id: message.id,
+        at: clock.now(),
+        secret: message.secret,
+        userAgent,
+      }),
+      subject: 'the hook',
+      answerTimeoutMs: budgets.answerMs,
+      totalTimeoutMs: Math.max(1, message.deadline - clock.monotonic()),
+      maxBodyBytes: budgets.maxAnswerBytes,
+      ...(request.signal && { signal: request.signal }),
+    })
+    if (![200, 202, 204].includes(answer.status)) throw badStatus(answer.status)
+    return answer
+  }
+
+  return {
+    async ask(request) {
+      const started = clock.monotonic()
+      const target = parseHookUrl(request.hook.url)
+      const message: Message = {
+        json: JSON.stringify(request.payload),
+        id: `msg_${createSid()}`,
+        secret: await signingSecret(request.account_sid),
+        deadline: started + budgets.totalMs,
+      }
+      for (let attempts = 1; ; attempts++) {
+        try {
+          const answer = await attempt(request, target, message)
+          const durationMs = Math.round(clock.monotonic() - started)
+          const { status, headers } = answer
+          const contentType = String(headers['content-type'] ?? 'no content type')
+          return { url: target.url, status, durationMs, attempts, contentType, body: parseBody(answer) }
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error
+          const waitMs = backOffMs[attempts - 1] ?? 0
+          const isOver = clock.monotonic() + waitMs >= message.deadline
+          if (isOver || attempts > target.retry.retries || !isWorthRetrying(error, target.retry)) {
+            const facts = {
+              url: shownUrl(target.url),
+              attempts,
+              durationMs: Math.round(clock.monotonic() - started),
+            }
+            log.debug({ ...facts, account_sid: request.account_sid, code: error.code }, 'hook failed')
+            throw withFacts(error, facts)
+          }
+          await sleep(waitMs, clock, request.signal)
+          request.signal?.throwIfAborted()
+        }
+      }
+    },
+  }
+}
+
+interface Message {
+  readonly json: string
+  readonly id: string
+  readonly secret: string | undefined
+  readonly deadline: number
+}
+
+/** Adds what the journal wants to know of a failure: which URL, how often, how long. */
+function withFacts(error: AppError, facts: object): AppError {
+  const detail = { ...error.detail, ...facts }
+  return new AppError(error.code, error.message, { cause: error.cause, cure: error.cure, detail })
+}
+
+function badStatus(status: number): AppError {
+  const detail = { status }
+  if (status < 300 || status >= 400)
+    return new AppError('hook_bad_status', `the hook answered with status ${status}`, { detail })
+  return new AppError('hook_bad_status', `the hook answered with a redirect (status ${status})`, {
+    detail,
+    cure: 'Configure the URL that the redirect leads to: redirects are not followed.',
+  })
+}
+
+/** Only what says that it is JSON is read; anything else counts as an answer without a body. */
+function parseBody({ headers, body, status }: OutgoingAnswer): unknown {
+  const type = String(headers['content-type'] ?? '').toLowerCase()
+  if (!type.includes('application/json') || body.length === 0) return undefined
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
+  if (encoding !== 'identity')
+    throw new AppError(
+      'hook_invalid_payload',
+      `the hook answered in ${encoding.slice(0, 20)} encoding, unasked`,
+      {
+        detail: { status },
+        cure: 'Answer without compression when the request says Accept-Encoding: identity.',
+      },
+    )
+  try {
+    // A byte order mark is no JSON, but some servers write one (RFC 8259 §8.1 lets us ignore it).
+    return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
+  } catch (cause) {
+    throw new AppError('hook_invalid_payload', 'the hook answered with something that is not JSON', {
+      cause,
+      detail: { status },
+    })
+  }
+}
