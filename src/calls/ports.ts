@@ -2,6 +2,7 @@
 // the engine imports none of their makers.
 import type { AudioClip } from '../media/media.ts'
 import type { JournalEvent, StoredEvent } from './journal/journal.ts'
+import type { Transport } from '../sip/transport/transports.ts'
 
 export interface Hook {
   readonly url: string
@@ -111,7 +112,7 @@ export interface OutboundGateway {
   readonly host: string
   /** Null: that of the name, or 5060. */
   readonly port: number | null
-  readonly protocol: 'udp' | 'tcp'
+  readonly protocol: Transport
 }
 
 /** A carrier that takes calls of ours: it is active, and has at least one gateway for them. */

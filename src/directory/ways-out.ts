@@ -11,6 +11,7 @@ import type {
 } from '../calls/ports.ts'
 import { compilePattern } from '../lib/pattern.ts'
 import type { Memo } from '../lib/memo.ts'
+import { isTransport } from '../sip/transport/transports.ts'
 import type { Repositories, Row, TableName } from '../storage/storage.ts'
 
 export interface OutboundDirectoryOptions {
@@ -64,7 +65,7 @@ async function readCarriers(
 
 /** Undefined for transports that are not served yet. */
 function toGateway({ ipv4: host, port, protocol }: Row<'sip_gateways'>): OutboundGateway | undefined {
-  return protocol === 'udp' || protocol === 'tcp' ? { host, port, protocol } : undefined
+  return isTransport(protocol) ? { host, port, protocol } : undefined
 }
 
 function toCarrier(row: Row<'voip_carriers'>, gateways: readonly OutboundGateway[]): OutboundCarrier {

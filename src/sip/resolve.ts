@@ -3,8 +3,8 @@ import { isIP, isIPv4 } from 'node:net'
 import { AppError } from '../lib/errors.ts'
 import type { ResolvedAddress } from '../network/create-names.ts'
 import { tryParseUri } from './message/uri.ts'
-import { defaultPort } from './transport/response-address.ts'
 import type { Remote } from './sip.ts'
+import { defaultTransport, toTransport, transports } from './transport/transports.ts'
 
 export interface UriResolverOptions {
   readonly lookup: (host: string) => Promise<readonly ResolvedAddress[]>
@@ -33,11 +33,10 @@ export function createUriResolver({ lookup, bind }: UriResolverOptions): Resolve
   return async (text) => {
     const uri = tryParseUri(text)
     if (uri?.scheme !== 'sip') throw new AppError('sip_unreachable', 'the URI is not one of scheme sip')
-    const named = uri.params.get('transport')?.toLowerCase() ?? 'udp'
-    if (named !== 'udp' && named !== 'tcp')
-      throw new AppError('sip_unreachable', 'the URI asks for another transport')
+    const transport = toTransport(uri.params.get('transport') ?? defaultTransport)
+    if (transport === undefined) throw new AppError('sip_unreachable', 'the URI asks for another transport')
     const address = isIP(uri.host) === 0 ? await addressOf(uri.host) : uri.host
-    return { transport: named, address, port: uri.port ?? defaultPort }
+    return { transport, address, port: uri.port ?? transports[transport].defaultPort }
   }
 }
 

@@ -6,9 +6,10 @@ import type { ResolvedAddress } from '../network/create-names.ts'
 import type { DigestAlgorithm, DigestCredentials } from './digest.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import type { Timers } from './timers.ts'
+import type { Transport } from './transport/transports.ts'
 
 export interface Remote {
-  readonly transport: 'udp' | 'tcp'
+  readonly transport: Transport
   readonly address: string
   readonly port: number
 }
@@ -233,10 +234,15 @@ export interface BindingStore {
   list(realm: string): Promise<Binding[]>
 }
 
+/** A binding as it was kept, perhaps by a version of this stack with more transports. */
+export interface KeptBinding extends Omit<Binding, 'remote'> {
+  readonly remote: { readonly transport: string; readonly address: string; readonly port: number }
+}
+
 /** Keeps the bindings of this node beyond its process. A failure is logged, never thrown: the phones are reached. */
 export interface BindingArchive {
   /** The live ones whose users may still register, the one that registered last first. */
-  load(): Promise<readonly Binding[]>
+  load(): Promise<readonly KeptBinding[]>
   /** `gone` are the keys it took the place of. Resolves when it is kept; one that is only a refresh is kept soon after. */
   save(
     binding: Binding,

@@ -44,10 +44,11 @@ import { standardTimers } from './timers.ts'
 import type { Timers } from './timers.ts'
 import { createTransactionLayer } from './transaction/transaction-layer.ts'
 import type { ServerTransaction } from './transaction/transaction.ts'
-import type { Transport } from './transport/transport.ts'
+import type { TransportLayer } from './transport/transport.ts'
+import { isReliable, transports } from './transport/transports.ts'
 
 export interface UserAgentOptions {
-  readonly transport: Pick<Transport, 'send' | 'isOpen' | 'open'>
+  readonly transport: Pick<TransportLayer, 'send' | 'isOpen' | 'open'>
   readonly directory: SipDirectory
   readonly handlers: SipHandlers
   readonly clock: Clock
@@ -173,7 +174,7 @@ class Agent implements UserAgent {
       contactFor: (remote, user) => this.#contactFor(remote, user),
       resolve: options.resolve,
       isBound: (remote) => this.bindings.isBound(remote),
-      isOpen: (remote) => remote.transport === 'udp' || transport.isOpen(remote),
+      isOpen: (remote) => !isReliable(remote) || transport.isOpen(remote),
     }
   }
 
@@ -283,7 +284,8 @@ class Agent implements UserAgent {
   #contactFor(remote: Remote, user: string | undefined): string {
     const hostPort = serializeHostPort(this.#options.addressFor(remote))
     const place = user === undefined ? hostPort : `${escapeUser(user)}@${hostPort}`
-    return remote.transport === 'tcp' ? `<sip:${place};transport=tcp>` : `<sip:${place}>`
+    const { uriParameter } = transports[remote.transport]
+    return uriParameter === undefined ? `<sip:${place}>` : `<sip:${place};transport=${uriParameter}>`
   }
 }
 

@@ -18,14 +18,14 @@ import { createTransactionLayer } from '../../src/sip/transaction/transaction-la
 import type { TransactionLayer } from '../../src/sip/transaction/transaction.ts'
 import { createTransport } from '../../src/sip/transport/create-transport.ts'
 import { StreamFramer } from '../../src/sip/transport/stream-framer.ts'
-import type { Transport } from '../../src/sip/transport/transport.ts'
+import type { TransportLayer } from '../../src/sip/transport/transport.ts'
 import { tortureCases } from './rfc4475-table.ts'
 import type { Owed } from './rfc4475-table.ts'
 
 const folder = new URL('rfc4475/', import.meta.url)
 const bytesOf = (file: string): Buffer => readFileSync(new URL(`${file}.dat`, folder))
 
-let transport: Transport
+let transport: TransportLayer
 let layer: TransactionLayer
 let phone: Socket
 let served: SipRequest[] = []

@@ -3,7 +3,7 @@ import type { FakeClock } from '../../src/lib/fake-clock.ts'
 import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import type { SipMessage } from '../../src/sip/message/message.ts'
 import type { Remote } from '../../src/sip/sip.ts'
-import type { Transport } from '../../src/sip/transport/transport.ts'
+import type { TransportLayer } from '../../src/sip/transport/transport.ts'
 import { createRandom } from './random.ts'
 
 export interface FakeNetworkOptions {
@@ -19,7 +19,7 @@ export type Receive = (message: SipMessage, raw: Uint8Array, remote: Remote) => 
 
 export interface FakeNetwork {
   /** A transport at `address`, port 5060; what is sent there is handed to `receive`. */
-  attach(address: string, receive: Receive): Pick<Transport, 'send' | 'isOpen' | 'open'>
+  attach(address: string, receive: Receive): Pick<TransportLayer, 'send' | 'isOpen' | 'open'>
   /** Set by a test: true loses this message. */
   drops: (message: SipMessage, to: string) => boolean
   /** Moves time on in small steps and lets promises settle in between. */

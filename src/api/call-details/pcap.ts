@@ -6,7 +6,8 @@ import ipaddr from 'ipaddr.js'
 export interface CapturedMessage {
   /** Epoch ms. */
   readonly at: number
-  readonly transport: 'udp' | 'tcp'
+  /** It went over a TCP connection, and otherwise in a datagram. */
+  readonly isStream: boolean
   readonly from: Endpoint
   readonly to: Endpoint
   readonly text: string
@@ -54,9 +55,8 @@ function recordHeader(at: number, length: number): Buffer {
 function toPacket(message: CapturedMessage, streams: Map<string, number>): Buffer {
   const { source, target } = addressesOf(message)
   const content = Buffer.from(message.text, 'utf8')
-  const segment =
-    message.transport === 'tcp' ? tcpSegment(message, content, streams) : udpDatagram(message, content)
-  const protocol = message.transport === 'tcp' ? 6 : 17
+  const segment = message.isStream ? tcpSegment(message, content, streams) : udpDatagram(message, content)
+  const protocol = message.isStream ? 6 : 17
   const pseudo = Buffer.concat([source, target, pseudoTail(protocol, segment.length)])
   segment.writeUInt16BE(checksum(pseudo, segment) || 0xffff, protocol === 6 ? 16 : 6)
   const header = source.length === 4 ? ipv4Header : ipv6Header

@@ -1,4 +1,5 @@
 // The SIP messages in a journal: as the API lists them, and as packets between two ends.
+import { readRemote } from '../../calls/journal/sip-text.ts'
 import type { Event } from './journal.ts'
 import type { CapturedMessage, Endpoint } from './pcap.ts'
 
@@ -13,17 +14,11 @@ export function capturedIn(events: readonly Event[]): CapturedMessage[] {
   const local = toEndpoint(String(started?.['local_sip_address']))
   return events.flatMap(({ type, at, direction, remote, raw }): CapturedMessage[] => {
     if (type !== 'sip') return []
-    const [transport, place] = splitRemote(String(remote))
+    const { isStream, place } = readRemote(String(remote))
     const far = toEndpoint(place)
     const [from, to] = direction === 'sent' ? [local, far] : [far, local]
-    return [{ at, transport: transport === 'tcp' ? 'tcp' : 'udp', from, to, text: String(raw) }]
+    return [{ at, isStream, from, to, text: String(raw) }]
   })
-}
-
-/** `udp:192.0.2.1:5060`, as the journal writes it. */
-function splitRemote(remote: string): readonly [string, string] {
-  const end = remote.indexOf(':')
-  return [remote.slice(0, end), remote.slice(end + 1)]
 }
 
 /** Of `192.0.2.1:5060`, `2001:db8::1:5060` (as the journal writes it) or `[2001:db8::1]:5060`. */

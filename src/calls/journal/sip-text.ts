@@ -1,7 +1,8 @@
 // SIP messages as text for journals and hooks: bounded, and without the answers to digest challenges.
 import { headerOf } from '../../sip/message/message.ts'
 import type { SipMessage } from '../../sip/message/message.ts'
-import type { WireEvent } from '../../sip/sip.ts'
+import type { Remote, WireEvent } from '../../sip/sip.ts'
+import { defaultTransport, isReliable, toTransport } from '../../sip/transport/transports.ts'
 import type { SipFact } from './journal.ts'
 
 /** A message that fits any sensible phone's INVITE; longer ones are cut in the journal. */
@@ -21,6 +22,18 @@ export function toText(message: SipMessage, raw: Uint8Array): string {
   return hasCredentials(message) ? text.replace(credentials, '$1 [redacted]') : text
 }
 
+/** A place as the journal names it: `udp:192.0.2.1:5060`. */
+export function remoteText({ transport, address, port }: Remote): string {
+  return `${transport}:${address}:${port}`
+}
+
+/** The place of a `remote` in a journal; `isStream` where messages went over a connection. */
+export function readRemote(remote: string): { readonly isStream: boolean; readonly place: string } {
+  const end = remote.indexOf(':')
+  const transport = toTransport(remote.slice(0, end)) ?? defaultTransport
+  return { isStream: isReliable({ transport }), place: remote.slice(end + 1) }
+}
+
 export function toSipFact(event: Omit<WireEvent, 'callId'>): SipFact {
   const { message, raw, remote } = event
   const text = toText(message, raw)
@@ -28,7 +41,7 @@ export function toSipFact(event: Omit<WireEvent, 'callId'>): SipFact {
     type: 'sip',
     direction: event.direction,
     summary: message.kind === 'request' ? message.method : `${message.status} ${message.reason}`,
-    remote: `${remote.transport}:${remote.address}:${remote.port}`,
+    remote: remoteText(remote),
     raw: text.length <= longestRaw ? text : `${text.slice(0, longestRaw)}[truncated]`,
   }
 }

@@ -12,7 +12,7 @@ import type { Core } from './core.ts'
 import { addressed, dialogHeaders, noteSequence, refreshTarget } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry } from './dialog-table.ts'
-import { flowOf, hopsOf, isUdpNamed } from './flow.ts'
+import { flowOf, hopsOf, namesDatagrams } from './flow.ts'
 import type { Flow, Hop } from './flow.ts'
 import { readDescription } from './offer.ts'
 import { repeatUntilAck } from './repeat-until-ack.ts'
@@ -326,7 +326,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     for (const hop of this.#hops()) {
       if (hop === 'flow') break
       const remote = await this.#resolve(hop.uri)
-      if (remote !== undefined) return { remote, keepsTransport: this.#keepsTransport || isUdpNamed(hop.uri) }
+      if (remote !== undefined)
+        return { remote, keepsTransport: this.#keepsTransport || namesDatagrams(hop.uri) }
     }
     // What NAT or the far end's proxy let through is a hole for this transport alone.
     return { remote: this.#flow.source, keepsTransport: true }

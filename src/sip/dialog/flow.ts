@@ -6,6 +6,7 @@ import { headersOf } from '../message/message.ts'
 import type { SipRequest } from '../message/message.ts'
 import { tryParseUri } from '../message/uri.ts'
 import type { Remote } from '../sip.ts'
+import { isReliable, toTransport } from '../transport/transports.ts'
 
 /** What is known of the peer's own packets. */
 export interface Flow {
@@ -47,17 +48,16 @@ export function hopsOf(facts: HopFacts): readonly Hop[] {
   const { source, isDirect, isRegistered, isOpen, isOurs, target, route } = facts
   if (route !== undefined) return [{ uri: route }, 'flow']
   const contact = { uri: target }
-  const isFlowBetter =
-    source.transport === 'udp'
-      ? isRegistered || (isDirect && isBehindNat(target, source))
-      : isOpen && (isRegistered || (isDirect && !(isOurs && leadsElsewhere(target, source))))
+  const isFlowBetter = isReliable(source)
+    ? isOpen && (isRegistered || (isDirect && !(isOurs && leadsElsewhere(target, source))))
+    : isRegistered || (isDirect && isBehindNat(target, source))
   return isFlowBetter ? ['flow', contact] : [contact, 'flow']
 }
 
-/** Whether the URI itself chooses UDP, so that no request to it changes to TCP for its size. */
-export function isUdpNamed(uri: string): boolean {
-  const parsed = tryParseUri(uri)
-  return parsed?.params.get('transport')?.toLowerCase() === 'udp'
+/** Whether the URI itself chooses a transport of datagrams, so that no request to it changes to another for its size. */
+export function namesDatagrams(uri: string): boolean {
+  const transport = toTransport(tryParseUri(uri)?.params.get('transport') ?? '')
+  return transport !== undefined && !isReliable({ transport })
 }
 
 function isBehindNat(target: string, source: Remote): boolean {

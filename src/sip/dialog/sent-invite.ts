@@ -14,7 +14,7 @@ import { asClient, capabilityHeaders, cleanHeaders, mergeHeaders } from './core.
 import type { Core } from './core.ts'
 import { addressed, uacDialogState } from './dialog-state.ts'
 import { EstablishedDialog } from './established-dialog.ts'
-import { isUdpNamed } from './flow.ts'
+import { namesDatagrams } from './flow.ts'
 import { sendRequest } from './send-request.ts'
 
 export class SentInvite implements OutgoingInvite {
@@ -105,7 +105,7 @@ export class SentInvite implements OutgoingInvite {
   #keepsTransport(): boolean {
     const { uri, routes = [] } = this.#options
     const isFlow = this.#remote !== undefined && this.#core.isBound(this.#remote)
-    return isFlow || isUdpNamed(addressed(uri, routes).nextHop)
+    return isFlow || namesDatagrams(addressed(uri, routes).nextHop)
   }
 
   #build(remote: Remote | undefined, authorization: readonly HeaderField[], sequence: number): SipRequest {

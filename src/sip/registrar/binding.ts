@@ -6,7 +6,7 @@ import { tryParseUri, unescapeUri } from '../message/uri.ts'
 import type { SipUri } from '../message/uri.ts'
 import { isHiddenFrom } from '../hidden-address.ts'
 import type { Binding } from '../sip.ts'
-import { defaultPort } from '../transport/response-address.ts'
+import { transports } from '../transport/transports.ts'
 
 /** The phone and the flow of RFC 5626 §4.1 and §4.2, as their Contact names them; undefined without an instance. */
 export function instanceOf(params: Params): string | undefined {
@@ -47,6 +47,7 @@ export function isSamePhone(there: Binding, next: Binding): boolean {
 function namesItsSource({ contact, remote, instance }: Binding): boolean {
   const uri = sipUriOf(contact)
   if (instance !== undefined || uri === undefined) return false
+  const { defaultPort } = transports[remote.transport]
   return uri.host === remote.address && (uri.port ?? defaultPort) === remote.port
 }
 

@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Binding, BindingArchive, BindingStore, Remote } from '../sip.ts'
 import { contactOf, isSamePhone } from './binding.ts'
+import { isReliable, toTransport } from '../transport/transports.ts'
 
 export interface Bindings extends BindingStore {
   /** Takes up what the archive has kept. */
@@ -58,11 +59,13 @@ class MemoryBindings implements Bindings {
     const kept = (await this.#archive?.load()) ?? []
     for (const binding of kept) {
       if (this.#size >= this.#capacity) break
-      if (!this.#isLive(binding)) continue
+      const transport = toTransport(binding.remote.transport)
+      if (transport === undefined || !this.#isLive(binding)) continue
+      const live = { ...binding, remote: { ...binding.remote, transport } }
       // No connection survives the process.
-      const isGone = binding.remote.transport !== 'udp' && contactOf(binding) === undefined
-      if (isGone) await this.#archive?.remove(binding.aor, binding.key)
-      else this.#set(binding.aor, [...this.#of(binding.aor), binding])
+      const isGone = isReliable(live.remote) && contactOf(live) === undefined
+      if (isGone) await this.#archive?.remove(live.aor, live.key)
+      else this.#set(live.aor, [...this.#of(live.aor), live])
     }
   }
 
@@ -158,7 +161,7 @@ class MemoryBindings implements Bindings {
     if (carried?.delete(binding) === true && carried.size === 0) this.#flows.delete(key)
   }
 
-  #isLive(binding: Binding): boolean {
+  #isLive(binding: Pick<Binding, 'expiresAt'>): boolean {
     return binding.expiresAt > this.#clock.now()
   }
 

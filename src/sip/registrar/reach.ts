@@ -3,13 +3,14 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Binding, Remote } from '../sip.ts'
-import type { Transport } from '../transport/transport.ts'
+import type { TransportLayer } from '../transport/transport.ts'
 import { contactOf } from './binding.ts'
 import type { Bindings } from './bindings.ts'
+import { isReliable } from '../transport/transports.ts'
 
 export interface ReachOptions {
   readonly bindings: Pick<Bindings, 'boundTo' | 'get' | 'remove'>
-  readonly transport: Pick<Transport, 'isOpen' | 'open'>
+  readonly transport: Pick<TransportLayer, 'isOpen' | 'open'>
   readonly resolve: (uri: string) => Promise<Remote>
   readonly log: Logger
 }
@@ -42,14 +43,14 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
     const remote = await resolve(uri)
     if (remote.address !== binding.remote.address && !mayReach(remote.address))
       throw new AppError('sip_unreachable', 'the Contact leads to an address that may not be called')
-    if (remote.transport === 'tcp') await transport.open(remote)
+    if (isReliable(remote)) await transport.open(remote)
     return remote
   }
 
   return {
     async find(binding, mayReach) {
       const { remote } = binding
-      if (remote.transport === 'udp' || transport.isOpen(remote)) return remote
+      if (!isReliable(remote) || transport.isOpen(remote)) return remote
       const uri = contactOf(binding)
       try {
         if (uri === undefined) throw new AppError('sip_unreachable', 'the Contact leads nowhere')

@@ -3,6 +3,7 @@ import { quoted, splitList } from '../message/list.ts'
 import { headersOf } from '../message/message.ts'
 import type { HeaderField, SipRequest } from '../message/message.ts'
 import type { Binding, Reply } from '../sip.ts'
+import { isReliable } from '../transport/transports.ts'
 
 /** User agents on UDP come back this often, which keeps the hole in their NAT open. */
 export const keepAliveSeconds = 30
@@ -25,7 +26,7 @@ export function registered({ bound, own, request, now, seconds, isRemoval = fals
     const left = Math.ceil((binding.expiresAt - now) / 1000)
     if (!isOwn(binding)) return left
     // Deviation from RFC 3261 §10.3 step 8: on UDP the answer is shorter than the binding, to keep NAT open.
-    return seconds ?? (binding.remote.transport === 'udp' ? Math.min(keepAliveSeconds, left) : left)
+    return seconds ?? (isReliable(binding.remote) ? left : Math.min(keepAliveSeconds, left))
   }
   const ownFirst = [...bound.filter(isOwn), ...bound.filter((binding) => !isOwn(binding))]
   const [first] = ownFirst

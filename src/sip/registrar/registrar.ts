@@ -19,6 +19,7 @@ import { readContacts } from './contact-wish.ts'
 import type { ContactWish, PhoneWish } from './contact-wish.ts'
 import { isSaneValue, longestContact } from './contact-wish.ts'
 import { keepAliveSeconds, registered, unregistered } from './registered.ts'
+import { isReliable } from '../transport/transports.ts'
 
 export interface RegistrarOptions {
   readonly authenticate: Authenticate
@@ -209,8 +210,8 @@ function readPath(request: SipRequest): string[] {
 function isKeepAlive(wish: ContactWish, current: Binding, remote: Remote, now: number): boolean {
   const phone = wish.kind === 'phones' && wish.phones.length === 1 ? wish.phones[0] : undefined
   return (
-    remote.transport === 'udp' &&
-    current.remote.transport === 'udp' &&
+    !isReliable(remote) &&
+    current.remote.transport === remote.transport &&
     current.remote.address === remote.address &&
     current.remote.port === remote.port &&
     current.expiresAt - now > keepAliveSeconds * 1000 &&

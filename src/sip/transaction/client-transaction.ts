@@ -11,6 +11,7 @@ import type { ClientAction, ClientInput, ClientMachine, ClientState, ClientTimer
 import { listensFor, step } from './machine.ts'
 import { TimerSet } from './timer-set.ts'
 import type { ClientHandlers, ClientTransaction } from './transaction.ts'
+import { isReliable } from '../transport/transports.ts'
 
 /** A request as it goes to one place, with the Via for that place. */
 export interface OutgoingRequest {
@@ -165,7 +166,7 @@ export class ClientTransactionMachine implements ClientTransaction {
   }
 
   get #isReliable(): boolean {
-    return this.#outgoing.remote.transport === 'tcp'
+    return isReliable(this.#outgoing.remote)
   }
 
   #retransmitAfter(timer: 'timerA' | 'timerE', delayMs: number): void {

@@ -12,6 +12,7 @@ import { inviteServer, nonInviteServer } from './server-machines.ts'
 import type { ServerAction, ServerInput, ServerMachine, ServerState, ServerTimer } from './server-machines.ts'
 import { TimerSet } from './timer-set.ts'
 import type { EndReason, ServerTransaction } from './transaction.ts'
+import { isReliable } from '../transport/transports.ts'
 
 export interface ServerTransactionOptions {
   readonly request: SipRequest
@@ -52,7 +53,7 @@ export class ServerTransactionMachine implements ServerTransaction {
     this.remote = options.remote
     this.localTag = options.localTag
     this.#isInvite = options.request.method === 'INVITE'
-    this.#isReliable = options.remote.transport === 'tcp'
+    this.#isReliable = isReliable(options.remote)
     this.#machine = this.#isInvite ? inviteServer : nonInviteServer
     this.#state = this.#isInvite ? 'proceeding' : 'trying'
     this.#timers = new TimerSet(options.clock, (name) => this.#input(name))

@@ -23,16 +23,17 @@ import { standardTimers } from '../timers.ts'
 import type { Timers } from '../timers.ts'
 import { markReceived, responseTarget } from '../transport/response-address.ts'
 import type { ResponseTarget } from '../transport/response-address.ts'
-import type { Transport } from '../transport/transport.ts'
+import type { TransportLayer } from '../transport/transport.ts'
 import { ClientTransactionMachine } from './client-transaction.ts'
 import type { OutgoingRequest } from './client-transaction.ts'
 import { ServerTransactionMachine } from './server-transaction.ts'
 import { clientKey, clientKeyOf, mergeKey, serverKey } from './transaction-key.ts'
 import type { ClientHandlers, ClientTransaction, TransactionCounters } from './transaction.ts'
 import type { TransactionLayer, TransactionUser } from './transaction.ts'
+import { isReliable, largeRequestTransport, transports } from '../transport/transports.ts'
 
 export interface TransactionLayerOptions {
-  readonly transport: Pick<Transport, 'send'>
+  readonly transport: Pick<TransportLayer, 'send'>
   readonly user: TransactionUser
   readonly capabilities: Capabilities
   /** Host and port for the Via of a request to `remote`, asked for each: the port may be known only after start. */
@@ -115,11 +116,11 @@ class Layer implements TransactionLayer {
     this.#options.sources?.prove(remote)
     const branch = this.#newBranch()
     const asked = this.#outgoing(message, remote, branch)
-    const isTooLarge = remote.transport === 'udp' && asked.bytes.byteLength > largestDatagramBytes
+    const isTooLarge = !isReliable(remote) && asked.bytes.byteLength > largestDatagramBytes
     const mayChange = !keepsTransport && !this.#udpOnly.has(placeOf(remote))
-    const overTcp =
-      isTooLarge && mayChange ? this.#outgoing(message, { ...remote, transport: 'tcp' }, branch) : undefined
-    return this.#startClient(overTcp ?? asked, overTcp === undefined ? undefined : asked, branch, handlers)
+    if (!isTooLarge || !mayChange) return this.#startClient(asked, undefined, branch, handlers)
+    const large = this.#outgoing(message, { ...remote, transport: largeRequestTransport }, branch)
+    return this.#startClient(large, asked, branch, handlers)
   }
 
   sendAck(ack: SipRequest, remote: Remote): void {
@@ -311,7 +312,7 @@ class Layer implements TransactionLayer {
       ['branch', branch],
       ['rport', undefined],
     ])
-    const via = serializeVia({ transport: remote.transport.toUpperCase(), host, port, params })
+    const via = serializeVia({ transport: transports[remote.transport].viaName, host, port, params })
     const request = { ...message, headers: [{ name: 'via', value: via }, ...message.headers] }
     return { request, bytes: serializeMessage(request), remote }
   }

@@ -11,7 +11,7 @@ import { headerOf } from '../message/message.ts'
 import type { SipMessage } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
 import { createTransport } from './create-transport.ts'
-import type { Transport } from './transport.ts'
+import type { TransportLayer } from './transport.ts'
 
 interface Received {
   readonly message: SipMessage
@@ -23,7 +23,7 @@ const options = (callId: string): Buffer =>
   Buffer.from(`OPTIONS sip:a@b SIP/2.0\r\nCall-ID: ${callId}\r\nContent-Length: 0\r\n\r\n`)
 
 let clock: FakeClock
-let transport: Transport
+let transport: TransportLayer
 let received: Received[]
 const proven = new Set<string>()
 const denied = new Set<string>()

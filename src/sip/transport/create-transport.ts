@@ -9,8 +9,10 @@ import type { Remote } from '../sip.ts'
 import { standardLimits } from './limits.ts'
 import type { TransportLimits } from './limits.ts'
 import { TcpTransport } from './tcp-transport.ts'
-import type { Transport, TransportCounters, TransportHandlers } from './transport.ts'
+import type { TransportLayer, TransportCounters, TransportHandlers } from './transport.ts'
 import { UdpTransport } from './udp-transport.ts'
+import { transports } from './transports.ts'
+import type { Transport } from './transports.ts'
 
 export interface TransportOptions {
   /** The address to bind. */
@@ -31,14 +33,15 @@ function sipPlace(transport: ListenPlace['transport'], address: string, port: nu
   return { setting: 'SWITCHHOOK_SIP_PORT', transport, address, port }
 }
 
-export function createTransport(options: TransportOptions): Transport {
+export function createTransport(options: TransportOptions): TransportLayer {
   return new BothTransports(options)
 }
 
-class BothTransports implements Transport {
+class BothTransports implements TransportLayer {
   readonly #options: TransportOptions
   readonly #udp: UdpTransport
   readonly #tcp: TcpTransport
+  readonly #by: Readonly<Record<Transport, Pick<TransportLayer, 'send'>>>
   readonly #counted = {
     received: 0,
     sent: 0,
@@ -73,6 +76,7 @@ class BothTransports implements Transport {
         this.#counted.refusedConnections += 1
       },
     })
+    this.#by = { udp: this.#udp, tcp: this.#tcp }
   }
 
   get listening(): { readonly address: string; readonly port: number } {
@@ -89,7 +93,7 @@ class BothTransports implements Transport {
     const attempts = port === 0 ? portAttempts : 1
     for (let attempt = 1; ; attempt += 1) {
       const candidate = await this.#tcp.listen(bind, port).catch((error: unknown) => {
-        throw toListenError(error, sipPlace('TCP', bind, port))
+        throw toListenError(error, sipPlace(transports.tcp.viaName, bind, port))
       })
       try {
         await this.#udp.listen(bind, candidate)
@@ -97,7 +101,8 @@ class BothTransports implements Transport {
         return
       } catch (error) {
         await this.#tcp.unlisten()
-        if (attempt === attempts) throw toListenError(error, sipPlace('UDP', bind, candidate))
+        if (attempt === attempts)
+          throw toListenError(error, sipPlace(transports.udp.viaName, bind, candidate))
       }
     }
   }
@@ -111,8 +116,7 @@ class BothTransports implements Transport {
       return Promise.reject(new AppError('sip_unreachable', 'port out of range'))
     }
     this.#counted.sent += 1
-    if (remote.transport === 'udp') return this.#udp.send(bytes, remote)
-    return this.#tcp.send(bytes, remote, alternative)
+    return this.#by[remote.transport].send(bytes, remote, alternative)
   }
 
   open(remote: Remote): Promise<void> {

@@ -4,8 +4,7 @@ import type { SipRequest } from '../message/message.ts'
 import { withTopVia } from '../message/via.ts'
 import type { Via } from '../message/via.ts'
 import type { Remote } from '../sip.ts'
-
-export const defaultPort = 5060
+import { isReliable, transports } from './transports.ts'
 
 /** The request with `received` and `rport` filled in on its top Via, as its responses copy it. */
 export function markReceived(request: SipRequest, via: Via, remote: Remote): SipRequest {
@@ -30,8 +29,8 @@ export interface ResponseTarget {
  */
 export function responseTarget(via: Via | undefined, remote: Remote): ResponseTarget {
   if (via === undefined) return { remote }
-  const sentByPort = { ...remote, port: via.port ?? defaultPort }
-  if (remote.transport === 'tcp') return { remote, alternative: sentByPort }
+  const sentByPort = { ...remote, port: via.port ?? transports[remote.transport].defaultPort }
+  if (isReliable(remote)) return { remote, alternative: sentByPort }
   const isBehindNat = via.host !== remote.address && isHidden(via.host)
   return { remote: via.params.has('rport') || isBehindNat ? remote : sentByPort }
 }

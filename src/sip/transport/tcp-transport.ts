@@ -10,6 +10,7 @@ import type { Remote } from '../sip.ts'
 import type { TransportLimits } from './limits.ts'
 import { TcpConnection } from './tcp-connection.ts'
 import type { TransportHandlers } from './transport.ts'
+import { transports } from './transports.ts'
 
 export interface TcpTransportOptions {
   readonly limits: TransportLimits
@@ -133,7 +134,7 @@ export class TcpTransport {
   #accept(socket: Socket): void {
     const { remoteAddress, remotePort } = socket
     const address = toPlainAddress(remoteAddress ?? '')
-    const remote: Remote = { transport: 'tcp', address, port: remotePort ?? 0 }
+    const remote: Remote = { transport: transports.tcp.name, address, port: remotePort ?? 0 }
     if (remotePort === undefined || this.#isStopped || !this.#mayEnter(remote)) {
       this.#options.refused()
       socket.destroy()

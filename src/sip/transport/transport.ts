@@ -2,7 +2,7 @@
 import type { SipMessage } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
 
-export interface Transport {
+export interface TransportLayer {
   start(): Promise<void>
   /** Closes every socket. Idempotent. */
   stop(): Promise<void>

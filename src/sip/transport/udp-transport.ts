@@ -7,6 +7,7 @@ import { toMappedAddress, toPlainAddress } from '../../network/mapped-address.ts
 import { parseMessage, skipLeadingBlankLines } from '../message/parse-message.ts'
 import type { Remote } from '../sip.ts'
 import type { TransportHandlers } from './transport.ts'
+import { transports } from './transports.ts'
 
 export interface UdpTransportOptions {
   readonly handlers: TransportHandlers
@@ -45,7 +46,11 @@ export class UdpTransport {
         socket.on('error', () => undefined)
         socket.setRecvBufferSize(receiveBufferBytes)
         socket.on('message', (bytes, { address: from, port: fromPort }) => {
-          this.#received(bytes, { transport: 'udp', address: toPlainAddress(from), port: fromPort })
+          this.#received(bytes, {
+            transport: transports.udp.name,
+            address: toPlainAddress(from),
+            port: fromPort,
+          })
         })
         this.#socket = socket
         resolve()

@@ -14,7 +14,7 @@ export interface Registration {
   readonly q: string | undefined
   readonly expiresAt: number
   readonly remote: {
-    readonly transport: 'udp' | 'tcp'
+    readonly transport: string
     readonly address: string
     readonly port: number
   }
@@ -259,7 +259,7 @@ function toRegistration(row: Cells): Registration {
     q: textOf('q'),
     expiresAt: Number(row['expires_at']),
     remote: {
-      transport: row['transport'] === 'tcp' ? 'tcp' : 'udp',
+      transport: String(row['transport']),
       address: String(row['address']),
       port: Number(row['port']),
     },

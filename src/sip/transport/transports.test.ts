@@ -1,0 +1,37 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { defaultTransport, isReliable, largeRequestTransport, toTransport, transports } from './transports.ts'
+
+const src = new URL('../../', import.meta.url)
+const table = 'sip/transport/transports.ts'
+
+describe('the table of transports', () => {
+  it('names each transport as it is looked up', () => {
+    for (const [key, { name, viaName, uriParameter }] of Object.entries(transports)) {
+      expect([name, viaName.toLowerCase(), uriParameter ?? name]).toEqual([key, key, key])
+      expect(toTransport(viaName)).toBe(key)
+    }
+  })
+
+  it.each(['', 'sctp', 'toString', 'ud', 'tls'])('has no transport called "%s"', (name) => {
+    expect(toTransport(name)).toBeUndefined()
+  })
+
+  it('means UDP where a URI names none, and takes what is too large for it elsewhere', () => {
+    expect(transports[defaultTransport].uriParameter).toBeUndefined()
+    expect(isReliable({ transport: defaultTransport })).toBe(false)
+    expect(isReliable({ transport: largeRequestTransport })).toBe(true)
+  })
+
+  it('is the only place of the source that compares the names of transports', () => {
+    const comparison = /(?:[!=]==? *|\bcase )'(?:udp|tcp|tls|wss?)'|'(?:udp|tcp|tls|wss?)' *[!=]==?/i
+    // Gateways are stored with protocols that the stack does not speak; their ports are the API's business.
+    const isElsewhere = (path: string): boolean => path !== table && path !== 'api/carriers/sip-gateways.ts'
+    const sources = globSync('**/*.ts', { cwd: src }).filter((path) => !path.endsWith('.test.ts'))
+    const found = sources
+      .filter(isElsewhere)
+      .filter((path) => comparison.test(readFileSync(new URL(path, src), 'utf8')))
+    expect(sources.length).toBeGreaterThan(300)
+    expect(found).toEqual([])
+  })
+})
