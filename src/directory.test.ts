@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createDirectory } from './directory/create-directory.ts'
 import { systemTenancy } from './lib/caller.ts'
-import { createFakeClock } from './lib/fake-clock.ts'
+import { createFakeClock } from '../test/support/fake-clock.ts'
 import { makeAccount, onEachStore } from '../test/support/each-store.ts'
 
 onEachStore(({ open }) => {

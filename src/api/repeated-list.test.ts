@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
-import { createFakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createListMemo } from './define/list-memo.ts'
 import { applications } from './applications.ts'
 import { accounts } from './accounts/index.ts'

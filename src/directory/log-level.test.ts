@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../lib/caller.ts'
-import { createFakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createLogger } from '../lib/log.ts'
 import type { LogLevel } from '../lib/log.ts'
 import { createLogLevel } from './log-level.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createFakeClock } from '../lib/fake-clock.ts'
-import type { FakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { createRegistrationHook } from './registration-hook.ts'
 import type { DigestQuestion, Judge } from '../sip/sip.ts'
 import type { HookRequest } from '../webhooks/create-hooks.ts'

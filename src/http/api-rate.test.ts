@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createFakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
 

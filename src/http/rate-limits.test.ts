@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Caller, RequestQuota } from '../lib/caller.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createFakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createRateLimits } from './rate-limits.ts'
 import type { RateLimitRules } from './rate-limits.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from './fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createRecent } from './recent.ts'
 
 describe('createRecent', () => {

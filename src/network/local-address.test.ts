@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createLocalAddress } from './local-address.ts'
 
 const clock = createFakeClock()

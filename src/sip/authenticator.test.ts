@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createFakeClock } from '../lib/fake-clock.ts'
-import type { FakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { createAuthenticator } from './authenticator.ts'
 import type { Authenticate } from './authenticator.ts'
 import { answerChallenge } from './digest.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createGuessLimit } from './guess-limit.ts'
 
 const guess = { address: '198.51.100.7', realm: 'a.example', username: 'alice' }

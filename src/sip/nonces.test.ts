@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createNonces } from './nonces.ts'
 import type { Nonces, NonceScope, NonceState } from './nonces.ts'
 

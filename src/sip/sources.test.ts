@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../lib/fake-clock.ts'
-import type { FakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import type { FakeClock } from '../../test/support/fake-clock.ts'
 import type { Remote } from './sip.ts'
 import { createSources } from './sources.ts'
 import type { Sources } from './sources.ts'

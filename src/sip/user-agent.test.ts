@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createFakeNetwork, startOf } from '../../test/support/fake-network.ts'
 import type { FakeNetworkOptions } from '../../test/support/fake-network.ts'

@@ -1,7 +1,7 @@
 // The vendors that listen over a WebSocket, against a server on loopback that speaks their language.
 import { AwsV4Signer } from 'aws4fetch'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createFakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import type { Outgoing } from '../outgoing/create-outgoing.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../lib/caller.ts'
-import { createFakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { makeAccount, openTestStorage } from '../../test/support/each-store.ts'
 import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createFakeClock } from '../lib/fake-clock.ts'
-import type { FakeClock } from '../lib/fake-clock.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { createSid } from '../lib/ids.ts'
 import type { OutboxItem } from './outbox.ts'
 import { onEachStore } from '../../test/support/each-store.ts'

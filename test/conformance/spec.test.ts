@@ -3,7 +3,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiRoutes } from '../../src/api/index.ts'
-import { createFakeClock } from '../../src/lib/fake-clock.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
 import { openTestApi } from '../support/api.ts'
 import type { ApiAnswer, TestApi } from '../support/api.ts'
 import { createValidInput } from './api/valid-input.ts'

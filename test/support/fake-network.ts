@@ -1,5 +1,5 @@
 // A network for SIP in memory, which loses, doubles, delays and reorders what it carries, on a clock that tests move.
-import type { FakeClock } from '../../src/lib/fake-clock.ts'
+import type { FakeClock } from './fake-clock.ts'
 import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import type { SipMessage } from '../../src/sip/message/message.ts'
 import type { Remote } from '../../src/sip/sip.ts'

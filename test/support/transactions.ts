@@ -1,6 +1,6 @@
 // Two transaction layers with a fake network between them: alice asks, bob responds.
-import { createFakeClock } from '../../src/lib/fake-clock.ts'
-import type { FakeClock } from '../../src/lib/fake-clock.ts'
+import { createFakeClock } from './fake-clock.ts'
+import type { FakeClock } from './fake-clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { buildRequest } from '../../src/sip/message/build.ts'
 import type { SipRequest, SipResponse } from '../../src/sip/message/message.ts'

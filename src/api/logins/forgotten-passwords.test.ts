@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../lib/caller.ts'
-import { createFakeClock } from '../../lib/fake-clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createMailer } from '../../outgoing/mail.ts'
 import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
 import type { TestApi, TestUser } from '../../../test/support/api.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
 import type { ApiAnswer, TestApi } from '../../../test/support/api.ts'
 import { until } from '../../../test/support/wait.ts'
-import { createFakeClock } from '../../lib/fake-clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 
 let api: TestApi

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../lib/fake-clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { DigitCollector } from './digit-collector.ts'
 import type { Collected, DigitRules } from './digit-collector.ts'
 

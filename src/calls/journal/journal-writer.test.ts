@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../lib/fake-clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { StartedFact } from './journal.ts'
 import { JournalWriter } from './journal-writer.ts'
 import { MemoryStore } from '../../../test/support/scripted-engine/scripted-engine.ts'

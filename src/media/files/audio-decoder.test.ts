@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { durationMs, fromWav, rms, slice, toneShare } from '../../../test/support/audio.ts'
 import { until } from '../../../test/support/wait.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { createFakeClock } from '../../lib/fake-clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createAudioDecoder } from './audio-decoder.ts'
 
 const fixtures = join(import.meta.dirname, '../../../test/support/audio')

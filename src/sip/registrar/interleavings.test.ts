@@ -1,6 +1,6 @@
 // A REGISTER under way while its user loses the right to it: tried with the loss before, between and after all its steps.
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../lib/fake-clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { SipRequest } from '../message/message.ts'
 import type { BindingStore, RealmState, Remote, Reply, SipDirectory, SipUser } from '../sip.ts'
 import { createBindings } from './bindings.ts'

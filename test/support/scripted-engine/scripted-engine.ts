@@ -1,6 +1,6 @@
 // The engine with everything around it scripted: what a deterministic test of a race needs.
-import { createFakeClock } from '../../../src/lib/fake-clock.ts'
-import type { FakeClock } from '../../../src/lib/fake-clock.ts'
+import { createFakeClock } from '../fake-clock.ts'
+import type { FakeClock } from '../fake-clock.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import { silentLogger } from '../../../src/lib/log.ts'
 import type { Authentication, Binding, Remote } from '../../../src/sip/sip.ts'

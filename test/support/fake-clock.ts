@@ -1,5 +1,5 @@
 // A clock that stands still until a test moves it.
-import type { Clock, Timer } from './clock.ts'
+import type { Clock, Timer } from '../../src/lib/clock.ts'
 
 export interface FakeClock extends Clock {
   /** Moves time forward and runs what falls due, in order. Timers set meanwhile are run too if they fall due. */
