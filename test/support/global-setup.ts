@@ -1,5 +1,5 @@
 // Around a whole test run: one PostgreSQL server with a migrated database to copy, started when the first test asks for
-// it and stopped at the end.
+// it and stopped at the end; and the compiled code of the platform, which every start finds again.
 import { createServer } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,6 +36,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   })
   await new Promise<void>((resolve) => desk.listen(path, resolve))
   project.provide('postgresDesk', path)
+  process.env['SWITCHHOOK_TEST_CODE_CACHE'] = join(folder, 'code')
   return async () => {
     desk.close()
     const server = await started?.catch(() => undefined)

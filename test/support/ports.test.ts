@@ -1,5 +1,17 @@
-import { describe, expect, it } from 'vitest'
-import { freePorts } from './ports.ts'
+import net from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { freePorts, releasePorts } from './ports.ts'
+
+afterEach(releasePorts)
+
+/** Whether another process could have it. */
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = net.createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}
 
 describe('free ports', () => {
   it('never overlap within a run, large blocks or small', async () => {
@@ -9,6 +21,13 @@ describe('free ports', () => {
       Array.from({ length: count }, (_, index) => start + index),
     )
     expect(new Set(ports).size).toBe(ports.length)
+  })
+
+  it('are claimed until the test file that asked for them ends', async () => {
+    const claimed = (await freePorts(1)) - 1
+    expect(await canListen(claimed)).toBe(false)
+    await releasePorts()
+    expect(await canListen(claimed)).toBe(true)
   })
 
   it('do not run out: what has become free is given again', async () => {

@@ -1,4 +1,4 @@
-// Free ports on loopback for programs that cannot be told "any port", never the same for two test processes at once.
+// Free ports on loopback for programs that take no "any port", never the same for two test processes at once.
 import dgram from 'node:dgram'
 import net from 'node:net'
 
@@ -7,8 +7,8 @@ const first = 27_008
 const last = 31_999
 const cellPorts = 16
 
-// Whoever holds the TCP port a cell begins with owns the cell: between finding ports free and a child binding them,
-// another test process would find them free as well.
+// A process owns a cell while it holds the TCP port that the cell begins with: between finding ports free and a child
+// binding them, another test process would find them free as well.
 const guards = new Map<number, net.Server>()
 const cells = Array.from(
   { length: Math.floor((last - first) / cellPorts) },
@@ -31,7 +31,14 @@ export async function freePorts(count: number): Promise<number> {
   throw new Error(`no ${count} free ports between ${first} and ${last}`)
 }
 
-/** Cells this process had before are taken again only when no fresh ones are left. */
+/** Gives every cell of this process back, once the programs on its ports have ended. */
+export async function releasePorts(): Promise<void> {
+  const held = [...guards.values()]
+  guards.clear()
+  await Promise.all(held.map(closed))
+}
+
+/** Cells that this process has already are taken again only when no others are left. */
 async function take(claim: readonly number[], mayReuse: boolean): Promise<boolean> {
   for (const cell of claim) {
     if (guards.has(cell)) {

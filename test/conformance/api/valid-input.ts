@@ -62,7 +62,9 @@ const known: Readonly<Record<string, (count: number) => unknown>> = {
 }
 
 /** Ids that are no record's, or of a record that no endpoint makes. */
-const knownIds: Readonly<Record<string, (api: TestApi, tenant: TestTenant) => string | Promise<string>>> = {
+const knownIds: Readonly<
+  Record<string, (api: TestApi, tenant: TestTenant, count: () => number) => string | Promise<string>>
+> = {
   AccountSid: (_api, { account_sid }) => account_sid,
   ServiceProviderSid: (_api, { service_provider_sid }) => service_provider_sid,
   CallSid: makeCall,
@@ -74,7 +76,7 @@ const knownIds: Readonly<Record<string, (api: TestApi, tenant: TestTenant) => st
   Month: () => '11',
   Day: () => '21',
   Format: recordingFormat,
-  SipRealm: () => `s${++made}.sip.example.com`,
+  SipRealm: (_api, _tenant, count) => `s${count()}.sip.example.com`,
   PredefinedCarrierSid: async (api) => {
     const { body } = await api.get('/PredefinedCarriers', api.adminKey)
     return (body as { predefined_carrier_sid: string }[])[0]?.predefined_carrier_sid ?? ''
@@ -184,9 +186,8 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   updateAccount: ['device_calling_application_sid', 'siprec_hook_sid'],
 }
 
-let made = 0
-
 export function createValidInput(api: TestApi, send: Send): ValidInput {
+  let made = 0
   const records = new Map<string, string>()
 
   async function valueOf(
@@ -271,7 +272,7 @@ export function createValidInput(api: TestApi, send: Send): ValidInput {
     async id(parameter, tenant, isFresh = false, having = {}) {
       const fixed = knownIds[parameter.name]
       const isTenant = parameter.name === 'AccountSid' || parameter.name === 'ServiceProviderSid'
-      if (fixed !== undefined && !(isTenant && isFresh)) return fixed(api, tenant)
+      if (fixed !== undefined && !(isTenant && isFresh)) return fixed(api, tenant, () => ++made)
       const key = `${parameter.collection} ${tenant.account_sid} ${Object.values(having).join()}`.trimEnd()
       const present = records.get(key)
       if (present !== undefined && !isFresh) return present
