@@ -1,29 +1,75 @@
-// docs/reference/conformance.md, from test/conformance/sentences.ts.
-import { sentences } from '../../test/conformance/sentences.ts'
-import type { Sentence } from '../../test/conformance/sentences.ts'
+// docs/reference/conformance.md, from what the tests say that they cover (test/support/covers.ts).
+import { globSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { createVitest } from 'vitest/node'
+import type { TestCase } from 'vitest/node'
+import type { Sentence } from '../../test/support/covers.ts'
 import { page, table } from './page.ts'
 
-export function conformancePage(): string {
-  const sections = [...new Set(sentences.map(({ section }) => section))].sort(byPlace)
-  const open = sentences.filter((sentence) => sentence.open !== undefined)
-  const chosen = sentences.filter((sentence) => sentence.chosen !== undefined)
-  return page('Conformance', '`test/conformance/sentences.ts`', [
-    'Each sentence of the interface specification that can be tested, and the test that covers it. Where the',
-    'specification leaves something out, the row says what was chosen. `npm test` runs the tests; one of them fails when',
-    'a sentence names a test that is not there.',
+const root = join(import.meta.dirname, '../..')
+
+interface Covered {
+  readonly sentence: Sentence
+  readonly tests: TestCase[]
+}
+
+export async function conformancePage(): Promise<string> {
+  const covered = bySentence(await testsThatCover())
+  const sections = [...new Set(covered.map(({ sentence }) => sentence.section))].sort(byPlace)
+  const chosen = covered.filter(({ sentence }) => sentence.chosen !== undefined)
+  return page('Conformance', 'what the tests say that they cover', [
+    'Each sentence of the interface specification that can be tested, and the tests that cover it. Where the',
+    'specification leaves something out, the row says what was chosen. A test names the sentence in its options',
+    '(`test/support/covers.ts`), and `npm test` passes only when each of them does.',
     '',
-    `${sentences.length} sentences: ${sentences.length - open.length} covered, ${chosen.length} of them by a choice of ours, ${open.length} open.`,
-    ...(open.length === 0 ? [] : ['', '## Open', '', ...table(['Sentence', 'Why'], open.map(openRow))]),
+    `${covered.length} sentences, ${chosen.length} of them with a choice.`,
     ...sections.flatMap((section) => [
       '',
       `## ${section}`,
       '',
       ...table(
-        ['The specification says', 'Test'],
-        sentences.filter((sentence) => sentence.section === section).map(row),
+        ['The specification says', 'Tests'],
+        covered.filter(({ sentence }) => sentence.section === section).map(row),
       ),
     ]),
   ])
+}
+
+/** Found by reading the test files, without running a test. */
+async function testsThatCover(): Promise<TestCase[]> {
+  const files = globSync('{src,test}/**/*.test.ts', { cwd: root })
+    .filter((file) => readFileSync(join(root, file), 'utf8').includes('support/covers.ts'))
+    .map((file) => join(root, file))
+  const vitest = await createVitest({ root, watch: false, reporters: [{}], project: ['SQLite', 'journeys'] })
+  try {
+    const { testModules, unhandledErrors } = await vitest.collect(files)
+    const errors = [...unhandledErrors, ...testModules.flatMap((module) => module.errors())]
+    if (errors.length > 0) throw new AggregateError(errors, 'the tests could not be read')
+    const tests = testModules.flatMap(({ children }) => [...children.allTests()])
+    return tests.filter((test) => test.meta().covers !== undefined).sort(byName)
+  } finally {
+    await vitest.close()
+  }
+}
+
+function bySentence(tests: readonly TestCase[]): readonly Covered[] {
+  const covered = new Map<string, Covered>()
+  for (const test of tests)
+    for (const sentence of test.meta().covers ?? []) {
+      const key = `${sentence.section}: ${sentence.says}`
+      const known = covered.get(key)
+      if (known === undefined) covered.set(key, { sentence, tests: [test] })
+      else if (known.sentence.chosen === sentence.chosen) known.tests.push(test)
+      else throw new Error(`two tests say differently what was chosen: ${key}`)
+    }
+  return [...covered.values()]
+}
+
+const fileOf = (test: TestCase): string => relative(root, test.module.moduleId)
+
+/** Stable: by file, and in the order of the file. */
+function byName(a: TestCase, b: TestCase): number {
+  return fileOf(a) < fileOf(b) ? -1 : fileOf(a) > fileOf(b) ? 1 : 0
 }
 
 const places = [
@@ -44,19 +90,20 @@ function byPlace(a: string, b: string): number {
     const place = places.findIndex((start) => section.startsWith(start))
     return place < 0 ? places.length : place
   }
-  return placeOf(a) - placeOf(b)
+  return placeOf(a) - placeOf(b) || (a < b ? -1 : 1)
 }
 
-function openRow({ section, says, open = '' }: Sentence): string[] {
-  return [`${section}: ${says}`, open]
-}
+const mostNamed = 2
 
-function row({ says, tests, chosen, open }: Sentence): string[] {
-  const names = tests.map(({ file, title }) => `\`${file}\`: ${title}`)
-  const told = [
-    ...(open === undefined ? [] : [`**Open.** ${open}`]),
-    ...(chosen === undefined ? [] : [`Chosen: ${chosen}`]),
-    ...names,
+function row({ sentence: { says, chosen }, tests }: Covered): string[] {
+  const names = tests.map((test) => `\`${fileOf(test)}\`: ${test.fullName}`)
+  const rest = names.length - mostNamed
+  return [
+    says,
+    [
+      ...(chosen === undefined ? [] : [`Chosen: ${chosen}`]),
+      ...names.slice(0, mostNamed),
+      ...(rest > 0 ? [`and ${rest} more`] : []),
+    ].join('<br>'),
   ]
-  return [says, told.join('<br>')]
 }

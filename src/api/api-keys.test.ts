@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createSid } from '../lib/ids.ts'
 import { systemTenancy } from '../lib/caller.ts'
@@ -79,21 +80,29 @@ describe('POST /ApiKeys', () => {
 })
 
 describe('GET /ApiKeys and its siblings', () => {
-  it('shows a prefix and never the key', async () => {
-    const { account_sid } = api.own
-    const key = await make(api.own.accountKey, { account_sid, expires_at: '2030-01-01T00:00:00.000Z' })
-    const answer = await api.get(`/Accounts/${account_sid}/ApiKeys`, api.own.accountKey)
-    expect(answer.text).not.toContain(key.token)
-    expect(answer.body).toContainEqual({
-      api_key_sid: key.sid,
-      token: key.token.slice(0, 6) + 'x'.repeat(30),
-      account_sid,
-      service_provider_sid: api.own.service_provider_sid,
-      expires_at: '2030-01-01T00:00:00.000Z',
-      last_used: null,
-      created_at: expect.any(String),
-    })
-  })
+  it(
+    'shows a prefix and never the key',
+    covers({
+      section: 'Not shown',
+      says: 'The body of POST /ApiKeys and the fields of a key.',
+      chosen: '`{sid, token, api_key_sid}`; the token is shown here only, lists show its first characters.',
+    }),
+    async () => {
+      const { account_sid } = api.own
+      const key = await make(api.own.accountKey, { account_sid, expires_at: '2030-01-01T00:00:00.000Z' })
+      const answer = await api.get(`/Accounts/${account_sid}/ApiKeys`, api.own.accountKey)
+      expect(answer.text).not.toContain(key.token)
+      expect(answer.body).toContainEqual({
+        api_key_sid: key.sid,
+        token: key.token.slice(0, 6) + 'x'.repeat(30),
+        account_sid,
+        service_provider_sid: api.own.service_provider_sid,
+        expires_at: '2030-01-01T00:00:00.000Z',
+        last_used: null,
+        created_at: expect.any(String),
+      })
+    },
+  )
 
   it('lists per level: an account its own, the others those without an account', async () => {
     const owners = async (path: string, token: string): Promise<unknown[]> => {

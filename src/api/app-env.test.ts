@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
 import type { AppEnv, PublishedEnv } from '../webhooks/app-env.ts'
@@ -26,14 +27,21 @@ const url = 'https://app.example.com/call'
 const path = `/AppEnv?url=${encodeURIComponent(url)}`
 
 describe('GET /AppEnv', () => {
-  it('answers 200 with the schema as it was published, to callers of every level', async () => {
-    for (const token of [api.adminKey, api.own.providerKey, api.own.accountKey]) {
-      const answer = await api.get(path, token)
-      expect(answer.status).toBe(200)
-      expect(answer.body).toEqual({ greeting })
-    }
-    expect(asked).toEqual([url, url, url])
-  })
+  it(
+    'answers 200 with the schema as it was published, to callers of every level',
+    covers({
+      section: 'Endpoints: Applications',
+      says: 'AppEnv answers the schema that an application publishes; `url` is required.',
+    }),
+    async () => {
+      for (const token of [api.adminKey, api.own.providerKey, api.own.accountKey]) {
+        const answer = await api.get(path, token)
+        expect(answer.status).toBe(200)
+        expect(answer.body).toEqual({ greeting })
+      }
+      expect(asked).toEqual([url, url, url])
+    },
+  )
 
   it('answers 204 without a body when nothing is published', async () => {
     published = { outcome: 'none' }
@@ -41,12 +49,16 @@ describe('GET /AppEnv', () => {
     expect([answer.status, answer.text]).toEqual([204, ''])
   })
 
-  it('answers 400 with what is wrong with the schema', async () => {
-    published = { outcome: 'invalid', fault: 'the variable a needs a type: string, number or boolean' }
-    const answer = await api.get(path, api.adminKey)
-    expect(answer.status).toBe(400)
-    expect(answer.body).toMatchObject({ msg: 'the variable a needs a type: string, number or boolean' })
-  })
+  it(
+    'answers 400 with what is wrong with the schema',
+    covers({ section: 'Endpoints: Applications', says: 'AppEnv answers 400 when the schema is invalid.' }),
+    async () => {
+      published = { outcome: 'invalid', fault: 'the variable a needs a type: string, number or boolean' }
+      const answer = await api.get(path, api.adminKey)
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ msg: 'the variable a needs a type: string, number or boolean' })
+    },
+  )
 
   it.each([
     '',

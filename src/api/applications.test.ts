@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { createSid } from '../lib/ids.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { openTestApi } from '../../test/support/api.ts'
@@ -194,12 +195,16 @@ describe('PUT /Applications/{sid}', () => {
     expect(await read(sid)).toMatchObject({ record_all_calls: 1, app_json: '[{"verb":"hangup"}]' })
   })
 
-  it('takes the full record back', async () => {
-    const sid = await create()
-    const record = await read(sid)
-    expect((await api.put(`/Applications/${sid}`, api.adminKey, record)).status).toBe(204)
-    expect(await read(sid)).toEqual(record)
-  })
+  it(
+    'takes the full record back',
+    covers({ section: 'Fields: Application', says: 'An update takes the full record.' }),
+    async () => {
+      const sid = await create()
+      const record = await read(sid)
+      expect((await api.put(`/Applications/${sid}`, api.adminKey, record)).status).toBe(204)
+      expect(await read(sid)).toEqual(record)
+    },
+  )
 
   it('edits a hook in place when it carries its webhook_sid', async () => {
     const sid = await create()
@@ -299,12 +304,20 @@ describe('GET /Applications', () => {
     expect(await seenBy(api.adminKey)).toContain(api.foreign.account_sid)
   })
 
-  it('finds by a part of the name in any case', async () => {
-    const name = `Needle ${++made}%`
-    const sid = await create({ name })
-    const answer = await api.get(`/Applications?name=${encodeURIComponent('eEdLe')}`, api.own.accountKey)
-    expect(answer.body).toEqual([expect.objectContaining({ application_sid: sid, name })])
-  })
+  it(
+    'finds by a part of the name in any case',
+    covers({
+      section: 'Not shown',
+      says: 'The `name` parameter of GET /Applications.',
+      chosen: 'Finds by a part of the name, in any case.',
+    }),
+    async () => {
+      const name = `Needle ${++made}%`
+      const sid = await create({ name })
+      const answer = await api.get(`/Applications?name=${encodeURIComponent('eEdLe')}`, api.own.accountKey)
+      expect(answer.body).toEqual([expect.objectContaining({ application_sid: sid, name })])
+    },
+  )
 
   it('answers one page with its envelope when asked for a page', async () => {
     const answer = await api.get('/Applications?page=0&page_size=2', api.own.accountKey)

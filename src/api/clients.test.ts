@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { createSid } from '../lib/ids.ts'
 import { openTestApi } from '../../test/support/api.ts'
@@ -25,19 +26,23 @@ async function create(more: object = {}, token = api.adminKey): Promise<string> 
 }
 
 describe('POST /Clients', () => {
-  it('answers 201 {sid}; flags are 1 unless sent, and the password is masked', async () => {
-    const sid = await create({ allow_direct_user_calling: false })
-    expect((await api.get(`/Clients/${sid}`, api.own.accountKey)).body).toEqual({
-      client_sid: sid,
-      account_sid: api.own.account_sid,
-      username: `phone${made}`,
-      password: 'sxxxxx',
-      is_active: 1,
-      allow_direct_app_calling: 1,
-      allow_direct_queue_calling: 1,
-      allow_direct_user_calling: 0,
-    })
-  })
+  it(
+    'answers 201 {sid}; flags are 1 unless sent, and the password is masked',
+    covers({ section: 'Fields: Client', says: 'The four flags are 1 unless sent.' }),
+    async () => {
+      const sid = await create({ allow_direct_user_calling: false })
+      expect((await api.get(`/Clients/${sid}`, api.own.accountKey)).body).toEqual({
+        client_sid: sid,
+        account_sid: api.own.account_sid,
+        username: `phone${made}`,
+        password: 'sxxxxx',
+        is_active: 1,
+        allow_direct_app_calling: 1,
+        allow_direct_queue_calling: 1,
+        allow_direct_user_calling: 0,
+      })
+    },
+  )
 
   it.each([
     ['a missing username', { username: undefined }, 'username is required'],
@@ -70,27 +75,38 @@ describe('POST /Clients', () => {
 })
 
 describe('GET /Clients', () => {
-  it('lists the caller’s own, with masked passwords', async () => {
-    await create({ account_sid: api.foreign.account_sid })
-    const answer = await api.get('/Clients', api.own.accountKey)
-    const listed = answer.body as { account_sid: string; password: string }[]
-    expect(listed.length).toBeGreaterThan(0)
-    for (const { account_sid, password } of listed) {
-      expect(account_sid).toBe(api.own.account_sid)
-      expect(password).toBe('sxxxxx')
-    }
-  })
+  it(
+    'lists the caller’s own, with masked passwords',
+    covers({
+      section: 'Fields: Client',
+      says: 'A list shows the first character of a password and `x` for each other.',
+    }),
+    async () => {
+      await create({ account_sid: api.foreign.account_sid })
+      const answer = await api.get('/Clients', api.own.accountKey)
+      const listed = answer.body as { account_sid: string; password: string }[]
+      expect(listed.length).toBeGreaterThan(0)
+      for (const { account_sid, password } of listed) {
+        expect(account_sid).toBe(api.own.account_sid)
+        expect(password).toBe('sxxxxx')
+      }
+    },
+  )
 })
 
 describe('PUT /Clients/{sid}', () => {
-  it('changes the flags that are sent, keeps the others, and ignores the rest', async () => {
-    const sid = await create()
-    const change = { is_active: '0', username: 'other', password: 'sxxxxx', client_sid: sid }
-    expect((await api.put(`/Clients/${sid}`, api.own.accountKey, change)).status).toBe(204)
-    const row = await api.storage.for(systemTenancy).clients.find(sid)
-    expect(row).toMatchObject({ is_active: 0, allow_direct_app_calling: 1, password: 'secret' })
-    expect(row?.username).not.toBe('other')
-  })
+  it(
+    'changes the flags that are sent, keeps the others, and ignores the rest',
+    covers({ section: 'Fields: Client', says: 'An update takes the four flags only.' }),
+    async () => {
+      const sid = await create()
+      const change = { is_active: '0', username: 'other', password: 'sxxxxx', client_sid: sid }
+      expect((await api.put(`/Clients/${sid}`, api.own.accountKey, change)).status).toBe(204)
+      const row = await api.storage.for(systemTenancy).clients.find(sid)
+      expect(row).toMatchObject({ is_active: 0, allow_direct_app_calling: 1, password: 'secret' })
+      expect(row?.username).not.toBe('other')
+    },
+  )
 
   it('ends the registration of a phone that is switched off', async () => {
     const sid = await create({ username: 'desk' })

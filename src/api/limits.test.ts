@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
 
@@ -19,28 +20,40 @@ const kinds = [
 ] as const
 
 describe.each(kinds)('limits of %s', (_name, path, owner) => {
-  it('are one record per category: a second POST answers the same sid and changes the quantity', async () => {
-    const first = await api.post(path(), api.adminKey, { category: 'voice_call_session', quantity: 5 })
-    expect([first.status, first.body]).toEqual([201, { sid: expect.any(String) }])
-    const second = await api.post(path(), api.own.providerKey, {
-      category: 'VOICE_CALL_SESSION',
-      quantity: '7',
-    })
-    expect([second.status, second.body]).toEqual([201, first.body])
-    await api.post(path(), api.adminKey, { category: 'device', quantity: 0 })
-    const { sid } = first.body as { sid: string }
-    const listed = await api.get(path(), api.own.providerKey)
-    expect(listed.body).toEqual([
-      expect.objectContaining({ category: 'device', quantity: 0 }),
+  it(
+    'are one record per category: a second POST answers the same sid and changes the quantity',
+    covers(
+      { section: 'Endpoints: Accounts', says: 'POST Limits makes a limit or changes it.' },
       {
-        [`${owner}_limits_sid`]: sid,
-        [`${owner}_sid`]: api.own[`${owner}_sid`],
-        category: 'voice_call_session',
-        quantity: 7,
+        section: 'Not shown',
+        says: 'The fields and kinds of a limit.',
+        chosen:
+          '`account_limits_sid, account_sid, category, quantity`; one record per category, 0 is no limit.',
       },
-    ])
-    expect((await api.get(`${path()}?category=device`, api.adminKey)).body).toHaveLength(1)
-  })
+    ),
+    async () => {
+      const first = await api.post(path(), api.adminKey, { category: 'voice_call_session', quantity: 5 })
+      expect([first.status, first.body]).toEqual([201, { sid: expect.any(String) }])
+      const second = await api.post(path(), api.own.providerKey, {
+        category: 'VOICE_CALL_SESSION',
+        quantity: '7',
+      })
+      expect([second.status, second.body]).toEqual([201, first.body])
+      await api.post(path(), api.adminKey, { category: 'device', quantity: 0 })
+      const { sid } = first.body as { sid: string }
+      const listed = await api.get(path(), api.own.providerKey)
+      expect(listed.body).toEqual([
+        expect.objectContaining({ category: 'device', quantity: 0 }),
+        {
+          [`${owner}_limits_sid`]: sid,
+          [`${owner}_sid`]: api.own[`${owner}_sid`],
+          category: 'voice_call_session',
+          quantity: 7,
+        },
+      ])
+      expect((await api.get(`${path()}?category=device`, api.adminKey)).body).toHaveLength(1)
+    },
+  )
 
   it('stay one record per category when they are set many times at once', async () => {
     const answers = await Promise.all(
@@ -83,11 +96,18 @@ describe.each(kinds)('limits of %s', (_name, path, owner) => {
     expect((await api.get(path(), api.adminKey)).body).toEqual([])
   })
 
-  it('are not for an account to change', async () => {
-    const token = api.own.accountKey
-    expect((await api.post(path(), token, { category: 'device', quantity: 1 })).status).toBe(403)
-    expect((await api.delete(path(), token)).status).toBe(403)
-  })
+  it(
+    'are not for an account to change',
+    covers({
+      section: 'Endpoints: Accounts',
+      says: 'POST Limits needs the key of an administrator or a service provider.',
+    }),
+    async () => {
+      const token = api.own.accountKey
+      expect((await api.post(path(), token, { category: 'device', quantity: 1 })).status).toBe(403)
+      expect((await api.delete(path(), token)).status).toBe(403)
+    },
+  )
 })
 
 describe('who sees which limits', () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { createSid } from '../lib/ids.ts'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
@@ -133,22 +134,26 @@ describe('GET /MicrosoftTeamsTenants', () => {
 })
 
 describe('PUT and DELETE /MicrosoftTeamsTenants/{sid}', () => {
-  it('take the full record back, change what is sent and keep the rest', async () => {
-    const { account_sid } = api.own
-    const sid = await create({ account_sid })
-    const application_sid = await application(account_sid)
-    expect((await api.put(`${path}/${sid}`, api.own.accountKey, { application_sid })).status).toBe(204)
-    const record = (await api.get(`${path}/${sid}`, api.own.accountKey)).body as object
-    expect(record).toMatchObject({ application_sid, account_sid })
-    expect((await api.put(`${path}/${sid}`, api.own.accountKey, record)).status).toBe(204)
-    expect((await api.get(`${path}/${sid}`, api.own.accountKey)).body).toEqual(record)
-    const cleared = await api.put(`${path}/${sid}`, api.adminKey, {
-      account_sid: null,
-      application_sid: null,
-    })
-    expect(cleared.status).toBe(204)
-    expect((await api.get(`${path}/${sid}`, api.own.accountKey)).status).toBe(404)
-  })
+  it(
+    'take the full record back, change what is sent and keep the rest',
+    covers({ section: 'Fields: MS Teams tenant', says: 'An update takes the full record.' }),
+    async () => {
+      const { account_sid } = api.own
+      const sid = await create({ account_sid })
+      const application_sid = await application(account_sid)
+      expect((await api.put(`${path}/${sid}`, api.own.accountKey, { application_sid })).status).toBe(204)
+      const record = (await api.get(`${path}/${sid}`, api.own.accountKey)).body as object
+      expect(record).toMatchObject({ application_sid, account_sid })
+      expect((await api.put(`${path}/${sid}`, api.own.accountKey, record)).status).toBe(204)
+      expect((await api.get(`${path}/${sid}`, api.own.accountKey)).body).toEqual(record)
+      const cleared = await api.put(`${path}/${sid}`, api.adminKey, {
+        account_sid: null,
+        application_sid: null,
+      })
+      expect(cleared.status).toBe(204)
+      expect((await api.get(`${path}/${sid}`, api.own.accountKey)).status).toBe(404)
+    },
+  )
 
   it('answer 422 for a taken tenant_fqdn, 400 for another provider, 403 to an account that gives it away', async () => {
     const [one, other] = [await create({ account_sid: api.own.account_sid }), await create()]

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import type { LiveCall } from '../calls/calls.ts'
 import type { JournalEvent } from '../calls/journal/journal.ts'
 import { createSid } from '../lib/ids.ts'
@@ -66,35 +67,45 @@ async function found(query: string): Promise<string[]> {
 }
 
 describe('GET /Accounts/{sid}/RecentCalls', () => {
-  it('answers the envelope in integers, newest first', async () => {
-    const answer = await api.get(`${path()}?page=1&count=2`, api.own.accountKey)
-    expect(answer.body).toMatchObject({ total: 3, batch: 2, page: 1, page_size: 2 })
-    const { data } = answer.body as { data: object[] }
-    expect(data[0]).toEqual({
-      account_sid: api.own.account_sid,
-      service_provider_sid: api.own.service_provider_sid,
-      call_sid: sids[2],
-      from: '+493012',
-      to: '202',
-      answered: true,
-      sip_status: 200,
-      duration: 7,
-      attempted_at: start + 2 * minute,
-      answered_at: start + 2 * minute + 1000,
-      terminated_at: start + 2 * minute + 8000,
-      direction: 'inbound',
-      sip_call_id: 'id-2',
-      sip_callid: 'id-2',
-      termination_reason: 'caller hungup',
-      host: '127.0.0.1',
-      remote_host: '192.0.2.1',
-      trunk: 'user',
-      trace_id: '0'.repeat(32),
-    })
-    const next = await api.get(`${path()}?page=2&count=2`, api.own.accountKey)
-    expect(next.body).toMatchObject({ total: 3, batch: 1, page: 2 })
-    expect((next.body as { data: object[] }).data[0]).toHaveProperty('call_sid', sids[0])
-  })
+  it(
+    'answers the envelope in integers, newest first',
+    covers(
+      { section: 'Notation', says: 'Times in call records are integers.' },
+      {
+        section: 'Endpoints: Recent calls',
+        says: '`total` counts what matches, `batch` what is on this page.',
+      },
+    ),
+    async () => {
+      const answer = await api.get(`${path()}?page=1&count=2`, api.own.accountKey)
+      expect(answer.body).toMatchObject({ total: 3, batch: 2, page: 1, page_size: 2 })
+      const { data } = answer.body as { data: object[] }
+      expect(data[0]).toEqual({
+        account_sid: api.own.account_sid,
+        service_provider_sid: api.own.service_provider_sid,
+        call_sid: sids[2],
+        from: '+493012',
+        to: '202',
+        answered: true,
+        sip_status: 200,
+        duration: 7,
+        attempted_at: start + 2 * minute,
+        answered_at: start + 2 * minute + 1000,
+        terminated_at: start + 2 * minute + 8000,
+        direction: 'inbound',
+        sip_call_id: 'id-2',
+        sip_callid: 'id-2',
+        termination_reason: 'caller hungup',
+        host: '127.0.0.1',
+        remote_host: '192.0.2.1',
+        trunk: 'user',
+        trace_id: '0'.repeat(32),
+      })
+      const next = await api.get(`${path()}?page=2&count=2`, api.own.accountKey)
+      expect(next.body).toMatchObject({ total: 3, batch: 1, page: 2 })
+      expect((next.body as { data: object[] }).data[0]).toHaveProperty('call_sid', sids[0])
+    },
+  )
 
   it('leaves answered_at out of a call that was not answered', async () => {
     const answer = await api.get(`${path()}?page=1&count=1&answered=false`, api.own.accountKey)
@@ -103,18 +114,33 @@ describe('GET /Accounts/{sid}/RecentCalls', () => {
     expect(call).toMatchObject({ answered: false, duration: 0 })
   })
 
-  it('filters by answer, direction, number, call and time', async () => {
-    expect(await found('answered=true')).toEqual([sids[2], sids[0]])
-    expect(await found('direction=outbound')).toEqual([sids[1]])
-    expect(await found('filter=93011')).toEqual([sids[1]])
-    expect(await found(`filter=${sids[0]}`)).toEqual([sids[0]])
-    expect(await found('trunk=user')).toHaveLength(3)
-    expect(await found('trunk=use')).toHaveLength(0)
-    // As browsers send it, colons and all.
-    expect(await found('start=2026-11-20T10:01:00.000Z')).toEqual([sids[2], sids[1]])
-    expect(await found(`end=${start}`)).toEqual([sids[0]])
-    expect(await found('start=2026-11-20T10:01:00Z&end=2026-11-20T10:01:00Z')).toEqual([sids[1]])
-  })
+  it(
+    'filters by answer, direction, number, call and time',
+    covers(
+      {
+        section: 'Endpoints: Recent calls',
+        says: '`days`, `start`, `end`, `answered`, `direction` and `filter` are optional.',
+      },
+      {
+        section: 'Not shown',
+        says: 'The format of `start` and `end`, the meaning of `days`.',
+        chosen:
+          'ISO 8601 or epoch milliseconds, both inclusive; the last N times 24 hours, which wins over both.',
+      },
+    ),
+    async () => {
+      expect(await found('answered=true')).toEqual([sids[2], sids[0]])
+      expect(await found('direction=outbound')).toEqual([sids[1]])
+      expect(await found('filter=93011')).toEqual([sids[1]])
+      expect(await found(`filter=${sids[0]}`)).toEqual([sids[0]])
+      expect(await found('trunk=user')).toHaveLength(3)
+      expect(await found('trunk=use')).toHaveLength(0)
+      // As browsers send it, colons and all.
+      expect(await found('start=2026-11-20T10:01:00.000Z')).toEqual([sids[2], sids[1]])
+      expect(await found(`end=${start}`)).toEqual([sids[0]])
+      expect(await found('start=2026-11-20T10:01:00Z&end=2026-11-20T10:01:00Z')).toEqual([sids[1]])
+    },
+  )
 
   it.each([
     ['', 'page is required'],

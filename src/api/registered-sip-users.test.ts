@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { createSid } from '../lib/ids.ts'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
@@ -44,35 +45,55 @@ const active = {
 const inactive = { contact: null, expiryTime: 0, protocol: null, registered_status: 'inactive', contacts: [] }
 
 describe('RegisteredSipUsers', () => {
-  it('lists the addresses of the account’s realm', async () => {
-    const answer = await api.get(path(), api.own.accountKey)
-    expect(answer.body).toEqual([`desk@${api.own.realm}`, `hall@${api.own.realm}`])
-  })
+  it(
+    'lists the addresses of the account’s realm',
+    covers({ section: 'Endpoints: Registered SIP users', says: 'The list is of the users that are online.' }),
+    async () => {
+      const answer = await api.get(path(), api.own.accountKey)
+      expect(answer.body).toEqual([`desk@${api.own.realm}`, `hall@${api.own.realm}`])
+    },
+  )
 
-  it('answers one record per name asked for, in order', async () => {
-    const answer = await api.post(path(), api.own.accountKey, ['nobody', 'desk'])
-    expect(answer.status).toBe(200)
-    expect(answer.body).toEqual([
-      { name: 'nobody', ...inactive },
-      { name: 'desk', ...active },
-    ])
-  })
+  it(
+    'answers one record per name asked for, in order',
+    covers({
+      section: 'Endpoints: Registered SIP users',
+      says: 'POST takes an array of user names and answers a record for each.',
+    }),
+    async () => {
+      const answer = await api.post(path(), api.own.accountKey, ['nobody', 'desk'])
+      expect(answer.status).toBe(200)
+      expect(answer.body).toEqual([
+        { name: 'nobody', ...inactive },
+        { name: 'desk', ...active },
+      ])
+    },
+  )
 
   it.each([[undefined], [[]]])('answers all registered users for the body %j', async (body) => {
     const answer = await api.post(path(), api.own.accountKey, body)
     expect((answer.body as { name: string }[]).map(({ name }) => name)).toEqual(['desk', 'hall'])
   })
 
-  it('answers one user with the permissions of its client', async () => {
-    expect((await api.get(`${path()}/desk`, api.own.accountKey)).body).toEqual({
-      name: 'desk',
-      ...active,
-      allow_direct_app_calling: 1,
-      allow_direct_queue_calling: 0,
-      allow_direct_user_calling: 1,
-      proxy: 'sip:192.0.2.1:5062',
-    })
-  })
+  it(
+    'answers one user with the permissions of its client',
+    covers({
+      section: 'Not shown',
+      says: 'The fields of a registration record.',
+      chosen:
+        '`name, contact, expiryTime, protocol, registered_status`, and with one user the flags of its client.',
+    }),
+    async () => {
+      expect((await api.get(`${path()}/desk`, api.own.accountKey)).body).toEqual({
+        name: 'desk',
+        ...active,
+        allow_direct_app_calling: 1,
+        allow_direct_queue_calling: 0,
+        allow_direct_user_calling: 1,
+        proxy: 'sip:192.0.2.1:5062',
+      })
+    },
+  )
 
   it('answers 200 for a user that never registered', async () => {
     expect((await api.get(`${path()}/Nobody`, api.own.accountKey)).body).toEqual({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { createSid } from '../lib/ids.ts'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
@@ -16,17 +17,25 @@ async function create(token: string): Promise<string> {
 }
 
 describe('POST and GET /Webhooks', () => {
-  it('makes a webhook of the caller and reads it back with its five keys', async () => {
-    const sid = await create(api.own.accountKey)
-    for (const token of [api.own.accountKey, api.own.providerKey, api.adminKey])
-      expect((await api.get(`/Webhooks/${sid}`, token)).body).toEqual({
-        webhook_sid: sid,
-        url: 'https://a.example.com',
-        method: 'GET',
-        username: null,
-        password: null,
-      })
-  })
+  it(
+    'makes a webhook of the caller and reads it back with its five keys',
+    covers({
+      section: 'Not shown',
+      says: 'The fields of a webhook record.',
+      chosen: '`webhook_sid, url, method, username, password`.',
+    }),
+    async () => {
+      const sid = await create(api.own.accountKey)
+      for (const token of [api.own.accountKey, api.own.providerKey, api.adminKey])
+        expect((await api.get(`/Webhooks/${sid}`, token)).body).toEqual({
+          webhook_sid: sid,
+          url: 'https://a.example.com',
+          method: 'GET',
+          username: null,
+          password: null,
+        })
+    },
+  )
 
   it('answers 404 alike for a missing one and one that is not the caller’s', async () => {
     const ofAccount = await create(api.own.accountKey)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { AppError } from '../lib/errors.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import {
@@ -158,26 +159,34 @@ describe('a call that is served', () => {
     expect(platform.store.notifications.at(-1)).toMatchObject({ customerData: { text: 'two' } })
   })
 
-  it('offers early media with 183 and then answers with 200', async () => {
-    const platform = platformWith([{ verb: 'speak-early' }, { verb: 'answer' }, { verb: 'wait', ms: 100 }])
-    const invite = platform.ring()
-    await settle()
-    expect(invite.provisionals).toMatchObject([{ status: 183, body: { content: 'v=0 answer' } }])
-    platform.clock.advance(1000)
-    await settle()
-    expect(invite.dialog).toBeDefined()
-    expect(platform.store.statuses).toEqual(['trying', 'early-media', 'in-progress'])
-    expect(platform.media.sessions[0]?.offers).toHaveLength(1)
-  })
+  it(
+    'offers early media with 183 and then answers with 200',
+    covers({ section: 'States', says: 'early-media is reported when media flows before the answer (183).' }),
+    async () => {
+      const platform = platformWith([{ verb: 'speak-early' }, { verb: 'answer' }, { verb: 'wait', ms: 100 }])
+      const invite = platform.ring()
+      await settle()
+      expect(invite.provisionals).toMatchObject([{ status: 183, body: { content: 'v=0 answer' } }])
+      platform.clock.advance(1000)
+      await settle()
+      expect(invite.dialog).toBeDefined()
+      expect(platform.store.statuses).toEqual(['trying', 'early-media', 'in-progress'])
+      expect(platform.media.sessions[0]?.offers).toHaveLength(1)
+    },
+  )
 
-  it('takes app_json instead of asking the call hook', async () => {
-    const platform = createPlatform(parsePlainVerbs)
-    platform.application = { ...application, app_json: '[{"verb":"decline","status":404}]' }
-    const invite = platform.ring()
-    await settle()
-    expect(platform.hooks.asked).toEqual([])
-    expect(invite.final).toMatchObject({ status: 404 })
-  })
+  it(
+    'takes app_json instead of asking the call hook',
+    covers({ section: 'Fields: Application', says: 'With `app_json` the call hook is not asked.' }),
+    async () => {
+      const platform = createPlatform(parsePlainVerbs)
+      platform.application = { ...application, app_json: '[{"verb":"decline","status":404}]' }
+      const invite = platform.ring()
+      await settle()
+      expect(platform.hooks.asked).toEqual([])
+      expect(invite.final).toMatchObject({ status: 404 })
+    },
+  )
 })
 
 describe('a call whose INVITE has no offer', () => {
@@ -224,20 +233,24 @@ describe('the end of a call', () => {
     expect(platform.store.records).toHaveLength(1)
   })
 
-  it('by a CANCEL after trying reports no-answer with the Reason header of the CANCEL', async () => {
-    const platform = platformWith([{ verb: 'wait', ms: 60_000 }])
-    const invite = platform.ring()
-    await settle()
-    invite.cancel([{ name: 'reason', value: 'SIP ;cause=200 ; text="Call completed elsewhere"' }])
-    await settle()
-    expect(platform.store.notifications.at(-1)).toMatchObject({
-      call_status: 'no-answer',
-      sip_status: 487,
-      sip_reason: 'Request Terminated',
-      call_termination_by: 'caller',
-      sip_reason_header: 'SIP;cause=200;text="Call completed elsewhere"',
-    })
-  })
+  it(
+    'by a CANCEL after trying reports no-answer with the Reason header of the CANCEL',
+    covers({ section: 'States', says: 'no-answer is reported when an attempt was not answered in time.' }),
+    async () => {
+      const platform = platformWith([{ verb: 'wait', ms: 60_000 }])
+      const invite = platform.ring()
+      await settle()
+      invite.cancel([{ name: 'reason', value: 'SIP ;cause=200 ; text="Call completed elsewhere"' }])
+      await settle()
+      expect(platform.store.notifications.at(-1)).toMatchObject({
+        call_status: 'no-answer',
+        sip_status: 487,
+        sip_reason: 'Request Terminated',
+        call_termination_by: 'caller',
+        sip_reason_header: 'SIP;cause=200;text="Call completed elsewhere"',
+      })
+    },
+  )
 
   it('by a BYE during speech stops the speech and carries the headers of the BYE', async () => {
     const platform = platformWith([{ verb: 'speak' }, { verb: 'ask' }])
@@ -287,18 +300,22 @@ describe('the end of a call', () => {
     expect(platform.store.records).toHaveLength(1)
   })
 
-  it('by the end of the verbs of an unanswered call is 603 and failed', async () => {
-    const platform = platformWith([{ verb: 'hangup' }])
-    const invite = platform.ring()
-    await settle()
-    expect(invite.final?.status).toBe(603)
-    expect(platform.store.notifications.at(-1)).toMatchObject({
-      call_status: 'failed',
-      sip_status: 603,
-      sip_reason: 'Decline',
-    })
-    expect(platform.store.records).toMatchObject([{ termination_reason: 'failed', sip_status: 603 }])
-  })
+  it(
+    'by the end of the verbs of an unanswered call is 603 and failed',
+    covers({ section: 'States', says: 'failed is reported when an attempt failed.' }),
+    async () => {
+      const platform = platformWith([{ verb: 'hangup' }])
+      const invite = platform.ring()
+      await settle()
+      expect(invite.final?.status).toBe(603)
+      expect(platform.store.notifications.at(-1)).toMatchObject({
+        call_status: 'failed',
+        sip_status: 603,
+        sip_reason: 'Decline',
+      })
+      expect(platform.store.records).toMatchObject([{ termination_reason: 'failed', sip_status: 603 }])
+    },
+  )
 
   it('by decline carries the status, reason and X-Reason of the verb', async () => {
     const platform = platformWith([{ verb: 'decline', status: 486 }])

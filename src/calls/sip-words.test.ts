@@ -1,5 +1,6 @@
 // The small readers and writers of SIP in the call engine, each against a table.
 import { describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { bodyParts, sdpOf } from '../sip/message/body.ts'
 import { toHeaderFields } from './application/app-headers.ts'
 import { byeHeaders } from './leg/bye-headers.ts'
@@ -18,6 +19,10 @@ const withHeaders = (...headers: [string, string][]) =>
   })
 
 describe('reasonHeaderOf', () => {
+  const reasonIsTidied = covers({
+    section: 'Events: sip_reason_header',
+    says: 'White space around ";" is normalised; several headers arrive separated by commas.',
+  })
   it.each([
     ['none', [], undefined],
     ['one', ['SIP;cause=200'], 'SIP;cause=200'],
@@ -29,7 +34,7 @@ describe('reasonHeaderOf', () => {
       'SIP;cause=487,Q.850;cause=16;text="bye, now"',
     ],
     ['an empty one', ['  '], undefined],
-  ])('%s', (_, values, expected) => {
+  ])('%s', reasonIsTidied, (_, values, expected) => {
     expect(reasonHeaderOf(withHeaders(...values.map((value): [string, string] => ['reason', value])))).toBe(
       expected,
     )

@@ -2,6 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { startBind } from '../../test/support/bind.ts'
 import type { NameServer } from '../../test/support/bind.ts'
 import { isMissing } from '../../test/support/tools.ts'
@@ -53,10 +54,18 @@ describe.skipIf(isMissing('bind'))('records of a realm, on BIND', () => {
     await expect(bind.resolver.resolveSrv(`_sip._tcp.${realm}`)).rejects.toMatchObject(isGone)
   }
 
-  it('are A, SRV for UDP and TCP, and NAPTR', async () => {
-    await records.move(undefined, `one.${bind.zone}`)
-    await expectThere(`one.${bind.zone}`)
-  })
+  it(
+    'are A, SRV for UDP and TCP, and NAPTR',
+    covers({
+      section: 'Endpoints: Accounts',
+      says: 'POST SipRealms makes DNS entries.',
+      chosen: 'Where a name server is set; without one the realm is checked and kept.',
+    }),
+    async () => {
+      await records.move(undefined, `one.${bind.zone}`)
+      await expectThere(`one.${bind.zone}`)
+    },
+  )
 
   it('move: the former ones go as the new ones come', async () => {
     await records.move(undefined, `two.${bind.zone}`)

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { AppError } from '../lib/errors.ts'
 import { createLogger } from '../lib/log.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -182,16 +183,24 @@ describe('request ids', () => {
 })
 
 describe('errors', () => {
-  it('answers {msg, code, request_id, cure} and keeps the detail in the log', async () => {
-    const answer = await server.inject({ method: 'GET', url: '/v1/refused' })
-    expect(answer.statusCode).toBe(422)
-    expect(answer.json()).toEqual({
-      msg: 'still in use',
-      code: 'in_use',
-      request_id: answer.headers['x-request-id'],
-      cure: expect.any(String),
-    })
-  })
+  it(
+    'answers {msg, code, request_id, cure} and keeps the detail in the log',
+    covers({
+      section: 'Not shown',
+      says: 'The general error object.',
+      chosen: '`{msg, code, request_id, cure}`; codes are in errors.md.',
+    }),
+    async () => {
+      const answer = await server.inject({ method: 'GET', url: '/v1/refused' })
+      expect(answer.statusCode).toBe(422)
+      expect(answer.json()).toEqual({
+        msg: 'still in use',
+        code: 'in_use',
+        request_id: answer.headers['x-request-id'],
+        cure: expect.any(String),
+      })
+    },
+  )
 
   it('answers a bug with 500 and a fixed text; the stack is in the log', async () => {
     const answer = await server.inject({ method: 'GET', url: '/v1/broken' })

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { covers } from '../../test/support/covers.ts'
 import { listenLocally, startReceiver } from '../../test/support/local-http.ts'
 import type { Receiver, Reply } from '../../test/support/local-http.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -58,24 +59,32 @@ const payload = {
 }
 
 describe('a hook', () => {
-  it('posts the payload as JSON and answers the verbs, the status and what it took', async () => {
-    const app = await receiver(() => json([{ verb: 'hangup' }]))
-    const answer = await makeHooks().ask({ account_sid: 'a', hook: hookOf(`${app.url}/call#rc=1`), payload })
-    expect(answer).toMatchObject({
-      url: `${app.url}/call`,
-      status: 200,
-      attempts: 1,
-      body: [{ verb: 'hangup' }],
-    })
-    expect(answer.durationMs).toBeGreaterThanOrEqual(0)
-    const [request] = app.received
-    expect(request).toMatchObject({ method: 'POST', path: '/call', body: JSON.stringify(payload) })
-    expect(request?.headers).toMatchObject({
-      'content-type': 'application/json',
-      'user-agent': 'switchhook/test',
-    })
-    expect(request?.headers.authorization).toBeUndefined()
-  })
+  it(
+    'posts the payload as JSON and answers the verbs, the status and what it took',
+    covers({ section: 'Events: New call', says: 'The application answers 200 with a JSON array of verbs.' }),
+    async () => {
+      const app = await receiver(() => json([{ verb: 'hangup' }]))
+      const answer = await makeHooks().ask({
+        account_sid: 'a',
+        hook: hookOf(`${app.url}/call#rc=1`),
+        payload,
+      })
+      expect(answer).toMatchObject({
+        url: `${app.url}/call`,
+        status: 200,
+        attempts: 1,
+        body: [{ verb: 'hangup' }],
+      })
+      expect(answer.durationMs).toBeGreaterThanOrEqual(0)
+      const [request] = app.received
+      expect(request).toMatchObject({ method: 'POST', path: '/call', body: JSON.stringify(payload) })
+      expect(request?.headers).toMatchObject({
+        'content-type': 'application/json',
+        'user-agent': 'switchhook/test',
+      })
+      expect(request?.headers.authorization).toBeUndefined()
+    },
+  )
 
   it('is signed over the exact bytes it carries', async () => {
     const app = await receiver(() => ({ status: 204 }))
@@ -223,20 +232,29 @@ describe('a hook that fails', () => {
 })
 
 describe('retries', () => {
-  it('are made as often as the fragment says, with the same message id', async () => {
-    const clock = createFakeClock()
-    const app = await receiver((index) => (index < 2 ? { status: 503 } : json([])))
-    const asked = makeHooks({ clock }).ask({
-      account_sid: 'a',
-      hook: hookOf(`${app.url}/#rc=2&rp=5xx`),
-      payload,
-    })
-    await app.arrived(1)
-    await advanceUntil(clock, app.arrived(2))
-    await advanceUntil(clock, app.arrived(3))
-    expect(await asked).toMatchObject({ status: 200, attempts: 3 })
-    expect(new Set(app.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-  })
+  it(
+    'are made as often as the fragment says, with the same message id',
+    covers({
+      section: 'Not shown',
+      says: 'Time-outs and retries of webhooks.',
+      chosen:
+        'Asking has a budget and retries that the URL asks for; notifications are kept and tried again.',
+    }),
+    async () => {
+      const clock = createFakeClock()
+      const app = await receiver((index) => (index < 2 ? { status: 503 } : json([])))
+      const asked = makeHooks({ clock }).ask({
+        account_sid: 'a',
+        hook: hookOf(`${app.url}/#rc=2&rp=5xx`),
+        payload,
+      })
+      await app.arrived(1)
+      await advanceUntil(clock, app.arrived(2))
+      await advanceUntil(clock, app.arrived(3))
+      expect(await asked).toMatchObject({ status: 200, attempts: 3 })
+      expect(new Set(app.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    },
+  )
 
   it('are not made without a fragment', async () => {
     const app = await receiver(() => ({ status: 503 }))

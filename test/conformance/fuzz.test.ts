@@ -2,6 +2,7 @@
 // written, nothing told about the inside. Values are a fixed list and a random part; SWITCHHOOK_FUZZ_SEED repeats one.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../support/covers.ts'
 import type { FieldFacts, Fields } from '../../src/api/define/field.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { isLeftEmpty } from '../../src/api/define/shape.ts'
@@ -115,12 +116,20 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
     return { ...valid, [name]: value }
   }
 
-  it('takes the body that the declaration describes, with every field in it', async () => {
-    if (route.access === 'public' || takesNoWhole.has(route.operationId)) return
-    const path = await target()
-    const answer = await send(route, path, await world.input.body(route, world.api.own, true))
-    expect(answer.status, answer.text).toBe(route.reply.status)
-  })
+  it(
+    'takes the body that the declaration describes, with every field in it',
+    covers({
+      section: 'Not shown',
+      says: 'The REST shape of LCR routes and carrier entries.',
+      chosen: 'LcrRoutes and LcrCarrierSetEntries, and all of a table at once at /Lcrs/{LcrSid}/Routes.',
+    }),
+    async () => {
+      if (route.access === 'public' || takesNoWhole.has(route.operationId)) return
+      const path = await target()
+      const answer = await send(route, path, await world.input.body(route, world.api.own, true))
+      expect(answer.status, answer.text).toBe(route.reply.status)
+    },
+  )
 
   it('refuses in the 4xx what a field cannot be, names it, and writes nothing', async () => {
     const path = await target()

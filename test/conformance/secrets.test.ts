@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../support/covers.ts'
 import type { FieldFacts } from '../../src/api/define/field.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'
@@ -169,24 +170,32 @@ describe('secrets', () => {
     expect(foundIn(text, issued)).toEqual([])
   })
 
-  it('are masked in every answer that is not a form to be sent back', async () => {
-    const masked = [...planted, ...issued].filter(
-      ({ where }) =>
-        !shown.has(where) && !/_hook\.password$/.test(where) && where !== 'account.webhook_secret',
-    )
-    const { own, adminKey } = world.api
-    for (const route of apiRoutes.filter(({ method }) => method === 'GET')) {
-      for (const token of [adminKey, own.providerKey, own.accountKey]) {
-        const path = (await world.input.path(route, own)) + (await world.input.query(route, own))
-        const answer = await world.send('GET', path, { authorization: `Bearer ${token}` })
-        expect(foundIn(Buffer.from(answer.text), masked), `${route.method} ${route.path}`).toEqual([])
-        await eachRecord(route, answer.body, async (recordPath) => {
-          const record = await world.send('GET', recordPath, { authorization: `Bearer ${token}` })
-          expect(foundIn(Buffer.from(record.text), masked), recordPath).toEqual([])
-        })
+  it(
+    'are masked in every answer that is not a form to be sent back',
+    covers({
+      section: 'Not shown',
+      says: 'The body of POST /Users and the fields of a user.',
+      chosen: '`{user_sid}`; the record never has the hash of the password.',
+    }),
+    async () => {
+      const masked = [...planted, ...issued].filter(
+        ({ where }) =>
+          !shown.has(where) && !/_hook\.password$/.test(where) && where !== 'account.webhook_secret',
+      )
+      const { own, adminKey } = world.api
+      for (const route of apiRoutes.filter(({ method }) => method === 'GET')) {
+        for (const token of [adminKey, own.providerKey, own.accountKey]) {
+          const path = (await world.input.path(route, own)) + (await world.input.query(route, own))
+          const answer = await world.send('GET', path, { authorization: `Bearer ${token}` })
+          expect(foundIn(Buffer.from(answer.text), masked), `${route.method} ${route.path}`).toEqual([])
+          await eachRecord(route, answer.body, async (recordPath) => {
+            const record = await world.send('GET', recordPath, { authorization: `Bearer ${token}` })
+            expect(foundIn(Buffer.from(record.text), masked), recordPath).toEqual([])
+          })
+        }
       }
-    }
-  })
+    },
+  )
 })
 
 /** The records of a list, one by one: those that were planted are not those the paths name. */

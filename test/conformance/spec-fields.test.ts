@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiRoutes } from '../../src/api/index.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { openTestApi } from '../support/api.ts'
+import { covers } from '../support/covers.ts'
 import type { ApiAnswer, TestApi } from '../support/api.ts'
 import { createValidInput } from './api/valid-input.ts'
 import type { ValidInput, Values } from './api/valid-input.ts'
@@ -35,8 +36,13 @@ const refusalOf = (endpoint: string): number => (endpoint.includes('/Users') ? 4
 
 describe.each(requestFields.map((row) => [`${row.endpoint}: ${row.field}`, row] as const))(
   '%s',
-  (_title, { endpoint, field, type, isRequired }) => {
-    it(isRequired ? 'is refused when it is left out, and named' : 'may be left out', async () => {
+  (_title, { resource, endpoint, field, type, isRequired }) => {
+    const covered = covers({
+      section: `Fields: ${resource}`,
+      says: `\`${endpoint}\`: \`${field}\` is a ${type}, ${isRequired ? 'required' : 'optional'}.`,
+    })
+
+    it(isRequired ? 'is refused when it is left out, and named' : 'may be left out', covered, async () => {
       const answer = await sendWith(endpoint, { [field]: undefined })
       if (!isRequired) return expect(answer.status, answer.text).toBe(routeOf(endpoint).reply.status)
       expect(answer.status, answer.text).toBe(refusalOf(endpoint))
@@ -45,6 +51,7 @@ describe.each(requestFields.map((row) => [`${row.endpoint}: ${row.field}`, row] 
 
     it.each(wrongValues[type].map((value) => [JSON.stringify(value), value] as const))(
       'is refused when it is %s, and named',
+      covered,
       async (_shown, value) => {
         const answer = await sendWith(endpoint, { [field]: value })
         expect(answer.status, answer.text).toBe(refusalOf(endpoint))

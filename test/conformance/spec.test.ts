@@ -3,12 +3,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiRoutes } from '../../src/api/index.ts'
-import { createFakeClock } from '../support/fake-clock.ts'
 import { openTestApi } from '../support/api.ts'
 import type { ApiAnswer, TestApi } from '../support/api.ts'
+import { covers } from '../support/covers.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
 import { createValidInput } from './api/valid-input.ts'
 import type { ValidInput } from './api/valid-input.ts'
 import { cases } from './spec/cases.ts'
+import { neverAnsweredBy, sentencesOf } from './spec/endpoint-sentences.ts'
 import { neverAnswered, specEndpoints } from './spec/endpoints.ts'
 import type { SpecEndpoint } from './spec/endpoints.ts'
 import { shapes } from './spec/shapes.ts'
@@ -55,30 +57,45 @@ describe.each(specEndpoints.map((row) => [row.endpoint, row] as const))('%s', (e
   beforeAll(open)
   afterAll(() => api.close())
 
-  it('is declared', () => {
+  it('is declared', covers(...neverAnsweredBy(row)), () => {
     expect(apiRoutes.map(({ method, path }) => `${method} ${path}`)).toContain(endpoint)
   })
 
-  it.each(statusesOf(row))('answers %i as the spec says', async (status) => {
-    const reach = cases[endpoint]?.[status]
-    expect(reach, 'no case in spec/cases.ts').toBeDefined()
-    const answer = await reach!({ api, input })
-    expect(answer.status, answer.text).toBe(status)
-    expectShape(answer, row)
+  for (const status of statusesOf(row))
+    it(`answers ${status} as the specification says`, covers(...sentencesOf(row, status)), async () => {
+      const reach = cases[endpoint]?.[status]
+      expect(reach, 'no case in spec/cases.ts').toBeDefined()
+      const answer = await reach!({ api, input })
+      expect(answer.status, answer.text).toBe(status)
+      expectShape(answer, row)
+    })
+
+  it('has no case for a status that the specification does not list', () => {
+    const reached = Object.keys(cases[endpoint] ?? {}).map(Number)
+    expect(reached.filter((status) => !statusesOf(row).includes(status))).toEqual([])
   })
 
   if (!row.errors.includes(500)) return
 
-  it('answers 500 {msg} when the database is gone, and tells nothing of the inside', async () => {
-    const route = apiRoutes.find(({ method, path }) => `${method} ${path}` === endpoint)!
-    const path = (await input.path(route, api.own)) + (await input.query(route, api.own))
-    const body = await input.body(route, api.own)
-    // The key is known from here on: what fails is the endpoint, not the authentication.
-    await api.get('/ApiKeys', api.adminKey)
-    await api.storage.stop()
-    const answer = await api.request(route.method, path, api.adminKey, { body })
-    expect(answer.status, answer.text).toBe(500)
-    expectShape(answer, row)
-    expect(answer.body).toHaveProperty('msg', 'something went wrong on our side')
-  })
+  it(
+    'answers 500 {msg} when the database is gone, without a word of the inside',
+    covers(...sentencesOf(row, 500)),
+    async () => {
+      const route = apiRoutes.find(({ method, path }) => `${method} ${path}` === endpoint)!
+      const path = (await input.path(route, api.own)) + (await input.query(route, api.own))
+      const body = await input.body(route, api.own)
+      // The key is known from here on: what fails is the endpoint, not the authentication.
+      await api.get('/ApiKeys', api.adminKey)
+      await api.storage.stop()
+      const answer = await api.request(route.method, path, api.adminKey, { body })
+      expect(answer.status, answer.text).toBe(500)
+      expectShape(answer, row)
+      expect(answer.body).toHaveProperty('msg', 'something went wrong on our side')
+    },
+  )
+})
+
+it('the specification has each endpoint that spec/cases.ts has cases for', () => {
+  const listed = new Set(specEndpoints.map(({ endpoint }) => endpoint))
+  expect(Object.keys(cases).filter((endpoint) => !listed.has(endpoint))).toEqual([])
 })

@@ -43,7 +43,7 @@ afterAll(async () => {
 })
 
 describe.skipIf(isMissing('baresip'))('play', () => {
-  it('of MP3 and Opus is heard again and again, and a page in their place is called so in the journal', async () => {
+  it('plays MP3 and Opus over and over, and a journal names an HTML page that stands in their place', async () => {
     const phone = await startBaresip({ ...tenant, proxy: platform.sip, answers: 'auto' })
     try {
       expect(await phone.registered()).toMatchObject({ ok: true })

@@ -1,5 +1,6 @@
 // Calls from carriers, over real sockets: known by their address, taken to the account and application of the number.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../support/covers.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { tone, toneSegments, toWav } from '../support/audio.ts'
@@ -148,27 +149,34 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
       expect(heardMs(peer)).toBeGreaterThan(toneMs / 2)
     })
 
-    it('names its carrier and its address in the call hook, and nobody else can', () => {
-      const [hook, ...others] = application.to('/whole')
-      expect(others).toEqual([])
-      expect(hook?.body).toMatchObject({
-        direction: 'inbound',
-        account_sid: tenant.account_sid,
-        originating_sip_ip: carrier.address,
-        originating_sip_trunk_name: carrier.name,
-        from: '+4420555100',
-        to: `+${carrier.number}`,
-        caller_name: 'Ada',
-        sip: {
-          headers: {
-            'X-Originating-Carrier': carrier.name,
-            'X-Voip-Carrier-Sid': carrier.voip_carrier_sid,
-            'X-Forwarded-For': carrier.address,
+    it(
+      'names its carrier and its address in the call hook, and nobody else can',
+      covers({
+        section: 'Events: New call',
+        says: '`originating_sip_trunk_name` names the carrier that received the call.',
+      }),
+      () => {
+        const [hook, ...others] = application.to('/whole')
+        expect(others).toEqual([])
+        expect(hook?.body).toMatchObject({
+          direction: 'inbound',
+          account_sid: tenant.account_sid,
+          originating_sip_ip: carrier.address,
+          originating_sip_trunk_name: carrier.name,
+          from: '+4420555100',
+          to: `+${carrier.number}`,
+          caller_name: 'Ada',
+          sip: {
+            headers: {
+              'X-Originating-Carrier': carrier.name,
+              'X-Voip-Carrier-Sid': carrier.voip_carrier_sid,
+              'X-Forwarded-For': carrier.address,
+            },
           },
-        },
-      })
-      expect(JSON.stringify(hook?.body['sip'])).not.toContain('"X-Authenticated-User"')
-    })
+        })
+        expect(JSON.stringify(hook?.body['sip'])).not.toContain('"X-Authenticated-User"')
+      },
+    )
 
     it('names its carrier while it lives, and in each status', () => {
       expect(liveCalls).toEqual([
@@ -210,7 +218,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     })
   })
 
-  it('from an address that no gateway has is served as anybody’s', async () => {
+  it('a call from an address that no gateway has is not served as a carrier’s', async () => {
     const stranger = { address: freshAddress() }
     const unknown = await refusedCall(platform, stranger, freshNumber(), 404)
     expect(headerOf(unknown, 'X-Reason')).toBe('Unknown or invalid realm')
@@ -220,13 +228,13 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect(headerOf(challenged, 'WWW-Authenticate')).toContain(tenant.realm)
   })
 
-  it('over TCP is served as one over UDP', async () => {
+  it('a call over TCP is served as one over UDP', async () => {
     const carrier = await provisionNumber()
     const result = await callFromCarrier(platform, carrier, carrier.number, { transport: 'tcp' })
     expect(await ownerOfCall(result)).toBe(tenant.account_sid)
   })
 
-  it('to a number of nobody is refused with 404, and its account finds out why', async () => {
+  it('a call to an unknown number is refused with 404, and the account finds out why', async () => {
     const carrier = await provisionNumber()
     const { start, result } = await refusedCall(platform, carrier, freshNumber(), 404)
     expect(start).toBe('SIP/2.0 404 Number Not Provisioned')
@@ -241,7 +249,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     )
   })
 
-  it('to a number of nobody, from a carrier of all accounts, is refused with 404 and nobody’s business', async () => {
+  it('a call to an unknown number from a carrier of all accounts is refused with 404 and shown to no account', async () => {
     const providers = await platform.api.must<{ service_provider_sid: string }[]>('GET', '/ServiceProviders')
     const service_provider_sid = providers[0]?.service_provider_sid
     const carrier = await provisionCarrier(platform.api, { service_provider_sid })
@@ -259,7 +267,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     }
   })
 
-  it('to a number without an application is refused with 480, unless the carrier has one', async () => {
+  it('a call to a number without an application is refused with 480, unless the carrier has one', async () => {
     const carrier = await provisionCarrier(platform.api, { account_sid: tenant.account_sid })
     const number = freshNumber()
     await addNumber(number, carrier, tenant, {})
@@ -272,7 +280,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect(await ownerOfCall(served)).toBe(tenant.account_sid)
   })
 
-  it('from an address of two carriers that both have the number is refused with 503, and else told apart', async () => {
+  it('a call from an address of two carriers is refused with 503 when both have the number, and served when one has', async () => {
     const first = await provisionNumber()
     const second = await provisionCarrier(
       platform.api,
@@ -290,7 +298,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect(await ownerOfCall(await callFromCarrier(platform, first, first.number))).toBe(tenant.account_sid)
   })
 
-  it('to the SIP realm of an account is that account’s, whoever else has the address and the number', async () => {
+  it('a call to the SIP realm of an account is that account’s, even when another has the address and the number', async () => {
     const first = await provisionNumber()
     const ipv4 = first.address
     const second = await provisionCarrier(platform.api, { account_sid: sibling.account_sid }, { ipv4 })
@@ -302,14 +310,14 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     }
   })
 
-  it('to the realm of another account, which has no carrier there, is that of the number', async () => {
+  it('a call to the realm of an account that has no carrier there goes by the number', async () => {
     const carrier = await provisionNumber()
     const uri = `${carrier.number}@${sibling.realm}`
     const result = await callFromCarrier(platform, carrier, carrier.number, { uri })
     expect(await ownerOfCall(result)).toBe(tenant.account_sid)
   })
 
-  it('is none where a user of another account calls from its address: that must prove itself', async () => {
+  it('a user of another account who calls from the address of a carrier must prove itself', async () => {
     const carrier = await provisionNumber()
     const uri = `${carrier.number}@${sibling.realm}`
     await refusedCall(platform, carrier, carrier.number, 401, {
@@ -318,7 +326,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     })
   })
 
-  it('is taken from anywhere in the network of a gateway, and by a pattern of numbers', async () => {
+  it('a call is taken from anywhere in the network of a gateway, and by a pattern of numbers', async () => {
     const carrier = await provisionCarrier(
       platform.api,
       { account_sid: tenant.account_sid },
@@ -332,7 +340,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect(headerOf(outside, 'X-Reason')).toBe('Unknown or invalid realm')
   })
 
-  it('that proves itself with the password of the carrier is the carrier’s', async () => {
+  it('a call that proves itself with the password of the carrier is the carrier’s', async () => {
     const proof = { inbound_auth_username: 'trunk-7', inbound_auth_password: 'trunk-secret' }
     const carrier = await provisionNumber({ trunk_type: 'auth', ...proof })
     const caller = createCaller(platform, tenant)
@@ -347,7 +355,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     await refusedCall(platform, carrier, carrier.number, 404)
   })
 
-  it('for an account that is switched off is refused with 503, on record', async () => {
+  it('a call for an account that is switched off is refused with 503, on record', async () => {
     const owner = await provision(platform.api, { application })
     const carrier = await provisionCarrier(platform.api, { account_sid: owner.account_sid })
     const number = freshNumber()
@@ -360,7 +368,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect(await ownerOfCall(await callFromCarrier(platform, carrier, number))).toBe(owner.account_sid)
   })
 
-  it('beyond the limit of the account is refused with 503', async () => {
+  it('a call beyond the limit of the account is refused with 503', async () => {
     application.on('/hold', { json: [{ verb: 'answer' }, { verb: 'pause', length: 3600 }] })
     const call_hook = { url: application.url('/hold') }
     const owner = await provision(platform.api, { application, fields: { call_hook } })
@@ -379,7 +387,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     expect((await first.finished).report).toBe('')
   })
 
-  it('that comes back to the application it left is refused with 482', async () => {
+  it('a call that comes back to the application it left is refused with 482', async () => {
     const carrier = await provisionNumber()
     const header = `X-Application-Sid: ${tenant.application_sid}`
     const refused = await callFromCarrier(platform, carrier, carrier.number, { values: { header } })

@@ -1,5 +1,6 @@
 // What goes wrong in the field, over the whole product: bad applications, bad audio, bad credentials, callers who leave.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../support/covers.ts'
 import { startApplication } from '../support/application.ts'
 import type { Answer, Application } from '../support/application.ts'
 import { openRawPhone, rawRequest } from '../support/phone.ts'
@@ -83,21 +84,21 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
       ['answers 10 MB', 'huge', 'hook_too_large'],
     ]
 
-    it.each(cases)('that %s is refused with 480 and a reason, and recorded', async (...row) => {
+    it.each(cases)('a call whose hook %s is refused with 480 and a reason, and recorded', async (...row) => {
       const [, answer, code] = row
       const { target, statusPath } = await targetAnswering(answer)
       await expectRefusal(target, code)
       expect(statusesAt(statusPath)).toEqual([])
     })
 
-    it('that refuses the connection is refused with 480 and a reason, and recorded', async () => {
+    it('a call whose hook refuses the connection is refused with 480 and a reason, and recorded', async () => {
       const closed = await startApplication()
       const url = closed.url('/call')
       await closed.close()
       await expectRefusal(await targetFor(url), 'hook_unreachable')
     })
 
-    it('at a forbidden address is never connected to', async () => {
+    it('a call hook at a forbidden address is never connected to', async () => {
       await expectRefusal(await targetFor('http://169.254.169.254/latest/meta-data'), 'hook_refused_address')
     })
 
@@ -156,24 +157,24 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
       options: Partial<SippOptions> = {},
     ): Promise<SippResult> => caller.call('register', tenant.realm, { expires: 60, ...values }, options)
 
-    it('that are right register', async () => {
+    it('a phone with the right password registers', async () => {
       const result = await register({ status: 200 })
       expect(result.report).toBe('')
     })
 
-    it('with a wrong password are refused with 403', async () => {
+    it('a phone with a wrong password is refused with 403', async () => {
       const result = await register({ status: 403 }, { password: 'wrong' })
       expect(result.report).toBe('')
       expect(headerOf(result.messages.at(-1), 'X-Reason')).toBe('Invalid credentials')
     })
 
-    it('of an unknown user are refused exactly as a wrong password is', async () => {
+    it('an unknown user is refused exactly as a wrong password is', async () => {
       const result = await register({ status: 403 }, { username: 'nobody' })
       expect(result.report).toBe('')
       expect(headerOf(result.messages.at(-1), 'X-Reason')).toBe('Invalid credentials')
     })
 
-    it('in an unknown realm are refused with 403, and a call to it with 404', async () => {
+    it('a phone of an unknown realm is refused with 403, and a call to it with 404', async () => {
       const phone = await openRawPhone(platform.sip)
       try {
         await phone.send(
@@ -187,14 +188,14 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
       }
     })
 
-    it('that are wrong on a call are refused with 403, and the application is not asked', async () => {
+    it('a call with a wrong password is refused with 403, and the application is not asked', async () => {
       const { target, path } = await targetAnswering({ json: [{ verb: 'hangup' }] })
       const result = await caller.call('call-refused', target, { status: 403 }, { password: 'wrong' })
       expect(result.report).toBe('')
       expect(application.to(path)).toEqual([])
     })
 
-    it('that are right let a caller through who never registered', async () => {
+    it('a caller with the right password is served without having registered', async () => {
       const client = { account_sid: tenant.account_sid, username: 'carol', password: tenant.password }
       await platform.api.must('POST', '/Clients', client)
       const { target } = await targetAnswering({ json: [{ verb: 'answer' }, { verb: 'hangup' }] })
@@ -205,7 +206,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
   })
 
   describe('a caller who leaves', () => {
-    it('while the call hook is being asked is recorded as having abandoned the call', async () => {
+    it('a caller who leaves while the call hook is being asked is recorded as having abandoned the call', async () => {
       const { target } = await targetAnswering('hang')
       const result = await caller.call('call-cancel', target, { cancelAfterMs: 500 })
       expect(result.report).toBe('')
@@ -217,39 +218,52 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
       await caller.noLiveCall()
     })
 
-    it('before the answer is reported as no-answer with the Reason header of the CANCEL', async () => {
-      const { target, statusPath } = await targetAnswering({ json: [{ verb: 'pause', length: 60 }, endless] })
-      const cancelHeader = 'Reason: SIP ; cause=200 ; text="Call completed elsewhere"'
-      const result = await caller.call('call-cancel', target, { cancelAfterMs: 4000, cancelHeader })
-      expect(result.report).toBe('')
-      expect(await caller.recordOf(result)).toMatchObject({ answered: false, sip_status: 487 })
-      await until('two status hooks', () => application.to(statusPath).length >= 2)
-      expect(statusesAt(statusPath)).toEqual(['trying', 'no-answer'])
-      expect(application.to(statusPath)[1]?.body).toMatchObject({
-        sip_status: 487,
-        sip_reason_header: 'SIP;cause=200;text="Call completed elsewhere"',
-      })
-    })
+    it(
+      'a caller who leaves before the answer is reported as no-answer with the Reason header of the CANCEL',
+      covers({
+        section: 'Events: sip_reason_header',
+        says: 'Present on the CANCEL of a caller who gave up, whose 487 the platform makes.',
+      }),
+      async () => {
+        const { target, statusPath } = await targetAnswering({
+          json: [{ verb: 'pause', length: 60 }, endless],
+        })
+        const cancelHeader = 'Reason: SIP ; cause=200 ; text="Call completed elsewhere"'
+        const result = await caller.call('call-cancel', target, { cancelAfterMs: 4000, cancelHeader })
+        expect(result.report).toBe('')
+        expect(await caller.recordOf(result)).toMatchObject({ answered: false, sip_status: 487 })
+        await until('two status hooks', () => application.to(statusPath).length >= 2)
+        expect(statusesAt(statusPath)).toEqual(['trying', 'no-answer'])
+        expect(application.to(statusPath)[1]?.body).toMatchObject({
+          sip_status: 487,
+          sip_reason_header: 'SIP;cause=200;text="Call completed elsewhere"',
+        })
+      },
+    )
 
-    it('during speech ends the call at once, with the Reason header of the BYE', async () => {
-      const { target, statusPath } = await targetAnswering({ json: [endless] })
-      const byeHeader = 'Reason: Q.850;cause=16;text="Normal call clearing"'
-      const result = await caller.call('call-bye', target, { talkMs: 1000, byeHeader })
-      expect(result.report).toBe('')
-      expect(await caller.recordOf(result)).toMatchObject({
-        answered: true,
-        termination_reason: 'caller hungup',
-      })
-      await until('three status hooks', () => application.to(statusPath).length >= 3)
-      expect(statusesAt(statusPath)).toEqual(['trying', 'in-progress', 'completed'])
-      expect(application.to(statusPath)[2]?.body).toMatchObject({
-        sip_reason_header: 'Q.850;cause=16;text="Normal call clearing"',
-        call_termination_by: 'caller',
-      })
-      await caller.noLiveCall()
-    })
+    it(
+      'a caller who leaves during speech ends the call at once, with the Reason header of the BYE',
+      covers({ section: 'Events: sip_reason_header', says: 'Present on a BYE of an answered call.' }),
+      async () => {
+        const { target, statusPath } = await targetAnswering({ json: [endless] })
+        const byeHeader = 'Reason: Q.850;cause=16;text="Normal call clearing"'
+        const result = await caller.call('call-bye', target, { talkMs: 1000, byeHeader })
+        expect(result.report).toBe('')
+        expect(await caller.recordOf(result)).toMatchObject({
+          answered: true,
+          termination_reason: 'caller hungup',
+        })
+        await until('three status hooks', () => application.to(statusPath).length >= 3)
+        expect(statusesAt(statusPath)).toEqual(['trying', 'in-progress', 'completed'])
+        expect(application.to(statusPath)[2]?.body).toMatchObject({
+          sip_reason_header: 'Q.850;cause=16;text="Normal call clearing"',
+          call_termination_by: 'caller',
+        })
+        await caller.noLiveCall()
+      },
+    )
 
-    it('during an action hook ends the call, and the late answer is not run', async () => {
+    it('a caller who leaves during an action hook ends the call, and the late answer is not run', async () => {
       application.on('/slow', 'hang')
       const { target } = await targetAnswering({
         json: [{ verb: 'answer' }, { verb: 'redirect', actionHook: '/slow' }],

@@ -25,7 +25,7 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
     await application?.close()
   })
 
-  it('with the digest of sipp, which is computed over our address, is served, and its journal says so', async () => {
+  it('a call with the digest of sipp, which is computed over the platform’s address, is served, and its journal says so', async () => {
     const tenant = await provision(platform.api, { application })
     const caller = createCaller(platform, tenant)
     const result = await caller.call('call', tenant.target)
@@ -56,7 +56,7 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
     )
   })
 
-  it('hears 180 while its application is asked, as its account wants it, and is answered then', async () => {
+  it('a caller hears 180 while the application is asked, where the account wants it, and is answered then', async () => {
     const tenant = await provision(platform.api, { application })
     await platform.api.must('PUT', `/Accounts/${tenant.account_sid}`, { ringing_after_ms: 50 })
     const asked = application.to('/status').length

@@ -2,6 +2,7 @@
 // digits, is told them back and is hung up; the REST interface shows the call while it lives and afterwards.
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../support/covers.ts'
 import { durationMs, rms, slice, soundSegments, tone, toneSegments, toWav } from '../support/audio.ts'
 import type { Audio } from '../support/audio.ts'
 import { startApplication } from '../support/application.ts'
@@ -34,6 +35,50 @@ interface Evidence {
   readonly countAfter: unknown
   readonly webhookSecret: string
 }
+
+/** Of the call hook, as the interface specification lists them. */
+const hookFields = [
+  'call_sid',
+  'call_id',
+  'application_sid',
+  'account_sid',
+  'direction',
+  'from',
+  'to',
+  'caller_name',
+  'sip_status',
+  'sip_reason',
+  'call_status',
+  'sbc_callid',
+  'originating_sip_ip',
+  'local_sip_address',
+  'service_provider_sid',
+  'env_vars',
+  'sip.raw',
+  'sip.headers',
+  'sip.body',
+  'sip.method',
+  'sip.version',
+  'sip.uri',
+  'sip.payload',
+]
+
+const asksCallHook = covers(
+  ...hookFields.map((field) => ({
+    section: 'Events: New call',
+    says: `The call hook carries \`${field}\`.`,
+  })),
+  {
+    section: 'Events: New call',
+    says: 'Posted as JSON when a call is created, with Basic authorization.',
+  },
+  { section: 'Fields: Application', says: '`env_vars` are sent with the call hook.' },
+  {
+    section: 'Authentication',
+    says: 'The call hook carries Basic authorization.',
+    chosen: 'A hook without a user name and password carries none: there is nothing to encode.',
+  },
+)
 
 describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
   let application: Application
@@ -71,13 +116,14 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     expect(evidence.registeredUsers).toEqual([`alice@${tenant.realm}`])
   })
 
-  it('asks the call hook once, with every field of the interface and Basic credentials', () => {
+  it('asks the call hook once, with every field of the interface and Basic credentials', asksCallHook, () => {
     const [hook, ...others] = application.to('/call')
     expect(others).toEqual([])
     expect(hook?.method).toBe('POST')
     expect(hook?.headers['authorization']).toBe(
       `Basic ${Buffer.from('hook-user:hook-pass').toString('base64')}`,
     )
+    for (const field of hookFields) expect(hook?.body).toHaveProperty(field)
     expect(hook?.body).toMatchObject({
       call_sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
       call_id: expect.any(String),
@@ -108,17 +154,21 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     })
   })
 
-  it('signs every hook with the secret of the account', () => {
-    const hooks = application.requests.items.filter(({ method }) => method === 'POST')
-    expect(hooks.length).toBeGreaterThanOrEqual(5)
-    for (const { headers, raw } of hooks) {
-      const signature = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['jambonz-signature']))
-      const expected = createHmac('sha256', evidence.webhookSecret)
-        .update(`${signature?.[1]}.${raw}`)
-        .digest('hex')
-      expect(signature?.[2]).toBe(expected)
-    }
-  })
+  it(
+    'signs every hook with the secret of the account',
+    covers({ section: 'Authentication', says: 'An account has a secret that signs its webhooks.' }),
+    () => {
+      const hooks = application.requests.items.filter(({ method }) => method === 'POST')
+      expect(hooks.length).toBeGreaterThanOrEqual(5)
+      for (const { headers, raw } of hooks) {
+        const signature = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['jambonz-signature']))
+        const expected = createHmac('sha256', evidence.webhookSecret)
+          .update(`${signature?.[1]}.${raw}`)
+          .digest('hex')
+        expect(signature?.[2]).toBe(expected)
+      }
+    },
+  )
 
   it('lets the caller hear the speech, then the WAV file, whole and in order', () => {
     // A busy machine may let the phone's buffer run dry for a moment.
@@ -187,13 +237,20 @@ describe.skipIf(isMissing('baresip'))('a first call from a real phone', () => {
     expect(duration).toBeGreaterThanOrEqual(4)
   })
 
-  it('reports trying, in-progress and completed to the status hook, in that order', () => {
-    const statuses = application.to('/status').map(({ body }) => body)
-    expect(statuses.map((body) => body['call_status'])).toEqual(['trying', 'in-progress', 'completed'])
-    expect(new Set(statuses.map((body) => body['call_sid'])).size).toBe(1)
-    expect(statuses.map((body) => body['sip_status'])).toEqual([100, 200, 200])
-    expect(statuses[2]).toMatchObject({ duration: evidence.records[0]?.duration })
-  })
+  it(
+    'reports trying, in-progress and completed to the status hook, in that order',
+    covers({
+      section: 'States',
+      says: 'The call hook and status hooks report trying, in-progress and completed.',
+    }),
+    () => {
+      const statuses = application.to('/status').map(({ body }) => body)
+      expect(statuses.map((body) => body['call_status'])).toEqual(['trying', 'in-progress', 'completed'])
+      expect(new Set(statuses.map((body) => body['call_sid'])).size).toBe(1)
+      expect(statuses.map((body) => body['sip_status'])).toEqual([100, 200, 200])
+      expect(statuses[2]).toMatchObject({ duration: evidence.records[0]?.duration })
+    },
+  )
 
   it('keeps a journal that tells the whole story, without gaps', () => {
     const { journal } = evidence

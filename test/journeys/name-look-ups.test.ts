@@ -36,7 +36,7 @@ describe.skipIf(isMissing('sipp'))('names that no server speaks of', () => {
     await names?.close()
   })
 
-  it('asked for sixty times by one account, delay neither hooks nor changes of another', async () => {
+  it('sixty slow names of one account delay neither hooks nor changes of another', async () => {
     const { token } = await platform.api.must<{ token: string }>('POST', '/ApiKeys', {
       account_sid: attacker.account_sid,
     })

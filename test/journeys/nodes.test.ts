@@ -106,7 +106,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       return records
     }
 
-    it('one that starts, stops, starts and is killed ends no call of another one', async () => {
+    it('a node that starts, stops, starts and is killed ends no call of another node', async () => {
       const a = await start('a')
       const { tenant } = await callsUp(a)
       expect((await (await start('b')).stop('SIGINT')).code).toBe(0)
@@ -119,7 +119,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
         expect(termination_reason).not.toBe(lostReason)
     })
 
-    it('one that is killed leaves calls that another one closes within 30 s, and that its next start leaves alone', async () => {
+    it('a node that is killed leaves calls that another node closes within 30 s, and that its next start leaves alone', async () => {
       const a = await start('a')
       const b = await start('b')
       const { tenant } = await callsUp(a)
@@ -132,7 +132,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
         expect([wasAnswered, termination_reason]).toEqual([true, lostReason])
     })
 
-    it('one that is killed and starts again closes its own calls without waiting for others to be sure', async () => {
+    it('a node that is killed and starts again closes its own calls without waiting for others to be sure', async () => {
       const a = await start('a')
       const { tenant } = await callsUp(a)
       await a.stop('SIGKILL')
@@ -144,7 +144,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       expect(Date.now() - startedAt).toBeLessThan(14_000)
     })
 
-    it('one that hung, so that another one closed its calls, hangs them up when it comes back, and serves new ones', async () => {
+    it('a node that hung, so that another node closed its calls, hangs them up when it comes back, and serves new ones', async () => {
       const a = await start('a')
       const b = await start('b')
       const { tenant, caller } = await callsUp(a)

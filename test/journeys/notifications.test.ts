@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { covers } from '../support/covers.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createSid } from '../../src/lib/ids.ts'
 import { silentLogger } from '../../src/lib/log.ts'
@@ -54,24 +55,33 @@ async function startNode() {
 const states = ['trying', 'in-progress', 'completed']
 
 describe('notifications', () => {
-  it('of a hundred calls arrive once each, in order per call, signed', async () => {
-    const app = await startReceiver()
-    closing.push(() => app.close())
-    const node = await startNode()
-    await node.delivery.start()
-    const calls = Array.from({ length: 100 }, createSid)
-    for (const state of states) for (const call of calls) node.enqueue(app.url, call, state)
-    await app.arrived(300)
-    for (const call of calls) {
-      const mine = app.received.filter(({ body }) => body.includes(call))
-      expect(mine.map(({ body }) => (JSON.parse(body) as { call_status: string }).call_status)).toEqual(
-        states,
-      )
-      expect(mine.map(({ headers }) => headers['webhook-sequence'])).toEqual(['1', '2', '3'])
-    }
-    expect(app.received.every(({ headers }) => headers['jambonz-signature'] !== undefined)).toBe(true)
-    await until('an empty outbox', async () => (await node.storage.outbox.nextDueAt()) === undefined)
-  })
+  it(
+    'the notifications of a hundred calls arrive once each, in order per call, signed',
+    covers({
+      section: 'Not shown',
+      says: 'Time-outs and retries of webhooks.',
+      chosen:
+        'Asking has a budget and retries that the URL asks for; notifications are kept and tried again.',
+    }),
+    async () => {
+      const app = await startReceiver()
+      closing.push(() => app.close())
+      const node = await startNode()
+      await node.delivery.start()
+      const calls = Array.from({ length: 100 }, createSid)
+      for (const state of states) for (const call of calls) node.enqueue(app.url, call, state)
+      await app.arrived(300)
+      for (const call of calls) {
+        const mine = app.received.filter(({ body }) => body.includes(call))
+        expect(mine.map(({ body }) => (JSON.parse(body) as { call_status: string }).call_status)).toEqual(
+          states,
+        )
+        expect(mine.map(({ headers }) => headers['webhook-sequence'])).toEqual(['1', '2', '3'])
+      }
+      expect(app.received.every(({ headers }) => headers['jambonz-signature'] !== undefined)).toBe(true)
+      await until('an empty outbox', async () => (await node.storage.outbox.nextDueAt()) === undefined)
+    },
+  )
 
   it('outlive a receiver that is down and a restart of the platform, and keep their id', async () => {
     let isUp = false

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../support/covers.ts'
 import { durationMs, soundSegments, tone, toneSegments, toWav } from '../support/audio.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
@@ -134,7 +135,7 @@ describe.skipIf(isMissing('baresip'))('a call to a registered phone', () => {
     }
   }, 60_000)
 
-  it('that is not registered fails with 404, and the journal names the cure', async () => {
+  it('a call to a phone that is not registered fails with 404, and the journal names the cure', async () => {
     const placed = await place({ type: 'user', name: 'nobody' })
     expect(await statusesOf(placed)).toMatchObject([{ call_status: 'failed', sip_status: 404 }])
     expect(await recordOf(placed)).toMatchObject({ answered: false, sip_status: 404 })
@@ -170,43 +171,51 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
     expect(journal).toContainEqual(expect.objectContaining({ type: 'media-open', codec: 'PCMA' }))
   })
 
-  it('that rings and is busy is reported as ringing and busy', async () => {
-    const callee = await startCallee('uas-refuse', {
-      provisional: '180 Ringing',
-      final: '486 Busy Here',
-      header: '',
-    })
-    const placed = await place(addressOf(callee))
-    const statuses = await statusesOf(placed)
-    expect((await callee.finished).report).toBe('')
-    expect(statusWords(statuses)).toEqual(['trying', 'ringing', 'busy'])
-    expect(statuses.at(-1)).toMatchObject({
-      sip_status: 486,
-      sip_reason: 'Busy Here',
-      call_termination_by: 'caller',
-    })
-    expect(statuses.at(-1)).not.toHaveProperty('sip_reason_header')
-    expect(await recordOf(placed)).toMatchObject({ answered: false, sip_status: 486, duration: 0 })
-  })
+  it(
+    'a called party that rings and is busy is reported as ringing and busy',
+    covers({ section: 'States', says: 'busy and ringing are reported of the called party.' }),
+    async () => {
+      const callee = await startCallee('uas-refuse', {
+        provisional: '180 Ringing',
+        final: '486 Busy Here',
+        header: '',
+      })
+      const placed = await place(addressOf(callee))
+      const statuses = await statusesOf(placed)
+      expect((await callee.finished).report).toBe('')
+      expect(statusWords(statuses)).toEqual(['trying', 'ringing', 'busy'])
+      expect(statuses.at(-1)).toMatchObject({
+        sip_status: 486,
+        sip_reason: 'Busy Here',
+        call_termination_by: 'caller',
+      })
+      expect(statuses.at(-1)).not.toHaveProperty('sip_reason_header')
+      expect(await recordOf(placed)).toMatchObject({ answered: false, sip_status: 486, duration: 0 })
+    },
+  )
 
-  it('that is refused is reported with the Reason header of the final response', async () => {
-    const callee = await startCallee('uas-refuse', {
-      provisional: '100 Trying',
-      final: '404 Not Found',
-      header: 'Reason: Q.850 ; cause=1 ; text="Unallocated number"',
-    })
-    const placed = await place(addressOf(callee))
-    const statuses = await statusesOf(placed)
-    expect((await callee.finished).report).toBe('')
-    expect(statusWords(statuses)).toEqual(['trying', 'failed'])
-    expect(statuses.at(-1)).toMatchObject({
-      sip_status: 404,
-      sip_reason_header: 'Q.850;cause=1;text="Unallocated number"',
-    })
-    expect(statuses[0]).not.toHaveProperty('sip_reason_header')
-  })
+  it(
+    'a refused call is reported with the Reason header of the final response',
+    covers({ section: 'Events: sip_reason_header', says: 'Present on a final failure response.' }),
+    async () => {
+      const callee = await startCallee('uas-refuse', {
+        provisional: '100 Trying',
+        final: '404 Not Found',
+        header: 'Reason: Q.850 ; cause=1 ; text="Unallocated number"',
+      })
+      const placed = await place(addressOf(callee))
+      const statuses = await statusesOf(placed)
+      expect((await callee.finished).report).toBe('')
+      expect(statusWords(statuses)).toEqual(['trying', 'failed'])
+      expect(statuses.at(-1)).toMatchObject({
+        sip_status: 404,
+        sip_reason_header: 'Q.850;cause=1;text="Unallocated number"',
+      })
+      expect(statuses[0]).not.toHaveProperty('sip_reason_header')
+    },
+  )
 
-  it('that nobody answers is cancelled after its ring time', async () => {
+  it('a call that is not answered is cancelled after its ring time', async () => {
     const callee = await startCallee('uas-cancelled')
     const placed = await place(addressOf(callee), { timeout: 1 })
     const statuses = await statusesOf(placed)
@@ -221,7 +230,7 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
     })
   })
 
-  it('that is deleted while it rings is cancelled', async () => {
+  it('a call that is deleted while it rings is cancelled', async () => {
     const callee = await startCallee('uas-cancelled')
     const placed = await place(addressOf(callee))
     const isHeard = async (): Promise<boolean> => {
@@ -237,7 +246,7 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
     expect(statusWords(await statusesOf(placed))).toEqual(['trying', 'early-media', 'no-answer'])
   })
 
-  it('that asks for a digest gets it', async () => {
+  it('a called party that asks for a digest gets it', async () => {
     const auth = { username: 'u1', password: 'p1' }
     const callee = await startCallee('uas-challenge', auth)
     const placed = await place({ ...addressOf(callee), auth })
@@ -247,7 +256,7 @@ describe.skipIf(isMissing('sipp'))('a call to a SIP address', () => {
     expect(journal).toMatch(/Authorization: \[redacted\]/i)
   })
 
-  it('of a realm of the platform is a loop', async () => {
+  it('a call to a realm of the platform is a loop', async () => {
     const placed = await place({ type: 'sip', sipUri: `sip:alice@${tenant.realm}` })
     expect(await statusesOf(placed)).toMatchObject([{ call_status: 'failed', sip_status: 482 }])
   })
@@ -367,7 +376,7 @@ describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
     expect(records).toMatchObject([{ call_sid: placed.sid, trunk: 'Second', answered: true }])
   })
 
-  it('that no carrier takes fails with 603, and no longer once a carrier was switched on', async () => {
+  it('a call that no carrier takes fails with 603, until a carrier is switched on', async () => {
     const callee = await startCallee('uas-answer')
     const own = await provision(platform.api, { application })
     const { account_sid, application_sid } = own
@@ -386,7 +395,7 @@ describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
 })
 
 describe.skipIf(isMissing('sipp'))('a call of ours that a killed process leaves behind', () => {
-  it('gets its end and its one record at the next start', async () => {
+  it('a call of a killed platform gets its end and its one record at the next start', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-outbound-'))
     const [first, callee] = [await startPlatform({ dataDir }), await startCallee('uas-answer')]
     try {

@@ -60,7 +60,7 @@ const told = (phone: Baresip, event: string) =>
   phone.events.next(event, ({ type }) => type === event, patience)
 
 describe.skipIf(isMissing('baresip'))('the phones of a user', () => {
-  it('all ring, and when one is answered the other stops', async () => {
+  it('all phones of a user ring, and when one is answered the other stops', async () => {
     const [quiet, quick] = [await register('manual'), await register('auto', 'tcp')]
     const path = `/Accounts/${tenant.account_sid}/RegisteredSipUsers`
     const [shown] = await platform.api.must<{ contacts: unknown[] }[]>('POST', path, [])

@@ -194,7 +194,7 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
     },
   )
 
-  it('of the service provider decides for an account that has none', async () => {
+  it('a registration hook of the service provider decides for an account that has none', async () => {
     application.on('/of-the-provider', (request) => ({
       json: { status: knows(password, request) ? 'ok' : 'no' },
     }))

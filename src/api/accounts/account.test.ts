@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../../test/support/covers.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { createSid } from '../../lib/ids.ts'
@@ -132,12 +133,16 @@ describe('GET /Accounts and /Accounts/{sid}', () => {
 })
 
 describe('PUT /Accounts/{sid}', () => {
-  it('takes the full record back from every level that may write it', async () => {
-    const record = await read(api.own.account_sid)
-    for (const token of [api.adminKey, api.own.providerKey, api.own.accountKey])
-      expect((await api.put(path(), token, record)).status).toBe(204)
-    expect(await read(api.own.account_sid)).toEqual(record)
-  })
+  it(
+    'takes the full record back from every level that may write it',
+    covers({ section: 'Fields: Account', says: 'An update takes the full record.' }),
+    async () => {
+      const record = await read(api.own.account_sid)
+      for (const token of [api.adminKey, api.own.providerKey, api.own.accountKey])
+        expect((await api.put(path(), token, record)).status).toBe(204)
+      expect(await read(api.own.account_sid)).toEqual(record)
+    },
+  )
 
   it.each([[null], [{}], [{ url: '', method: 'POST', username: '', password: '' }]])(
     'clears a hook with %j',
@@ -265,15 +270,22 @@ describe('DELETE /Accounts/{sid}', () => {
 })
 
 describe('GET /Accounts/{sid}/WebhookSecret', () => {
-  it('answers the secret, and a new one only for regenerate=true', async () => {
-    const url = `${path()}/WebhookSecret`
-    const first = await api.get(url, api.own.accountKey)
-    expect(first.body).toEqual({ webhook_secret: expect.stringMatching(/^wh_secret_/) })
-    expect((await api.get(`${url}?regenerate=false`, api.own.accountKey)).body).toEqual(first.body)
-    const second = await api.get(`${url}?regenerate=true`, api.own.accountKey)
-    expect(second.body).not.toEqual(first.body)
-    expect((await api.get(url, api.own.accountKey)).body).toEqual(second.body)
-  })
+  it(
+    'answers the secret, and a new one only for regenerate=true',
+    covers({
+      section: 'Endpoints: Accounts',
+      says: 'WebhookSecret answers the secret, and makes a new one with `regenerate`.',
+    }),
+    async () => {
+      const url = `${path()}/WebhookSecret`
+      const first = await api.get(url, api.own.accountKey)
+      expect(first.body).toEqual({ webhook_secret: expect.stringMatching(/^wh_secret_/) })
+      expect((await api.get(`${url}?regenerate=false`, api.own.accountKey)).body).toEqual(first.body)
+      const second = await api.get(`${url}?regenerate=true`, api.own.accountKey)
+      expect(second.body).not.toEqual(first.body)
+      expect((await api.get(url, api.own.accountKey)).body).toEqual(second.body)
+    },
+  )
 
   it('answers 400 for a word that is no boolean, 403 for a foreign account', async () => {
     expect((await api.get(`${path()}/WebhookSecret?regenerate=maybe`, api.own.accountKey)).status).toBe(400)
@@ -288,11 +300,18 @@ describe('GET /Accounts/{sid}/WebhookSecret', () => {
 })
 
 describe('POST /Accounts/{sid}/SipRealms/{realm}', () => {
-  it('answers 204 without a body, and the realm is set in lower case', async () => {
-    const answer = await api.post(`${path()}/SipRealms/New.SIP.Example.com`, api.own.accountKey)
-    expect(answer.status).toBe(204)
-    expect(await read(api.own.account_sid)).toHaveProperty('sip_realm', 'new.sip.example.com')
-  })
+  it(
+    'answers 204 without a body, and the realm is set in lower case',
+    covers({
+      section: 'Endpoints: Accounts',
+      says: 'POST SipRealms adds or changes the realm, without a body.',
+    }),
+    async () => {
+      const answer = await api.post(`${path()}/SipRealms/New.SIP.Example.com`, api.own.accountKey)
+      expect(answer.status).toBe(204)
+      expect(await read(api.own.account_sid)).toHaveProperty('sip_realm', 'new.sip.example.com')
+    },
+  )
 
   it.each(['example.com', '192.0.2.1', 'a..b', '-a.b.c', 'a.b.c%0d%0aX'])(
     'answers 400 for %s',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { covers } from '../../../test/support/covers.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import { createSid } from '../../lib/ids.ts'
 import { openTestApi } from '../../../test/support/api.ts'
@@ -47,18 +48,25 @@ describe('GET /Accounts/{sid}/Calls', () => {
     expect(answer.body).toEqual([call])
   })
 
-  it('combines exact filters with AND', async () => {
-    const wanted = addCall({ call_status: 'ringing', from: '+1 2' })
-    addCall({ call_status: 'ringing', direction: 'outbound' })
-    addCall()
-    const found = async (query: string): Promise<number> =>
-      ((await api.get(`${path()}/Calls?${query}`, api.own.accountKey)).body as unknown[]).length
-    expect(await found('callStatus=ringing')).toBe(2)
-    expect(await found('callStatus=ringing&direction=INBOUND')).toBe(1)
-    expect(await found(`from=${encodeURIComponent(wanted.from)}`)).toBe(1)
-    expect(await found('to=10')).toBe(0)
-    expect(await found('unknown=1')).toBe(3)
-  })
+  it(
+    'combines exact filters with AND',
+    covers({
+      section: 'Endpoints: Live calls',
+      says: '`direction`, `from`, `to` and `callStatus` filter the list.',
+    }),
+    async () => {
+      const wanted = addCall({ call_status: 'ringing', from: '+1 2' })
+      addCall({ call_status: 'ringing', direction: 'outbound' })
+      addCall()
+      const found = async (query: string): Promise<number> =>
+        ((await api.get(`${path()}/Calls?${query}`, api.own.accountKey)).body as unknown[]).length
+      expect(await found('callStatus=ringing')).toBe(2)
+      expect(await found('callStatus=ringing&direction=INBOUND')).toBe(1)
+      expect(await found(`from=${encodeURIComponent(wanted.from)}`)).toBe(1)
+      expect(await found('to=10')).toBe(0)
+      expect(await found('unknown=1')).toBe(3)
+    },
+  )
 
   it('finds a number by its plus, encoded or not', async () => {
     const wanted = addCall({ from: '+4930777', to: '+15550100' })
@@ -102,15 +110,22 @@ describe('GET and DELETE /Accounts/{sid}/Calls/{call_sid}', () => {
 })
 
 describe('GET /Accounts/{sid}/CallCount', () => {
-  it('counts by direction, 0 when there are none', async () => {
-    const count = async () => (await api.get(`${path()}/CallCount`, api.own.accountKey)).body
-    expect(await count()).toEqual({ inbound: 0, outbound: 0 })
-    addCall()
-    addCall()
-    addCall({ direction: 'outbound' })
-    addCall({ account_sid: api.sibling.account_sid })
-    expect(await count()).toEqual({ inbound: 2, outbound: 1 })
-  })
+  it(
+    'counts by direction, 0 when there are none',
+    covers(
+      { section: 'Endpoints: Live calls', says: 'CallCount answers the calls by direction.' },
+      { section: 'Limits', says: 'CallCount tells the number of active calls.' },
+    ),
+    async () => {
+      const count = async () => (await api.get(`${path()}/CallCount`, api.own.accountKey)).body
+      expect(await count()).toEqual({ inbound: 0, outbound: 0 })
+      addCall()
+      addCall()
+      addCall({ direction: 'outbound' })
+      addCall({ account_sid: api.sibling.account_sid })
+      expect(await count()).toEqual({ inbound: 2, outbound: 1 })
+    },
+  )
 
   it('answers 400 for an account that is no UUID, 403 for a foreign one', async () => {
     expect((await api.get('/Accounts/x/CallCount', api.own.accountKey)).status).toBe(400)

@@ -1,5 +1,6 @@
 import { decodeJwt, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../../../test/support/covers.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
@@ -20,42 +21,57 @@ const accountUser = (): TestUser => {
 }
 
 describe('POST /login', () => {
-  it('answers the token of an account user with everything a client reads from it', async () => {
-    const name = await createUser(api.storage, { ...accountUser(), permissions: ['VIEW_ONLY'] })
-    const answer = await login(name, testPassword)
-    expect(answer.status).toBe(200)
-    const { token, ...facts } = answer.body as { token: string; user_sid: string }
-    expect(facts).toEqual({
-      user_sid: expect.any(String),
-      scope: 'account',
-      force_change: false,
-      permissions: ['VIEW_ONLY'],
-      service_provider_sid: api.own.service_provider_sid,
-      service_provider_name: 'ours',
-      account_sid: api.own.account_sid,
-      account_name: 'own',
-    })
-    const claims = decodeJwt(token)
-    expect(claims).toMatchObject({
-      user_sid: facts.user_sid,
-      name,
-      scope: 'account',
-      permissions: ['VIEW_ONLY'],
-      is_view_only: true,
-      account_sid: api.own.account_sid,
-      service_provider_sid: api.own.service_provider_sid,
-    })
-    expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(3600)
-  })
+  it(
+    'answers the token of an account user with everything a client reads from it',
+    covers({
+      section: 'Not shown',
+      says: 'How a token is issued at login.',
+      chosen: '`POST /login` with a user name and a password; the token is a JWT for 60 minutes.',
+    }),
+    async () => {
+      const name = await createUser(api.storage, { ...accountUser(), permissions: ['VIEW_ONLY'] })
+      const answer = await login(name, testPassword)
+      expect(answer.status).toBe(200)
+      const { token, ...facts } = answer.body as { token: string; user_sid: string }
+      expect(facts).toEqual({
+        user_sid: expect.any(String),
+        scope: 'account',
+        force_change: false,
+        permissions: ['VIEW_ONLY'],
+        service_provider_sid: api.own.service_provider_sid,
+        service_provider_name: 'ours',
+        account_sid: api.own.account_sid,
+        account_name: 'own',
+      })
+      const claims = decodeJwt(token)
+      expect(claims).toMatchObject({
+        user_sid: facts.user_sid,
+        name,
+        scope: 'account',
+        permissions: ['VIEW_ONLY'],
+        is_view_only: true,
+        account_sid: api.own.account_sid,
+        service_provider_sid: api.own.service_provider_sid,
+      })
+      expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(3600)
+    },
+  )
 
-  it('answers an administrator and a provider user with their scopes', async () => {
-    const admin = await login(await createUser(api.storage), testPassword)
-    expect(admin.body).toMatchObject({ scope: 'admin' })
-    expect(admin.body).not.toHaveProperty('account_sid')
-    const { service_provider_sid } = api.own
-    const provider = await login(await createUser(api.storage, { service_provider_sid }), testPassword)
-    expect(provider.body).toMatchObject({ scope: 'service_provider', service_provider_sid })
-  })
+  it(
+    'answers an administrator and a provider user with their scopes',
+    covers({
+      section: 'Fields: User',
+      says: 'Without an account the user is one of the service provider; without both, an administrator.',
+    }),
+    async () => {
+      const admin = await login(await createUser(api.storage), testPassword)
+      expect(admin.body).toMatchObject({ scope: 'admin' })
+      expect(admin.body).not.toHaveProperty('account_sid')
+      const { service_provider_sid } = api.own
+      const provider = await login(await createUser(api.storage, { service_provider_sid }), testPassword)
+      expect(provider.body).toMatchObject({ scope: 'service_provider', service_provider_sid })
+    },
+  )
 
   it('answers one and the same 403 for a wrong password, an unknown and a disabled user', async () => {
     const name = await createUser(api.storage)
@@ -172,19 +188,23 @@ describe('a login token', () => {
     for (const token of [forged, unsigned]) expect((await api.get('/Accounts', token)).status).toBe(401)
   })
 
-  it('lets a view-only user read and log out, and nothing else', async () => {
-    const token = await api.logIn({ ...accountUser(), permissions: ['VIEW_ONLY'] })
-    expect((await api.get('/Accounts', token)).status).toBe(200)
-    for (const refused of [
-      await api.post('/Webhooks', token, { url: 'https://a.example.com' }),
-      await api.put(`/Accounts/${api.own.account_sid}`, token, {}),
-      await api.delete(`/Accounts/${api.own.account_sid}`, token),
-    ]) {
-      expect(refused.status).toBe(403)
-      expect(refused.body).toMatchObject({ msg: 'a view-only user cannot make changes' })
-    }
-    expect((await api.post('/logout', token)).status).toBe(204)
-  })
+  it(
+    'lets a view-only user read and log out, and nothing else',
+    covers({ section: 'Fields: User', says: 'A view-only user cannot make changes.' }),
+    async () => {
+      const token = await api.logIn({ ...accountUser(), permissions: ['VIEW_ONLY'] })
+      expect((await api.get('/Accounts', token)).status).toBe(200)
+      for (const refused of [
+        await api.post('/Webhooks', token, { url: 'https://a.example.com' }),
+        await api.put(`/Accounts/${api.own.account_sid}`, token, {}),
+        await api.delete(`/Accounts/${api.own.account_sid}`, token),
+      ]) {
+        expect(refused.status).toBe(403)
+        expect(refused.body).toMatchObject({ msg: 'a view-only user cannot make changes' })
+      }
+      expect((await api.post('/logout', token)).status).toBe(204)
+    },
+  )
 })
 
 describe('POST /logout', () => {

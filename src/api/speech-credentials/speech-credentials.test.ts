@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { covers } from '../../../test/support/covers.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { createSid } from '../../lib/ids.ts'
 import { wavHeader } from '../../speech/wav-header.ts'
@@ -387,43 +388,70 @@ describe('GET SpeechCredentials/{sid}/test', () => {
     expect((await api.get(`${ofAccount()}/x/test`, api.own.accountKey)).status).toBe(400)
   })
 
-  it('really speaks and really listens, and remembers how it went', { timeout: 60_000 }, async () => {
-    const sid = await create(ofProvider(), api.own.providerKey)
-    const answer = await api.get(`${ofProvider()}/${sid}/test`, api.own.providerKey)
-    expect(answer.status).toBe(200)
-    expect(answer.body).toEqual({ tts: { status: 'success' }, stt: { status: 'success' } })
-    expect(asked.sort()).toEqual([
-      expect.stringMatching(/^POST \/v1\/listen\?model=nova-2&language=en-US Token dg-/),
-      expect.stringMatching(/^POST \/v1\/speak\?model=aura-2-thalia-en&\S+ Token dg-/),
-    ])
-    expect(await stored(sid)).toMatchObject({ tts_tested_ok: 1, stt_tested_ok: 1 })
-    expect((await stored(sid))!.last_tested).toBeGreaterThan(0)
-  })
+  it(
+    'really speaks and really listens, and remembers how it went',
+    {
+      timeout: 60_000,
+      ...covers({
+        section: 'Endpoints: Speech credential test',
+        says: 'The result is success, fail with a reason, or not tested.',
+      }),
+    },
+    async () => {
+      const sid = await create(ofProvider(), api.own.providerKey)
+      const answer = await api.get(`${ofProvider()}/${sid}/test`, api.own.providerKey)
+      expect(answer.status).toBe(200)
+      expect(answer.body).toEqual({ tts: { status: 'success' }, stt: { status: 'success' } })
+      expect(asked.sort()).toEqual([
+        expect.stringMatching(/^POST \/v1\/listen\?model=nova-2&language=en-US Token dg-/),
+        expect.stringMatching(/^POST \/v1\/speak\?model=aura-2-thalia-en&\S+ Token dg-/),
+      ])
+      expect(await stored(sid)).toMatchObject({ tts_tested_ok: 1, stt_tested_ok: 1 })
+      expect((await stored(sid))!.last_tested).toBeGreaterThan(0)
+    },
+  )
 
-  it('says fail with the vendor’s reason, and not the secret in it', { timeout: 60_000 }, async () => {
-    const sid = await create(ofProvider(), api.own.providerKey)
-    answers = { ...answers, tts: 401, words: '' }
-    const answer = await api.get(`${ofProvider()}/${sid}/test`, api.adminKey)
-    expect(answer.body).toEqual({
-      tts: {
-        status: 'fail',
-        reason: 'deepgram refused the credential (status 401: no: [hidden] is bad)',
-      },
-      stt: { status: 'fail', reason: 'deepgram heard no words in the sample' },
-    })
-    expect(await stored(sid)).toMatchObject({ tts_tested_ok: 0, stt_tested_ok: 0 })
-  })
+  it(
+    'says fail with the vendor’s reason, and not the secret in it',
+    {
+      timeout: 60_000,
+      ...covers({
+        section: 'Endpoints: Speech credential test',
+        says: 'The result is success, fail with a reason, or not tested.',
+      }),
+    },
+    async () => {
+      const sid = await create(ofProvider(), api.own.providerKey)
+      answers = { ...answers, tts: 401, words: '' }
+      const answer = await api.get(`${ofProvider()}/${sid}/test`, api.adminKey)
+      expect(answer.body).toEqual({
+        tts: {
+          status: 'fail',
+          reason: 'deepgram refused the credential (status 401: no: [hidden] is bad)',
+        },
+        stt: { status: 'fail', reason: 'deepgram heard no words in the sample' },
+      })
+      expect(await stored(sid)).toMatchObject({ tts_tested_ok: 0, stt_tested_ok: 0 })
+    },
+  )
 
-  it('says not tested for a use that is off, and for vendors it cannot try', async () => {
-    const sid = await create(ofAccount(), api.own.accountKey, deepgram({ use_for_tts: 0, use_for_stt: 0 }))
-    const untested = { tts: { status: 'not tested' }, stt: { status: 'not tested' } }
-    expect((await api.get(`${ofAccount()}/${sid}/test`, api.own.accountKey)).body).toEqual(untested)
-    expect(asked).toEqual([])
-    const nuance = { vendor: 'nuance', client_id: 'c', secret }
-    const other = await create(ofAccount(), api.own.accountKey, nuance)
-    expect((await api.get(`${ofAccount()}/${other}/test`, api.own.accountKey)).body).toEqual(untested)
-    expect(await stored(other)).toMatchObject({ tts_tested_ok: null, stt_tested_ok: null })
-  })
+  it(
+    'says not tested for a use that is off, and for vendors it cannot try',
+    covers({
+      section: 'Endpoints: Speech credential test',
+      says: 'The result is success, fail with a reason, or not tested.',
+    }),
+    async () => {
+      const sid = await create(ofAccount(), api.own.accountKey, deepgram({ use_for_tts: 0, use_for_stt: 0 }))
+      const untested = { tts: { status: 'not tested' }, stt: { status: 'not tested' } }
+      expect((await api.get(`${ofAccount()}/${sid}/test`, api.own.accountKey)).body).toEqual(untested)
+      expect(asked).toEqual([])
+      const nuance = { vendor: 'nuance', client_id: 'c', secret }
+      const other = await create(ofAccount(), api.own.accountKey, nuance)
+      expect((await api.get(`${ofAccount()}/${other}/test`, api.own.accountKey)).body).toEqual(untested)
+      expect(await stored(other)).toMatchObject({ tts_tested_ok: null, stt_tested_ok: null })
+    },
+  )
 
   it(
     'is for administrators and providers below a provider, and for accounts below their own',

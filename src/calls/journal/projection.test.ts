@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { covers } from '../../../test/support/covers.ts'
 import type { JournalEvent, JournalFact, StartedFact } from './journal.ts'
 import { replay, toLiveCall, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
@@ -122,15 +123,22 @@ describe('hook payloads', () => {
     expect(JSON.parse(JSON.stringify(payload))).toEqual(payload)
   })
 
-  it('carry duration only with completed', () => {
-    expect(toChangePayload(factsOf(abandoned))).toEqual({ call_termination_by: 'caller' })
-    expect(toChangePayload(factsOf(answered, completed))).toEqual({
-      sip_reason_header: 'Q.850;cause=16',
-      call_termination_by: 'caller',
-      duration: 7,
-      headers: { user_agent: 'phone' },
-    })
-  })
+  it(
+    'carry duration only with completed',
+    covers({
+      section: 'Events: New call',
+      says: '`sip_reason_header` is the Reason header of RFC 3326, and left out when none was carried.',
+    }),
+    () => {
+      expect(toChangePayload(factsOf(abandoned))).toEqual({ call_termination_by: 'caller' })
+      expect(toChangePayload(factsOf(answered, completed))).toEqual({
+        sip_reason_header: 'Q.850;cause=16',
+        call_termination_by: 'caller',
+        duration: 7,
+        headers: { user_agent: 'phone' },
+      })
+    },
+  )
 })
 
 describe('a stored journal', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { covers } from '../../../test/support/covers.ts'
 import { account, createPlatform, settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { Platform } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
@@ -21,30 +22,34 @@ const header = (invite: ScriptedInvite | undefined, name: string) =>
   invite?.final?.headers?.find((field) => field.name === name)?.value
 
 describe('the limit voice_call_session', () => {
-  it('of the account refuses the call beyond it: 503, reason, owner and limit; a record and an alert', async () => {
-    const platform = platformWith({ account: 2 })
-    const invites = [platform.ring(), platform.ring()]
-    await settle()
-    const beyond = platform.ring()
-    await settle()
-    expect(statuses([...invites, beyond])).toEqual([200, 200, 503])
-    expect(beyond.final).toMatchObject({ status: 503, reason: 'Max Account Calls In Progress' })
-    expect(header(beyond, 'x-reason')).toBe('Max Account Calls In Progress')
-    expect(header(beyond, 'x-account-sid')).toBe(account.account_sid)
-    expect(header(beyond, 'x-call-limit')).toBe('2')
-    const [record] = platform.store.records
-    expect(record).toMatchObject({ sip_status: 503, answered: false, termination_reason: 'failed' })
-    expect(raised).toMatchObject([{ alert_type: 'account-call-limit', call_sid: record?.call_sid }])
-    const journal = platform.store.journalOf(record?.call_sid ?? '')
-    expect(journal).toContainEqual(
-      expect.objectContaining({
-        type: 'decision',
-        rule: 'limit voice_call_session of the account',
-        outcome: 'refused: 2 of 2 in progress',
-        code: 'account_call_limit',
-      }),
-    )
-  })
+  it(
+    'of the account refuses the call beyond it: 503, reason, owner and limit; a record and an alert',
+    covers({ section: 'Limits', says: 'An account has limits that are read and set.' }),
+    async () => {
+      const platform = platformWith({ account: 2 })
+      const invites = [platform.ring(), platform.ring()]
+      await settle()
+      const beyond = platform.ring()
+      await settle()
+      expect(statuses([...invites, beyond])).toEqual([200, 200, 503])
+      expect(beyond.final).toMatchObject({ status: 503, reason: 'Max Account Calls In Progress' })
+      expect(header(beyond, 'x-reason')).toBe('Max Account Calls In Progress')
+      expect(header(beyond, 'x-account-sid')).toBe(account.account_sid)
+      expect(header(beyond, 'x-call-limit')).toBe('2')
+      const [record] = platform.store.records
+      expect(record).toMatchObject({ sip_status: 503, answered: false, termination_reason: 'failed' })
+      expect(raised).toMatchObject([{ alert_type: 'account-call-limit', call_sid: record?.call_sid }])
+      const journal = platform.store.journalOf(record?.call_sid ?? '')
+      expect(journal).toContainEqual(
+        expect.objectContaining({
+          type: 'decision',
+          rule: 'limit voice_call_session of the account',
+          outcome: 'refused: 2 of 2 in progress',
+          code: 'account_call_limit',
+        }),
+      )
+    },
+  )
 
   it('of the service provider refuses with its own name', async () => {
     const platform = platformWith({ account: 5, service_provider: 1 })
