@@ -1,12 +1,14 @@
 // Every declared route against every kind of caller and every kind of target, over a real socket. What each cell must
-// answer follows from the declaration; routes for which it does not are named in authorization-rules.ts. A route that
-// is in neither place fails here.
+// answer follows from the table of rights, which is written by hand; routes for which it does not are named in
+// authorization-rules.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { covers } from '../support/covers.ts'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'
 import { createSid } from '../../src/lib/ids.ts'
-import { expectationOf, kindOf, targetsOf } from './api/authorization-rules.ts'
+import { expectationOf, targetsOf } from './api/authorization-rules.ts'
 import type { Target } from './api/authorization-rules.ts'
+import { rightOf, rightsWithoutRoute } from './api/rights.ts'
 import { parametersOf } from './api/valid-input.ts'
 import { marks, openWorld, seedEverything, storedRows, targetNames } from './api/world.ts'
 import type { HttpAnswer, World, WorldCaller } from './api/world.ts'
@@ -78,36 +80,59 @@ function telling({ status, headers, body }: HttpAnswer): object {
   return { status, headers: steady, said }
 }
 
-describe('the declarations', () => {
-  it('say of every route who may use it, on what, and what a refusal looks like', () => {
-    const unknown = apiRoutes.filter((route) => kindOf(route) === undefined).map(title)
-    expect(unknown, 'name these routes in authorization-rules.ts').toEqual([])
+describe('the table of rights', () => {
+  it('has every route, and none that is not served', () => {
+    const unknown = apiRoutes.filter((route) => rightOf(route) === undefined).map(title)
+    expect(unknown, 'add these routes to rights.ts').toEqual([])
+    expect(rightsWithoutRoute(apiRoutes)).toEqual([])
+  })
+
+  it('is what the routes declare, and so what the reference says', () => {
+    for (const route of apiRoutes) {
+      const { access } = route
+      const declared = access === 'public' ? undefined : [...access].sort()
+      expect(declared, title(route)).toEqual(rightOf(route)?.levels?.toSorted())
+    }
   })
 })
 
 describe.each(apiRoutes.map((route) => [title(route), route] as const))('%s', (_title, route) => {
-  it('refuses every caller it must refuse, alike whether the record is foreign or missing, and writes nothing', async () => {
-    // Made before the count: a refused request may name them.
-    for (const target of targetsOf(route)) await pathOf(route, target, false)
-    for (const target of targetsOf(route)) await bodyOf(route, target)
-    const before = await marks(world.api)
-    for (const caller of world.callers) {
-      const refusals = new Map<string, HttpAnswer>()
-      const hidden = await rowsHiddenFrom(caller)
-      for (const target of targetsOf(route)) {
-        const expected = expectationOf(route, caller, target)
-        if (expected === undefined || expected.status < 400) continue
-        const answer = await send({ route, caller, target, isFresh: false })
-        const cell = `${caller.name}, ${target.tenant}/${target.record}: ${answer.text}`
-        expect(answer.status, cell).toBe(expected.status)
-        expect(answer.body, cell).toHaveProperty('msg', expected.msg ?? expect.any(String))
-        expectNoLeak(route, answer, hidden, cell)
-        refusals.set(`${target.tenant}/${target.record}`, answer)
+  it(
+    'refuses every caller it must refuse, alike whether the record is foreign or missing, and writes nothing',
+    covers(
+      {
+        section: 'Endpoints: Accounts',
+        says: 'POST Limits needs the key of an administrator or a service provider.',
+      },
+      {
+        section: 'Endpoints: Speech credential test',
+        says: 'The test needs the key of an administrator or a service provider.',
+      },
+      { section: 'Authentication', says: 'Every endpoint needs a bearer token.' },
+    ),
+    async () => {
+      // Made before the count: a refused request may name them.
+      for (const target of targetsOf(route)) await pathOf(route, target, false)
+      for (const target of targetsOf(route)) await bodyOf(route, target)
+      const before = await marks(world.api)
+      for (const caller of world.callers) {
+        const refusals = new Map<string, HttpAnswer>()
+        const hidden = await rowsHiddenFrom(caller)
+        for (const target of targetsOf(route)) {
+          const expected = expectationOf(route, caller, target)
+          if (expected === undefined || expected.status < 400) continue
+          const answer = await send({ route, caller, target, isFresh: false })
+          const cell = `${caller.name}, ${target.tenant}/${target.record}: ${answer.text}`
+          expect(answer.status, cell).toBe(expected.status)
+          expect(answer.body, cell).toHaveProperty('msg', expected.msg ?? expect.any(String))
+          expectNoLeak(route, answer, hidden, cell)
+          refusals.set(`${target.tenant}/${target.record}`, answer)
+        }
+        expectAlike(route, refusals, caller)
       }
-      expectAlike(route, refusals, caller)
-    }
-    expect(await marks(world.api)).toEqual(before)
-  })
+      expect(await marks(world.api)).toEqual(before)
+    },
+  )
 
   it('serves every caller it must serve, and shows and changes nothing of others', async () => {
     for (const caller of world.callers) {

@@ -1,6 +1,9 @@
-// What the authorization matrix expects: rules that follow from a declaration, and the few routes that follow others.
+// What the authorization matrix expects: rules that follow from the table of rights, and the few routes that follow
+// others.
 import type { ApiRoute } from '../../../src/api/define/route.ts'
 import type { Level } from '../../../src/http/route.ts'
+import { rightOf } from './rights.ts'
+import type { RouteRight } from './rights.ts'
 import { parametersOf } from './valid-input.ts'
 import { targetNames } from './world.ts'
 import type { TargetName, WorldCaller } from './world.ts'
@@ -28,17 +31,17 @@ export type Kind =
   | 'caller'
   | 'public'
 
-type Rule = (caller: WorldCaller, target: Target) => Expectation | 'as declared'
+type Rule = (caller: WorldCaller, target: Target) => Expectation | 'by the table'
 
-const forUsers: Rule = ({ isUser }) => (isUser ? 'as declared' : { status: 403 })
+const forUsers: Rule = ({ isUser }) => (isUser ? 'by the table' : { status: 403 })
 
 /** The spec knows no 404 for these: what is hidden is refused. */
 const refusedUser: Rule = ({ level, isViewOnly }, { record }) => {
-  if (level === 'none' || isSeen(level, record, 'account')) return 'as declared'
-  return isViewOnly ? 'as declared' : { status: 403, msg: 'no such user' }
+  if (level === 'none' || isSeen(level, record, 'account')) return 'by the table'
+  return isViewOnly ? 'by the table' : { status: 403, msg: 'no such user' }
 }
 
-/** Routes whose answers do not follow from their declaration alone. */
+/** Routes whose answers do not follow from the table of rights alone. */
 const rules: Readonly<Record<string, Rule>> = {
   // The generated user does not exist.
   'POST /login': () => ({ status: 403, msg: 'the user name or the password is wrong' }),
@@ -51,14 +54,14 @@ const rules: Readonly<Record<string, Rule>> = {
   'POST /change-password': ({ isUser }) => (isUser ? { status: 400 } : { status: 403 }),
   // The generated application publishes nothing.
   'GET /AppEnv': () => ({ status: 204 }),
-  // Clients tell these refusals apart from those of other resources: rest.md §5.6.
+  // Clients tell these refusals apart from those of other resources.
   'POST /ApiKeys': ({ level }, { tenant }) => {
-    if (level === 'none') return 'as declared'
-    if (level === 'admin') return tenant === 'missing' ? { status: 404 } : 'as declared'
-    return isSeen(level, tenant, 'account') ? 'as declared' : { status: 400 }
+    if (level === 'none') return 'by the table'
+    if (level === 'admin') return tenant === 'missing' ? { status: 404 } : 'by the table'
+    return isSeen(level, tenant, 'account') ? 'by the table' : { status: 400 }
   },
   'POST /Users': ({ level }, { tenant }) =>
-    level === 'admin' && tenant === 'missing' ? { status: 403 } : 'as declared',
+    level === 'admin' && tenant === 'missing' ? { status: 403 } : 'by the table',
   'GET /Users/{UserSid}': (caller, target) =>
     caller.isViewOnly && !isSeen('account', target.record, 'account')
       ? { status: 403, msg: 'no such user' }
@@ -91,14 +94,18 @@ const names = new Set([
 ])
 const isTenantParameter = (name: string): boolean => name === 'AccountSid' || name === 'ServiceProviderSid'
 
-export function kindOf({ access, path, method, body }: ApiRoute): Kind | undefined {
-  if (access === 'public') return `${method} ${path}` in rules ? 'public' : undefined
-  const [first] = parametersOf(path)
+function tableSays(route: ApiRoute): RouteRight {
+  const right = rightOf(route)
+  if (right === undefined) throw new Error(`${route.method} ${route.path} is not in the table of rights`)
+  return right
+}
+
+export function kindOf(route: ApiRoute): Kind {
+  const { levels, owner } = tableSays(route)
+  if (levels === undefined) return 'public'
+  const [first] = parametersOf(route.path)
   if (first !== undefined) return isTenantParameter(first.name) ? 'tenant' : 'record'
-  const ownerField = body?.fields['account_sid'] ?? body?.fields['service_provider_sid']
-  const isOwned =
-    body?.mode === 'create' && ownerField !== undefined && ownerField.facts.presence !== 'read-only'
-  return isOwned ? 'owner in body' : 'caller'
+  return owner === undefined ? 'caller' : 'owner in body'
 }
 
 export function targetsOf(route: ApiRoute): readonly Target[] {
@@ -116,14 +123,18 @@ export function targetsOf(route: ApiRoute): readonly Target[] {
 /** Undefined for the cells that `provenElsewhere` explains. */
 export function expectationOf(route: ApiRoute, caller: WorldCaller, target: Target): Expectation | undefined {
   const title = `${route.method} ${route.path}`
+  const { levels } = tableSays(route)
   const rule = rules[title]?.(caller, target)
-  if (route.access === 'public') return rule === 'as declared' ? undefined : rule
+  if (levels === undefined) {
+    if (rule === undefined || rule === 'by the table') throw new Error(`${title} needs a rule of its own`)
+    return rule
+  }
   if (caller.refusal !== undefined) return { status: caller.refusal }
   if (caller.level === 'none') throw new Error('a caller of no level is refused')
   if (caller.isViewOnly && route.method !== 'GET' && !route.openToViewOnly)
     return { status: 403, msg: 'a view-only user cannot make changes' }
-  if (!route.access.includes(caller.level)) return insufficient
-  if (rule !== undefined && rule !== 'as declared') return rule
+  if (!levels.includes(caller.level)) return insufficient
+  if (rule !== undefined && rule !== 'by the table') return rule
   const refusal = refusalOf(route, caller.level, target)
   if (refusal !== undefined) return refusal
   if (provenElsewhere[title]?.isMeant(caller, target) === true) return undefined
@@ -138,7 +149,7 @@ function refusalOf(route: ApiRoute, level: Level, { tenant, record }: Target): E
       const scope = route.path.startsWith('/Accounts/') ? 'account' : 'service_provider'
       if (!isSeen(level, tenant, scope)) return level === 'admin' ? { status: 404 } : insufficient
       // The body of a new record below a provider names an account.
-      if (scope === 'service_provider' && route.body?.mode === 'create' && takesAccount(route))
+      if (scope === 'service_provider' && tableSays(route).owner === 'account')
         return isSeen(level, tenant, 'account') ? undefined : insufficient
       if (!hasRecord(route)) return undefined
       // A stray record is missing whoever asks: the tenant in the path does not have it.
@@ -148,19 +159,14 @@ function refusalOf(route: ApiRoute, level: Level, { tenant, record }: Target): E
     case 'record':
       return isSeen(level, record, 'account') ? undefined : { status: 404 }
     case 'owner in body': {
-      const scope = takesAccount(route) ? 'account' : 'service_provider'
-      if (isSeen(level, tenant, scope)) return undefined
+      const { owner } = tableSays(route)
+      if (owner === undefined || isSeen(level, tenant, owner)) return undefined
       return { status: level === 'admin' ? 400 : 403 }
     }
     case 'caller':
     case 'public':
-    case undefined:
       return undefined
   }
-}
-
-function takesAccount({ body }: ApiRoute): boolean {
-  return (body?.fields['account_sid']?.facts.presence ?? 'read-only') !== 'read-only'
 }
 
 /** Whether the path names something below its tenant. */
