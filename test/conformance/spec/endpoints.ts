@@ -21,7 +21,7 @@ type Row = readonly [
 const tables: Readonly<Record<string, readonly Row[]>> = {
   Users: [
     ['POST /Users', 200, 'newUser', [403, 500]],
-    ['GET /Users/{UserSid}', 200, 'record', [403, 500]],
+    ['GET /Users/{UserSid}', 200, 'user', [403, 500]],
     ['PUT /Users/{UserSid}', 204, undefined, [403, 500]],
     ['DELETE /Users/{UserSid}', 204, undefined, [403, 404, 500]],
   ],
@@ -54,12 +54,12 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   'Registered SIP users': [
     ['GET /Accounts/{AccountSid}/RegisteredSipUsers', 200, 'sipUsers', []],
     ['POST /Accounts/{AccountSid}/RegisteredSipUsers', 200, 'registrations', []],
-    ['GET /Accounts/{AccountSid}/RegisteredSipUsers/{Client}', 200, 'record', []],
+    ['GET /Accounts/{AccountSid}/RegisteredSipUsers/{Client}', 200, 'registration', []],
   ],
   Clients: [
     ['GET /Clients', 200, 'clients', []],
-    ['POST /Clients', 201, 'record', [400]],
-    ['GET /Clients/{ClientSid}', 200, 'record', []],
+    ['POST /Clients', 201, 'successfulAdd', [400]],
+    ['GET /Clients/{ClientSid}', 200, 'client', []],
     ['PUT /Clients/{ClientSid}', 204, undefined, [404]],
     ['DELETE /Clients/{ClientSid}', 204, undefined, [404]],
   ],
@@ -70,7 +70,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ['GET /Applications/{ApplicationSid}', 200, 'application', [404, 500]],
     ['PUT /Applications/{ApplicationSid}', 204, undefined, [404, 422, 500]],
     ['DELETE /Applications/{ApplicationSid}', 204, undefined, [404, 422, 500]],
-    ['GET /AppEnv', 200, 'record', [400]],
+    ['GET /AppEnv', 200, 'environment', [400]],
   ],
   LCR: [['POST /Lcrs', 201, 'lcr', [400, 422, 500]]],
   'Speech credential test': [

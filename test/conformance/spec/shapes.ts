@@ -1,4 +1,5 @@
-// The spec's own shapes as JSON Schema, written from its tables and not from our declarations: an answer must fit both.
+// The shapes of the interface as JSON Schema, written by hand from its tables and not from the declarations: an answer must
+// fit both. Where the specification shows no fields, the shape is what was chosen, and has no other member.
 export type Shape = Readonly<Record<string, unknown>>
 
 const string = { type: 'string' }
@@ -16,17 +17,93 @@ function object(
 
 const listOf = (items: Shape): Shape => ({ type: 'array', minItems: 1, items })
 
-/** "Not shown": any object. */
-const record = { type: 'object' }
+/** Not shown by the specification: these members, always there, and no others. */
+function chosen(properties: Readonly<Record<string, Shape>>): Shape {
+  return { ...object(properties), additionalProperties: false }
+}
+
+const nullable = (shape: { readonly type: string }): Shape => ({ ...shape, type: [shape.type, 'null'] })
+
+const anyObject = { type: 'object' }
 const successfulAdd = object({ sid: string })
-const webhook = object({ url: string })
+/** As a member of a record. */
+const hook = object({ url: string })
+const webhook = chosen({
+  webhook_sid: string,
+  url: string,
+  method: { enum: ['GET', 'POST'] },
+  username: nullable(string),
+  password: nullable(string),
+})
+/** Neither the hash of the password nor the codes that were mailed. */
+const user = chosen({
+  user_sid: string,
+  name: string,
+  email: string,
+  pending_email: nullable(string),
+  phone: nullable(string),
+  account_sid: nullable(string),
+  service_provider_sid: nullable(string),
+  force_change: flag,
+  provider: { const: 'local' },
+  provider_userid: nullable(string),
+  scope: { enum: ['read-only', 'read-write'] },
+  email_validated: flag,
+  phone_validated: flag,
+  email_content_opt_out: flag,
+  is_active: flag,
+  is_view_only: boolean,
+})
+/** The token is shown by its first characters. */
+const apiKey = chosen({
+  api_key_sid: string,
+  token: { type: 'string', pattern: '^[0-9a-f]{1,8}\\W' },
+  account_sid: nullable(string),
+  service_provider_sid: nullable(string),
+  expires_at: nullable(string),
+  last_used: nullable(string),
+  created_at: string,
+})
+const limit = chosen({
+  account_limits_sid: string,
+  account_sid: string,
+  category: {
+    enum: [
+      'api_rate',
+      'voice_call_session',
+      'device',
+      'voice_call_minutes',
+      'voice_call_session_license',
+      'voice_call_minutes_license',
+    ],
+  },
+  quantity: { type: 'integer', minimum: 0 },
+})
+const registration = {
+  name: string,
+  contact: nullable(string),
+  expiryTime: integer,
+  protocol: { enum: ['udp', 'tcp', 'tls', 'ws', 'wss', null] },
+  registered_status: { enum: ['active', 'inactive'] },
+  contacts: { type: 'array' },
+  proxy: nullable(string),
+}
+/** What an application publishes: a declaration for each variable. */
+const environment = {
+  type: 'object',
+  minProperties: 1,
+  additionalProperties: object(
+    { type: { enum: ['string', 'number', 'boolean'] }, description: string },
+    { required: boolean, default: {}, enum: { type: 'array' }, obscure: boolean },
+  ),
+}
 
 const account = object(
   { account_sid: string, name: string, service_provider_sid: string },
   {
     sip_realm: string,
-    registration_hook: webhook,
-    queue_event_hook: webhook,
+    registration_hook: hook,
+    queue_event_hook: hook,
   },
 )
 const application = object(
@@ -34,17 +111,17 @@ const application = object(
     application_sid: string,
     name: string,
     account_sid: string,
-    call_hook: webhook,
-    call_status_hook: webhook,
+    call_hook: hook,
+    call_status_hook: hook,
   },
   {
-    messaging_hook: webhook,
+    messaging_hook: hook,
     app_json: string,
     speech_synthesis_vendor: string,
     speech_synthesis_voice: string,
     speech_recognizer_vendor: string,
     speech_recognizer_language: string,
-    env_vars: record,
+    env_vars: anyObject,
   },
 )
 const client = object(
@@ -128,7 +205,7 @@ const call = object(
 export const shapes = {
   account,
   accounts: listOf(account),
-  apiKeys: listOf(record),
+  apiKeys: listOf(apiKey),
   application,
   applications: listOf(application),
   availability: object({ available: boolean }),
@@ -137,29 +214,36 @@ export const shapes = {
   callCount: object({}, { inbound: { type: 'number' }, outbound: { type: 'number' } }),
   client,
   clients: listOf(client),
+  environment,
   error: object({ msg: { type: 'string', minLength: 1 } }),
   lcr: object({ sid: string }),
-  limits: listOf(record),
-  newApiKey: object({ token: string }),
-  newUser: object({ user_sid: string }),
+  limits: listOf(limit),
+  newApiKey: chosen({ sid: string, api_key_sid: string, token: string }),
+  newUser: chosen({ user_sid: string }),
   recentCalls: object({}, { total: integer, batch: integer, page: integer, data: listOf(recentCall) }),
-  record,
-  registrations: listOf(record),
+  registration: chosen({
+    ...registration,
+    allow_direct_app_calling: flag,
+    allow_direct_queue_calling: flag,
+    allow_direct_user_calling: flag,
+  }),
+  registrations: listOf(object(registration)),
   sipGateways: listOf(sipGateway),
   sipUsers: listOf(string),
   speechTest: object(
     {},
     {
       tts: object({}, { status: { enum: ['success', 'fail', 'not tested'] }, reason: string }),
-      // "not tested" too: ruling of ours, since clients read both.
+      // "not tested" as well, which the specification has for speech alone: clients read both.
       stt: object({}, { status: { enum: ['success', 'fail', 'not tested'] }, reason: string }),
     },
   ),
   successfulAdd,
   tenant,
   tenants: listOf(tenant),
+  user,
   webhook,
-  webhookSecret: object({ webhook_secret: string }),
+  webhookSecret: chosen({ webhook_secret: string }),
 } as const satisfies Readonly<Record<string, Shape>>
 
 export type ShapeName = keyof typeof shapes
