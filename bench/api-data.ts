@@ -1,7 +1,7 @@
 // Fills a data folder for bench/api.ts, before a platform is started on it: many accounts, applications and records.
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
-import { adminApiKey, adminPassword } from '../test/support/platform.ts'
+import { adminApiKey, adminPassword } from '../test/support/platform-process.ts'
 import { systemTenancy } from '../src/lib/caller.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { silentLogger } from '../src/lib/log.ts'

@@ -1,6 +1,6 @@
 // Load on the REST interface from another core, and what it costs the server: CPU of its main thread per request.
 import { join } from 'node:path'
-import { adminApiKey } from '../test/support/platform.ts'
+import { adminApiKey } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 import { mainThreadCpuMs, processCpuMs } from './proc.ts'
 

@@ -1,7 +1,7 @@
 // What a whole inbound call costs under load: digest, call hook, 200, ACK, BYE, three status hooks, the record.
 import { setTimeout as delay } from 'node:timers/promises'
-import { provision, startPlatform } from '../test/support/platform.ts'
-import type { Platform, Tenant } from '../test/support/platform.ts'
+import { provision, startPlatform } from '../test/support/platform-process.ts'
+import type { Platform, Tenant } from '../test/support/platform-process.ts'
 import { startSipp } from '../test/support/sipp.ts'
 import type { SippResult } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'

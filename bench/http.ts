@@ -1,7 +1,7 @@
 // What an authenticated read costs, in CPU and against a bare node:http server with the same bytes on the same core.
 import { join } from 'node:path'
 import { startApplication } from '../test/support/application.ts'
-import { adminApiKey, provision, startPlatform, unlimited } from '../test/support/platform.ts'
+import { adminApiKey, provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
 import { freePorts } from '../test/support/ports.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 import { median } from './figure.ts'

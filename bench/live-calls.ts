@@ -1,5 +1,5 @@
 // What the list of live calls costs while a thousand are up.
-import { provision, startPlatform, unlimited } from '../test/support/platform.ts'
+import { provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
 import { startSipp } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
 import { load } from './api-load.ts'

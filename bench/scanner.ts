@@ -1,8 +1,8 @@
 // What a scanner costs beside good calls: main-thread CPU of its packets, and what it takes from phones.
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { provision, startPlatform } from '../test/support/platform.ts'
-import type { Platform, Tenant } from '../test/support/platform.ts'
+import { provision, startPlatform } from '../test/support/platform-process.ts'
+import type { Platform, Tenant } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 import { startSipp } from '../test/support/sipp.ts'
 import type { SippResult } from '../test/support/sipp.ts'

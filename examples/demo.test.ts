@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { adminApiKey, startPlatform } from '../test/support/platform.ts'
-import type { Platform } from '../test/support/platform.ts'
+import { adminApiKey, startPlatform } from '../test/support/platform-process.ts'
+import type { Platform } from '../test/support/platform-process.ts'
 import { ToolProcess } from '../test/support/processes.ts'
 
 const demo = (args: readonly string[], env: Readonly<Record<string, string>> = {}): ToolProcess =>

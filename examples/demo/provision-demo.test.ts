@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accountApiKey, adminApiKey, startPlatform } from '../../test/support/platform.ts'
-import type { Platform } from '../../test/support/platform.ts'
+import { accountApiKey, adminApiKey, startPlatform } from '../../test/support/platform-process.ts'
+import type { Platform } from '../../test/support/platform-process.ts'
 import { provisionCall, provisionPhone } from './provision-demo.ts'
 
 let platform: Platform

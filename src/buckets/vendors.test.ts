@@ -2,8 +2,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { serveAzure, serveGoogle, serveS3 } from '../../test/support/storage.ts'
-import type { Storage } from '../../test/support/storage.ts'
+import { serveAzure, serveGoogle, serveS3 } from '../../test/support/bucket-vendors.ts'
+import type { BucketStandIn } from '../../test/support/bucket-vendors.ts'
 import { until } from '../../test/support/wait.ts'
 import { AppError } from '../lib/errors.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
@@ -45,10 +45,10 @@ const serviceKey = (private_key: string): string =>
     token_uri: 'http://203.0.113.1/token',
   })
 
-let aws: Storage
-let own: Storage
-let azure: Storage
-let google: Storage
+let aws: BucketStandIn
+let own: BucketStandIn
+let azure: BucketStandIn
+let google: BucketStandIn
 let outgoing: Outgoing
 let objects: Objects
 
@@ -82,7 +82,7 @@ const makers: readonly BucketVendorMaker[] = [
 ]
 
 interface Case {
-  readonly storage: () => Storage
+  readonly storage: () => BucketStandIn
   readonly credential: () => BucketCredential
   /** The same with a secret that is another. */
   readonly forged: () => BucketCredential

@@ -9,7 +9,7 @@ import type { ApiAnswer } from '../support/api.ts'
 import { documented } from '../support/documented.ts'
 import { serveLocally } from '../support/local-http.ts'
 import type { LocalServer } from '../support/local-http.ts'
-import { localS3 } from '../support/storage.ts'
+import { localS3 } from '../support/bucket-vendors.ts'
 import { marks, openWorld } from './api/world.ts'
 import type { World } from './api/world.ts'
 

@@ -7,8 +7,8 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { toneSegments } from '../support/audio.ts'
 import { startBaresip } from '../support/baresip.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform.ts'
-import type { Platform, Tenant } from '../support/platform.ts'
+import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 
 let application: Application

@@ -13,8 +13,8 @@ import {
   startCarrierCall,
 } from '../support/carrier.ts'
 import type { Carrier } from '../support/carrier.ts'
-import { journalOf, provision, recentCalls, startPlatform } from '../support/platform.ts'
-import type { Platform, RecentCallRecord, Tenant } from '../support/platform.ts'
+import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import type { Platform, RecentCallRecord, Tenant } from '../support/platform-process.ts'
 import { RtpPeer } from '../support/rtp-peer.ts'
 import { headerOf } from '../support/sipp.ts'
 import type { SippResult } from '../support/sipp.ts'

@@ -1,8 +1,8 @@
 // A process whose disk takes no more: what it tells those who watch it, and that it recovers by itself.
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { startPlatform } from '../support/platform.ts'
-import type { Platform } from '../support/platform.ts'
+import { startPlatform } from '../support/platform-process.ts'
+import type { Platform } from '../support/platform-process.ts'
 import { until } from '../support/wait.ts'
 
 /** The system refuses what would make a file longer, as a full disk does. */

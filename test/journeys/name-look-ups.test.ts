@@ -5,8 +5,8 @@ import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import { startNameServer } from '../support/name-server.ts'
 import type { ScriptedNameServer } from '../support/name-server.ts'
-import { provision, startPlatform } from '../support/platform.ts'
-import type { Platform, Tenant } from '../support/platform.ts'
+import { provision, startPlatform } from '../support/platform-process.ts'
+import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
 
 describe.skipIf(isMissing('sipp'))('names that no server speaks of', () => {

@@ -15,8 +15,8 @@ import {
   provision,
   recentCalls,
   startPlatform,
-} from '../support/platform.ts'
-import type { Platform, PlatformOptions, Tenant } from '../support/platform.ts'
+} from '../support/platform-process.ts'
+import type { Platform, PlatformOptions, Tenant } from '../support/platform-process.ts'
 import type { Sipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'

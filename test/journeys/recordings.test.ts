@@ -5,10 +5,10 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { tone, toWav } from '../support/audio.ts'
 import { createCaller } from '../support/caller.ts'
-import { adminApiKey, provision, startPlatform } from '../support/platform.ts'
-import type { Platform } from '../support/platform.ts'
-import { bucket, serveAzure, serveS3 } from '../support/storage.ts'
-import type { Storage } from '../support/storage.ts'
+import { adminApiKey, provision, startPlatform } from '../support/platform-process.ts'
+import type { Platform } from '../support/platform-process.ts'
+import { bucket, serveAzure, serveS3 } from '../support/bucket-vendors.ts'
+import type { BucketStandIn } from '../support/bucket-vendors.ts'
 import { isMissing } from '../support/tools.ts'
 
 const keys = { id: 'minio', secret: 'a-secret-of-the-storage', region: 'us-east-1' }
@@ -18,8 +18,8 @@ const sound = toWav(tone(440, 3000))
 describe.skipIf(isMissing('sipp'))('a recording', () => {
   let application: Application
   let platform: Platform
-  let s3: Storage
-  let azure: Storage
+  let s3: BucketStandIn
+  let azure: BucketStandIn
 
   beforeAll(async () => {
     application = await startApplication()

@@ -33,9 +33,9 @@ import { parseVerbs } from '../../src/verbs/index.ts'
 import type { RealmRecords } from '../../src/dns/realm-records.ts'
 import type { AppEnv } from '../../src/webhooks/app-env.ts'
 import { documented } from './documented.ts'
-import { createLocalAwsS3 } from './storage.ts'
-import { storePlaces } from './stores.ts'
-import type { StorePlace } from './stores.ts'
+import { createLocalAwsS3 } from './bucket-vendors.ts'
+import { storePlaces } from './store-places.ts'
+import type { StorePlace } from './store-places.ts'
 
 export interface ApiAnswer {
   readonly status: number

@@ -1,6 +1,6 @@
 // A tenant's SIP client as sipp plays it: places calls through the platform by scenario.
-import { recentCalls } from './platform.ts'
-import type { Platform, RecentCallRecord, Tenant } from './platform.ts'
+import { recentCalls } from './platform-process.ts'
+import type { Platform, RecentCallRecord, Tenant } from './platform-process.ts'
 import { headerOf, startSipp } from './sipp.ts'
 import type { Sipp, SippOptions, SippResult } from './sipp.ts'
 import { until } from './wait.ts'

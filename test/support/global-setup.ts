@@ -9,9 +9,9 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { migrate } from '../../src/storage/database/migrate.ts'
 import { openPostgres } from '../../src/storage/postgres/postgres.ts'
-import type { ServerOfRun } from './databases.ts'
-import { runOn, startPostgres } from './postgres.ts'
-import type { PostgresServer } from './postgres.ts'
+import type { ServerOfRun } from './postgres-databases.ts'
+import { runOn, startPostgres } from './postgres-server.ts'
+import type { PostgresServer } from './postgres-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

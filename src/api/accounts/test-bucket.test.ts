@@ -3,8 +3,8 @@ import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
 import type { ApiAnswer, TestApi } from '../../../test/support/api.ts'
-import { localBucket, localS3, serveAzure, serveS3 } from '../../../test/support/storage.ts'
-import type { Storage, StorageRequest } from '../../../test/support/storage.ts'
+import { localBucket, localS3, serveAzure, serveS3 } from '../../../test/support/bucket-vendors.ts'
+import type { BucketRequest, BucketStandIn } from '../../../test/support/bucket-vendors.ts'
 import { until } from '../../../test/support/wait.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { createLogger } from '../../lib/log.ts'
@@ -16,8 +16,8 @@ const account = {
 }
 
 let api: TestApi
-let s3: Storage
-let azure: Storage
+let s3: BucketStandIn
+let azure: BucketStandIn
 let log = ''
 
 beforeAll(async () => {
@@ -51,7 +51,10 @@ const test = (body: unknown): Promise<ApiAnswer> => api.post(path(), api.own.acc
 
 /** Refuses one method as S3 does. */
 function refuses(method: string) {
-  return (request: StorageRequest, response: Parameters<NonNullable<Storage['instead']>>[1]): boolean => {
+  return (
+    request: BucketRequest,
+    response: Parameters<NonNullable<BucketStandIn['instead']>>[1],
+  ): boolean => {
     if (request.method !== method) return false
     response
       .writeHead(403, { 'content-type': 'application/xml' })

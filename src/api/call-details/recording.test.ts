@@ -6,8 +6,8 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
 import type { TestApi, TestTenant } from '../../../test/support/api.ts'
-import { serveS3 } from '../../../test/support/storage.ts'
-import type { Storage } from '../../../test/support/storage.ts'
+import { serveS3 } from '../../../test/support/bucket-vendors.ts'
+import type { BucketStandIn } from '../../../test/support/bucket-vendors.ts'
 import { Inbox, until } from '../../../test/support/wait.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { createSid } from '../../lib/ids.ts'
@@ -27,7 +27,7 @@ interface LogLine {
 }
 
 let api: TestApi
-let s3: Storage
+let s3: BucketStandIn
 const lines = new Inbox<LogLine>()
 
 beforeAll(async () => {

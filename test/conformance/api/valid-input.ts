@@ -7,7 +7,7 @@ import { systemTenancy } from '../../../src/lib/caller.ts'
 import { createSid, traceIdOf } from '../../../src/lib/ids.ts'
 import type { ApiAnswer, TestApi, TestTenant } from '../../support/api.ts'
 import { serveLocally } from '../../support/local-http.ts'
-import { localBucket } from '../../support/storage.ts'
+import { localBucket } from '../../support/bucket-vendors.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 type Answer = Pick<ApiAnswer, 'status' | 'text'>

@@ -9,7 +9,7 @@ import { serveLocally } from './local-http.ts'
 import type { LocalServer } from './local-http.ts'
 import { Inbox } from './wait.ts'
 
-export interface StorageRequest {
+export interface BucketRequest {
   readonly method: string
   readonly url: URL
   /** As it was sent, for signatures. */
@@ -24,23 +24,23 @@ export interface KeptObject {
   readonly tags: Readonly<Record<string, string>>
 }
 
-export interface Storage extends LocalServer {
+export interface BucketStandIn extends LocalServer {
   /** By `bucket/key`. The bucket is called `recordings`; there is no other. */
   readonly objects: Map<string, KeptObject>
-  readonly received: StorageRequest[]
+  readonly received: BucketRequest[]
   /** One entry for each answer that was sent to its end, or whose connection was cut. */
   readonly answered: Inbox<'sent' | 'cut'>
   /** Answers in place of the vendor; cleared by whoever sets it. */
-  instead: ((request: StorageRequest, response: ServerResponse) => boolean) | undefined
+  instead: ((request: BucketRequest, response: ServerResponse) => boolean) | undefined
 }
 
-type Answer = (request: StorageRequest, response: ServerResponse, objects: Storage['objects']) => unknown
+type Answer = (request: BucketRequest, response: ServerResponse, objects: BucketStandIn['objects']) => unknown
 
 export const bucket = 'recordings'
 
-async function serveStorage(answer: Answer): Promise<Storage> {
-  const objects: Storage['objects'] = new Map()
-  const received: StorageRequest[] = []
+async function serveVendor(answer: Answer): Promise<BucketStandIn> {
+  const objects: BucketStandIn['objects'] = new Map()
+  const received: BucketRequest[] = []
   const answered = new Inbox<'sent' | 'cut'>()
   const server = await serveLocally((incoming, response) => {
     const chunks: Buffer[] = []
@@ -54,7 +54,7 @@ async function serveStorage(answer: Answer): Promise<Storage> {
       if (storage.instead?.(request, response) !== true) void answer(request, response, objects)
     })
   })
-  const storage: Storage = { ...server, objects, received, answered, instead: undefined }
+  const storage: BucketStandIn = { ...server, objects, received, answered, instead: undefined }
   return storage
 }
 
@@ -79,7 +79,7 @@ export interface S3Keys {
 }
 
 /** "Signature Calculations for the Authorization Header", Amazon S3 API Reference. */
-function isSignedForS3({ method, path, url, headers, body }: StorageRequest, keys: S3Keys): boolean {
+function isSignedForS3({ method, path, url, headers, body }: BucketRequest, keys: S3Keys): boolean {
   const [, credential, names, signature] =
     /^AWS4-HMAC-SHA256 Credential=(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(
       headers.authorization ?? '',
@@ -100,8 +100,8 @@ function isSignedForS3({ method, path, url, headers, body }: StorageRequest, key
 }
 
 /** Amazon S3 with the bucket in the path, and storage that speaks its protocol. */
-export function serveS3(keys: S3Keys): Promise<Storage> {
-  return serveStorage((request, response, objects) => {
+export function serveS3(keys: S3Keys): Promise<BucketStandIn> {
+  return serveVendor((request, response, objects) => {
     if (!isSignedForS3(request, keys))
       return sendXml(
         response,
@@ -143,10 +143,10 @@ export const localBucket = {
 
 export const localRecording = Buffer.alloc(1600, 'sound')
 
-let local: Promise<Storage> | undefined
+let local: Promise<BucketStandIn> | undefined
 
 /** One for a test process: it has a recording of every call on every day. */
-export function localS3(): Promise<Storage> {
+export function localS3(): Promise<BucketStandIn> {
   const { access_key_id: id, secret_access_key: secret, region } = localBucket
   local ??= serveS3({ id, secret, region }).then((storage) => {
     storage.instead = ({ method, path }, response) => {
@@ -179,10 +179,7 @@ export interface AzureAccount {
 }
 
 /** "Authorize with Shared Key", Azure Storage REST API Reference. */
-function isSignedForAzure(
-  { method, path, url, headers, body }: StorageRequest,
-  known: AzureAccount,
-): boolean {
+function isSignedForAzure({ method, path, url, headers, body }: BucketRequest, known: AzureAccount): boolean {
   if (known.signature !== undefined && url.search === `?${known.signature}`) return true
   const standard = [
     'content-encoding',
@@ -207,8 +204,8 @@ function isSignedForAzure(
 }
 
 /** Azure Blob Storage with the account in the host. */
-export function serveAzure(known: AzureAccount): Promise<Storage> {
-  return serveStorage((request, response, objects) => {
+export function serveAzure(known: AzureAccount): Promise<BucketStandIn> {
+  return serveVendor((request, response, objects) => {
     const { headers, body: bytes } = request
     if (!isSignedForAzure(request, known) || headers['x-ms-version'] === undefined)
       return sendXml(
@@ -247,12 +244,12 @@ export interface GoogleAccount {
 const googleToken = 'ya29.token-of-google'
 
 /** Google Cloud Storage by its JSON interface, and the server of its tokens at `/token`. */
-export async function serveGoogle({ email, publicKey, now }: GoogleAccount): Promise<Storage> {
+export async function serveGoogle({ email, publicKey, now }: GoogleAccount): Promise<BucketStandIn> {
   const key = await importSPKI(
     createPublicKey(publicKey).export({ type: 'spki', format: 'pem' }).toString(),
     'RS256',
   )
-  const storage = await serveStorage(async (request, response, objects) => {
+  const storage = await serveVendor(async (request, response, objects) => {
     const { url, headers, body, method } = request
     const send = (status: number, answer: object): unknown =>
       response

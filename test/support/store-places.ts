@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
-import { createMigratedDatabase } from './databases.ts'
+import { createMigratedDatabase } from './postgres-databases.ts'
 
 export type StoreName = 'SQLite' | 'PostgreSQL'
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createConnection } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
-import { postgresUrl, runOn } from './postgres.ts'
+import { postgresUrl, runOn } from './postgres-server.ts'
 
 export interface TestDatabase {
   readonly url: string
