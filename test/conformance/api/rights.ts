@@ -132,7 +132,7 @@ export function rightOf({ method, path }: Pick<ApiRoute, 'method' | 'path'>): Ro
   const [callers, making] = right.split(', ') as [Callers, Making | undefined]
   const levels = { A: 'admin', P: 'service_provider', C: 'account' } as const
   return {
-    levels: [...callers].map((letter) => levels[letter as keyof typeof levels]),
+    levels: callers.split('').map((letter) => levels[letter as keyof typeof levels]),
     owner: making === undefined ? undefined : making === 'for an account' ? 'account' : 'service_provider',
   }
 }

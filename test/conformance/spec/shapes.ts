@@ -57,7 +57,7 @@ const user = chosen({
 /** The token is shown by its first characters. */
 const apiKey = chosen({
   api_key_sid: string,
-  token: { type: 'string', pattern: '^[0-9a-f]{1,8}\\W' },
+  token: { type: 'string', pattern: '^[0-9a-f]{6}x+$' },
   account_sid: nullable(string),
   service_provider_sid: nullable(string),
   expires_at: nullable(string),
@@ -86,7 +86,6 @@ const registration = {
   protocol: { enum: ['udp', 'tcp', 'tls', 'ws', 'wss', null] },
   registered_status: { enum: ['active', 'inactive'] },
   contacts: { type: 'array' },
-  proxy: nullable(string),
 }
 /** What an application publishes: a declaration for each variable. */
 const environment = {
@@ -223,11 +222,12 @@ export const shapes = {
   recentCalls: object({}, { total: integer, batch: integer, page: integer, data: listOf(recentCall) }),
   registration: chosen({
     ...registration,
+    proxy: nullable(string),
     allow_direct_app_calling: flag,
     allow_direct_queue_calling: flag,
     allow_direct_user_calling: flag,
   }),
-  registrations: listOf(object(registration)),
+  registrations: listOf(chosen(registration)),
   sipGateways: listOf(sipGateway),
   sipUsers: listOf(string),
   speechTest: object(
