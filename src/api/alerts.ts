@@ -1,8 +1,10 @@
 // What went wrong lately and somebody should know of, newest first.
 import type { AlertQuery } from '../storage/alerts.ts'
 import type { AlertsRow } from '../storage/tables.ts'
-import { moment, whole, word, wordOrNull } from './define/described.ts'
+import type { WireOf } from './define/field.ts'
 import { choice, integer, time } from './define/fields.ts'
+import { createRecordForm } from './define/record.ts'
+import { list, moment, object, whole, word } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
 const alertTypes = [
@@ -43,37 +45,27 @@ const query = {
   end: time().optional().describe('At this moment or earlier.'),
 }
 
+const form = createRecordForm({
+  time: moment('When it was raised.'),
+  account_sid: word('The account it is about; null: the service provider as a whole.').nullable(),
+  service_provider_sid: word('The service provider it is about, or that of the account.'),
+  alert_type: word('What kind of failure it was: `webhook-failure`, `account-call-limit` ...'),
+  message: word('What went wrong, in a sentence.'),
+  detail: word('What else is known of it.').nullable(),
+  vendor: word('The speech vendor that failed.').optional(),
+  call_sid: word('The call it happened in.').optional(),
+})
+
 const reply = {
   status: 200,
   description: 'The page. Alerts are kept for 30 days.',
   component: 'AlertPage',
-  schema: {
-    type: 'object',
-    properties: {
-      total: whole('Alerts that match.'),
-      page_size: whole('The count asked for.'),
-      page: whole('The page asked for, from 1.'),
-      data: {
-        type: 'array',
-        description: 'The alerts, newest first.',
-        items: {
-          type: 'object',
-          properties: {
-            time: moment('When it was raised.'),
-            account_sid: wordOrNull('The account it is about; null: the service provider as a whole.'),
-            service_provider_sid: word('The service provider it is about, or that of the account.'),
-            alert_type: word('What kind of failure it was: `webhook-failure`, `account-call-limit` ...'),
-            message: word('What went wrong, in a sentence.'),
-            detail: wordOrNull('What else is known of it.'),
-            vendor: word('The speech vendor that failed.'),
-            call_sid: word('The call it happened in.'),
-          },
-          required: ['time', 'service_provider_sid', 'alert_type', 'message', 'detail'],
-        },
-      },
-    },
-    required: ['total', 'page_size', 'page', 'data'],
-  },
+  body: object({
+    total: whole('Alerts that match.'),
+    page_size: whole('The count asked for.'),
+    page: whole('The page asked for, from 1.'),
+    data: list(form.field).describe('The alerts, newest first.'),
+  }),
 } as const
 
 const listAccountAlerts = defineRoute({
@@ -86,7 +78,7 @@ const listAccountAlerts = defineRoute({
   query,
   reply,
   async handle({ account: { account_sid }, query: wanted, caller, services }) {
-    const page = await services.storage.alerts.page(caller.tenancy, { account_sid }, withoutUnset(wanted))
+    const page = await services.storage.alerts.page(caller.tenancy, { account_sid }, wanted)
     return toEnvelope(wanted, page)
   },
 })
@@ -102,7 +94,7 @@ const listProviderAlerts = defineRoute({
   reply: { ...reply, component: 'AlertPageOfServiceProvider' },
   async handle({ provider: { service_provider_sid }, query: wanted, caller, services }) {
     const owner = { service_provider_sid }
-    const page = await services.storage.alerts.page(caller.tenancy, owner, withoutUnset(wanted))
+    const page = await services.storage.alerts.page(caller.tenancy, owner, wanted)
     return toEnvelope(wanted, page)
   },
 })
@@ -112,29 +104,8 @@ type Wanted = Pick<AlertQuery, 'page' | 'count'>
 function toEnvelope(
   { page, count }: Wanted,
   { total, rows }: { readonly total: number; readonly rows: readonly AlertsRow[] },
-): object {
-  return { total, page_size: count, page, data: rows.map(toWire) }
-}
-
-function toWire(row: AlertsRow): object {
-  const { time: at, account_sid, service_provider_sid, alert_type, message, detail, vendor, call_sid } = row
-  return {
-    time: new Date(at).toISOString(),
-    account_sid,
-    service_provider_sid,
-    alert_type,
-    message,
-    detail,
-    ...(vendor === null ? {} : { vendor }),
-    ...(call_sid === null ? {} : { call_sid }),
-  }
-}
-
-/** A query string has no null; the types of optional fields do. */
-function withoutUnset(wanted: Readonly<Record<string, unknown>>): AlertQuery {
-  return Object.fromEntries(
-    Object.entries(wanted).filter(([, value]) => value !== null),
-  ) as unknown as AlertQuery
+): WireOf<typeof reply.body> {
+  return { total, page_size: count, page, data: rows.map((row) => form.toWire(row)) }
 }
 
 export const alertRoutes = [listAccountAlerts, listProviderAlerts]

@@ -5,9 +5,9 @@ import { AppError } from '../lib/errors.ts'
 import { randomUuid } from '../lib/ids.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
 import { demandQuota } from './define/operator-rules.ts'
+import { id, object, word } from './define/reply-fields.ts'
 import { defineResource } from './define/resource.ts'
 import { defineRoute, everyone } from './define/route.ts'
-import { id, word } from './define/described.ts'
 import { createdAt, recordSid, sid, text, time } from './define/fields.ts'
 
 // The length of a whole key, so that the mask looks like one.
@@ -27,8 +27,6 @@ export const apiKeys = defineResource({
     api_key_sid: recordSid(),
     token: text({ max: 255 })
       .readOnly()
-      .from('token_prefix')
-      .masked((prefix) => prefix.padEnd(tokenLength, 'x'))
       .describe('The first characters; the whole key is shown only when it is made.')
       .example('3f2a9cxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'),
     account_sid: sid().nullable().readOnly().describe('The account it speaks for.'),
@@ -43,6 +41,7 @@ export const apiKeys = defineResource({
       .describe('The last request that carried it, to the minute; null: none yet.'),
     created_at: createdAt(),
   },
+  join: async (keys) => keys.map(({ token_prefix }) => ({ token: token_prefix.padEnd(tokenLength, 'x') })),
 })
 
 export const createApiKey = defineRoute({
@@ -63,15 +62,11 @@ export const createApiKey = defineRoute({
     status: 200,
     description: 'The key, in full for the only time.',
     component: 'NewApiKey',
-    schema: {
-      type: 'object',
-      properties: {
-        sid: id('The id of the key.'),
-        token: word('The key itself, to be sent as the bearer token. Only its hash is stored.'),
-        api_key_sid: id('The same as sid.'),
-      },
-      required: ['sid', 'token', 'api_key_sid'],
-    },
+    body: object({
+      sid: id('The id of the key.'),
+      token: word('The key itself, to be sent as the bearer token. Only its hash is stored.'),
+      api_key_sid: id('The same as sid.'),
+    }),
   },
   errors: ['not_found', 'quota_reached'],
   async handle({ body, caller, rows, services }) {

@@ -1,8 +1,24 @@
 // Which variables an application publishes: asked on behalf of whoever fills in a form.
 import { AppError } from '../lib/errors.ts'
-import { oneOf, truth, word } from './define/described.ts'
-import { hookUrl } from './define/fields.ts'
+import type { Field } from './define/field.ts'
+import { hookUrl, json } from './define/fields.ts'
+import { oneOf, open, truth, word } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
+
+/** As the application sent it, whatever else it says of a variable. */
+function published(): Field<Readonly<Record<string, unknown>>> {
+  const variable = open({
+    type: oneOf(['string', 'number', 'boolean'], 'The JSON type that a value must have.'),
+    description: word('What the variable is for, to be shown to people.'),
+    required: truth('Whether an application must be given a value.').optional(),
+    default: json({ type: ['string', 'number', 'boolean'] })
+      .describe('What holds without a value.')
+      .optional(),
+    enum: json({ type: 'array', items: {} }).describe('The values there are to choose from.').optional(),
+    obscure: truth('Shown like a password.').optional(),
+  })
+  return json({ type: 'object', minProperties: 1, additionalProperties: variable.facts.schema })
+}
 
 export const appEnv = defineRoute({
   method: 'GET',
@@ -16,23 +32,7 @@ export const appEnv = defineRoute({
     status: 200,
     description: 'The schema as the application sent it: one object per variable.',
     component: 'AppEnvSchema',
-    schema: {
-      type: 'object',
-      minProperties: 1,
-      additionalProperties: {
-        type: 'object',
-        properties: {
-          type: oneOf(['string', 'number', 'boolean'], 'The JSON type that a value must have.'),
-          description: word('What the variable is for, to be shown to people.'),
-          required: truth('Whether an application must be given a value.'),
-          default: { type: ['string', 'number', 'boolean'], description: 'What holds without a value.' },
-          enum: { type: 'array', items: {}, description: 'The values there are to choose from.' },
-          obscure: truth('Shown like a password.'),
-        },
-        required: ['type', 'description'],
-        additionalProperties: true,
-      },
-    },
+    body: published(),
     whenEmpty: 'The application publishes none, or cannot be asked.',
     isVaried: true,
   },

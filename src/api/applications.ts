@@ -4,7 +4,8 @@ import type { Repositories } from '../storage/storage.ts'
 import { valuesFault } from '../webhooks/app-env.ts'
 import { demandVerbs } from './define/app-json.ts'
 import { defineResource } from './define/resource.ts'
-import { createdAt, flag, json, recordSid, retired, sid, text, webhook } from './define/fields.ts'
+import { createdAt, flag, json, partOf, recordSid, retired, sid, text, webhook } from './define/fields.ts'
+import type { RecordContext } from './define/request.ts'
 
 const applicationHook = { empty: 'changes nothing', showsSid: true } as const
 
@@ -28,8 +29,7 @@ export const applications = defineResource({
   table: 'applications',
   owner: 'account',
   operations: ['list', 'create', 'read', 'update', 'delete'],
-  list: { search: 'name', isPaged: true },
-  foreignOwner: () => new AppError('not_permitted', 'insufficient privileges'),
+  list: { filters: { name: partOf('name') }, isPaged: true },
   fields: {
     application_sid: recordSid(),
     name: text({ min: 1, max: 64 }).describe('Unique within the account.').example('front desk'),
@@ -104,7 +104,8 @@ export const applications = defineResource({
     created_at: createdAt(),
   },
   /** Variables are held against what the application publishes, when it does. */
-  async prepare({ env_vars, call_hook }, row, { rows, services, whenGone }) {
+  async prepare({ env_vars, call_hook, account_sid }, row, { caller, rows, services, whenGone }) {
+    await refuseForeign(account_sid, { caller, rows })
     if (env_vars === undefined || env_vars === null) return undefined
     const url = call_hook?.url ?? (await storedUrl(row?.call_hook_sid, rows))
     const published = url === undefined ? undefined : await services.appEnv.ask(url, whenGone())
@@ -137,6 +138,16 @@ export const applications = defineResource({
     }
   },
 })
+
+/** In the words that clients of this endpoint look for. */
+async function refuseForeign(
+  account_sid: string | undefined,
+  { caller, rows }: Pick<RecordContext, 'caller' | 'rows'>,
+): Promise<void> {
+  if (account_sid === undefined || caller.tenancy.level === 'admin') return
+  if ((await rows.accounts.find(account_sid)) === undefined)
+    throw new AppError('not_permitted', 'insufficient privileges')
+}
 
 async function storedUrl(
   webhook_sid: string | null | undefined,

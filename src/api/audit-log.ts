@@ -1,37 +1,37 @@
 // The audit log, for those whose records it tells about; and its verification, for administrators.
-import type { AuditLogRow } from '../storage/tables.ts'
-import { moment, oneOf, truth, whole, word, wordOrNull } from './define/described.ts'
-import { choice, integer, sid, text, time } from './define/fields.ts'
+import type { Field } from './define/field.ts'
+import { choice, integer, json, sid, text, time } from './define/fields.ts'
+import { createRecordForm } from './define/record.ts'
+import { list, moment, object, oneOf, truth, whole, word } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
-const cells = {
-  type: ['object', 'null'],
-  additionalProperties: true,
-  description:
+/** The columns of a record, stored as JSON text. */
+function cells(): Field<Readonly<Record<string, unknown>>> {
+  return json({ type: 'object', additionalProperties: true }).describe(
     'The columns that changed; all that have a value when the record was made or removed. Secrets are masked.',
+  )
 }
 
-const entrySchema = {
-  type: 'object',
-  properties: {
-    seq: whole('1, 2, 3 ... over the whole platform, without a gap.'),
-    at: moment('When the change was made.'),
-    actor_kind: oneOf(['api_key', 'user', 'anonymous', 'platform'], 'What kind of caller made it.'),
-    actor_sid: wordOrNull('The id of the API key or user.'),
-    actor_name: wordOrNull('The name of the user, null for a key.'),
-    address: wordOrNull('The IP address that the request came from.'),
-    request_id: wordOrNull('The request that made it, as in X-Request-Id.'),
-    service_provider_sid: wordOrNull('The service provider whose record it is; null: the platform’s.'),
-    account_sid: wordOrNull('The account whose record it is; null: no account’s.'),
-    action: oneOf(['create', 'update', 'delete'], 'What was done.'),
-    resource: word('The kind of record: `clients`; or of what is no record: `recordings`, `tts_cache`.'),
-    sid: word('The id of the record; the object of a recording; the account of a cache, or `*`.'),
-    before: cells,
-    after: cells,
-    previous_hash: word('`hash` of the entry before this one.'),
-    hash: word('SHA-256 of this entry without `hash`, as JSON in the form of RFC 8785.'),
-  },
-}
+const form = createRecordForm({
+  seq: whole('1, 2, 3 ... over the whole platform, without a gap.'),
+  at: moment('When the change was made.'),
+  actor_kind: oneOf(['api_key', 'user', 'anonymous', 'platform'], 'What kind of caller made it.'),
+  actor_sid: word('The id of the API key or user.').nullable(),
+  actor_name: word('The name of the user, null for a key.').nullable(),
+  address: word('The IP address that the request came from.').nullable(),
+  request_id: word('The request that made it, as in X-Request-Id.').nullable(),
+  service_provider_sid: word('The service provider whose record it is; null: the platform’s.').nullable(),
+  account_sid: word('The account whose record it is; null: no account’s.').nullable(),
+  action: oneOf(['create', 'update', 'delete'], 'What was done.'),
+  resource: word('The kind of record: `clients`; or of what is no record: `recordings`, `tts_cache`.'),
+  sid: word('The id of the record; the object of a recording; the account of a cache, or `*`.'),
+  before: cells().nullable(),
+  after: cells().nullable(),
+  previous_hash: word('`hash` of the entry before this one.'),
+  hash: word('SHA-256 of this entry without `hash`, as JSON in the form of RFC 8785.'),
+})
+
+const dayMs = 86_400_000
 
 export const listAuditLog = defineRoute({
   method: 'GET',
@@ -61,39 +61,21 @@ export const listAuditLog = defineRoute({
     status: 200,
     description: 'The page.',
     component: 'AuditEntry',
-    schema: {
-      type: 'object',
-      properties: {
-        total: whole('Entries that match.'),
-        page: whole('The page asked for, from 1.'),
-        page_size: whole('The count asked for.'),
-        data: {
-          type: 'array',
-          description: 'The entries, newest first.',
-          items: { ...entrySchema, required: Object.keys(entrySchema.properties) },
-        },
-      },
-      required: ['total', 'page', 'page_size', 'data'],
-    },
+    body: object({
+      total: whole('Entries that match.'),
+      page: whole('The page asked for, from 1.'),
+      page_size: whole('The count asked for.'),
+      data: list(form.field).describe('The entries, newest first.'),
+    }),
   },
   async handle({ caller, query, services }) {
-    const { page, count, days, account_sid, resource, sid: record, action, actor_sid } = query
-    const dayMs = 86_400_000
-    const span =
-      typeof days === 'number'
-        ? { start: services.clock.now() - days * dayMs }
-        : { start: query.start ?? undefined, end: query.end ?? undefined }
+    const { days, ...wanted } = query
+    const { page, count } = query
     const { total, rows } = await services.storage.audit.page(caller.tenancy, {
-      page,
-      count,
-      account_sid: account_sid ?? undefined,
-      resource: resource ?? undefined,
-      sid: record ?? undefined,
-      action: action ?? undefined,
-      actor_sid: actor_sid ?? undefined,
-      ...span,
+      ...wanted,
+      ...(days === undefined ? {} : { start: services.clock.now() - days * dayMs, end: undefined }),
     })
-    return { total, page, page_size: count, data: rows.map(toWire) }
+    return { total, page, page_size: count, data: rows.map((row) => form.toWire(row)) }
   },
 })
 
@@ -110,36 +92,21 @@ export const verifyAuditLog = defineRoute({
     status: 200,
     description: 'The verdict.',
     component: 'AuditVerdict',
-    schema: {
-      type: 'object',
-      properties: {
-        intact: truth('Nothing was changed, removed or put in.'),
-        entries: whole('How many entries were read.'),
-        head: {
-          type: 'object',
-          description: 'The newest entry.',
-          properties: { seq: whole('Its number.'), hash: word('Its hash.') },
-          required: ['seq', 'hash'],
-        },
-        problems: {
-          type: 'array',
-          description: 'The first hundred, each with the number of the entry at which it shows.',
-          items: {
-            type: 'object',
-            properties: {
-              seq: whole('The number of the entry.'),
-              problem: oneOf(
-                ['missing', 'changed', 'unchained', 'head'],
-                'missing: there is none; changed: its hash is not its own; unchained: it does not name the hash of ' +
-                  'the one before; head: the log ends elsewhere than was written down.',
-              ),
-            },
-            required: ['seq', 'problem'],
-          },
-        },
-      },
-      required: ['intact', 'entries', 'head', 'problems'],
-    },
+    body: object({
+      intact: truth('Nothing was changed, removed or put in.'),
+      entries: whole('How many entries were read.'),
+      head: object({ seq: whole('Its number.'), hash: word('Its hash.') }).describe('The newest entry.'),
+      problems: list(
+        object({
+          seq: whole('The number of the entry.'),
+          problem: oneOf(
+            ['missing', 'changed', 'unchained', 'head'],
+            'missing: there is none; changed: its hash is not its own; unchained: it does not name the hash of ' +
+              'the one before; head: the log ends elsewhere than was written down.',
+          ),
+        }),
+      ).describe('The first hundred, each with the number of the entry at which it shows.'),
+    }),
   },
   async handle({ services }) {
     const { isIntact, entries, head, problems } = await services.storage.audit.verify()
@@ -148,11 +115,3 @@ export const verifyAuditLog = defineRoute({
 })
 
 export const auditLogRoutes = [listAuditLog, verifyAuditLog]
-
-function toWire({ at, before, after, ...entry }: AuditLogRow): object {
-  return { ...entry, at: new Date(at).toISOString(), before: parsed(before), after: parsed(after) }
-}
-
-function parsed(text: string | null): unknown {
-  return text === null ? null : JSON.parse(text)
-}

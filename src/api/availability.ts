@@ -1,8 +1,8 @@
 // Whether something that only one may have is still free.
 import { systemTenancy } from '../lib/caller.ts'
 import type { Repositories } from '../storage/storage.ts'
-import { truth } from './define/described.ts'
 import { choice, dialled } from './define/fields.ts'
+import { object, truth } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import { usersByEmail } from './logins/find-users.ts'
 
@@ -21,7 +21,7 @@ export const availability = defineRoute({
     status: 200,
     description: 'Whether nobody has it.',
     component: 'Availability',
-    schema: { type: 'object', properties: { available: truth('Nobody has it.') }, required: ['available'] },
+    body: object({ available: truth('Nobody has it.') }),
   },
   async handle({ query: { type, value }, services }) {
     const holders = await countHolders(type, value, services.storage.for(systemTenancy))

@@ -4,6 +4,7 @@ import { isSid } from '../lib/ids.ts'
 import { choice, createdAt, flag, recordSid, sid, text } from './define/fields.ts'
 import { createField } from './define/field.ts'
 import type { Field } from './define/field.ts'
+import { list as listOf } from './define/reply-fields.ts'
 import { defineResource } from './define/resource.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import type { ApiRoute } from './define/route.ts'
@@ -77,7 +78,7 @@ const list = defineRoute({
   reply: {
     status: 200,
     description: 'All of them.',
-    schema: { type: 'array', items: resource.schema },
+    body: listOf(resource.field),
     component: 'GoogleCustomVoice',
   },
   errors: ['not_found'],

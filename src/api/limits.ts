@@ -1,11 +1,12 @@
 // How much an account or a service provider may use: one record per category, made and changed by the same POST.
 import type { Row } from '../storage/storage.ts'
-import { id, oneOf, whole } from './define/described.ts'
 import { createField } from './define/field.ts'
 import { choice, integer } from './define/fields.ts'
-import { createdReply } from './define/resource.ts'
+import { createRecordForm } from './define/record.ts'
+import { id, list, oneOf, whole } from './define/reply-fields.ts'
+import { createdReply } from './define/record-routes.ts'
 import { defineRoute, everyone } from './define/route.ts'
-import type { RecordContext } from './define/context.ts'
+import type { RecordContext } from './define/request.ts'
 
 const categories = [
   'api_rate',
@@ -42,20 +43,21 @@ const ofProvider = ({ service_provider_sid }: Row<'service_providers'>): LimitOw
   account_sid: null,
 })
 
-function listReply(owner: 'account' | 'service_provider', component: string) {
-  const properties = {
-    [`${owner}_limits_sid`]: id('The id of the limit.'),
-    [`${owner}_sid`]: id('Whose limit it is.'),
-    category: oneOf(categories, categoryText),
-    quantity: whole(quantityText),
-  }
-  return {
-    status: 200,
-    description: 'One record per category that is limited.',
-    component,
-    schema: { type: 'array', items: { type: 'object', properties, required: Object.keys(properties) } },
-  } as const
+const limitFields = {
+  category: oneOf(categories, categoryText),
+  quantity: whole(quantityText),
 }
+const listReply = { status: 200, description: 'One record per category that is limited.' } as const
+const accountLimit = createRecordForm({
+  account_limits_sid: id('The id of the limit.'),
+  account_sid: id('Whose limit it is.'),
+  ...limitFields,
+})
+const providerLimit = createRecordForm({
+  service_provider_limits_sid: id('The id of the limit.'),
+  service_provider_sid: id('Whose limit it is.'),
+  ...limitFields,
+})
 
 const setReply = { ...createdReply, description: 'The id of the limit, the same when there was one already.' }
 const removedReply = { status: 204, description: 'No longer limited.' } as const
@@ -70,11 +72,13 @@ const listAccountLimits = defineRoute({
   tag: 'Limits',
   summary: 'Lists the limits of an account.',
   query: onlyCategory,
-  reply: listReply('account', 'AccountLimit'),
+  reply: { ...listReply, component: 'AccountLimit', body: list(accountLimit.field) },
   async handle({ account, query, rows }) {
     const limits = await listLimits(ofAccount(account), query.category, rows)
     const { account_sid } = account
-    return limits.map(({ limit_sid, ...limit }) => ({ account_limits_sid: limit_sid, account_sid, ...limit }))
+    return limits.map((limit) =>
+      accountLimit.toWire({ ...limit, account_limits_sid: limit.limit_sid, account_sid }),
+    )
   },
 })
 
@@ -110,15 +114,13 @@ const listProviderLimits = defineRoute({
   tag: 'Limits',
   summary: 'Lists the limits of a service provider.',
   query: onlyCategory,
-  reply: listReply('service_provider', 'ServiceProviderLimit'),
+  reply: { ...listReply, component: 'ServiceProviderLimit', body: list(providerLimit.field) },
   async handle({ provider, query, rows }) {
     const limits = await listLimits(ofProvider(provider), query.category, rows)
     const { service_provider_sid } = provider
-    return limits.map(({ limit_sid, ...limit }) => ({
-      service_provider_limits_sid: limit_sid,
-      service_provider_sid,
-      ...limit,
-    }))
+    return limits.map((limit) =>
+      providerLimit.toWire({ ...limit, service_provider_limits_sid: limit.limit_sid, service_provider_sid }),
+    )
   },
 })
 
@@ -146,20 +148,13 @@ const removeProviderLimits = defineRoute({
   handle: ({ provider, query, ...context }) => removeLimits(ofProvider(provider), query.category, context),
 })
 
-type Limit = Pick<Row<'limits'>, 'limit_sid' | 'category' | 'quantity'>
-
 async function listLimits(
   owner: LimitOwner,
   wanted: Category | null | undefined,
   rows: RecordContext['rows'],
-): Promise<Limit[]> {
+): Promise<Row<'limits'>[]> {
   const where = { ...owner, ...(wanted === undefined || wanted === null ? {} : { category: wanted }) }
-  const limits = await rows.limits.list({ where, orderBy: ['category'] })
-  return limits.map(({ limit_sid, category: name, quantity: most }) => ({
-    limit_sid,
-    category: name,
-    quantity: most,
-  }))
+  return rows.limits.list({ where, orderBy: ['category'] })
 }
 
 async function setLimit(

@@ -2,7 +2,7 @@
 import { createNumberPattern } from '../calls/routing/number-pattern.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import type { RecordContext } from './define/context.ts'
+import type { RecordContext } from './define/request.ts'
 
 export interface NewNumber {
   /** Without its plus. */

@@ -2,7 +2,9 @@
 import { AppError } from '../lib/errors.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
 import { demandFreeRange } from './number-ranges.ts'
-import { recordSid, sid, text } from './define/fields.ts'
+import { createField } from './define/field.ts'
+import type { Field } from './define/field.ts'
+import { partOf, recordSid, sid, text } from './define/fields.ts'
 import { defineResource } from './define/resource.ts'
 
 /** What calls are matched with: clients know numbers by it, with and without the plus. */
@@ -23,15 +25,12 @@ export const phoneNumbers = defineResource({
   summary: 'A number that calls come in on.',
   table: 'phone_numbers',
   owner: 'any',
-  isCarrierSide: true,
   operations: ['list', 'create', 'read', 'update', 'delete'],
   list: {
-    search: 'number',
-    searchBy: 'filter',
-    searchText: withoutPlus,
     isPaged: true,
     orderBy: ['number'],
     filters: {
+      filter: partOfNumber(),
       account_sid: sid().optional().describe('Only numbers of this account.'),
       service_provider_sid: sid()
         .optional()
@@ -83,6 +82,12 @@ export const phoneNumbers = defineResource({
     }
   },
 })
+
+/** Numbers are stored without their plus, of which a query that does not encode it makes a space. */
+function partOfNumber(): Field<string | null, 'optional', string | undefined> {
+  const { facts } = partOf('number')
+  return createField({ ...facts, fromText: (given) => given.replace(/^(\+| (?=\d))/, '') })
+}
 
 async function demandRoom(
   where: Pick<Row<'phone_numbers'>, 'voip_carrier_sid' | 'account_sid' | 'is_pattern'>,

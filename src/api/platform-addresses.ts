@@ -5,7 +5,8 @@ import { AppError } from '../lib/errors.ts'
 import type { Fields } from './define/field.ts'
 import { flag, integer, recordSid, sid, text } from './define/fields.ts'
 import { createRecordForm } from './define/record.ts'
-import { createdReply } from './define/resource.ts'
+import { list as listOf } from './define/reply-fields.ts'
+import { createdReply } from './define/record-routes.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import type { ApiRoute } from './define/route.ts'
 import { repositoryOf } from './define/rows.ts'
@@ -83,7 +84,7 @@ function createAddressRoutes(kind: AddressKind): readonly ApiRoute[] {
       status: 200,
       description: 'Those of the service provider, or of the platform when it has none.',
       component: name,
-      schema: { type: 'array', items: form.schema },
+      body: listOf(form.field),
     },
     async handle({ query, caller, rows, services }) {
       const { tenancy } = caller
@@ -95,7 +96,7 @@ function createAddressRoutes(kind: AddressKind): readonly ApiRoute[] {
       // The platform's own belong to nobody a caller could be.
       const all = repositoryOf(services.storage.for(systemTenancy), table)
       const shown = own.length > 0 ? own : await all.list({ where: { service_provider_sid: null } })
-      return shown.map((row) => form.toWire(row, new Map()))
+      return shown.map((row) => form.toWire(row))
     },
   })
 
@@ -113,7 +114,7 @@ function createAddressRoutes(kind: AddressKind): readonly ApiRoute[] {
       const owner = cells['service_provider_sid']
       if (typeof owner === 'string' && (await rows.service_providers.find(owner)) === undefined)
         throw new AppError('bad_request', 'service_provider_sid names no existing service provider')
-      return { sid: (await repositoryOf(rows, table).insert(cells))[key] }
+      return { sid: String((await repositoryOf(rows, table).insert(cells))[key]) }
     },
   })
 

@@ -2,43 +2,38 @@
 import { AppError } from '../lib/errors.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
 import type { RegisteredPhone, Services } from './define/context.ts'
-import { bit, oneOf, whole, word, wordOrNull } from './define/described.ts'
-import { texts } from './define/fields.ts'
+import type { WireOf } from './define/field.ts'
+import { text } from './define/fields.ts'
+import { bit, list, object, oneOf, whole, word } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
 const tag = 'RegisteredSipUsers'
 const path = '/Accounts/{AccountSid}/RegisteredSipUsers'
 
-const device = {
+const device = object({
   contact: word('The URI where it is reached.'),
   expiryTime: whole('When the registration ends, in epoch milliseconds.'),
   protocol: word('The transport it registered over: udp, tcp, tls, ws or wss.'),
   proxy: word('Where its requests come from.'),
-}
-const phone = {
+})
+const phoneFields = {
   name: word('The user part of the address of record.'),
-  contact: wordOrNull('The URI of the phone that registered last; null when not registered.'),
+  contact: word('The URI of the phone that registered last; null when not registered.').nullable(),
   expiryTime: whole('When the registration ends, in epoch milliseconds; 0 when not registered.'),
-  protocol: wordOrNull('The transport it registered over: udp, tcp, tls, ws or wss.'),
+  protocol: word('The transport it registered over: udp, tcp, tls, ws or wss.').nullable(),
   registered_status: oneOf(['active', 'inactive'], 'active: registered now.'),
-  contacts: {
-    type: 'array',
-    items: objectOf(device),
-    description:
-      'Every phone of the user, the one that registered last first: a call to the user rings them all.',
-  },
+  contacts: list(device).describe(
+    'Every phone of the user, the one that registered last first: a call to the user rings them all.',
+  ),
 }
-const client = {
-  ...phone,
+const phone = object(phoneFields)
+const client = object({
+  ...phoneFields,
   allow_direct_app_calling: bit('1: it may dial app-<application_sid>.'),
   allow_direct_queue_calling: bit('1: it may dial queue-<name>.'),
   allow_direct_user_calling: bit('1: it may dial another client of the account.'),
-  proxy: wordOrNull('Where its requests come from.'),
-}
-
-function objectOf(properties: Readonly<Record<string, object>>): Record<string, unknown> {
-  return { type: 'object', properties, required: Object.keys(properties) }
-}
+  proxy: word('Where its requests come from.').nullable(),
+})
 
 export const listRegisteredUsers = defineRoute({
   method: 'GET',
@@ -50,7 +45,7 @@ export const listRegisteredUsers = defineRoute({
   reply: {
     status: 200,
     description: 'Addresses as user@realm.',
-    schema: { type: 'array', items: { type: 'string' } },
+    body: list(word()),
   },
   async handle({ account, services }) {
     const bindings = await services.bindings.list(realmOf(account))
@@ -67,7 +62,7 @@ export const findRegisteredUsers = defineRoute({
   tag,
   summary: 'The registrations of several users, in the order asked for; of all when none is named.',
   body: {
-    users: texts({ max: 1000, maxLength: 128 })
+    users: list(text({ max: 128 }), { max: 1000 })
       .default([])
       .describe('User parts of addresses of record.')
       .example(['reception']),
@@ -76,7 +71,7 @@ export const findRegisteredUsers = defineRoute({
   reply: {
     status: 200,
     description: 'One record per user asked for, registered or not.',
-    schema: { type: 'array', items: objectOf(phone) },
+    body: list(phone),
     component: 'RegisteredUser',
   },
   async handle({ account, body: { users }, services }) {
@@ -103,7 +98,7 @@ export const getRegisteredUser = defineRoute({
   reply: {
     status: 200,
     description: 'The registration.',
-    schema: objectOf(client),
+    body: client,
     component: 'RegisteredClient',
   },
   async handle({ account, params, rows, services }) {
@@ -116,7 +111,7 @@ async function describeClient(
   account: Row<'accounts'>,
   rows: Repositories,
   services: Services,
-): Promise<object> {
+): Promise<WireOf<typeof client>> {
   const { account_sid } = account
   const realm = realmOf(account)
   const [bindings, [known]] = await Promise.all([
@@ -132,7 +127,7 @@ async function describeClient(
   }
 }
 
-function describePhone(name: string, bindings: readonly RegisteredPhone[]): object {
+function describePhone(name: string, bindings: readonly RegisteredPhone[]): WireOf<typeof phone> {
   const [binding] = bindings
   return {
     name,
@@ -144,7 +139,7 @@ function describePhone(name: string, bindings: readonly RegisteredPhone[]): obje
   }
 }
 
-function describeDevice(binding: RegisteredPhone): object {
+function describeDevice(binding: RegisteredPhone): WireOf<typeof device> {
   const { contact, expiresAt: expiryTime, remote } = binding
   return { contact, expiryTime, protocol: remote.transport, proxy: proxyOf(binding) }
 }

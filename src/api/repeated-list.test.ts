@@ -90,8 +90,8 @@ describe('a record of a list', () => {
     await create(full)
     await create()
     for (const { path, key, schema } of [
-      { path: '/Applications', key: 'application_sid', schema: applications.schema },
-      { path: '/Accounts', key: 'account_sid', schema: accounts.schema },
+      { path: '/Applications', key: 'application_sid', schema: applications.field.facts.schema },
+      { path: '/Accounts', key: 'account_sid', schema: accounts.field.facts.schema },
     ]) {
       const list = (await api.get(path, api.adminKey)).body as Record<string, string>[]
       expect(list.length).toBeGreaterThan(1)

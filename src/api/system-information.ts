@@ -1,6 +1,7 @@
 // What the operator has written down about the platform, for the portal and for people.
-import { oneOf, wordOrNull } from './define/described.ts'
+import type { Row } from '../storage/storage.ts'
 import { choice, text } from './define/fields.ts'
+import { object, oneOf, wordOrNull } from './define/reply-fields.ts'
 import { defineRoute } from './define/route.ts'
 
 const systemInformationSid = 'default'
@@ -38,15 +39,14 @@ const fields = {
   log_level: choice(['info', 'debug']).optional().describe(texts.log_level),
 }
 
-const properties = {
-  domain_name: wordOrNull(texts.domain_name),
-  sip_domain_name: wordOrNull(texts.sip_domain_name),
-  monitoring_domain_name: wordOrNull(texts.monitoring_domain_name),
-  private_network_cidr: wordOrNull(texts.private_network_cidr),
-  log_level: oneOf(['info', 'debug'], texts.log_level),
-}
-
-type Information = { readonly [F in keyof typeof fields]: string | null }
+const information = object({
+  domain_name: wordOrNull(texts.domain_name).optional(),
+  sip_domain_name: wordOrNull(texts.sip_domain_name).optional(),
+  monitoring_domain_name: wordOrNull(texts.monitoring_domain_name).optional(),
+  private_network_cidr: wordOrNull(texts.private_network_cidr).optional(),
+  log_level: oneOf(['info', 'debug'], texts.log_level).optional(),
+})
+type Information = Pick<Row<'system_information'>, keyof typeof fields>
 
 const getSystemInformation = defineRoute({
   method: 'GET',
@@ -59,7 +59,7 @@ const getSystemInformation = defineRoute({
     status: 200,
     description: 'Empty as long as nothing is.',
     component: 'SystemInformation',
-    schema: { type: 'object', properties },
+    body: information,
   },
   async handle({ rows }) {
     const stored = await rows.system_information.find(systemInformationSid)
@@ -79,14 +79,15 @@ const setSystemInformation = defineRoute({
     status: 201,
     description: 'All that is stored now.',
     component: 'SystemInformation',
-    schema: { type: 'object', properties },
+    body: information,
   },
   async handle({ body: { log_level, ...body }, caller, services }) {
     const changes = { ...body, ...(log_level === undefined || log_level === null ? {} : { log_level }) }
-    return services.storage.transaction(caller.tenancy, async ({ system_information: information }) => {
-      const isThere = await information.update(systemInformationSid, changes)
-      if (!isThere) await information.insert({ system_information_sid: systemInformationSid, ...changes })
-      const stored = await information.find(systemInformationSid)
+    return services.storage.transaction(caller.tenancy, async ({ system_information }) => {
+      const isThere = await system_information.update(systemInformationSid, changes)
+      if (!isThere)
+        await system_information.insert({ system_information_sid: systemInformationSid, ...changes })
+      const stored = await system_information.find(systemInformationSid)
       return stored === undefined ? {} : toWire(stored)
     })
   },

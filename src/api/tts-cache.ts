@@ -1,8 +1,8 @@
 // The cache of spoken clips: how many there are, and how to be rid of them. And speech for no call, to be listened to.
 import { AppError } from '../lib/errors.ts'
-import { whole } from './define/described.ts'
 import { boolean, sid, text } from './define/fields.ts'
 import { keyHeader, ofCaller } from './define/idempotency.ts'
+import { bytes, object, whole } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import { randomHex } from '../lib/ids.ts'
 import type { Pcm } from '../speech/vendor.ts'
@@ -12,7 +12,7 @@ const sizeReply = {
   status: 200,
   description: 'How many clips are kept.',
   component: 'TtsCacheSize',
-  schema: { type: 'object', properties: { size: whole('How many clips.') }, required: ['size'] },
+  body: object({ size: whole('How many clips.') }),
 } as const
 const clearedReply = { status: 204, description: 'Removed; what is being played stays.' } as const
 
@@ -90,7 +90,7 @@ const synthesize = defineRoute({
   reply: {
     status: 200,
     description: 'The sound: 16-bit samples, little-endian, one channel, at the rate that Sample-Rate tells.',
-    schema: { type: 'string', contentMediaType: 'application/octet-stream' },
+    body: bytes('application/octet-stream'),
     mediaType: 'application/octet-stream',
   },
   errors: ['synthesizer_unknown', 'speech_failed'],

@@ -281,7 +281,7 @@ export const catalogue = {
     cause: 'No phone is registered under the name that was to be called.',
     http: 404,
     sip: 404,
-    cure: 'Check the name and that the phone is registered: see /RegisteredSipUsers.',
+    cure: 'Check the name and that the phone is registered: see /Accounts/{AccountSid}/RegisteredSipUsers.',
   },
   no_carrier: {
     cause: 'No carrier is there that takes calls to the number.',

@@ -21,7 +21,7 @@ import { openWorld, seedEverything, storedRows } from './api/world.ts'
 import type { StoredRow, World } from './api/world.ts'
 
 const tables = Object.keys(descriptors) as TableName[]
-const anything = { status: 200, description: 'Whatever it found.', schema: {}, isVaried: true } as const
+const anything = { status: 200, description: 'Whatever it found.', body: json({}), isVaried: true } as const
 const body = { table: text({ max: 64 }), sid: text({ max: 64 }), changes: json().default({}) }
 
 /** Each does to any table and id what it is told to. */

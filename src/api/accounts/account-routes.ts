@@ -1,9 +1,9 @@
 // What an account has besides its fields: its signing secret and its SIP realm.
 import { AppError } from '../../lib/errors.ts'
 import { createWebhookSecret } from '../../lib/ids.ts'
-import { word } from '../define/described.ts'
 import { boolean } from '../define/fields.ts'
 import { ofCaller } from '../define/idempotency.ts'
+import { object, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { undoing } from '../define/undoing.ts'
 import { forgetPhones } from './forget-phones.ts'
@@ -24,11 +24,9 @@ export const webhookSecret = defineRoute({
     status: 200,
     description: 'The secret.',
     component: 'WebhookSecret',
-    schema: {
-      type: 'object',
-      properties: { webhook_secret: word('The key of the HMAC-SHA-256 that signs each request to a hook.') },
-      required: ['webhook_secret'],
-    },
+    body: object({
+      webhook_secret: word('The key of the HMAC-SHA-256 that signs each request to a hook.'),
+    }),
   },
   errors: ['not_found'],
   async handle({ account, query: { regenerate }, caller, rows }) {

@@ -44,7 +44,9 @@ export const accounts = defineResource({
       .describe('May be left out with the key of a service provider.'),
     sip_realm: sipRealm()
       .optional()
-      .describe('The SIP domain that its phones register with. An account itself changes it at /SipRealms.'),
+      .describe(
+        'The SIP domain that its phones register with. An account itself changes it at /Accounts/{AccountSid}/SipRealms/{SipRealm}.',
+      ),
     registration_hook: webhook(accountHook)
       .optional()
       .describe(

@@ -2,7 +2,7 @@
 // runs the platform must have said so.
 import { systemTenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { RecordContext } from '../define/context.ts'
+import type { RecordContext } from '../define/request.ts'
 
 export interface RealmClaim {
   readonly realm: string

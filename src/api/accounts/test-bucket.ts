@@ -1,6 +1,6 @@
 // Tries out where an account's recordings are to go, before the account is changed or after.
 import type { BucketCredential } from '../../buckets/vendor.ts'
-import { oneOf, word } from '../define/described.ts'
+import { object, oneOf, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { bucketCredential, mergeBucketCredential } from './bucket-credential.ts'
 
@@ -21,18 +21,14 @@ export const testBucket = defineRoute({
     status: 200,
     description: 'What came of it; also when it failed.',
     component: 'BucketCredentialTest',
-    schema: {
-      type: 'object',
-      properties: {
-        status: oneOf(['ok', 'failed', 'not tested'], '`not tested`: the vendor is `none`.'),
-        reason: word('What failed, in a sentence of the vendor; only with `failed`.'),
-      },
-      required: ['status'],
-    },
+    body: object({
+      status: oneOf(['ok', 'failed', 'not tested'], '`not tested`: the vendor is `none`.'),
+      reason: word('What failed, in a sentence of the vendor; only with `failed`.').optional(),
+    }),
   },
   async handle({ account: { account_sid, bucket_credential: stored }, body, services, whenGone }) {
     const merged = mergeBucketCredential(body.bucket_credential, stored)
-    if (merged === null) return { status: 'not tested' }
+    if (merged === null) return { status: 'not tested' as const }
     const credential = JSON.parse(merged) as BucketCredential
     return services.buckets.test({ account_sid, credential, signal: whenGone() })
   },

@@ -2,7 +2,9 @@
 // capture file, its trace, its log, its recording.
 import { AppError } from '../../lib/errors.ts'
 import { callSidOfTrace } from '../../lib/ids.ts'
-import { oneOf, whole, word } from '../define/described.ts'
+import type { WireOf } from '../define/field.ts'
+import { createRecordForm } from '../define/record.ts'
+import { bytes, list, object, oneOf, open, whole, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { toLog } from './log.ts'
 import { journalOf, journalsOf } from './journal.ts'
@@ -11,43 +13,33 @@ import { toPcap } from './pcap.ts'
 import { getRecording, removeRecording } from './recording.ts'
 import { capturedIn, messagesIn } from './sip-messages.ts'
 import { toTrace } from './trace.ts'
-import { traceSchema } from './trace-schema.ts'
+import { traceField } from './trace-field.ts'
 
 const callIdText = 'The Call-ID of the call, percent-encoded.'
+
+const messageForm = createRecordForm({
+  call_sid: word('The leg it belongs to.'),
+  at: whole('When it passed, in epoch milliseconds.'),
+  direction: oneOf(['received', 'sent'], 'As seen by the platform.'),
+  summary: word('INVITE, or 200 OK.'),
+  remote: word('Transport, address and port of the far end.'),
+  raw: word('As it was on the wire.'),
+})
 
 const messagesReply = {
   status: 200,
   description: 'The messages in the order they passed; total is 0 when there are none.',
   component: 'CallDetail',
-  schema: {
-    type: 'object',
-    properties: {
-      total: whole('How many messages there are.'),
-      messages: {
-        type: 'array',
-        description: 'In the order they passed.',
-        items: {
-          type: 'object',
-          properties: {
-            call_sid: word('The leg it belongs to.'),
-            at: whole('When it passed, in epoch milliseconds.'),
-            direction: oneOf(['received', 'sent'], 'As seen by the platform.'),
-            summary: word('INVITE, or 200 OK.'),
-            remote: word('Transport, address and port of the far end.'),
-            raw: word('As it was on the wire.'),
-          },
-          required: ['call_sid', 'at', 'direction', 'summary', 'remote', 'raw'],
-        },
-      },
-    },
-    required: ['total', 'messages'],
-  },
+  body: object({
+    total: whole('How many messages there are.'),
+    messages: list(messageForm.field).describe('In the order they passed.'),
+  }),
 } as const
 
 const pcapReply = {
   status: 200,
   description: 'A capture file in the pcap format, with one packet for each SIP message.',
-  schema: { type: 'string', contentMediaType: 'application/vnd.tcpdump.pcap' },
+  body: bytes('application/vnd.tcpdump.pcap'),
   mediaType: 'application/octet-stream',
 } as const
 
@@ -64,19 +56,13 @@ const getCallJournal = defineRoute({
     status: 200,
     description: 'Events in the order they happened.',
     component: 'JournalEvent',
-    schema: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          seq: whole('1, 2, 3 ... without gaps.'),
-          at: whole('When it happened, in epoch milliseconds.'),
-          type: word('What happened, which decides the other members: `sip`, `decision`, `hook-asked` ...'),
-        },
-        required: ['seq', 'at', 'type'],
-        additionalProperties: true,
-      },
-    },
+    body: list(
+      open({
+        seq: whole('1, 2, 3 ... without gaps.'),
+        at: whole('When it happened, in epoch milliseconds.'),
+        type: word('What happened, which decides the other members: `sip`, `decision`, `hook-asked` ...'),
+      }),
+    ),
     isVaried: true,
   },
   errors: ['not_found'],
@@ -97,7 +83,7 @@ const getCallLog = defineRoute({
     description:
       'One line for each event, oldest first: time, kind and facts. SIP messages are told by their first lines.',
     component: 'CallLog',
-    schema: { type: 'array', items: { type: 'string' } },
+    body: list(word()),
   },
   errors: ['not_found'],
   handle: async ({ account: { account_sid }, params: { CallSid: call_sid }, caller, services }) =>
@@ -117,7 +103,7 @@ const getCallTrace = defineRoute({
     status: 200,
     description: 'The spans; the first is the call.',
     component: 'CallTrace',
-    schema: traceSchema,
+    body: traceField,
   },
   errors: ['not_found'],
   async handle({ account: { account_sid }, params: { TraceId }, caller, services }) {
@@ -188,10 +174,14 @@ const getProviderCallCapture = defineRoute({
   },
 })
 
-async function detailOf(sip_call_id: string, owner: Owner, reading: Reading): Promise<object> {
+async function detailOf(
+  sip_call_id: string,
+  owner: Owner,
+  reading: Reading,
+): Promise<WireOf<typeof messagesReply.body>> {
   const journals = await journalsOf(sip_call_id, owner, reading)
   const messages = journals.flatMap(({ leg: { call_sid }, events }) =>
-    messagesIn(events).map((message) => ({ call_sid, ...message })),
+    messagesIn(events).map((message) => messageForm.toWire({ call_sid, ...message })),
   )
   return { total: messages.length, messages }
 }

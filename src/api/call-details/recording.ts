@@ -2,6 +2,7 @@
 import type { BucketCredential, BucketErrand } from '../../buckets/vendor.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
+import { bytes } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { demandCall } from './journal.ts'
 import type { Reading } from './journal.ts'
@@ -28,7 +29,7 @@ export const getRecording = defineRoute({
   reply: {
     status: 200,
     description: 'The sound: `audio/mp3` or `audio/wav`.',
-    schema: { type: 'string', contentMediaType: 'audio/*' },
+    body: bytes('audio/*'),
     mediaType: 'audio/*',
   },
   errors: ['not_found', 'bucket_failed'],

@@ -3,7 +3,10 @@ import { readRemote } from '../../calls/journal/sip-text.ts'
 import type { Event } from './journal.ts'
 import type { CapturedMessage, Endpoint } from './pcap.ts'
 
-export function messagesIn(events: readonly Event[]): object[] {
+/** As events have them: whatever is in a journal. */
+type StoredMessage = Record<'at' | 'direction' | 'summary' | 'remote' | 'raw', unknown>
+
+export function messagesIn(events: readonly Event[]): StoredMessage[] {
   return events.flatMap(({ type, at, direction, summary, remote, raw }) =>
     type === 'sip' ? [{ at, direction, summary, remote, raw }] : [],
   )

@@ -1,6 +1,8 @@
 // A call's journal as a trace: spans in the JSON form of OpenTelemetry, grouped as portals of this API draw them.
 import { traceIdOf } from '../../lib/ids.ts'
+import type { WireOf } from '../define/field.ts'
 import type { Event } from './journal.ts'
+import type { traceField } from './trace-field.ts'
 
 export interface Span {
   readonly traceId: string
@@ -38,7 +40,7 @@ const momentary: Readonly<Record<string, (event: Event) => string>> = {
 }
 
 /** `events` are those of one call, in their order; none make no trace. */
-export function toTrace(call_sid: string, events: readonly Event[]): object {
+export function toTrace(call_sid: string, events: readonly Event[]): WireOf<typeof traceField> {
   return {
     resourceSpans: [
       {

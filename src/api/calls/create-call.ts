@@ -4,10 +4,11 @@ import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { demandVerbs } from '../define/app-json.ts'
 import type { Services } from '../define/context.ts'
-import { word } from '../define/described.ts'
+import { createField } from '../define/field.ts'
 import type { Values } from '../define/field.ts'
 import { boolean, integer, json, sid, text } from '../define/fields.ts'
 import { ofCaller } from '../define/idempotency.ts'
+import { object, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { host } from '../define/sip-fields.ts'
 import { hook, toHook } from './hook.ts'
@@ -23,17 +24,17 @@ const ofApplication = ' That of the application counts when one is named.'
 const speech = (max: number) =>
   text({ max }).optional().describe(`Required without an application.${ofApplication}`)
 
+/** Forms send the label that was left empty as "". */
 const label = (use: string) =>
-  text({ max: 64 })
+  createField<string>({
+    ...text({ max: 64 }).facts,
+    normalize: (value) => (value === '' ? undefined : value),
+  })
     .optional()
     .describe(`Which of several credentials of the vendor serves for ${use}.${ofApplication}`)
 
-const fields = {
-  from: text({ min: 1, max: 256 }).describe('The calling number.').example('+15550100'),
-  to: target().describe('Whom to call.'),
-  application_sid: sid().optional().describe('The application that runs the call once it is answered.'),
-  call_hook: hook().describe(`Asked for verbs when the call is answered.${ofApplication}`),
-  call_status_hook: hook().describe(`Told about every change of the call.${ofApplication}`),
+/** Columns of an application: a call without one brings values of its own. */
+const scriptFields = {
   app_json: text({ max: 262_144, anyCharacters: true })
     .optional()
     .describe(`JSON text: verbs to run instead of asking \`call_hook\`.${ofApplication}`)
@@ -45,6 +46,15 @@ const fields = {
   speech_recognizer_vendor: speech(64),
   speech_recognizer_language: speech(64),
   speech_recognizer_label: label('recognition'),
+}
+
+const fields = {
+  from: text({ min: 1, max: 256 }).describe('The calling number.').example('+15550100'),
+  to: target().describe('Whom to call.'),
+  application_sid: sid().optional().describe('The application that runs the call once it is answered.'),
+  call_hook: hook().describe(`Asked for verbs when the call is answered.${ofApplication}`),
+  call_status_hook: hook().describe(`Told about every change of the call.${ofApplication}`),
+  ...scriptFields,
   callerName: text({ max: 128 }).optional().describe('The display name of the caller.'),
   fromHost: host({ max: 255 }).optional().describe('The host of the From header.'),
   headers: json<Record<string, string | number>>(headersSchema)
@@ -88,14 +98,7 @@ export const createCall = defineRoute({
     status: 201,
     description: 'The call is made.',
     component: 'CreatedCall',
-    schema: {
-      type: 'object',
-      properties: {
-        sid: word('The call_sid.'),
-        callId: word('The Call-ID of the INVITE.'),
-      },
-      required: ['sid', 'callId'],
-    },
+    body: object({ sid: word('The call_sid.'), callId: word('The Call-ID of the INVITE.') }),
   },
   errors: ['not_served', 'no_application', 'account_inactive', 'stopping', 'overloaded'],
   keepsKey: true,
@@ -149,7 +152,7 @@ function refuseUnserved({ amd, dual_streams }: Body): void {
   if (dual_streams === true) throw notServed('dual_streams')
 }
 
-const speechFields = [
+const required = [
   'speech_synthesis_vendor',
   'speech_synthesis_language',
   'speech_synthesis_voice',
@@ -167,28 +170,19 @@ function runsOf(
   const call_hook = toHook(body.call_hook)
   if (call_hook === null && app_json === null)
     throw new AppError('bad_request', 'application_sid, call_hook or app_json is required')
-  for (const name of speechFields)
+  for (const name of required)
     if (!isGiven(body[name])) throw new AppError('bad_request', `${name} is required without application_sid`)
   if (app_json !== null) demandVerbs(app_json, verbsFault)
-  return {
-    script: {
-      account_sid,
-      call_hook,
-      call_status_hook: toHook(body.call_status_hook),
-      app_json,
-      speech_synthesis_vendor: body.speech_synthesis_vendor ?? null,
-      speech_synthesis_language: body.speech_synthesis_language ?? null,
-      speech_synthesis_voice: body.speech_synthesis_voice ?? null,
-      speech_synthesis_label: labelOf(body.speech_synthesis_label),
-      speech_recognizer_vendor: body.speech_recognizer_vendor ?? null,
-      speech_recognizer_language: body.speech_recognizer_language ?? null,
-      speech_recognizer_label: labelOf(body.speech_recognizer_label),
-      env_vars: null,
-    },
-  }
+  const call_status_hook = toHook(body.call_status_hook)
+  return { script: { account_sid, call_hook, call_status_hook, ...columnsOf(body), env_vars: null } }
 }
 
-/** Forms send the label that was left empty as "". */
-function labelOf(given: string | null | undefined): string | null {
-  return given === undefined || given === '' ? null : given
+type ScriptColumn = keyof typeof scriptFields
+
+function columnsOf(body: Body): { readonly [C in ScriptColumn]: string | null } {
+  const names = Object.keys(scriptFields) as ScriptColumn[]
+  return Object.fromEntries(names.map((name) => [name, body[name] ?? null])) as Record<
+    ScriptColumn,
+    string | null
+  >
 }

@@ -1,52 +1,35 @@
 // Live calls of an account: list, look at, count, hang up. What is said of them comes from the call engine.
+import { callStatuses } from '../../calls/journal/call-status.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
-import { oneOf, whole, word } from '../define/described.ts'
 import { choice, dialled } from '../define/fields.ts'
+import { list, object, oneOf, whole, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 
-const required = {
+// Older clients know 'alerting', which no call of this platform is.
+const shownStatuses = [...callStatuses, 'alerting'] as const
+
+const callField = object({
   account_sid: word('The account whose call it is.'),
   call_id: word('Call-ID of the leg.'),
   call_sid: word('Names the call in paths and hooks.'),
-  call_status: oneOf(
-    [
-      'trying',
-      'ringing',
-      'alerting',
-      'early-media',
-      'in-progress',
-      'completed',
-      'busy',
-      'no-answer',
-      'failed',
-      'queued',
-    ],
-    'How far the call has come, as its call status hook was told.',
-  ),
+  call_status: oneOf(shownStatuses, 'How far the call has come, as its call status hook was told.'),
   direction: oneOf(['inbound', 'outbound'], 'inbound: somebody called the platform.'),
   from: word('The calling number or user.'),
   to: word('The called number or user.'),
   service_url: word('The base URL of the process that carries the call.'),
   sip_status: whole('The last status code: 100 to 699.'),
-}
-const callSchema = {
-  type: 'object',
-  properties: {
-    ...required,
-    service_provider_sid: word('The service provider of the account.'),
-    application_sid: word('The application that runs the call.'),
-    caller_name: word('The display name of the caller.'),
-    sip_reason: word('The reason phrase that came with sip_status.'),
-    duration: whole('Whole seconds since the answer, once it has ended.'),
-    originating_sip_ip: word('The address that the INVITE came from.'),
-    originating_sip_trunk_name: word('The carrier that the call came from.'),
-    parent_call_sid: word('The call for which this one was made.'),
-    trace_id: word('Names the trace of the call.'),
-    local_sip_address: word('The address of ours that the INVITE came to.'),
-  },
-  required: Object.keys(required),
-}
+  service_provider_sid: word('The service provider of the account.').optional(),
+  application_sid: word('The application that runs the call.').optional(),
+  caller_name: word('The display name of the caller.').optional(),
+  sip_reason: word('The reason phrase that came with sip_status.').optional(),
+  duration: whole('Whole seconds since the answer, once it has ended.').optional(),
+  originating_sip_ip: word('The address that the INVITE came from.').optional(),
+  originating_sip_trunk_name: word('The carrier that the call came from.').optional(),
+  parent_call_sid: word('The call for which this one was made.').optional(),
+  trace_id: word('Names the trace of the call.').optional(),
+  local_sip_address: word('The address of ours that the INVITE came to.').optional(),
+})
 
 export const listCalls = defineRoute({
   method: 'GET',
@@ -59,24 +42,12 @@ export const listCalls = defineRoute({
     direction: choice(['inbound', 'outbound']).optional().describe('Only calls of this direction.'),
     from: dialled({ max: 255 }).optional().describe('The calling number, exactly.'),
     to: dialled({ max: 255 }).optional().describe('The called number, exactly.'),
-    callStatus: choice([
-      'trying',
-      'ringing',
-      'early-media',
-      'in-progress',
-      'completed',
-      'failed',
-      'busy',
-      'no-answer',
-      'queued',
-    ])
-      .optional()
-      .describe('Only calls that are this far.'),
+    callStatus: choice(callStatuses).optional().describe('Only calls that are this far.'),
   },
   reply: {
     status: 200,
     description: 'Live calls, oldest first.',
-    schema: { type: 'array', items: callSchema },
+    body: list(callField),
     component: 'Call',
     mediaType: 'application/json',
   },
@@ -114,7 +85,7 @@ export const getCall = defineRoute({
   operationId: 'getCall',
   tag: 'Calls',
   summary: 'One call, until an hour after its end.',
-  reply: { status: 200, description: 'The call.', schema: callSchema, component: 'Call' },
+  reply: { status: 200, description: 'The call.', body: callField, component: 'Call' },
   errors: ['not_found'],
   async handle({ account, params, services }) {
     const call = services.calls.find(account.account_sid, params.CallSid)
@@ -153,14 +124,10 @@ export const countCalls = defineRoute({
     status: 200,
     description: 'Counted from the live calls.',
     component: 'CallCount',
-    schema: {
-      type: 'object',
-      properties: {
-        inbound: whole('Calls that came to the platform.'),
-        outbound: whole('Calls that the platform made.'),
-      },
-      required: ['inbound', 'outbound'],
-    },
+    body: object({
+      inbound: whole('Calls that came to the platform.'),
+      outbound: whole('Calls that the platform made.'),
+    }),
   },
   handle: async ({ account, services }) => services.calls.count(account.account_sid),
 })

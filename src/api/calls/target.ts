@@ -2,7 +2,6 @@
 import type { CallRequest, Target } from '../../calls/calls.ts'
 import { parseTargetUri } from '../../calls/outbound/target-uri.ts'
 import { AppError } from '../../lib/errors.ts'
-import { oneOf } from '../define/described.ts'
 import { createField, plainFacts } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import { text } from '../define/fields.ts'
@@ -35,7 +34,11 @@ export function target(): Field<TargetInput> {
       type: 'object',
       required: ['type'],
       properties: {
-        type: oneOf(['phone', 'user', 'sip', 'teams'], 'What it is; `teams` is not served yet.'),
+        type: {
+          type: 'string',
+          enum: ['phone', 'user', 'sip', 'teams'],
+          description: 'What it is; `teams` is not served yet.',
+        },
         number: { ...sipWord({ max: longestNumber }).facts.schema, description: 'Of a phone.' },
         name: {
           ...sipWord({ max: 255 }).facts.schema,

@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Values } from '../define/field.ts'
 import { choice, json } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
-import type { RouteDeclaration } from '../define/route.ts'
+import type { ApiRoute } from '../define/route.ts'
 import { hook, toHook } from './hook.ts'
 import { toTag } from './tag.ts'
 import { notServed } from './target.ts'
@@ -48,40 +48,32 @@ function anything() {
 
 type Body = Values<typeof fields>
 
-const common = {
-  path: '/Accounts/{AccountSid}/Calls/{CallSid}',
-  parameters: { CallSid: 'The `call_sid` of the call.' },
-  access: everyone,
-  tag: 'Calls',
-  description:
-    'Exactly one of `call_hook` (alone or with `call_status_hook`), `call_status` and `tag` with each request. What becomes of ' +
-    'it afterwards, a hook that does not answer for one, is told in the journal of the call.',
-  body: fields,
-  reply: { status: 202, description: 'It has begun.' },
-  errors: ['not_found', 'not_served', 'call_state'],
-  async handle({ account, params, body, services }) {
-    const { account_sid } = account
-    const command = toCommand(body)
-    if (!services.calls.command(account_sid, params.CallSid, command))
-      throw new AppError('not_found', 'no such live call')
-  },
-} as const satisfies Partial<
-  RouteDeclaration<'/Accounts/{AccountSid}/Calls/{CallSid}', never, typeof fields, typeof everyone>
->
+function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: string): ApiRoute {
+  return defineRoute({
+    method,
+    path: '/Accounts/{AccountSid}/Calls/{CallSid}',
+    parameters: { CallSid: 'The `call_sid` of the call.' },
+    access: everyone,
+    operationId,
+    tag: 'Calls',
+    summary,
+    description:
+      'Exactly one of `call_hook` (alone or with `call_status_hook`), `call_status` and `tag` with each request. What becomes of ' +
+      'it afterwards, a hook that does not answer for one, is told in the journal of the call.',
+    body: fields,
+    reply: { status: 202, description: 'It has begun.' },
+    errors: ['not_found', 'not_served', 'call_state'],
+    async handle({ account: { account_sid }, params, body, services }) {
+      const command = toCommand(body)
+      if (!services.calls.command(account_sid, params.CallSid, command))
+        throw new AppError('not_found', 'no such live call')
+    },
+  })
+}
 
 export const updateCallRoutes = [
-  defineRoute({
-    ...common,
-    method: 'PUT',
-    operationId: 'updateCall',
-    summary: 'Gives a live call another application or tag, or ends it.',
-  }),
-  defineRoute({
-    ...common,
-    method: 'POST',
-    operationId: 'updateCallByPost',
-    summary: 'The same as PUT, for older clients.',
-  }),
+  updateRoute('PUT', 'updateCall', 'Gives a live call another application or tag, or ends it.'),
+  updateRoute('POST', 'updateCallByPost', 'The same as PUT, for older clients.'),
 ]
 
 function toCommand(body: Body): CallCommand {

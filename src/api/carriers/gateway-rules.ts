@@ -1,7 +1,7 @@
 // What holds between the fields of a gateway, of either kind.
 import { isIPv4 } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
-import type { RecordContext } from '../define/context.ts'
+import type { RecordContext } from '../define/request.ts'
 
 export interface GatewayFacts {
   readonly ipv4: string

@@ -1,11 +1,12 @@
 // Predefined carriers: templates to look at, and carriers made from them.
 import { AppError } from '../../lib/errors.ts'
 import { randomHex } from '../../lib/ids.ts'
-import type { RecordContext } from '../define/context.ts'
+import type { RecordContext } from '../define/request.ts'
+import { createRecordForm } from '../define/record.ts'
+import { bit, id, list, object, oneOf, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
-import type { ApiRoute, Reply } from '../define/route.ts'
+import type { ApiRoute } from '../define/route.ts'
 import { carrierTemplates } from './carrier-templates.ts'
-import { bit, id, oneOf, word, wordOrNull } from '../define/described.ts'
 import { sipGateways } from './sip-gateways.ts'
 import { voipCarriers } from './voip-carriers.ts'
 
@@ -19,17 +20,22 @@ const unset = {
   inbound_auth_password: null,
   diversion: null,
 }
-const properties = {
+const byCustomer = word('Null: the customer fills it in.').nullable()
+const form = createRecordForm({
   predefined_carrier_sid: id('Names the template in paths.'),
   name: word('Of the company, and of the carrier made from it.'),
   requires_static_ip: bit('1: the company must be told an address of ours that does not change.'),
   e164_leading_plus: bit('1: numbers go out with a leading plus.'),
   requires_register: bit('1: we register with the company.'),
-  ...Object.fromEntries(
-    Object.keys(unset).map((name) => [name, wordOrNull('Null: the customer fills it in.')]),
-  ),
+  register_username: byCustomer,
+  register_sip_realm: byCustomer,
+  register_password: byCustomer,
+  tech_prefix: byCustomer,
+  inbound_auth_username: byCustomer,
+  inbound_auth_password: byCustomer,
+  diversion: byCustomer,
   trunk_type: oneOf(['static_ip', 'auth', 'reg'], 'How the company knows us; as in a carrier.'),
-}
+})
 
 export const listPredefinedCarriers = defineRoute({
   method: 'GET',
@@ -42,29 +48,24 @@ export const listPredefinedCarriers = defineRoute({
     status: 200,
     description: 'All of them.',
     component: 'PredefinedCarrier',
-    schema: { type: 'array', items: { type: 'object', properties, required: Object.keys(properties) } },
+    body: list(form.field),
   },
-  // What they have besides is left out by the schema.
-  handle: async () => carrierTemplates.map((template) => ({ ...unset, ...template })),
+  handle: async () => carrierTemplates.map((template) => form.toWire({ ...unset, ...template })),
 })
 
 const instantiation =
   'With a suffix to its name where the service provider has a carrier of that name. The host names that the company publishes ' +
   'become outbound gateways; the addresses that its calls come from are entered by hand.'
 
-const madeReply: Reply = {
+const madeReply = {
   status: 201,
   description: 'The id of the new record, and what is left to do.',
   component: 'AddedPredefinedCarrier',
-  schema: {
-    type: 'object',
-    properties: {
-      sid: id('Names the carrier in paths and in other records.'),
-      note: word('What must be entered before calls go there and come from there.'),
-    },
-    required: ['sid', 'note'],
-  },
-}
+  body: object({
+    sid: id('Names the carrier in paths and in other records.'),
+    note: word('What must be entered before calls go there and come from there.'),
+  }),
+} as const
 
 export const createCarrierOfAccount = defineRoute({
   method: 'POST',

@@ -15,7 +15,6 @@ export const sipGateways = defineResource({
   summary: 'An address that a carrier sends calls from, or takes them at.',
   table: 'sip_gateways',
   owner: { partOf: 'voip_carrier_sid' },
-  isCarrierSide: true,
   operations: ['list', 'create', 'read', 'update', 'delete'],
   list: { orderBy: ['created_at'] },
   fields: {

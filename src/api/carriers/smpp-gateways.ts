@@ -16,7 +16,6 @@ export const smppGateways = defineResource({
   summary: 'An address that a carrier exchanges text messages at.',
   table: 'smpp_gateways',
   owner: { partOf: 'voip_carrier_sid' },
-  isCarrierSide: true,
   operations: ['list', 'create', 'read', 'update', 'delete'],
   list: { orderBy: ['created_at'] },
   fields: {

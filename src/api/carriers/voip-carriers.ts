@@ -1,11 +1,11 @@
 // All the API says about a carrier: whom calls are bought from and sold to. Its gateways are where it can be reached.
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
-import { wordOrNull } from '../define/described.ts'
-import { choice, createdAt, flag, integer, recordSid, secret, sid, text } from '../define/fields.ts'
+import { object, wordOrNull } from '../define/reply-fields.ts'
+import { choice, createdAt, flag, integer, partOf, recordSid, secret, sid, text } from '../define/fields.ts'
 import { createField, plainFacts } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
-import type { RecordContext } from '../define/context.ts'
+import type { RecordContext } from '../define/request.ts'
 import { ofAccount } from '../define/list-route.ts'
 import { defineResource } from '../define/resource.ts'
 import type { ApiRoute } from '../define/route.ts'
@@ -19,13 +19,12 @@ export const voipCarriers = defineResource({
   summary: 'A company that calls are sent to or come from. Without an account it serves all of its provider.',
   table: 'voip_carriers',
   owner: 'any',
-  isCarrierSide: true,
   operations: ['list', 'create', 'read', 'update', 'delete'],
   errors: { update: ['in_use'] },
   list: {
-    search: 'name',
     isPaged: true,
     filters: {
+      name: partOf('name'),
       account_sid: sid().optional().describe('Only carriers of this account, without shared ones.'),
     },
   },
@@ -144,15 +143,18 @@ async function giveAway(
 }
 
 function registerStatus(): Field<object> {
-  const properties = {
-    status: wordOrNull('`ok` or `fail`.'),
-    reason: wordOrNull('What the registrar said.'),
-    cseq: { type: ['string', 'integer', 'null'], description: 'CSeq of the last REGISTER.' },
-    callId: wordOrNull('Call-ID of the registration.'),
+  const fields = {
+    status: wordOrNull('`ok` or `fail`.').optional(),
+    reason: wordOrNull('What the registrar said.').optional(),
+    cseq: createField<string | number | null>({
+      ...plainFacts,
+      schema: { type: ['string', 'integer', 'null'] },
+      description: 'CSeq of the last REGISTER.',
+    }).optional(),
+    callId: wordOrNull('Call-ID of the registration.').optional(),
   }
   return createField({
-    ...plainFacts,
-    schema: { type: 'object', properties },
+    ...object(fields).facts,
     fromCell: (cell) => (cell === null ? {} : (JSON.parse(String(cell)) as unknown)),
   })
 }

@@ -8,7 +8,9 @@ import { servicesFor } from './acting.ts'
 import type { Services } from './context.ts'
 import { createOnce, keyOf, ofCaller } from './idempotency.ts'
 import type { InFlight } from './idempotency.ts'
-import type { ApiRequest, ApiRoute, BodyDeclaration } from './route.ts'
+import type { ApiRoute, BodyDeclaration } from './route.ts'
+import type { ApiRequest, RecordContext } from './request.ts'
+import { reworded } from './reword.ts'
 import { rowOf } from './rows.ts'
 import type { createShapeCompiler, Shape } from './shape.ts'
 import { findTenant } from './tenant.ts'
@@ -27,7 +29,7 @@ export function createRouteBinder(
     const tenantsOf = tenantFinderOf(route.path)
     const sids = sidsIn(route.path)
     const keeper = createOnce(route, services, inFlight)
-    const handle = (request: HttpRequest, context: Context, tenants: Tenants): Promise<unknown> =>
+    const handle = (request: HttpRequest, context: RecordContext, tenants: Tenants): Promise<unknown> =>
       route.handle({
         ...context,
         ...tenants,
@@ -77,9 +79,10 @@ export function createRouteBinder(
         try {
           return await answerOnce(request)
         } catch (error) {
-          if (isRefusal(error))
-            await route.whenRefused({ ...contextOf(request, services), params: request.params })
-          throw error
+          if (!isRefusal(error)) throw error
+          const { params } = request
+          const addition = await route.whenRefused({ ...contextOf(request, services), params })
+          throw addition === undefined ? error : reworded(error, `${error.message}; ${addition}`)
         }
       },
     }
@@ -93,7 +96,7 @@ function tenantOf({ tenancy }: Caller): string {
 }
 
 /** What the request sends was at fault, not the moment or the caller. */
-function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown): error is AppError {
   return error instanceof AppError && [400, 422].includes(entryOf(error.code).http)
 }
 
@@ -111,7 +114,6 @@ function withLowerSids(request: HttpRequest, names: readonly string[]): HttpRequ
   return { ...request, params: { ...params, ...Object.fromEntries(lower) } }
 }
 
-type Context = Pick<ApiRequest, 'caller' | 'rows' | 'services'>
 type Tenants = Pick<ApiRequest, 'account' | 'provider'>
 
 const noTenants: Tenants = { account: undefined, provider: undefined }
@@ -119,7 +121,7 @@ const noTenants: Tenants = { account: undefined, provider: undefined }
 /** For the paths below an account or a service provider; undefined for the others, which wait for nothing. */
 function tenantFinderOf(
   path: string,
-): ((request: HttpRequest, context: Context) => Promise<Tenants>) | undefined {
+): ((request: HttpRequest, context: RecordContext) => Promise<Tenants>) | undefined {
   if (/^\/Accounts\/\{AccountSid\}\/./.test(path))
     return async ({ params }, context) => {
       const row = await findTenant('accounts', { sid: params['AccountSid'] ?? '', path }, context)
@@ -137,7 +139,7 @@ function tenantFinderOf(
   return undefined
 }
 
-function contextOf(request: HttpRequest, services: Services): Context {
+function contextOf(request: HttpRequest, services: Services): RecordContext {
   // Public routes have no caller; their handlers are typed not to look for one, nor for rows.
   const caller = request.caller ?? nobody
   return { caller, rows: services.storage.for(caller.tenancy), services }

@@ -1,9 +1,8 @@
-// What a handler is given: who asks, the rows that caller may see, and the parts of the platform it may use.
+// The parts of the platform that handlers may use.
 import type { Buckets } from '../../buckets/create-buckets.ts'
 import type { Calls } from '../../calls/calls.ts'
 import type { Tokens } from '../../http/tokens.ts'
 import type { Asker } from '../../lib/asker.ts'
-import type { Caller } from '../../lib/caller.ts'
 import type { Tenancy } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -11,7 +10,7 @@ import type { AuditReading, AuditTrail } from '../../storage/audit-log.ts'
 import type { AlertLog, AlertPages } from '../../storage/alerts.ts'
 import type { IdempotencyStore } from '../../storage/idempotency.ts'
 import type { RecentCalls } from '../../storage/calls/call-records.ts'
-import type { Repositories, Storage, TableName } from '../../storage/storage.ts'
+import type { Storage, TableName } from '../../storage/storage.ts'
 import type { SpeechVendors } from '../../speech/create-speech.ts'
 import type { Pcm } from '../../speech/vendor.ts'
 import type { LoginThrottle } from '../../http/login-throttle.ts'
@@ -140,11 +139,4 @@ export interface Services {
   readonly realmFacts: RealmFacts
   readonly clock: Clock
   readonly log: Logger
-}
-
-/** What code that reads and writes records needs; `rows` may be bound to a transaction. */
-export interface RecordContext {
-  readonly caller: Caller
-  readonly rows: Repositories
-  readonly services: Services
 }

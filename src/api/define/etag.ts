@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import { loadHooks } from './nested-hooks.ts'
 import type { Hooks } from './record.ts'
 import type { ResourcePlan } from './plan.ts'
-import type { ApiRequest } from './route.ts'
+import type { ApiRequest } from './request.ts'
 import type { Cells } from './rows.ts'
 
 export interface SeenRecord {

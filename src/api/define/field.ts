@@ -5,14 +5,12 @@ import type { TableName } from '../../storage/storage.ts'
 export type JsonSchema = Readonly<Record<string, unknown>>
 export type Cell = string | number | null
 
-/** `read-only` fields are answered and never taken. */
+/** `read-only` fields are shown and never taken. */
 export type Presence = 'required' | 'optional' | 'read-only'
 
 export interface FieldFacts {
-  /** What is retired has no column. */
+  /** What is retired has no column; that of a hook is its name with _sid. */
   readonly kind: 'plain' | 'hook' | 'retired'
-  /** Where it is stored, when not under its own name. */
-  readonly column: string | undefined
   /** JSON Schema of the canonical value, without null. */
   readonly schema: JsonSchema
   readonly presence: Presence
@@ -25,6 +23,8 @@ export interface FieldFacts {
   /** What of a value that may not change is compared with the stored one. */
   readonly fixedForm: ((value: unknown) => unknown) | undefined
   readonly references: TableName | undefined
+  /** Of a query: the column that is to contain it. */
+  readonly searches: string | undefined
   readonly description: string | undefined
   /** What the platform must serve before it acts on the field, which is stored until then. */
   readonly notServed: string | undefined
@@ -37,39 +37,41 @@ export interface FieldFacts {
   readonly fromCell: ((cell: Cell) => unknown) | undefined
 }
 
-/** `T` is the canonical value a handler sees. Every method answers a new field. */
-export interface Field<T, P extends Presence = 'required'> {
+/**
+ * `T` is the canonical value that a handler sees, `W` the value as a record or reply shows it; undefined in `W` says that the
+ * member may be left out. Every method returns a new field.
+ */
+export interface Field<T, P extends Presence = 'required', W = T> {
   readonly facts: FieldFacts
-  /** Carries the type only; never set. */
+  /** These carry types only and are never set. */
   readonly valueType?: T
   readonly presenceType?: P
+  readonly wireType?: W
   /** May be left out or null; a record without a value leaves it out. */
-  optional(): Field<T | null, 'optional'>
+  optional(): Field<T | null, 'optional', W | undefined>
   /** May be left out or null; a record without a value says null, which clients look for. */
-  nullable(): Field<T | null, 'optional'>
+  nullable(): Field<T | null, 'optional', W | null>
   /** May be left out or null, which both mean `fallback`. */
-  default(fallback: T): Field<T, 'optional'>
-  readOnly(): Field<T, 'read-only'>
+  default(fallback: T): Field<T, 'optional', W>
+  readOnly(): Field<T, 'read-only', W>
   /** An update may repeat it, and is refused when it (or `form` of it, where that is what is stored) differs. */
-  fixedAfterCreate(form?: (value: unknown) => unknown): Field<T, P>
+  fixedAfterCreate(form?: (value: unknown) => unknown): Field<T, P, W>
   /** An update ignores it. */
-  onlyOnCreate(): Field<T, P>
-  /** Answers show `mask(value)`. */
-  masked(mask: (value: string) => string): Field<T, P>
-  /** Is stored in another column than its name says. */
-  from(column: string): Field<T, P>
-  describe(description: string): Field<T, P>
-  /** It is stored and answered, and nothing acts on it until `what` is served. The reference says so. */
-  notServed(what: string): Field<T, P>
-  example(example: unknown): Field<T, P>
+  onlyOnCreate(): Field<T, P, W>
+  /** Records show `mask(value)`. */
+  masked(mask: (value: string) => string): Field<T, P, W>
+  describe(description: string): Field<T, P, W>
+  /** It is stored and shown, and nothing acts on it until `what` is served. The reference says so. */
+  notServed(what: string): Field<T, P, W>
+  example(example: unknown): Field<T, P, W>
 }
 
-export type AnyField = Field<unknown, Presence>
+export type AnyField = Field<unknown, Presence, unknown>
 export type Fields = Readonly<Record<string, AnyField>>
 
-export function createField<T, P extends Presence = 'required'>(facts: FieldFacts): Field<T, P> {
-  const having = <U, Q extends Presence>(changes: Partial<FieldFacts>): Field<U, Q> =>
-    createField<U, Q>({ ...facts, ...changes })
+export function createField<T, P extends Presence = 'required', W = T>(facts: FieldFacts): Field<T, P, W> {
+  const having = <U, Q extends Presence, V>(changes: Partial<FieldFacts>): Field<U, Q, V> =>
+    createField<U, Q, V>({ ...facts, ...changes })
   return {
     facts,
     optional: () => having({ presence: 'optional', unset: 'absent' }),
@@ -79,7 +81,6 @@ export function createField<T, P extends Presence = 'required'>(facts: FieldFact
     fixedAfterCreate: (form) => having({ onUpdate: 'refuse', fixedForm: form }),
     onlyOnCreate: () => having({ onUpdate: 'ignore' }),
     masked: (mask) => having({ fromCell: (cell) => (cell === null ? null : mask(String(cell))) }),
-    from: (column) => having({ column }),
     describe: (description) => having({ description }),
     notServed: (what) => having({ notServed: what }),
     example: (example) => having({ example }),
@@ -99,13 +100,13 @@ export function wordsOf({ description, notServed }: FieldFacts): JsonSchema {
 
 export const plainFacts = {
   kind: 'plain',
-  column: undefined,
   presence: 'required',
   unset: 'never',
   fallback: undefined,
   onUpdate: 'change',
   fixedForm: undefined,
   references: undefined,
+  searches: undefined,
   description: undefined,
   notServed: undefined,
   example: undefined,
@@ -115,17 +116,29 @@ export const plainFacts = {
   fromCell: undefined,
 } as const satisfies Omit<FieldFacts, 'schema'>
 
-type ValueOf<F> = F extends Field<infer T, Presence> ? T : never
+type ValueOf<F> = F extends Field<infer T, Presence, unknown> ? T : never
 type KeysWith<F extends Fields, P extends Presence> = {
-  [K in keyof F]: F[K] extends Field<unknown, P> ? K : never
+  [K in keyof F]: F[K] extends Field<unknown, P, unknown> ? K : never
 }[keyof F]
 
-/** What a handler gets of a body or query that has passed. */
+/** What a handler gets of a body that has passed. */
 export type Values<F extends Fields> = {
   readonly [K in KeysWith<F, 'required'>]: ValueOf<F[K]>
 } & { readonly [K in KeysWith<F, 'optional'>]?: ValueOf<F[K]> }
+
+/** What a handler gets of a query, which has no null. */
+export type QueryValues<F extends Fields> = {
+  readonly [K in KeysWith<F, 'required'>]: ValueOf<F[K]>
+} & { readonly [K in KeysWith<F, 'optional'>]?: Exclude<ValueOf<F[K]>, null> }
 
 /** What a handler gets of a partial update that has passed. */
 export type Changes<F extends Fields> = {
   readonly [K in KeysWith<F, 'required' | 'optional'>]?: ValueOf<F[K]>
 }
+
+export type WireOf<F> = F extends Field<unknown, Presence, infer W> ? W : never
+
+/** What a record or a reply of these fields shows. */
+export type Wire<F extends Fields> = {
+  readonly [K in keyof F as undefined extends WireOf<F[K]> ? never : K]: WireOf<F[K]>
+} & { readonly [K in keyof F as undefined extends WireOf<F[K]> ? K : never]?: WireOf<F[K]> }

@@ -43,7 +43,15 @@ export function dialled({ max }: Pick<TextRule, 'max'>): Field<string> {
   return createField({ ...facts, fromText: (value) => value.replace(/^ (?=\d)/, '+') })
 }
 
-/** What answers show in place of a secret. Sent back, it means: as it is. It tells nothing, not even a length. */
+/** A query parameter that finds records by part of a text column. */
+export function partOf(column: string): Field<string | null, 'optional', string | undefined> {
+  const { facts } = dialled({ max: 255 })
+  return createField<string>({ ...facts, searches: column })
+    .optional()
+    .describe(`Only records whose ${column} contains this, in any case.`)
+}
+
+/** What records show in place of a secret. It gives nothing away, not even a length; sent back, it changes nothing. */
 export const secretMask = 'XXXXXXXX'
 
 /** A text that is never answered. Empty clears it. */
@@ -147,7 +155,7 @@ const isoTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+
 const isoDate = /^\d{4}-\d{2}-\d{2}$/
 
 /** A moment: ISO 8601 text in answers and in bodies, epoch milliseconds in the database; those are taken too. */
-export function time(): Field<number> {
+export function time(): Field<number, 'required', string> {
   return createField({
     ...plainFacts,
     schema: { type: 'string', format: 'date-time' },
@@ -159,7 +167,7 @@ export function time(): Field<number> {
   })
 }
 
-export function createdAt(): Field<number, 'read-only'> {
+export function createdAt(): Field<number, 'read-only', string> {
   return time().readOnly().describe('When the record was made.')
 }
 
@@ -186,24 +194,6 @@ export function json<T extends object = Record<string, unknown>>(
     schema,
     toCell: (value) => JSON.stringify(value),
     fromCell: (cell) => (cell === null ? null : (JSON.parse(String(cell)) as unknown)),
-  })
-}
-
-/** A list of short texts. */
-export function texts({
-  max,
-  maxLength,
-}: {
-  readonly max: number
-  readonly maxLength: number
-}): Field<readonly string[]> {
-  return createField({
-    ...plainFacts,
-    schema: {
-      type: 'array',
-      maxItems: max,
-      items: { type: 'string', maxLength, pattern: printable, 'x-rule': printableRule },
-    },
   })
 }
 
@@ -247,6 +237,9 @@ export interface HookInput {
   readonly password?: string | null
 }
 
+/** A hook as records show it, its id where the rule of the field says so. */
+export type ShownHook = Required<Omit<HookInput, 'webhook_sid'>> & Pick<HookInput, 'webhook_sid'>
+
 export interface HookRule {
   /** What an empty object, or one with an empty url, does to the hook that is there. */
   readonly empty: 'clears' | 'changes nothing'
@@ -255,7 +248,7 @@ export interface HookRule {
 }
 
 /** A nested hook: a row of `webhooks` that lives and dies with its record. Its column is `<name>_sid`. */
-export function webhook({ empty, showsSid }: HookRule): Field<HookInput> {
+export function webhook({ empty, showsSid }: HookRule): Field<HookInput, 'required', ShownHook> {
   return createField({
     ...plainFacts,
     kind: 'hook',

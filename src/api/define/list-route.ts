@@ -1,31 +1,25 @@
 // Lists: a bare array of everything, or one page of it in an envelope when `page` is asked for.
 import type { Access } from '../../http/route.ts'
-import { whole } from './described.ts'
-import { dialled, integer } from './fields.ts'
-import type { Field, Fields } from './field.ts'
-import type { RecordContext } from './context.ts'
+import { integer } from './fields.ts'
+import type { FieldFacts, Fields, Wire } from './field.ts'
+import type { ApiRequest, RecordContext } from './request.ts'
 import { readPage, readWhole } from './list-text.ts'
 import type { ListAnswer, ListSource } from './list-text.ts'
 import { loadHooks } from './nested-hooks.ts'
 import type { ResourcePlan } from './plan.ts'
-import type { ApiRequest, ApiRoute, Reply } from './route.ts'
+import type { ApiRoute, Reply } from './route.ts'
+import { list, object, whole } from './reply-fields.ts'
 import { repositoryOf } from './rows.ts'
 import type { AnyListOptions, Cells } from './rows.ts'
 import { findParent } from './write-record.ts'
 
 const defaultPageSize = 50
 
-const paging: Record<'page' | 'page_size', Field<number | null, 'optional'>> = {
+const paging = {
   page: integer({ min: 0, max: 10_000_000 })
     .optional()
     .describe('From 1. With it the answer is an envelope, without it an array of everything.'),
   page_size: integer({ min: 1, max: 10_000 }).optional().describe('Records on a page; 50 when left out.'),
-}
-
-function searchQuery(column: string | undefined, parameter: string): Fields {
-  if (column === undefined) return {}
-  const sentence = `Only records whose ${column} contains this, in any case.`
-  return { [parameter]: dialled({ max: 255 }).optional().describe(sentence) }
 }
 
 /** Parts are listed by the record they belong to. */
@@ -51,13 +45,8 @@ export function ofAccount({ account }: ApiRequest): Cells {
 
 export function createListRoute(options: ListRouteOptions): ApiRoute {
   const { plan, path, access, operationId } = options
-  const { search: column, searchBy = 'name', filters = {}, isPaged = false } = plan.list ?? {}
-  const query = {
-    ...parentQuery(plan),
-    ...(isPaged ? paging : {}),
-    ...searchQuery(column, searchBy),
-    ...filters,
-  }
+  const { filters = {}, isPaged = false } = plan.list ?? {}
+  const query = { ...parentQuery(plan), ...(isPaged ? paging : {}), ...filters }
   return {
     method: 'GET',
     path,
@@ -71,24 +60,25 @@ export function createListRoute(options: ListRouteOptions): ApiRoute {
     body: undefined,
     reply: listReply(plan, isPaged),
     errors: [],
-    handle: (request) => list(options, request),
+    handle: (request) => readList(options, request),
   }
 }
 
-async function list(options: ListRouteOptions, request: ApiRequest): Promise<ListAnswer> {
+async function readList(options: ListRouteOptions, request: ApiRequest): Promise<ListAnswer> {
   const { plan, operationId } = options
   const where = whereOf(options, request)
-  const { search: column = plan.key, searchBy = 'name', orderBy = [plan.key] } = plan.list ?? {}
+  const { orderBy = [plan.key], filters = {} } = plan.list ?? {}
   const { page, page_size = defaultPageSize } = request.query as {
     readonly page?: number
     readonly page_size?: number
   }
   if (typeof plan.owner === 'object') await findParent(plan, request.query[plan.owner.partOf], request)
-  const text = request.query[searchBy]
-  const { searchText = (given: string) => given } = plan.list ?? {}
+  const [name = '', search] = Object.entries(filters).find(([, { facts }]) => isSearch(facts)) ?? []
+  const column = search?.facts.searches ?? plan.key
+  const text = request.query[name]
   const matching: AnyListOptions = {
     where,
-    ...(typeof text !== 'string' ? {} : { contains: { column, text: searchText(text) } }),
+    ...(typeof text !== 'string' ? {} : { contains: { column, text } }),
   }
   const source = sourceOf(plan, matching, request)
   const read = (): Promise<ListAnswer> =>
@@ -111,9 +101,14 @@ function whereOf({ plan, where }: ListRouteOptions, request: ApiRequest): Cells 
 }
 
 function filtersOf({ list: { filters = {} } = {}, owner }: ResourcePlan, { query }: ApiRequest): Cells {
-  const names = [...Object.keys(filters), ...(typeof owner === 'object' ? [owner.partOf] : [])]
+  const equal = Object.entries(filters).filter(([, { facts }]) => !isSearch(facts))
+  const names = [...equal.map(([name]) => name), ...(typeof owner === 'object' ? [owner.partOf] : [])]
   const given = names.filter((name) => query[name] !== undefined && query[name] !== null)
   return Object.fromEntries(given.map((name) => [name, query[name] as Cells[string]]))
+}
+
+function isSearch({ searches }: FieldFacts): boolean {
+  return searches !== undefined
 }
 
 function sourceOf(plan: ResourcePlan, matching: AnyListOptions, context: RecordContext): ListSource {
@@ -131,36 +126,26 @@ export async function toRecords(
   plan: ResourcePlan,
   rows: readonly Cells[],
   context: RecordContext,
-): Promise<Record<string, unknown>[]> {
+): Promise<Wire<Fields>[]> {
   const hooks = await loadHooks(rows, plan.form.hookColumns, context.rows)
   const joined = await plan.join?.(rows, context)
   return rows.map((row, index) => ({ ...plan.form.toWire(row, hooks), ...joined?.[index] }))
 }
 
+const envelope = {
+  total: whole('Records that match.'),
+  page: whole('The page asked for, from 1.'),
+  page_size: whole('Records on a full page.'),
+}
+
 function listReply({ form, name }: ResourcePlan, isPaged: boolean): Reply {
-  const array = { type: 'array', items: form.schema }
-  if (!isPaged)
-    return {
-      status: 200,
-      description: 'All of them.',
-      schema: array,
-      component: name,
-      mediaType: 'application/json',
-    }
-  const envelope = {
-    type: 'object',
-    properties: {
-      total: whole('Records that match.'),
-      page: whole('The page asked for, from 1.'),
-      page_size: whole('Records on a full page.'),
-      data: { ...array, description: 'The records of the page.' },
-    },
-    required: ['total', 'page', 'page_size', 'data'],
-  }
+  const array = list(form.field).facts.schema
+  const page = object({ ...envelope, data: list(form.field).describe('The records of the page.') }).facts
+    .schema
   return {
     status: 200,
-    description: 'All of them, or one page when `page` is given.',
-    schema: { anyOf: [array, envelope] },
+    description: isPaged ? 'All of them, or one page when `page` is given.' : 'All of them.',
+    schema: isPaged ? { anyOf: [array, page] } : array,
     component: name,
     mediaType: 'application/json',
   }

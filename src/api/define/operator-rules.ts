@@ -1,7 +1,8 @@
 // What the operator of a platform may withhold from its accounts; all of it is off unless a setting says otherwise.
 import { AppError } from '../../lib/errors.ts'
 import type { TableName } from '../../storage/storage.ts'
-import type { OperatorRules, RecordContext } from './context.ts'
+import type { OperatorRules } from './context.ts'
+import type { RecordContext } from './request.ts'
 import { repositoryOf } from './rows.ts'
 
 export const freeHand: OperatorRules = { hasQuotas: false, keepsCarriers: false, minNetmask: 1 }
@@ -33,7 +34,19 @@ export async function demandQuota(
     throw new AppError('quota_reached', `an account may have ${quota} ${table.replaceAll('_', ' ')}`)
 }
 
-export function demandCarrierRights({ caller, services }: Pick<RecordContext, 'caller' | 'services'>): void {
+const carrierTables: ReadonlySet<TableName> = new Set([
+  'phone_numbers',
+  'sip_gateways',
+  'smpp_gateways',
+  'voip_carriers',
+])
+
+/** Asked before an account changes a record of this kind. */
+export function demandCarrierRights(
+  table: TableName,
+  { caller, services }: Pick<RecordContext, 'caller' | 'services'>,
+): void {
+  if (!carrierTables.has(table)) return
   if (caller.tenancy.level === 'account' && services.rules.keepsCarriers)
     throw new AppError(
       'bad_request',

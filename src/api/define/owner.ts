@@ -1,7 +1,7 @@
 // Whose a new record is: what the body says, held against the caller.
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { RecordContext } from './context.ts'
+import type { RecordContext } from './request.ts'
 import type { HookOwner } from './nested-hooks.ts'
 
 /**
@@ -28,16 +28,15 @@ export async function resolveOwner(
   owner: Exclude<Owner, object>,
   given: Given,
   context: RecordContext,
-  foreign: () => AppError = insufficientPermissions,
 ): Promise<HookOwner> {
   switch (owner) {
     case 'account':
-      return accountOwner(given['account_sid'], context, foreign)
+      return accountOwner(given['account_sid'], context)
     case 'service_provider':
-      return providerOwner(given['service_provider_sid'], context, foreign)
+      return providerOwner(given['service_provider_sid'], context)
     case 'tenant':
     case 'any':
-      return tenantOwner(given, owner === 'any', context, foreign)
+      return tenantOwner(given, owner === 'any', context)
     case 'caller': {
       const { tenancy } = context.caller
       return {
@@ -50,14 +49,10 @@ export async function resolveOwner(
   }
 }
 
-async function accountOwner(
-  given: unknown,
-  { caller, rows }: RecordContext,
-  foreign: () => AppError,
-): Promise<HookOwner> {
+async function accountOwner(given: unknown, { caller, rows }: RecordContext): Promise<HookOwner> {
   const { tenancy } = caller
   if (tenancy.level === 'account') {
-    if (given !== undefined && given !== tenancy.account_sid) throw foreign()
+    if (given !== undefined && given !== tenancy.account_sid) throw insufficientPermissions()
     return { account_sid: tenancy.account_sid, service_provider_sid: tenancy.service_provider_sid }
   }
   if (typeof given !== 'string') throw new AppError('bad_request', 'account_sid is required')
@@ -65,32 +60,31 @@ async function accountOwner(
   if (account !== undefined) return account
   throw tenancy.level === 'admin'
     ? new AppError('bad_request', 'account_sid names no existing account')
-    : foreign()
+    : insufficientPermissions()
 }
 
 async function tenantOwner(
   { account_sid = null, service_provider_sid = null }: Given,
   mayBePlatform: boolean,
   context: RecordContext,
-  foreign: () => AppError,
 ): Promise<HookOwner> {
   const { tenancy } = context.caller
   const isForeign =
     tenancy.level !== 'admin' &&
     service_provider_sid !== null &&
     service_provider_sid !== tenancy.service_provider_sid
-  if (isForeign) throw foreign()
+  if (isForeign) throw insufficientPermissions()
   if (!mayBePlatform && tenancy.level === 'admin' && service_provider_sid === null)
     throw new AppError('bad_request', 'service_provider_sid is required')
   if (tenancy.level === 'account' || account_sid !== null) {
-    const owner = await accountOwner(account_sid ?? undefined, context, foreign)
+    const owner = await accountOwner(account_sid ?? undefined, context)
     if (service_provider_sid !== null && service_provider_sid !== owner.service_provider_sid)
       throw new AppError('bad_request', 'account_sid names an account of another service provider')
     return owner
   }
   if (mayBePlatform && tenancy.level === 'admin' && service_provider_sid === null)
     return { account_sid: null, service_provider_sid: null }
-  return providerOwner(service_provider_sid ?? undefined, context, foreign)
+  return providerOwner(service_provider_sid ?? undefined, context)
 }
 
 /** Who owns a record that is given away; undefined when it stays. */
@@ -102,20 +96,16 @@ export async function resolveMove(
   if (given === undefined || given === row.account_sid) return undefined
   if (context.caller.tenancy.level === 'account') throw insufficientPermissions()
   if (given === null) return { account_sid: null, service_provider_sid: row.service_provider_sid }
-  const owner = await accountOwner(given, context, insufficientPermissions)
+  const owner = await accountOwner(given, context)
   if (row.service_provider_sid !== null && row.service_provider_sid !== owner.service_provider_sid)
     throw new AppError('bad_request', 'account_sid names an account of another service provider')
   return owner
 }
 
-async function providerOwner(
-  given: unknown,
-  { caller, rows }: RecordContext,
-  foreign: () => AppError,
-): Promise<HookOwner> {
+async function providerOwner(given: unknown, { caller, rows }: RecordContext): Promise<HookOwner> {
   const { tenancy } = caller
   if (tenancy.level !== 'admin') {
-    if (given !== undefined && given !== tenancy.service_provider_sid) throw foreign()
+    if (given !== undefined && given !== tenancy.service_provider_sid) throw insufficientPermissions()
     return { account_sid: null, service_provider_sid: tenancy.service_provider_sid }
   }
   if (typeof given !== 'string') throw new AppError('bad_request', 'service_provider_sid is required')

@@ -1,22 +1,26 @@
 // Between a row and what the wire shows of it: which column a field has, what is masked, joined or left out.
 import type { Cells, HookRow } from './rows.ts'
-import { wordsOf } from './field.ts'
-import type { Fields, FieldFacts, JsonSchema } from './field.ts'
+import { createField, plainFacts, wordsOf } from './field.ts'
+import type { Cell, Field, Fields, FieldFacts, JsonSchema, Wire } from './field.ts'
 import { withNull } from './shape.ts'
 
 export type Hooks = ReadonlyMap<string, HookRow>
 
-export interface RecordForm {
-  /** JSON Schema of the record as answered. */
-  readonly schema: JsonSchema
+export interface RecordForm<F extends Fields = Fields> {
+  /** A whole record as the value of a reply or of one of its members. */
+  readonly field: Field<Wire<F>>
   readonly hookColumns: readonly string[]
-  toWire(row: Cells, hooks: Hooks): Record<string, unknown>
+  /** Of a row that has a cell for each field, whatever else it has. */
+  toWire(row: Cellular<F>, hooks?: Hooks): Wire<F>
   /** The columns that values (canonical, hooks excepted) go to. */
   toCells(values: Readonly<Record<string, unknown>>): Cells
 }
 
-export function columnOf(name: string, facts: FieldFacts): string {
-  return facts.column ?? (facts.kind === 'hook' ? `${name}_sid` : name)
+/** A row with a cell for each field; those that a record may leave out may be missing. */
+type Cellular<F extends Fields> = { readonly [K in keyof Wire<F>]: unknown }
+
+export function columnOf(name: string, { kind }: FieldFacts): string {
+  return kind === 'hook' ? `${name}_sid` : name
 }
 
 interface Reader {
@@ -25,7 +29,7 @@ interface Reader {
   readonly facts: FieldFacts
 }
 
-export function createRecordForm(fields: Fields): RecordForm {
+export function createRecordForm<const F extends Fields>(fields: F): RecordForm<F> {
   const readers = Object.entries(fields).map(([name, { facts }]): Reader => ({
     name,
     facts,
@@ -33,16 +37,18 @@ export function createRecordForm(fields: Fields): RecordForm {
   }))
   const hookColumns = readers.filter(({ facts }) => facts.kind === 'hook').map(({ column }) => column)
   return {
-    schema: recordSchema(readers),
+    field: createField({ ...plainFacts, schema: recordSchema(readers) }),
     hookColumns,
-    toWire(row, hooks) {
+    toWire(row, hooks = noHooks) {
+      const cells = row as Readonly<Record<string, Cell | undefined>>
       const record: Record<string, unknown> = {}
       for (const { name, column, facts } of readers) {
-        const cell = row[column] ?? null
+        const cell = cells[column] ?? null
         const value = facts.kind === 'hook' ? hookOf(cell, hooks, facts) : read(cell, facts)
         if (value !== null || facts.unset !== 'absent') record[name] = value
       }
-      return record
+      // Each field writes what its type says of it.
+      return record as Wire<F>
     },
     toCells(values) {
       const cells: Cells = {}
@@ -57,12 +63,14 @@ export function createRecordForm(fields: Fields): RecordForm {
   }
 }
 
+const noHooks: Hooks = new Map()
+
 function read(cell: Cells[string], { fromCell }: FieldFacts): unknown {
   return fromCell === undefined ? cell : fromCell(cell ?? null)
 }
 
 function hookOf(cell: Cells[string], hooks: Hooks, facts: FieldFacts): unknown {
-  // A hook the caller may not see (its provider's) is answered as if there were none.
+  // A hook that the caller may not see (its provider's) is shown as if there were none.
   const hook = typeof cell === 'string' ? hooks.get(cell) : undefined
   if (hook === undefined) return null
   const { webhook_sid, url, method, username, password } = hook
@@ -75,15 +83,16 @@ export function showsSid({ schema }: FieldFacts): boolean {
 }
 
 function recordSchema(readers: readonly Reader[]): JsonSchema {
+  const required = readers.filter(({ facts }) => facts.unset !== 'absent').map(({ name }) => name)
   return {
     type: 'object',
-    properties: Object.fromEntries(readers.map(({ name, facts }) => [name, answeredSchema(facts)])),
-    required: readers.filter(({ facts }) => facts.unset !== 'absent').map(({ name }) => name),
+    properties: Object.fromEntries(readers.map(({ name, facts }) => [name, shownSchema(facts)])),
+    ...(required.length === 0 ? {} : { required }),
   }
 }
 
-/** The value as answered; with null only where null is what "unset" looks like. */
-function answeredSchema(facts: FieldFacts): JsonSchema {
+/** The value as it is shown; with null only where null is what "unset" looks like. */
+export function shownSchema(facts: FieldFacts): JsonSchema {
   const { schema, unset, example } = facts
   const value = unset === 'null' ? withNull(schema) : schema
   return {

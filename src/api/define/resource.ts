@@ -1,25 +1,18 @@
 // How a REST resource is declared, and the endpoints that follow from it.
 import type { Level } from '../../http/route.ts'
 import { AppError } from '../../lib/errors.ts'
-import { id } from './described.ts'
-import type { Fields, JsonSchema } from './field.ts'
-import type { RecordContext } from './context.ts'
-import { demandSeen, seenRecord, unlessSeen } from './etag.ts'
-import { createRecordForm } from './record.ts'
+import type { Field, Fields, Wire } from './field.ts'
 import { createListRoute, toRecords } from './list-route.ts'
 import type { ListRouteOptions } from './list-route.ts'
-import { hasQuota } from './operator-rules.ts'
-import { ownerFieldOf } from './owner.ts'
-import { demandSid } from './path-sid.ts'
 import type { Operation, ResourceDeclaration, ResourcePlan } from './plan.ts'
+import { createCreateRoute, createDeleteRoute, createReadRoute, createUpdateRoute } from './record-routes.ts'
+import { createRecordForm } from './record.ts'
+import type { ApiRequest, RecordContext } from './request.ts'
 import { everyone } from './route.ts'
-import type { ApiRequest, ApiRoute, BodyDeclaration, Reply } from './route.ts'
+import type { ApiRoute } from './route.ts'
 import { keyOf, repositoryOf } from './rows.ts'
 import type { Cells, Row, TableName } from './rows.ts'
-import { findTenant, isTenantTable } from './tenant.ts'
-import { undoing } from './undoing.ts'
-import type { Undo } from './undoing.ts'
-import { createRecord, removeRecord, updateRecord } from './write-record.ts'
+import { createRecord, updateRecord } from './write-record.ts'
 
 export interface NestedRoute {
   readonly path: `/${string}`
@@ -27,39 +20,44 @@ export interface NestedRoute {
   readonly access: readonly Level[]
 }
 
-export interface Resource<T extends TableName = TableName> {
+export interface Resource<T extends TableName = TableName, F extends Fields = Fields> {
   readonly routes: readonly ApiRoute[]
-  readonly name: string
-  readonly schema: JsonSchema
+  readonly fields: F
+  /** A whole record, as the value of a reply or of one of its members. */
+  readonly field: Field<Wire<F>>
   /** Another path that lists these records. */
   listedAt(options: Omit<ListRouteOptions, 'plan' | 'access'>): ApiRoute
   /** Another path that makes them; `given` is what it knows already. */
   createdAt(options: NestedRoute & { given: (request: ApiRequest) => Cells }): ApiRoute
   /** Another path that changes one; a record that is not as `where` says is not there. */
   updatedAt(options: NestedRoute & { where: (request: ApiRequest) => Cells }): ApiRoute
-  /** Makes a record within a transaction as POST does, and answers its id. */
+  /** Makes a record within a transaction as POST does, and returns its id. */
   create(values: Readonly<Record<string, unknown>>, context: RecordContext): Promise<string>
   /** Changes one within a transaction as PUT does. */
   update(sid: string, changes: Readonly<Record<string, unknown>>, context: RecordContext): Promise<void>
   /** Records as the wire shows them, hooks joined. */
-  toWire(rows: readonly Row<T>[], context: RecordContext): Promise<Record<string, unknown>[]>
+  toWire(rows: readonly Row<T>[], context: RecordContext): Promise<Wire<F>[]>
+}
+
+/** `declaration` has hooks that are typed by its own fields and table, which are what they are given. */
+function planOf(declaration: ResourceDeclaration): ResourcePlan {
+  const { fields, table, name } = declaration
+  return {
+    ...declaration,
+    key: keyOf(table),
+    parameter: declaration.parameter ?? `${name}Sid`,
+    form: createRecordForm(fields),
+  }
 }
 
 export function defineResource<const T extends TableName, const F extends Fields>(
   declaration: ResourceDeclaration<T, F>,
-): Resource<T> {
-  const form = createRecordForm(declaration.fields)
-  // The hooks of the declaration are typed by its own fields and table; the plan passes them the same values.
-  const plan = {
-    ...declaration,
-    key: keyOf(declaration.table),
-    parameter: declaration.parameter ?? `${declaration.name}Sid`,
-    form,
-  } as unknown as ResourcePlan
+): Resource<T, F> {
+  const plan = planOf(declaration as unknown as ResourceDeclaration)
   return {
     routes: plan.operations.map((operation) => makers[operation](plan)),
-    name: plan.name,
-    schema: form.schema,
+    fields: declaration.fields,
+    field: plan.form.field as Field<Wire<F>>,
     listedAt: (options) => createListRoute({ plan, access: everyone, ...options }),
     createdAt: ({ given, ...route }) => ({
       ...createCreateRoute(plan, given),
@@ -74,7 +72,8 @@ export function defineResource<const T extends TableName, const F extends Fields
       if (row === undefined) throw new AppError('not_found', `no such ${plan.noun}`)
       await updateRecord(plan, row, { changes, sent: changes }, context)
     },
-    toWire: (rows, context) => toRecords(plan, rows as unknown as readonly Cells[], context),
+    toWire: (rows, context) =>
+      toRecords(plan, rows as unknown as readonly Cells[], context) as Promise<Wire<F>[]>,
   }
 }
 
@@ -90,182 +89,4 @@ const makers: { readonly [O in Operation]: (plan: ResourcePlan) => ApiRoute } = 
   read: createReadRoute,
   update: (plan) => createUpdateRoute(plan),
   delete: createDeleteRoute,
-}
-
-function common(plan: ResourcePlan, operation: Operation) {
-  return {
-    access: plan.access?.[operation] ?? everyone,
-    openToViewOnly: false,
-    tag: plan.path.slice(1),
-    parameters: { [plan.parameter]: `The id of the ${plan.noun}.` },
-    description: undefined,
-    query: undefined,
-  }
-}
-
-export const createdReply: Reply = {
-  status: 201,
-  description: 'The id of the new record.',
-  component: 'SuccessfulAdd',
-  schema: {
-    type: 'object',
-    properties: { sid: id('Names the record in paths and in other records.') },
-    required: ['sid'],
-  },
-}
-
-type CellsOf = (request: ApiRequest) => Cells
-
-function createCreateRoute(plan: ResourcePlan, given?: CellsOf): ApiRoute {
-  const { name, path, table } = plan
-  return {
-    ...common(plan, 'create'),
-    method: 'POST',
-    path,
-    operationId: `create${name}`,
-    summary: `Makes ${oneOf(plan)}.`,
-    description: plan.summary,
-    body: createBodyOf(plan),
-    reply: createdReply,
-    errors: [
-      'duplicate',
-      ...(hasQuota(table) ? (['quota_reached'] as const) : []),
-      ...(plan.errors?.create ?? []),
-    ],
-    async handle(request) {
-      const { services, caller, body } = request
-      const values = given === undefined ? body : mergeGiven(body, given(request))
-      const sid = await undoing(plan.prepare?.(values as Cells, undefined, request), () =>
-        services.storage.transaction(caller.tenancy, (rows) =>
-          createRecord(plan, values, { ...request, rows }),
-        ),
-      )
-      services.log.info({ table, sid }, 'record created')
-      return { sid }
-    },
-  }
-}
-
-/** What the path says holds; a body may repeat it. */
-function mergeGiven(
-  body: Readonly<Record<string, unknown>>,
-  given: Cells,
-): Readonly<Record<string, unknown>> {
-  for (const [name, value] of Object.entries(given)) {
-    const sent = body[name]
-    if (sent !== undefined && sent !== null && sent !== value)
-      throw new AppError('bad_request', `${name} is not the one in the path`)
-  }
-  return { ...body, ...given }
-}
-
-/** A caller of the owner's own level may leave the owner out: it is known. */
-function createBodyOf({ fields, owner }: ResourcePlan): BodyDeclaration {
-  const name = owner === 'tenant' ? 'service_provider_sid' : ownerFieldOf(owner)
-  const field = name === undefined ? undefined : fields[name]
-  if (name === undefined || field === undefined) return { fields, mode: 'create' }
-  const facts = { ...field.facts, presence: 'optional' } as const
-  return { fields: { ...fields, [name]: { ...field, facts } }, mode: 'create' }
-}
-
-function createReadRoute(plan: ResourcePlan): ApiRoute {
-  const { name, path, parameter, form } = plan
-  return {
-    ...common(plan, 'read'),
-    method: 'GET',
-    path: `${path}/{${parameter}}`,
-    operationId: `get${name}`,
-    summary: `Reads ${oneOf(plan)}.`,
-    description: plan.summary,
-    body: undefined,
-    reply: { status: 200, description: 'The record.', schema: form.schema, component: name },
-    errors: ['not_found'],
-    hasEtag: true,
-    async handle(request) {
-      const { record, etag } = await seenRecord(plan, await findRecord(plan, request), request)
-      return unlessSeen(record, etag, request)
-    },
-  }
-}
-
-function createUpdateRoute(plan: ResourcePlan, where?: CellsOf): ApiRoute {
-  const { name, path, parameter } = plan
-  return {
-    ...common(plan, 'update'),
-    method: 'PUT',
-    path: `${path}/{${parameter}}`,
-    operationId: `update${name}`,
-    summary: `Changes ${oneOf(plan)}.`,
-    description: 'Fields that are left out keep their values. Ids may be sent back unchanged.',
-    body: { fields: plan.fields, mode: 'update' },
-    reply: { status: 204, description: 'Changed.' },
-    errors: ['not_found', 'duplicate', ...(plan.errors?.update ?? [])],
-    hasEtag: true,
-    async handle(request) {
-      const { services, caller, body, rawBody } = request
-      const row = await undoing(prepareUpdate(plan, request, where), () =>
-        services.storage.transaction(caller.tenancy, async (rows) => {
-          const context = { ...request, rows }
-          const found = await findRecord(plan, context, where?.(request))
-          await demandSeen(plan, found, context)
-          return updateRecord(plan, found, { changes: body, sent: rawBody }, context)
-        }),
-      )
-      await plan.afterUpdate?.(row, body as Cells, services)
-    },
-  }
-}
-
-/** Whoever has not seen the record as it is sets nothing in motion. */
-async function prepareUpdate(
-  plan: ResourcePlan,
-  request: ApiRequest,
-  where?: CellsOf,
-): Promise<Undo | undefined> {
-  if (plan.prepare === undefined) return undefined
-  const row = await findRecord(plan, request, where?.(request))
-  await demandSeen(plan, row, request)
-  return plan.prepare(request.body as Cells, row, request)
-}
-
-function createDeleteRoute(plan: ResourcePlan): ApiRoute {
-  const { name, path, parameter } = plan
-  return {
-    ...common(plan, 'delete'),
-    method: 'DELETE',
-    path: `${path}/{${parameter}}`,
-    operationId: `delete${name}`,
-    summary: `Removes ${oneOf(plan)}.`,
-    body: undefined,
-    reply: { status: 204, description: 'Removed, with everything that belongs to it.' },
-    errors: ['not_found', 'in_use'],
-    hasEtag: true,
-    async handle(request) {
-      const { services, caller } = request
-      const row = await services.storage.transaction(caller.tenancy, async (rows) => {
-        const context = { ...request, rows }
-        const found = await findRecord(plan, context)
-        await demandSeen(plan, found, context)
-        return removeRecord(plan, found, context)
-      })
-      services.log.info({ table: plan.table, sid: row[plan.key] }, 'record removed')
-      await plan.afterDelete?.(row, services)
-    },
-  }
-}
-
-/** A record that the caller may not see is a record that does not exist. */
-async function findRecord(plan: ResourcePlan, request: ApiRequest, where: Cells = {}): Promise<Cells> {
-  const sid = request.params[plan.parameter] ?? ''
-  const path = `${plan.path}/{${plan.parameter}}`
-  if (isTenantTable(plan.table)) return findTenant(plan.table, { sid, path }, request)
-  demandSid(sid, { ...plan, path })
-  const row = await repositoryOf(request.rows, plan.table).find(sid)
-  const isThere = row !== undefined && Object.entries(where).every(([column, value]) => row[column] === value)
-  if (!isThere) throw new AppError('not_found', `no such ${plan.noun}`)
-  return row
-}
-
-function oneOf({ noun }: Pick<ResourcePlan, 'noun'>): string {
-  return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
 }

@@ -1,27 +1,45 @@
 // How an endpoint is declared: one value gives the route, its checks, its types and its page in the reference.
-import type { Access, HttpRequest, Level } from '../../http/route.ts'
-import type { Caller } from '../../lib/caller.ts'
+import type { Readable } from 'node:stream'
+import type { Access, Level } from '../../http/route.ts'
 import type { AppError, ErrorCode } from '../../lib/errors.ts'
-import type { Repositories, Row } from '../../storage/storage.ts'
-import type { RecordContext, Services } from './context.ts'
-import type { Fields, JsonSchema, Values } from './field.ts'
+import type { AnyField, Fields, JsonSchema, WireOf } from './field.ts'
+import { shownSchema } from './record.ts'
+import type { ApiRequest, RefusedRequest } from './request.ts'
 import type { ShapeMode } from './shape.ts'
 
 export const everyone: readonly Level[] = ['admin', 'service_provider', 'account']
 
-export interface Reply {
+interface ReplyFacts {
   readonly status: 200 | 201 | 202 | 204
   readonly description: string
-  readonly schema?: JsonSchema
   /** Under which name the document keeps the schema; of the members, when it is a list. */
   readonly component?: string
-  /** Where the handler answers text or bytes, in one piece or as a stream of pieces: what they are. */
+  /** Where the handler returns text or bytes, in one piece or as a stream of pieces: what they are. */
   readonly mediaType?: string
-  /** What 204 says, where a handler may also find nothing to answer with. */
+  /** What 204 says, where a handler may also find nothing to return. */
   readonly whenEmpty?: string
-  /** True where the answer has several forms, so that no one schema can write it. */
+  /** True where the reply has several forms, so that no one schema can write it. */
   readonly isVaried?: boolean
 }
+
+export interface Reply extends ReplyFacts {
+  readonly schema?: JsonSchema
+}
+
+/** A reply as a route declares it. */
+export interface ReplyDeclaration extends ReplyFacts {
+  /** Without it the reply has no body. */
+  readonly body?: AnyField
+}
+
+type Bytes = Uint8Array | Readable | string
+
+/** What the handler of a route with this reply returns. */
+export type ReplyOf<R extends ReplyDeclaration> = R extends { readonly mediaType: string }
+  ? Bytes
+  : R extends { readonly body: AnyField }
+    ? WireOf<R['body']> | (R extends { readonly whenEmpty: string } ? undefined : never)
+    : void
 
 /** An endpoint as the platform's generic code sees it. */
 export interface ApiRoute {
@@ -51,12 +69,10 @@ export interface ApiRoute {
    * something follows the commit. For the others it is done around the handler.
    */
   readonly keepsKey?: boolean
-  /** Runs after what a request sends was refused (400, 422), and has no say in the answer. */
-  readonly whenRefused?: ((request: RefusedRequest) => Promise<void>) | undefined
+  /** Runs after what a request sends was refused (400, 422). Returns what the refusal says besides, if anything. */
+  readonly whenRefused?: ((request: RefusedRequest) => Promise<string | undefined>) | undefined
   handle(request: ApiRequest): Promise<unknown>
 }
-
-export type RefusedRequest = Pick<ApiRequest, 'params' | 'caller' | 'services'>
 
 export interface BodyDeclaration {
   readonly fields: Fields
@@ -65,107 +81,92 @@ export interface BodyDeclaration {
   readonly only?: string
 }
 
-export interface Done<A> {
-  /** As JSON has it: a repetition is given what was written of it. */
-  readonly answer: A
-  /** What must not happen before all else is committed, nor a second time. */
-  readonly afterwards?: () => Promise<void>
-}
-
-/** Is given services whose changes are committed together with the answer. */
-export type Work<A> = (services: Services) => Promise<Done<A>>
-
-/** Whose a key is: keys of two owners never meet. */
-export type KeyOwner = string
-
-export interface ApiRequest extends RecordContext {
-  readonly params: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, unknown>>
-  readonly body: Readonly<Record<string, unknown>>
-  /** The body as it came, undeclared members included. */
-  readonly rawBody: unknown
-  readonly account: Row<'accounts'> | undefined
-  readonly provider: Row<'service_providers'> | undefined
-  readonly address: string
-  /** Aborts when the client has gone away. */
-  readonly whenGone: () => AbortSignal
-  readonly headers: HttpRequest['headers']
-  readonly head: HttpRequest['head']
-  /** Does the work, or answers as it was answered when the owner of the Idempotency-Key sent it before. */
-  readonly once: <A>(owner: KeyOwner, work: Work<A>) => Promise<A>
-}
-
-type ParameterOf<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | ParameterOf<Rest>
-  : never
-
-/** The request as a handler of a declared route sees it. */
-export interface RouteRequest<P extends string, Q extends Fields, B extends Fields, A extends Access> {
-  readonly params: Readonly<Record<ParameterOf<P>, string>>
-  readonly query: Values<Q>
-  readonly body: Values<B>
-  readonly caller: A extends 'public' ? undefined : Caller
-  readonly rows: Repositories
-  readonly services: Services
-  /** The account in the path, which the caller may see. */
-  readonly account: P extends `/Accounts/{AccountSid}/${string}` ? Row<'accounts'> : undefined
-  /** The service provider in the path, which the caller may see. */
-  readonly provider: P extends `/ServiceProviders/{ServiceProviderSid}/${string}`
-    ? Row<'service_providers'>
-    : undefined
-  readonly address: string
-  /** Aborts when the client has gone away. */
-  readonly whenGone: () => AbortSignal
-  readonly headers: HttpRequest['headers']
-  readonly head: HttpRequest['head']
-  readonly once: ApiRequest['once']
-}
-
-export interface RouteDeclaration<P extends string, Q extends Fields, B extends Fields, A extends Access> {
+export interface RouteDeclaration<
+  P extends string,
+  Q extends Fields,
+  B extends Fields,
+  A extends Access,
+  R extends ReplyDeclaration,
+  E extends boolean,
+  H,
+> extends Partial<
+  Pick<
+    ApiRoute,
+    | 'openToViewOnly'
+    | 'openToForcedChange'
+    | 'isChanging'
+    | 'parameters'
+    | 'errors'
+    | 'asRefusal'
+    | 'keepsKey'
+    | 'whenRefused'
+  >
+> {
   readonly method: ApiRoute['method']
   readonly path: P
   /** Levels of callers it serves, or 'public'. */
   readonly access: A
-  readonly openToViewOnly?: boolean
-  readonly openToForcedChange?: boolean
-  readonly isChanging?: boolean
   readonly operationId: string
   readonly tag: string
   readonly summary: string
   readonly description?: string
-  readonly parameters?: Readonly<Record<string, string>>
   readonly query?: Q
   readonly body?: B
+  /** The whole body is the value of this field. */
   readonly bodyIs?: keyof B & string
-  readonly reply: Reply
-  readonly errors?: readonly ErrorCode[]
-  readonly asRefusal?: (error: AppError) => AppError
-  readonly hasEtag?: boolean
-  readonly keepsKey?: boolean
-  readonly whenRefused?: ApiRoute['whenRefused']
-  handle(request: RouteRequest<P, Q, B, A>): Promise<unknown>
+  /** True: what the body leaves out is left as it is. */
+  readonly isPartial?: boolean
+  readonly reply: R
+  readonly hasEtag?: E
+  handle(request: ApiRequest<P, Q, B, A>): Promise<H>
 }
+
+/** Members that the reply does not name would be dropped in silence. */
+type Named<H, R extends ReplyDeclaration> = [Extra<H, ReplyOf<R>>] extends [never]
+  ? unknown
+  : { readonly handle: `the reply does not name ${Extra<H, ReplyOf<R>>}` }
+type Extra<H, W> = [W] extends [Bytes]
+  ? never
+  : H extends readonly (infer HI)[]
+    ? W extends readonly (infer WI)[]
+      ? Extra<HI, WI>
+      : never
+    : H extends object
+      ? Exclude<keyof H, KeyOf<W>> & string
+      : never
+type KeyOf<W> = W extends unknown ? keyof W : never
+
+type Returned<R extends ReplyDeclaration, E extends boolean> =
+  ReplyOf<R> | (E extends true ? undefined : never)
 
 type None = Readonly<Record<never, never>>
 
 export function defineRoute<
   const P extends `/${string}`,
   const A extends Access,
+  const R extends ReplyDeclaration,
   Q extends Fields = None,
   B extends Fields = None,
->(declaration: RouteDeclaration<P, Q, B, A>): ApiRoute {
-  const { body, bodyIs, errors = [] } = declaration
+  const E extends boolean = false,
+  H extends Returned<R, E> = Returned<R, E>,
+>(declaration: RouteDeclaration<P, Q, B, A, R, E, H> & Named<H, R>): ApiRoute {
+  const given: RouteDeclaration<P, Q, B, A, R, E, H> = declaration
+  const { body: fields, bodyIs, isPartial = false, reply, errors = [], ...route } = given
+  const mode = isPartial ? 'update' : 'create'
   return {
-    ...declaration,
-    openToViewOnly: declaration.openToViewOnly ?? false,
-    description: declaration.description,
-    query: declaration.query,
+    ...route,
+    openToViewOnly: given.openToViewOnly ?? false,
+    description: given.description,
+    query: given.query,
     body:
-      body === undefined
-        ? undefined
-        : { fields: body, mode: 'create', ...(bodyIs === undefined ? {} : { only: bodyIs }) },
+      fields === undefined ? undefined : { fields, mode, ...(bodyIs === undefined ? {} : { only: bodyIs }) },
+    reply: toReply(reply),
     errors,
     // The shapes are compiled from the same fields that the handler's types come from.
-    handle: declaration.handle.bind(declaration) as unknown as ApiRoute['handle'],
+    handle: given.handle.bind(given) as unknown as ApiRoute['handle'],
   }
+}
+
+export function toReply({ body, ...facts }: ReplyDeclaration): Reply {
+  return { ...facts, ...(body === undefined ? {} : { schema: shownSchema(body.facts) }) }
 }

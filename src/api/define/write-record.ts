@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { createSid } from '../../lib/ids.ts'
 import { descriptorOf } from '../../storage/rows/descriptors.ts'
-import type { RecordContext } from './context.ts'
+import type { RecordContext } from './request.ts'
 import { applyHooks, hookChangesOf } from './nested-hooks.ts'
 import type { HookOwner } from './nested-hooks.ts'
 import { demandCarrierRights, demandQuota } from './operator-rules.ts'
@@ -26,7 +26,7 @@ export async function createRecord(
   const { rows } = context
   const repository = repositoryOf(rows, plan.table)
   const sid = createSid()
-  if (plan.isCarrierSide === true) demandCarrierRights(context)
+  demandCarrierRights(plan.table, context)
   await demandQuota(plan.table, context)
   const resolved = await ownerOfNew(plan, values, context)
   // An account owns its hooks; other records share their owner with them.
@@ -93,7 +93,7 @@ export async function removeRecord(plan: ResourcePlan, row: Cells, context: Reco
 /** The owner of a part is that of the record it is a part of, which the caller must own, not only see. */
 async function ownerOfNew(plan: ResourcePlan, values: Values, context: RecordContext): Promise<HookOwner> {
   const { owner } = plan
-  if (typeof owner !== 'object') return resolveOwner(owner, values, context, plan.foreignOwner)
+  if (typeof owner !== 'object') return resolveOwner(owner, values, context)
   const parent = await findParent(plan, values[owner.partOf], context)
   demandWritable(plan, parent, context)
   return ownerOfRow(parent)
@@ -115,7 +115,7 @@ export async function findParent(
 
 /** Accounts read the shared records of their provider; changing them is not for them. */
 function demandWritable(plan: ResourcePlan, row: Cells, context: RecordContext): void {
-  if (plan.isCarrierSide === true) demandCarrierRights(context)
+  demandCarrierRights(plan.table, context)
   if (context.caller.tenancy.level === 'account' && row['account_sid'] === null)
     throw insufficientPermissions()
 }

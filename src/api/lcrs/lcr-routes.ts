@@ -1,9 +1,8 @@
 // All the API says about a route of a routing table: which numbers it takes, and which carriers they are offered to.
 import type { Repositories, Row } from '../../storage/storage.ts'
-import { createField, plainFacts } from '../define/field.ts'
-import type { Field } from '../define/field.ts'
 import { integer, recordSid, sid, text } from '../define/fields.ts'
-import type { RecordContext } from '../define/context.ts'
+import type { RecordContext } from '../define/request.ts'
+import { list } from '../define/reply-fields.ts'
 import { defineResource } from '../define/resource.ts'
 import { defaultPriority, dropDefaultRoute, followDefaultRoute } from './default-entry.ts'
 import { demandDialPattern, dialPattern } from './dial-pattern.ts'
@@ -26,7 +25,7 @@ export const lcrRoutes = defineResource({
     priority: integer({ min: 0, max: 1_000_000 }).describe(
       `The lowest is tried first; ${defaultPriority} is the default of the table.`,
     ),
-    lcr_carrier_set_entries: entriesOfRoute()
+    lcr_carrier_set_entries: list(lcrCarrierSetEntries.field)
       .readOnly()
       .describe('Its carriers, the first to be tried first.'),
   },
@@ -42,10 +41,6 @@ export const lcrRoutes = defineResource({
   afterWrite: ({ lcr_sid }, { rows }) => followDefaultRoute(lcr_sid, rows),
   join: joinEntries,
 })
-
-function entriesOfRoute(): Field<readonly object[]> {
-  return createField({ ...plainFacts, schema: { type: 'array', items: lcrCarrierSetEntries.schema } })
-}
 
 // Up to here one read per route is cheaper than reading all entries.
 const maxSingleReads = 64

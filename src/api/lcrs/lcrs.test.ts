@@ -531,9 +531,13 @@ describe('what the forms of clients send', () => {
   it.each([
     ['names a carrier of another account', [formRoute(1), formRoute(2, createSid())]],
     ['is not of the shape', [{ ...formRoute(1), priority: 'high' }]],
-  ])('keeps no table without routes when one of the first routes that are put %s', async (_what, routes) => {
+  ])('keeps no table, and says so, when one of the first routes that are put %s', async (_what, routes) => {
     const sid = await create()
-    expect((await api.put(`/Lcrs/${sid}/Routes`, api.own.accountKey, routes)).status).toBe(400)
+    const refused = await api.put(`/Lcrs/${sid}/Routes`, api.own.accountKey, routes)
+    expect(refused.status).toBe(400)
+    expect((refused.body as { msg: string }).msg).toMatch(
+      /^routes\.\S.*; the routing table had no route yet and was removed$/,
+    )
     expect((await api.get(`/Lcrs/${sid}`, api.own.accountKey)).status).toBe(404)
     await create()
   })
@@ -544,6 +548,7 @@ describe('what the forms of clients send', () => {
     expect((await api.post(path, api.own.accountKey, [formRoute(1)])).status).toBe(204)
     const refused = await api.put(path, api.own.accountKey, [formRoute(2), formRoute(3, createSid())])
     expect(refused.status).toBe(400)
+    expect((refused.body as { msg: string }).msg).not.toContain('removed')
     expect((await routesOf(sid)).map(({ priority }) => priority)).toEqual([1])
   })
 })

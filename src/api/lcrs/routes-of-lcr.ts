@@ -1,13 +1,12 @@
 // The routes of a table written at once, entries included: all of them or none.
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
-import { id } from '../define/described.ts'
 import { createField, plainFacts } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
-import type { RecordContext } from '../define/context.ts'
+import type { RecordContext, RefusedRequest } from '../define/request.ts'
 import { demandSid } from '../define/path-sid.ts'
+import { reworded } from '../define/reword.ts'
 import { defineRoute, everyone } from '../define/route.ts'
-import type { RefusedRequest, Reply } from '../define/route.ts'
 import { lcrCarrierSetEntries } from './lcr-carrier-set-entries.ts'
 import { lcrRoutes } from './lcr-routes.ts'
 
@@ -35,7 +34,11 @@ const entrySchema = {
   type: 'object',
   properties: {
     lcr_carrier_set_entry_sid: optionalId('The entry to change; left out, one is made.'),
-    voip_carrier_sid: id('The carrier that calls are offered to.'),
+    voip_carrier_sid: {
+      type: 'string',
+      format: 'uuid',
+      description: 'The carrier that calls are offered to.',
+    },
     workload: {
       type: ['integer', 'null'],
       minimum: 1,
@@ -122,7 +125,7 @@ function eachOf(value: unknown, change: (member: Readonly<Record<string, unknown
   )
 }
 
-const written: Reply = { status: 204, description: 'Written, all of them.' }
+const written = { status: 204, description: 'Written, all of them.' } as const
 
 export const createRoutesOfLcr = defineRoute({
   method: 'POST',
@@ -184,13 +187,15 @@ async function writeRoutes(
  * Clients make a table with one request and put its routes with the next. Where the first routes are refused, the table is
  * not left behind: its owner may have one only, and would be refused the next.
  */
-async function removeEmpty({ params, caller, services }: RefusedRequest): Promise<void> {
+async function removeEmpty({ params, caller, services }: RefusedRequest): Promise<string | undefined> {
   const sid = params['LcrSid'] ?? ''
-  await services.storage.transaction(caller.tenancy, async (rows) => {
+  return services.storage.transaction(caller.tenancy, async (rows) => {
     const lcr = await rows.lcrs.find(sid)
     const isForeign = caller.tenancy.level === 'account' && lcr?.account_sid === null
-    if (lcr === undefined || isForeign) return
-    if ((await rows.lcr_routes.count({ where: { lcr_sid: sid } })) === 0) await rows.lcrs.remove(sid)
+    if (lcr === undefined || isForeign) return undefined
+    if ((await rows.lcr_routes.count({ where: { lcr_sid: sid } })) > 0) return undefined
+    await rows.lcrs.remove(sid)
+    return 'the routing table had no route yet and was removed'
   })
 }
 
@@ -199,13 +204,8 @@ async function naming<R>(place: string, write: () => Promise<R>): Promise<R> {
   try {
     return await write()
   } catch (error) {
-    const isNamed = !(error instanceof AppError) || error.message.startsWith('routes.')
-    if (isNamed) throw error
-    const { code, message, detail } = error
-    throw new AppError(code, `${place}.${message}`, {
-      cause: error,
-      ...(detail === undefined ? {} : { detail }),
-    })
+    if (!(error instanceof AppError) || error.message.startsWith('routes.')) throw error
+    throw reworded(error, `${place}.${error.message}`)
   }
 }
 

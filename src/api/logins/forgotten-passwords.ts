@@ -5,11 +5,13 @@ import { AppError } from '../../lib/errors.ts'
 import { hashPassword } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'
 import type { Services } from '../define/context.ts'
-import { truth, whole, word, wordOrNull } from '../define/described.ts'
+import type { WireOf } from '../define/field.ts'
 import { text } from '../define/fields.ts'
 import { ofAddress, ofUser } from '../define/idempotency.ts'
+import { createRecordForm } from '../define/record.ts'
+import { truth, whole, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
-import type { ApiRequest } from '../define/route.ts'
+import type { ApiRequest } from '../define/request.ts'
 import { usersByEmail } from './find-users.ts'
 import { verifyUser } from './login.ts'
 import { endSessions, startSession } from './login-session.ts'
@@ -44,6 +46,26 @@ const forgotPassword = defineRoute({
   },
 })
 
+const signedInForm = createRecordForm({
+  jwt: word('To be sent as the bearer token.'),
+  user_sid: word('The id of the user.'),
+  name: word('What the user logs in with.'),
+  email: word('The e-mail address of the user.'),
+  phone: word('A telephone number of the person.').nullable(),
+  account_sid: word('The account of the user; null: a whole service provider, or the platform.').nullable(),
+  service_provider_sid: word('The service provider of the user; null: an administrator.').nullable(),
+  force_change: truth('The password must be changed first.'),
+  provider: word('local, or who else vouches for the user.'),
+  provider_userid: word('The id of the user there.').nullable(),
+  scope: word('What the token speaks for: admin, service_provider or account.'),
+  phone_validated: truth('The telephone number has been confirmed.'),
+  email_validated: truth('Mail to the address has come back confirmed.'),
+  is_active: truth('Always true: others are refused.'),
+  tutorial_completion: whole('Always 0; kept for older clients.'),
+  pristine: truth('Always false; kept for older clients.'),
+})
+type SignedIn = WireOf<typeof signedInForm.field>
+
 const signIn = defineRoute({
   method: 'POST',
   path: '/signin',
@@ -62,28 +84,7 @@ const signIn = defineRoute({
     status: 200,
     description: 'The token, and whose it is.',
     component: 'SignInResult',
-    schema: {
-      type: 'object',
-      properties: {
-        jwt: word('To be sent as the bearer token.'),
-        user_sid: word('The id of the user.'),
-        name: word('What the user logs in with.'),
-        email: word('The e-mail address of the user.'),
-        phone: wordOrNull('A telephone number of the person.'),
-        account_sid: wordOrNull('The account of the user; null: a whole service provider, or the platform.'),
-        service_provider_sid: wordOrNull('The service provider of the user; null: an administrator.'),
-        force_change: truth('The password must be changed first.'),
-        provider: word('local, or who else vouches for the user.'),
-        provider_userid: wordOrNull('The id of the user there.'),
-        scope: word('What the token speaks for: admin, service_provider or account.'),
-        phone_validated: truth('The telephone number has been confirmed.'),
-        email_validated: truth('Mail to the address has come back confirmed.'),
-        is_active: truth('Always true: others are refused.'),
-        tutorial_completion: whole('Always 0; kept for older clients.'),
-        pristine: truth('Always false; kept for older clients.'),
-      },
-      required: ['jwt', 'user_sid', 'scope', 'force_change'],
-    },
+    body: signedInForm.field,
   },
   errors: ['wrong_credentials', 'locked_out', 'account_inactive'],
   keepsKey: true,
@@ -106,7 +107,7 @@ const signIn = defineRoute({
   },
 })
 
-async function signInByLink(given: string, services: Services, once: ApiRequest['once']): Promise<object> {
+async function signInByLink(given: string, services: Services, once: ApiRequest['once']): Promise<SignedIn> {
   const { storage, clock } = services
   const all = storage.for(systemTenancy)
   const reset = await resetOf(given, all, clock)
@@ -118,25 +119,8 @@ async function signInByLink(given: string, services: Services, once: ApiRequest[
   })
 }
 
-function toSignedIn(user: Row<'users'>, { token, scope }: Login): object {
-  return {
-    jwt: token,
-    user_sid: user.user_sid,
-    name: user.name,
-    email: user.email,
-    phone: user.phone,
-    account_sid: user.account_sid,
-    service_provider_sid: user.service_provider_sid,
-    force_change: user.force_change === 1,
-    provider: user.provider,
-    provider_userid: user.provider_userid,
-    scope,
-    phone_validated: user.phone_validated === 1,
-    email_validated: user.email_validated === 1,
-    is_active: user.is_active === 1,
-    tutorial_completion: 0,
-    pristine: false,
-  }
+function toSignedIn(user: Row<'users'>, { token, scope }: Login): SignedIn {
+  return signedInForm.toWire({ ...user, jwt: token, scope, tutorial_completion: 0, pristine: 0 })
 }
 
 const changePassword = defineRoute({

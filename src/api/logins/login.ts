@@ -6,9 +6,9 @@ import { AppError } from '../../lib/errors.ts'
 import { hashPassword, needsRehash, verifyAgainstNothing, verifyPassword } from '../../passwords/password.ts'
 import type { Derive } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'
-import { oneOf, truth, word } from '../define/described.ts'
 import { text } from '../define/fields.ts'
 import { ofUser } from '../define/idempotency.ts'
+import { list, object, oneOf, truth, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { startSession } from './login-session.ts'
 
@@ -30,25 +30,17 @@ export const login = defineRoute({
     status: 200,
     description: 'The token, and whom it speaks for.',
     component: 'LoginResult',
-    schema: {
-      type: 'object',
-      properties: {
-        token: word('A JWT, to be sent as the bearer token.'),
-        user_sid: word('The id of the user.'),
-        scope: oneOf(['admin', 'service_provider', 'account'], 'What the token speaks for.'),
-        force_change: truth('The password must be changed first.'),
-        permissions: {
-          type: 'array',
-          items: { type: 'string' },
-          description: 'What the user may do; VIEW_ONLY alone: nothing but read.',
-        },
-        service_provider_sid: word('The service provider of the user; left out for administrators.'),
-        service_provider_name: word('The name of that service provider.'),
-        account_sid: word('The account of the user; left out where there is none.'),
-        account_name: word('The name of that account.'),
-      },
-      required: ['token', 'user_sid', 'scope', 'force_change', 'permissions'],
-    },
+    body: object({
+      token: word('A JWT, to be sent as the bearer token.'),
+      user_sid: word('The id of the user.'),
+      scope: oneOf(['admin', 'service_provider', 'account'], 'What the token speaks for.'),
+      force_change: truth('The password must be changed first.'),
+      permissions: list(word()).describe('What the user may do; VIEW_ONLY alone: nothing but read.'),
+      service_provider_sid: word('The service provider of the user; left out for administrators.').optional(),
+      service_provider_name: word('The name of that service provider.').optional(),
+      account_sid: word('The account of the user; left out where there is none.').optional(),
+      account_name: word('The name of that account.').optional(),
+    }),
   },
   errors: ['wrong_credentials', 'locked_out', 'account_inactive'],
   keepsKey: true,

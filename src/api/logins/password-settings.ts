@@ -1,7 +1,7 @@
 // What the administrator demands of passwords.
 import { systemTenancy } from '../../lib/caller.ts'
-import { bit, whole } from '../define/described.ts'
 import { flag, integer } from '../define/fields.ts'
+import { bit, object, whole } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { passwordSettingsSid, unsetMinLength } from './passwords.ts'
 
@@ -24,15 +24,11 @@ const getPasswordSettings = defineRoute({
     status: 200,
     description: 'The settings; only the length as long as none are set.',
     component: 'PasswordSettings',
-    schema: {
-      type: 'object',
-      properties: {
-        min_password_length: whole(texts.min_password_length),
-        require_digit: bit(texts.require_digit),
-        require_special_character: bit(texts.require_special_character),
-      },
-      required: ['min_password_length'],
-    },
+    body: object({
+      min_password_length: whole(texts.min_password_length),
+      require_digit: bit(texts.require_digit).optional(),
+      require_special_character: bit(texts.require_special_character).optional(),
+    }),
   },
   async handle({ services }) {
     const settings = await services.storage.for(systemTenancy).password_settings.find(passwordSettingsSid)
@@ -54,7 +50,7 @@ const setPasswordSettings = defineRoute({
     require_digit: flag().optional().describe(texts.require_digit),
     require_special_character: flag().optional().describe(texts.require_special_character),
   },
-  reply: { status: 201, description: 'Set.', schema: { type: 'object' } },
+  reply: { status: 201, description: 'Set.', body: object({}) },
   async handle({ body, caller, services }) {
     const changes = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
     await services.storage.transaction(caller.tenancy, async ({ password_settings }) => {

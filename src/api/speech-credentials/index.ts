@@ -1,162 +1,168 @@
 // All the API says about speech credentials, which stand below accounts and below service providers.
 import { insufficientPermissions } from '../../http/scopes.ts'
+import type { Level } from '../../http/route.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSid } from '../../lib/ids.ts'
 import { pickCredential } from '../../speech/pick-credential.ts'
-import type { TestResult } from '../../speech/try-vendor.ts'
+import type { Offer } from '../../speech/vendor.ts'
+import type { TestResult, TestResults } from '../../speech/try-vendor.ts'
 import { demandTag, etagOfRow, unlessSeen } from '../define/etag.ts'
+import type { QueryValues, WireOf } from '../define/field.ts'
 import { flag, text } from '../define/fields.ts'
 import { demandQuota } from '../define/operator-rules.ts'
-import { createdReply } from '../define/resource.ts'
-import { everyone } from '../define/route.ts'
-import type { ApiRequest, ApiRoute } from '../define/route.ts'
+import { createdReply } from '../define/record-routes.ts'
+import { list as listOf } from '../define/reply-fields.ts'
+import { defineRoute, everyone } from '../define/route.ts'
+import type { ApiRoute } from '../define/route.ts'
+import type { ApiRequest } from '../define/request.ts'
 import { changeSettings, demandRule, settingsOf, takeSettings } from './settings.ts'
 import type { CredentialRow } from './settings.ts'
 import {
   createFields,
-  credentialSchema,
+  credentialField,
   findAt,
   findOwnAt,
   listAt,
   placeOf,
-  testSchema,
+  testField,
   toWire,
   updateFields,
 } from './speech-credential.ts'
 import type { Place } from './speech-credential.ts'
-import { offerSchema } from './offer-schema.ts'
+import { offerField } from './offer-field.ts'
 import { vendorRule } from './vendors.ts'
 
-type Base = { readonly path: `/${string}`; readonly of: string; readonly testers: ApiRoute['access'] }
+interface Base {
+  readonly path: '/Accounts/{AccountSid}' | '/ServiceProviders/{ServiceProviderSid}'
+  readonly of: string
+  readonly testers: readonly Level[]
+}
 
-export const speechCredentialRoutes: readonly ApiRoute[] = [
-  ...routesBelow({ path: '/Accounts/{AccountSid}', of: 'Account', testers: everyone }),
-  ...routesBelow({
-    path: '/ServiceProviders/{ServiceProviderSid}',
-    of: 'ServiceProvider',
-    testers: ['admin', 'service_provider'],
-  }),
-]
+const tag = 'SpeechCredentials'
+const parameters = { SpeechCredentialSid: 'The id of the speech credential.' }
+const component = 'SpeechCredential'
 
-function routesBelow(base: Base): ApiRoute[] {
-  const path = `${base.path}/SpeechCredentials` as const
-  const one = `${path}/{SpeechCredentialSid}` as const
-  const common = {
+const offerQuery = {
+  vendor: text({ min: 1, max: 64 })
+    .describe('As in a speech credential; empty lists of a vendor that cannot be asked.')
+    .example('google'),
+  label: text({ max: 64 }).optional().describe('Which of several credentials to ask with.'),
+  create_new: flag().optional().describe('1: do not ask the vendor.'),
+}
+
+export const speechCredentialRoutes: readonly ApiRoute[] = (
+  [
+    { path: '/Accounts/{AccountSid}', of: 'Account', testers: everyone },
+    {
+      path: '/ServiceProviders/{ServiceProviderSid}',
+      of: 'ServiceProvider',
+      testers: ['admin', 'service_provider'],
+    },
+  ] satisfies readonly Base[]
+).flatMap((base) => [...listBelow(base), ...oneBelow(base), ...vendorBelow(base)])
+
+function listBelow({ path: base, of }: Base): ApiRoute[] {
+  const path = `${base}/SpeechCredentials` as const
+  const list = defineRoute({
+    method: 'GET',
+    path,
     access: everyone,
-    openToViewOnly: false,
-    tag: 'SpeechCredentials',
-    parameters: { SpeechCredentialSid: 'The id of the speech credential.' },
-    description: undefined,
-    query: undefined,
-    body: undefined,
-  }
-  return [
-    {
-      ...common,
-      method: 'GET',
-      path,
-      operationId: `listSpeechCredentialsOf${base.of}`,
-      summary: 'Lists speech credentials, those shared by the service provider included.',
-      reply: {
-        status: 200,
-        description: 'All of them, secrets masked.',
-        schema: { type: 'array', items: credentialSchema },
-        component: 'SpeechCredential',
-      },
-      errors: [],
-      handle: async (request) => (await listAt(request)).map((row) => toWire(row, request)),
+    operationId: `listSpeechCredentialsOf${of}`,
+    tag,
+    summary: 'Lists speech credentials, those shared by the service provider included.',
+    reply: {
+      status: 200,
+      description: 'All of them, secrets masked.',
+      body: listOf(credentialField),
+      component,
     },
-    {
-      ...common,
-      method: 'POST',
-      path,
-      operationId: `createSpeechCredentialOf${base.of}`,
-      summary: 'Makes a speech credential: the key, and what else its vendor needs.',
-      description:
-        'Which fields a vendor has is in the reference of speech vendors. Secrets are stored encrypted.',
-      body: { fields: createFields, mode: 'create' },
-      reply: createdReply,
-      errors: ['duplicate', 'quota_reached'],
-      handle: create,
+    handle: async (request) => (await listAt(request)).map((row) => toWire(row, request)),
+  })
+  const make = defineRoute({
+    method: 'POST',
+    path,
+    access: everyone,
+    operationId: `createSpeechCredentialOf${of}`,
+    tag,
+    summary: 'Makes a speech credential: the key, and what else its vendor needs.',
+    description:
+      'Which fields a vendor has is in the reference of speech vendors. Secrets are stored encrypted.',
+    body: createFields,
+    reply: createdReply,
+    errors: ['duplicate', 'quota_reached'],
+    handle: create,
+  })
+  return [list, make]
+}
+
+function oneBelow({ path: base, of }: Base): ApiRoute[] {
+  const path = `${base}/SpeechCredentials/{SpeechCredentialSid}` as const
+  const common = { path, access: everyone, tag, parameters, errors: ['not_found'], hasEtag: true } as const
+  const get = defineRoute({
+    ...common,
+    method: 'GET',
+    operationId: `getSpeechCredentialOf${of}`,
+    summary: 'A speech credential, its secrets masked.',
+    reply: { status: 200, description: 'The record.', body: credentialField, component },
+    handle: read,
+  })
+  const change = defineRoute({
+    ...common,
+    method: 'PUT',
+    operationId: `updateSpeechCredentialOf${of}`,
+    summary: 'Changes what may change of a speech credential.',
+    description:
+      'Fields that are left out keep their values. Secrets, vendor and label cannot be changed; they may be sent back.',
+    body: updateFields,
+    isPartial: true,
+    reply: { status: 204, description: 'Changed.' },
+    handle: update,
+  })
+  const drop = defineRoute({
+    ...common,
+    method: 'DELETE',
+    operationId: `deleteSpeechCredentialOf${of}`,
+    summary: 'Removes a speech credential and its custom voices.',
+    reply: { status: 204, description: 'Removed.' },
+    handle: remove,
+  })
+  return [get, change, drop]
+}
+
+function vendorBelow({ path: base, of, testers }: Base): ApiRoute[] {
+  const path = `${base}/SpeechCredentials` as const
+  const tried = defineRoute({
+    method: 'GET',
+    path: `${path}/{SpeechCredentialSid}/test`,
+    parameters,
+    access: testers,
+    isChanging: true,
+    operationId: `testSpeechCredentialOf${of}`,
+    tag,
+    summary: 'Speaks and listens with a speech credential, and tells how that went.',
+    reply: {
+      status: 200,
+      description: 'How it went: `not tested` for a use that is switched off, or not implemented.',
+      body: testField,
+      component: 'SpeechCredentialTest',
     },
-    {
-      ...common,
-      method: 'GET',
-      path: one,
-      operationId: `getSpeechCredentialOf${base.of}`,
-      summary: 'A speech credential, its secrets masked.',
-      reply: {
-        status: 200,
-        description: 'The record.',
-        schema: credentialSchema,
-        component: 'SpeechCredential',
-      },
-      errors: ['not_found'],
-      hasEtag: true,
-      handle: read,
-    },
-    {
-      ...common,
-      method: 'PUT',
-      path: one,
-      operationId: `updateSpeechCredentialOf${base.of}`,
-      summary: 'Changes what may change of a speech credential.',
-      description:
-        'Fields that are left out keep their values. Secrets, vendor and label cannot be changed; they may be sent back.',
-      body: { fields: updateFields, mode: 'update' },
-      reply: { status: 204, description: 'Changed.' },
-      errors: ['not_found'],
-      hasEtag: true,
-      handle: update,
-    },
-    {
-      ...common,
-      method: 'DELETE',
-      path: one,
-      operationId: `deleteSpeechCredentialOf${base.of}`,
-      summary: 'Removes a speech credential and its custom voices.',
-      reply: { status: 204, description: 'Removed.' },
-      errors: ['not_found'],
-      hasEtag: true,
-      handle: remove,
-    },
-    {
-      ...common,
-      access: base.testers,
-      method: 'GET',
-      path: `${one}/test`,
-      isChanging: true,
-      operationId: `testSpeechCredentialOf${base.of}`,
-      summary: 'Speaks and listens with a speech credential, and tells how that went.',
-      reply: {
-        status: 200,
-        description: 'How it went: `not tested` for a use that is switched off, or not implemented.',
-        schema: testSchema,
-        component: 'SpeechCredentialTest',
-      },
-      errors: ['not_found'],
-      handle: test,
-    },
-    {
-      ...common,
-      method: 'GET',
-      path: `${path}/speech/supportedLanguagesAndVoices`,
-      operationId: `listSpeechVoicesOf${base.of}`,
-      summary:
-        'Languages, voices and models of a vendor: from the vendor itself where there is a credential.',
-      query: {
-        vendor: text({ min: 1, max: 64 })
-          .describe('As in a speech credential; empty lists of a vendor that cannot be asked.')
-          .example('google'),
-        label: text({ max: 64 }).optional().describe('Which of several credentials to ask with.'),
-        create_new: flag().optional().describe('1: do not ask the vendor.'),
-      },
-      reply: { status: 200, description: 'What there is to choose from.', schema: offerSchema },
-      errors: ['synthesizer_unknown', 'speech_failed'],
-      handle: offer,
-    },
-  ]
+    errors: ['not_found'],
+    handle: test,
+  })
+  const offered = defineRoute({
+    method: 'GET',
+    path: `${path}/speech/supportedLanguagesAndVoices`,
+    access: everyone,
+    operationId: `listSpeechVoicesOf${of}`,
+    tag,
+    summary: 'Languages, voices and models of a vendor: from the vendor itself where there is a credential.',
+    query: offerQuery,
+    reply: { status: 200, description: 'What there is to choose from.', body: offerField },
+    errors: ['synthesizer_unknown', 'speech_failed'],
+    handle: (request) => offer(request.query, request),
+  })
+  return [tried, offered]
 }
 
 async function create(request: ApiRequest): Promise<{ readonly sid: string }> {
@@ -217,7 +223,7 @@ async function ownerOfNew(request: ApiRequest): Promise<Place> {
   throw new AppError('bad_request', 'account_sid names no account of this service provider')
 }
 
-async function read(request: ApiRequest): Promise<object | undefined> {
+async function read(request: ApiRequest): Promise<WireOf<typeof credentialField> | undefined> {
   const row = await findAt(request)
   return unlessSeen(toWire(row, request), etagOfRow(row), request)
 }
@@ -272,7 +278,7 @@ async function remove(request: ApiRequest): Promise<void> {
   services.log.info({ table: 'speech_credentials', sid }, 'record removed')
 }
 
-async function test(request: ApiRequest): Promise<object> {
+async function test(request: ApiRequest): Promise<TestResults> {
   const { services } = request
   const row = await findAt(request, '/test')
   const uses = { tts: row.use_for_tts === 1, stt: row.use_for_stt === 1 }
@@ -296,13 +302,11 @@ function verdict(column: 'tts_tested_ok' | 'stt_tested_ok', { status }: TestResu
   return status === 'not tested' ? {} : { [column]: status === 'success' ? 1 : 0 }
 }
 
-async function offer(request: ApiRequest): Promise<object> {
-  const { services, query } = request
-  const { vendor, label, create_new } = query as {
-    readonly vendor: string
-    readonly label?: string
-    readonly create_new?: 0 | 1
-  }
+async function offer(
+  { vendor, label, create_new }: QueryValues<typeof offerQuery>,
+  request: ApiRequest,
+): Promise<Offer> {
+  const { services } = request
   const credential =
     create_new === 1 ? undefined : pickCredential(await listAt(request, { vendor }), labelOf(label))
   const settings = credential && settingsOf(credential)

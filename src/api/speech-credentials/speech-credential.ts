@@ -1,12 +1,12 @@
 // A speech credential as the wire shows it, and which of them a caller may read or change.
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
-import { oneOf, word } from '../define/described.ts'
 import { createdAt, flag, recordSid, sid, text, time } from '../define/fields.ts'
 import { demandSid } from '../define/path-sid.ts'
 import { createRecordForm } from '../define/record.ts'
-import type { ApiRequest } from '../define/route.ts'
-import type { Cells } from '../define/rows.ts'
+import { object, oneOf, word } from '../define/reply-fields.ts'
+import type { ApiRequest } from '../define/request.ts'
+import type { WireOf } from '../define/field.ts'
 import { optionalSettings, showSettings } from './settings.ts'
 import type { CredentialRow } from './settings.ts'
 
@@ -56,36 +56,29 @@ const form = createRecordForm({
   ...optionalSettings,
 })
 
-export const credentialSchema = form.schema
+export const credentialField = form.field
 
-const testResult = (description: string) => ({
-  type: 'object',
-  description,
-  properties: {
-    status: oneOf(
-      ['success', 'fail', 'not tested'],
-      'not tested: it does not serve for this, or the platform does not know how to ask the vendor.',
-    ),
-    reason: word('What the vendor said.'),
-  },
-  required: ['status'],
+const testResult = object({
+  status: oneOf(
+    ['success', 'fail', 'not tested'],
+    'not tested: it does not serve for this, or the platform does not know how to ask the vendor.',
+  ),
+  reason: word('What the vendor said.').optional(),
 })
 
-export const testSchema = {
-  type: 'object',
-  properties: {
-    tts: testResult('A sentence was spoken.'),
-    stt: testResult('A recording of that sentence was listened to.'),
-  },
-  required: ['tts', 'stt'],
-}
+export const testField = object({
+  tts: testResult.describe('A sentence was spoken.'),
+  stt: testResult.describe('A recording of that sentence was listened to.'),
+})
 
-/** Secrets are for the owner and those above; whoever shares a provider's credential does not see them. */
-export function toWire(row: CredentialRow, { caller }: Pick<ApiRequest, 'caller'>): Record<string, unknown> {
+/** The owner and those above see that there are secrets; accounts that share a provider's credential see nothing of them. */
+export function toWire(
+  row: CredentialRow,
+  { caller }: Pick<ApiRequest, 'caller'>,
+): WireOf<typeof credentialField> {
   const isShared = caller.tenancy.level === 'account' && row.account_sid === null
   const settings = showSettings(row, isShared ? 'left out' : 'masked')
-  const { settings: _sealed, ...columns } = row
-  return form.toWire({ ...columns, ...settings } as Cells, new Map())
+  return form.toWire({ ...row, ...settings })
 }
 
 /** The account or provider in the path. */

@@ -2,12 +2,13 @@
 import { changeRequired } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Repository, Row } from '../../storage/storage.ts'
-import type { RecordContext } from '../define/context.ts'
+import type { RecordContext } from '../define/request.ts'
 import { etagOfRow, unlessSeen } from '../define/etag.ts'
+import { anyObject, list, object } from '../define/reply-fields.ts'
 import type { Resource } from '../define/resource.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import type { ApiRoute } from '../define/route.ts'
-import { isSelf, listedUserSchema, noSuchUser, toListed, toUserRefusal, toWire, userSchema } from './user.ts'
+import { isSelf, listedUserField, noSuchUser, toListed, toUserRefusal, toWire, userField } from './user.ts'
 
 export const listUsers = defineRoute({
   method: 'GET',
@@ -20,7 +21,7 @@ export const listUsers = defineRoute({
     status: 200,
     description: 'All of them.',
     component: 'ListedUser',
-    schema: { type: 'array', items: listedUserSchema },
+    body: list(listedUserField),
   },
   async handle({ rows }) {
     const [users, tenants, providers] = await Promise.all([
@@ -46,7 +47,7 @@ export const getUser = defineRoute({
   operationId: 'getUser',
   tag: 'Users',
   summary: 'Reads a user.',
-  reply: { status: 200, description: 'The record.', component: 'User', schema: userSchema },
+  reply: { status: 200, description: 'The record.', component: 'User', body: userField },
   errors: ['user_refused', 'password_change_required'],
   asRefusal: toUserRefusal,
   hasEtag: true,
@@ -78,15 +79,11 @@ export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRou
       status: 200,
       description: 'The user, the account and the service provider.',
       component: 'Me',
-      schema: {
-        type: 'object',
-        properties: {
-          user: anyObject('As /Users/{UserSid} answers it, with true and false in place of 1 and 0.'),
-          account: anyObject('As /Accounts/{AccountSid} answers it.'),
-          sp: anyObject('As /ServiceProviders/{ServiceProviderSid} answers it.'),
-        },
-        required: ['user', 'account', 'sp'],
-      },
+      body: object({
+        user: anyObject('As /Users/{UserSid} answers it, with true and false in place of 1 and 0.'),
+        account: anyObject('As /Accounts/{AccountSid} answers it.'),
+        sp: anyObject('As /ServiceProviders/{ServiceProviderSid} answers it.'),
+      }),
     },
     async handle({ caller, rows, services }) {
       const { principal } = caller
@@ -108,8 +105,6 @@ export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRou
 
 const noOwner = { account_sid: null, service_provider_sid: null }
 
-const anyObject = (description: string) => ({ type: 'object', additionalProperties: true, description })
-
 function toMe(user: Row<'users'>): Record<string, unknown> {
   const { email_validated, phone_validated, force_change } = user
   return {
@@ -130,6 +125,5 @@ async function joined<T extends 'accounts' | 'service_providers'>(
   const row = sid === null ? undefined : await repository.find(sid)
   const [record] = row === undefined ? [] : await resource.toWire([row], context)
   if (record !== undefined) return record
-  const names = Object.keys(resource.schema['properties'] as object)
-  return Object.fromEntries(names.map((name) => [name, null]))
+  return Object.fromEntries(Object.keys(resource.fields).map((name) => [name, null]))
 }

@@ -4,9 +4,10 @@ import { AppError } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { isViewOnly, permissionsOf } from '../logins/credentials.ts'
-import { bit, id, oneOf, truth, word, wordOrNull } from '../define/described.ts'
 import { text } from '../define/fields.ts'
-import type { Field } from '../define/field.ts'
+import type { Field, WireOf } from '../define/field.ts'
+import { createRecordForm } from '../define/record.ts'
+import { bit, id, oneOf, truth, word } from '../define/reply-fields.ts'
 import { scopeOf } from '../logins/login-session.ts'
 
 // One address without display name or comment; the mail server has the last word.
@@ -53,87 +54,57 @@ const address = word('The e-mail address, unique on the platform.')
 const force_change = bit('1: the password must be changed after the next login.')
 const is_active = bit('0: cannot log in.')
 
-export const userSchema = {
-  type: 'object',
-  properties: {
-    user_sid,
-    name,
-    email: address,
-    pending_email: wordOrNull('An address that is yet to be confirmed.'),
-    phone: wordOrNull('A telephone number of the person.'),
-    account_sid: wordOrNull('The account of the user; null: a whole service provider, or the platform.'),
-    service_provider_sid: wordOrNull('The service provider of the user; null: an administrator.'),
-    force_change,
-    provider: word('local, or who else vouches for the user.'),
-    provider_userid: wordOrNull('The id of the user there.'),
-    scope: word('Always read-write.'),
-    email_validated: bit('1: mail to the address has come back confirmed.'),
-    phone_validated: bit('1: the telephone number has been confirmed.'),
-    email_content_opt_out: bit('1: wants no mail but what is necessary.'),
-    is_active,
-    is_view_only: truth('true: may read and change nothing.'),
-  },
-  required: ['user_sid', 'name', 'email', 'force_change', 'is_active', 'is_view_only'],
+const userForm = createRecordForm({
+  user_sid,
+  name,
+  email: address,
+  pending_email: word('An address that is yet to be confirmed.').nullable(),
+  phone: word('A telephone number of the person.').nullable(),
+  account_sid: word('The account of the user; null: a whole service provider, or the platform.').nullable(),
+  service_provider_sid: word('The service provider of the user; null: an administrator.').nullable(),
+  force_change,
+  provider: word('local, or who else vouches for the user.'),
+  provider_userid: word('The id of the user there.').nullable(),
+  scope: word('Always read-write.'),
+  email_validated: bit('1: mail to the address has come back confirmed.'),
+  phone_validated: bit('1: the telephone number has been confirmed.'),
+  email_content_opt_out: bit('1: wants no mail but what is necessary.'),
+  is_active,
+  is_view_only: truth('true: may read and change nothing.'),
+})
+
+export const userField = userForm.field
+
+export function toWire(user: Row<'users'>): WireOf<typeof userField> {
+  const is_view_only = isViewOnly(permissionsOf(user)) ? 1 : 0
+  return userForm.toWire({ ...user, scope: 'read-write', is_view_only })
 }
 
-export function toWire(user: Row<'users'>): Record<string, unknown> {
-  return {
-    user_sid: user.user_sid,
-    name: user.name,
-    email: user.email,
-    pending_email: user.pending_email,
-    phone: user.phone,
-    account_sid: user.account_sid,
-    service_provider_sid: user.service_provider_sid,
-    force_change: user.force_change,
-    provider: user.provider,
-    provider_userid: user.provider_userid,
-    scope: 'read-write',
-    email_validated: user.email_validated,
-    phone_validated: user.phone_validated,
-    email_content_opt_out: user.email_content_opt_out,
-    is_active: user.is_active,
-    is_view_only: isViewOnly(permissionsOf(user)),
-  }
-}
+const listedForm = createRecordForm({
+  user_sid,
+  name,
+  email: address,
+  scope: oneOf(['admin', 'service_provider', 'account'], 'What the user speaks for.'),
+  force_change,
+  is_active,
+  account_sid: id('The account of the user; left out where there is none.').optional(),
+  account_name: word('The name of that account.').optional(),
+  service_provider_sid: id('The service provider of the user; left out for administrators.').optional(),
+  service_provider_name: word('The name of that service provider.').optional(),
+})
 
-export const listedUserSchema = {
-  type: 'object',
-  properties: {
-    user_sid,
-    name,
-    email: address,
-    scope: oneOf(['admin', 'service_provider', 'account'], 'What the user speaks for.'),
-    force_change,
-    is_active,
-    account_sid: id('The account of the user; left out where there is none.'),
-    account_name: word('The name of that account.'),
-    service_provider_sid: id('The service provider of the user; left out for administrators.'),
-    service_provider_name: word('The name of that service provider.'),
-  },
-  required: ['user_sid', 'name', 'email', 'scope', 'force_change', 'is_active'],
-}
+export const listedUserField = listedForm.field
 
 interface Names {
   readonly accounts: ReadonlyMap<string, string>
   readonly providers: ReadonlyMap<string, string>
 }
 
-export function toListed(user: Row<'users'>, { accounts, providers }: Names): Record<string, unknown> {
-  const { account_sid, service_provider_sid } = user
-  const account_name = account_sid === null ? undefined : accounts.get(account_sid)
-  const service_provider_name =
-    service_provider_sid === null ? undefined : providers.get(service_provider_sid)
-  return {
-    user_sid: user.user_sid,
-    name: user.name,
-    email: user.email,
+export function toListed(user: Row<'users'>, { accounts, providers }: Names): WireOf<typeof listedUserField> {
+  return listedForm.toWire({
+    ...user,
     scope: scopeOf(user),
-    force_change: user.force_change,
-    is_active: user.is_active,
-    ...(account_sid === null ? {} : { account_sid }),
-    ...(account_name === undefined ? {} : { account_name }),
-    ...(service_provider_sid === null ? {} : { service_provider_sid }),
-    ...(service_provider_name === undefined ? {} : { service_provider_name }),
-  }
+    account_name: accounts.get(user.account_sid ?? ''),
+    service_provider_name: providers.get(user.service_provider_sid ?? ''),
+  })
 }

@@ -1,15 +1,18 @@
 // The states of a call as customers see them (spec "call_status values", calls.md §2.1).
 
-export type CallStatus =
-  | 'trying'
-  | 'ringing'
-  | 'early-media'
-  | 'in-progress'
-  | 'completed'
-  | 'failed'
-  | 'busy'
-  | 'no-answer'
-  | 'queued'
+export const callStatuses = [
+  'trying',
+  'ringing',
+  'early-media',
+  'in-progress',
+  'completed',
+  'failed',
+  'busy',
+  'no-answer',
+  'queued',
+] as const
+
+export type CallStatus = (typeof callStatuses)[number]
 
 const finals: ReadonlySet<CallStatus> = new Set<CallStatus>(['completed', 'failed', 'busy', 'no-answer'])
 

@@ -1,0 +1,191 @@
+// The endpoints of one record of a declared resource: made, read, changed, removed.
+import { AppError } from '../../lib/errors.ts'
+import { demandSeen, seenRecord, unlessSeen } from './etag.ts'
+import { hasQuota } from './operator-rules.ts'
+import { ownerFieldOf } from './owner.ts'
+import { demandSid } from './path-sid.ts'
+import type { Operation, ResourcePlan } from './plan.ts'
+import { id, object } from './reply-fields.ts'
+import type { ApiRequest } from './request.ts'
+import { everyone, toReply } from './route.ts'
+import type { ApiRoute, BodyDeclaration } from './route.ts'
+import { repositoryOf } from './rows.ts'
+import type { Cells } from './rows.ts'
+import { findTenant, isTenantTable } from './tenant.ts'
+import { undoing } from './undoing.ts'
+import type { Undo } from './undoing.ts'
+import { createRecord, removeRecord, updateRecord } from './write-record.ts'
+
+function common(plan: ResourcePlan, operation: Operation) {
+  return {
+    access: plan.access?.[operation] ?? everyone,
+    openToViewOnly: false,
+    tag: plan.path.slice(1),
+    parameters: { [plan.parameter]: `The id of the ${plan.noun}.` },
+    description: undefined,
+    query: undefined,
+  }
+}
+
+export const createdReply = {
+  status: 201,
+  description: 'The id of the new record.',
+  component: 'SuccessfulAdd',
+  body: object({ sid: id('Names the record in paths and in other records.') }),
+} as const
+
+type CellsOf = (request: ApiRequest) => Cells
+
+export function createCreateRoute(plan: ResourcePlan, given?: CellsOf): ApiRoute {
+  const { name, path, table } = plan
+  return {
+    ...common(plan, 'create'),
+    method: 'POST',
+    path,
+    operationId: `create${name}`,
+    summary: `Makes ${oneOf(plan)}.`,
+    description: plan.summary,
+    body: createBodyOf(plan),
+    reply: toReply(createdReply),
+    errors: [
+      'duplicate',
+      ...(hasQuota(table) ? (['quota_reached'] as const) : []),
+      ...(plan.errors?.create ?? []),
+    ],
+    async handle(request) {
+      const { services, caller, body } = request
+      const values = given === undefined ? body : mergeGiven(body, given(request))
+      const sid = await undoing(plan.prepare?.(values as Cells, undefined, request), () =>
+        services.storage.transaction(caller.tenancy, (rows) =>
+          createRecord(plan, values, { ...request, rows }),
+        ),
+      )
+      services.log.info({ table, sid }, 'record created')
+      return { sid }
+    },
+  }
+}
+
+/** What the path says holds; a body may repeat it. */
+function mergeGiven(
+  body: Readonly<Record<string, unknown>>,
+  given: Cells,
+): Readonly<Record<string, unknown>> {
+  for (const [name, value] of Object.entries(given)) {
+    const sent = body[name]
+    if (sent !== undefined && sent !== null && sent !== value)
+      throw new AppError('bad_request', `${name} is not the one in the path`)
+  }
+  return { ...body, ...given }
+}
+
+/** A caller of the owner's own level may leave the owner out: it is known. */
+function createBodyOf({ fields, owner }: ResourcePlan): BodyDeclaration {
+  const name = owner === 'tenant' ? 'service_provider_sid' : ownerFieldOf(owner)
+  const field = name === undefined ? undefined : fields[name]
+  if (name === undefined || field === undefined) return { fields, mode: 'create' }
+  const facts = { ...field.facts, presence: 'optional' } as const
+  return { fields: { ...fields, [name]: { ...field, facts } }, mode: 'create' }
+}
+
+export function createReadRoute(plan: ResourcePlan): ApiRoute {
+  const { name, path, parameter, form } = plan
+  return {
+    ...common(plan, 'read'),
+    method: 'GET',
+    path: `${path}/{${parameter}}`,
+    operationId: `get${name}`,
+    summary: `Reads ${oneOf(plan)}.`,
+    description: plan.summary,
+    body: undefined,
+    reply: { status: 200, description: 'The record.', schema: form.field.facts.schema, component: name },
+    errors: ['not_found'],
+    hasEtag: true,
+    async handle(request) {
+      const { record, etag } = await seenRecord(plan, await findRecord(plan, request), request)
+      return unlessSeen(record, etag, request)
+    },
+  }
+}
+
+export function createUpdateRoute(plan: ResourcePlan, where?: CellsOf): ApiRoute {
+  const { name, path, parameter } = plan
+  return {
+    ...common(plan, 'update'),
+    method: 'PUT',
+    path: `${path}/{${parameter}}`,
+    operationId: `update${name}`,
+    summary: `Changes ${oneOf(plan)}.`,
+    description: 'Fields that are left out keep their values. Ids may be sent back unchanged.',
+    body: { fields: plan.fields, mode: 'update' },
+    reply: { status: 204, description: 'Changed.' },
+    errors: ['not_found', 'duplicate', ...(plan.errors?.update ?? [])],
+    hasEtag: true,
+    async handle(request) {
+      const { services, caller, body, rawBody } = request
+      const row = await undoing(prepareUpdate(plan, request, where), () =>
+        services.storage.transaction(caller.tenancy, async (rows) => {
+          const context = { ...request, rows }
+          const found = await findRecord(plan, context, where?.(request))
+          await demandSeen(plan, found, context)
+          return updateRecord(plan, found, { changes: body, sent: rawBody }, context)
+        }),
+      )
+      await plan.afterUpdate?.(row, body as Cells, services)
+    },
+  }
+}
+
+/** Whoever has not seen the record as it is sets nothing in motion. */
+async function prepareUpdate(
+  plan: ResourcePlan,
+  request: ApiRequest,
+  where?: CellsOf,
+): Promise<Undo | undefined> {
+  if (plan.prepare === undefined) return undefined
+  const row = await findRecord(plan, request, where?.(request))
+  await demandSeen(plan, row, request)
+  return plan.prepare(request.body as Cells, row, request)
+}
+
+export function createDeleteRoute(plan: ResourcePlan): ApiRoute {
+  const { name, path, parameter } = plan
+  return {
+    ...common(plan, 'delete'),
+    method: 'DELETE',
+    path: `${path}/{${parameter}}`,
+    operationId: `delete${name}`,
+    summary: `Removes ${oneOf(plan)}.`,
+    body: undefined,
+    reply: { status: 204, description: 'Removed, with everything that belongs to it.' },
+    errors: ['not_found', 'in_use'],
+    hasEtag: true,
+    async handle(request) {
+      const { services, caller } = request
+      const row = await services.storage.transaction(caller.tenancy, async (rows) => {
+        const context = { ...request, rows }
+        const found = await findRecord(plan, context)
+        await demandSeen(plan, found, context)
+        return removeRecord(plan, found, context)
+      })
+      services.log.info({ table: plan.table, sid: row[plan.key] }, 'record removed')
+      await plan.afterDelete?.(row, services)
+    },
+  }
+}
+
+/** A record that the caller may not see is a record that does not exist. */
+async function findRecord(plan: ResourcePlan, request: ApiRequest, where: Cells = {}): Promise<Cells> {
+  const sid = request.params[plan.parameter] ?? ''
+  const path = `${plan.path}/{${plan.parameter}}`
+  if (isTenantTable(plan.table)) return findTenant(plan.table, { sid, path }, request)
+  demandSid(sid, { ...plan, path })
+  const row = await repositoryOf(request.rows, plan.table).find(sid)
+  const isThere = row !== undefined && Object.entries(where).every(([column, value]) => row[column] === value)
+  if (!isThere) throw new AppError('not_found', `no such ${plan.noun}`)
+  return row
+}
+
+function oneOf({ noun }: Pick<ResourcePlan, 'noun'>): string {
+  return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
+}

@@ -1,0 +1,63 @@
+// What a handler is given: who asks, what the request says, the rows that the caller may see, and the parts of the platform.
+import type { Access, HttpRequest } from '../../http/route.ts'
+import type { Caller } from '../../lib/caller.ts'
+import type { Repositories, Row } from '../../storage/storage.ts'
+import type { Services } from './context.ts'
+import type { Fields, QueryValues, Values } from './field.ts'
+
+export interface Done<A> {
+  /** As JSON has it: a repetition is given what was written of it. */
+  readonly answer: A
+  /** What must not happen before all else is committed, nor a second time. */
+  readonly afterwards?: () => Promise<void>
+}
+
+/** Is given services whose changes are committed together with the answer. */
+export type Work<A> = (services: Services) => Promise<Done<A>>
+
+/** Whose a key is: keys of two owners never meet. */
+export type KeyOwner = string
+
+type ParameterOf<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterOf<Rest>
+  : never
+type Parameters<P extends string> = Readonly<Record<string extends P ? string : ParameterOf<P>, string>>
+type Untyped<F extends Fields, V> = string extends keyof F ? Readonly<Record<string, unknown>> : V
+/** The tenant in the path, which the caller may see. */
+type TenantIn<P extends string, Base extends string, T> = string extends P
+  ? T | undefined
+  : P extends `${Base}/${string}`
+    ? T
+    : undefined
+
+/** What a handler is given. Its types follow from the declaration of the route; generic code sees them let go. */
+export interface ApiRequest<
+  P extends string = string,
+  Q extends Fields = Fields,
+  B extends Fields = Fields,
+  A extends Access = Access,
+> {
+  readonly caller: [A] extends ['public'] ? undefined : Caller
+  /** What the caller may see; within a transaction, bound to it. */
+  readonly rows: Repositories
+  readonly services: Services
+  readonly params: Parameters<P>
+  readonly query: Untyped<Q, QueryValues<Q>>
+  readonly body: Untyped<B, Values<B>>
+  /** The body as it came, undeclared members included. */
+  readonly rawBody: unknown
+  readonly account: TenantIn<P, '/Accounts/{AccountSid}', Row<'accounts'>>
+  readonly provider: TenantIn<P, '/ServiceProviders/{ServiceProviderSid}', Row<'service_providers'>>
+  readonly address: string
+  /** Aborts when the client has gone away. */
+  readonly whenGone: () => AbortSignal
+  readonly headers: HttpRequest['headers']
+  readonly head: HttpRequest['head']
+  /** Does the work, or returns what the owner of the Idempotency-Key was sent when it came before. */
+  readonly once: <A>(owner: KeyOwner, work: Work<A>) => Promise<A>
+}
+
+/** What code that reads and writes records needs of it. */
+export type RecordContext = Pick<ApiRequest, 'caller' | 'rows' | 'services'>
+
+export type RefusedRequest = Pick<ApiRequest, 'params' | 'caller' | 'services'>

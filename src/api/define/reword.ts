@@ -1,0 +1,7 @@
+// A refusal in other words: its code, cure and detail stay.
+import { AppError } from '../../lib/errors.ts'
+
+export function reworded(error: AppError, message: string): AppError {
+  const { code, cure, detail } = error
+  return new AppError(code, message, { cause: error, cure, ...(detail === undefined ? {} : { detail }) })
+}
