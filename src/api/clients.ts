@@ -2,7 +2,7 @@
 import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineResource } from './define/resource.ts'
-import type { Services } from './define/context.ts'
+import type { Services } from './services.ts'
 import { flag, recordSid, sid, text } from './define/fields.ts'
 import type { Row } from '../storage/storage.ts'
 

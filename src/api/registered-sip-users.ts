@@ -1,7 +1,7 @@
 // Which phones of an account are registered now.
 import { AppError } from '../lib/errors.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
-import type { RegisteredPhone, Services } from './define/context.ts'
+import type { RegisteredPhone, Services } from './services.ts'
 import type { WireOf } from './define/field.ts'
 import { text } from './define/fields.ts'
 import { bit, list, object, oneOf, whole, word } from './define/reply-fields.ts'

@@ -2,7 +2,7 @@
 // and whether carriers of others call it.
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
-import type { RealmFacts } from '../api/define/context.ts'
+import type { RealmFacts } from '../api/services.ts'
 import type { CarrierHosts } from './carrier-hosts.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'

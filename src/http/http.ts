@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Authenticator } from './authentication.ts'
-import type { RateLimits } from './rate-limits.ts'
+import type { RateLimits } from './limits/rate-limits.ts'
 import type { HttpPage, HttpRoute } from './route.ts'
 
 export interface HttpServerOptions {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCredentialSource } from '../../src/api/logins/credentials.ts'
 import { createRouteBinder } from '../../src/api/define/bind-route.ts'
-import type { Services } from '../../src/api/define/context.ts'
+import type { Services } from '../../src/api/services.ts'
 import { json, text } from '../../src/api/define/fields.ts'
 import { defineRoute, everyone } from '../../src/api/define/route.ts'
 import { repositoryOf } from '../../src/api/define/rows.ts'

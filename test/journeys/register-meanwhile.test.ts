@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../support/api.ts'
 import type { ApiAnswer, TestApi } from '../support/api.ts'
-import type { Bindings } from '../../src/api/define/context.ts'
+import type { Bindings } from '../../src/api/services.ts'
 import { createDirectory } from '../../src/directory/create-directory.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { SipRequest } from '../../src/sip/message/message.ts'

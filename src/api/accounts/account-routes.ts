@@ -5,7 +5,7 @@ import { boolean } from '../define/fields.ts'
 import { ofCaller } from '../define/idempotency.ts'
 import { object, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
-import { undoing } from '../define/undoing.ts'
+import { orUndo } from '../define/undo.ts'
 import { forgetPhones } from './forget-phones.ts'
 import { moveRealm } from './move-realm.ts'
 import { demandRealm } from './realm-rules.ts'
@@ -58,7 +58,7 @@ export const sipRealms = defineRoute({
       if (realm !== sip_realm) await demandRealm({ realm, account }, { caller, services })
       const { accounts } = services.storage.for(caller.tenancy)
       const moved = moveRealm(sip_realm, realm, services)
-      await undoing(moved, () => accounts.update(account_sid, { sip_realm: realm }))
+      await orUndo(moved, () => accounts.update(account_sid, { sip_realm: realm }))
       // Until the change is committed, the realm is open to its phones.
       const afterwards = (): Promise<void> => forgetPhones(sip_realm, services)
       return { answer: undefined, ...(realm === sip_realm ? {} : { afterwards }) }

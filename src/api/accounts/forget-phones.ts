@@ -1,6 +1,6 @@
 // The phones of an account are registered in its realm. When the account loses the realm, or is switched off, they are
 // not its phones any more: whoever gets the realm next shall neither see nor reach them.
-import type { Services } from '../define/context.ts'
+import type { Services } from '../services.ts'
 
 export async function forgetPhones(
   realm: string | null,

@@ -13,7 +13,7 @@ import { silentLogger } from '../../lib/log.ts'
 import { createNames } from '../../network/create-names.ts'
 import type { Names } from '../../network/create-names.ts'
 import { createRealmFacts } from '../../directory/realm-facts.ts'
-import type { RealmFacts } from '../define/context.ts'
+import type { RealmFacts } from '../services.ts'
 
 let server: ScriptedNameServer
 let names: Names

@@ -1,6 +1,6 @@
 // JSON text of verbs, as applications and calls carry it.
 import { AppError } from '../../lib/errors.ts'
-import type { Services } from './context.ts'
+import type { Services } from '../services.ts'
 
 /** Throws AppError bad_request naming what is wrong with it. */
 export function demandVerbs(app_json: string, verbsFault: Services['verbsFault']): void {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { goneError } from '../../lib/asker.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createListMemo } from './list-memo.ts'
-import type { ListMemo } from './context.ts'
+import type { ListMemo } from '../services.ts'
 import type { ListAnswer } from './list-text.ts'
 
 function memoOf(): ListMemo {

@@ -3,7 +3,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { isGoneError } from '../../lib/asker.ts'
 import { createMemo } from '../../lib/memo.ts'
-import type { ApiStorage, ListMemo } from './context.ts'
+import type { ApiStorage, ListMemo } from '../services.ts'
 import type { ListAnswer } from './list-text.ts'
 
 // Eight lists of five hundred applications.

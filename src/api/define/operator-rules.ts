@@ -1,7 +1,7 @@
 // What the operator of a platform may withhold from its accounts; all of it is off unless a setting says otherwise.
 import { AppError } from '../../lib/errors.ts'
 import type { TableName } from '../../storage/storage.ts'
-import type { OperatorRules } from './context.ts'
+import type { OperatorRules } from '../services.ts'
 import type { RecordContext } from './request.ts'
 import { repositoryOf } from './rows.ts'
 

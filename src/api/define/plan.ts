@@ -2,13 +2,13 @@
 import type { Level } from '../../http/route.ts'
 import type { Caller } from '../../lib/caller.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
-import type { Services } from './context.ts'
+import type { Services } from '../services.ts'
 import type { ApiRequest, RecordContext } from './request.ts'
 import type { Changes, Fields, Values } from './field.ts'
 import type { Owner } from './owner.ts'
 import type { RecordForm } from './record.ts'
 import type { Cells, Row, TableName } from './rows.ts'
-import type { Undo } from './undoing.ts'
+import type { Undo } from './undo.ts'
 
 export type Operation = 'list' | 'create' | 'read' | 'update' | 'delete'
 

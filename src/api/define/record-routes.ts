@@ -12,8 +12,8 @@ import type { ApiRoute, BodyDeclaration } from './route.ts'
 import { repositoryOf } from './rows.ts'
 import type { Cells } from './rows.ts'
 import { findTenant, isTenantTable } from './tenant.ts'
-import { undoing } from './undoing.ts'
-import type { Undo } from './undoing.ts'
+import { orUndo } from './undo.ts'
+import type { Undo } from './undo.ts'
 import { createRecord, removeRecord, updateRecord } from './write-record.ts'
 
 function common(plan: ResourcePlan, operation: Operation) {
@@ -55,7 +55,7 @@ export function createCreateRoute(plan: ResourcePlan, given?: CellsOf): ApiRoute
     async handle(request) {
       const { services, caller, body } = request
       const values = given === undefined ? body : mergeGiven(body, given(request))
-      const sid = await undoing(plan.prepare?.(values as Cells, undefined, request), () =>
+      const sid = await orUndo(plan.prepare?.(values as Cells, undefined, request), () =>
         services.storage.transaction(caller.tenancy, (rows) =>
           createRecord(plan, values, { ...request, rows }),
         ),
@@ -123,7 +123,7 @@ export function createUpdateRoute(plan: ResourcePlan, where?: CellsOf): ApiRoute
     hasEtag: true,
     async handle(request) {
       const { services, caller, body, rawBody } = request
-      const row = await undoing(prepareUpdate(plan, request, where), () =>
+      const row = await orUndo(prepareUpdate(plan, request, where), () =>
         services.storage.transaction(caller.tenancy, async (rows) => {
           const context = { ...request, rows }
           const found = await findRecord(plan, context, where?.(request))

@@ -3,7 +3,7 @@
 import type { Asker } from '../../lib/asker.ts'
 import type { Tenancy } from '../../lib/caller.ts'
 import type { Maker, Repositories, TableName } from '../../storage/storage.ts'
-import type { ApiReading, ApiStorage } from './context.ts'
+import type { ApiReading, ApiStorage } from '../services.ts'
 
 export interface RequestStorageOptions {
   readonly storage: ApiStorage

@@ -2,7 +2,7 @@
 import type { Access, HttpRequest } from '../../http/route.ts'
 import type { Caller } from '../../lib/caller.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
-import type { Services } from './context.ts'
+import type { Services } from '../services.ts'
 import type { Fields, QueryValues, Values } from './field.ts'
 
 export interface Done<A> {

@@ -1,10 +1,10 @@
 // Back in without the password: ask for a link, sign in with it, choose a new password.
-import { placeOfTenant } from '../../http/hash-line.ts'
+import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { hashPassword } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'
-import type { Services } from '../define/context.ts'
+import type { Services } from '../services.ts'
 import type { WireOf } from '../define/field.ts'
 import { text } from '../define/fields.ts'
 import { ofAddress, ofUser } from '../define/idempotency.ts'

@@ -1,9 +1,9 @@
 // Tells whoever looks after a user that somebody guesses at the password. An alert, and not an entry of the audit log:
 // alerts are bounded and forgotten after a month, so that nobody fills anything from outside.
-import type { LockOut } from '../../http/login-throttle.ts'
+import type { LockOut } from '../../http/limits/login-throttle.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { ApiStorage } from '../define/context.ts'
+import type { ApiStorage } from '../services.ts'
 
 export interface LockOutReportOptions {
   readonly storage: Pick<ApiStorage, 'for' | 'alerts'>

@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import { createSid } from '../../lib/ids.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
 import { isViewOnly, permissionsOf } from './credentials.ts'
-import type { Services } from '../define/context.ts'
+import type { Services } from '../services.ts'
 import type { everyone } from '../define/route.ts'
 import { demandUnchanged } from './passwords.ts'
 

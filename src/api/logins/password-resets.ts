@@ -11,7 +11,7 @@ import type { Logger } from '../../lib/log.ts'
 import type { Mailer } from '../../outgoing/mail.ts'
 import { createTokenBuckets } from '../../lib/token-buckets.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
-import type { ApiStorage, PasswordResets } from '../define/context.ts'
+import type { ApiStorage, PasswordResets } from '../services.ts'
 import { usersByEmail } from './find-users.ts'
 
 export const linkLifetimeMs = 3_600_000

@@ -1,11 +1,11 @@
 // Passwords of people: which they may choose, and whether they know the one they have.
-import { placeOfTenant } from '../../http/hash-line.ts'
+import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import type { Caller } from '../../lib/caller.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { verifyPassword } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'
-import type { Services } from '../define/context.ts'
+import type { Services } from '../services.ts'
 import { text } from '../define/fields.ts'
 import type { Field } from '../define/field.ts'
 

@@ -1,5 +1,5 @@
 // Making and removing users: whose they may be, and that the platform keeps an administrator.
-import { placeOfTenant } from '../../http/hash-line.ts'
+import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { insufficientPermissions } from '../../http/scopes.ts'
 import type { Caller } from '../../lib/caller.ts'
 import { systemTenancy } from '../../lib/caller.ts'

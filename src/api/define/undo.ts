@@ -3,7 +3,7 @@
 /** Brings back what was there before. Never throws: the failure that made it necessary is what is told. */
 export type Undo = () => Promise<void>
 
-export async function undoing<R>(
+export async function orUndo<R>(
   prepared: Promise<Undo | undefined> | undefined,
   write: () => Promise<R>,
 ): Promise<R> {

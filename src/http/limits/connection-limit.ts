@@ -1,8 +1,8 @@
 // How many connections one address may hold: a share of those that are free, so that it never takes the last.
 import { BlockList, isIPv6 } from 'node:net'
 import type { Server, Socket } from 'node:net'
-import { networkOf } from '../network/network-of.ts'
-import { Shares } from '../lib/shares.ts'
+import { networkOf } from '../../network/network-of.ts'
+import { Shares } from '../../lib/shares.ts'
 
 export interface ConnectionLimitOptions {
   /** Of all addresses; each takes memory before it has said who it is. */

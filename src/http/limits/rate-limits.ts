@@ -1,8 +1,8 @@
 // How often one address, one key or user, one account and one service provider may ask. Each has a bucket of its own:
 // nobody pays for another's haste. The headers are those of draft-ietf-httpapi-ratelimit-headers.
-import type { Caller, Principal, RequestQuota } from '../lib/caller.ts'
-import type { Clock } from '../lib/clock.ts'
-import { networkOf } from '../network/network-of.ts'
+import type { Caller, Principal, RequestQuota } from '../../lib/caller.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { networkOf } from '../../network/network-of.ts'
 
 /** Requests a minute; 0 = as many as they like. */
 export interface RateLimitRules {

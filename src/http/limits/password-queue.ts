@@ -1,12 +1,12 @@
 // The line in which passwords wait to be hashed: one at a time, logins before everything else, and a turn for each of
 // those who wait.
-import type { Caller } from '../lib/caller.ts'
-import { AppError } from '../lib/errors.ts'
-import { networksOf } from '../network/network-of.ts'
-import { deriveInPool } from '../passwords/password.ts'
-import type { Derive } from '../passwords/password.ts'
+import type { Caller } from '../../lib/caller.ts'
+import { AppError } from '../../lib/errors.ts'
+import { networksOf } from '../../network/network-of.ts'
+import { deriveInPool } from '../../passwords/password.ts'
+import type { Derive } from '../../passwords/password.ts'
 
-export interface HashLine {
+export interface PasswordQueue {
   /**
    * Runs `work` when its turn comes; the next turn begins when it has settled. Throws overloaded when too many wait.
    * Rejects with the signal's reason while it waits; work that has begun runs to its end.
@@ -101,7 +101,7 @@ class Lane {
   }
 }
 
-export function createHashLine(derive: Derive = deriveInPool): HashLine {
+export function createPasswordQueue(derive: Derive = deriveInPool): PasswordQueue {
   const lanes = { login: new Lane(maxWaiting.login), other: new Lane(maxWaiting.other) }
   let isBusy = false
 

@@ -2,7 +2,7 @@
 // the audit log without its maker.
 import type { HttpRequest } from '../../http/route.ts'
 import type { Actor } from '../../storage/storage.ts'
-import type { Services } from './context.ts'
+import type { Services } from '../services.ts'
 import { RequestStorage } from './request-storage.ts'
 import type { ApiRoute } from './route.ts'
 

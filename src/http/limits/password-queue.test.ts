@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createHashLine, placeOfLogin, placeOfTenant } from './hash-line.ts'
-import type { HashLine, Place } from './hash-line.ts'
+import { createPasswordQueue, placeOfLogin, placeOfTenant } from './password-queue.ts'
+import type { PasswordQueue, Place } from './password-queue.ts'
 
 const login = (of: string): Place => ({ kind: 'login', of })
 const other = (of: string): Place => ({ kind: 'other', of })
 
 /** Says in which order the work begins; each takes until the next turn of the loop. */
-function createRecorder(line: HashLine) {
+function createRecorder(line: PasswordQueue) {
   const begun: string[] = []
   const ask = (name: string, place: Place, signal?: AbortSignal): Promise<string> =>
     line.run(
@@ -25,7 +25,7 @@ const overloaded = expect.objectContaining({ code: 'overloaded', retryAfterSecon
 
 describe('the line for hashing passwords', () => {
   it('has one turn at a time, in order', async () => {
-    const line = createHashLine()
+    const line = createPasswordQueue()
     let running = 0
     const asked = Array.from({ length: 20 }, (_, number) =>
       line.run(login('a'), async () => {
@@ -39,7 +39,7 @@ describe('the line for hashing passwords', () => {
   })
 
   it('serves logins first, and takes turns between those who wait', async () => {
-    const { begun, ask } = createRecorder(createHashLine())
+    const { begun, ask } = createRecorder(createPasswordQueue())
     const asked = [ask('running', other('a'))]
     for (const name of ['a1', 'a2', 'a3']) asked.push(ask(name, other('a')))
     asked.push(ask('b1', other('b')), ask('c1', other('c')), ask('b2', other('b')))
@@ -50,7 +50,7 @@ describe('the line for hashing passwords', () => {
   })
 
   it('refuses one whose own queue is full with a short Retry-After, and nobody else', async () => {
-    const { ask } = createRecorder(createHashLine())
+    const { ask } = createRecorder(createPasswordQueue())
     const asked = [ask('running', other('a'))]
     for (let count = 0; count < 50; count++) asked.push(ask('a', other('a')))
     await expect(ask('one more', other('a'))).rejects.toEqual(overloaded)
@@ -59,7 +59,7 @@ describe('the line for hashing passwords', () => {
   })
 
   it('that is full makes room for a newcomer at the expense of the longest queue', async () => {
-    const { begun, ask } = createRecorder(createHashLine())
+    const { begun, ask } = createRecorder(createPasswordQueue())
     const asked = [ask('running', login('a'))]
     for (let network = 0; network < 10; network++)
       for (let count = 0; count < 20; count++) asked.push(ask(`${network}`, login(`${network}`)))
@@ -71,7 +71,7 @@ describe('the line for hashing passwords', () => {
   })
 
   it('lets one leave who goes away, and the next moves up', async () => {
-    const { begun, ask } = createRecorder(createHashLine())
+    const { begun, ask } = createRecorder(createPasswordQueue())
     const client = new AbortController()
     const first = ask('first', login('a'))
     const gone = ask('gone', login('a'), client.signal)
@@ -84,8 +84,8 @@ describe('the line for hashing passwords', () => {
   })
 
   it('goes on after work that failed', async () => {
-    const { ask } = createRecorder(createHashLine())
-    const failing = createHashLine()
+    const { ask } = createRecorder(createPasswordQueue())
+    const failing = createPasswordQueue()
     const failed = failing.run(login('a'), () => Promise.reject(new Error('the thread died')))
     const next = failing.run(login('a'), async () => 'next')
     await expect(failed).rejects.toThrow('the thread died')

@@ -1,13 +1,13 @@
 // Slows down guessing: counts wrong passwords per user and source, and per source alone, and locks out for a while. A
 // source is an IPv4 address, or several networks of IPv6, one within the other: a host, a site or a company chooses from
 // many, and gets no more patience by that than the table below says.
-import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/errors.ts'
-import { networkOf, networksOf } from '../network/network-of.ts'
-import type { Derive } from '../passwords/password.ts'
-import { createTokenBuckets } from '../lib/token-buckets.ts'
-import { createHashLine, placeOfLogin } from './hash-line.ts'
-import type { HashLine, Place } from './hash-line.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { networkOf, networksOf } from '../../network/network-of.ts'
+import type { Derive } from '../../passwords/password.ts'
+import { createTokenBuckets } from '../../lib/token-buckets.ts'
+import { createPasswordQueue, placeOfLogin } from './password-queue.ts'
+import type { PasswordQueue, Place } from './password-queue.ts'
 
 export interface LoginThrottle {
   /**
@@ -23,7 +23,7 @@ export interface LoginThrottle {
   /** For what anybody may ask for without a token, though not all day. Throws too_many_requests. */
   demandPatience(address: string): void
   /** Runs `work`, which hashes a password with what it is given. Throws overloaded. */
-  readonly hashing: HashLine['run']
+  readonly hashing: PasswordQueue['run']
 }
 
 export interface Attempt {
@@ -98,7 +98,7 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
   const { clock, onLockOut } = options
   const failures = new Map<string, Failures>()
   const asked = createTokenBuckets(clock, maxRemembered)
-  const line = createHashLine(options.derive)
+  const line = createPasswordQueue(options.derive)
 
   function recent(key: string): Failures | undefined {
     const known = failures.get(key)

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Caller, RequestQuota } from '../lib/caller.ts'
-import { systemClock } from '../lib/clock.ts'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { silentLogger } from '../lib/log.ts'
+import type { Caller, RequestQuota } from '../../lib/caller.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { silentLogger } from '../../lib/log.ts'
 import { createRateLimits } from './rate-limits.ts'
 import type { RateLimitRules } from './rate-limits.ts'
-import { createHttp } from './create-http.ts'
-import type { HttpServer } from './http.ts'
+import { createHttp } from '../create-http.ts'
+import type { HttpServer } from '../http.ts'
 
 const callerOf = (api_key_sid: string, quotas?: readonly RequestQuota[]): Caller => ({
   tenancy: { level: 'admin' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createLoginThrottle } from './login-throttle.ts'
 import type { LockOut, LoginThrottle, LoginThrottleOptions } from './login-throttle.ts'
 
