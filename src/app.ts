@@ -54,26 +54,83 @@ export interface App {
 const userAgent = 'Switchhook'
 const loopback = ['127.0.0.0/8', '::1/128']
 
-export function createApp(config: Config, log: LeveledLogger): App {
-  const clock = systemClock
-  const { bind, publicAddress } = config
-  const cacheDir = join(config.dataDir, 'cache')
-  let isReady = false
+// A phone waits for its registration less patiently than a caller for an application.
+const registrationBudgets = { answerMs: 3000, totalMs: 5000, maxAnswerBytes: 64 * 1024 }
 
-  const storage = createStorage({
-    dataDir: config.dataDir,
-    databaseUrl: config.databaseUrl,
-    secretKey: config.secretKey,
-    clock,
-    log,
-  })
-  const directory = createDirectory({ storage, clock })
-  const { signingSecret } = directory
-  const carrierHosts = createCarrierHosts({ storage, clock, log })
+export function createApp(config: Config, log: LeveledLogger): App {
+  let isReady = false
+  const base = createBase(config, log)
+  const sound = createSound(base)
+  const telephony = createTelephony(base, sound, () => (isReady ? apiUrl() : undefined))
+  const administration = createAdministration(base, sound, telephony, () => isReady)
+  const parts = inOrder(base, sound, telephony, administration)
+  const { sip, calls } = telephony
+  const apiUrl = (): string => apiUrlOf(config, administration.http)
+  let stopping: Promise<void> | undefined
+
+  return {
+    async start(show) {
+      compileVerbs()
+      const { adminPassword, adminApiKey, accountApiKey } = config
+      const boot: Part = {
+        name: 'first boot',
+        start: () => firstBoot(base.storage, { adminPassword, adminApiKey, accountApiKey, show }),
+        stop: () => Promise.resolve(),
+      }
+      // The last one: a start that fails must not leave a platform that is set up, with secrets that it never showed.
+      await startAll([...parts, boot], log)
+      isReady = true
+    },
+    async stop(mode) {
+      isReady = false
+      sip.drain()
+      if (mode === 'drain') await Promise.race([calls.drain(), sleep(config.drainSeconds * 1000, base.clock)])
+      await calls.hangUpAll('the platform is stopping')
+      stopping ??= stopAll(parts, log)
+      await stopping
+    },
+    get apiUrl() {
+      return apiUrl()
+    },
+    get docsUrl() {
+      return new URL('/docs', apiUrl()).href
+    },
+    get sipUri() {
+      return `sip:${shownHost(config)}:${sip.listening.port}`
+    },
+  }
+}
+
+type Base = ReturnType<typeof createBase>
+type Sound = ReturnType<typeof createSound>
+type Telephony = ReturnType<typeof createTelephony>
+type Administration = ReturnType<typeof createAdministration>
+
+/** What everything else stands on: rows, names of hosts, the HTTP client. */
+function createBase(config: Config, log: LeveledLogger) {
+  const clock = systemClock
+  const { dataDir, databaseUrl, secretKey, accountShare: sharePercent } = config
+  const storage = createStorage({ dataDir, databaseUrl, secretKey, clock, log })
   const allow = config.webhookAllow ?? (config.isProduction ? [] : loopback)
   const names = createNames({ servers: config.nameServers, clock })
-  const sharePercent = config.accountShare
-  const outgoing = createOutgoing({ allow, sharePercent, log, clock, resolve: names.lookup })
+  return {
+    config,
+    log,
+    clock,
+    cacheDir: join(dataDir, 'cache'),
+    sharePercent,
+    storage,
+    directory: createDirectory({ storage, clock }),
+    carrierHosts: createCarrierHosts({ storage, clock, log }),
+    /** Networks that may be reached although they are not public. */
+    allow,
+    names,
+    outgoing: createOutgoing({ allow, sharePercent, log, clock, resolve: names.lookup }),
+  }
+}
+
+/** What callers hear: speech, audio files, RTP. */
+function createSound({ config, log, clock, cacheDir, sharePercent, storage, outgoing }: Base) {
   const speech = createSpeech({
     cacheDir: join(cacheDir, 'speech'),
     outgoing,
@@ -91,54 +148,43 @@ export function createApp(config: Config, log: LeveledLogger): App {
     log,
   })
   const media = createMedia({
-    bind,
-    publicAddress,
+    bind: config.bind,
+    publicAddress: config.publicAddress,
     ports: config.rtpPorts,
     workers: config.mediaWorkers,
     limits: { mediaMs: config.mediaTimeoutSeconds * 1000, heldMs: config.holdTimeoutSeconds * 1000 },
     scratchDir: join(cacheDir, 'media'),
     log,
   })
-  const hooks = createHooks({ outgoing, signingSecret, clock, log, userAgent })
-  const registrationHooks = createHooks({
-    outgoing,
-    signingSecret,
-    clock,
-    log,
-    userAgent,
-    budgets: { answerMs: 3000, totalMs: 5000, maxAnswerBytes: 64 * 1024 },
-  })
+  return { speech, decoder, audio, media }
+}
+
+/** The SIP stack and the call engine, each the other's user, and the delivery of what calls report. */
+function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => string | undefined) {
+  const { config, log, clock, storage, directory, outgoing } = base
+  const { signingSecret } = directory
   const calls = createCalls({
+    ...enginePorts(base, sound),
     sip: () => sip,
-    media,
-    directory,
-    isAllowedAddress: createAddressGuard(allow),
-    carrierCalled: carrierHosts.carrierCalled,
-    hooks,
-    isAllowedHop: createAddressGuard([...allow, ...config.sipProxies]),
-    store: storage.calls,
-    alerts: storage.alerts,
-    speech,
-    audio,
     verbs: parseVerbs,
     random: Math.random,
     maxMedia: portPairs(config.rtpPorts),
-    sharePercent,
+    sharePercent: base.sharePercent,
     clock,
     log,
-    publicAddress,
+    publicAddress: config.publicAddress,
     ringingMs: config.ringingMs,
-    apiBaseUrl: () => (isReady ? apiUrl() : undefined),
+    apiBaseUrl,
   })
   const sip = createSip({
-    bind,
+    bind: config.bind,
     port: config.sipPort,
-    publicAddress,
+    publicAddress: config.publicAddress,
     directory: {
       ...directory,
       judgeOf: createRegistrationHook({
         hookOf: directory.registrationHook,
-        hooks: registrationHooks,
+        hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent, budgets: registrationBudgets }),
         alerts: storage.alerts,
         clock,
       }),
@@ -150,38 +196,72 @@ export function createApp(config: Config, log: LeveledLogger): App {
     userAgent,
     bindingArchive: storage.registrations,
     digestAlgorithms: config.sipDigest,
-    lookup: names.lookup,
+    lookup: base.names.lookup,
   })
-  const delivery = createDelivery({
-    outbox: storage.outbox,
-    outgoing,
-    signingSecret,
-    alert: (alert) => storage.alerts.raise(alert),
-    clock,
-    log,
-    userAgent,
-  })
+  const { outbox, alerts } = storage
+  const delivery = createDelivery({ outbox, outgoing, signingSecret, alerts, clock, log, userAgent })
+  return { sip, calls, delivery }
+}
+
+/** The parts that the engine asks, in the shapes that it declares. */
+function enginePorts(base: Base, { media, speech, audio }: Sound) {
+  const { config, log, clock, allow, storage, directory, carrierHosts, outgoing } = base
+  const { signingSecret } = directory
+  return {
+    media,
+    directory,
+    isAllowedAddress: createAddressGuard(allow),
+    isAllowedHop: createAddressGuard([...allow, ...config.sipProxies]),
+    carrierCalled: carrierHosts.carrierCalled,
+    hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent }),
+    store: storage.calls,
+    alerts: storage.alerts,
+    speech,
+    audio,
+  }
+}
+
+/** The API, and what it needs alone. */
+function createAdministration(base: Base, sound: Sound, telephony: Telephony, isReady: () => boolean) {
+  const { config, log, clock, storage, outgoing, names, carrierHosts } = base
   const passwords = createHashThread(log)
   const mail = createMailer({ url: config.smtpUrl, from: config.mailFrom })
-  const portalUrl = (): string => config.portalUrl ?? new URL(apiUrl()).origin
+  const portalUrl = (): string => config.portalUrl ?? new URL(apiUrlOf(config, http)).origin
   const resets = createPasswordResets({ storage, mail, portalUrl, clock, log })
+  const { deliveryLogDays, callRecordDays } = config
   const http = createApi({
-    bind,
+    bind: config.bind,
     port: config.httpPort,
     storage,
-    calls,
-    bindings: sip.bindings,
-    speech,
+    calls: telephony.calls,
+    bindings: telephony.sip.bindings,
+    speech: sound.speech,
+    speechCache: sound.speech.cache,
     buckets: createBuckets({ outgoing, clock, log }),
     resets,
-    speechCache: speech.cache,
     derive: passwords.derive,
     appEnv: createAppEnv({ outgoing }),
-    realms: createRealms(),
+    realms: createRealms(base, telephony),
     realmFacts: createRealmFacts({ ...config, names, storage, carrierHosts }),
     parseVerbs,
-    isReady: () => isReady,
+    isReady,
     canWrite: () => storage.canWrite(),
+    ...apiRules(config),
+    clock,
+    log,
+  })
+  return {
+    http,
+    passwords,
+    mail,
+    resets,
+    retention: createRetention({ expired: storage.expired, deliveryLogDays, callRecordDays, clock, log }),
+    logLevel: createLogLevel({ storage, configured: config.logLevel, log, clock }),
+  }
+}
+
+function apiRules(config: Config) {
+  return {
     rules: {
       hasQuotas: config.accountQuotas,
       keepsCarriers: config.adminCarriers,
@@ -189,79 +269,51 @@ export function createApp(config: Config, log: LeveledLogger): App {
     },
     rateLimits: { perKey: config.rateLimitPerKey, perAddress: config.rateLimitPerAddress },
     trustedProxies: config.trustedProxies,
-    clock,
-    log,
-  })
-
-  function createRealms(): RealmRecords | undefined {
-    const { dnsServer: server, dnsZone: zone, dnsTsigName: name, dnsTsigSecret: secret } = config
-    if (server === undefined || zone === undefined || name === undefined || secret === undefined)
-      return undefined
-    return createRealmRecords({
-      client: createUpdateClient({ server, zone, key: { name, secret }, clock }),
-      zone,
-      target: () => ({ address: publicAddress ?? bind, port: sip.listening.port }),
-    })
   }
+}
 
+/** Undefined without a name server that the platform may update. */
+function createRealms({ config, clock }: Base, { sip }: Telephony): RealmRecords | undefined {
+  const { dnsServer: server, dnsZone: zone, dnsTsigName: name, dnsTsigSecret: secret } = config
+  if (server === undefined || zone === undefined || name === undefined || secret === undefined)
+    return undefined
+  return createRealmRecords({
+    client: createUpdateClient({ server, zone, key: { name, secret }, clock }),
+    zone,
+    target: () => ({ address: config.publicAddress ?? config.bind, port: sip.listening.port }),
+  })
+}
+
+/** Each part stands behind those that it needs; they stop in reverse. */
+function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administration): readonly Part[] {
+  const { storage, names, outgoing } = base
   const resolver: Part = { name: 'names', start: () => Promise.resolve(), stop: async () => names.close() }
   const client: Part = { name: 'outgoing', start: () => Promise.resolve(), stop: () => outgoing.close() }
-  const { deliveryLogDays, callRecordDays } = config
-  const retention = createRetention({ expired: storage.expired, deliveryLogDays, callRecordDays, clock, log })
-  const logLevel = createLogLevel({ storage, configured: config.logLevel, log, clock })
-  const parts: readonly Part[] = [
+  return [
     storage,
-    logLevel,
-    mail,
+    rest.logLevel,
+    rest.mail,
     resolver,
     client,
-    decoder,
-    audio,
-    speech,
-    media,
-    sip,
-    calls,
-    delivery,
-    retention,
-    passwords,
-    http,
+    sound.decoder,
+    sound.audio,
+    sound.speech,
+    sound.media,
+    telephony.sip,
+    telephony.calls,
+    telephony.delivery,
+    rest.retention,
+    rest.passwords,
+    rest.http,
     // A link may begin with the address that the server listens at.
-    resets,
+    rest.resets,
   ]
-  let stopping: Promise<void> | undefined
+}
 
-  const shownHost = (): string => publicAddress ?? (bind === '0.0.0.0' || bind === '::' ? '127.0.0.1' : bind)
-  const apiUrl = (): string => `http://${shownHost()}:${http.address.port}/v1`
+function shownHost({ publicAddress, bind }: Config): string {
+  return publicAddress ?? (bind === '0.0.0.0' || bind === '::' ? '127.0.0.1' : bind)
+}
 
-  return {
-    async start(show) {
-      compileVerbs()
-      const { adminPassword, adminApiKey, accountApiKey } = config
-      const boot: Part = {
-        name: 'first boot',
-        start: () => firstBoot(storage, { adminPassword, adminApiKey, accountApiKey, show }),
-        stop: () => Promise.resolve(),
-      }
-      // The last one: what keeps another part from starting must not leave a platform that is set up and told nobody how.
-      await startAll([...parts, boot], log)
-      isReady = true
-    },
-    async stop(mode) {
-      isReady = false
-      sip.drain()
-      if (mode === 'drain') await Promise.race([calls.drain(), sleep(config.drainSeconds * 1000, clock)])
-      await calls.hangUpAll('the platform is stopping')
-      stopping ??= stopAll(parts, log)
-      await stopping
-    },
-    get apiUrl() {
-      return apiUrl()
-    },
-    get docsUrl() {
-      return new URL('/docs', apiUrl()).href
-    },
-    get sipUri() {
-      return `sip:${shownHost()}:${sip.listening.port}`
-    },
-  }
+function apiUrlOf(config: Config, http: { readonly address: { readonly port: number } }): string {
+  return `http://${shownHost(config)}:${http.address.port}/v1`
 }
