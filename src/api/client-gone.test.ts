@@ -13,7 +13,7 @@ import { serveWebSockets } from '../../test/support/web-socket.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
-import type { Outgoing } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import { createAppEnv } from '../webhooks/app-env.ts'
 
 interface LogLine {

@@ -1,7 +1,10 @@
 // Which phones of an account are registered now.
 import { AppError } from '../lib/errors.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
-import type { RegisteredPhone, Services } from './services.ts'
+import type { RegisteredPhone } from '../contracts/registered-phone.ts'
+import { wordOrNull } from './define/described.ts'
+import { texts } from './define/fields.ts'
+import type { Services } from './services.ts'
 import type { WireOf } from './define/field.ts'
 import { text } from './define/fields.ts'
 import { bit, list, object, oneOf, whole, word } from './define/reply-fields.ts'

@@ -1,4 +1,7 @@
 // The parts of the platform that handlers may use.
+import type { Repositories } from '../../storage/storage.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
+import type { RegisteredPhone } from '../contracts/registered-phone.ts'
 import type { Buckets } from '../buckets/create-buckets.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Tokens } from '../http/tokens.ts'
@@ -18,14 +21,6 @@ import type { RealmRecords } from '../dns/realm-records.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
 import type { ListAnswer } from './define/list-text.ts'
 
-/** A registered phone, as the registrar knows it. */
-export interface RegisteredPhone {
-  readonly aor: string
-  readonly contact: string
-  readonly expiresAt: number
-  readonly remote: { readonly transport: string; readonly address: string; readonly port: number }
-}
-
 export interface Bindings {
   /** The phones of a user, the one that registered last first. */
   get(aor: string): Promise<readonly RegisteredPhone[]>
@@ -34,13 +29,6 @@ export interface Bindings {
   remove(aor: string): Promise<void>
   /** All phones of a realm. */
   forget(realm: string): Promise<void>
-}
-
-/** A journal event as storage has it: what the facts are is the call engine's knowledge. */
-export interface StoredEvent {
-  readonly seq: number
-  readonly at: number
-  readonly type: string
 }
 
 export interface ApiReading {

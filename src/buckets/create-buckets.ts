@@ -2,16 +2,10 @@
 import { finished } from 'node:stream'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
-import type { BucketErrand } from './vendor.ts'
 import { createObjects } from './objects.ts'
-import type { Objects, ObjectsOptions } from './objects.ts'
+import type { ObjectsOptions } from './objects.ts'
 import { tryBucket } from './try-bucket.ts'
-import type { BucketTestResult } from './try-bucket.ts'
-
-export interface Buckets extends Objects {
-  /** What is wrong with the credential is a result. Throws the signal's reason when that aborts. */
-  test(errand: BucketErrand): Promise<BucketTestResult>
-}
+import type { Buckets } from './buckets.ts'
 
 export interface BucketsOptions extends ObjectsOptions {
   readonly log: Logger

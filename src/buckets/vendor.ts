@@ -1,7 +1,7 @@
 // What a vendor of buckets is to the platform: one shape, one file per vendor. A vendor knows how a request for an object
 // is put and signed; objects.ts sends it and understands the answer.
 import type { Clock } from '../lib/clock.ts'
-import type { Outgoing } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 
 /** As the account has it, by the names of the API: vendor, name, region, access_key_id ... */
 export type BucketCredential = Readonly<Record<string, unknown>>

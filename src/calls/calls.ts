@@ -2,7 +2,8 @@
 import type { HeaderField } from '../sip/message/message.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { LiveCall } from './journal/live-call.ts'
-import type { CallScript, Hook } from './ports.ts'
+import type { CallScript } from './ports.ts'
+import type { Hook } from '../contracts/hook.ts'
 
 export type { LiveCall } from './journal/live-call.ts'
 

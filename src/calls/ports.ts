@@ -1,15 +1,14 @@
 // What the call engine needs from the rest of the platform. app.ts passes in values of these shapes;
 // the engine imports none of their makers.
+import type { CallBatch as StoredBatch, CallStore as Store } from '../contracts/call-record.ts'
+import type { Hook } from '../contracts/hook.ts'
+import type { JournalEvent } from './journal/journal.ts'
 import type { AudioClip } from '../media/media.ts'
-import type { JournalEvent, StoredEvent } from './journal/journal.ts'
+import type { StoredEvent } from './journal/journal.ts'
 import type { Transport } from '../sip/transport/transports.ts'
 
-export interface Hook {
-  readonly url: string
-  readonly method: 'GET' | 'POST'
-  readonly username: string | null
-  readonly password: string | null
-}
+export type CallBatch = StoredBatch<JournalEvent>
+export type CallStore = Store<JournalEvent>
 
 export interface AccountFacts {
   readonly account_sid: string
@@ -175,149 +174,4 @@ export interface Directory extends CarrierDirectory, OutboundDirectory {
   registrationHook(realm: string): Promise<object | undefined>
   /** Only within the account: an application of another one is undefined. */
   application(account_sid: string, application_sid: string): Promise<ApplicationFacts | undefined>
-}
-
-/** A control-class hook: synchronous, budgeted, signed (architecture.md §6). */
-export interface HookRequest {
-  readonly account_sid: string
-  /** Its URL is absolute. */
-  readonly hook: Hook
-  readonly payload: object
-  readonly signal?: AbortSignal
-}
-
-export interface HookAnswer {
-  /** Absolute, without fragment: the base of later relative hooks. */
-  readonly url: string
-  readonly status: number
-  readonly durationMs: number
-  readonly attempts: number
-  /** As the answer named it, for a sentence about an answer that carried no JSON. */
-  readonly contentType?: string
-  /** The parsed JSON document, or undefined when the answer carried none. */
-  readonly body: unknown
-}
-
-export interface Hooks {
-  /** Throws AppError hook_* with a public sentence. */
-  ask(request: HookRequest): Promise<HookAnswer>
-}
-
-/** A notification-class hook: written to the outbox with the event it reports, delivered in order per call. */
-export interface Notification {
-  readonly account_sid: string
-  readonly call_sid: string
-  readonly hook: Hook
-  readonly payload: object
-}
-
-/** The recent-call record (spec "Recent call record" and calls.md §8). Times in epoch ms, duration in whole seconds. */
-export interface RecentCall {
-  readonly account_sid: string
-  readonly service_provider_sid: string
-  readonly application_sid: string | null
-  readonly call_sid: string
-  readonly sip_call_id: string
-  readonly sip_parent_call_id: string | null
-  readonly from: string
-  readonly to: string
-  readonly direction: 'inbound' | 'outbound'
-  readonly answered: boolean
-  readonly sip_status: number
-  readonly duration: number
-  readonly attempted_at: number
-  readonly answered_at: number | null
-  readonly terminated_at: number
-  readonly termination_reason: string
-  readonly host: string
-  readonly remote_host: string
-  readonly trunk: string
-  readonly trace_id: string
-}
-
-/** Everything one step of a call changes, committed in one transaction. */
-export interface CallBatch {
-  readonly call_sid: string
-  readonly account_sid: string
-  readonly events: readonly JournalEvent[]
-  readonly notifications: readonly Notification[]
-  /** Closes the leg. A second record for the same call_sid is ignored: exactly one per leg. */
-  readonly record?: RecentCall
-  /** Closes a leg that gets no record: its account has call records disabled. Later batches may still add events. */
-  readonly ended?: true
-}
-
-export interface UnfinishedCall {
-  readonly call_sid: string
-  readonly account_sid: string
-  readonly events: readonly StoredEvent[]
-}
-
-export interface CallStore {
-  /** Takes the batch at once. `now` is committed before the next turn of the event loop, `soon` within 200 ms. */
-  write(batch: CallBatch, urgency: 'now' | 'soon'): void
-  /** Resolves when everything written so far is committed. */
-  flush(): Promise<void>
-  /**
-   * Takes over some calls whose node is gone, so that no other node does: what a killed process left behind. To be called
-   * again until there are none.
-   */
-  adopt(): Promise<readonly UnfinishedCall[]>
-  watch(listener: CallStoreListener): void
-}
-
-export interface CallStoreListener {
-  /** There may be calls to adopt. */
-  abandoned(): void
-  /** This node was not heard of for so long that another one has closed these calls: they have their records. */
-  lost(calls: readonly string[]): void
-}
-
-/** Something a person should know of. */
-export interface Alert {
-  readonly account_sid: string
-  readonly call_sid?: string
-  /** One of the words clients know (rest.md §6.10). */
-  readonly alert_type: string
-  readonly message: string
-  readonly detail?: string
-  readonly vendor?: string
-}
-
-export interface Alerts {
-  /** Takes the alert at once; of many alike it may keep some. */
-  raise(alert: Alert): void
-}
-
-export interface SpeechRequest {
-  readonly account_sid: string
-  readonly text: string
-  readonly vendor: string | null
-  readonly language: string | null
-  readonly voice: string | null
-  readonly label: string | null
-  readonly signal?: AbortSignal
-}
-
-/** A clip that somebody must give back: it may live in a temporary file. */
-export interface BorrowedClip extends AudioClip {
-  release(): void
-  /** Speech: true when the embedded voice stood in for a vendor, voice or language that is not available. */
-  readonly fallback?: boolean
-  /** Speech: true when that was the vendor, not known here or without a credential. */
-  readonly isVendorMissing?: boolean
-  /** Speech: what stood in for what, in a sentence. */
-  readonly note?: string
-}
-
-export interface Speech {
-  /** Throws AppError speech_failed or synthesizer_unknown. */
-  synthesize(request: SpeechRequest): Promise<BorrowedClip>
-  /** Says that speech will be wanted soon, so that the first sentence waits for nothing. */
-  warm?(): void
-}
-
-export interface AudioFetcher {
-  /** Fetches a WAV file. Throws AppError audio_not_found, audio_not_supported or hook_refused_address. */
-  fetch(url: string, options: { readonly signal?: AbortSignal }): Promise<BorrowedClip>
 }

@@ -1,12 +1,6 @@
 // Answers the questions of the SIP stack and the call engine from storage: realms, users, applications, hooks.
-import type {
-  AccountFacts,
-  ApplicationFacts,
-  CallLimits,
-  ClientFacts,
-  Directory,
-  Hook,
-} from '../calls/ports.ts'
+import type { AccountFacts, ApplicationFacts, CallLimits, ClientFacts } from '../calls/ports.ts'
+import type { Hook } from '../contracts/hook.ts'
 import { createCarrierDirectory } from './carriers.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -14,15 +8,8 @@ import { createMemo } from '../lib/memo.ts'
 import type { Memo } from '../lib/memo.ts'
 import type { RealmHook } from './registration-hook.ts'
 import { createOutboundDirectory } from './ways-out.ts'
-import type { SipDirectory } from '../sip/sip.ts'
 import type { Repositories, Row, Storage, TableName } from '../storage/storage.ts'
-
-export interface StorageDirectory extends Directory, SipDirectory {
-  /** The secret that signs the account's hooks. */
-  readonly signingSecret: (account_sid: string) => Promise<string | undefined>
-  readonly isGateway: (address: string) => boolean
-  readonly registrationHook: (realm: string) => Promise<RealmHook | undefined>
-}
+import type { StorageDirectory } from './directory.ts'
 
 export interface DirectoryOptions {
   readonly storage: Pick<Storage, 'for'> & { revision(tables?: readonly TableName[]): number }

@@ -6,7 +6,7 @@ import type { RealmFacts } from '../api/services.ts'
 import type { CarrierHosts } from './carrier-hosts.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Names } from '../network/create-names.ts'
+import type { Names } from '../network/names.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface RealmFactsOptions {

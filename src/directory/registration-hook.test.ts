@@ -3,7 +3,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { createRegistrationHook } from './registration-hook.ts'
 import type { DigestQuestion, Judge } from '../sip/sip.ts'
-import type { HookRequest } from '../webhooks/create-hooks.ts'
+import type { HookRequest } from '../contracts/hook.ts'
 
 const hook = { url: 'http://app.test/register', method: 'POST', username: null, password: null } as const
 

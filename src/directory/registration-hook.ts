@@ -2,25 +2,24 @@
 // REGISTER or an INVITE are right, in place of the stored clients.
 import { hash } from 'node:crypto'
 import { toHeaderFields } from '../calls/application/app-headers.ts'
-import type { Hook } from '../calls/ports.ts'
+import type { Alerts } from '../contracts/alert.ts'
+import type { Hook, Hooks } from '../contracts/hook.ts'
 import { actingFor } from '../lib/acting-for.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import { hookAlertType } from '../lib/hook-alerts.ts'
+import { hookAlertType } from '../contracts/alert.ts'
 import { isSid } from '../lib/ids.ts'
 import { memberOf, textOf } from '../lib/members.ts'
 import { headerOf } from '../sip/message/message.ts'
 import type { SipRequest } from '../sip/message/message.ts'
 import { refusal } from '../sip/refusal.ts'
 import type { DigestQuestion, Judgement, Reply, SipDirectory } from '../sip/sip.ts'
-import type { AlertLog } from '../storage/alerts.ts'
-import type { Hooks } from '../webhooks/create-hooks.ts'
 
 export interface RegistrationHookOptions {
   /** The hook that decides for a realm, if any. */
   readonly hookOf: (realm: string) => Promise<RealmHook | undefined>
   readonly hooks: Hooks
-  readonly alerts: Pick<AlertLog, 'raise'>
+  readonly alerts: Alerts
   readonly clock: Clock
 }
 

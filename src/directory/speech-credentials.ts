@@ -2,7 +2,7 @@
 import { systemTenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { SpeechCredentials } from '../speech/create-speech.ts'
+import type { SpeechCredentials } from '../speech/speech.ts'
 import { pickCredential } from '../speech/pick-credential.ts'
 import type { Settings } from '../speech/vendor.ts'
 import type { Repositories, Row, Storage } from '../storage/storage.ts'

@@ -7,7 +7,8 @@ import type { ScriptedNameServer } from '../../test/support/name-server.ts'
 import { actingFor } from '../lib/acting-for.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createNames } from './create-names.ts'
-import type { Names, NamesOptions } from './create-names.ts'
+import type { Names } from './names.ts'
+import type { NamesOptions } from './create-names.ts'
 import { parseHosts, parseResolver } from './names-of-machine.ts'
 
 let server: ScriptedNameServer

@@ -7,23 +7,7 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { createMachineNames, systemFiles } from './names-of-machine.ts'
 import type { MachineFiles, MachineNames } from './names-of-machine.ts'
-
-export interface ResolvedAddress {
-  readonly address: string
-  readonly family: 4 | 6
-}
-
-export interface Names {
-  /**
-   * At least one address, those of IPv4 first; an address is its own. Rejects with an Error whose code is ENOTFOUND, or
-   * EAI_AGAIN where no server said so; with AppError overloaded when too much is being asked already.
-   */
-  readonly lookup: (host: string) => Promise<readonly ResolvedAddress[]>
-  /** The TXT records of a name, always asked for: none where it has none. Rejects as `lookup` does. */
-  readonly texts: (name: string) => Promise<readonly string[]>
-  /** Gives up what is still being asked. Idempotent. */
-  close(): void
-}
+import type { Names, ResolvedAddress } from './names.ts'
 
 export interface NamesOptions {
   /** `address` or `address:port`; undefined: those the machine is set to. */

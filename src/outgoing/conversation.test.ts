@@ -3,7 +3,8 @@ import { serveWebSockets } from '../../test/support/web-socket.ts'
 import type { WebSocketHandlers } from '../../test/support/web-socket.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from './create-outgoing.ts'
-import type { Conversation, Outgoing, OutgoingOptions } from './create-outgoing.ts'
+import type { Conversation, Outgoing } from './outgoing.ts'
+import type { OutgoingOptions } from './create-outgoing.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {

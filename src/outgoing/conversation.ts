@@ -5,22 +5,7 @@ import type { Dispatcher } from 'undici'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { ExchangeLimit, toOutgoingError } from './errors.ts'
-
-export interface Conversation {
-  /** ws or wss. */
-  readonly url: string
-  readonly headers?: Readonly<Record<string, string>>
-  /** Sent in this order as soon as the other side listens. */
-  readonly messages: readonly (string | Uint8Array<ArrayBuffer>)[]
-  /** Takes one message; true when no more is wanted. What it throws ends the conversation. */
-  readonly hear: (message: string | Buffer) => boolean
-  /** How sentences about a failure call the other side. */
-  readonly subject: string
-  readonly totalTimeoutMs: number
-  /** Of all messages heard. */
-  readonly maxBytes: number
-  readonly signal?: AbortSignal
-}
+import type { Conversation } from './outgoing.ts'
 
 export function converse(conversation: Conversation, dispatcher: Dispatcher, clock: Clock): Promise<void> {
   const { url, headers = {}, messages, hear, subject, totalTimeoutMs, maxBytes, signal } = conversation

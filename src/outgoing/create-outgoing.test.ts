@@ -8,7 +8,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../lib/log.ts'
 import { actingFor } from '../lib/acting-for.ts'
 import { createOutgoing } from './create-outgoing.ts'
-import type { Outgoing, OutgoingOptions, OutgoingRequest } from './create-outgoing.ts'
+import type { Outgoing, OutgoingRequest } from './outgoing.ts'
+import type { OutgoingOptions } from './create-outgoing.ts'
 
 const open: { close(): unknown }[] = []
 

@@ -10,28 +10,12 @@ import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import { converse } from './conversation.ts'
-import type { Conversation } from './conversation.ts'
+import type { OutgoingAnswer, OutgoingRequest, Outgoing } from './outgoing.ts'
 import { createNames } from '../network/create-names.ts'
-import type { ResolvedAddress } from '../network/create-names.ts'
+import type { ResolvedAddress } from '../network/names.ts'
 import { TenantPool } from '../lib/tenant-pool.ts'
 import { Exchange } from './exchange.ts'
-import type { OutgoingAnswer, OutgoingRequest } from './exchange.ts'
 import { isLostConnection, toOutgoingError } from './errors.ts'
-
-export type { Conversation } from './conversation.ts'
-export type { AnswerHead, BodySink, OutgoingAnswer, OutgoingRequest } from './exchange.ts'
-
-export interface Outgoing {
-  /** Throws AppError hook_*, or the signal's reason when that aborts. Any status is an answer, also 3xx. */
-  request(request: OutgoingRequest): Promise<OutgoingAnswer>
-  /**
-   * Over a WebSocket. Throws AppError hook_*, what `hear` throws, or the signal's reason when that aborts; resolves when
-   * enough was heard, or all of it.
-   */
-  converse(conversation: Conversation): Promise<void>
-  /** Cuts what is still running. Idempotent. */
-  close(): Promise<void>
-}
 
 export interface OutgoingOptions {
   /** CIDR ranges that may be reached although they are not public unicast. */

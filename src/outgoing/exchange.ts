@@ -2,40 +2,7 @@
 import type { Dispatcher } from 'undici'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { ExchangeLimit } from './errors.ts'
-
-export interface AnswerHead {
-  readonly status: number
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-}
-
-export interface OutgoingAnswer extends AnswerHead {
-  /** Empty unless the body was collected. */
-  readonly body: Buffer
-}
-
-/** Takes the body piece by piece; the sender waits while a returned promise is pending. */
-export type BodySink = (chunk: Buffer) => Promise<void> | undefined
-
-export interface OutgoingRequest {
-  readonly url: string
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
-  /** How sentences about a failure call the other side: "the hook". */
-  readonly subject: string
-  /** Until the status line and headers are there. */
-  readonly answerTimeoutMs: number
-  /** Until the last byte of the body. */
-  readonly totalTimeoutMs: number
-  readonly maxBodyBytes: number
-  /**
-   * `collect` (the default) answers with the body; `discard` answers as soon as the status is known and lets the
-   * rest run out; a function sees the head and returns where the body goes (undefined: discard).
-   */
-  readonly answerBody?: 'collect' | 'discard' | ((head: AnswerHead) => BodySink | undefined)
-  readonly signal?: AbortSignal
-}
+import type { BodySink, OutgoingAnswer, OutgoingRequest } from './outgoing.ts'
 
 // A receiver that says a little more than a status keeps its connection; beyond this the connection is not worth it.
 const discardedBytes = 64 * 1024

@@ -5,9 +5,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../lib/log.ts'
-import type { ResolvedAddress } from '../network/create-names.ts'
+import type { ResolvedAddress } from '../network/names.ts'
 import { createOutgoing } from './create-outgoing.ts'
-import type { OutgoingRequest } from './create-outgoing.ts'
+import type { OutgoingRequest } from './outgoing.ts'
 
 const forbidden = [
   '127.0.0.1',

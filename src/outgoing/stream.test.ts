@@ -9,7 +9,7 @@ import { AppError } from '../lib/errors.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from './create-outgoing.ts'
-import type { Outgoing } from './create-outgoing.ts'
+import type { Outgoing } from './outgoing.ts'
 import { streamAnswer } from './stream.ts'
 import type { StreamedAnswer, StreamedRequest } from './stream.ts'
 

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
-import type { AnswerHead, Outgoing, OutgoingRequest } from './create-outgoing.ts'
+import type { AnswerHead, Outgoing, OutgoingRequest } from './outgoing.ts'
 
 export interface StreamedAnswer extends AnswerHead {
   /** Fails as the request does. Whoever does not read it to its end destroys it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ResolvedAddress } from '../network/create-names.ts'
+import type { ResolvedAddress } from '../network/names.ts'
 import { createUriResolver } from './resolve.ts'
 
 const names: Readonly<Record<string, readonly ResolvedAddress[]>> = {

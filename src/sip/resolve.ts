@@ -1,7 +1,7 @@
 // Where a request to a URI goes: RFC 3263 for what we speak, UDP and TCP.
 import { isIP, isIPv4 } from 'node:net'
 import { AppError } from '../lib/errors.ts'
-import type { ResolvedAddress } from '../network/create-names.ts'
+import type { ResolvedAddress } from '../network/names.ts'
 import { tryParseUri } from './message/uri.ts'
 import type { Remote } from './sip.ts'
 import { defaultTransport, toTransport, transports } from './transport/transports.ts'

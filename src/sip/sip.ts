@@ -1,8 +1,9 @@
 // The public face of the SIP stack: what a call engine sees of it. `createSip` in create-sip.ts makes one.
 import type { Clock } from '../lib/clock.ts'
+import type { RegisteredPhone } from '../contracts/registered-phone.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
-import type { ResolvedAddress } from '../network/create-names.ts'
+import type { ResolvedAddress } from '../network/names.ts'
 import type { DigestAlgorithm, DigestCredentials } from './digest.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import type { Timers } from './timers.ts'
@@ -202,16 +203,13 @@ export interface SipDirectory {
 }
 
 /** A binding of an address of record (RFC 3261 §10). `expiresAt` in epoch ms. */
-export interface Binding {
-  readonly aor: string
+export interface Binding extends RegisteredPhone {
   /** Tells it apart from the other bindings of its address of record. */
   readonly key: string
-  readonly contact: string
   /** `+sip.instance` and `reg-id` of RFC 5626, where the phone names them. */
   readonly instance: string | undefined
   /** As the phone ranks its Contact. */
   readonly q: string | undefined
-  readonly expiresAt: number
   readonly remote: Remote
   readonly path: readonly string[]
   readonly callId: string

@@ -1,7 +1,7 @@
 // Amazon Polly over REST and Amazon Transcribe over a WebSocket, signed with the keys of the credential or of a role they may assume.
 import { AppError } from '../lib/errors.ts'
 import { listOf, memberOf, textOf } from '../lib/members.ts'
-import type { Outgoing } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import { signForAws } from '../outgoing/sign-aws.ts'
 import type { AwsKeys } from '../outgoing/sign-aws.ts'
 import { chooseVoice } from './choose-voice.ts'

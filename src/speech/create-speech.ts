@@ -1,4 +1,4 @@
-// Speech as the call engine asks for it: text in, a WAV file to play out.
+// Makes speech: chooses the vendor and its credential, keeps the clips, tries vendors for the API.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import { endingWith } from '../outgoing/create-outgoing.ts'
-import type { Outgoing } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import { ClipCache } from './clip-cache.ts'
 import { vendorMakers } from './index.ts'
 import { readWav } from './read-wav.ts'
@@ -17,7 +17,6 @@ import type { Rendering } from './render-clip.ts'
 import { toSegments } from './segments.ts'
 import type {
   ChosenVoice,
-  Offer,
   Pcm,
   Settings,
   SpeechVendor,
@@ -27,81 +26,8 @@ import type {
   VoiceWish,
 } from './vendor.ts'
 import { sampleText, tryVendor } from './try-vendor.ts'
-import type { TestResults, Uses } from './try-vendor.ts'
-
-export interface SpeechRequest {
-  readonly account_sid: string
-  readonly text: string
-  readonly vendor: string | null
-  readonly language: string | null
-  readonly voice: string | null
-  readonly label: string | null
-  readonly signal?: AbortSignal
-}
-
-export interface SpokenClip {
-  readonly path: string
-  /** True when another voice stood in for a vendor, voice or language that is not available. */
-  readonly fallback: boolean
-  /** True when it is the vendor that is not available: it is not known, or there is no credential for it. */
-  readonly isVendorMissing: boolean
-  /** What stood in for what, in a sentence. */
-  readonly note?: string
-  release(): void
-}
-
-export interface Speech {
-  /** Throws AppError speech_failed, or the signal's reason. */
-  synthesize(request: SpeechRequest): Promise<SpokenClip>
-  warm(): void
-  /** What was spoken and is kept; of one account, what it has asked for since the start. */
-  readonly cache: {
-    size(account_sid?: string): Promise<number>
-    clear(account_sid?: string): Promise<void>
-    /** What `speak` says, kept under the name as long as there is room: asked for again it is not said again. */
-    keep(name: string, account_sid: string, speak: () => Promise<Pcm>): Promise<Pcm>
-  }
-}
-
-export interface CredentialQuery {
-  readonly account_sid: string
-  readonly vendor: string
-  readonly label: string | null
-  /** Some voices belong to one credential. */
-  readonly voice: string | null
-}
-
-/** Which credential an account speaks with. */
-export interface SpeechCredentials {
-  find(query: CredentialQuery): Promise<FoundCredential | undefined>
-}
-
-export interface FoundCredential {
-  readonly settings: Settings
-  /** The sid of the account or service provider that the credential belongs to. */
-  readonly owner: string
-}
-
-/** The vendors as the API asks about them, by the names that credentials have. */
-export interface SpeechVendors {
-  /** Throws the signal's reason when that aborts; what is wrong with the credential is a result. */
-  test(trial: VendorTrial): Promise<TestResults>
-  /** Speaks with this very credential and keeps nothing. Throws AppError speech_failed or synthesizer_unknown, or the signal's reason. */
-  speak(wish: SpeakingWish): Promise<Pcm>
-  /** What to choose from; the vendor is asked when settings are given. Undefined for an unknown vendor. */
-  offer(wish: OfferWish): Promise<Offer | undefined>
-}
-
-export interface VendorTrial {
-  readonly vendor: string
-  readonly settings: Settings
-  readonly uses: Uses
-  readonly signal?: AbortSignal
-}
-
-export type SpeakingWish = Omit<VendorTrial, 'uses'> & VoiceWish & { readonly text: string }
-
-export type OfferWish = Pick<VendorTrial, 'vendor' | 'signal'> & { readonly settings?: Settings | undefined }
+import type { SpeechRequest } from '../contracts/speech.ts'
+import type { SpeechCredentials, SpeechService } from './speech.ts'
 
 export interface SpeechOptions {
   readonly cacheDir: string
@@ -120,7 +46,7 @@ const megabyte = 1024 * 1024
 // Recognizers want 16 kHz.
 const sampleVoice = 'kal16'
 
-export function createSpeech(options: SpeechOptions): Speech & SpeechVendors & Part {
+export function createSpeech(options: SpeechOptions): SpeechService & Part {
   const { cacheDir, log, clock = systemClock, maxCacheBytes = 256 * megabyte } = options
   const { credentials, makers = vendorMakers } = options
   const cache = new ClipCache({ directory: join(cacheDir, 'speech'), maxBytes: maxCacheBytes, log })

@@ -1,6 +1,6 @@
 // How languages are named, and the short notation in which lists of languages and voices are written down.
-import { once } from '../lib/once.ts'
 import type { Choice, VoicesOfLanguage } from './vendor.ts'
+import { once } from '../lib/once.ts'
 
 // Made when the first list is asked for: the names of all languages take some 7 MB.
 const names = once(

@@ -2,7 +2,7 @@
 // said, without the secrets it may have repeated.
 import { AppError } from '../lib/errors.ts'
 import { textOf } from '../lib/members.ts'
-import type { Outgoing } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import { toReason, toVendorError, vendorRefusal } from '../outgoing/vendor-failure.ts'
 import type { Choice, Settings, VoicesOfLanguage } from './vendor.ts'
 

@@ -1,7 +1,7 @@
 // What a speech vendor is to the platform: one shape, one file per vendor.
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Outgoing } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 
 /** One channel of 16-bit samples, little-endian. */
 export interface Pcm {

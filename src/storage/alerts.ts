@@ -1,6 +1,7 @@
 // Alerts: taken at once, written soon and in batches, read by page.
 import { sql } from 'kysely'
 import type { SelectQueryBuilder } from 'kysely'
+import type { Alert, AlertOwner, Alerts } from '../contracts/alert.ts'
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { createSid } from '../lib/ids.ts'
@@ -8,17 +9,6 @@ import type { Logger } from '../lib/log.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
 import type { Database, Parameter, Readers, Session } from './database/database.ts'
 import type { AlertsRow, Schema } from './tables.ts'
-
-export interface Alert {
-  /** Or a service provider alone. */
-  readonly account_sid?: string
-  readonly service_provider_sid?: string
-  readonly alert_type: string
-  readonly message: string
-  readonly detail?: string
-  readonly vendor?: string
-  readonly call_sid?: string
-}
 
 export interface AlertQuery {
   /** From 1. */
@@ -32,8 +22,6 @@ export interface AlertQuery {
   readonly end?: number
 }
 
-export type AlertOwner = { readonly account_sid: string } | { readonly service_provider_sid: string }
-
 export interface AlertPages {
   page(
     tenancy: Tenancy,
@@ -42,12 +30,9 @@ export interface AlertPages {
   ): Promise<{ readonly total: number; readonly rows: readonly AlertsRow[] }>
 }
 
-export interface AlertLog extends AlertPages {
-  /** Never throws and never waits. Of a flood from one account, some are kept. */
-  raise(alert: Alert): void
-}
+export interface AlertLog extends AlertPages, Alerts {}
 
-export interface AlertStore extends Pick<AlertLog, 'raise'> {
+export interface AlertStore extends Alerts {
   readWith(readers: Readers): AlertPages
   /** Resolves when everything raised so far is committed. */
   flush(): Promise<void>
@@ -179,7 +164,7 @@ function filtered<O>(query: Selecting<O>, wanted: AlertQuery, now: number): Sele
 /** The owner that was asked for, and the tenancy of whoever asks: the second wall. */
 function within<O>(query: Selecting<O>, tenancy: Tenancy, owner: AlertOwner): Selecting<O> {
   const asked =
-    'account_sid' in owner
+    owner.account_sid !== undefined
       ? query.where('account_sid', '=', owner.account_sid)
       : query.where('service_provider_sid', '=', owner.service_provider_sid)
   switch (tenancy.level) {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { createSid } from '../lib/ids.ts'
-import type { OutboxItem } from './outbox.ts'
+import type { OutboxItem } from '../contracts/outbox.ts'
 import { onEachStore } from '../../test/support/each-store.ts'
 import type { TestStorage } from '../../test/support/each-store.ts'
 

@@ -1,47 +1,13 @@
 // Notifications on their way: leased in order per call, settled into the delivery log. Survives a restart, because
 // a lease is only a due time that lies ahead.
 import type { Kysely } from 'kysely'
+import type { OutboxItem, OutboxStore, Settlement } from '../contracts/outbox.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Cells, Database, RowLocks, Session } from './database/database.ts'
 import { prepare, rowSlot, slot } from './database/prepared.ts'
 import type { Prepared, Values } from './database/prepared.ts'
 import type { Vault } from './secrets.ts'
 import type { Schema } from './tables.ts'
-
-export interface OutboxItem {
-  readonly id: number
-  readonly account_sid: string
-  readonly call_sid: string
-  readonly sequence: number
-  readonly hook: {
-    readonly url: string
-    readonly method: 'GET' | 'POST'
-    readonly username: string | null
-    readonly password: string | null
-  }
-  readonly payload: string
-  /** Deliveries that were tried and failed before this one. */
-  readonly attempts: number
-  readonly created_at: number
-}
-
-export type Settlement =
-  | {
-      readonly id: number
-      readonly outcome: 'delivered'
-      readonly status: number
-      readonly durationMs: number
-    }
-  | { readonly id: number; readonly outcome: 'retry'; readonly at: number; readonly error: string }
-  | { readonly id: number; readonly outcome: 'abandoned'; readonly error: string }
-
-export interface OutboxStore {
-  /** Leases due items, oldest first, never two of one call; those of the accounts in `except` are left. */
-  claim(limit: number, leaseMs: number, except?: readonly string[]): Promise<OutboxItem[]>
-  settle(results: readonly Settlement[]): Promise<void>
-  onEnqueued(listener: () => void): void
-  nextDueAt(): Promise<number | undefined>
-}
 
 export interface OutboxOptions {
   readonly database: Database

@@ -5,10 +5,10 @@ import type { Logger } from '../lib/log.ts'
 import type { AlertLog, AlertPages, AlertStore } from './alerts.ts'
 import type { AuditReading, AuditTrail } from './audit-log.ts'
 import type { Journal, RecentCalls } from './calls/call-records.ts'
-import type { CallStore } from './calls/call-store.ts'
+import type { CallStore } from '../contracts/call-record.ts'
 import type { ExpiredRows } from './expired-rows.ts'
 import type { IdempotencyStore } from './idempotency.ts'
-import type { OutboxStore } from './outbox.ts'
+import type { OutboxStore } from '../contracts/outbox.ts'
 import type { RegistrationStore } from './nodes/registrations.ts'
 import type { RowStorage, TableName } from './rows/rows.ts'
 import type { SqliteOptions } from './sqlite/sqlite.ts'
@@ -64,7 +64,7 @@ export interface Storage extends RowStorage {
   canWrite(): Promise<boolean>
   /** As the members of these names; once `asker` has gone, reads reject with `goneError`. */
   readFor(asker: Asker | undefined): Reading
-  readonly calls: Pick<CallStore, 'write' | 'flush' | 'adopt' | 'watch'>
+  readonly calls: CallStore
   readonly outbox: OutboxStore
   readonly journal: Journal
   readonly recentCalls: RecentCalls

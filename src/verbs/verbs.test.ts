@@ -6,7 +6,7 @@ import {
   heldAnswer,
   settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { Alert } from '../calls/ports.ts'
+import type { Alert } from '../contracts/alert.ts'
 import type { Platform } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'
 import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'

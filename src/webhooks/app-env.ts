@@ -1,7 +1,7 @@
 // The variables an application wants to be given: asked of the application itself with OPTIONS, checked, and held
 // against the values that somebody sets.
 import { AppError } from '../lib/errors.ts'
-import type { Outgoing } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 
 export type VariableType = 'string' | 'number' | 'boolean'
 

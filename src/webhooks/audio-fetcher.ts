@@ -10,20 +10,10 @@ import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
-import type { BodySink, Outgoing } from '../outgoing/create-outgoing.ts'
+import type { BodySink, Outgoing } from '../outgoing/outgoing.ts'
 import { TenantPool } from '../lib/tenant-pool.ts'
 import { checkWav } from './wav-check.ts'
-
-export interface FetchedClip {
-  readonly path: string
-  /** Gives the file back; it is removed when its last borrower has done so. Idempotent. */
-  release(): void
-}
-
-export interface AudioFetcher {
-  /** Throws AppError audio_not_found, audio_not_supported, hook_refused_address or overloaded. */
-  fetch(url: string, options: { readonly signal?: AbortSignal }): Promise<FetchedClip>
-}
+import type { AudioFetcher, BorrowedClip } from '../contracts/speech.ts'
 
 export interface AudioFetcherOptions {
   readonly outgoing: Outgoing
@@ -74,7 +64,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     )
   }
 
-  function lend(path: string): FetchedClip {
+  function lend(path: string): BorrowedClip {
     let isReleased = false
     return {
       path,
@@ -131,7 +121,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     return { digest: digest.digest('hex'), bytes, kind }
   }
 
-  async function fetchInto(temporary: string, url: string, signal?: AbortSignal): Promise<FetchedClip> {
+  async function fetchInto(temporary: string, url: string, signal?: AbortSignal): Promise<BorrowedClip> {
     const decoded = `${temporary}.wav`
     const tenant = actingTenant()
     let counted = 0

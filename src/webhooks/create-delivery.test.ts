@@ -6,12 +6,12 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
-import type { Outgoing } from '../outgoing/create-outgoing.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import { createDelivery } from './create-delivery.ts'
 import type { DeliveryOptions } from './create-delivery.ts'
-import type { DeliveryAlert } from './sender.ts'
-import type { Hook } from './create-hooks.ts'
-import type { Outcome, OutboxItem, OutboxStore } from './outbox.ts'
+import type { Alert } from '../contracts/alert.ts'
+import type { Hook } from '../contracts/hook.ts'
+import type { OutboxItem, OutboxStore, Settlement } from '../contracts/outbox.ts'
 
 const closing: (() => Promise<void>)[] = []
 
@@ -27,7 +27,7 @@ interface Row {
 /** The contract of the outbox in a few lines of memory; the durable one is tested where it is made. */
 class MemoryOutbox implements OutboxStore {
   readonly rows: Row[] = []
-  readonly log: Outcome[] = []
+  readonly log: Settlement[] = []
   claims = 0
   brokenSettles = 0
   readonly #now: () => number
@@ -69,7 +69,7 @@ class MemoryOutbox implements OutboxStore {
     return taken.map(({ item }) => item)
   }
 
-  async settle(outcomes: readonly Outcome[]): Promise<void> {
+  async settle(outcomes: readonly Settlement[]): Promise<void> {
     if (this.brokenSettles > 0) {
       this.brokenSettles--
       throw new Error('disk full')
@@ -219,14 +219,14 @@ describe('delivery', () => {
 
   it('abandons what the receiver says is gone, and what has no URL to go to', async () => {
     const app = await receiver(() => ({ status: 410 }))
-    const alerts: DeliveryAlert[] = []
-    const { outbox, delivery } = setUp({ alert: (alert) => alerts.push(alert) })
+    const alerts: Alert[] = []
+    const { outbox, delivery } = setUp({ alerts: { raise: (alert) => void alerts.push(alert) } })
     await delivery.start()
     outbox.add(app.url, 'c1')
     outbox.add('mailto:nobody', 'c2')
     await outbox.settled(2)
     expect(outbox.log.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned'])
-    expect(alerts.sort((a, b) => a.call_sid.localeCompare(b.call_sid))).toMatchObject([
+    expect(alerts.sort((a, b) => String(a.call_sid).localeCompare(String(b.call_sid)))).toMatchObject([
       { account_sid: 'a1', call_sid: 'c1', alert_type: 'webhook-failure', detail: app.url },
       { account_sid: 'a1', call_sid: 'c2', alert_type: 'webhook-failure', detail: 'mailto:nobody' },
     ])
@@ -267,8 +267,8 @@ describe('delivery', () => {
     const clock = createFakeClock()
     const app = await receiver(() => ({ status: status ?? 200 }))
     if (status === undefined) await app.close()
-    const alerts: DeliveryAlert[] = []
-    const { outbox, delivery } = setUp({ clock, alert: (alert) => alerts.push(alert) })
+    const alerts: Alert[] = []
+    const { outbox, delivery } = setUp({ clock, alerts: { raise: (alert) => void alerts.push(alert) } })
     await delivery.start()
     outbox.add(app.url, 'c1')
     for (let count = 1; count <= 3; count++) await advanceUntil(clock, outbox.settled(count))
@@ -278,9 +278,9 @@ describe('delivery', () => {
 
   it('abandons after three days, and raises an alert', async () => {
     const clock = createFakeClock()
-    const alerts: DeliveryAlert[] = []
+    const alerts: Alert[] = []
     const app = await receiver(() => ({ status: 500 }))
-    const { outbox, delivery } = setUp({ clock, alert: (alert) => alerts.push(alert) })
+    const { outbox, delivery } = setUp({ clock, alerts: { raise: (alert) => void alerts.push(alert) } })
     await delivery.start()
     outbox.add(app.url, 'c1')
     const hours = async () => {

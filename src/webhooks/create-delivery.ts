@@ -4,7 +4,7 @@ import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import { createLanes } from './lanes.ts'
 import type { Lanes } from './lanes.ts'
-import type { Outcome, OutboxItem, OutboxStore } from './outbox.ts'
+import type { OutboxItem, OutboxStore, Settlement } from '../contracts/outbox.ts'
 import { createSender } from './sender.ts'
 import type { SenderOptions } from './sender.ts'
 
@@ -49,8 +49,8 @@ class Delivery implements Part {
   readonly #clock: Clock
   readonly #lanes: Lanes<Held>
   readonly #cut = new AbortController()
-  readonly #send: (item: OutboxItem, signal: AbortSignal) => Promise<Outcome>
-  #outcomes: Outcome[] = []
+  readonly #send: (item: OutboxItem, signal: AbortSignal) => Promise<Settlement>
+  #outcomes: Settlement[] = []
   #held = 0
   #isStarted = false
   #isStopping = false
@@ -165,7 +165,7 @@ class Delivery implements Part {
     this.#finish(outcome)
   }
 
-  #putBack({ id }: OutboxItem): Outcome {
+  #putBack({ id }: OutboxItem): Settlement {
     return {
       id,
       outcome: 'retry',
@@ -174,7 +174,7 @@ class Delivery implements Part {
     }
   }
 
-  #finish(outcome: Outcome): void {
+  #finish(outcome: Settlement): void {
     this.#outcomes.push(outcome)
     if (outcome.outcome === 'retry') this.#pumpAfter(Math.max(gatherMs, outcome.at - this.#clock.now()))
     if (this.#isStopping) void this.#settle()

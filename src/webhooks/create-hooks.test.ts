@@ -9,7 +9,8 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import { createHooks } from './create-hooks.ts'
-import type { Hook, Hooks, HooksOptions } from './create-hooks.ts'
+import type { Hook, Hooks } from '../contracts/hook.ts'
+import type { HooksOptions } from './create-hooks.ts'
 
 const closing: { close(): Promise<void> }[] = []
 

@@ -5,37 +5,11 @@ import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import { shownUrl } from '../lib/shown-url.ts'
-import type { Outgoing, OutgoingAnswer } from '../outgoing/create-outgoing.ts'
+import type { Outgoing, OutgoingAnswer } from '../outgoing/outgoing.ts'
 import { toRequest } from './hook-request.ts'
-import type { Credentials } from './hook-request.ts'
 import { isWorthRetrying, parseHookUrl } from './hook-url.ts'
 import type { HookUrl } from './hook-url.ts'
-
-export interface Hook extends Credentials {
-  readonly url: string
-  readonly method: 'GET' | 'POST'
-}
-
-export interface HookRequest {
-  readonly account_sid: string
-  readonly hook: Hook
-  readonly payload: object
-  readonly signal?: AbortSignal
-}
-
-export interface HookAnswer {
-  readonly url: string
-  readonly status: number
-  readonly durationMs: number
-  readonly attempts: number
-  /** As the answer named it, for a sentence about an answer that is not what was expected. */
-  readonly contentType?: string
-  readonly body: unknown
-}
-
-export interface Hooks {
-  ask(request: HookRequest): Promise<HookAnswer>
-}
+import type { HookRequest, Hooks } from '../contracts/hook.ts'
 
 export interface HookBudgets {
   /** Until the answer's headers, of one attempt. */

@@ -1,17 +1,13 @@
 // How a hook becomes an HTTP request: shared by the hooks a call waits for and the notifications it does not.
-import type { OutgoingRequest } from '../outgoing/create-outgoing.ts'
+import type { OutgoingRequest } from '../outgoing/outgoing.ts'
 import { signatureHeaders } from './signing.ts'
-
-export interface Credentials {
-  readonly username: string | null
-  readonly password: string | null
-}
+import type { HookCredentials } from '../contracts/hook.ts'
 
 export interface HookMessage {
   /** Absolute and without fragment. */
   readonly url: string
   readonly method: 'GET' | 'POST'
-  readonly credentials: Credentials
+  readonly credentials: HookCredentials
   /** The exact JSON text of the payload. */
   readonly json: string
   /** The payload that `json` is the text of; only a GET reads it. */
@@ -37,7 +33,7 @@ export function toRequest(
 }
 
 /** RFC 7617 §2. Half a pair is no credential. */
-function authorization({ username, password }: Credentials): { authorization?: string } {
+function authorization({ username, password }: HookCredentials): { authorization?: string } {
   if (username === null || username === '' || password === null || password === '') return {}
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}` }
 }

@@ -1,5 +1,5 @@
 // When a notification that failed is tried again, and when it is given up.
-import type { OutgoingAnswer } from '../outgoing/create-outgoing.ts'
+import type { OutgoingAnswer } from '../outgoing/outgoing.ts'
 
 const secondMs = 1000
 const minuteMs = 60 * secondMs

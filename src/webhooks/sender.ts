@@ -3,13 +3,13 @@ import { actingFor } from '../lib/acting-for.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Outgoing, OutgoingAnswer } from '../outgoing/create-outgoing.ts'
-import { hookAlertType } from '../lib/hook-alerts.ts'
+import type { Outgoing, OutgoingAnswer } from '../outgoing/outgoing.ts'
+import { hookAlertType } from '../contracts/alert.ts'
 import { shownUrl } from '../lib/shown-url.ts'
-import type { HookFailure } from '../lib/hook-alerts.ts'
+import type { Alerts, HookFailure } from '../contracts/alert.ts'
 import { toRequest } from './hook-request.ts'
 import { parseHookUrl } from './hook-url.ts'
-import type { Outcome, OutboxItem } from './outbox.ts'
+import type { OutboxItem, Settlement } from '../contracts/outbox.ts'
 import { nextAttemptAt, retryAfterMs } from './retry-schedule.ts'
 
 export interface SenderOptions {
@@ -20,17 +20,8 @@ export interface SenderOptions {
   readonly userAgent?: string
   readonly answerTimeoutMs?: number
   readonly random?: () => number
-  /** Told of the first failure of each notification, and when it is given up. */
-  readonly alert?: (alert: DeliveryAlert) => void
-}
-
-export interface DeliveryAlert {
-  readonly account_sid: string
-  readonly call_sid: string
-  readonly alert_type: string
-  readonly message: string
-  /** The URL. */
-  readonly detail: string
+  /** Raised at the first failure of each notification, and when it is given up. */
+  readonly alerts?: Alerts
 }
 
 interface Failure extends HookFailure {
@@ -39,7 +30,7 @@ interface Failure extends HookFailure {
 
 export function createSender(
   options: SenderOptions,
-): (item: OutboxItem, signal: AbortSignal) => Promise<Outcome> {
+): (item: OutboxItem, signal: AbortSignal) => Promise<Settlement> {
   const { outgoing, signingSecret, clock, log, random = Math.random } = options
   const { userAgent = 'switchhook', answerTimeoutMs = 10_000 } = options
 
@@ -67,7 +58,7 @@ export function createSender(
     })
   }
 
-  function retry(item: OutboxItem, failure: Failure, patienceMs?: number): Outcome {
+  function retry(item: OutboxItem, failure: Failure, patienceMs?: number): Settlement {
     const { id, call_sid, attempts, created_at } = item
     const now = clock.now()
     const at = nextAttemptAt({ attempts, created_at, now, retryAfterMs: patienceMs, random: random() })
@@ -78,7 +69,7 @@ export function createSender(
     return { id, outcome: 'retry', at, error }
   }
 
-  function abandon(item: OutboxItem, failure: Failure): Outcome {
+  function abandon(item: OutboxItem, failure: Failure): Settlement {
     const { id, call_sid, account_sid, attempts } = item
     const { sentence: error } = failure
     log.warn({ call_sid, account_sid, attempts: attempts + 1, error }, 'notification abandoned')
@@ -87,7 +78,7 @@ export function createSender(
   }
 
   function warn({ account_sid, call_sid, hook }: OutboxItem, failure: Failure, message: string): void {
-    options.alert?.({
+    options.alerts?.raise({
       account_sid,
       call_sid,
       alert_type: hookAlertType(failure),

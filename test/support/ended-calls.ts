@@ -1,6 +1,6 @@
 // For tests: ended calls as the engine hands them over.
 import { createSid } from '../../src/lib/ids.ts'
-import type { CallBatch, RecentCall } from '../../src/storage/calls/call-batch.ts'
+import type { CallBatch, RecentCall } from '../../src/contracts/call-record.ts'
 import type { TestAccount, TestStorage } from './each-store.ts'
 
 export type EndedCall = CallBatch & { readonly record: RecentCall }

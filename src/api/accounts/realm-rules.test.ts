@@ -11,7 +11,7 @@ import { systemTenancy } from '../../lib/caller.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silentLogger } from '../../lib/log.ts'
 import { createNames } from '../../network/create-names.ts'
-import type { Names } from '../../network/create-names.ts'
+import type { Names } from '../../network/names.ts'
 import { createRealmFacts } from '../../directory/realm-facts.ts'
 import type { RealmFacts } from '../services.ts'
 

@@ -1,5 +1,5 @@
 // A hook of one call: it lives with the call and is no record.
-import type { Hook } from '../../calls/ports.ts'
+import type { Hook } from '../../contracts/hook.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import { webhook } from '../define/fields.ts'

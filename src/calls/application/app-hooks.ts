@@ -5,7 +5,7 @@ import type { Logger } from '../../lib/log.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
-import type { Hook, HookAnswer, Hooks } from '../ports.ts'
+import type { Hook, HookAnswer, Hooks } from '../../contracts/hook.ts'
 import { toAppError, toProblem } from '../leg/refusals.ts'
 import type { ParseVerbs, RunnableVerb } from '../verb.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import type { CallCommand } from '../calls.ts'
-import type { Hook } from '../ports.ts'
+import type { Hook } from '../../contracts/hook.ts'
 import {
   account,
   createPlatform,

@@ -2,7 +2,7 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallCommand } from '../calls.ts'
-import type { Hook } from '../ports.ts'
+import type { Hook } from '../../contracts/hook.ts'
 
 /** Begins what is asked; what becomes of it is in the journal. Throws AppError call_state, and then nothing has changed. */
 export function command(leg: Leg, asked: CallCommand): void {

@@ -1,6 +1,6 @@
 // The forms in which an application names a hook (calls.md §1.1), turned into a complete one.
 import type { HookForm } from '../call.ts'
-import type { Hook } from '../ports.ts'
+import type { Hook } from '../../contracts/hook.ts'
 
 export interface HookContext {
   /** The URL the running application came from; undefined when it came from app_json and there is no call hook. */

@@ -1,6 +1,6 @@
 // What a say or play makes the caller hear: one piece after the other, round after round, without a gap between them.
 import type { PlayOptions, PlayResult } from '../../media/media.ts'
-import type { BorrowedClip } from '../ports.ts'
+import type { BorrowedClip } from '../../contracts/speech.ts'
 
 export interface Sound {
   /** Fetches or speaks it; called once, however often it is heard. */

@@ -31,7 +31,7 @@ export async function runApplication(run: Run, services: CallServices): Promise<
     log,
   })
   // The voice starts while the application is asked.
-  speech.warm?.()
+  speech.warm()
   const { verbs, base } = await firstVerbs(run, hooks, services)
   if (leg.hasEnded) return
   run.onAccepted?.()

@@ -9,7 +9,7 @@ import {
   settle,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
-import type { Alert } from '../ports.ts'
+import type { Alert } from '../../contracts/alert.ts'
 import { AppError } from '../../lib/errors.ts'
 
 const event = (fact: JournalFact): JournalEvent => ({ seq: 1, at: 0, ...fact })

@@ -1,7 +1,8 @@
 // Alerts are read off the journal: what a person should know of was written there by whoever met it.
-import { hookAlertType } from '../../lib/hook-alerts.ts'
+import { hookAlertType } from '../../contracts/alert.ts'
 import type { JournalEvent } from './journal.ts'
-import type { Alert, Alerts, CallStore } from '../ports.ts'
+import type { Alert, Alerts } from '../../contracts/alert.ts'
+import type { CallStore } from '../ports.ts'
 
 /** The store, which also raises the alerts of what is written to it. */
 export function createAlertingStore(store: CallStore, alerts: Alerts): CallStore {

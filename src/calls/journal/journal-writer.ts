@@ -2,7 +2,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import { withoutDigits } from './hidden-digits.ts'
 import type { EssentialFact, JournalEvent, JournalFact, StartedFact } from './journal.ts'
-import type { CallBatch, CallStore, Notification } from '../ports.ts'
+import type { CallBatch, CallStore } from '../ports.ts'
+import type { Notification } from '../../contracts/call-record.ts'
 import { factsOf, reduce, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 

@@ -238,6 +238,3 @@ type EventBase = {
 }
 
 export type JournalEvent = JournalFact & EventBase
-
-/** An event as a store gives it back: ours, but of a version of this program that may be another. */
-export type StoredEvent = EventBase & { readonly type: string; readonly [fact: string]: unknown }

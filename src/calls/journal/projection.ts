@@ -3,8 +3,9 @@
 import { isFinal } from './call-status.ts'
 import type { CallStatus } from './call-status.ts'
 import type { LiveCall } from './live-call.ts'
-import type { AttemptFact, JournalEvent, StartedFact, StatusFact, StoredEvent } from './journal.ts'
-import type { RecentCall } from '../ports.ts'
+import type { AttemptFact, JournalEvent, StartedFact, StatusFact } from './journal.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
+import type { RecentCall } from '../../contracts/call-record.ts'
 
 /** The sum of a journal so far. */
 export interface CallFacts {

@@ -1,8 +1,10 @@
 // Calls that a dead node left behind: each gets the end it never had, and its one record.
 import type { Logger } from '../../lib/log.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import type { JournalEvent, JournalFact, StatusFact, StoredEvent } from './journal.ts'
-import type { CallBatch, CallStore, Directory, Notification, UnfinishedCall } from '../ports.ts'
+import type { JournalEvent, JournalFact, StatusFact } from './journal.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
+import type { CallBatch, CallStore, Directory } from '../ports.ts'
+import type { Notification, UnfinishedCall } from '../../contracts/call-record.ts'
 import { reduce, replay, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 import { toChangePayload, toCommonPayload, toNodePayload } from './hook-payloads.ts'

@@ -4,7 +4,8 @@ import { account, createPlatform, settle } from '../../../test/support/scripted-
 import type { Platform } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
-import type { Alert, CallLimits } from '../ports.ts'
+import type { Alert } from '../../contracts/alert.ts'
+import type { CallLimits } from '../ports.ts'
 
 const raised: Alert[] = []
 

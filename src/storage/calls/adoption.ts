@@ -1,14 +1,9 @@
 // Takes over the calls that a dead node has left open, each for one node only.
-import type { JournalEvent } from './call-batch.ts'
+import type { UnfinishedCall } from '../../contracts/call-record.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
 import type { Cells, Database } from '../database/database.ts'
 import type { NodeLease } from '../nodes/node-lease.ts'
 import { prepare, slot } from '../database/prepared.ts'
-
-export interface UnfinishedCall {
-  readonly call_sid: string
-  readonly account_sid: string
-  readonly events: readonly JournalEvent[]
-}
 
 export interface Adoption {
   adopt(): Promise<readonly UnfinishedCall[]>
@@ -51,8 +46,8 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
   }
 }
 
-export function parseEvents(cell: unknown): JournalEvent[] {
-  return typeof cell === 'string' ? (JSON.parse(cell) as JournalEvent[]) : []
+export function parseEvents(cell: unknown): StoredEvent[] {
+  return typeof cell === 'string' ? (JSON.parse(cell) as StoredEvent[]) : []
 }
 
 function createQueries({ builder: db, rowLocks }: Database) {

@@ -1,64 +1,12 @@
-// What the call engine hands over: the shapes of calls/ports.ts, repeated here because storage knows no other part.
-// TypeScript compares them in app.ts.
-
-export interface JournalEvent {
-  readonly seq: number
-  readonly at: number
-  readonly type: string
-  readonly [fact: string]: unknown
-}
-
-export interface Notification {
-  readonly account_sid: string
-  readonly call_sid: string
-  readonly hook: {
-    readonly url: string
-    readonly method: 'GET' | 'POST'
-    readonly username: string | null
-    readonly password: string | null
-  }
-  readonly payload: object
-}
-
-export interface RecentCall {
-  readonly account_sid: string
-  readonly service_provider_sid: string
-  readonly application_sid: string | null
-  readonly call_sid: string
-  readonly sip_call_id: string
-  readonly sip_parent_call_id: string | null
-  readonly from: string
-  readonly to: string
-  readonly direction: 'inbound' | 'outbound'
-  readonly answered: boolean
-  readonly sip_status: number
-  readonly duration: number
-  readonly attempted_at: number
-  readonly answered_at: number | null
-  readonly terminated_at: number
-  readonly termination_reason: string
-  readonly host: string
-  readonly remote_host: string
-  readonly trunk: string
-  readonly trace_id: string
-}
-
-export interface CallBatch {
-  readonly call_sid: string
-  readonly account_sid: string
-  readonly events: readonly JournalEvent[]
-  readonly notifications: readonly Notification[]
-  /** Closes the leg. The first one counts. */
-  readonly record?: RecentCall
-  /** Closes a leg that gets no record, as its account wants it. */
-  readonly ended?: true
-}
+// What is written of one call at one time: its batches, merged.
+import type { CallBatch, Notification, RecentCall } from '../../contracts/call-record.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
 
 /** The batches of one call that are written together. */
 export interface MergedBatch {
   readonly call_sid: string
   readonly account_sid: string
-  readonly events: JournalEvent[]
+  readonly events: StoredEvent[]
   readonly notifications: Notification[]
   record: RecentCall | undefined
   hasEnded: boolean

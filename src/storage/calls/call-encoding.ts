@@ -1,10 +1,10 @@
 // Journals and payloads as JSON. What JSON cannot hold (nested too deeply, too long, circular) is left out by itself: it
 // costs neither its call the record nor other calls their turn.
-import type { JournalEvent } from './call-batch.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
 
-export type OnFault = (event: JournalEvent, error: unknown) => void
+export type OnFault = (event: StoredEvent, error: unknown) => void
 
-export function encodeEvents(events: readonly JournalEvent[], onFault: OnFault): string {
+export function encodeEvents(events: readonly StoredEvent[], onFault: OnFault): string {
   try {
     return JSON.stringify(events)
   } catch {
@@ -12,7 +12,7 @@ export function encodeEvents(events: readonly JournalEvent[], onFault: OnFault):
   }
 }
 
-function encodeEvent(event: JournalEvent, onFault: OnFault): string {
+function encodeEvent(event: StoredEvent, onFault: OnFault): string {
   try {
     return JSON.stringify(event)
   } catch (error) {

@@ -1,7 +1,7 @@
 // Inserts the call records of one transaction in one statement: the counts of all of them are then raised at once, in one
 // order for every node. migrations/0001/call-counts.ts says what would happen otherwise.
 import type { Kysely } from 'kysely'
-import type { RecentCall } from './call-batch.ts'
+import type { RecentCall } from '../../contracts/call-record.ts'
 import type { Session } from '../database/database.ts'
 import { createPreparedCache, slot } from '../database/prepared.ts'
 import type { RecentCallsRow, Schema } from '../tables.ts'

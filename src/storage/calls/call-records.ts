@@ -2,7 +2,7 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { JournalEvent } from './call-batch.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
 import { matchOf } from './call-match.ts'
 import type { CallOwner, RecentCallQuery } from './call-match.ts'
 import { createCallPages } from './call-pages.ts'
@@ -27,7 +27,7 @@ export interface RecentCalls {
 
 export interface Journal {
   /** Undefined when there is no such call within the tenancy. */
-  read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<JournalEvent[] | undefined>
+  read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<StoredEvent[] | undefined>
 }
 
 export interface CallReading {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../../lib/caller.ts'
 import { createSid } from '../../lib/ids.ts'
-import type { CallBatch, JournalEvent, Notification, RecentCall } from './call-batch.ts'
+import type { CallBatch, Notification, RecentCall } from '../../contracts/call-record.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
 import { makeAccount, onEachStore } from '../../../test/support/each-store.ts'
 import type { TestAccount, TestStorage } from '../../../test/support/each-store.ts'
 
@@ -15,7 +16,7 @@ onEachStore(({ open: openTestStorage }) => {
   })
   afterEach(() => test.close())
 
-  const event = (seq: number): JournalEvent => ({ seq, at: 1000 + seq, type: 'fact', n: seq })
+  const event = (seq: number): StoredEvent => ({ seq, at: 1000 + seq, type: 'fact', n: seq })
 
   function batch(call_sid: string, more: Partial<CallBatch> = {}): CallBatch {
     return { call_sid, account_sid: owner.account_sid, events: [], notifications: [], ...more }

@@ -2,32 +2,19 @@
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import { createAdoption } from './adoption.ts'
-import type { UnfinishedCall } from './adoption.ts'
-import type { CallBatch } from './call-batch.ts'
+import type { CallBatch, CallStore, CallStoreListener } from '../../contracts/call-record.ts'
 import { createCallWriter } from './call-writer.ts'
 import type { Database } from '../database/database.ts'
 import { LeaseLostError } from '../nodes/node-lease.ts'
 import type { NodeLease } from '../nodes/node-lease.ts'
 import type { Vault } from '../secrets.ts'
 
-export interface CallStore {
-  write(batch: CallBatch, urgency: 'now' | 'soon'): void
-  flush(): Promise<void>
+export interface StoredCalls extends CallStore {
   /** Commits what waits of one call, as far as the database takes it. */
   settle(call_sid: string): Promise<void>
-  /** Takes over some calls whose node is gone. None are left when there are none in the answer. */
-  adopt(): Promise<readonly UnfinishedCall[]>
-  watch(listener: CallStoreListener): void
   /** Called after notifications were committed. */
   onEnqueued(listener: () => void): void
   stop(): Promise<void>
-}
-
-export interface CallStoreListener {
-  /** There may be calls to adopt. */
-  abandoned(): void
-  /** Other nodes have closed these calls: nothing more is written of them. */
-  lost(calls: readonly string[]): void
 }
 
 export interface CallStoreOptions {
@@ -58,7 +45,7 @@ const maxWaiting = 50_000
 // Of calls that another node has closed; their last words come within seconds.
 const maxLost = 10_000
 
-export function createCallStore({ database, lease, vault, clock, log }: CallStoreOptions): CallStore {
+export function createCallStore({ database, lease, vault, clock, log }: CallStoreOptions): StoredCalls {
   const writer = createCallWriter({ database, lease, vault, clock, log })
   const adoption = createAdoption({ database, lease })
   const lost = new Set<string>()

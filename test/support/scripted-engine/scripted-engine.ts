@@ -11,24 +11,20 @@ import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type {
   AccountFacts,
   ApplicationFacts,
-  BorrowedClip,
   CallBatch,
   CallLimits,
   CallStore,
-  CallStoreListener,
   CarrierFacts,
   CarrierMatch,
   ClientFacts,
-  HookAnswer,
-  HookRequest,
-  Hooks,
   DialPlan,
   NumberFacts,
   NumberPattern,
   OutboundCarrier,
-  RecentCall,
-  UnfinishedCall,
 } from '../../../src/calls/ports.ts'
+import type { BorrowedClip } from '../../../src/contracts/speech.ts'
+import type { CallStoreListener, RecentCall, UnfinishedCall } from '../../../src/contracts/call-record.ts'
+import type { HookAnswer, HookRequest, Hooks } from '../../../src/contracts/hook.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { clipOf, ScriptedMedia } from './scripted-media.ts'
 import { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
@@ -265,10 +261,14 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     speech: {
       synthesize: async ({ text, vendor, voice }) => {
         const clip = await lend(() => platform.speak(text))
-        if (voice === 'absent') return Object.assign(clip, { fallback: true })
-        if (vendor !== 'absent') return clip
-        return Object.assign(clip, { fallback: true, isVendorMissing: true, note: `there is no ${vendor}` })
+        const isVendorMissing = vendor === 'absent' && voice !== 'absent'
+        return Object.assign(clip, {
+          fallback: isVendorMissing || voice === 'absent',
+          isVendorMissing,
+          ...(isVendorMissing ? { note: `there is no ${vendor}` } : {}),
+        })
       },
+      warm: () => undefined,
     },
     audio: { fetch: (url) => lend(() => platform.fetch(url)) },
     verbs: parseVerbs,

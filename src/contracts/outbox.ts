@@ -1,5 +1,5 @@
-// What delivery needs of the durable queue of notifications; the storage part provides it.
-import type { Hook } from './create-hooks.ts'
+// The durable queue of notifications: the store keeps it, delivery empties it.
+import type { Hook } from './hook.ts'
 
 export interface OutboxItem {
   readonly id: number
@@ -10,11 +10,13 @@ export interface OutboxItem {
   readonly hook: Hook
   /** The exact JSON text. */
   readonly payload: string
+  /** Deliveries that failed before this one. */
   readonly attempts: number
+  /** Epoch ms. */
   readonly created_at: number
 }
 
-export type Outcome =
+export type Settlement =
   | {
       readonly id: number
       readonly outcome: 'delivered'
@@ -27,11 +29,11 @@ export type Outcome =
 export interface OutboxStore {
   /**
    * Leases due items, oldest first, never two of one call at once, never a later one before an earlier one of the
-   * same call is settled. Items of the accounts in `except` are not wanted now.
+   * same call is settled. Items of the accounts in `except` are left.
    */
   claim(limit: number, leaseMs: number, except?: readonly string[]): Promise<readonly OutboxItem[]>
-  settle(outcomes: readonly Outcome[]): Promise<void>
+  settle(settlements: readonly Settlement[]): Promise<void>
   onEnqueued(listener: () => void): void
-  /** When the next item falls due (epoch ms), undefined when there is none. */
+  /** When the next item falls due (epoch ms); undefined when there is none. */
   nextDueAt(): Promise<number | undefined>
 }

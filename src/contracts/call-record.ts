@@ -1,0 +1,73 @@
+// What is kept of a call, and the store that keeps it.
+import type { Hook } from './hook.ts'
+import type { StoredEvent } from './journal.ts'
+
+/** The record of a leg that has ended, by the names of the API. Times in epoch ms, duration in whole seconds. */
+export interface RecentCall {
+  readonly account_sid: string
+  readonly service_provider_sid: string
+  readonly application_sid: string | null
+  readonly call_sid: string
+  readonly sip_call_id: string
+  readonly sip_parent_call_id: string | null
+  readonly from: string
+  readonly to: string
+  readonly direction: 'inbound' | 'outbound'
+  readonly answered: boolean
+  readonly sip_status: number
+  readonly duration: number
+  readonly attempted_at: number
+  readonly answered_at: number | null
+  readonly terminated_at: number
+  readonly termination_reason: string
+  readonly host: string
+  readonly remote_host: string
+  readonly trunk: string
+  readonly trace_id: string
+}
+
+/** Written to the outbox in the transaction that writes the event it reports; delivered in order per call. */
+export interface Notification {
+  readonly account_sid: string
+  readonly call_sid: string
+  readonly hook: Hook
+  readonly payload: object
+}
+
+/** Everything that one step of a call changes, committed in one transaction. */
+export interface CallBatch<E extends StoredEvent = StoredEvent> {
+  readonly call_sid: string
+  readonly account_sid: string
+  readonly events: readonly E[]
+  readonly notifications: readonly Notification[]
+  /** Closes the leg. A second record for the same call_sid is ignored: exactly one per leg. */
+  readonly record?: RecentCall
+  /** Closes a leg that gets no record: its account has call records disabled. Later batches may still add events. */
+  readonly ended?: true
+}
+
+export interface UnfinishedCall {
+  readonly call_sid: string
+  readonly account_sid: string
+  readonly events: readonly StoredEvent[]
+}
+
+export interface CallStore<E extends StoredEvent = StoredEvent> {
+  /** Takes the batch at once. `now` is committed before the next turn of the event loop, `soon` within 200 ms. */
+  write(batch: CallBatch<E>, urgency: 'now' | 'soon'): void
+  /** Resolves when everything written so far is committed. */
+  flush(): Promise<void>
+  /**
+   * Takes over some calls that a node which is gone has left open, so that no other node does. To be called until it
+   * returns none.
+   */
+  adopt(): Promise<readonly UnfinishedCall[]>
+  watch(listener: CallStoreListener): void
+}
+
+export interface CallStoreListener {
+  /** There may be calls to adopt. */
+  abandoned(): void
+  /** Other nodes have closed these calls, because this one gave no sign of life: nothing more is written of them. */
+  lost(calls: readonly string[]): void
+}

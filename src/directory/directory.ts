@@ -1,0 +1,11 @@
+// What the stored rows answer to the SIP stack, the call engine and the hooks.
+import type { Directory } from '../calls/ports.ts'
+import type { SipDirectory } from '../sip/sip.ts'
+import type { RealmHook } from './registration-hook.ts'
+
+export interface StorageDirectory extends Directory, SipDirectory {
+  /** The secret that signs the account's hooks. */
+  readonly signingSecret: (account_sid: string) => Promise<string | undefined>
+  readonly isGateway: (address: string) => boolean
+  readonly registrationHook: (realm: string) => Promise<RealmHook | undefined>
+}
