@@ -14,9 +14,14 @@ const bin = (name: string): string => join(root, 'node_modules/.bin', name)
 const checks: readonly Check[] = [
   { name: 'types', command: [bin('tsc'), '-p', '.'], cure: 'Correct the types the compiler names.' },
   {
-    name: 'lint and import directions',
+    name: 'lint',
     command: [bin('oxlint'), '--type-aware', '--deny-warnings'],
     cure: 'Correct what the rule names; rules are explained in CONTRIBUTING.md.',
+  },
+  {
+    name: 'walls, circles, map and words',
+    command: [process.execPath, join(root, 'scripts/house.ts')],
+    cure: 'Move what passes a wall, open the circle, complete the map, or say it in other words.',
   },
   { name: 'format', command: [bin('prettier'), '--check', '.'], cure: 'Run: npm run format' },
   {

@@ -1,0 +1,50 @@
+// The walls of the house: every room under src, and which others it may import. This table is the one place that says so.
+
+/**
+ * By folder: the rooms its sources may import besides their own, `lib` and `contracts`. A folder without a line has that of
+ * the folder it lies in. Tests may import what they test with.
+ */
+export const walls: Readonly<Record<string, readonly string[]>> = {
+  // What customers see.
+  api: [
+    'calls',
+    'http',
+    'storage',
+    'webhooks',
+    'speech',
+    'buckets',
+    'dns',
+    'passwords',
+    'outgoing',
+    'network',
+  ],
+  verbs: ['calls'],
+  // What the engine and the SIP stack ask of stored rows, as values of the shapes that they declare.
+  directory: ['api', 'calls', 'storage', 'webhooks', 'speech', 'sip', 'network'],
+  // The engine. Anything else it needs is a port that it declares in calls/ports.ts.
+  calls: ['sip', 'media', 'network'],
+  // Mechanisms: none knows another.
+  http: ['passwords', 'network'],
+  storage: ['passwords'],
+  webhooks: ['outgoing', 'network'],
+  speech: ['outgoing'],
+  buckets: ['outgoing'],
+  dns: ['network'],
+  sip: ['network'],
+  media: ['network'],
+  // What several mechanisms stand on.
+  outgoing: ['network'],
+  network: [],
+  passwords: [],
+  contracts: [],
+  lib: [],
+}
+
+/** These import nothing of the project but their own files; `contracts` no package either. */
+export const leaves: readonly string[] = ['lib', 'contracts']
+
+/** The packages that leaves may import. The logger's types are pino's own; re2js is loaded when a pattern is first used. */
+export const packagesOfLeaves: readonly string[] = ['pino', 're2js']
+
+/** Files at the root of src put the parts together, so they may import any of them. */
+export const rootFiles: readonly string[] = ['main.ts', 'app.ts', 'config.ts', 'data-directory.ts']

@@ -1,0 +1,49 @@
+// Finds imports that pass a wall of the table in rooms.ts.
+import { builtinModules } from 'node:module'
+import { leaves, packagesOfLeaves, rootFiles, walls } from './rooms.ts'
+import { isTest } from './sources.ts'
+import type { Source } from './sources.ts'
+
+/** One sentence for each import that is not allowed. */
+export function wallFaults(sources: readonly Source[]): readonly string[] {
+  return sources
+    .filter(({ path }) => path.startsWith('src/') && !isTest(path))
+    .flatMap((source) => source.imports.flatMap((imported) => faultOf(source.path, imported) ?? []))
+}
+
+function faultOf(path: string, imported: string): string | undefined {
+  const room = roomOf(path)
+  if (room === undefined)
+    return rootFiles.includes(path.slice('src/'.length))
+      ? undefined
+      : `${path}: only ${rootFiles.join(', ')} lie at the root of src; give it a room (scripts/house/rooms.ts)`
+  if (!imported.startsWith('src/')) return packageFault(path, room, imported)
+  const other = roomOf(imported)
+  if (other === undefined) return `${path} imports ${imported}: no room imports what puts it together`
+  if (isWithin(other, room) || isWithin(room, other)) return undefined
+  const mayImport = leaves.includes(room) ? [] : [...(walls[room] ?? []), ...leaves]
+  if (mayImport.some((allowed) => isWithin(other, allowed))) return undefined
+  const allowed = mayImport.length === 0 ? 'nothing' : `only ${mayImport.join(', ')}`
+  return `${path} imports ${imported}: ${room}/ may import ${allowed} besides itself (scripts/house/rooms.ts)`
+}
+
+function packageFault(path: string, room: string, name: string): string | undefined {
+  if (!leaves.includes(room)) return undefined
+  const isBuiltin = name.startsWith('node:') || builtinModules.includes(name)
+  if (room === 'lib' && (isBuiltin || packagesOfLeaves.includes(name))) return undefined
+  return `${path} imports ${name}: ${room}/ is a leaf (scripts/house/rooms.ts)`
+}
+
+/** The longest name of the table that the file lies in; undefined at the root of src. */
+function roomOf(path: string): string | undefined {
+  const folders = path.split('/').slice(1, -1)
+  for (let length = folders.length; length > 0; length -= 1) {
+    const room = folders.slice(0, length).join('/')
+    if (room in walls) return room
+  }
+  return folders[0]
+}
+
+function isWithin(room: string, other: string): boolean {
+  return room === other || room.startsWith(`${other}/`)
+}
