@@ -3,8 +3,6 @@
 import type { CallBatch as StoredBatch, CallStore as Store } from '../contracts/call-record.ts'
 import type { Hook } from '../contracts/hook.ts'
 import type { JournalEvent } from './journal/journal.ts'
-import type { AudioClip } from '../media/media.ts'
-import type { StoredEvent } from './journal/journal.ts'
 import type { Transport } from '../sip/transport/transports.ts'
 
 export type CallBatch = StoredBatch<JournalEvent>
