@@ -2,6 +2,7 @@
 import { AppError } from '../lib/errors.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
 import type { RegisteredPhone } from '../contracts/registered-phone.ts'
+import type { Services } from './define/context.ts'
 import { wordOrNull } from './define/described.ts'
 import { texts } from './define/fields.ts'
 import type { Services } from './services.ts'
