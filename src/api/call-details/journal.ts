@@ -1,8 +1,8 @@
 // The stories of calls: live ones from the call engine, ended ones from storage.
 import type { Caller } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { StoredEvent } from '../../contracts/journal.ts'
 import type { Services } from '../services.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
 
 export interface Leg {
   readonly account_sid: string
