@@ -1,7 +1,13 @@
 // Answers the call engine's questions about carriers and their numbers from storage. Which address is whose is kept as
 // one index: an INVITE from anybody must not cost a search, and of strangers nothing may be remembered.
 import { setImmediate } from 'node:timers/promises'
-import type { AccountFacts, CarrierDirectory, CarrierFacts, NumberFacts, NumberPattern } from '../calls/ports.ts'
+import type {
+  AccountFacts,
+  CarrierDirectory,
+  CarrierFacts,
+  NumberFacts,
+  NumberPattern,
+} from '../calls/ports.ts'
 import { mayServe } from '../calls/routing/calling-carrier.ts'
 import { GatewayIndex } from '../calls/routing/gateway-index.ts'
 import { createNumberPattern } from '../calls/routing/number-pattern.ts'

@@ -1,6 +1,14 @@
 // Answers the call engine's questions about the ways out from storage: an account's carriers with their gateways, and
 // its table of least cost routing.
-import type { AccountFacts, DialPlan, DialRoute, OutboundCarrier, OutboundDirectory, OutboundGateway, RouteEntry } from '../calls/ports.ts'
+import type {
+  AccountFacts,
+  DialPlan,
+  DialRoute,
+  OutboundCarrier,
+  OutboundDirectory,
+  OutboundGateway,
+  RouteEntry,
+} from '../calls/ports.ts'
 import { compilePattern } from '../lib/pattern.ts'
 import type { Memo } from '../lib/memo.ts'
 import { isTransport } from '../sip/transport/transports.ts'

@@ -8,7 +8,20 @@ import type { CallRequest, Calls, PreparedCall } from '../../../src/calls/calls.
 import { createCalls } from '../../../src/calls/create-calls.ts'
 import type { CallHandlers, CallsOptions } from '../../../src/calls/create-calls.ts'
 import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
-import type { AccountFacts, ApplicationFacts, CallBatch, CallLimits, CallStore, CarrierFacts, CarrierMatch, ClientFacts, DialPlan, NumberFacts, NumberPattern, OutboundCarrier } from '../../../src/calls/ports.ts'
+import type {
+  AccountFacts,
+  ApplicationFacts,
+  CallBatch,
+  CallLimits,
+  CallStore,
+  CarrierFacts,
+  CarrierMatch,
+  ClientFacts,
+  DialPlan,
+  NumberFacts,
+  NumberPattern,
+  OutboundCarrier,
+} from '../../../src/calls/ports.ts'
 import type { BorrowedClip } from '../../../src/contracts/speech.ts'
 import type { CallStoreListener, RecentCall, UnfinishedCall } from '../../../src/contracts/call-record.ts'
 import type { HookAnswer, HookRequest, Hooks } from '../../../src/contracts/hook.ts'
