@@ -23,7 +23,7 @@ function install(wanted: readonly Tool[]): string | undefined {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     stdio: 'ignore',
   } as const
-  // The output of apt names mirrors, which are nobody's business in a log: its status says enough.
+  // The output of apt names mirrors, which do not belong in a log: its status says enough.
   const update = spawnSync('apt-get', ['update', '-qq'], options)
   const installed = spawnSync(
     'apt-get',

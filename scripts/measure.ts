@@ -16,7 +16,7 @@ interface Figure {
   readonly what: string
   readonly target: string
   readonly figure: string
-  /** Where the largest one is, for whoever wants to do something about it. */
+  /** Where the largest one is: the place to begin. */
   readonly where?: string
 }
 

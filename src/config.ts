@@ -1,4 +1,4 @@
-// Every setting: name, type, default, one sentence. main.ts hands the environment in; nobody else reads it.
+// Every setting: name, type, default, one sentence. main.ts hands the environment in; no other file reads it.
 // docs/reference/settings.md is generated from here.
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
@@ -477,7 +477,7 @@ const ofService =
   /^SWITCHHOOK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
 const serviceUrl = /^(tcp|udp|sctp):\/\//
 
-/** A misspelt setting would otherwise be a default that nobody has chosen. */
+/** A misspelt setting would otherwise leave the default in force without a word. */
 function unknownSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
   const known = Object.values(settings).map(({ name }): string => name)
   const isForeign = (name: string): boolean =>

@@ -17,7 +17,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => '---')), ...rows.map(line)]
 }
 
-/** The members of a JSON Schema that a reader is told about. */
+/** The members of a JSON Schema that the reference shows. */
 export interface Schema {
   readonly type?: string | readonly string[]
   readonly const?: unknown

@@ -8,7 +8,7 @@ import { baseUrl, bucketName, neededPart, pathOf, toTagHeader, unusable } from '
 const serviceVersion = '2021-12-02'
 
 interface Connection {
-  /** Of the blob service, without a slash at the end. */
+  /** The address of the blob service, without a slash at the end. */
   readonly endpoint: string
   readonly access:
     | { readonly by: 'key'; readonly account: string; readonly key: string }

@@ -86,7 +86,7 @@ function privateKeyIn(serviceKey: string): readonly string[] {
   try {
     return [textOf(JSON.parse(serviceKey), 'private_key') ?? '']
   } catch {
-    // Then it cannot be used, which whoever signs with it says.
+    // Then it cannot be used, which the first signature with it reports.
     return []
   }
 }

@@ -1,4 +1,4 @@
-// Objects in buckets, whoever the vendor: what is asked, and what the answers mean.
+// Objects in the buckets of any vendor: what is requested, and what the responses mean.
 import type { Readable } from 'node:stream'
 import type { StreamedAnswer } from '../outgoing/stream.ts'
 import { askStorage, readStart } from './ask-storage.ts'
@@ -14,7 +14,7 @@ import { neededPart, unusable } from './credential.ts'
 import { bucketVendorMakers } from './index.ts'
 
 export interface ReadObject {
-  /** Fails with AppError bucket_failed, or the signal's reason. Whoever does not read it to its end destroys it. */
+  /** Fails with AppError bucket_failed, or the signal's reason. A reader that stops before the end destroys it. */
   readonly body: Readable
   /** Undefined where the vendor does not say it before. */
   readonly bytes: number | undefined

@@ -55,7 +55,7 @@ function createS3(name: string, { clock }: BucketVendorOptions, bucketUrl: Bucke
         method,
         url: `${bucketUrl(credential)}/${pathOf(action.key)}`,
         headers: {
-          // Signed too: nobody on the way can put another recording in its place.
+          // Signed too: no machine on the way can put another recording in its place.
           'x-amz-content-sha256': createHash('sha256').update(content).digest('hex'),
           ...(action.act === 'put'
             ? { 'content-type': action.contentType, ...toTagHeader('x-amz-tagging', credential) }

@@ -20,7 +20,7 @@ export async function tryBucket(
   errand: BucketErrand,
   log: Logger,
 ): Promise<BucketTestResult> {
-  // Of a name that nobody else's object has.
+  // A random name, so that it is no other object's.
   const key = `switchhook-test/${createSid()}.txt`
   let step = 'written'
   try {
@@ -48,12 +48,12 @@ async function demandContent(key: string, objects: Objects, errand: BucketErrand
     throw new AppError('bucket_failed', 'something else came back than had been written')
 }
 
-/** Also when nobody waits for the result any more: what was written for the test does not stay. */
+/** Also when the request has been given up: what was written for the test does not stay. */
 async function cleanUp(
   key: string,
   objects: Objects,
   { account_sid, credential }: BucketErrand,
 ): Promise<void> {
-  // What had failed before is what is told.
+  // The result reports the failure before this one.
   await objects.remove(key, { account_sid, credential }).catch(() => {})
 }

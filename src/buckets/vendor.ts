@@ -20,7 +20,7 @@ export type ObjectAction =
 export interface BucketErrand {
   readonly account_sid: string
   readonly credential: BucketCredential
-  /** Left out where it is carried through for whoever asked for it. */
+  /** Left out for work that is carried through although its client has gone. */
   readonly signal?: AbortSignal
 }
 

@@ -41,7 +41,7 @@ const serviceKey = (private_key: string): string =>
     client_email: 'recorder@project.example',
     private_key,
     private_key_id: 'key-1',
-    // Somebody else's server: the assertion goes to Google and to nobody a key may name.
+    // Another server: the assertion goes to Google, not to an address that a key may name.
     token_uri: 'http://203.0.113.1/token',
   })
 

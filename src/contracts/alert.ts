@@ -35,7 +35,7 @@ export const hookAlertsByCode: Readonly<Record<string, string>> = {
 }
 
 export interface HookFailure {
-  /** Of the HTTP answer, when there was one. */
+  /** The status of the HTTP response, when there was one. */
   readonly status?: number | undefined
   readonly code?: string | undefined
 }

@@ -1,5 +1,5 @@
-// Remembers by which host names carriers call us, and for which accounts: such a name is in use, whoever asks for it as a
-// SIP realm.
+// Remembers by which host names carriers call us, and for which accounts: such a name is in use,
+// and another account cannot have it as its SIP realm.
 import { systemTenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'

@@ -16,7 +16,7 @@ export interface DirectoryOptions {
   readonly clock: Clock
 }
 
-// The revision tells of every change that goes through the platform; this bounds what somebody does to the tables by hand.
+// The revision rises with every change that goes through the platform. A change of the tables by hand is seen after this.
 const rememberedMs = 5000
 const maxRemembered = 10_000
 

@@ -7,13 +7,13 @@ import type { Storage } from '../storage/storage.ts'
 
 export interface LogLevelOptions {
   readonly storage: Pick<Storage, 'for'>
-  /** Of the settings: what holds unless `debug` is asked for. */
+  /** The level of the settings; `debug` in SystemInformation goes beyond it. */
   readonly configured: LogLevel
   readonly log: LeveledLogger
   readonly clock: Clock
 }
 
-// Another node may have been told, so storage is asked now and then.
+// Another node may have taken the change, so storage is read now and then.
 const lookEveryMs = 5000
 
 export function createLogLevel({ storage, configured, log, clock }: LogLevelOptions): Part {

@@ -114,7 +114,7 @@ function toEntry({ voip_carrier_sid, priority, workload }: Row<'lcr_carrier_set_
   return { voip_carrier_sid, priority, workload }
 }
 
-/** The text of a route may also be the beginning of a number as it is (calls.md §3.7): `*31#` is no expression. */
+/** The text of a route may also be the literal beginning of a number: `*31#` is no regular expression. */
 function toRoute(regex: string, entries: readonly RouteEntry[]): DialRoute {
   const pattern = compilePattern(regex)
   return {

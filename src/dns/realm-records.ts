@@ -8,7 +8,7 @@ import type { UpdateClient } from './update-client.ts'
 
 export interface RealmRecords {
   /**
-   * Makes the records of `to` and removes those of `from`, both or none; `from` equal to `to` writes them anew. Realms
+   * Makes the records of `to` and removes those of `from`, both or none; `from` equal to `to` writes them again. Realms
    * outside our zone are their owners' to look after. Throws duplicate or dns_update_failed.
    */
   move(from: string | undefined, to: string): Promise<void>
@@ -38,7 +38,7 @@ export function createRealmRecords({ client, zone, target }: RealmRecordsOptions
   async function take(realm: string, changes: readonly Change[]): Promise<void> {
     const isFree = { kind: 'name-unused', name: realm } as const
     if ((await client.update([isFree], changes)) === 'done') return
-    // Nobody else's in our database, but in use: ours from an attempt that broke off, or the operator's own name.
+    // No other account has the name, and it is in use: by an attempt of this platform that broke off, or by the operator.
     const own = recordsOf(realm, target()).filter(({ type }) => type === 'srv')
     const isOfUs = own.map((record) => ({ kind: 'records-are', records: [record] }) as const)
     if ((await client.update(isOfUs, changes)) === 'done') return

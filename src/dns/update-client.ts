@@ -1,5 +1,5 @@
-// Sends signed dynamic updates to one name server over UDP, again when no answer comes, and believes only signed answers.
-// A mechanism of its own, as sip/ is: its protocol and its RFCs concern nobody else, and it knows nothing but lib/.
+// Sends signed dynamic updates to one name server over UDP, again when no response comes, and believes only signed
+// responses.
 import { randomInt } from 'node:crypto'
 import dgram from 'node:dgram'
 import { isIPv6 } from 'node:net'
@@ -89,7 +89,7 @@ function exchange(
     // RFC 8945 §5.4: what else is not signed says nothing, and we go on waiting.
     if (isAuthentic(bytes, reply, request, key, clock.now())) resolve(reply.rcode)
   })
-  // Connected: what comes from elsewhere never arrives, and a closed port is told at once.
+  // Connected: what comes from elsewhere never arrives, and a closed port is reported at once.
   socket.connect(server.port, server.address, () => send(0))
   return promise.finally(() => {
     timer?.cancel()

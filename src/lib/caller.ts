@@ -24,7 +24,7 @@ export interface Caller {
   readonly isViewOnly: boolean
   /** True: may do nothing before that. */
   readonly mustChangePassword?: boolean
-  /** How often its account and its service provider may ask; none where nobody limits them. */
+  /** How often its account and its service provider may ask; empty: they are not limited. */
   readonly quotas?: readonly RequestQuota[]
 }
 

@@ -1,4 +1,4 @@
-// Every failure a caller may be told about: one closed list. `http` and `sip` are the wire statuses,
+// Every failure that a client or a caller may see: one closed list. `http` and `sip` are the wire statuses,
 // `cure` is what the reader can do about it. docs/reference/errors.md is generated from here.
 
 interface CatalogueEntry {

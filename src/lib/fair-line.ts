@@ -1,4 +1,4 @@
-// A waiting line in which tenants take turns: who has much waiting holds up nobody but itself.
+// A waiting line in which tenants take turns: a tenant with much work waiting delays only its own.
 
 export class FairLine<T> {
   /** In the order of their turns. */

@@ -12,7 +12,7 @@ export function createSid(): string {
   return `${time.slice(0, 8)}-${time.slice(8)}${randomUUID().slice(13)}`
 }
 
-/** A lower-case UUID v4 (RFC 9562 §5.4) that nobody can guess: API keys. */
+/** A lower-case UUID v4 (RFC 9562 §5.4) that cannot be guessed: API keys. */
 export function randomUuid(): string {
   return randomUUID()
 }

@@ -15,7 +15,7 @@ export function listOf(value: unknown, ...path: readonly (string | number)[]): r
   return Array.isArray(member) ? member : []
 }
 
-/** Undefined for an empty text too: nobody means anything by one. */
+/** Undefined for an empty text too, which stands for no value. */
 export function textOf(value: unknown, ...path: readonly (string | number)[]): string | undefined {
   const member = memberOf(value, ...path)
   return typeof member === 'string' && member !== '' ? member : undefined

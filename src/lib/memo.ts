@@ -22,7 +22,7 @@ interface Entry<V> {
 export type Memo<V> = (key: string, load: () => Promise<V | undefined>) => Promise<V | undefined>
 
 /**
- * `undefined` is not remembered: nobody can fill the memory with names that do not exist. Of many who ask at once, one
+ * `undefined` is not remembered, so that names which do not exist cannot fill the memory. Of many callers at once, one
  * loads.
  */
 export function createMemo<V>(options: MemoOptions<V>): Memo<V> {
@@ -56,7 +56,7 @@ export function createMemo<V>(options: MemoOptions<V>): Memo<V> {
     const before = revision()
     if (before !== seen) {
       forget()
-      // Whoever asks from now on must not be answered with what was read before the change.
+      // A caller from now on must not get what was read before the change.
       loading.clear()
       seen = before
     }

@@ -2,7 +2,7 @@
 // that a few who take all they can leave room for the next one who asks.
 
 export interface Wish {
-  /** Of the pool, before the wish is granted. */
+  /** What is free in the pool before the wish is granted. */
   readonly free: number
   /** By the holder, before the wish is granted. */
   readonly held: number
@@ -10,7 +10,7 @@ export interface Wish {
   readonly share: number
 }
 
-/** Whether a holder may take so many units more; the first is given to everyone while there is one. */
+/** Whether a holder may take this many units more; the first is given to everyone while there is one. */
 export function isWithinShare({ free, held, units, share }: Wish): boolean {
   return units <= free && (held === 0 || held + units <= free * share)
 }
@@ -29,7 +29,7 @@ export class Shares {
   }
 
   /**
-   * Whether `holder` may take so many units more. With a share of 1 one holder gets half of the pool and two get a third
+   * Whether `holder` may take this many units more. With a share of 1 one holder gets half of the pool and two get a third
    * each; with 1/16 one gets a seventeenth. The first unit is given to everyone while there is one.
    */
   mayTake(holder: string, share: number, units = 1): boolean {

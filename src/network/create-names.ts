@@ -165,7 +165,7 @@ class ResolvingNames {
     })
   }
 
-  /** Of the names that the given one may stand for, the first that has addresses. */
+  /** Tries the names that the given one may stand for, and returns the addresses of the first that has any. */
   async #search(key: string, { search, ndots }: MachineNames): Promise<Found> {
     const absolute = key.replace(/\.$/, '')
     const completed = key === absolute ? search.map((domain) => `${absolute}.${domain}`) : []

@@ -1,4 +1,4 @@
-// Which address of ours a peer can reach: SIP and media name the same one, in Contact, Via and SDP.
+// Which local address a peer can reach: SIP and media name the same one, in Contact, Via and SDP.
 import { createSocket } from 'node:dgram'
 import { isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -16,7 +16,7 @@ export interface LocalAddress {
 
 export interface LocalAddressOptions {
   readonly bind: string
-  /** What peers of its IP version are told instead (NAT, containers). */
+  /** The address that peers of its IP version get instead (NAT, containers). */
   readonly publicAddress: string | undefined
   readonly clock: Pick<Clock, 'monotonic'>
 }

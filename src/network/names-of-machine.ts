@@ -21,7 +21,7 @@ export const systemFiles: MachineFiles =
     ? { hosts: 'C:\\Windows\\System32\\drivers\\etc\\hosts', resolver: '' }
     : { hosts: '/etc/hosts', resolver: '/etc/resolv.conf' }
 
-// An entry that somebody writes is seen by the time they have switched windows.
+// An entry written by hand is seen by the time its author has switched windows.
 const lookAgainMs = 2000
 // As the C library bounds it.
 const mostSearchDomains = 6

@@ -1,4 +1,4 @@
-// Which addresses count as one source: whoever has one of IPv6 has 2^64 to choose from.
+// Which addresses count as one source: a host with one address of IPv6 has 2^64 to choose from.
 import ipaddr from 'ipaddr.js'
 
 /**

@@ -40,7 +40,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   const isAllowed = createAddressGuard(options.allow)
   const agent = new Agent({
     connect: createConnector(isAllowed, connectTimeoutMs, resolve),
-    // HTTP/1.1 only: one request per connection at a time, so that a slow answer holds up nobody else's.
+    // HTTP/1.1 only: one request per connection at a time, so that a slow response holds up no other.
     allowH2: false,
     connections: options.maxConnectionsPerOrigin ?? 128,
     // Under the five seconds after which many servers close: a request must not meet a closing connection.

@@ -36,7 +36,7 @@ export function createMailer({ url, from }: MailerOptions): Mailer & Part {
           connectionTimeout: connectTimeoutMs,
           greetingTimeout: connectTimeoutMs,
           socketTimeout: answerTimeoutMs,
-          // Mail is text of ours: nothing in it names a file or a URL to be read.
+          // The platform writes the text itself: nothing in it names a file or a URL to be read.
           disableFileAccess: true,
           disableUrlAccess: true,
         })

@@ -146,7 +146,7 @@ describe('a streamed answer', () => {
   it('lets go of the request also when all of it had come and its end was the end of the connection', async () => {
     const opening = open()
     const response = await asked()
-    // More than the stream holds, and no more after that: what is waited for then is that somebody takes it.
+    // More than the stream holds, and no more after that: the rest waits for a reader to take it.
     response.useChunkedEncodingByDefault = false
     response.writeHead(200, { connection: 'close' })
     response.end(Buffer.alloc(70_000))

@@ -5,7 +5,7 @@ import { AppError } from '../lib/errors.ts'
 import type { AnswerHead, Outgoing, OutgoingRequest } from './outgoing.ts'
 
 export interface StreamedAnswer extends AnswerHead {
-  /** Fails as the request does. Whoever does not read it to its end destroys it. */
+  /** Fails as the request does. A reader that stops before the end destroys it. */
   readonly body: Readable
 }
 
@@ -43,7 +43,7 @@ export function streamAnswer(
       done(error)
     },
   })
-  // Its reader may not have it yet when it fails; whoever reads it is told all the same.
+  // The stream may fail before its reader has it; a reader that comes later gets the error too.
   body.on('error', () => {})
 
   function take(chunk: Buffer): Promise<void> | undefined {

@@ -47,7 +47,7 @@ const cures: ReadonlyMap<ErrorCode, string> = new Map([
   ['hook_timeout', 'Try again; when it stays so, ask the vendor.'],
 ])
 
-/** The client of outgoing requests speaks of hooks; whoever uses a vendor is told about the vendor. */
+/** The HTTP client's errors speak of hooks; this makes them speak of the vendor. */
 export function toVendorError<E>(code: VendorCode, error: E): E | AppError {
   if (!(error instanceof AppError) || !error.code.startsWith('hook_')) return error
   const cure = cures.get(error.code)

@@ -14,7 +14,7 @@ export type HashReply =
   { readonly id: number; readonly key: Uint8Array } | { readonly id: number; readonly error: Error }
 
 export interface HashThread extends Part {
-  /** One after the other; whoever asks bounds how many wait. */
+  /** One after the other; the caller bounds how many wait. */
   readonly derive: Derive
 }
 
@@ -23,7 +23,7 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
-/** Started by the first password: until somebody logs in it costs no memory. */
+/** The first password starts it: until the first login it costs no memory. */
 export function createHashThread(log: Logger): HashThread {
   const running = new Map<number, Job>()
   let worker: Worker | undefined

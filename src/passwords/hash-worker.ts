@@ -5,8 +5,8 @@ import { parentPort } from 'node:worker_threads'
 import type { HashReply, HashRequest } from './hash-thread.ts'
 
 /**
- * A hash takes a processor for tens of milliseconds: where there are few, everybody else comes first. A tenth of a full one
- * is left to it, so that whoever logs in waits for some hundred milliseconds and not for the load to end.
+ * A hash takes a processor for tens of milliseconds: where there are few, all other work comes first. A tenth of a
+ * full one is left to it, so that a login waits for some hundred milliseconds and not for the load to end.
  */
 function comeLast(): void {
   // On Linux the priority is the calling thread's; elsewhere it would be the whole process's.

@@ -1,5 +1,5 @@
-// Password hashes: argon2id as RFC 9106 describes it, in the PHC string form. The work runs off the main thread: where, says
-// whoever asks.
+// Password hashes: argon2id as RFC 9106 describes it, in the PHC string form. The work runs off the main thread; the
+// caller says where.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Argon2Parameters } from 'node:crypto'
 
@@ -14,7 +14,7 @@ const cost: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const saltBytes = 16
 const tagBytes = 32
 
-// Bounds what a stored hash may ask of us, should somebody have written one into the database.
+// Bounds the work that a stored hash may demand, should one have been written into the database by hand.
 const maxMemory = 1_048_576
 const maxPasses = 16
 
@@ -40,7 +40,7 @@ export async function hashPassword(password: string, derive = deriveInPool): Pro
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`
 }
 
-/** False also for a line that is no argon2id hash of ours. */
+/** False also for a line that is no argon2id hash as this file writes it. */
 export async function verifyPassword(
   password: string,
   hash: string,
@@ -57,7 +57,7 @@ export async function verifyPassword(
   return timingSafeEqual(actual, expected)
 }
 
-/** Costs what a verification costs and is always false: an unknown user cannot be told by the time it takes. */
+/** Costs what a verification costs and is always false: the time does not show that the user is unknown. */
 export async function verifyAgainstNothing(password: string, derive = deriveInPool): Promise<false> {
   const nonce = Buffer.alloc(saltBytes)
   await derive({ message: bytesOf(password), nonce, ...cost, tagLength: tagBytes })

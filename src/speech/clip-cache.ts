@@ -68,7 +68,7 @@ export class ClipCache {
     return [...this.#entries.values()].filter(({ askedBy }) => askedBy.has(account_sid)).length
   }
 
-  /** Removes all clips, or those that nobody but one account has asked for. What is being played stays. */
+  /** Removes all clips, or those that only the one account has asked for. What is being played stays. */
   async clear(account_sid?: string): Promise<void> {
     await this.load()
     const unused = [...this.#entries].filter(([, { users, askedBy }]) => {

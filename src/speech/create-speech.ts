@@ -40,7 +40,7 @@ export interface SpeechOptions {
   readonly makers?: readonly [VendorMaker, ...VendorMaker[]]
 }
 
-// Ten minutes of speech. Whoever sends more has sent something else than a prompt.
+// Ten minutes of speech. A longer text is no prompt.
 const longestText = 10_000
 const megabyte = 1024 * 1024
 // Recognizers want 16 kHz.
@@ -235,7 +235,7 @@ function noteOf(
   return `say: no such voice${language === null ? '' : ` for ${language}`}; ${voice} speaks`
 }
 
-/** The work goes on for whoever else wants it, and for the cache; only this caller stops waiting. */
+/** The work goes on for other callers and for the cache; only this caller stops waiting. */
 async function unlessAborted<T extends { release(): void }>(
   work: Promise<T>,
   signal?: AbortSignal,

@@ -14,7 +14,7 @@ export function pickCredential<C extends Candidate>(
 ): C | undefined {
   const rankOf = (candidate: C): number => {
     const isLabelled = candidate.label === label
-    // Another label than the one asked for is somebody's deliberate choice for something else.
+    // A label other than the one asked for was chosen for another purpose.
     if (!isLabelled && candidate.label !== null) return 0
     return (candidate.account_sid === null ? 1 : 3) + (isLabelled ? 1 : 0)
   }

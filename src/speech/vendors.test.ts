@@ -86,7 +86,7 @@ const serviceKey = JSON.stringify({
   client_email: 'speech@project.example',
   private_key: rsa.privateKey,
   private_key_id: 'key-1',
-  // Somebody else's server: the assertion goes to Google and to nobody a key may name.
+  // Another server: the assertion goes to Google, not to an address that a key may name.
   token_uri: 'http://203.0.113.1/token',
 })
 

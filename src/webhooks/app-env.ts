@@ -1,11 +1,11 @@
-// The variables an application wants to be given: asked of the application itself with OPTIONS, checked, and held
-// against the values that somebody sets.
+// The variables an application wants to be given: asked of the application itself with OPTIONS, checked, and compared
+// with the values that an account sets.
 import { AppError } from '../lib/errors.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 
 export type VariableType = 'string' | 'number' | 'boolean'
 
-/** One variable as the application publishes it; further members are for whoever shows a form. */
+/** One variable as the application publishes it; further members are for a portal that shows a form. */
 export interface AppVariable {
   readonly type: VariableType
   readonly description: string
@@ -27,7 +27,7 @@ export interface AppEnv {
   ask(url: string, signal?: AbortSignal): Promise<PublishedEnv>
 }
 
-// Somebody waits for the answer in a form.
+// A person waits for the response in a form.
 const answerTimeoutMs = 3000
 const totalTimeoutMs = 5000
 // Room for long default texts, prompts for one.
@@ -109,7 +109,7 @@ function variableFault(variable: unknown): string | undefined {
   return undefined
 }
 
-/** What is wrong with values somebody sets, or undefined. What the application does not know may be set too. */
+/** What is wrong with the values that an account sets, or undefined. What the application does not know may be set too. */
 export function valuesFault(
   schema: AppEnvSchema,
   values: Readonly<Record<string, unknown>>,

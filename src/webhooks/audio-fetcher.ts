@@ -80,7 +80,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     }
   }
 
-  /** Writes the body to `file` and returns its digest and size. Throws what the caller is to be told. */
+  /** Writes the body to `file` and returns its digest and size. Throws AppError in the words of audio. */
   async function download(
     url: string,
     file: FileHandle,
@@ -196,7 +196,7 @@ function refuseToDecode(): Promise<never> {
   )
 }
 
-/** The client speaks of hooks; whoever plays audio is told about audio. */
+/** The HTTP client's errors speak of hooks; this makes them speak of audio. */
 function toAudioError(error: unknown, maxFileBytes: number): unknown {
   if (!(error instanceof AppError)) return error
   if (error.code === 'hook_too_large') {

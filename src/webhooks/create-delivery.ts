@@ -26,7 +26,7 @@ const maxHeld = 1024
 const laneBounds = { active: 16, activeFailing: 2, waitingFailing: 4 }
 // Long enough for an item to wait in its lane and be sent; short enough after a crash.
 const leaseMs = 60_000
-// What is left of a lease must cover a request, or somebody else may send the same item meanwhile.
+// What is left of a lease must cover a request, or another node may send the same item meanwhile.
 const sendingMs = 20_000
 // Looks again although nothing was announced: leases of a killed process run out unannounced.
 const lookAgainMs = 1000
@@ -35,7 +35,7 @@ const settleRetryMs = 1000
 
 interface Held {
   readonly item: OutboxItem
-  /** Monotonic ms after which somebody else may be sending the item. */
+  /** Monotonic ms after which another node may be sending the item. */
   readonly leasedUntil: number
 }
 
@@ -148,7 +148,7 @@ class Delivery implements Part {
     const dueAt = await this.#options.outbox.nextDueAt()
     if (dueAt === undefined) return longestSleepMs
     const inMs = dueAt - this.#clock.now()
-    // Due and yet not handed out: somebody holds a lease on it or on its predecessor.
+    // Due and yet not handed out: another node, or this one, holds a lease on it or on its predecessor.
     return inMs <= 0 ? lookAgainMs : Math.min(inMs, longestSleepMs)
   }
 

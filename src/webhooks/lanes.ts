@@ -1,4 +1,4 @@
-// Who may send how much at once: one lane per account, so that a dead receiver holds up nobody but itself.
+// Who may send how much at once: one lane per account, so that a dead receiver delays only its own notifications.
 
 interface Lane<T> {
   active: number
@@ -26,7 +26,7 @@ export interface Lanes<T> {
   drain(): T[]
 }
 
-/** `letGo` is told of items that had waited when their account's receiver began to fail. */
+/** Calls `letGo` with items that had waited when their account's receiver began to fail. */
 export function createLanes<T>(
   bounds: LaneBounds,
   run: (item: T) => void,

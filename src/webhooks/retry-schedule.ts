@@ -20,7 +20,7 @@ export const retryDelaysMs: readonly number[] = [
 ]
 /** From then on. */
 const steadyDelayMs = 6 * hourMs
-/** A long weekend: whoever is called back on Monday finds the notifications of Friday. */
+/** A long weekend: a receiver that is repaired on Monday gets the notifications of Friday. */
 export const maxAgeMs = 72 * hourMs
 /** Spreads the return of everything that failed in the same second. */
 export const jitter = 0.1

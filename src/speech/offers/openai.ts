@@ -3,7 +3,7 @@ import { once } from '../../lib/once.ts'
 import { capitalize, toLanguages } from '../languages.ts'
 import type { Offer } from '../vendor.ts'
 
-/** Of the same voices and models, each language. */
+/** Each language, with the same voices and models. */
 const languages = once(() =>
   toLanguages(`
   en de es fr af ar az be bg bs ca cs cy da el et fa fi gl he hi hr hu hy id is it ja kk kn ko lt lv mi mk mr ms ne nl
