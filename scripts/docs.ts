@@ -1,9 +1,11 @@
-// Writes docs/reference and the row types of storage from the code; with --check compares instead and fails on a difference.
+// Writes what is generated: docs/reference, the index of decisions, the row types of storage; with --check fails on a difference.
 import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { conformancePage } from './reference/conformance.ts'
+import { decisionsPage } from './reference/decisions.ts'
 import { errorsPage } from './reference/errors.ts'
+import { hooksPage } from './reference/hooks.ts'
 import { openApiFile, resourcesPage } from './reference/openapi.ts'
 import { rfcsPage } from './reference/rfcs.ts'
 import { settingsPage } from './reference/settings.ts'
@@ -18,8 +20,10 @@ interface Page {
 }
 
 const pages: readonly Page[] = [
+  { path: 'docs/decisions/README.md', write: decisionsPage },
   { path: 'docs/reference/conformance.md', write: conformancePage },
   { path: 'docs/reference/errors.md', write: errorsPage },
+  { path: 'docs/reference/hooks.md', write: hooksPage },
   { path: 'docs/reference/openapi.json', write: openApiFile },
   { path: 'docs/reference/resources.md', write: resourcesPage },
   { path: 'docs/reference/rfcs.md', write: rfcsPage },

@@ -33,7 +33,7 @@ import { createStorage } from './storage/create-storage.ts'
 import { firstBoot } from './storage/first-boot.ts'
 import { createRetention } from './storage/retention.ts'
 import type { FirstBootOptions } from './storage/first-boot.ts'
-import { compileVerbs, parseVerbs } from './verbs/index.ts'
+import { compileVerbs, parseVerbs, verbTexts } from './verbs/index.ts'
 import { createAppEnv } from './webhooks/app-env.ts'
 import { createAudioFetcher } from './webhooks/audio-fetcher.ts'
 import { createDelivery } from './webhooks/create-delivery.ts'
@@ -244,6 +244,7 @@ function createAdministration(base: Base, sound: Sound, telephony: Telephony, is
     realms: createRealms(base, telephony),
     realmFacts: createRealmFacts({ ...config, names, storage, carrierHosts }),
     parseVerbs,
+    verbs: verbTexts,
     isReady,
     canWrite: () => storage.canWrite(),
     ...apiRules(config),

@@ -7,6 +7,7 @@ import type { RealmRecords } from '../dns/realm-records.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
 import type { ApiStorage, RealmFacts, Services } from './services.ts'
 import type { OperatorRules } from './services.ts'
+import type { VerbDescription } from './docs/call-pages.ts'
 
 export interface ApiOptions {
   readonly bind: string
@@ -26,6 +27,8 @@ export interface ApiOptions {
   readonly realmFacts: RealmFacts
   /** Throws AppError when the list is no array of verbs. */
   readonly parseVerbs: (list: unknown) => unknown
+  /** For the pages at /docs. */
+  readonly verbs: readonly VerbDescription[]
   /** Whether the whole platform is up and not stopping. */
   readonly isReady: () => boolean
   readonly canWrite?: () => Promise<boolean>

@@ -2,6 +2,7 @@
 import type { ParseVerbs } from '../calls/verb.ts'
 import { answer } from './answer.ts'
 import type { Verb } from './define/define-verb.ts'
+import { describeVerb } from './define/describe-verb.ts'
 import { parseList } from './define/parse-verbs.ts'
 import { gather } from './gather.ts'
 import { hangup } from './hangup.ts'
@@ -15,6 +16,8 @@ import { tag } from './tag.ts'
 export const verbs: readonly Verb[] = [answer, gather, hangup, pause, play, redirect, say, sipDecline, tag]
 
 export const parseVerbs: ParseVerbs = (list) => parseList(list, verbs)
+
+export const verbTexts = verbs.map(describeVerb)
 
 /** Called once at the start: some ten milliseconds each, which no running call should wait for. */
 export function compileVerbs(): void {

@@ -30,7 +30,7 @@ import { createSpeechDirectory } from '../../src/directory/speech-credentials.ts
 import { createSpeech } from '../../src/speech/create-speech.ts'
 import { createStorage } from '../../src/storage/create-storage.ts'
 import type { Storage } from '../../src/storage/storage.ts'
-import { parseVerbs } from '../../src/verbs/index.ts'
+import { parseVerbs, verbTexts } from '../../src/verbs/index.ts'
 import type { RealmRecords } from '../../src/dns/realm-records.ts'
 import type { AppEnv } from '../../src/webhooks/app-env.ts'
 import { documented } from './documented.ts'
@@ -162,6 +162,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       appEnv: options.appEnv ?? { ask: async () => ({ outcome: 'none' }) },
       speechCache: { ...live.speechCache, keep: (...wish) => speech.cache.keep(...wish) },
       parseVerbs,
+      verbs: verbTexts,
       isReady: () => isReady,
       ...(options.rules === undefined ? {} : { rules: options.rules }),
       ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),

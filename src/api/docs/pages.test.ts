@@ -1,9 +1,15 @@
+import { createHash } from 'node:crypto'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
 import type { TestApi } from '../../../test/support/api.ts'
 import { catalogue } from '../../lib/errors.ts'
+import { verbTexts } from '../../verbs/index.ts'
 import { apiRoutes } from '../index.ts'
+import { verbAnchor } from './call-pages.ts'
+import { commonFields, hookDescriptions } from './hook-payloads.ts'
 import { html, prose } from './html.ts'
+import type { SearchEntry } from './search-index.ts'
 
 let api: TestApi
 beforeAll(async () => {
@@ -13,35 +19,160 @@ afterAll(() => api.close())
 
 const pageAt = (path: string) => api.http.inject({ method: 'GET', url: path })
 
+const references = apiRoutes.map(({ path, operationId }) => ({ path, operationId }))
+const names = (body: string): string[] =>
+  [...new Set([...body.matchAll(/href="(\/docs\/resources\/[^"#]+)/g)].map(([, url = '']) => url))].sort()
+
+/** Every page that one can come to from the start, with its HTML. */
+async function allPages(): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  const waiting = ['/docs']
+  for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
+    if (found.has(url) || !url.startsWith('/docs')) continue
+    const { statusCode, body } = await pageAt(url)
+    expect([url, statusCode]).toEqual([url, 200])
+    found.set(url, body)
+    waiting.push(...[...body.matchAll(/href="([^"#]+)/g)].map(([, next = '']) => next))
+  }
+  return found
+}
+
 describe('/docs', () => {
-  it('is one HTML page that names every endpoint, without a token', async () => {
+  it('begins with a first call in curl, without a token', async () => {
     const { statusCode, headers, body } = await pageAt('/docs')
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
-    for (const { path, operationId } of apiRoutes) {
-      expect(body).toContain(`<code>${path}</code>`)
-      expect(body).toContain(`id="${operationId}"`)
+    expect(body).toContain('curl -X POST http://127.0.0.1:3000/v1/Applications')
+    for (const part of ['verbs', 'hooks', 'resources', 'errors'])
+      expect(body).toContain(`href="/docs/${part}"`)
+  })
+
+  it('has a page for each resource, and every endpoint on one of them', async () => {
+    const list = (await pageAt('/docs/resources')).body
+    const pages = await Promise.all(names(list).map(async (url) => (await pageAt(url)).body))
+    expect(pages.length).toBeGreaterThan(25)
+    for (const { path, operationId } of references) {
+      const own = pages.filter((body) => body.includes(`<h3 id="${operationId}">`))
+      expect([operationId, own.length]).toEqual([operationId, 1])
+      expect(own[0]).toContain(`<code>${path}</code>`)
     }
   })
 
-  it('shows what was really sent and answered', async () => {
-    const { body } = await pageAt('/docs')
+  it('shows what was really sent and returned', async () => {
+    const { body } = await pageAt('/docs/resources/Applications')
     expect(body).toMatch(/<summary>Body, for example<\/summary>\s*<pre>\{\n  &quot;/)
-    expect(body).toMatch(/<summary>Answer 200, for example<\/summary>\s*<pre>\[\n  \{/)
+    expect(body).toMatch(/<summary>Response 200, for example<\/summary>\s*<pre>\[\n  \{/)
   })
 
-  it('loads nothing, runs nothing, and allows neither', async () => {
-    const { headers, body } = await pageAt('/docs')
-    expect(body).not.toMatch(/<(script|link|img|iframe|object|form)\b|\bon\w+=|style="|url\(|@import/i)
-    expect(body).not.toMatch(/(href|src)="(https?:)?\/\//)
-    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; /)
+  it('describes every verb and every hook', async () => {
+    const verbPage = (await pageAt('/docs/verbs')).body
+    for (const { name, schema } of verbTexts) {
+      expect(verbPage).toContain(`id="${verbAnchor(name)}"`)
+      for (const option of Object.keys(schema['properties'] ?? {}))
+        expect(verbPage).toContain(`<code>${option}</code>`)
+    }
+    const hookPage = (await pageAt('/docs/hooks')).body
+    for (const { key, fields } of hookDescriptions) {
+      expect(hookPage).toContain(`id="hook-${key}"`)
+      for (const { name } of [...commonFields, ...fields]) expect(hookPage).toContain(`<code>${name}</code>`)
+    }
   })
 
-  it('leads nowhere that is not there', async () => {
-    const { body } = await pageAt('/docs')
-    const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
-    for (const [, target] of body.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target)
-    for (const [, code] of body.matchAll(/href="\/docs\/errors\/([^"]+)"/g))
-      expect(Object.keys(catalogue)).toContain(code)
+  it('answers 404 for a resource that is none', async () => {
+    for (const name of ['nothing', 'toString', '__proto__'])
+      expect((await pageAt(`/docs/resources/${name}`)).statusCode).toBe(404)
+  })
+
+  it('leads nowhere that is not there, on any page', async () => {
+    const pages = await allPages()
+    expect(pages.size).toBeGreaterThan(90)
+    const ids = new Map(
+      [...pages].map(([url, body]) => [
+        url,
+        new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)),
+      ]),
+    )
+    for (const [url, body] of pages)
+      for (const [, target = '', fragment = ''] of body.matchAll(/href="([^"#]*)#([^"]+)"/g))
+        expect([url, target, fragment, ids.get(target === '' ? url : target)?.has(fragment)]).toEqual([
+          url,
+          target,
+          fragment,
+          true,
+        ])
+  })
+
+  it('runs one script and one style of its own on each page, and allows nothing else', async () => {
+    for (const url of [
+      '/',
+      '/docs',
+      '/docs/verbs',
+      '/docs/hooks',
+      '/docs/resources',
+      '/docs/resources/Accounts',
+      '/docs/errors',
+    ]) {
+      const { headers, body } = await api.http.inject({
+        method: 'GET',
+        url,
+        headers: { accept: 'text/html' },
+      })
+      expect(body).not.toMatch(/<(link|img|iframe|object|form)\b|\bon\w+="|style="|url\(|@import/i)
+      expect(body.replaceAll(/<pre>[^<]*<\/pre>/g, '')).not.toMatch(/(href|src)="(https?:)?\/\//)
+      const hash = (tag: string): string => {
+        const parts = [...body.matchAll(new RegExp(`<${tag}>([^]*?)</${tag}>`, 'g'))]
+        expect(parts).toHaveLength(1)
+        return createHash('sha256')
+          .update(parts[0]?.[1] ?? '')
+          .digest('base64')
+      }
+      expect(headers['content-security-policy']).toBe(
+        `default-src 'none'; style-src 'sha256-${hash('style')}'; script-src 'sha256-${hash('script')}'; connect-src 'self'; ` +
+          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      )
+      expect(body).toContain('<meta name="viewport" content="width=device-width, initial-scale=1" />')
+    }
+  })
+
+  it('is compressed as the browser asks for it', async () => {
+    const plain = await pageAt('/docs/resources/Accounts')
+    for (const [coding, decode] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const answer = await api.http.inject({
+        method: 'GET',
+        url: '/docs/resources/Accounts',
+        headers: { 'accept-encoding': coding },
+      })
+      expect(answer.headers['content-encoding']).toBe(coding)
+      expect(answer.rawPayload.length).toBeLessThan(plain.rawPayload.length / 5)
+      expect(decode(answer.rawPayload).toString()).toBe(plain.body)
+    }
+  })
+})
+
+describe('/docs/search.json', () => {
+  it('finds every endpoint, verb, hook and error code at an address that is there', async () => {
+    const { body, headers } = await pageAt('/docs/search.json')
+    expect(headers['content-type']).toBe('application/json; charset=utf-8')
+    const entries = JSON.parse(body) as SearchEntry[]
+    const titles = new Set(entries.map(([title]) => title))
+    const wanted = [
+      ...apiRoutes.map(({ method, path }) => `${method} ${path}`),
+      ...verbTexts.map(({ name }) => name),
+      ...Object.keys(catalogue),
+    ]
+    expect(wanted.filter((title) => !titles.has(title))).toEqual([])
+    const pages = await allPages()
+    for (const [title, , url] of entries) {
+      const [path = '', fragment] = url.split('#')
+      const at = pages.get(path)
+      expect([
+        title,
+        url,
+        at !== undefined && (fragment === undefined || at.includes(`id="${fragment}"`)),
+      ]).toEqual([title, url, true])
+    }
   })
 })
 

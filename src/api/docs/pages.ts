@@ -1,38 +1,48 @@
-// What a person reads at /docs: the reference of the REST interface and a page for each error code, made from the same
-// declarations that run. One file each, without scripts and without anything from elsewhere.
+// What a person reads at /docs, made from the same declarations that run: a start page, verbs, hooks, resources and error
+// codes. Each is one file, needs nothing from elsewhere, and is made once, when it is first read.
 import type { HttpPage } from '../../http/route.ts'
 import { catalogue, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
-import { html, page, pagePolicy, prose } from './html.ts'
+import { hooksPage, verbsPage } from './call-pages.ts'
+import type { VerbDescription } from './call-pages.ts'
+import { toReference } from './document.ts'
+import type { Reference } from './document.ts'
+import { html, prose } from './html.ts'
 import type { Html } from './html.ts'
-import { referencePage } from './reference-page.ts'
+import { page, pagePolicy } from './layout.ts'
+import { resourceListPage, resourcePage } from './resource-pages.ts'
+import { searchIndex } from './search-index.ts'
+import { startPage } from './start-page.ts'
 
-export function createDocsPages(document: () => Readonly<Record<string, unknown>>): readonly HttpPage[] {
-  return [
-    { path: '/', policy: pagePolicy, render: welcomePage },
-    { path: '/docs', policy: pagePolicy, render: () => referencePage(document()) },
-    { path: '/docs/errors', policy: pagePolicy, render: errorsPage },
-    {
-      path: '/docs/errors/:code',
-      policy: pagePolicy,
-      render: ({ code = '' }) => (isCode(code) ? errorPage(code) : undefined),
-    },
-  ]
+export interface DocsOptions {
+  /** The OpenAPI document. */
+  readonly document: () => Readonly<Record<string, unknown>>
+  readonly verbs: readonly VerbDescription[]
 }
 
-function welcomePage(): string {
-  return page(
-    'Switchhook',
-    html`<p><a href="/docs">REST interface</a></p>
-      <p><a href="/docs/errors">Error codes</a></p>`,
-    html`<h1>Switchhook</h1>
-      <p>This is a voice platform. Programs use it through its <a href="/docs">REST interface</a>.</p>
-      <p>
-        To hear a first call within minutes, run <code>npm run demo</code> beside the platform: it says what
-        to put into a softphone and which number to dial.
-      </p>
-      <p class="note">Programs that ask here are told the <a href="/health">health</a> of the platform.</p>`,
-  )
+export function createDocsPages({ document, verbs }: DocsOptions): readonly HttpPage[] {
+  let made: Reference | undefined
+  const reference = (): Reference => (made ??= toReference(document()))
+  const htmlPage = (path: string, render: HttpPage['render']): HttpPage => ({
+    path,
+    policy: pagePolicy,
+    render,
+  })
+  return [
+    htmlPage('/', startPage),
+    htmlPage('/docs', startPage),
+    htmlPage('/docs/verbs', () => verbsPage(verbs)),
+    htmlPage('/docs/hooks', hooksPage),
+    htmlPage('/docs/resources', () => resourceListPage(reference())),
+    htmlPage('/docs/resources/:name', ({ name = '' }) => resourcePage(reference(), name)),
+    htmlPage('/docs/errors', errorsPage),
+    htmlPage('/docs/errors/:code', ({ code = '' }) => (isCode(code) ? errorPage(code) : undefined)),
+    {
+      path: '/docs/search.json',
+      mediaType: 'application/json; charset=utf-8',
+      render: () => JSON.stringify(searchIndex(reference(), verbs)),
+    },
+  ]
 }
 
 const codes = Object.keys(catalogue) as ErrorCode[]
@@ -41,9 +51,8 @@ function isCode(text: string): text is ErrorCode {
   return Object.hasOwn(catalogue, text)
 }
 
-function navigation(): Html {
-  return html`<p><a href="/docs">REST interface</a></p>
-    <strong>Error codes</strong>
+function codeMenu(): Html {
+  return html`<strong>Error codes</strong>
     <ul>
       ${codes.map((code) => html`<li><a href="/docs/errors/${code}">${code}</a></li>`)}
     </ul>`
@@ -58,10 +67,10 @@ function errorsPage(): string {
         <td>${prose(entryOf(code).cure)}</td>
       </tr>`,
   )
-  return page(
-    'Error codes',
-    navigation(),
-    html`<h1>Error codes</h1>
+  return page({
+    title: 'Error codes',
+    menu: codeMenu(),
+    content: html`<h1>Error codes</h1>
       <p>
         Every refusal is <code>{"msg", "code", "request_id", "cure"}</code>: <code>msg</code> says in one
         sentence what is wrong, <code>code</code> stays the same from release to release.
@@ -78,22 +87,22 @@ function errorsPage(): string {
           ${rows}
         </tbody>
       </table>`,
-  )
+  })
 }
 
 function errorPage(code: ErrorCode): string {
   const { http, sip, cause, cure } = entryOf(code)
-  return page(
-    code,
-    navigation(),
-    html`<h1><code>${code}</code></h1>
+  return page({
+    title: code,
+    menu: codeMenu(),
+    content: html`<h1><code>${code}</code></h1>
       <p class="note">HTTP status ${http}${sip === undefined ? '' : `, SIP status ${sip}`}</p>
       <h2>Cause</h2>
       <p>${prose(cause)}</p>
       <h2>Cure</h2>
       <p>${prose(cure)}</p>
       <p class="note">
-        With the <code>request_id</code> of the answer the operator finds the details in the log.
+        With the <code>request_id</code> of the response the operator finds the details in the log.
       </p>`,
-  )
+  })
 }

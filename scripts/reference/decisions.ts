@@ -1,0 +1,28 @@
+// docs/decisions/README.md: every decision with its title and whether it still holds, from the pages themselves.
+import { readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { page, table } from './page.ts'
+
+const folder = join(import.meta.dirname, '../../docs/decisions')
+
+/** Throws where a page is not named by its number, or has no title. */
+export async function decisionsPage(): Promise<string> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.md') && name !== 'README.md').sort()
+  const rows = await Promise.all(
+    names.map(async (name) => row(name, await readFile(join(folder, name), 'utf8'))),
+  )
+  return page('Decisions', 'the pages in this folder', [
+    'Why it is so: one page for each decision that people ask about later, with its context, what follows from it and what else',
+    'was considered. A page is not rewritten when the decision changes: a later page supersedes it, and its first lines say so.',
+    '',
+    ...table(['Number', 'Decision', 'Status'], rows),
+  ])
+}
+
+function row(name: string, text: string): string[] {
+  const number = Number(/^(\d{4})-[\w-]+\.md$/.exec(name)?.[1])
+  const title = new RegExp(`^# ${number}\\. (.+)$`, 'm').exec(text)?.[1]
+  if (title === undefined) throw new Error(`docs/decisions/${name} must begin with "# <number>. <title>"`)
+  const by = /^> Superseded by (\[\d+\]\([\w-]+\.md\))/m.exec(text)?.[1]
+  return [String(number), `[${title}](${name})`, by === undefined ? 'in force' : `superseded by ${by}`]
+}

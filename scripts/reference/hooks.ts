@@ -1,0 +1,44 @@
+// docs/reference/hooks.md, from src/api/docs/hook-payloads.ts.
+import { commonFields, hookDescriptions, hookExample } from '../../src/api/docs/hook-payloads.ts'
+import type { HookDescription, HookField } from '../../src/api/docs/hook-payloads.ts'
+import { page, table } from './page.ts'
+
+export function hooksPage(): string {
+  return page('Hooks', '`src/api/docs/hook-payloads.ts`', [
+    'A hook is an HTTP request to your server with a JSON body. With `"method": "GET"` the flat values of the body are sent as',
+    'query parameters. Each carries `webhook-id`, `webhook-timestamp`, and two signatures with the secret of the account:',
+    '`webhook-signature` (Standard Webhooks) and `Jambonz-Signature`. The examples are what a test has received.',
+    '',
+    '## What all carry',
+    '',
+    ...fieldTable(commonFields),
+    ...hookDescriptions.flatMap(section),
+  ])
+}
+
+function section(hook: HookDescription): string[] {
+  const { name, purpose, answer, fields } = hook
+  return [
+    '',
+    `## ${name}`,
+    '',
+    purpose,
+    '',
+    `Answer: ${answer}`,
+    '',
+    ...fieldTable(fields),
+    '',
+    '```json',
+    JSON.stringify(hookExample(hook), null, 2),
+    '```',
+  ]
+}
+
+function fieldTable(fields: readonly HookField[]): string[] {
+  const rows = fields.map(({ name, type, meaning, when }) => [
+    `\`${name}\``,
+    type,
+    when === undefined ? meaning : `${meaning} When ${when}.`,
+  ])
+  return table(['Field', 'Type', 'Meaning'], rows)
+}

@@ -1,0 +1,94 @@
+// The pages about calls: the verbs that an application may use, and what its hooks are sent.
+import { commonFields, hookDescriptions, hookExample } from './hook-payloads.ts'
+import type { HookField } from './hook-payloads.ts'
+import { html, prose } from './html.ts'
+import type { Html } from './html.ts'
+import { page } from './layout.ts'
+import { exampleOf, propertyTable, table } from './schema-html.ts'
+import type { Schema } from './document.ts'
+
+/** A verb as people read it. */
+export interface VerbDescription {
+  readonly name: string
+  readonly summary: string
+  /** In which state of the call it runs. */
+  readonly runs: string
+  readonly schema: Schema
+}
+
+/** `sip:decline` is no good fragment. */
+export function verbAnchor(name: string): string {
+  return `verb-${name.replace(':', '-')}`
+}
+
+export function verbsPage(verbs: readonly VerbDescription[]): string {
+  return page({
+    title: 'Verbs',
+    menu: html`<strong>Verbs</strong>
+      <ul>
+        ${verbs.map(({ name }) => html`<li><a href="#${verbAnchor(name)}">${name}</a></li>`)}
+      </ul>`,
+    content: html`<h1>Verbs</h1>
+      <p>
+        An application answers its call hook with a JSON array of verbs, which run one after the other:
+        <code>${'[{"verb": "say", "text": "Hello."}, {"verb": "hangup"}]'}</code>. Any verb may carry an
+        <code>id</code>, which its action hook gets back as <code>verb_id</code>. An unknown verb or a wrong
+        type refuses the whole array; an unknown property is ignored and noted in the journal. When the last
+        verb has ended the call is hung up, or refused with 603 while it is not answered.
+      </p>
+      ${verbs.map(
+        ({ name, summary, runs, schema }) =>
+          html`<h2 id="${verbAnchor(name)}">${name}</h2>
+            <p>${prose(summary)}</p>
+            <p class="note">${runs}</p>
+            ${
+              Object.keys(schema['properties'] ?? {}).length === 0
+                ? html`<p>No properties.</p>`
+                : propertyTable(schema)
+            }`,
+      )}`,
+  })
+}
+
+export function hooksPage(): string {
+  return page({
+    title: 'Hooks',
+    menu: html`<strong>Hooks</strong>
+      <ul>
+        <li><a href="#common">What all carry</a></li>
+        ${hookDescriptions.map(({ name, key }) => html`<li><a href="#hook-${key}">${name}</a></li>`)}
+      </ul>`,
+    content: html`<h1>Hooks</h1>
+      <p>
+        A hook is an HTTP request to your server with a JSON body. With <code>"method": "GET"</code> the flat
+        values of the body are sent as query parameters. Each carries <code>webhook-id</code>,
+        <code>webhook-timestamp</code>, and two signatures with the secret of the account:
+        <code>webhook-signature</code> (Standard Webhooks) and <code>Jambonz-Signature</code>.
+      </p>
+      <h2 id="common">What all carry</h2>
+      ${fieldTable(commonFields)}
+      ${hookDescriptions.map(
+        (hook) =>
+          html`<h2 id="hook-${hook.key}">${hook.name}</h2>
+            <p>${prose(hook.purpose)}</p>
+            <p>Answer: ${prose(hook.answer)}</p>
+            ${fieldTable(hook.fields)} ${exampleOf('Body', hookExample(hook))}`,
+      )}`,
+  })
+}
+
+function fieldTable(fields: readonly HookField[]): Html {
+  return table(
+    'Field',
+    fields.map(
+      ({ name, type, meaning, when }) =>
+        html`<tr>
+          <td><code>${name}</code></td>
+          <td>${type}</td>
+          <td>
+            ${prose(meaning)}${when === undefined ? '' : html` <span class="note">When ${prose(when)}.</span>`}
+          </td>
+        </tr>`,
+    ),
+  )
+}

@@ -1,0 +1,136 @@
+// What the platform sends to hooks, for people: each field with its meaning, and examples that a test has received.
+// The test in test/conformance/hook-payloads.test.ts holds every payload of a real call against this table.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface HookField {
+  readonly name: string
+  readonly type: 'text' | 'number' | 'object'
+  readonly meaning: string
+  /** When it is there; always, where this is left out. */
+  readonly when?: string
+}
+
+export interface HookDescription {
+  readonly name: string
+  /** The name of its example. */
+  readonly key: 'call' | 'action' | 'status'
+  readonly purpose: string
+  /** What the application responds with. */
+  readonly answer: string
+  /** Beside the common ones. */
+  readonly fields: readonly HookField[]
+}
+
+const field = (name: string, type: HookField['type'], meaning: string, when?: string): HookField => ({
+  name,
+  type,
+  meaning,
+  ...(when === undefined ? {} : { when }),
+})
+
+export const commonFields: readonly HookField[] = [
+  field('call_sid', 'text', 'The id of the call.'),
+  field('account_sid', 'text', 'The account that the call belongs to.'),
+  field('application_sid', 'text', 'The application that runs the call.', 'one is named'),
+  field('direction', 'text', '`inbound` or `outbound`.'),
+  field('from', 'text', 'Who calls: the user part of From.'),
+  field('to', 'text', 'Who is called: the user part of the Request-URI.'),
+  field('call_id', 'text', 'The Call-ID of the SIP dialog.'),
+  field('sbc_callid', 'text', 'The same as `call_id`.'),
+  field('trace_id', 'text', 'The id of the trace of the call.'),
+  field(
+    'call_status',
+    'text',
+    '`trying`, `ringing`, `early-media`, `in-progress`, `completed`, `busy`, `no-answer` or `failed`.',
+  ),
+  field('sip_status', 'number', 'The last SIP status of the call.'),
+  field('sip_reason', 'text', 'The reason phrase of that status.'),
+  field('originating_sip_ip', 'text', 'The address that the INVITE came from.', 'the call is inbound'),
+  field('originating_sip_trunk_name', 'text', 'The name of the carrier.', 'a carrier calls'),
+  field('customerData', 'object', 'What `tag` has set, or the `tag` of `POST /Calls`.', 'it was set'),
+  field('fs_public_ip', 'text', 'The public address of the node.', '`SWITCHHOOK_PUBLIC_ADDRESS` is set'),
+  field('api_base_url', 'text', 'The base of the REST API, for commands to this call.', 'the node is ready'),
+]
+
+const sipAddress = field('fs_sip_address', 'text', 'The SIP address of the node that serves the call.')
+
+export const hookDescriptions: readonly HookDescription[] = [
+  {
+    name: 'Call hook',
+    key: 'call',
+    purpose:
+      'Asked what to do when a call comes in, and when an outbound call is answered: `call_hook` of the application.',
+    answer: 'A JSON array of verbs.',
+    fields: [
+      field('caller_name', 'text', 'The display name of the caller; may be empty.'),
+      field('service_provider_sid', 'text', 'The service provider of the account.'),
+      field('local_sip_address', 'text', 'The address and port that the INVITE reached.'),
+      field(
+        'sip',
+        'object',
+        'The INVITE: `raw`, `headers`, `body`, `method`, `version`, `uri`, and `payload` with the parts of the body. Headers whose names begin with `X-` and that name account, application, user or carrier are written by the platform alone.',
+        'the call is inbound and the hook is a POST',
+      ),
+      field('defaults', 'object', 'The `synthesizer` and `recognizer` of the application.'),
+      field('env_vars', 'object', 'The variables of the application.', 'it has any'),
+    ],
+  },
+  {
+    name: 'Action hook',
+    key: 'action',
+    purpose: 'Asked when a verb with an `actionHook` has ended, and by `redirect`.',
+    answer:
+      'A JSON array of verbs, which replace the rest of the list; nothing, `[]` or `{}` goes on with the rest.',
+    fields: [
+      sipAddress,
+      field('verb_id', 'text', 'The `id` of the verb.', 'the verb has one'),
+      field(
+        'reason',
+        'text',
+        '`gather`: `dtmfDetected` or `timeout`. `play`: why the playback ended.',
+        'gather, play',
+      ),
+      field('digits', 'text', 'The keys that were pressed.', 'gather, with `dtmfDetected`'),
+      field('playback_seconds', 'number', 'How long was played, in whole seconds.', 'play'),
+      field('playback_milliseconds', 'number', 'The same in milliseconds.', 'play'),
+      field(
+        'playback_last_offset_pos',
+        'text',
+        'Where the playback ended, in samples: a `seekOffset` to go on from.',
+        'play',
+      ),
+    ],
+  },
+  {
+    name: 'Status hook',
+    key: 'status',
+    purpose:
+      'Sent each change of a call: `call_status_hook` of the application. It is repeated until it is taken; the header `webhook-id` tells a repetition.',
+    answer: 'Any status 2xx; the body is not read.',
+    fields: [
+      sipAddress,
+      field('duration', 'number', 'Whole seconds since the answer.', '`completed`'),
+      field(
+        'call_termination_by',
+        'text',
+        '`caller` for the other side, `jambonz` for the platform.',
+        'the call was ended by one of them',
+      ),
+      field('sip_reason_header', 'text', 'The Reason header that came with the end.', 'there was one'),
+      field('headers', 'object', 'Headers of the BYE, names in snake_case.', 'there were any'),
+      field('error', 'text', 'The error code.', 'an action hook returned something that is no list of verbs'),
+    ],
+  },
+]
+
+let examples: Readonly<Record<string, unknown>> | undefined
+
+/** What a test has received, with its ids made the same. */
+export function hookExample({ key }: HookDescription): unknown {
+  examples ??= JSON.parse(readFileSync(join(import.meta.dirname, 'hook-examples.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >
+  return examples[key]
+}

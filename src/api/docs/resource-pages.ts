@@ -1,0 +1,130 @@
+// The resources of the REST interface: a list of them, and a page for each with its endpoints and shapes.
+import { schemaOf } from './document.ts'
+import type { Content, Endpoint, Parameter, Reference, Resource } from './document.ts'
+import { html, prose } from './html.ts'
+import type { Html } from './html.ts'
+import { page } from './layout.ts'
+import { exampleOf, propertyTable, table, typeOf } from './schema-html.ts'
+
+export function resourceUrl(name: string): string {
+  return `/docs/resources/${name}`
+}
+
+function menuOf({ resources }: Reference, open?: Resource): Html {
+  return html`<strong>Resources</strong>
+    <ul>
+      ${resources.map(
+        (resource) =>
+          html`<li>
+            <a href="${resourceUrl(resource.name)}">${resource.name}</a>${
+              resource === open
+                ? html`<ul>
+                    ${resource.endpoints.map(
+                      ({ method, path, operation }) =>
+                        html`<li><a href="#${operation.operationId}">${method} ${path}</a></li>`,
+                    )}
+                  </ul>`
+                : ''
+            }
+          </li>`,
+      )}
+    </ul>`
+}
+
+export function resourceListPage(reference: Reference): string {
+  const { description, version } = reference.info
+  return page({
+    title: 'REST interface',
+    menu: menuOf(reference),
+    content: html`<h1>REST interface</h1>
+      <p>${prose(description)}</p>
+      <p class="note">
+        Version ${version}. Paths are below <code>/v1</code>. Requests carry
+        <code>Authorization: Bearer TOKEN</code> unless said otherwise.
+      </p>
+      ${reference.resources.map(
+        ({ name, description: about, endpoints }) =>
+          html`<h2><a href="${resourceUrl(name)}">${name}</a></h2>
+            ${about === undefined ? '' : html`<p>${prose(about)}</p>`}
+            <table>
+              <tbody>
+                ${endpoints.map(
+                  ({ method, path, operation }) =>
+                    html`<tr>
+                      <td>
+                        <a href="${resourceUrl(name)}#${operation.operationId}"
+                          ><span class="method">${method}</span> <code>${path}</code></a
+                        >
+                      </td>
+                      <td>${prose(operation.summary)}</td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>`,
+      )}`,
+  })
+}
+
+/** Undefined where there is no such resource. */
+export function resourcePage(reference: Reference, name: string): string | undefined {
+  const resource = reference.resources.find((known) => known.name === name)
+  if (resource === undefined) return undefined
+  const { description, endpoints, shapes } = resource
+  return page({
+    title: name,
+    menu: menuOf(reference, resource),
+    content: html`<h1>${name}</h1>
+      ${description === undefined ? '' : html`<p>${prose(description)}</p>`} ${endpoints.map(endpointHtml)}
+      ${shapes.length === 0 ? '' : html`<h2>Shapes</h2>`}
+      ${shapes.map(
+        ([shape, schema]) =>
+          html`<h3 id="shape-${shape}">${shape}</h3>
+            ${propertyTable(schema)}`,
+      )}`,
+  })
+}
+
+function endpointHtml({ method, path, operation }: Endpoint): Html {
+  const { operationId, summary, description, security, parameters = [], requestBody, responses } = operation
+  const body = schemaOf(requestBody)
+  return html`<h3 id="${operationId}">
+      <a href="#${operationId}"><span class="method">${method}</span> <code>${path}</code></a>
+    </h3>
+    <p>${prose(summary)} ${description === undefined ? '' : prose(description)}</p>
+    ${security === undefined ? '' : html`<p class="note">Needs no token.</p>`}
+    ${parameters.length === 0 ? '' : table('Parameter', parameters.map(parameterRow))}
+    ${body === undefined ? '' : html`<p>Body: ${typeOf(body)}</p>`} ${exampleIn('Body', requestBody)}
+    ${table(
+      'Status',
+      Object.entries(responses).map(([status, response]) => {
+        const schema = schemaOf(response)
+        const isError = Number(status) >= 400
+        return html`<tr>
+          <td>${status}</td>
+          <td>${schema === undefined || isError ? '' : typeOf(schema)}</td>
+          <td>${isError ? errorText(response.description) : prose(response.description)}</td>
+        </tr>`
+      }),
+    )}
+    ${Object.entries(responses).map(([status, response]) => exampleIn(`Response ${status}`, response))}`
+}
+
+function exampleIn(title: string, content: Content | undefined): Html | undefined {
+  return exampleOf(title, Object.values(content?.content ?? {})[0]?.example)
+}
+
+/** Codes lead to their pages. */
+function errorText(description: string): Html {
+  const parts = description.split(/`(\w+)`/)
+  return html`${parts.map((part, index) =>
+    index % 2 === 1 ? html`<a href="/docs/errors/${part}">${part}</a>` : part,
+  )}`
+}
+
+function parameterRow({ name, in: place, required, description = '', schema }: Parameter): Html {
+  return html`<tr>
+    <td><code>${name}</code></td>
+    <td>${typeOf(schema)}</td>
+    <td>${place}${required ? ', required' : ''}. ${prose(description)}</td>
+  </tr>`
+}

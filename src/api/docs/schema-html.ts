@@ -1,0 +1,96 @@
+// A JSON Schema in few words, and its properties as a table.
+import { html, prose } from './html.ts'
+import type { Html } from './html.ts'
+import type { Schema } from './document.ts'
+
+interface Words {
+  readonly $ref?: string
+  readonly const?: unknown
+  readonly anyOf?: readonly Schema[]
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly items?: Schema
+  readonly format?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxLength?: number
+}
+
+const code = (value: unknown): Html => html`<code>${JSON.stringify(value)}</code>`
+const between = (parts: readonly Html[], word: string): Html =>
+  html`${parts.map((part, index) => html`${index > 0 ? word : ''}${part}`)}`
+
+export function typeOf(schema: Schema): Html {
+  const {
+    $ref,
+    anyOf,
+    type,
+    enum: choices,
+    items,
+    format,
+    minimum,
+    maximum,
+    maxLength,
+    ...more
+  } = schema as Words
+  if ($ref !== undefined) {
+    const name = $ref.split('/').at(-1) ?? ''
+    return html`<a href="#shape-${name}">${name}</a>`
+  }
+  if (more.const !== undefined) return code(more.const)
+  if (anyOf !== undefined) return between(anyOf.map(typeOf), ' or ')
+  if (choices !== undefined) return between(choices.map(code), ' | ')
+  if (items !== undefined && type === 'array') return html`list of ${typeOf(items)}`
+  const bounds = [
+    format,
+    minimum === undefined ? undefined : `from ${minimum}`,
+    maximum === undefined ? undefined : `to ${maximum}`,
+    maxLength === undefined ? undefined : `at most ${maxLength} characters`,
+  ].filter((bound) => bound !== undefined)
+  const name = [type ?? 'anything'].flat().join(' or ')
+  return html`${name}${bounds.length === 0 ? '' : ` (${bounds.join(' ')})`}`
+}
+
+export function table(first: string, rows: readonly Html[], second = 'Type'): Html {
+  return html`<table>
+    <thead>
+      <tr>
+        <th>${first}</th>
+        <th>${second}</th>
+        <th>Meaning</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`
+}
+
+/** A star stands behind what is required. */
+export function propertyTable(schema: Schema): Html {
+  const required = new Set((schema['required'] ?? []) as readonly string[])
+  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, Schema>>)
+  if (properties.length === 0) return html`<p>${typeOf(schema)}</p>`
+  const rows = properties.map(([field, one]) => {
+    const { description, examples } = one as {
+      readonly description?: string
+      readonly examples?: readonly unknown[]
+    }
+    const example = examples?.[0]
+    return html`<tr>
+      <td><code>${field}</code>${required.has(field) ? ' *' : ''}</td>
+      <td>${typeOf(one)}</td>
+      <td>${prose(description ?? '')} ${example === undefined ? '' : code(example)}</td>
+    </tr>`
+  })
+  return table('Field', rows)
+}
+
+export function exampleOf(title: string, example: unknown): Html | undefined {
+  if (example === undefined) return undefined
+  const text = JSON.stringify(example, null, 2)
+  return html`<details>
+    <summary>${title}, for example</summary>
+    <pre>${text}</pre>
+  </details>`
+}

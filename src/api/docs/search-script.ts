@@ -1,0 +1,50 @@
+// The one script of /docs: finds pages by words, in a list that it fetches from this server when it is first needed.
+// Plain JavaScript as text, because the browser gets it as it is; without scripts the menu is all there is.
+export const searchScript = `
+'use strict';
+(() => {
+  const place = document.getElementById('search');
+  const input = document.createElement('input');
+  const list = document.createElement('ul');
+  input.type = 'search';
+  input.placeholder = 'Search ( / )';
+  input.setAttribute('aria-label', 'Search');
+  place.append(input, list);
+  let entries;
+  const load = () => (entries ??= fetch('/docs/search.json').then((response) => response.json()));
+  const scoreOf = ([title, text], words) => {
+    const name = title.toLowerCase();
+    const all = name + ' ' + text.toLowerCase();
+    if (!words.every((word) => all.includes(word))) return 0;
+    return words.reduce((sum, word) => sum + (name === word ? 8 : name.startsWith(word) ? 4 : name.includes(word) ? 2 : 1), 0);
+  };
+  const show = async () => {
+    const words = input.value.toLowerCase().split(/\\s+/).filter(Boolean);
+    const found = words.length === 0 ? [] : (await load())
+      .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+      .filter(({ score }) => score > 0)
+      .sort((a, b) => b.score - a.score)
+      .slice(0, 12);
+    list.replaceChildren(...found.map(({ entry: [title, text, url] }) => {
+      const item = document.createElement('li');
+      const link = document.createElement('a');
+      const note = document.createElement('small');
+      link.href = url;
+      link.textContent = title;
+      note.textContent = text;
+      item.append(link, note);
+      return item;
+    }));
+  };
+  input.addEventListener('input', () => void show());
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') list.querySelector('a')?.click();
+    if (event.key === 'Escape') { input.value = ''; void show(); }
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== '/' || document.activeElement === input) return;
+    event.preventDefault();
+    input.focus();
+  });
+})();
+`

@@ -1,0 +1,23 @@
+// What people read of a verb: in docs/reference/verbs.md and at /docs/verbs.
+import type { VerbNeeds } from '../../calls/verb.ts'
+import type { Verb } from './define-verb.ts'
+
+export interface VerbText {
+  readonly name: string
+  readonly summary: string
+  /** In which state of the call it runs. */
+  readonly runs: string
+  /** JSON Schema of its own properties. */
+  readonly schema: Readonly<Record<string, unknown>>
+}
+
+const runs: Readonly<Record<VerbNeeds, string>> = {
+  nothing: 'Runs in any state of the call.',
+  audio: 'Answers a call that is not answered yet, or opens early media where `earlyMedia` asks for it.',
+  answered: 'Skipped while the call is not answered.',
+  unanswered: 'Skipped once the call is answered.',
+}
+
+export function describeVerb({ name, summary, needs, schema }: Verb): VerbText {
+  return { name, summary, runs: runs[needs], schema: schema as unknown as VerbText['schema'] }
+}

@@ -1,0 +1,68 @@
+// The pages of /docs in a real browser: readable on a phone, and found by their search, which the policy lets run.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startPlatform } from '../support/platform-process.ts'
+import type { Platform } from '../support/platform-process.ts'
+import { hasCommand } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+import { startChromium } from './chromium.ts'
+import type { Browser } from './chromium.ts'
+
+describe.skipIf(!hasCommand('chromium'))('/docs in a browser', () => {
+  let platform: Platform
+  let browser: Browser
+  beforeAll(async () => {
+    platform = await startPlatform()
+    browser = await startChromium()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await platform?.remove()
+  })
+
+  const open = (path: string, width: number): Promise<void> =>
+    browser.open(`http://127.0.0.1:${platform.httpPort}${path}`, { width, height: 800 })
+
+  it.each([
+    '/docs',
+    '/docs/verbs',
+    '/docs/hooks',
+    '/docs/resources',
+    '/docs/resources/Applications',
+    '/docs/errors',
+  ])('fits a phone without sideways scrolling, and shows the text before the menu: %s', async (path) => {
+    await open(path, 390)
+    expect(await browser.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    const [heading, menu] = await browser.evaluate<[number, number]>(
+      "['h1', '#menu'].map((part) => document.querySelector(part).getBoundingClientRect().top)",
+    )
+    expect(heading).toBeLessThan(200)
+    expect(heading).toBeLessThan(menu)
+  })
+
+  it('finds a verb, an endpoint and an error by words, and goes there', async () => {
+    for (const [words, url] of [
+      ['gather', '/docs/verbs#verb-gather'],
+      ['post calls', '/docs/resources/Calls#'],
+      ['account_share', '/docs/errors/account_share'],
+    ] as const) {
+      await open('/docs', 1200)
+      await browser.evaluate(
+        `(() => { const input = document.querySelector('#search input'); input.value = ${JSON.stringify(words)}; input.dispatchEvent(new Event('input')) })()`,
+      )
+      const first = await until('a result', () =>
+        browser.evaluate<string | undefined>("document.querySelector('#search a')?.href"),
+      )
+      expect(new URL(first).pathname + new URL(first).hash).toMatch(new RegExp(`^${url}`))
+      await browser.evaluate("document.querySelector('#search a').click()")
+      await until('the page', () =>
+        browser.evaluate<boolean>(
+          `location.href === ${JSON.stringify(first)} && document.querySelector('h1') !== null`,
+        ),
+      )
+    }
+  })
+
+  it('breaks no rule of its policy', () => {
+    expect(browser.problems.filter((text) => !text.includes('favicon'))).toEqual([])
+  })
+})

@@ -1,0 +1,101 @@
+// A real browser for one page: Chromium without a window, driven over its DevTools protocol.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ToolProcess } from '../support/processes.ts'
+import { within } from '../support/wait.ts'
+
+export interface Browser {
+  /** Loads the page in a window of this size. */
+  open(url: string, size: { readonly width: number; readonly height: number }): Promise<void>
+  /** The value of an expression, or of the promise that it is, within the page. */
+  evaluate<T>(expression: string): Promise<T>
+  /** What the page has refused or failed to do, as the console shows it. */
+  readonly problems: readonly string[]
+  close(): Promise<void>
+}
+
+const maxAnswerMs = 45_000
+
+interface Reply {
+  readonly id?: number
+  readonly method?: string
+  readonly params?: { readonly entry?: { readonly text: string }; readonly sessionId?: string }
+  readonly result?: Readonly<Record<string, unknown>>
+  readonly error?: { readonly message: string }
+}
+
+export async function startChromium(): Promise<Browser> {
+  const folder = await mkdtemp(join(tmpdir(), 'browser-'))
+  const child = new ToolProcess({
+    command: 'chromium',
+    // Its own sandbox needs rights that a container does not give; it opens pages of this test alone.
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      `--user-data-dir=${folder}`,
+      '--remote-debugging-port=0',
+      'about:blank',
+    ],
+    cwd: folder,
+    env: { HOME: folder },
+  })
+  const line = await child.lines.next('the browser', (text) => text.startsWith('DevTools listening on '))
+  const socket = new WebSocket(line.slice('DevTools listening on '.length))
+  await new Promise<void>((resolve, reject) => {
+    socket.addEventListener('open', () => resolve())
+    socket.addEventListener('error', () => reject(new Error('the browser takes no connection')))
+  })
+  const waiting = new Map<number, (reply: Reply) => void>()
+  const problems: string[] = []
+  let onLoad: () => void = () => undefined
+  socket.addEventListener('message', ({ data }) => {
+    const reply = JSON.parse(String(data)) as Reply
+    if (reply.id !== undefined) waiting.get(reply.id)?.(reply)
+    if (reply.method === 'Log.entryAdded') problems.push(reply.params?.entry?.text ?? '')
+    if (reply.method === 'Page.loadEventFired') onLoad()
+  })
+  let last = 0
+  let sessionId: string | undefined
+  const ask = async (method: string, params: object = {}): Promise<Readonly<Record<string, unknown>>> => {
+    const id = ++last
+    const answer = new Promise<Reply>((resolve) => waiting.set(id, resolve))
+    socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }))
+    const { result, error } = await within(`${method} of the browser`, maxAnswerMs, answer)
+    if (result === undefined) throw new Error(`${method}: ${error?.message}`)
+    return result
+  }
+  const { targetId } = await ask('Target.createTarget', { url: 'about:blank' })
+  sessionId = String((await ask('Target.attachToTarget', { targetId, flatten: true }))['sessionId'])
+  await ask('Page.enable')
+  await ask('Log.enable')
+  return {
+    problems,
+    async open(url, size) {
+      await ask('Emulation.setDeviceMetricsOverride', {
+        ...size,
+        deviceScaleFactor: 1,
+        mobile: size.width < 600,
+      })
+      const loaded = new Promise<void>((resolve) => (onLoad = resolve))
+      await ask('Page.navigate', { url })
+      await within(`${url} to load`, maxAnswerMs, loaded)
+    },
+    async evaluate<T>(expression: string) {
+      const { result, exceptionDetails } = await ask('Runtime.evaluate', {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+      })
+      if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails))
+      return (result as { value: T }).value
+    },
+    async close() {
+      socket.close()
+      await child.stop('SIGTERM')
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
