@@ -6,7 +6,7 @@ import { isMissing } from './test/support/tools.ts'
 
 const resultFile = process.env['SWITCHHOOK_TEST_RESULT']
 
-const journeys = 'test/journeys/**/*.test.ts'
+const journeys = ['test/{journeys,guides}/**/*.test.ts', 'examples/*.test.ts']
 
 // The whole API over PostgreSQL, once: every route for every caller, every field with every kind of value, every list,
 // every secret. The suites of src/storage are not here: they declare themselves for each store (onEachStore). What else
@@ -45,7 +45,7 @@ export default defineConfig({
         test: {
           name: 'SQLite',
           include: ['{src,test,examples,scripts}/**/*.test.ts'],
-          exclude: [journeys],
+          exclude: journeys,
           provide: { store: 'SQLite' },
         },
       },
@@ -62,7 +62,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'journeys',
-          include: [journeys],
+          include: journeys,
           // Journeys wait for phones and timers most of the time, so that one more than there are cores keeps these busy.
           // They come last, when nothing else is measured.
           maxWorkers: cores + 1,

@@ -1,4 +1,4 @@
-// What the demo's phone hears and presses: one RTP stream of G.711, told apart into speech, the tone and silence.
+// What the demo's phone hears and presses: one RTP stream of G.711, divided into speech, the tone and silence.
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'

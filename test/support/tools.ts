@@ -15,7 +15,7 @@ export const tools = {
   baresip: {
     command: 'baresip',
     packages: ['baresip-core'],
-    suites: ['journeys/first-call', 'support/baresip'],
+    suites: ['journeys/first-call', 'guides', 'support/baresip'],
   },
   sipp: {
     command: 'sipp',
@@ -40,10 +40,15 @@ export const tools = {
     packages: ['tcpdump'],
     suites: ['api (captures of calls, read by tcpdump)'],
   },
+  sqlite3: {
+    command: 'sqlite3',
+    packages: ['sqlite3'],
+    suites: ['guides (a backup)'],
+  },
   openssl: {
     command: 'openssl',
     packages: ['openssl'],
-    suites: ['storage/postgres-cancel (over TLS)'],
+    suites: ['guides (a signature)', 'storage/postgres-cancel (over TLS)'],
   },
   postgres: {
     command: 'initdb',

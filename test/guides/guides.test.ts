@@ -1,0 +1,185 @@
+// Every command and answer of docs/guides, against a real platform on free ports.
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import { startBaresip } from '../support/baresip.ts'
+import { callFromCarrier, freshAddress } from '../support/carrier.ts'
+import { freePorts } from '../support/ports.ts'
+import { startPostgres } from '../support/postgres-server.ts'
+import { ToolProcess } from '../support/processes.ts'
+import { hasCommand, isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+import { parseGuide } from './guide.ts'
+import { runGuide } from './run-guide.ts'
+import type { Context, GuideOptions } from './run-guide.ts'
+
+const folder = join(import.meta.dirname, '../../docs/guides')
+const timeoutMs = 300_000
+
+/** What a reader of another guide has from the first one: its variables, its function, its account, application and user. */
+async function firstApplication({ platform, shell, toRun }: Context): Promise<void> {
+  const { api } = platform
+  const account = toRun('<the account>')
+  await api.must('POST', `/Accounts/${account}/SipRealms/phones.example.test`)
+  const { sid } = await api.must<{ sid: string }>('POST', '/Applications', {
+    name: 'hello',
+    account_sid: account,
+    call_hook: { url: toRun('http://127.0.0.1:4000/call'), method: 'POST' },
+    call_status_hook: { url: toRun('http://127.0.0.1:4000/status'), method: 'POST' },
+  })
+  await api.must('POST', '/Clients', { account_sid: account, username: 'alice', password: 'a-long-secret' })
+  const first = parseGuide(await readFile(join(folder, 'first-application.md'), 'utf8'))
+  const [variables, helper] = first.filter((step) => step.kind === 'run')
+  await shell.run(toRun(`${variables?.script}\n${helper?.script}\nexport APPLICATION=${sid}`))
+}
+
+/** The same, with a server that runs. */
+async function runningApplication(context: Context, last: object): Promise<void> {
+  await firstApplication(context)
+  const application = await startApplication()
+  context.cleanUp.push(() => application.close())
+  application.on('/call', {
+    json: [{ verb: 'say', text: 'Hello.' }, last],
+  })
+  application.on('/status', { status: 200 })
+  const [own] = await context.platform.api.must<{ application_sid: string }[]>('GET', '/Applications')
+  await context.platform.api.must('PUT', `/Applications/${own?.application_sid}`, {
+    call_hook: { url: application.url('/call'), method: 'POST' },
+    call_status_hook: { url: application.url('/status'), method: 'POST' },
+  })
+}
+
+const untilHungUp = { verb: 'pause', length: 60 }
+
+async function answeringPhone(context: Context): Promise<void> {
+  await runningApplication(context, untilHungUp)
+  const phone = await startBaresip({
+    username: 'alice',
+    password: 'a-long-secret',
+    realm: 'phones.example.test',
+    proxy: context.platform.sip,
+    answers: 'auto',
+  })
+  context.cleanUp.push(() => phone.stop())
+  expect(await phone.registered()).toMatchObject({ ok: true })
+}
+
+async function answered({ platform, toRun }: Context): Promise<void> {
+  await until('the call to be answered', async () => {
+    const path = `/Accounts/${toRun('<the account>')}/Calls`
+    const calls = await platform.api.must<{ call_status: string }[]>('GET', path)
+    return calls.some(({ call_status }) => call_status === 'in-progress')
+  })
+}
+
+async function carrierCalls(context: Context): Promise<void> {
+  const { platform, toRun } = context
+  const result = await callFromCarrier(platform, { address: toRun('203.0.113.10') }, '15550100')
+  if (result.code !== 0) throw new Error(result.report)
+}
+
+async function systemdReads({ folder: place }: Context): Promise<void> {
+  if (!hasCommand('systemd-analyze')) return
+  const verify = new ToolProcess({
+    command: 'systemd-analyze',
+    args: ['verify', join(place, 'etc/systemd/system/switchhook.service')],
+  })
+  expect([(await verify.exited).code, verify.output]).toEqual([0, ''])
+}
+
+const actions: GuideOptions['actions'] = {
+  'a first application': firstApplication,
+  'a first application that runs': (context) => runningApplication(context, untilHungUp),
+  'a first application that says hello': (context) => runningApplication(context, { verb: 'hangup' }),
+  'a phone that answers': answeringPhone,
+  'the call is answered': answered,
+  'the carrier calls 15550100': carrierCalls,
+  'systemd reads the unit': systemdReads,
+}
+
+describe('the guides', () => {
+  it('are listed by their index and by the README', async () => {
+    const names = (await readdir(folder)).filter((name) => name !== 'README.md').sort()
+    const index = await readFile(join(folder, 'README.md'), 'utf8')
+    const readme = await readFile(join(folder, '../../README.md'), 'utf8')
+    const linked = (text: string, pattern: RegExp): string[] =>
+      [...text.matchAll(pattern)].map(([, name = '']) => name)
+    expect(linked(index, /\]\(([\w-]+\.md)\)/g).sort()).toEqual(names)
+    expect(new Set(linked(readme, /\]\(docs\/guides\/([\w-]+\.md)\)/g))).toEqual(new Set(names))
+  })
+
+  it('name as not tested the commands of systemd alone', async () => {
+    const all = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
+    const skipped = all.flatMap((text) => [...text.matchAll(/<!-- test: not run -->\n\n```sh\n([^`]*)```/g)])
+    expect(
+      skipped.map(([, script = '']) => script.split('\n').filter((line) => !line.startsWith('systemctl '))),
+    ).toEqual([['']])
+  })
+})
+
+// Each has a platform of its own, and waits for calls most of the time.
+describe.concurrent('every command and answer of the guide', () => {
+  it.skipIf(!hasCommand('python3'))('first-application', () => runGuide('first-application'), timeoutMs)
+
+  it('collect-digits', () => runGuide('collect-digits', { actions }), timeoutMs)
+
+  it.skipIf(isMissing('openssl'))(
+    'verify-signatures',
+    () => runGuide('verify-signatures', { actions }),
+    timeoutMs,
+  )
+
+  it.skipIf(isMissing('baresip'))('softphone', () => runGuide('softphone', { actions }), timeoutMs)
+
+  it.skipIf(isMissing('baresip'))('call-out', () => runGuide('call-out', { actions }), timeoutMs)
+
+  it.skipIf(isMissing('sipp'))(
+    'connect-a-carrier',
+    () => {
+      const carrier = freshAddress()
+      return runGuide('connect-a-carrier', { actions, words: async () => ({ '203.0.113.10': carrier }) })
+    },
+    timeoutMs,
+  )
+
+  it.skipIf(isMissing('postgres', 'sqlite3'))(
+    'production',
+    async () => {
+      const postgres = await startPostgres()
+      try {
+        await runGuide('production', {
+          actions,
+          env: { PGHOST: postgres.folder },
+          words: (place) => productionWords(place, postgres.folder),
+        })
+      } finally {
+        await postgres.stop()
+      }
+    },
+    timeoutMs,
+  )
+})
+
+/** A machine of the guide's own within the folder: nothing is written elsewhere. */
+async function productionWords(
+  { folder: place, platform }: Pick<Context, 'folder' | 'platform'>,
+  postgresFolder: string,
+): Promise<Record<string, string>> {
+  for (const path of ['var/log', 'var/backups', 'var/lib'])
+    await mkdir(join(place, path), { recursive: true })
+  const ports = await freePorts(2)
+  return {
+    '/opt/switchhook': join(import.meta.dirname, '../..'),
+    '/etc/switchhook': join(place, 'etc/switchhook'),
+    '/var/lib/switchhook-sqlite': platform.dataDir,
+    '/var/lib/switchhook': join(place, 'var/lib/switchhook'),
+    '/var/backups': join(place, 'var/backups'),
+    '/var/log': join(place, 'var/log'),
+    '0.0.0.0': '127.0.0.1',
+    '203.0.113.5': '127.0.0.1',
+    '127.0.0.1/switchhook': `${encodeURIComponent(postgresFolder)}/switchhook`,
+    '3000': String(ports),
+    '5060': String(ports + 1),
+  }
+}

@@ -1,0 +1,143 @@
+// Runs a guide from its first command to its last against a real platform, and says where what it shows is not so.
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { accountApiKey, adminApiKey, startPlatform } from '../support/platform-process.ts'
+import type { Platform, PlatformOptions } from '../support/platform-process.ts'
+import { freePorts } from '../support/ports.ts'
+import { differenceOf } from './compare.ts'
+import { parseGuide } from './guide.ts'
+import type { Step } from './guide.ts'
+import { Shell } from './shell.ts'
+import type { Printed } from './shell.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+export interface Context {
+  readonly platform: Platform
+  readonly folder: string
+  readonly shell: Shell
+  /** Run when the guide has ended, the last one first. */
+  readonly cleanUp: (() => Promise<unknown>)[]
+  /** What stands in the guide, as it is in this run. */
+  readonly toRun: (text: string) => string
+}
+
+export interface GuideOptions {
+  /** What a person does, by the name in `<!-- test: name -->`. */
+  readonly actions?: Readonly<Record<string, (context: Context) => Promise<void>>>
+  readonly platform?: PlatformOptions
+  /** More that the guide says literally and that differs here. */
+  readonly words?: (place: Pick<Context, 'platform' | 'folder'>) => Promise<Readonly<Record<string, string>>>
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface GuideRun extends Context {
+  /** Runs commands with `<sid>` as the last id that was printed; prints as the guide has it. */
+  execute(script: string): Promise<Printed>
+  close(): Promise<void>
+}
+
+/** A platform, a folder and a shell for one guide. */
+export async function openGuideRun(name: string, options: GuideOptions = {}): Promise<GuideRun> {
+  const folder = await mkdtemp(join(tmpdir(), `guide-${name}-`))
+  const platform = await startPlatform(options.platform)
+  const words = await wordsOf(platform, await options.words?.({ platform, folder }))
+  const toRun = (text: string): string => replaced(text, words)
+  const shell = new Shell(folder, {
+    SWITCHHOOK_HTTP_PORT: String(platform.httpPort),
+    SWITCHHOOK_SIP_PORT: String(platform.sip.port),
+    ...options.env,
+  })
+  const cleanUp: Context['cleanUp'] = []
+  let sid = ''
+  return {
+    platform,
+    folder,
+    shell,
+    toRun,
+    cleanUp,
+    async execute(script) {
+      const { output, status } = await shell.run(toRun(script).replaceAll('<sid>', sid))
+      sid = /"sid": ?"([^"]+)"/.exec(output)?.[1] ?? sid
+      return { output: toGuide(output, words), status }
+    },
+    async close() {
+      await shell.close()
+      for (const end of cleanUp.reverse()) await end()
+      await platform.remove()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Rejects at the first command that fails, and at the first answer that is not as shown. */
+export async function runGuide(name: string, options: GuideOptions = {}): Promise<void> {
+  const markdown = await readFile(join(root, 'docs/guides', `${name}.md`), 'utf8')
+  const run = await openGuideRun(name, options)
+  try {
+    for (const step of parseGuide(markdown))
+      await take(step, run, options, `docs/guides/${name}.md:${step.line}`)
+  } finally {
+    await run.close()
+  }
+}
+
+async function take(step: Step, run: GuideRun, { actions = {} }: GuideOptions, place: string): Promise<void> {
+  if (step.kind === 'action') {
+    const act = actions[step.name]
+    if (act === undefined) throw new Error(`${place}: the test knows no "${step.name}"`)
+    return act(run)
+  }
+  if (step.kind === 'file') {
+    const path = join(run.folder, step.name)
+    await mkdir(dirname(path), { recursive: true })
+    return writeFile(path, run.toRun(step.content))
+  }
+  const { output, status } = await run.execute(step.script)
+  if (status !== 0) throw new Error(`${place}: the command failed (${status})\n${output}`)
+  const { answer } = step
+  if (answer === undefined && output.trim() !== '') throw new Error(`${place}: it prints\n${output}`)
+  const difference = answer && differenceOf(answer.language, answer.text, output)
+  if (difference !== undefined) throw new Error(`${place}: ${difference}`)
+}
+
+type Words = readonly (readonly [string, string])[]
+
+async function wordsOf(platform: Platform, more: Readonly<Record<string, string>> = {}): Promise<Words> {
+  const accounts = await platform.api.must<{ account_sid: string; name: string }[]>('GET', '/Accounts')
+  const account = accounts.find(({ name }) => name === 'default account')
+  const own = await freePorts(2)
+  return Object.entries({
+    '<the admin API key>': adminApiKey,
+    '<the account API key>': accountApiKey,
+    '<the account>': account?.account_sid ?? '',
+    'npm run': `npm --prefix ${root} run`,
+    '3000': String(platform.httpPort),
+    '5060': String(platform.sip.port),
+    '4000': String(own),
+    '4001': String(own + 1),
+    ...more,
+  })
+}
+
+const isNumber = (word: string): boolean => /^\d+$/.test(word)
+
+function pattern(word: string): RegExp {
+  const plain = word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(isNumber(word) ? `(?<![\\w.-])${plain}(?![\\w-])` : plain, 'g')
+}
+
+function replaced(text: string, words: Words): string {
+  return words.reduce((changed, [word, here]) => changed.replaceAll(pattern(word), () => here), text)
+}
+
+/** The ports of this run, as the guide has them. */
+function toGuide(text: string, words: Words): string {
+  return replaced(
+    text,
+    words
+      .filter(([word]) => isNumber(word) || /^[\d.]+$/.test(word))
+      .map(([word, here]) => [here, word] as const),
+  )
+}
