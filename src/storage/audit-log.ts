@@ -1,11 +1,12 @@
 // The audit log: who changed what, written with the change, chained so that later tampering shows.
-// What the chain proves and what not: docs/decisions/0006-audit-log.md.
-import { hash as digest, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
+import { batchSize, canonical, genesis, hashOf, verifyChain } from './audit-chain.ts'
+import type { AuditVerdict, Entry, Head } from './audit-chain.ts'
 import type { Change, OwnerIds } from './rows/change-set.ts'
-import type { Cells, Database, Parameter, Readers, Session } from './database/database.ts'
+import type { Database, Parameter, Readers, Session } from './database/database.ts'
 import { prepare, slot } from './database/prepared.ts'
 import type { Vault } from './secrets.ts'
 import type { Actor, Maker } from './rows/rows.ts'
@@ -52,25 +53,6 @@ export interface AuditPage {
   readonly total: number
   readonly rows: readonly AuditLogRow[]
 }
-
-export interface AuditVerdict {
-  readonly isIntact: boolean
-  /** How many entries were read. */
-  readonly entries: number
-  /** Where the chain ends. Who keeps it elsewhere can tell later that nothing up to here was replaced. */
-  readonly head: { readonly seq: number; readonly hash: string }
-  /** The first hundred. */
-  readonly problems: readonly AuditProblem[]
-}
-
-export interface AuditProblem {
-  /** The entry at which it shows. */
-  readonly seq: number
-  readonly problem: 'missing' | 'changed' | 'unchained' | 'head'
-}
-
-/** The hash before the first. */
-export const genesis = '0'.repeat(64)
 
 const headId = 1
 
@@ -145,14 +127,6 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
   }
 }
 
-interface Head {
-  readonly seq: number
-  readonly hash: string
-  readonly isSealed: boolean
-}
-
-type Entry = Omit<AuditLogRow, 'hash'>
-
 function entryOf(
   change: Change,
   actor: Actor | undefined,
@@ -185,67 +159,6 @@ function whoIs(actor: Actor | undefined): Pick<Entry, 'actor_kind' | 'actor_sid'
     case 'user':
       return { actor_kind: 'user', actor_sid: principal.user_sid, actor_name: principal.name }
   }
-}
-
-/** JSON as RFC 8785 §3.2 writes it: members sorted, no white space. Rows hold nothing but texts, integers and nulls. */
-function canonical(row: Cells): string {
-  return inOrder(Object.entries(row).map(([column, cell]) => [column, JSON.stringify(cell)]))
-}
-
-function inOrder(members: readonly (readonly [string, string])[]): string {
-  const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${sorted.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join()}}`
-}
-
-/** SHA-256 of the entry as the API shows it, without this hash, in the form of RFC 8785. */
-export function hashOf({ before, after, at, ...facts }: Entry): string {
-  const members = Object.entries({ ...facts, at: new Date(at).toISOString() })
-  const text = inOrder([
-    ...members.map(([name, value]) => [name, JSON.stringify(value)] as const),
-    // These are JSON already.
-    ['before', before ?? 'null'],
-    ['after', after ?? 'null'],
-  ])
-  return digest('sha256', text, 'hex')
-}
-
-const maxProblems = 100
-// A Date holds no later moment.
-const maxTime = 8.64e15
-const batchSize = 500
-
-/** Walks the chain from its beginning, a batch at a time, so that nothing else has to wait. */
-async function verifyChain(
-  head: Head | undefined,
-  read: (after: number, upTo: number) => Promise<readonly AuditLogRow[]>,
-): Promise<AuditVerdict> {
-  const problems: AuditProblem[] = []
-  const report = (seq: number, problem: AuditProblem['problem']): void => {
-    if (problems.length < maxProblems) problems.push({ seq, problem })
-  }
-  // What is written meanwhile is not yet looked at.
-  const upTo = head?.seq ?? Number.MAX_SAFE_INTEGER
-  let last = { seq: 0, hash: genesis }
-  let entries = 0
-  for (;;) {
-    const rows = await read(last.seq, upTo)
-    for (const row of rows) {
-      if (row.seq !== last.seq + 1) report(last.seq + 1, 'missing')
-      else if (row.previous_hash !== last.hash) report(row.seq, 'unchained')
-      if (!isIntact(row)) report(row.seq, 'changed')
-      last = { seq: row.seq, hash: row.hash }
-    }
-    entries += rows.length
-    if (rows.length < batchSize) break
-  }
-  if (head === undefined || !head.isSealed || (head.seq === last.seq && head.hash !== last.hash))
-    report(last.seq, 'head')
-  else if (head.seq !== last.seq) report(last.seq + 1, 'missing')
-  return { isIntact: problems.length === 0, entries, head: { seq: last.seq, hash: last.hash }, problems }
-}
-
-function isIntact({ hash, ...entry }: AuditLogRow): boolean {
-  return Number.isFinite(entry.at) && Math.abs(entry.at) <= maxTime && hashOf(entry) === hash
 }
 
 function isSame(a: string, b: string): boolean {

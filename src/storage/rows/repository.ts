@@ -12,7 +12,7 @@ import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
 import type { AnyDescriptor, Operation } from './descriptors.ts'
 import { explainBrokenRule } from './explain-broken-rule.ts'
 import { ownerOf } from './ownership.ts'
-import { cellsOf, columnsOf, filterValues, setters } from './row-cells.ts'
+import { cellsOf, chunksOf, columnsOf, filterValues, setters, withSecrets } from './row-cells.ts'
 import type { Vault } from '../secrets.ts'
 import type { Filter, ListOptions, Repositories, Repository, Row, TableName } from './rows.ts'
 import { createTableQueries, reachOf, reachValues } from './table-queries.ts'
@@ -288,31 +288,20 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     }
   }
 
-  #encode(cells: Cells, sid: string): Cells {
-    return this.#convert(cells, sid, (vault, text, place) => vault.seal(text, place))
+  #encode(cells: Cells, row: string): Cells {
+    const { vault } = this.#context
+    return withSecrets(cells, this.#descriptor.secrets, (text, column) =>
+      vault.seal(text, { table: this.#table, row, column }),
+    )
   }
 
   #decode(cells: Cells): Row<T> {
-    const sid = String(cells[this.#descriptor.key])
-    const row = this.#convert(cells, sid, (vault, text, place) => vault.unseal(text, place))
-    // The columns of the table are those of its row type: the migration and tables.ts are tested against each other.
-    return row as unknown as Row<T>
-  }
-
-  /** The row, or a copy in which the secrets are sealed or open. */
-  #convert(
-    cells: Cells,
-    row: string,
-    change: (vault: Vault, text: string, place: Parameters<Vault['seal']>[1]) => string,
-  ): Cells {
-    let converted = cells
-    for (const column of this.#descriptor.secrets) {
-      const value = cells[column]
-      if (value === undefined || value === null) continue
-      if (converted === cells) converted = { ...cells }
-      converted[column] = change(this.#context.vault, String(value), { table: this.#table, row, column })
-    }
-    return converted
+    const { vault } = this.#context
+    const row = String(cells[this.#descriptor.key])
+    // The columns of the table are those of its row type, which is generated from them.
+    return withSecrets(cells, this.#descriptor.secrets, (text, column) =>
+      vault.unseal(text, { table: this.#table, row, column }),
+    ) as unknown as Row<T>
   }
 
   #explain(error: unknown, cells: Cells, askedForProvider: boolean): unknown {
@@ -320,19 +309,5 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     const broken = database.brokenRule(error)
     if (broken === undefined) return error
     return explainBrokenRule(broken, { error, table: this.#table, cells, askedForProvider, tenancy })
-  }
-}
-
-// A statement for each number of keys would be many: a chunk is filled up to one of these with a key it has already.
-const chunkSizes = [4, 32, 256]
-
-function* chunksOf(sids: readonly string[]): Generator<readonly string[]> {
-  const largest = chunkSizes.at(-1) ?? 1
-  for (let at = 0; at < sids.length; at += largest) {
-    const chunk = sids.slice(at, at + largest)
-    const size = chunkSizes.find((candidate) => candidate >= chunk.length) ?? largest
-    const filler = chunk[0] ?? ''
-    while (chunk.length < size) chunk.push(filler)
-    yield chunk
   }
 }

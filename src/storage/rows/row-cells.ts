@@ -35,3 +35,34 @@ export function filterValues<T extends TableName>({ where = {}, contains, alike 
   if (alike !== undefined) values['alike'] = alike.text
   return values
 }
+
+// A statement for each number of keys would be many: a chunk is filled up to one of these with a key it has already.
+const chunkSizes = [4, 32, 256]
+
+/** Chunks of a few sizes, each filled up. */
+export function* chunksOf(sids: readonly string[]): Generator<readonly string[]> {
+  const largest = chunkSizes.at(-1) ?? 1
+  for (let at = 0; at < sids.length; at += largest) {
+    const chunk = sids.slice(at, at + largest)
+    const size = chunkSizes.find((candidate) => candidate >= chunk.length) ?? largest
+    const filler = chunk[0] ?? ''
+    while (chunk.length < size) chunk.push(filler)
+    yield chunk
+  }
+}
+
+/** The row, or a copy in which `change` has sealed or opened the secrets. */
+export function withSecrets(
+  cells: Cells,
+  secrets: readonly string[],
+  change: (text: string, column: string) => string,
+): Cells {
+  let changed = cells
+  for (const column of secrets) {
+    const value = cells[column]
+    if (value === undefined || value === null) continue
+    if (changed === cells) changed = { ...cells }
+    changed[column] = change(String(value), column)
+  }
+  return changed
+}

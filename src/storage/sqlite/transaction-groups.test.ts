@@ -17,6 +17,7 @@ let connection: Connection
 let other: Connection
 let commit: Commit
 let commits: number
+let ran: string[]
 /** Runs instead of the next COMMIT. */
 let insteadOfCommit: (() => void) | undefined
 
@@ -28,9 +29,11 @@ beforeEach(async () => {
   connection.exec('create table names (name text not null unique)')
   other = openConnection({ path, readOnly: true, synchronous: 'NORMAL' })
   commits = 0
+  ran = []
   const writer: Connection = {
     ...connection,
     run(sql) {
+      ran.push(sql)
       if (sql === 'COMMIT') {
         const instead = insteadOfCommit
         insteadOfCommit = undefined
@@ -56,6 +59,31 @@ const insert =
 
 /** What other connections see. */
 const names = (): unknown[] => other.all('select name from names order by name', []).map(({ name }) => name)
+
+describe('a transaction that comes alone', () => {
+  it('needs no savepoint', async () => {
+    await commit(insert('a'))
+    expect(ran).toEqual(['BEGIN IMMEDIATE', 'COMMIT'])
+    expect(names()).toEqual(['a'])
+  })
+
+  it('is undone when it fails, by a statement, by its own error or by its commit, and the next one is not', async () => {
+    const failing = commit(async (session) => {
+      await insert('a')(session)
+      throw new Error('its own')
+    })
+    await expect(failing).rejects.toThrow('its own')
+    await expect(commit((session) => session.all('insert into names values (null)', []))).rejects.toThrow(
+      /NOT NULL/,
+    )
+    insteadOfCommit = () => {
+      throw new Error('no commit')
+    }
+    await expect(commit(insert('b'))).rejects.toThrow('no commit')
+    await commit(insert('c'))
+    expect(names()).toEqual(['c'])
+  })
+})
 
 describe('transactions that come together', () => {
   it('share one commit, and each is told once it is made', async () => {
