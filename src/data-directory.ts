@@ -1,4 +1,4 @@
-// The data directory at a start: it is there, it can be written, and it is its owner's alone.
+// Checks the data directory at a start: it exists, it can be written, and only its owner may enter.
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { platform } from 'node:os'
 import { resolve } from 'node:path'
@@ -8,8 +8,8 @@ import { StartError } from './lib/start-error.ts'
 const ours = /^(switchhook\.db|secret\.key|cache$)/
 
 /**
- * Makes the directory, for the owner's eyes only. One that others may enter is closed to them where nothing in it is
- * anybody else's; otherwise returns the sentence that tells the operator. Throws StartError.
+ * Makes the directory, for its owner only. One that others may enter is closed to them when every file in it is the platform's;
+ * otherwise returns a sentence for the operator. Throws StartError.
  */
 export function prepareDataDirectory(path: string): string | undefined {
   try {

@@ -21,7 +21,7 @@ const kinds = [
 ]
 const isEmpty = kinds.map(({ column }) => `${column} = 0`).join(' and ')
 
-// What names a span of an owner. The provider comes last: it tells apart what one span holds.
+// The columns that name a span of an owner. The provider comes last: it divides what one span holds.
 const place = ['owner_sid', 'span_ms', 'starts_at']
 const key = [...place, 'service_provider_sid']
 const columns = [...key, ...kinds.map(({ column }) => column)].join(', ')

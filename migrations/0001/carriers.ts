@@ -115,7 +115,7 @@ async function createPhoneNumbers(db: Kysely<unknown>): Promise<void> {
     .columns(['number', 'service_provider_sid'])
     .where(sql.ref('voip_carrier_sid'), 'is', null)
     .execute()
-  // Tells the few numbers that are patterns from the many that are plain.
+  // Finds the few numbers that are patterns among the many that are plain.
   await db.schema
     .createIndex('phone_numbers_patterns')
     .on('phone_numbers')

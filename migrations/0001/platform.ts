@@ -124,7 +124,7 @@ async function createIdempotencyKeys(db: Kysely<unknown>): Promise<void> {
     .addColumn('principal', 'text', required)
     .addColumn('key', 'text', required)
     .addColumn('route', 'text', required)
-    // Tells requests apart without holding what they said.
+    // Differs for different requests and holds nothing of their bodies.
     .addColumn('fingerprint', 'text', required)
     .addColumn('status', 'integer', required)
     // JSON text, encrypted; null when there is no body.

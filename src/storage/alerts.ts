@@ -48,9 +48,9 @@ export interface AlertStoreOptions {
 const dayMs = 86_400_000
 const soonMs = 200
 const maxWaiting = 1000
-// What one sort of trouble of one account may say a minute: enough to see it, too little to drown the rest.
+// How many alerts of one type an account may raise in a minute: enough to see it, too few to drown the rest.
 const perTrouble = { capacity: 20, refillMs: 60_000 }
-const longest = { message: 500, detail: 1024 }
+const maxLength = { message: 500, detail: 1024 }
 
 export function createAlertStore({ database, clock, log }: AlertStoreOptions): AlertStore {
   const db = database.builder
@@ -142,8 +142,8 @@ function toRow(alert: Alert, time: number): AlertsRow {
     account_sid: account_sid ?? null,
     service_provider_sid: service_provider_sid ?? '',
     alert_type,
-    message: message.slice(0, longest.message),
-    detail: detail?.slice(0, longest.detail) ?? null,
+    message: message.slice(0, maxLength.message),
+    detail: detail?.slice(0, maxLength.detail) ?? null,
     vendor: vendor ?? null,
     call_sid: call_sid ?? null,
     time,
@@ -161,7 +161,7 @@ function filtered<O>(query: Selecting<O>, wanted: AlertQuery, now: number): Sele
   return result
 }
 
-/** The owner that was asked for, and the tenancy of whoever asks: the second wall. */
+/** The owner in the query, and the tenancy of the caller: the second wall. */
 function within<O>(query: Selecting<O>, tenancy: Tenancy, owner: AlertOwner): Selecting<O> {
   const asked =
     owner.account_sid !== undefined

@@ -171,7 +171,7 @@ onEachStore(({ name: store, open }) => {
     })
 
     it('is refused to a request that only reads', async () => {
-      await expect(test.storage.audit.note(deed('c1'), 'nobody')).rejects.toThrow('only reads')
+      await expect(test.storage.audit.note(deed('c1'), 'reader')).rejects.toThrow('only reads')
       expect(await entriesOf('c1')).toEqual([])
     })
   })

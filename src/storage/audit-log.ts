@@ -32,7 +32,7 @@ export interface AuditTrail extends AuditReading {
   note(deed: Deed, by?: Maker): Promise<void>
 }
 
-/** Of a thing that is no row: `resource` and `sid` say what it is called where it is. */
+/** About a thing that is no row: `resource` and `sid` are its kind and its name where it is stored. */
 export type Deed = Pick<Change, 'action' | 'resource' | 'sid' | keyof OwnerIds>
 
 export interface AuditQuery {
@@ -89,7 +89,7 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
         hash = hashOf(entry)
         await queries.append.all(session, { ...entry, hash })
       }
-      // A head that somebody has forged is not made good by what comes after it.
+      // A forged head is not made good by the entries that come after it.
       const seal = head.isSealed ? sealOf(seq, hash) : 'broken'
       if (head.isSealed) known = { seq, hash, seal }
       await queries.moveHead.all(session, { id: headId, seq, hash, seal })

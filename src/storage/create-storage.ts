@@ -75,7 +75,7 @@ export function createStorage(options: StorageOptions): Storage {
     for: (tenancy, by, asker) =>
       maker.bind(tenancy, {
         reader: readersFor(database, asker).reader,
-        write: by === 'nobody' ? refuseChange : (work) => change(work, by),
+        write: by === 'reader' ? refuseChange : (work) => change(work, by),
       }),
     transaction: (tenancy, work, by) =>
       change(
@@ -83,10 +83,10 @@ export function createStorage(options: StorageOptions): Storage {
           work(
             maker.bind(tenancy, {
               reader: session,
-              write: by === 'nobody' ? refuseChange : (inner) => inner(session, changes),
+              write: by === 'reader' ? refuseChange : (inner) => inner(session, changes),
             }),
           ),
-        by === 'nobody' ? undefined : by,
+        by === 'reader' ? undefined : by,
       ),
     readFor: (asker) => readingWith(parts, readersFor(database, asker)),
     recentCalls: reading.recentCalls,
@@ -95,7 +95,7 @@ export function createStorage(options: StorageOptions): Storage {
     audit: {
       ...reading.audit,
       async note(deed, by) {
-        if (by === 'nobody') return refuseChange()
+        if (by === 'reader') return refuseChange()
         const entry = { ...deed, before: null, after: null }
         await write(database, (session) => audit.append(session, [entry], by))
       },

@@ -1,4 +1,4 @@
-// Answers that are given again when a request is repeated: kept in the transaction of what the request has changed.
+// Responses that are given again when a request is repeated: kept in the transaction of the request's changes.
 import type { Tenancy } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ChangeSet } from './rows/change-set.ts'
@@ -10,7 +10,7 @@ import type { Actor, RowStorage } from './rows/rows.ts'
 
 /** One request, however often it is sent. */
 export interface OnceRequest {
-  /** Who asks: keys of two callers never meet. */
+  /** The caller: keys of two callers never meet. */
   readonly principal: string
   readonly key: string
   readonly route: string
@@ -18,28 +18,28 @@ export interface OnceRequest {
   readonly fingerprint: string
 }
 
-export interface KeptAnswer extends Pick<OnceRequest, 'route' | 'fingerprint'> {
+export interface KeptResponse extends Pick<OnceRequest, 'route' | 'fingerprint'> {
   readonly status: number
-  /** Undefined when the answer has no body. */
+  /** Undefined when the response has no body. */
   readonly body: unknown
 }
 
-export type Answer = Pick<KeptAnswer, 'status' | 'body'>
+export type Answer = Pick<KeptResponse, 'status' | 'body'>
 
 export interface IdempotencyStore {
-  find(request: Pick<OnceRequest, 'principal' | 'key'>): Promise<KeptAnswer | undefined>
+  find(request: Pick<OnceRequest, 'principal' | 'key'>): Promise<KeptResponse | undefined>
   /**
    * Runs `work`: everything it changes through the storage it is given is one transaction, which begins with the first
-   * change and is committed together with the answer when `work` has resolved. Undefined when another request with this
-   * key has been answered meanwhile: then nothing of `work` remains. `work` awaits nothing slow once it has changed
-   * something.
+   * change and is committed together with the response when `work` has resolved. Returns undefined when another request with
+   * this key has been responded to meanwhile: then nothing of `work` remains. Once it has changed something, `work` awaits
+   * nothing slow.
    */
   once<A extends Answer>(
     request: OnceRequest,
     actor: Actor,
     work: (storage: UnitStorage) => Promise<A>,
   ): Promise<A | undefined>
-  /** Tells texts apart without giving them away: bodies hold passwords. */
+  /** Differs for different texts and gives none of them away: bodies hold passwords. */
   fingerprint(text: string): string
 }
 
@@ -61,7 +61,7 @@ export type RunChange = <R>(
   actor: Actor | undefined,
 ) => Promise<R>
 
-/** Another request has kept its answer under this key: what this one did is undone. */
+/** Another request has kept its response under this key: the changes of this one are undone. */
 class KeyTaken extends Error {}
 
 export function createIdempotencyStore(options: IdempotencyOptions): IdempotencyStore {
@@ -147,7 +147,7 @@ function createUnit(
     return opened
   }
 
-  // What is set right after a failure goes by what is stored.
+  // Repairs after a failure go by what is stored.
   const reader: Session = {
     all: async (sql, parameters) =>
       (opened === undefined || failure !== undefined ? database.reader : (await opened).session).all(
@@ -162,8 +162,8 @@ function createUnit(
   }
 
   /**
-   * What failed within the unit must not be committed, whoever caught it. It is undone at once: what is set right outside
-   * of the database before the failure is told, records in DNS for one, keeps no writer waiting.
+   * A unit in which something failed must not be committed, even if the failure was caught. It is undone at once: repairs
+   * outside of the database that follow, of records in DNS for one, keep no writer waiting.
    */
   async function joined<R>(work: (transaction: OpenTransaction) => Promise<R>): Promise<R> {
     if (failure !== undefined) throw failure.error

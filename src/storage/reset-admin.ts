@@ -1,4 +1,4 @@
-// A way back in for an operator who has lost every admin secret: whoever can write the data directory owns the platform.
+// A way back in for an operator who has lost every admin secret: write access to the data directory is ownership of the platform.
 import { apiKeyColumns } from '../lib/api-key.ts'
 import { systemTenancy } from '../lib/caller.ts'
 import { randomToken, randomUuid } from '../lib/ids.ts'

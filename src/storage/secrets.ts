@@ -22,7 +22,7 @@ export interface Place {
 }
 
 export interface Vault {
-  /** Tells which key a record was made with. */
+  /** Names the key that a record was made with. */
   readonly keyId: string
   seal(text: string, place: Place): string
   /** Throws when the record was made with another key, for another place, or was changed. */
@@ -34,7 +34,7 @@ export interface Vault {
 const nonceBytes = 12
 const tagBytes = 16
 
-// Opening a record costs more than reading its row. What was opened lately is kept: the key is in memory as well.
+// Opening a record costs more than reading its row, so texts opened lately are kept. The key is in memory as well.
 const maxRemembered = 5000
 const maxRememberedLength = 1000
 

@@ -3,7 +3,7 @@
 import type { HttpRequest } from '../../http/route.ts'
 import type { Principal } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Answer, KeptAnswer, OnceRequest } from '../../storage/idempotency.ts'
+import type { Answer, KeptResponse, OnceRequest } from '../../storage/idempotency.ts'
 import { actorOf } from './actor.ts'
 import type { Services } from '../services.ts'
 import type { ApiRoute } from './route.ts'
@@ -82,7 +82,7 @@ export function createOnce(
 }
 
 /** The same request has been answered with the same kind of answer. */
-function replay<A>(kept: KeptAnswer, { fingerprint }: OnceRequest, { head }: HttpRequest): A {
+function replay<A>(kept: KeptResponse, { fingerprint }: OnceRequest, { head }: HttpRequest): A {
   if (kept.fingerprint !== fingerprint) throw reused()
   head.header(replayedHeader, 'true')
   return kept.body as A

@@ -23,7 +23,7 @@ export interface CallPlace {
   readonly skip: number
 }
 
-/** Whether the counts hold the total: they tell owners, directions and answers apart, but neither trunks nor numbers. */
+/** Whether the counts hold the total: they are by owner, direction and answer, and neither by trunk nor by number. */
 export function isCounted({ filter, trunk }: CallMatch): boolean {
   return filter === undefined && trunk === undefined
 }

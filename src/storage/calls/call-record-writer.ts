@@ -6,7 +6,7 @@ import type { Session } from '../database/database.ts'
 import { createPreparedCache, slot } from '../database/prepared.ts'
 import type { RecentCallsRow, Schema } from '../tables.ts'
 
-/** A call that has its record keeps it as it is. */
+/** A call that has a record already keeps that one. */
 export type WriteCallRecords = (session: Session, records: readonly RecentCall[]) => Promise<void>
 
 export function createCallRecordWriter(db: Kysely<Schema>): WriteCallRecords {

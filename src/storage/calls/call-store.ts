@@ -30,16 +30,16 @@ const maxPerTransaction = 64
 
 const soonMs = 200
 
-// A commit costs the same for one call as for ten. So under load `now` waits for company, but never longer than this.
+// A commit costs the same for one call as for ten. So under load `now` waits for other calls, but never longer than this.
 const spacingMs = 25
 
-// Nobody is told of a call's events before they are on the disk, so their sync may wait for company: a sync for each
+// No client hears of a call's events before they are on the disk, so their sync may wait for others: a sync for each
 // commit of a busy node would cost more than the commits.
 const syncMs = 50
 
 const retryMs = 500
 
-// Some minutes of a full node while the disk is gone. Beyond it the journal has gaps; records and hooks are kept.
+// Some minutes of a busy node while the disk is gone. Beyond it the journal has gaps; records and hooks are kept.
 const maxWaiting = 50_000
 
 // Of calls that another node has closed; their last words come within seconds.
@@ -80,7 +80,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   }
 
   async function drain(): Promise<void> {
-    // After a batch that cannot be written: it is looked for among so many.
+    // While a batch that cannot be written is looked for: how many are still to be written one by one.
     let singly = 0
     while (waiting.length > 0 || lease.isLost) {
       let batches: readonly CallBatch[] = []
@@ -93,7 +93,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
         singly--
       } catch (error) {
         if (error instanceof LeaseLostError) continue
-        if (batches.length === 0 || !isOurMistake(error)) return tryLater(error, batches)
+        if (batches.length === 0 || !isHopeless(error)) return tryLater(error, batches)
         if (batches.length === 1) {
           log.error({ err: error, call_sid: batches[0]?.call_sid }, 'call batch was refused by the database')
           waiting = waiting.slice(1)
@@ -115,7 +115,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     timer ??= clock.after(retryMs, begin)
   }
 
-  /** Another node has taken this one for dead: what it has begun to close is its own now, the rest is taken back. */
+  /** Another node has taken this one for dead: calls that it has begun to close are its own now, the rest is taken back. */
   async function rejoin(): Promise<void> {
     const kept = await lease.rejoin()
     const gone = new Set([...writer.open()].filter((call_sid) => !kept.has(call_sid)))
@@ -137,8 +137,8 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     listener?.lost([...gone])
   }
 
-  /** Will fail however often it is tried: a rule of the database, or a value that nothing can hold. */
-  function isOurMistake(error: unknown): boolean {
+  /** Whether it fails however often it is tried: by a rule of the database, or a value that no column can hold. */
+  function isHopeless(error: unknown): boolean {
     return (
       database.brokenRule(error) !== undefined || error instanceof TypeError || error instanceof RangeError
     )
@@ -189,7 +189,7 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
       try {
         return await adoption.adopt()
       } catch (error) {
-        // This node is to come back first; then it is asked again.
+        // This node has to come back first; then adoption is tried again.
         if (error instanceof LeaseLostError) return []
         throw error
       }

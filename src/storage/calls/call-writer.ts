@@ -19,7 +19,7 @@ export interface CallWriter {
   /** Returns what the transaction changed in memory, to be kept once it is committed. */
   write(session: Session, batches: readonly CallBatch[]): Promise<WrittenBatches>
   keep(written: WrittenBatches): void
-  /** What is about them is read from the database again: after a write of unknown outcome, say. */
+  /** Their state is read from the database again: after a write of unknown outcome, say. */
   forget(calls: Iterable<string>): void
   /** The calls that were written here and have not ended. */
   open(): Iterable<string>
@@ -46,7 +46,7 @@ interface CallState {
   readonly isClosed: boolean
 }
 
-// A call that has ended may still send a late notification. After so many others it is looked up in the database.
+// A call that has ended may still send a late notification. After this many others it is looked up in the database.
 const maxEndedInMemory = 10_000
 
 export function createCallWriter({ database, lease, vault, clock, log }: CallWriterOptions): CallWriter {
@@ -69,7 +69,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     return { sequence, isClosed: record !== undefined, isNew: open === undefined && record === undefined }
   }
 
-  /** Larger than any before, in earlier runs too: an id is never used twice, so a late settle meets no other item. */
+  /** Larger than any before, in earlier runs too. An id is never used twice, so a late settlement meets no other item. */
   async function nextOutboxIds(session: Session, count: number): Promise<number[]> {
     if (count === 0) return []
     if (database.nextIds !== undefined) return database.nextIds(session, count)
@@ -100,7 +100,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
         created_at,
       }
       const written = await queries.journal.all(session, values)
-      // A number that was used twice is a mistake of ours; it must not cost the call its record.
+      // A number that was used twice is a mistake of the engine, and must not cost the call its record.
       if (written.length === 0)
         log.error({ call_sid, first_seq: first.seq }, 'journal events were numbered twice')
     }

@@ -1,5 +1,5 @@
 // What storage needs of a database: sessions that run statements, and transactions. sqlite.ts and postgres.ts each make
-// one; nothing else in this folder knows which database it is.
+// one; nothing else in storage knows which database it is.
 import type { Expression, Kysely, RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { goneError } from '../../lib/asker.ts'
 import type { Asker } from '../../lib/asker.ts'
@@ -9,7 +9,7 @@ export type Parameter = string | number | null
 export type Cell = string | number | null
 export type Cells = Record<string, Cell>
 
-/** Runs single statements. A session of a transaction refuses to go on once the transaction has ended. */
+/** Runs single statements. The session of a transaction refuses them once the transaction has ended. */
 export interface Session {
   all(sql: string, parameters: readonly Parameter[]): Promise<Cells[]>
 }
@@ -54,7 +54,7 @@ export interface Database extends Readers {
 /** How a query keeps others away from the rows it reads until its transaction ends. */
 export interface RowLocks {
   wait<T extends keyof Schema, O>(query: Selecting<T, O>): Selecting<T, O>
-  /** Rows that somebody else has locked are left out. */
+  /** Rows that another transaction has locked are left out. */
   skip<T extends keyof Schema, O>(query: Selecting<T, O>): Selecting<T, O>
   /** Others may lock the rows in the same way and change them; only removing them has to wait. */
   keep<T extends keyof Schema, O>(query: Selecting<T, O>): Selecting<T, O>

@@ -1,4 +1,4 @@
-// Why the database cannot be opened, as the operator reads it. What is no operator's to repair stays as it is.
+// Why the database cannot be opened, in words for the operator. Failures that no operator can repair stay as they are.
 import { DatabaseError } from 'pg'
 import { AppError } from '../../lib/errors.ts'
 import { StartError } from '../../lib/start-error.ts'
@@ -23,14 +23,14 @@ export function toPostgresStartError(error: unknown): unknown {
   const sentence = cause instanceof DatabaseError ? refusals[code] : undefined
   if (sentence !== undefined) return new StartError(sentence, { cause: error })
   if (!(error instanceof AppError && error.code === 'database_unavailable')) return error
-  // Where a name has several addresses and none answers, only the code says why.
+  // Where a name has several addresses and none responds, only the code says why.
   const reason = cause.message === '' ? code : cause.message
   return new StartError(`PostgreSQL does not answer (${reason}): start it, or correct ${setting}.`, {
     cause: error,
   })
 }
 
-/** Of the data directory and the files in it, the embedded database among them. */
+/** For failures of the data directory and the files in it, the embedded database among them. */
 export function toFileStartError(error: unknown, dataDir: string): unknown {
   if (error instanceof StartError) return error
   const cause = rootOf(error)

@@ -39,7 +39,7 @@ export async function runInSession<R>(
   )
   try {
     const result = await Promise.race([work(session), deadline.promise])
-    // Somebody caught the failure and went on: what came before it must not be committed alone.
+    // The failure was caught and the work went on: what came before it must not be committed alone.
     if (failure !== undefined) throw (failure as { readonly error: unknown }).error
     return result
   } finally {

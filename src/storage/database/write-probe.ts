@@ -1,9 +1,9 @@
-// Tells whether writing works, by writing: a full disk and a server that only reads answer every other question well.
+// Finds out by writing whether writing works: a full disk and a read-only server show in nothing else.
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 
 export interface WriteProbe {
-  /** Asked at any rate, it writes once a second at most. */
+  /** However often it is called, it writes once a second at most. */
   readonly canWrite: () => Promise<boolean>
 }
 
@@ -16,7 +16,7 @@ export interface WriteProbeOptions {
 
 const freshMs = 1000
 // A call whose journal is written later than this is not served well either.
-const patienceMs = 3000
+const maxWaitMs = 3000
 
 export function createWriteProbe({ write, clock, log }: WriteProbeOptions): WriteProbe {
   let last: { readonly verdict: Promise<boolean>; readonly at: number } | undefined
@@ -25,7 +25,7 @@ export function createWriteProbe({ write, clock, log }: WriteProbeOptions): Writ
 
   async function probe(): Promise<boolean> {
     const { promise: isLate, resolve } = Promise.withResolvers<false>()
-    const timer = clock.after(patienceMs, () => resolve(false))
+    const timer = clock.after(maxWaitMs, () => resolve(false))
     isWriting = true
     const written = write().then(
       () => true,
@@ -49,7 +49,7 @@ export function createWriteProbe({ write, clock, log }: WriteProbeOptions): Writ
   return {
     canWrite() {
       const now = clock.monotonic()
-      // One that was given up on still waits for its answer: another would wait behind it.
+      // A write that was given up on still waits for the database: another would wait behind it.
       if (last === undefined || (now - last.at >= freshMs && !isWriting)) last = { verdict: probe(), at: now }
       return last.verdict
     },

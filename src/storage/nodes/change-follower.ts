@@ -1,5 +1,5 @@
-// What other processes change, read from the audit log a few times a second. A poll and no notifications of the server: it
-// is known of each answer when it was asked for, and poolers carry it.
+// What other processes change, read from the audit log a few times a second. It polls, instead of using notifications of the
+// server: the time of each look is known, and connection poolers carry it.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Database } from '../database/database.ts'
@@ -7,7 +7,7 @@ import { prepare, slot } from '../database/prepared.ts'
 import type { ChangedTables } from '../rows/revisions.ts'
 
 export interface ChangeFollower {
-  /** Whether everything that others changed until a moment ago has been told. */
+  /** Whether every change that others made until a moment ago has been reported. */
   readonly isCurrent: boolean
   start(): Promise<void>
   stop(): Promise<void>
@@ -15,15 +15,15 @@ export interface ChangeFollower {
 
 export interface ChangeFollowerOptions {
   readonly database: Database
-  /** Undefined when there was more than can be told. */
+  /** Undefined when there were too many to report each. */
   readonly onChanged: (changed: ChangedTables | undefined) => void
   readonly clock: Clock
   readonly log: Logger
 }
 
 const lookEveryMs = 250
-// What is revoked on one node is refused by all within a second: what is remembered counts only this long after a look
-// began that has found nothing against it.
+// A credential that is revoked on one node is refused by all within a second: memory is trusted only this long after the
+// beginning of a look.
 const currentMs = 900
 const maxEntries = 200
 

@@ -1,5 +1,5 @@
-// This process among those that share the database: it says that it lives, and removes the nodes that no longer do. What
-// that means for calls is in docs/decisions/0019-calls-of-a-node.md.
+// This process among those that share the database: it shows that it lives, and removes the nodes that no longer do. For
+// calls, docs/decisions/0019-calls-of-a-node.md says what follows.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { createSid } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -43,7 +43,7 @@ const beatMs = 3000
 // Five beats. With the beat that is seen last and the one that finds the silence, calls of a dead node are closed within
 // 22 s of its death.
 const silentMs = 15_000
-// A beat, an answer that comes at the last moment, and a little.
+// A beat, a response at the last moment, and a little.
 const gapMs = 8000
 
 export function createNodeLease(options: NodeLeaseOptions): NodeLease {
@@ -68,7 +68,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
       nodes.map((row) => ({ node_id: String(row['node_id']), beats: Number(row['beats']) })),
     )
     for (const { node_id: silent, beats } of dead) {
-      // Unless it has been heard, or writes, at this moment.
+      // It stays if it has beaten, or writes, at this moment.
       const [removed] = await queries.removeSilent.all(connection, { node_id: silent, beats })
       if (removed !== undefined) log.warn({ node_id: silent }, 'a node is gone; its calls are closed here')
     }
@@ -86,7 +86,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
       await beat(connection)
       isFailing = false
     } catch (error) {
-      if (!isFailing) log.warn({ err: error }, 'this node cannot say that it lives')
+      if (!isFailing) log.warn({ err: error }, 'this node cannot show that it lives')
       isFailing = true
     }
     if (!isStopped) beatLater(connection)
@@ -127,7 +127,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
     },
     async start() {
       await database.commitBeside(async (session) => {
-        // The only process of this database, or of this place: others of the same are gone.
+        // This is the only process of this database, or of this place: nodes that were here before are gone.
         if (!isShared) await queries.removeAll.all(session, {})
         else if (place() !== null) await queries.removeAt.all(session, { place: place() })
         await queries.join.all(session, { node_id, place: place() })

@@ -9,7 +9,7 @@ export interface NodePlace extends ProcessLock {
   /** Several nodes may share a data directory for its key: the first of them gets the place, the others have none. */
   take(): void
   readonly isHeld: boolean
-  /** Undefined where the place is not held, or cannot be told from others. */
+  /** Undefined where the place is not held, or nothing distinguishes it from others. */
   readonly name: string | undefined
 }
 

@@ -1,5 +1,5 @@
-// Keeps the registrations of this node: what changes is committed before the phone is answered, many in one transaction;
-// what only lives on is committed a little later. docs/decisions/0030-registrations-outlive-the-process.md says why so.
+// Keeps the registrations of this node: a change is committed before the phone gets its response, many in one transaction; a
+// refresh is committed a little later. docs/decisions/0030-registrations-outlive-the-process.md says why.
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Cells, Database, Session } from '../database/database.ts'
@@ -25,16 +25,16 @@ export interface Registration {
 }
 
 export interface RegistrationStore {
-  /** The live ones whose users may still register, the one that registered last first. */
+  /** Live registrations whose users may still register, the latest first. */
   load(): Promise<readonly Registration[]>
-  /** `gone` are the keys it took the place of. Resolves when it is committed; a refresh is committed later. Never rejects. */
+  /** `gone` are the keys that it replaces. Resolves when it is committed; a refresh is committed later. Never rejects. */
   save(
     registration: Registration,
     change: { readonly gone: readonly string[]; readonly isRefresh: boolean },
   ): Promise<void>
-  /** One of this node, or all of the address of record, on whichever node they are. */
+  /** Removes one of this node, or all of the address of record on every node. */
   remove(aor: string, key?: string): Promise<void>
-  /** All of a realm, on whichever node they are. */
+  /** Removes all of a realm on every node. */
   forget(realm: string): Promise<void>
   flush(): Promise<void>
   stop(): Promise<void>
@@ -66,7 +66,7 @@ const refreshMs = 5_000
 // One transaction holds the thread for some 10 ms at this size.
 const maxPerTransaction = 200
 const retryMs = 1_000
-// A phone is registered all the same when the database does not answer: it is the calls that count.
+// A phone is registered also while the database does not respond: calls matter more.
 const maxWaitMs = 2_000
 
 export function createRegistrationStore(options: RegistrationStoreOptions): RegistrationStore {
@@ -147,14 +147,14 @@ export function createRegistrationStore(options: RegistrationStoreOptions): Regi
         for (const change of some) await run(session, change)
       })
     } catch (error) {
-      // Its account or client was removed at this moment: the others shall not wait for it.
+      // The account or client of one was removed at this moment: the others must not wait for it.
       if (database.brokenRule(error) === undefined) throw error
       if (some.length === 1) return log.warn({ err: error }, 'a registration could not be written')
       for (const change of some) await commitSome([change])
     }
   }
 
-  /** What has not been overtaken meanwhile is tried again. */
+  /** Changes that were not overtaken meanwhile are tried again. */
   function takeBack(batch: Batch): void {
     const newer = changes
     changes = new Map(batch.changes)

@@ -1,5 +1,5 @@
-// Tells which nodes have fallen silent: their beats stand still for as long as this one has been looking. No two clocks are
-// compared, neither those of two nodes nor that of the database.
+// Finds the nodes that have fallen silent: those whose beats have not risen for as long as this one has been looking. Neither
+// the clocks of two nodes nor that of the database are compared.
 import type { Clock } from '../../lib/clock.ts'
 
 export interface Heard {
@@ -15,7 +15,7 @@ export interface SilenceWatch {
 export interface SilenceWatchOptions {
   readonly clock: Clock
   readonly silentMs: number
-  /** After a longer pause between two looks all watching begins again: a database that is away silences everybody. */
+  /** After a longer pause between two looks all watching begins again: a database that is away silences every node. */
   readonly gapMs: number
 }
 

@@ -33,7 +33,7 @@ export interface PoolOptions {
   readonly name: string
   /** Connections at most. */
   readonly max?: number
-  /** How long an answer is waited for. */
+  /** A query without a response for this long fails. */
   readonly answerTimeoutMs?: number
   readonly log: Logger
 }
@@ -55,12 +55,12 @@ export function openPool(options: PoolOptions): PostgresPool {
   }
   const pool = new Pool(config)
   // A connection that breaks is dropped, and the next query opens another. The pool listens to idle ones only; those in
-  // use fail their query and tell it here once more, where nobody listening would end the process.
+  // use fail their query and emit the error once more, which without a listener would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'database connection lost'))
   pool.on('connect', (client) => client.on('error', () => undefined))
 
   async function connect(): Promise<PoolClient> {
-    // Ours to avoid, and no outage: the same as with the embedded database.
+    // A mistake of the caller and no outage: the same as with the embedded database.
     if (pool.ending) throw new Error('storage is stopped')
     if (pool.waitingCount >= maxWaiting)
       throw new AppError('overloaded', 'too many requests are waiting for the database')
@@ -124,7 +124,7 @@ const unavailableCodes = new Set(['25006', '25P03'])
 const lockNotAvailable = '55P03'
 const retryable = new Set(['40001', '40P01'])
 
-/** What a caller can act on; other failures of the driver stay as they are. */
+/** Failures that a caller can act on become an AppError; others stay as they are. */
 export function translated(error: unknown): unknown {
   if (error instanceof AppError) return error
   if (error instanceof DatabaseError && error.code === lockNotAvailable)
@@ -134,7 +134,7 @@ export function translated(error: unknown): unknown {
 }
 
 function isUnavailable(error: unknown): boolean {
-  // What is no answer of the server is a failure to get one.
+  // An error that the server did not send is a failure to reach it.
   if (!(error instanceof DatabaseError)) return true
   const { code = '' } = error
   return unavailableClasses.has(code.slice(0, 2)) || unavailableCodes.has(code)

@@ -34,7 +34,7 @@ export interface PostgresOptions {
 // Statements that may read many rows get connections of their own, so that they never stand in the way of the others.
 const maxSlowReads = 4
 
-// An answer that comes later is of no use any more: by then other nodes take this one for dead.
+// A response that comes later is of no use: by then other nodes take this one for dead.
 const pulseTimeoutMs = 4000
 
 // Advisory locks are pairs of integers, per database. The first is Switchhook's.
@@ -42,7 +42,7 @@ const ourLocks = 0x5357_4843
 const migrationLock = `pg_advisory_xact_lock(${ourLocks}, 1)`
 const writeLock = `pg_advisory_xact_lock(${ourLocks}, 2)`
 
-// Two nodes that met in opposite order: the one that was undone starts again.
+// Two nodes may lock in opposite order: the one that the server has undone starts again.
 const maxAttempts = 5
 
 export function createPostgresKind(): DatabaseKind {
@@ -110,7 +110,7 @@ export async function openPostgres({ url, clock, log, migrate }: PostgresOptions
       }
     },
     pulse: { all: pulse.query },
-    // COMMIT answers when the server has it on its disk (and on that of a synchronous standby, where there is one).
+    // COMMIT returns when the server has it on its disk (and on that of a synchronous standby, where there is one).
     durable: () => Promise.resolve(),
     close,
   }
@@ -138,7 +138,7 @@ async function transact<R>(
 }
 
 interface TransactionClient {
-  /** Takes the lock and answers the transaction's number, in one round trip. */
+  /** Takes the lock and returns the transaction's number, in one round trip. */
   begin(lock: string): Promise<string>
   run(sql: string, parameters: readonly Parameter[]): Promise<Cells[]>
   /** False when the connection broke: then only the server knows. Gives the connection back. */
@@ -167,7 +167,7 @@ function createTransactionClient(client: PoolClient): TransactionClient {
     async begin(lock) {
       const text = `BEGIN; ${lock} SELECT pg_current_xact_id()::text AS id`
       const results: unknown = await guarded(() => client.query(text))
-      // Several statements in one query answer a list of results.
+      // Several statements in one query return a list of results.
       const last = (results as readonly { readonly rows: readonly { readonly id: string }[] }[]).at(-1)
       return last?.rows[0]?.id ?? ''
     },
@@ -184,7 +184,7 @@ function createTransactionClient(client: PoolClient): TransactionClient {
       return true
     },
     async rollBack() {
-      // A statement that still runs, after a timeout of ours, ends only with its connection.
+      // A statement that still runs after it was given up on ends only with its connection.
       let isUsable = !isBroken && running === 0
       if (isUsable) {
         await guarded(() => client.query('ROLLBACK')).catch(() => {
@@ -199,7 +199,7 @@ function createTransactionClient(client: PoolClient): TransactionClient {
 const outcomeWaitMs = 30_000
 const outcomeEveryMs = 250
 
-/** The connection broke while it committed: only the server knows what came of it. */
+/** The connection broke during a commit: only the server knows whether it was made. */
 async function wasCommitted(main: PostgresPool, clock: Clock, transaction: string): Promise<boolean> {
   const until = clock.monotonic() + outcomeWaitMs
   while (clock.monotonic() < until) {

@@ -13,7 +13,7 @@ export interface RowChange {
   readonly owner: OwnerIds
   readonly before: Cells | null
   readonly after: Cells | null
-  /** Whose writing it was: the row lies within it. */
+  /** The writer's: the row lies within it. */
   readonly tenancy: Tenancy
 }
 
@@ -66,9 +66,9 @@ function nameOf(table: string, sid: string): string {
 }
 
 function toEntry({ table: resource, descriptor, sid, owner, before, after }: RowChange): Change | undefined {
-  if (descriptor.isPassing) return undefined
+  if (descriptor.isTransient) return undefined
   if (before === null || after === null) {
-    // Made and removed within one transaction: nobody ever saw it.
+    // Made and removed within one transaction: no other has seen it.
     if (before === null && after === null) return undefined
     const action = before === null ? 'create' : 'delete'
     return {
@@ -108,7 +108,7 @@ export function ownerIdsOf({ owner }: AnyDescriptor, row: Cells): OwnerIds {
 
 export const mask = '********'
 
-/** That there was a secret may be told, and that it has changed; never what it was. */
+/** An entry shows that there was a secret and that it has changed, never what it was. */
 function shown({ secrets, hashes }: AnyDescriptor, row: Cells, columns: readonly string[]): Cells {
   const cells: Cells = {}
   for (const column of columns) {

@@ -11,10 +11,10 @@ export interface Descriptor<T extends keyof Tables> {
   readonly secrets?: readonly Column<T>[]
   /** Hashes of secrets: they leave storage for comparison only, and stand nowhere else, the audit log included. */
   readonly hashes?: readonly Column<T>[]
-  /** Traces of use, not changes that somebody made: the audit log leaves them out. */
+  /** Traces of use, such as the time of the last one: the audit log leaves these columns out. */
   readonly unaudited?: readonly Column<T>[]
-  /** Work under way, nobody's change: the audit log leaves all of it out. */
-  readonly isPassing?: boolean
+  /** The rows are work under way, which the audit log leaves out. */
+  readonly isTransient?: boolean
   /** The columns that say whose a row is; a table without both belongs to the platform. */
   readonly owner: readonly Column<T>[]
   /**
@@ -27,14 +27,14 @@ export interface Descriptor<T extends keyof Tables> {
   /** The reference whose row this one is a part of: its writer must own that row, seeing it is not enough. */
   readonly parent?: Column<T>
   /** The lowest level that may do it, and then only to rows it owns. */
-  readonly lowest: { readonly [O in Operation]: Level }
-  /** Columns that point at rows of other tables: whoever sets one must be able to see that row. */
+  readonly minLevel: { readonly [O in Operation]: Level }
+  /** Columns that point at rows of other tables: the writer of one must be able to see that row. */
   readonly references?: { readonly [C in Column<T>]?: keyof Tables }
 }
 
 export type Operation = 'read' | 'insert' | 'update' | 'remove'
 
-const everything = (level: Level): Record<Operation, Level> => ({
+const forAll = (level: Level): Record<Operation, Level> => ({
   read: level,
   insert: level,
   update: level,
@@ -48,14 +48,14 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
   service_providers: {
     key: 'service_provider_sid',
     owner: ['service_provider_sid'],
-    lowest: { read: 'account', insert: 'admin', update: 'service_provider', remove: 'admin' },
+    minLevel: { read: 'account', insert: 'admin', update: 'service_provider', remove: 'admin' },
     references: { registration_hook_sid: 'webhooks' },
   },
   accounts: {
     key: 'account_sid',
     owner: byAccount,
     secrets: ['webhook_secret', 'bucket_credential'],
-    lowest: { read: 'account', insert: 'service_provider', update: 'account', remove: 'account' },
+    minLevel: { read: 'account', insert: 'service_provider', update: 'account', remove: 'account' },
     references: {
       registration_hook_sid: 'webhooks',
       queue_event_hook_sid: 'webhooks',
@@ -67,13 +67,13 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     key: 'webhook_sid',
     owner: byAccount,
     secrets: ['password'],
-    lowest: everything('account'),
+    minLevel: forAll('account'),
   },
   applications: {
     key: 'application_sid',
     owner: byAccount,
     secrets: ['env_vars'],
-    lowest: everything('account'),
+    minLevel: forAll('account'),
     references: {
       call_hook_sid: 'webhooks',
       call_status_hook_sid: 'webhooks',
@@ -84,45 +84,45 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     key: 'client_sid',
     owner: byAccount,
     secrets: ['password'],
-    lowest: everything('account'),
+    minLevel: forAll('account'),
   },
   api_keys: {
     key: 'api_key_sid',
     owner: byAccount,
     hashes: ['token_hash'],
     unaudited: ['last_used'],
-    lowest: everything('account'),
+    minLevel: forAll('account'),
   },
   users: {
     key: 'user_sid',
     owner: byAccount,
     hashes: ['hashed_password'],
-    lowest: everything('account'),
+    minLevel: forAll('account'),
   },
   user_sessions: {
     key: 'user_session_sid',
     owner: [],
     ownedThrough: 'user_sid',
-    lowest: everything('system'),
+    minLevel: forAll('system'),
     references: { user_sid: 'users' },
   },
   password_settings: {
     key: 'password_settings_sid',
     owner: [],
-    lowest: { read: 'account', insert: 'admin', update: 'admin', remove: 'admin' },
+    minLevel: { read: 'account', insert: 'admin', update: 'admin', remove: 'admin' },
   },
   settings: {
     key: 'name',
     owner: [],
     secrets: ['value'],
-    lowest: everything('system'),
+    minLevel: forAll('system'),
   },
   voip_carriers: {
     key: 'voip_carrier_sid',
     owner: byAccount,
     isShared: true,
     secrets: ['register_password', 'inbound_auth_password', 'smpp_password', 'smpp_inbound_password'],
-    lowest: everything('account'),
+    minLevel: forAll('account'),
     references: { application_sid: 'applications' },
   },
   sip_gateways: {
@@ -130,7 +130,7 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     owner: byAccount,
     isShared: true,
     parent: 'voip_carrier_sid',
-    lowest: everything('account'),
+    minLevel: forAll('account'),
     references: { voip_carrier_sid: 'voip_carriers' },
   },
   smpp_gateways: {
@@ -138,81 +138,81 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     owner: byAccount,
     isShared: true,
     parent: 'voip_carrier_sid',
-    lowest: everything('account'),
+    minLevel: forAll('account'),
     references: { voip_carrier_sid: 'voip_carriers' },
   },
   phone_numbers: {
     key: 'phone_number_sid',
     owner: byAccount,
-    lowest: everything('account'),
+    minLevel: forAll('account'),
     references: { voip_carrier_sid: 'voip_carriers', application_sid: 'applications' },
   },
   ms_teams_tenants: {
     key: 'ms_teams_tenant_sid',
     owner: byAccount,
-    lowest: everything('account'),
+    minLevel: forAll('account'),
     references: { application_sid: 'applications' },
   },
   lcrs: {
     key: 'lcr_sid',
     owner: byAccount,
-    lowest: everything('account'),
+    minLevel: forAll('account'),
     references: { default_carrier_set_entry_sid: 'lcr_carrier_set_entries' },
   },
   lcr_routes: {
     key: 'lcr_route_sid',
     owner: byAccount,
     parent: 'lcr_sid',
-    lowest: everything('account'),
+    minLevel: forAll('account'),
     references: { lcr_sid: 'lcrs' },
   },
   lcr_carrier_set_entries: {
     key: 'lcr_carrier_set_entry_sid',
     owner: byAccount,
     parent: 'lcr_route_sid',
-    lowest: everything('account'),
+    minLevel: forAll('account'),
     references: { lcr_route_sid: 'lcr_routes', voip_carrier_sid: 'voip_carriers' },
   },
   limits: {
     key: 'limit_sid',
     owner: byAccount,
-    // An account lives with the limits that others set it.
-    lowest: { ...everything('service_provider'), read: 'account' },
+    // An account reads its limits, and those above it set them.
+    minLevel: { ...forAll('service_provider'), read: 'account' },
   },
   password_resets: {
     key: 'password_reset_sid',
     owner: [],
     ownedThrough: 'user_sid',
     hashes: ['link_hash'],
-    lowest: everything('system'),
+    minLevel: forAll('system'),
     references: { user_sid: 'users' },
   },
   password_reset_requests: {
     key: 'password_reset_request_sid',
     owner: [],
-    isPassing: true,
-    lowest: everything('system'),
+    isTransient: true,
+    minLevel: forAll('system'),
   },
   carrier_hosts: {
     key: 'carrier_host_sid',
     owner: [],
-    isPassing: true,
-    lowest: everything('system'),
+    isTransient: true,
+    minLevel: forAll('system'),
   },
   sbc_addresses: {
     key: 'sbc_address_sid',
     owner: ['service_provider_sid'],
-    lowest: { ...everything('admin'), read: 'account' },
+    minLevel: { ...forAll('admin'), read: 'account' },
   },
   smpp_addresses: {
     key: 'smpp_address_sid',
     owner: ['service_provider_sid'],
-    lowest: { ...everything('admin'), read: 'account' },
+    minLevel: { ...forAll('admin'), read: 'account' },
   },
   system_information: {
     key: 'system_information_sid',
     owner: [],
-    lowest: everything('admin'),
+    minLevel: forAll('admin'),
   },
   speech_credentials: {
     key: 'speech_credential_sid',
@@ -220,7 +220,7 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     isShared: true,
     secrets: ['settings'],
     unaudited: ['last_used', 'last_tested', 'tts_tested_ok', 'stt_tested_ok'],
-    lowest: everything('account'),
+    minLevel: forAll('account'),
   },
   google_custom_voices: {
     key: 'google_custom_voice_sid',
@@ -228,15 +228,15 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     isShared: true,
     parent: 'speech_credential_sid',
     secrets: ['voice_cloning_key'],
-    lowest: everything('account'),
+    minLevel: forAll('account'),
     references: { speech_credential_sid: 'speech_credentials' },
   },
 }
 
 const ranks: Readonly<Record<Level, number>> = { account: 0, service_provider: 1, admin: 2, system: 3 }
 
-export function isAtLeast(level: Level, lowest: Level): boolean {
-  return ranks[level] >= ranks[lowest]
+export function isAtLeast(level: Level, minLevel: Level): boolean {
+  return ranks[level] >= ranks[minLevel]
 }
 
 /** A descriptor as the generic code sees it, which knows the columns by name only. */
@@ -245,12 +245,12 @@ export interface AnyDescriptor {
   readonly secrets: readonly string[]
   readonly hashes: readonly string[]
   readonly unaudited: readonly string[]
-  readonly isPassing: boolean
+  readonly isTransient: boolean
   readonly owner: readonly string[]
   readonly ownedThrough: Pointer | undefined
   readonly isShared: boolean
   readonly parent: string | undefined
-  readonly lowest: { readonly [O in Operation]: Level }
+  readonly minLevel: { readonly [O in Operation]: Level }
   readonly references: readonly Pointer[]
 }
 
@@ -261,9 +261,9 @@ interface Pointer {
 
 export function descriptorOf(table: keyof Tables): AnyDescriptor {
   const descriptor: Descriptor<never> = descriptors[table]
-  const { key, owner, parent, lowest } = descriptor
+  const { key, owner, parent, minLevel } = descriptor
   const { secrets = [], hashes = [], unaudited = [], references = {} } = descriptor
-  const { isPassing = false, isShared = false } = descriptor
+  const { isTransient = false, isShared = false } = descriptor
   const pointers = Object.entries(references).flatMap(([column, target]) =>
     target === undefined ? [] : [{ column, table: target }],
   )
@@ -273,12 +273,12 @@ export function descriptorOf(table: keyof Tables): AnyDescriptor {
     secrets,
     hashes,
     unaudited,
-    isPassing,
+    isTransient,
     owner,
     ownedThrough,
     isShared,
     parent,
-    lowest,
+    minLevel,
     references: pointers,
   }
 }

@@ -1,4 +1,4 @@
-// Whose a new or moved row is: what the caller gave, held against the caller's own tenancy.
+// The owner of a new or moved row: what the caller gave, held against the caller's own tenancy.
 import type { Tenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Cell, Cells } from '../database/database.ts'

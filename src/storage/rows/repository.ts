@@ -18,7 +18,7 @@ import type { Filter, ListOptions, Repositories, Repository, Row, TableName } fr
 import { createTableQueries, reachOf, reachValues } from './table-queries.ts'
 import type { ListShape, TableQueries } from './table-queries.ts'
 
-/** Where the statements of a repository run: at once, or within a transaction. */
+/** Runs the statements of a repository at once, or within a transaction. */
 export interface Runner {
   readonly reader: Session
   write<R>(work: (session: Session, changes: ChangeSet) => Promise<R>): Promise<R>
@@ -34,7 +34,7 @@ interface Context {
   readonly vault: Vault
   readonly clock: Clock
   readonly database: Database
-  /** Of every table, for the rows a new row points at. */
+  /** For every table: a row may point at rows of others. */
   readonly plans: { readonly [T in TableName]: Plan }
 }
 
@@ -210,7 +210,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     })
   }
 
-  /** Whether a change of these columns is one that somebody made, and not a trace of use. */
+  /** Whether a change of these columns is more than a trace of use. */
   #isAudited(cells: Cells): boolean {
     const { unaudited } = this.#descriptor
     return unaudited.length === 0 || Object.keys(cells).some((column) => !unaudited.includes(column))
@@ -236,7 +236,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     return ownerIdsOf(descriptor, owning ?? {})
   }
 
-  /** To tell whether a secret has changed. One that no longer opens must not keep its row from being repaired. */
+  /** Opens secrets to compare them. One that no longer opens must not keep its row from being repaired. */
   #opened(cells: Cells): Cells {
     if (this.#descriptor.secrets.length === 0) return cells
     try {
@@ -247,7 +247,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   }
 
   #may(operation: Operation): boolean {
-    return isAtLeast(this.#context.tenancy.level, this.#descriptor.lowest[operation])
+    return isAtLeast(this.#context.tenancy.level, this.#descriptor.minLevel[operation])
   }
 
   #demand(operation: Operation): void {
@@ -264,7 +264,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     for (const { column, table } of references) {
       const sid = cells[column]
       if (sid === undefined || sid === null) continue
-      // A record is made right behind the hooks it points at; whoever wrote a row just now sees it.
+      // A record is made right after the hooks it points at: the tenancy that has just written a row sees it.
       if (made.hasWritten(tenancy, table, String(sid))) continue
       const { queries } = plans[table]
       const reach = reachOf(tenancy)

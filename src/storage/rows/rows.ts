@@ -38,8 +38,8 @@ export interface Repository<T extends TableName> {
 
 export type Repositories = { readonly [T in TableName]: Repository<T> }
 
-/** In whose name rows are changed; without one the platform changes them. `nobody` may only read. */
-export type Maker = Actor | 'nobody'
+/** In whose name rows are changed; without one the platform changes them. `reader` may change nothing. */
+export type Maker = Actor | 'reader'
 
 /** What the audit log says of the request that changed a row. */
 export interface Actor {

@@ -190,7 +190,7 @@ onEachStore(({ open: openTestStorage }) => {
   })
 
   describe.each(
-    tables.filter((table) => descriptorOf(table).lowest.update === 'account' && table !== 'accounts'),
+    tables.filter((table) => descriptorOf(table).minLevel.update === 'account' && table !== 'accounts'),
   )('own rows of %s', (table) => {
     it('cannot be given away, nor lifted to a higher level', async () => {
       const sid = await insert(table, own)

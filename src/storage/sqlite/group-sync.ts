@@ -1,4 +1,4 @@
-// Many commits, one sync: whoever asks while one is running shares the next.
+// Many commits share one sync: callers that come while one is running share the next.
 
 export interface GroupSync {
   /** Resolves after a sync that began after this call. Rejects for ever once a sync has failed. */
@@ -10,7 +10,7 @@ export function createGroupSync(sync: () => Promise<void>): GroupSync {
   let next: Promise<void> | undefined
 
   // After a failed sync the kernel may have dropped the pages it could not write: a later success would prove
-  // nothing. So a failure is kept and answers everyone who comes after it.
+  // nothing. So a failure is kept, and every later call rejects with it.
   let failure: { readonly error: unknown } | undefined
 
   async function run(): Promise<void> {

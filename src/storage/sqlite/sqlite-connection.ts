@@ -7,7 +7,7 @@ import type { BrokenRule, Cell, Cells, Parameter } from '../database/database.ts
 export interface Connection {
   all(sql: string, parameters: readonly Parameter[]): Cells[]
   exec(sql: string): void
-  /** A statement that answers nothing and is run often. */
+  /** For a statement that returns nothing and is run often. */
   run(sql: string): void
   isInTransaction(): boolean
   /** For Kysely's SqliteDialect. */
@@ -20,7 +20,7 @@ interface PreparedStatement {
   readonly columns: readonly string[]
 }
 
-// More than the code can ask: statements are compiled from a fixed set of shapes. The bound guards against a mistake.
+// More than there are: statements are compiled from a fixed set of shapes. The bound guards against a mistake.
 const maxStatements = 2000
 
 // Another program may hold the lock for a moment, an operator's backup for one.

@@ -1,10 +1,10 @@
-// What the callers of the embedded database are told when the disk is in the way.
+// Failures of the disk below the embedded database, as errors that the operator can act on.
 import { AppError } from '../../lib/errors.ts'
 
 // https://www.sqlite.org/rescode.html: SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN.
 const diskFailures: ReadonlySet<number> = new Set([8, 10, 13, 14])
 
-/** A failure of the disk as one the operator can act on; every other error as it is. */
+/** Returns every other error as it is. */
 export function toDiskFailure(error: unknown): unknown {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
   // The low byte is the kind, the rest says more about it.

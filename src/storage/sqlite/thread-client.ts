@@ -1,4 +1,4 @@
-// The main thread's end of a database thread: started at its first job, jobs answered in order.
+// The main thread's end of a database thread, which starts with its first job and runs jobs in order.
 import { Worker } from 'node:worker_threads'
 import type { Logger } from '../../lib/log.ts'
 import type { ThreadJob, ThreadReply, ThreadRequest, ThreadRole } from './sqlite-thread.ts'

@@ -11,11 +11,11 @@ import type { WriteQueue } from '../database/write-queue.ts'
 export interface TransactionGroupOptions {
   readonly writer: Pick<Connection, 'all' | 'run' | 'isInTransaction'>
   readonly clock: Clock
-  /** Where others wait who need the connection for themselves. */
+  /** Where those wait that need the connection for themselves. */
   readonly queue: WriteQueue
 }
 
-/** Settles, as `work` has, once the commit that holds it is made. In the order in which they are asked for. */
+/** Settles as `work` did, once the commit that holds it is made. Works run in the order of the calls. */
 export type Commit = <R>(work: (session: Session) => Promise<R>) => Promise<R>
 
 interface Member {
@@ -24,7 +24,7 @@ interface Member {
   readonly reject: (error: unknown) => void
 }
 
-// Far more than one process can have in flight; beyond it the disk has stopped answering.
+// Far more than one process can have in flight; beyond it the disk has stopped working.
 const maxWaiting = 10_000
 // Nothing else runs meanwhile: packets and requests wait. A few go together even where the processor is shared with others
 // and time passes without work: there a commit for each would cost most.
@@ -38,7 +38,7 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
   function schedule(): void {
     if (isScheduled || waiting.length === 0) return
     isScheduled = true
-    // Those whose requests were read from the sockets together go together.
+    // Requests that were read from their sockets together commit together.
     setImmediate(() => void queue.run(runWaiting))
   }
 
@@ -51,7 +51,7 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
     schedule()
   }
 
-  /** Returns those that there was no time for. */
+  /** Returns the members that there was no time for. */
   async function runGroup(members: readonly Member[]): Promise<readonly Member[]> {
     const until = clock.monotonic() + maxGroupMs
     const settles: (() => void)[] = []
