@@ -134,7 +134,7 @@ onEachStore(({ name: store, open }) => {
       return { ...removal, sid, account_sid, service_provider_sid }
     }
 
-    it('is an entry of whom it belongs to, in the name of whoever did it', async () => {
+    it('is an entry of its owner, in the name of its actor', async () => {
       await test.storage.audit.note(deed('2026/11/21/c1.wav'), actor)
       const [entry, ...others] = await entriesOf('2026/11/21/c1.wav')
       expect(others).toEqual([])
@@ -215,7 +215,7 @@ onEachStore(({ name: store, open }) => {
       expect((await page({ account_sid: other.account_sid }, mine.asAccount)).total).toBe(0)
     })
 
-    it('shows sessions and mailed links to whoever has the user, and only there', async () => {
+    it('shows sessions and mailed links to the owner of the user, and only there', async () => {
       const system = test.storage.for(systemTenancy)
       const { account_sid, service_provider_sid } = mine
       const owners = [{ account_sid }, { service_provider_sid }, {}]
@@ -282,7 +282,7 @@ onEachStore(({ name: store, open }) => {
 
   describe('the chain', () => {
     const verdict = () => test.storage.audit.verify()
-    /** What somebody does who owns the database. */
+    /** As the owner of the database may do. */
     const tamper = async (sql: string): Promise<void> => {
       if (store === 'SQLite') {
         await test.query('drop trigger audit_log_no_update')
@@ -359,7 +359,7 @@ onEachStore(({ name: store, open }) => {
       expect(found.problems).toContainEqual({ seq, problem })
     })
 
-    it('shows an entry that was changed and given its hash anew, at the one after it', async () => {
+    it('shows an entry that was changed and given a new hash, at the one after it', async () => {
       await write(4)
       const { rows } = await page()
       const { hash: _hash, ...third } = rows.find(({ seq }) => seq === 3)!

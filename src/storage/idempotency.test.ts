@@ -42,7 +42,7 @@ onEachStore(({ open }) => {
       expect(await test.contents()).not.toContain('planted-secret')
     })
 
-    it('reads what it has changed, in one transaction over many calls, which nobody else sees before its end', async () => {
+    it('reads what it has changed, in one transaction over many calls, which no other reader sees before its end', async () => {
       await test.storage.idempotency.once(asked(), actor, async (unit) => {
         const { service_providers } = unit.for(systemTenancy)
         expect(await service_providers.count()).toBe(0)
@@ -58,7 +58,7 @@ onEachStore(({ open }) => {
       expect(await providers()).toEqual(['a', 'b'])
     })
 
-    it('leaves nothing when it fails, even where somebody caught the failure', async () => {
+    it('leaves nothing when it fails, even where the failure was caught', async () => {
       const half = test.storage.idempotency.once(asked(), actor, async (unit) => {
         await provider('a')(unit)
         throw new Error('changed my mind')

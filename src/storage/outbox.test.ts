@@ -51,7 +51,7 @@ onEachStore(({ open: openTestStorage }) => {
       expect(await test.storage.outbox.claim(10, 1000)).toEqual([])
     })
 
-    it('leaves the items of the accounts it is told to except', async () => {
+    it('leaves the items of the accounts that are excepted', async () => {
       const busy = Array.from({ length: 3 }, () => createSid())
       for (const [n, account_sid] of busy.entries()) await enqueue(`busy${n}`, 1, account_sid)
       await enqueue('a', 1)

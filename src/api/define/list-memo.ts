@@ -1,5 +1,5 @@
-// Short lists as they were answered, until any row changes: portals and scripts ask for the same ones again and again,
-// and making one anew costs ten times what sending it does.
+// Short lists as they were sent, until any row changes: portals and scripts ask for the same ones again and again, and making
+// one from rows costs thirty times what sending it does.
 import type { Clock } from '../../lib/clock.ts'
 import { isGoneError } from '../../lib/asker.ts'
 import { createMemo } from '../../lib/memo.ts'
@@ -31,7 +31,7 @@ export function createListMemo(storage: Pick<ApiStorage, 'revision' | 'isShared'
       })
       return text ?? own ?? read()
     } catch (error) {
-      // Whoever was reading for all who asked has gone: the next of them reads.
+      // The client that was reading for all has left: the next of them reads.
       if (isReading || !isGoneError(error)) throw error
       return answer(key, read)
     }

@@ -19,7 +19,7 @@ const maxAtOnce = 16
 
 export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
   const queries = createQueries(database)
-  /** Taken over, and not handed out: reading them has failed. */
+  /** Calls that are taken over and were not returned yet, because reading them failed. */
   const adopted = new Map<string, string>()
 
   /** By the name of the dead node: a call that it has taken back meanwhile, as another node, has another one. */

@@ -155,7 +155,7 @@ onEachStore(({ open }) => {
       expect(await callCounts(test)).toEqual({ kept: [], counted: [] })
     })
 
-    it('are right when somebody removes records behind the back of the platform', async () => {
+    it('are right when records are removed behind the back of the platform', async () => {
       for (let n = 0; n < 100; n++) test.storage.calls.write(randomCall(), 'now')
       await test.storage.calls.flush()
       await test.query(`delete from recent_calls where account_sid = '${busy.account_sid}' and answered = 1`)

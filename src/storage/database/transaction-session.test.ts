@@ -3,7 +3,7 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { Cells } from './database.ts'
 import { runInSession } from './transaction-session.ts'
 
-/** A database that answers when it is told to. */
+/** A database that responds when the test lets it. */
 function createSlowDatabase() {
   const asked: { readonly sql: string; readonly answer: PromiseWithResolvers<Cells[]> }[] = []
   return {

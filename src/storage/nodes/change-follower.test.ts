@@ -76,12 +76,12 @@ describe.skipIf(isMissing('postgres'))('what another node changes', () => {
     expect(removed.clients).toBe(before.clients)
   })
 
-  it('is seen as a change of everything when there is more of it than can be told', async () => {
+  it('is seen as a change of everything when there is more of it than can be reported', async () => {
     const before = seen()
     for (let n = 0; n < 250; n++) await addHook()
     const after = await look(before)
     expect(after.clients).toBeGreaterThan(before.clients)
-    // And it is told from where it stands now.
+    // And changes are reported from here on.
     const { webhook_sid } = await addHook()
     const next = await look(after)
     expect([next.webhooks > after.webhooks, next.clients > after.clients]).toEqual([true, false])

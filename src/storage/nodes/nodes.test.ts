@@ -27,7 +27,7 @@ interface Node {
   readonly storage: Storage
   readonly clock: FakeClock
   readonly node_id: string
-  /** What it was told that others have closed. */
+  /** The calls that others have closed. */
   readonly lost: string[]
 }
 

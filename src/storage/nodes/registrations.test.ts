@@ -96,7 +96,7 @@ onEachStore(({ open }) => {
     expect(await kept()).toEqual([later])
   })
 
-  it('leaves the phones of other nodes alone, but for users and realms that lose them everywhere', async () => {
+  it('leaves the phones of other nodes alone, except of users and realms that lose them everywhere', async () => {
     await save(desk)
     await test.storage.registrations.save(phoneOf(desk.aor, { key: 'hall' }), change)
     await test.query(`update registrations set node = 'another'`)
@@ -155,7 +155,7 @@ onEachStore(({ open }) => {
     expect(await kept()).toEqual([])
   })
 
-  it('writes nothing for a realm that nobody has, and no password', async () => {
+  it('writes nothing for a realm that no account has, and no password', async () => {
     await save(phoneOf('alice@nobody.example'))
     await save(desk)
     expect(await test.query('select * from registrations')).toHaveLength(1)

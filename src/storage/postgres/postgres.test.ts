@@ -293,7 +293,7 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
     await expect(applications.insert(wide)).rejects.toMatchObject({ code: 'bad_request' })
   })
 
-  it('ends a transaction whose first failure somebody has swallowed', async () => {
+  it('ends a transaction whose first failure was swallowed', async () => {
     const storage = await startNode()
     await providers(storage).insert({ name: 'taken' })
     const work = storage.transaction(systemTenancy, async (rows) => {

@@ -248,7 +248,7 @@ onEachStore(({ open: openTestStorage }) => {
         return String((stored as unknown as AnyRow)[descriptorOf(table).key])
       }
 
-      it('are read by its accounts, and by nobody else’s', async () => {
+      it('are read by its accounts, and by no others', async () => {
         const { key } = descriptorOf(table)
         const sid = await share(own)
         for (const tenancy of [own.asAccount, sibling.asAccount, own.asProvider]) {
@@ -312,7 +312,7 @@ onEachStore(({ open: openTestStorage }) => {
     )
 
     const request = () => ({ principal: 'api_key:1', key: createSid(), route: 'POST /x', fingerprint: 'f' })
-    const nobody = { principal: undefined, request_id: 'r', address: '127.0.0.1' }
+    const stranger = { principal: undefined, request_id: 'r', address: '127.0.0.1' }
     const application = (call_hook_sid: string) => ({ name: createSid(), call_hook_sid })
 
     it('point at a row that was made just before, in the same transaction', async () => {
@@ -326,7 +326,7 @@ onEachStore(({ open: openTestStorage }) => {
     it.each(['asAccount', 'asProvider'] as const)(
       'cannot point at a foreign row that the same transaction has written (%s)',
       async (level) => {
-        const work = test.storage.idempotency.once(request(), nobody, async (unit) => {
+        const work = test.storage.idempotency.once(request(), stranger, async (unit) => {
           const theirs = await unit.for(foreign[level]).webhooks.insert({ url: 'https://example.com/' })
           const { account_sid } = own
           await unit.for(own[level]).applications.insert({ ...application(theirs.webhook_sid), account_sid })
@@ -340,7 +340,7 @@ onEachStore(({ open: openTestStorage }) => {
     )
 
     it('cannot point at a row of their own that the system has given away in the same transaction', async () => {
-      const work = test.storage.idempotency.once(request(), nobody, async (unit) => {
+      const work = test.storage.idempotency.once(request(), stranger, async (unit) => {
         const { webhook_sid } = await unit.for(own.asAccount).webhooks.insert({ url: 'https://example.com/' })
         const { account_sid, service_provider_sid } = foreign
         await unit.for(systemTenancy).webhooks.update(webhook_sid, { account_sid, service_provider_sid })

@@ -20,7 +20,7 @@ function controlledSync() {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('group sync', () => {
-  it('acknowledges nobody before a sync that began after the request has ended', async () => {
+  it('acknowledges no call before a sync that began after the request has ended', async () => {
     const disk = controlledSync()
     const group = createGroupSync(disk.sync)
     const acknowledged: string[] = []

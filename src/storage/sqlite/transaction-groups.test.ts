@@ -86,7 +86,7 @@ describe('a transaction that comes alone', () => {
 })
 
 describe('transactions that come together', () => {
-  it('share one commit, and each is told once it is made', async () => {
+  it('share one commit, and each settles once it is made', async () => {
     const told: string[] = []
     const writes = ['a', 'b', 'c'].map(async (name) => {
       await commit(async (session) => {
