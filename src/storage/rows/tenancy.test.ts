@@ -148,8 +148,8 @@ onEachStore(({ open: openTestStorage }) => {
 
     it('are neither found nor listed nor counted', async () => {
       const { tenancy, owner, sees } = strangers()[index]!
-      const { key, lowest } = descriptorOf(table)
-      if (!isHidden(sees) && isAtLeast(tenancy.level, lowest.read)) return
+      const { key, minLevel } = descriptorOf(table)
+      if (!isHidden(sees) && isAtLeast(tenancy.level, minLevel.read)) return
       const sid = await rowOf(table, owner)
       const stranger = repository(table, tenancy)
       expect(await stranger.find(sid)).toBeUndefined()
