@@ -10,11 +10,6 @@ import type { CallPool } from './routing/call-limits.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
 import type { ParseVerbs } from './verb.ts'
 
-export interface CallNode extends NodeFacts {
-  /** The address in call records. */
-  readonly host: string
-}
-
 export interface CallServices {
   /** A function: the stack is made with handlers that lead back to the engine. */
   readonly sip: () => Pick<
@@ -23,7 +18,7 @@ export interface CallServices {
     | 'authenticate'
     | 'bindings'
     | 'drain'
-    | 'host'
+    | 'addressFor'
     | 'invite'
     | 'listening'
     | 'reach'
@@ -46,7 +41,7 @@ export interface CallServices {
   /** 0 to 1, without 1: how carriers share calls. */
   readonly random: () => number
   readonly log: Logger
-  readonly node: () => CallNode
+  readonly node: () => NodeFacts
   readonly maxCallMs: number
   /** So long after its application was asked a caller hears ringing, if nothing else was said; 0: never. */
   readonly ringingMs: number

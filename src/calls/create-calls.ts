@@ -2,14 +2,14 @@
 import { AppError } from '../lib/errors.ts'
 import { defaultSharePercent } from '../lib/tenant-pool.ts'
 import type { SipRequest } from '../sip/message/message.ts'
-import { serializeHostPort } from '../sip/message/uri.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import { createAlertingStore } from './journal/alerts.ts'
-import type { CallNode, CallServices } from './call-services.ts'
+import type { CallServices } from './call-services.ts'
 import type { CallCommand, CallRequest, Calls, LiveCall, PreparedCall } from './calls.ts'
 import { serveInvite } from './inbound/serve-invite.ts'
 import type { Arrival, InboundOptions } from './inbound/serve-invite.ts'
 import { command } from './application/call-command.ts'
+import type { NodeFacts } from './journal/hook-payloads.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { Leg } from './leg/leg.ts'
 import { toOrder } from './outbound/call-order.ts'
@@ -257,11 +257,9 @@ class CallEngine implements Calls, CallHandlers {
     this.#tap.record(event)
   }
 
-  #node(): CallNode {
-    const { sip, publicAddress, apiBaseUrl } = this.#options
-    const { host, listening } = sip()
-    const sipAddress = serializeHostPort({ host, port: listening.port })
-    return { host, sipAddress, publicIp: publicAddress, apiBaseUrl: apiBaseUrl?.() }
+  #node(): NodeFacts {
+    const { publicAddress, apiBaseUrl } = this.#options
+    return { publicIp: publicAddress, apiBaseUrl: apiBaseUrl?.() }
   }
 
   #stopping(): AppError | undefined {

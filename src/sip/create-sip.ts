@@ -1,66 +1,26 @@
 // `createSip`: the stack put together, from the sockets up.
+import { createNames } from '../network/create-names.ts'
 import { createLocalAddress } from '../network/local-address.ts'
 import type { LocalAddress } from '../network/local-address.ts'
-import { createNames } from '../network/create-names.ts'
 import { createUriResolver } from './resolve.ts'
-import type { Sip, SipOptions } from './sip.ts'
+import type { SipOptions } from './sip.ts'
 import { createTransport } from './transport/create-transport.ts'
 import { createUserAgent } from './user-agent.ts'
+import type { UserAgent } from './user-agent.ts'
 
-export function createSip(options: SipOptions): Sip {
+/** The stack's owner takes it as a `Sip`; tests also read its counters. */
+export function createSip(options: SipOptions): UserAgent {
   const { bind, port, publicAddress, clock, log } = options
-  let local: LocalAddress | undefined
-  const transport = createTransport({
-    bind,
-    port,
-    clock,
-    log,
-    handlers: {
-      message: (message, raw, remote) => agent.receive(message, raw, remote),
-      admits: (remote) => agent.sources.admits(remote),
-      isProven: (remote) => agent.sources.isProven(remote),
-      closed: (remote) => agent.reach.closed(remote),
-      isNeeded: (remote) => agent.bindings.isBound(remote),
-    },
-  })
   const { lookup = createNames({ clock }).lookup } = options
-  const resolve = createUriResolver({ lookup, bind })
-  const agent = createUserAgent({
+  // The interfaces are looked at when the first address is asked for.
+  let local: LocalAddress | undefined
+  return createUserAgent({
     ...options,
-    resolve,
-    transport,
-    addressFor(remote) {
-      const general = local?.general ?? bind
-      const host = remote === undefined ? general : (local?.towards(remote.address) ?? general)
-      return { host, port: transport.listening.port }
+    transport: createTransport({ bind, port, clock, log }),
+    resolve: createUriResolver({ lookup, bind }),
+    hostFor(remote) {
+      local ??= createLocalAddress({ bind, publicAddress, clock })
+      return remote === undefined ? local.general : local.towards(remote.address)
     },
   })
-  return {
-    name: 'sip',
-    async start() {
-      local = createLocalAddress({ bind, publicAddress, clock })
-      await agent.bindings.load()
-      await transport.start()
-    },
-    async stop() {
-      agent.stop()
-      await transport.stop()
-    },
-    get listening() {
-      return transport.listening
-    },
-    get host() {
-      return local?.general ?? bind
-    },
-    drain: () => agent.drain(),
-    authenticate: (request, remote) => agent.authenticate(request, remote),
-    invite: (inviteOptions) => agent.invite(inviteOptions),
-    resolve,
-    bindings: agent.bindings,
-    hasUserAt: agent.hasUserAt,
-    reach: (binding, mayReach) => agent.reach.find(binding, mayReach),
-    get counters() {
-      return agent.counters
-    },
-  }
 }

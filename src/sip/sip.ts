@@ -73,7 +73,7 @@ export interface DialogListener {
    * No ACK within 64*T1, or the peer does not know the dialog or does not answer within it (RFC 3261 §12.2.1.2): the
    * stack sends BYE itself. Nothing is told afterwards.
    */
-  failed(reason: 'ack-timeout' | 'transport-error' | 'session-expired'): void
+  failed(reason: 'ack-timeout' | 'transport-error'): void
   /**
    * A re-INVITE, or an UPDATE with an offer. `offer` is undefined when it carries none. The returned SDP is the answer
    * (or fresh offer). Overlapping ones, and bodies that are no SDP, never come so far.
@@ -269,15 +269,20 @@ export type Authentication =
       readonly isWorthRecord: boolean
     }
 
+export interface HostPort {
+  readonly host: string
+  readonly port: number
+}
+
 export interface Sip {
   readonly name: string
   start(): Promise<void>
   stop(): Promise<void>
   /** Where it listens, known after start (port 0 in the settings = any free port). */
   readonly listening: { readonly address: string; readonly port: number }
-  /** The address peers reach us at, known after start: never the wildcard. */
-  readonly host: string
-  /** From now on new INVITEs get 503 and OPTIONS too (so that a dispatcher drains us). */
+  /** Where this peer, or one that is not known yet, reaches us: never the wildcard. Known after start. */
+  addressFor(remote?: Pick<Remote, 'address'>): HostPort
+  /** From now on OPTIONS gets 503, so that a dispatcher sends no more calls here. */
   drain(): void
   authenticate(request: SipRequest, remote: Remote): Promise<Authentication>
   /** Throws AppError bad_request when `from`, `to`, `uri` or `routes` are no addresses. */
@@ -292,20 +297,6 @@ export interface Sip {
    * `mayReach` lets it lead. Rejects with AppError sip_unreachable when neither leads to it; it is unregistered then.
    */
   reach(binding: Binding, mayReach: (address: string) => boolean): Promise<Remote>
-  readonly counters: SipCounters
-}
-
-/** What the stack holds and did; all but the last three fall to zero when nothing happens any more. */
-export interface SipCounters {
-  /** Calls, unanswered ones included. */
-  readonly calls: number
-  /** Live transactions. */
-  readonly client: number
-  readonly server: number
-  readonly retransmissionsReceived: number
-  readonly retransmissionsSent: number
-  /** Requests answered 503 because the bound of transactions was reached. */
-  readonly refused: number
 }
 
 /** What an INVITE is refused with, independently of its sender. */
@@ -340,7 +331,6 @@ export interface SipOptions {
   /** Server and User-Agent. */
   readonly userAgent: string
   readonly digestAlgorithms?: readonly DigestAlgorithm[]
-  readonly maxCalls?: number
   readonly timers?: Timers
   /** Name resolution; by default that of the machine. */
   readonly lookup?: (host: string) => Promise<readonly ResolvedAddress[]>

@@ -9,6 +9,7 @@ import { silentLogger } from '../lib/log.ts'
 import { digestResponse } from './digest.ts'
 import { createSip } from './create-sip.ts'
 import type { IncomingInvite, Sip, SipOptions } from './sip.ts'
+import type { UserAgent } from './user-agent.ts'
 
 const realm = 'example.test'
 const closing: (() => Promise<void>)[] = []
@@ -17,7 +18,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-async function start(options: Partial<SipOptions> = {}): Promise<Sip> {
+async function start(options: Partial<SipOptions> = {}): Promise<UserAgent> {
   const invited = async (invite: IncomingInvite): Promise<void> => {
     const result = await sip.authenticate(invite.request, invite.remote)
     invite.reject(result.verdict === 'accepted' ? { status: 486 } : result.reply)

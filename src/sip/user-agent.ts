@@ -1,9 +1,8 @@
 // The user agent core: which part answers a request, over whatever carries the messages (RFC 3261 §8.2).
 import { AppError } from '../lib/errors.ts'
 import type { ErrorCode } from '../lib/errors.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Logger } from '../lib/log.ts'
 import { createAuthenticator } from './authenticator.ts'
+import type { Authenticate } from './authenticator.ts'
 import type { DigestAlgorithm } from './digest.ts'
 import { methodsInDialog, supportedExtensions, supportedHeader, withHeaders } from './dialog/core.ts'
 import type { Core } from './dialog/core.ts'
@@ -11,74 +10,49 @@ import { DialogTable, dialogIdOf } from './dialog/dialog-table.ts'
 import { PendingInvite } from './dialog/pending-invite.ts'
 import { refuseReplaces } from './dialog/replaces.ts'
 import { SentInvite } from './dialog/sent-invite.ts'
+import { createGuessLimit } from './guess-limit.ts'
+import type { GuessLimit } from './guess-limit.ts'
+import { retryAfterSeconds } from './limits.ts'
 import { cseqOf } from './message/cseq.ts'
 import { headerOf } from './message/message.ts'
-import type { SipMessage, SipRequest, SipResponse } from './message/message.ts'
+import type { SipRequest, SipResponse } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
 import { escapeUser, serializeHostPort } from './message/uri.ts'
 import { allowHeader } from './message/validate.ts'
-import { createGuessLimit } from './guess-limit.ts'
 import { createNonces } from './nonces.ts'
 import { refusal } from './refusal.ts'
 import { createBindings } from './registrar/bindings.ts'
-import type { Bindings } from './registrar/bindings.ts'
 import { createReach } from './registrar/reach.ts'
 import type { Reach } from './registrar/reach.ts'
 import { createRegistrar } from './registrar/registrar.ts'
+import type { Register } from './registrar/registrar.ts'
 import type { ResolveUri } from './resolve.ts'
-import type {
-  Authentication,
-  BindingArchive,
-  OutgoingInvite,
-  OutgoingInviteOptions,
-  Owed,
-  Remote,
-  Reply,
-  SipCounters,
-  SipDirectory,
-  SipHandlers,
-} from './sip.ts'
+import type { Authentication, Binding, HostPort, OutgoingInvite, OutgoingInviteOptions } from './sip.ts'
+import type { Owed, Remote, Reply, Sip, SipOptions } from './sip.ts'
 import { createSources } from './sources.ts'
 import type { Sources } from './sources.ts'
 import { standardTimers } from './timers.ts'
-import type { Timers } from './timers.ts'
 import { createTransactionLayer } from './transaction/transaction-layer.ts'
-import type { ServerTransaction } from './transaction/transaction.ts'
+import type { ServerTransaction, TransactionCounters } from './transaction/transaction.ts'
 import type { TransportLayer } from './transport/transport.ts'
 import { isReliable, transports } from './transport/transports.ts'
 
-export interface UserAgentOptions {
-  readonly transport: Pick<TransportLayer, 'send' | 'isOpen' | 'open'>
-  readonly directory: SipDirectory
-  readonly handlers: SipHandlers
-  readonly clock: Clock
-  readonly log: Logger
-  readonly userAgent: string
-  /** Our address as `remote` sees it, or for nobody in particular. */
-  addressFor(remote?: Remote): { readonly host: string; readonly port: number }
+export interface UserAgentOptions extends Omit<SipOptions, 'bind' | 'port' | 'publicAddress' | 'lookup'> {
+  readonly transport: Pick<TransportLayer, 'start' | 'stop' | 'listening' | 'send' | 'isOpen' | 'open'>
   readonly resolve: ResolveUri
-  readonly timers?: Timers | undefined
-  /** Offered in challenges, in the order of preference. */
-  readonly digestAlgorithms?: readonly DigestAlgorithm[] | undefined
-  /** Most calls and unanswered INVITEs at once. */
-  readonly maxCalls?: number | undefined
-  /** Left out, bindings end with the process. */
-  readonly bindingArchive?: BindingArchive | undefined
+  /** Our address as `remote` sees it, or for a peer that is not known yet. */
+  hostFor(remote?: Pick<Remote, 'address'>): string
 }
 
-export interface UserAgent {
-  receive(message: SipMessage, raw: Uint8Array, remote: Remote): void
-  authenticate(request: SipRequest, remote: Remote): Promise<Authentication>
-  invite(options: OutgoingInviteOptions): OutgoingInvite
-  drain(): void
-  stop(): void
-  readonly bindings: Bindings
-  /** Whether a user of the realm has proved itself from this address within three days. */
-  readonly hasUserAt: (realm: string, address: string) => boolean
-  readonly reach: Reach
-  /** What each source may ask: the transport holds them against it before it reads a message. */
-  readonly sources: Sources
-  readonly counters: SipCounters
+export interface UserAgent extends Sip {
+  /** What the stack holds and did. */
+  readonly counters: UserAgentCounters
+}
+
+/** `calls`, `client` and `server` fall to zero when nothing happens any more. */
+export interface UserAgentCounters extends TransactionCounters {
+  /** Calls, unanswered ones included. */
+  readonly calls: number
 }
 
 // Without a dialog these have nothing to act on; the others are served inside dialogs only.
@@ -93,68 +67,63 @@ const capabilities = {
 // Deviation from what RFC 8760 §2.1 would like: SHA-256 is offered on request only, since user agents in wide use give
 // up at a challenge in which any algorithm is unknown to them, whatever the order. It is accepted either way.
 const defaultAlgorithms: readonly DigestAlgorithm[] = ['MD5']
-// What one process can carry as media at its best, twice over.
-const defaultMaxCalls = 4_000
-const drainRetrySeconds = 30
-const overloadRetrySeconds = 5
 
 export function createUserAgent(options: UserAgentOptions): UserAgent {
   return new Agent(options)
 }
 
 class Agent implements UserAgent {
+  readonly name = 'sip'
   readonly bindings
-  readonly hasUserAt: UserAgent['hasUserAt']
-  readonly reach
-  readonly sources: Sources
-  readonly authenticate
+  readonly resolve: ResolveUri
   readonly #options: UserAgentOptions
   readonly #core: Core
-  readonly #register
+  readonly #authenticate: Authenticate
+  readonly #guesses: GuessLimit
+  readonly #reach: Reach
+  readonly #register: Register
+  readonly #sources: Sources
   /** By the tag in From: invites of one call share their Call-ID. */
   readonly #sent = new Map<string, SentInvite>()
-  readonly #maxCalls: number
   #isDraining = false
 
   constructor(options: UserAgentOptions) {
-    const { transport, directory, handlers, clock, log, timers = standardTimers } = options
+    const { transport, directory, clock, log, resolve } = options
     this.#options = options
-    this.#maxCalls = options.maxCalls ?? defaultMaxCalls
+    this.resolve = resolve
     this.bindings = createBindings({ clock, archive: options.bindingArchive })
-    this.reach = createReach({ bindings: this.bindings, transport, resolve: options.resolve, log })
-    this.sources = createSources({
+    this.#reach = createReach({ bindings: this.bindings, transport, resolve, log })
+    this.#sources = createSources({
       clock,
       isGateway: (address) => directory.isGateway?.(address) ?? false,
       isBound: (remote) => this.bindings.isBound(remote),
     })
-    const algorithms = options.digestAlgorithms ?? defaultAlgorithms
-    const guesses = createGuessLimit(clock)
-    this.hasUserAt = (realm, address) => guesses.hasSucceeded({ realm, address })
-    const authenticate = createAuthenticator({
+    this.#guesses = createGuessLimit(clock)
+    this.#authenticate = createAuthenticator({
       directory,
       nonces: createNonces({ clock }),
-      guesses,
-      algorithms,
+      guesses: this.#guesses,
+      algorithms: options.digestAlgorithms ?? defaultAlgorithms,
     })
-    this.authenticate = async (request: SipRequest, remote: Remote): Promise<Authentication> => {
-      const result = await authenticate(request, remote)
-      if (result.verdict === 'accepted') this.sources.prove(remote)
-      return result
-    }
     this.#register = createRegistrar({
-      authenticate: this.authenticate,
+      authenticate: (request, remote) => this.authenticate(request, remote),
       bindings: this.bindings,
       directory,
       clock,
     })
+    this.#core = this.#createCore()
+  }
+
+  #createCore(): Core {
+    const { transport, handlers, clock, log, resolve, userAgent, timers = standardTimers } = this.#options
     const transactions = createTransactionLayer({
       transport,
       capabilities,
       clock,
       log,
       timers,
-      sources: this.sources,
-      advertised: (remote) => options.addressFor(remote),
+      sources: this.#sources,
+      advertised: (remote) => this.addressFor(remote),
       user: {
         immediate: (request) => this.#immediate(request),
         request: (transaction) => this.#request(transaction),
@@ -164,26 +133,65 @@ class Agent implements UserAgent {
       },
       onWire: (event) => handlers.wire?.(event),
     })
-    this.#core = {
+    return {
       transactions,
       dialogs: new DialogTable(),
       clock,
       timers,
       log,
-      product: options.userAgent,
+      product: userAgent,
       contactFor: (remote, user) => this.#contactFor(remote, user),
-      resolve: options.resolve,
+      resolve,
       isBound: (remote) => this.bindings.isBound(remote),
       isOpen: (remote) => !isReliable(remote) || transport.isOpen(remote),
     }
   }
 
-  get counters(): SipCounters {
+  get listening(): Sip['listening'] {
+    return this.#options.transport.listening
+  }
+
+  get counters(): UserAgentCounters {
     return { ...this.#core.transactions.counters, calls: this.#core.dialogs.size }
   }
 
-  receive(message: SipMessage, raw: Uint8Array, remote: Remote): void {
-    this.#core.transactions.receive(message, raw, remote)
+  async start(): Promise<void> {
+    const { transactions } = this.#core
+    await this.bindings.load()
+    await this.#options.transport.start({
+      message: (message, raw, remote) => transactions.receive(message, raw, remote),
+      admits: (remote) => this.#sources.admits(remote),
+      isProven: (remote) => this.#sources.isProven(remote),
+      closed: (remote) => this.#reach.closed(remote),
+      isNeeded: (remote) => this.bindings.isBound(remote),
+    })
+  }
+
+  async stop(): Promise<void> {
+    for (const sent of this.#sent.values()) sent.stop()
+    this.#sent.clear()
+    this.#core.dialogs.stopAll()
+    this.#core.transactions.stop()
+    this.bindings.close()
+    await this.#options.transport.stop()
+  }
+
+  addressFor(remote?: Pick<Remote, 'address'>): HostPort {
+    return { host: this.#options.hostFor(remote), port: this.listening.port }
+  }
+
+  async authenticate(request: SipRequest, remote: Remote): Promise<Authentication> {
+    const result = await this.#authenticate(request, remote)
+    if (result.verdict === 'accepted') this.#sources.prove(remote)
+    return result
+  }
+
+  hasUserAt(realm: string, address: string): boolean {
+    return this.#guesses.hasSucceeded({ realm, address })
+  }
+
+  reach(binding: Binding, mayReach: (address: string) => boolean): Promise<Remote> {
+    return this.#reach.find(binding, mayReach)
   }
 
   invite(options: OutgoingInviteOptions): OutgoingInvite {
@@ -194,14 +202,6 @@ class Agent implements UserAgent {
 
   drain(): void {
     this.#isDraining = true
-  }
-
-  stop(): void {
-    for (const sent of this.#sent.values()) sent.stop()
-    this.#sent.clear()
-    this.#core.dialogs.stopAll()
-    this.#core.transactions.stop()
-    this.bindings.close()
   }
 
   /** The answer to what is for no dialog and no user: nothing is kept of it, since anybody may send it. */
@@ -215,9 +215,6 @@ class Agent implements UserAgent {
     if (id !== undefined) return this.#core.dialogs.get(id) === undefined ? { status: 481 } : undefined
     switch (request.method) {
       case 'INVITE':
-        if (this.#core.dialogs.size >= this.#maxCalls) return full()
-        // An owner that records refusals is told of those of a node that stops, too.
-        return this.#isDraining && this.#options.handlers.refused === undefined ? stopping() : undefined
       case 'REGISTER':
         return undefined
       case 'OPTIONS':
@@ -237,7 +234,6 @@ class Agent implements UserAgent {
   }
 
   #invited(transaction: ServerTransaction): void {
-    if (this.#isDraining) return this.#refused(transaction, { code: 'stopping', reply: stopping() })
     const owed = refuseReplaces(transaction.request, this.#core.dialogs)
     if (owed !== undefined) return this.#refused(transaction, owed)
     this.#options.handlers.invited(new PendingInvite(this.#core, transaction))
@@ -282,7 +278,7 @@ class Agent implements UserAgent {
   }
 
   #contactFor(remote: Remote, user: string | undefined): string {
-    const hostPort = serializeHostPort(this.#options.addressFor(remote))
+    const hostPort = serializeHostPort(this.addressFor(remote))
     const place = user === undefined ? hostPort : `${escapeUser(user)}@${hostPort}`
     const { uriParameter } = transports[remote.transport]
     return uriParameter === undefined ? `<sip:${place}>` : `<sip:${place};transport=${uriParameter}>`
@@ -322,14 +318,6 @@ function toOwed(request: SipRequest, reply: Reply): Owed {
 }
 
 function stopping(): Reply {
-  const headers = [{ name: 'retry-after', value: String(drainRetrySeconds) }]
+  const headers = [{ name: 'retry-after', value: String(retryAfterSeconds) }]
   return refusal('stopping', 'This node is shutting down', { headers })
-}
-
-function full(): Reply {
-  const headers = [{ name: 'retry-after', value: String(overloadRetrySeconds) }]
-  return {
-    ...refusal('overloaded', 'This node carries as many calls as it may', { headers }),
-    isUnproven: true,
-  }
 }

@@ -39,10 +39,9 @@ beforeAll(async () => {
     port: 0,
     clock: systemClock,
     log: silentLogger,
-    handlers: { message: (message, raw, remote) => layer.receive(message, raw, remote) },
     limits: { messageMs: 2000 },
   })
-  await transport.start()
+  await transport.start({ message: (message, raw, remote) => layer.receive(message, raw, remote) })
 })
 
 // The messages share branches, so each needs transactions of its own.

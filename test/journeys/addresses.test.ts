@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { callFromCarrier, provisionCarrier } from '../support/carrier.ts'
-import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
+import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { RtpPeer } from '../support/rtp-peer.ts'
 import { isMissing } from '../support/tools.ts'
@@ -79,7 +79,7 @@ const contactHostOf = (message: string): string =>
 
 describe('a call to a place of either IP version', () => {
   it.each(['127.0.0.9', '::1'])(
-    'at %s names one address in Contact and SDP, and sends RTP from it',
+    'at %s names one address in Contact, From, SDP, hooks and its record, and sends RTP from it',
     async (at) => {
       const ours = at.includes(':') ? '::1' : '127.0.0.1'
       const callee = await calleeAt(at)
@@ -94,6 +94,7 @@ describe('a call to a place of either IP version', () => {
       )
       const invite = await callee.requests.next('the INVITE', (text) => text.startsWith('INVITE'))
       expect([connectionOf(invite), contactHostOf(invite)]).toEqual([ours, ours])
+      expect(field(invite, 'From')).toContain(`@${at.includes(':') ? `[${ours}]` : ours}>`)
       const { fromAddress } = await callee.rtp.heard.next('a packet', () => true)
       expect(fromAddress).toBe(ours)
       callee.rtp.send(Number(/^m=audio (\d+)/m.exec(invite)?.[1]))
@@ -102,6 +103,13 @@ describe('a call to a place of either IP version', () => {
         const events = await journalOf(platform.api, tenant.account_sid, sid)
         return events.some(({ type }) => type === 'ended') ? events : undefined
       })
+      const record = await until('the record', async () => {
+        const records = await recentCalls(platform.api, tenant.account_sid, 1)
+        return records.find(({ call_sid }) => call_sid === sid)
+      })
+      expect(record).toMatchObject({ host: ours, remote_host: at })
+      const named = application.to('/status').filter(({ body }) => body['call_sid'] === sid)
+      for (const { body } of named) expect(body['fs_sip_address']).toMatch(new RegExp(`^\\[?${ours}\\]?:`))
       const remote = { remote_address: at, remote_port: callee.rtp.port, sip_address: at }
       expect(journal).toContainEqual(
         expect.objectContaining({ type: 'media-open', address: ours, ...remote }),

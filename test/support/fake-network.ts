@@ -18,8 +18,10 @@ export interface FakeNetworkOptions {
 export type Receive = (message: SipMessage, raw: Uint8Array, remote: Remote) => void
 
 export interface FakeNetwork {
-  /** A transport at `address`, port 5060; what is sent there is handed to `receive`. */
-  attach(address: string, receive: Receive): Pick<TransportLayer, 'send' | 'isOpen' | 'open'>
+  /** A transport at `address`, port 5060; what is sent there is handed to `receive`, or as its owner starts it. */
+  attach(address: string, receive?: Receive): Omit<TransportLayer, 'counters'>
+  /** Hands over a message as if it came from `from`. */
+  deliver(bytes: Uint8Array, way: { readonly from: string; readonly to: string }): void
   /** Set by a test: true loses this message. */
   drops: (message: SipMessage, to: string) => boolean
   /** Moves time on in small steps and lets promises settle in between. */
@@ -38,8 +40,11 @@ export function createFakeNetwork(options: FakeNetworkOptions): FakeNetwork {
     drops: () => false,
     sent: [],
     attach(address, receive) {
-      places.set(address, receive)
+      if (receive !== undefined) places.set(address, receive)
       return {
+        listening: { address, port: 5060 },
+        start: async (handlers) => void places.set(address, (...message) => handlers.message(...message)),
+        stop: async () => void places.delete(address),
         isOpen: () => true,
         open: () => Promise.resolve(),
         async send(bytes, remote) {
@@ -54,6 +59,9 @@ export function createFakeNetwork(options: FakeNetworkOptions): FakeNetwork {
           }
         },
       }
+    },
+    deliver(bytes, { from, to }) {
+      places.get(to)?.(parseMessage(bytes), bytes, { transport: 'udp', address: from, port: 5060 })
     },
     async run(ms) {
       for (let passed = 0; passed < ms; passed += stepMs) {

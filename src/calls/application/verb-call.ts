@@ -254,7 +254,7 @@ export class ActiveCall implements Call, RunningApplication {
     const verb_id = queue.currentId
     const payload = {
       ...toCommonPayload(leg.journal.facts),
-      ...toNodePayload(node),
+      ...toNodePayload(leg.journal.facts, node),
       ...(verb_id === undefined ? {} : { verb_id }),
       ...fields,
     }

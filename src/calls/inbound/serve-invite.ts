@@ -26,6 +26,7 @@ import { runApplication } from '../application/run-application.ts'
 import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { unansweredIncoming } from '../leg/unanswered-invite.ts'
+import { serializeHostPort } from '../../sip/message/uri.ts'
 
 /** An INVITE on its way to becoming a leg. */
 export interface Arrival {
@@ -120,7 +121,9 @@ function toStarted(arrival: Arrival, identity: Settled, services: CallServices):
   const { invite, attemptedAt } = arrival
   const { account } = identity
   const carrier = carrierOf(identity)
-  const { sipAddress, host, apiBaseUrl } = services.node()
+  const { apiBaseUrl } = services.node()
+  const local = services.sip().addressFor(invite.remote)
+  const sipAddress = serializeHostPort(local)
   const call_sid = createSid()
   return {
     type: 'started',
@@ -131,7 +134,7 @@ function toStarted(arrival: Arrival, identity: Settled, services: CallServices):
     ...partiesOf(invite.request, { believesAsserted: carrier !== undefined }),
     sip_call_id: invite.callId,
     trace_id: traceIdOf(call_sid),
-    host,
+    host: local.host,
     local_sip_address: sipAddress,
     remote_host: invite.remote.address,
     originating_sip_ip: invite.remote.address,

@@ -4,7 +4,7 @@ import { isKnownName } from '../../sip/message/header-names.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { Remote, SipUser } from '../../sip/sip.ts'
 import type { CallScript, CarrierFacts } from '../ports.ts'
-import { originOf } from './projection.ts'
+import { localSipAddressOf, originOf } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 import { toText } from './sip-text.ts'
 
@@ -44,8 +44,6 @@ export function toChangePayload(facts: CallFacts): Record<string, unknown> {
 
 /** What payloads say of the node that serves the call. */
 export interface NodeFacts {
-  /** `address:port` of the SIP edge. */
-  readonly sipAddress: string
   /** Set when the operator configured one. */
   readonly publicIp: string | undefined
   /** The base of the REST API for call control. */
@@ -53,15 +51,12 @@ export interface NodeFacts {
 }
 
 /** What every payload after the first webhook says of the node. */
-export function toNodePayload(node: NodeFacts): Record<string, unknown> {
-  return { fs_sip_address: node.sipAddress, ...toNodeAddresses(node) }
+export function toNodePayload(facts: CallFacts, node: NodeFacts): Record<string, unknown> {
+  return { fs_sip_address: localSipAddressOf(facts), ...toNodeAddresses(node) }
 }
 
 /** What every payload says of the node, where it is known. */
-export function toNodeAddresses({
-  publicIp,
-  apiBaseUrl,
-}: Pick<NodeFacts, 'publicIp' | 'apiBaseUrl'>): Record<string, unknown> {
+export function toNodeAddresses({ publicIp, apiBaseUrl }: NodeFacts): Record<string, unknown> {
   return {
     ...(publicIp === undefined ? {} : { fs_public_ip: publicIp }),
     ...(apiBaseUrl === undefined ? {} : { api_base_url: apiBaseUrl }),
@@ -71,7 +66,7 @@ export function toNodeAddresses({
 export interface CallHookQuestion {
   readonly facts: CallFacts
   readonly application: CallScript
-  readonly node: Pick<NodeFacts, 'publicIp' | 'apiBaseUrl'>
+  readonly node: NodeFacts
   /** Of an inbound call. */
   readonly invite?: ReceivedInvite
 }
@@ -97,7 +92,7 @@ export function toCallHookPayload(question: CallHookQuestion): Record<string, un
     ...toNodeAddresses(node),
     caller_name: started.caller_name,
     service_provider_sid: started.service_provider_sid,
-    local_sip_address: started.local_sip_address,
+    local_sip_address: localSipAddressOf(facts),
     ...(hasSip && invite !== undefined ? { sip: toSip(invite, facts) } : {}),
     defaults: toDefaults(application),
     ...(application.env_vars === null ? {} : { env_vars: application.env_vars }),

@@ -18,6 +18,7 @@ export type StartedFact = {
   readonly called_number?: string
   readonly sip_call_id: string
   readonly trace_id: string
+  /** Our address as the far end sees it; of an outbound call, before there is one. */
   readonly host: string
   readonly local_sip_address: string
   /** Of an outbound call this and `trunk` are empty, and its attempts tell. */
@@ -33,19 +34,23 @@ export type StartedFact = {
   readonly is_record_disabled: boolean
 }
 
-/** An INVITE of ours goes out; the last one of a leg is that of its record. */
-export type AttemptFact = {
-  readonly type: 'attempt'
-  /** A carrier's name, `user` or `sipUri` (calls.md §8). */
-  readonly trunk: string
+/** The two ends of an INVITE of ours. */
+export type AttemptPlaces = {
   readonly remote_host: string
+  /** Our address as that host sees it. */
+  readonly host: string
+  readonly local_sip_address: string
+}
+
+/** An INVITE of ours goes out; the last one of a leg is that of its record. */
+export type AttemptFact = AttemptPlaces & {
+  readonly type: 'attempt'
+  /** A carrier's name, `user` or `sipUri`. */
+  readonly trunk: string
 }
 
 /** Of the places of an attempt that rang together, this one answered. */
-export type BranchAnsweredFact = {
-  readonly type: 'branch-answered'
-  readonly remote_host: string
-}
+export type BranchAnsweredFact = AttemptPlaces & { readonly type: 'branch-answered' }
 
 export type SipFact = {
   readonly type: 'sip'

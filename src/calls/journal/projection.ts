@@ -3,7 +3,8 @@
 import { isFinal } from './call-status.ts'
 import type { CallStatus } from './call-status.ts'
 import type { LiveCall } from './live-call.ts'
-import type { AttemptFact, JournalEvent, StartedFact, StatusFact } from './journal.ts'
+import type { AttemptFact, AttemptPlaces, BranchAnsweredFact } from './journal.ts'
+import type { JournalEvent, StartedFact, StatusFact } from './journal.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import type { RecentCall } from '../../contracts/call-record.ts'
 
@@ -35,7 +36,7 @@ export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
   if (event.type === 'status') return reduceStatus(facts, event)
   if (event.type === 'attempt') return { ...facts, attempt: event }
   if (event.type === 'branch-answered' && facts.attempt !== undefined)
-    return { ...facts, attempt: { ...facts.attempt, remote_host: event.remote_host } }
+    return { ...facts, attempt: { ...facts.attempt, ...placesOf(event) } }
   if (event.type === 'application') return { ...facts, application_sid: event.application_sid }
   if (event.type === 'tagged') return { ...facts, customerData: event.data }
   if (event.type === 'ended') return { ...facts, termination_reason: event.termination_reason }
@@ -81,8 +82,13 @@ function makeLiveCall(facts: CallFacts): LiveCall {
     ...(facts.call_status === 'completed' ? { duration: facts.duration ?? 0 } : {}),
     ...originOf(started),
     trace_id: started.trace_id,
-    local_sip_address: started.local_sip_address,
+    local_sip_address: localSipAddressOf(facts),
   }
+}
+
+/** Our address as the far end sees it: of an outbound call, as the last place that it was tried at does. */
+export function localSipAddressOf({ started, attempt }: CallFacts): string {
+  return attempt?.local_sip_address ?? started.local_sip_address
 }
 
 /** Where an inbound call came from. */
@@ -94,6 +100,10 @@ export function originOf({
     ...(originating_sip_ip === undefined ? {} : { originating_sip_ip }),
     ...(originating_sip_trunk_name === undefined ? {} : { originating_sip_trunk_name }),
   }
+}
+
+function placesOf({ remote_host, host, local_sip_address }: BranchAnsweredFact): AttemptPlaces {
+  return { remote_host, host, local_sip_address }
 }
 
 /** The call record of a leg that has ended (calls.md §8). */
@@ -117,7 +127,7 @@ export function toRecentCall(facts: CallFacts): RecentCall {
     answered_at: facts.answered_at ?? null,
     terminated_at: facts.terminated_at ?? started.attempted_at,
     termination_reason: facts.termination_reason ?? 'failed',
-    host: started.host,
+    host: attempt?.host ?? started.host,
     remote_host: attempt?.remote_host ?? started.remote_host,
     trunk: attempt?.trunk ?? started.trunk,
     trace_id: started.trace_id,

@@ -112,7 +112,7 @@ async function notificationsOf(
     const application = await directory.application(account_sid, before.application_sid)
     const hook = application?.call_status_hook
     if (hook === undefined || hook === null) return []
-    const payload = { ...toCommonPayload(ended), ...toNodePayload(node()), ...toChangePayload(ended) }
+    const payload = { ...toCommonPayload(ended), ...toNodePayload(ended, node()), ...toChangePayload(ended) }
     return [{ account_sid, call_sid, hook, payload }]
   } catch (error) {
     log.warn({ err: error, call_sid }, 'status hook of an unfinished call could not be found')

@@ -11,7 +11,7 @@ import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Dialog, IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
 import { listenInDialog } from './in-dialog.ts'
 import type { Hook } from '../../contracts/hook.ts'
-import type { AttemptFact } from '../journal/journal.ts'
+import type { AttemptFact, AttemptPlaces } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { KeyPresses } from '../digits/key-presses.ts'
 import {
@@ -177,8 +177,8 @@ export class Leg {
   }
 
   /** Which of the places that rang together has answered. */
-  answeredBy(remote_host: string): void {
-    this.journal.add({ type: 'branch-answered', remote_host })
+  answeredBy(places: AttemptPlaces): void {
+    this.journal.add({ type: 'branch-answered', ...places })
   }
 
   /**

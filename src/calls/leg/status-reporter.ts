@@ -73,7 +73,7 @@ export class StatusReporter {
     if (!this.#isAnnounced || this.#hook === null) return []
     const { facts } = this.#journal
     const { account_sid, call_sid } = facts.started
-    const payload = { ...toCommonPayload(facts), ...toNodePayload(this.#node), ...extra }
+    const payload = { ...toCommonPayload(facts), ...toNodePayload(facts, this.#node), ...extra }
     return [{ account_sid, call_sid, hook: this.#hook, payload }]
   }
 }

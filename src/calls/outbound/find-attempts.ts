@@ -43,13 +43,13 @@ async function toUser(
     phones.map((binding) => ({
       trunk: 'user',
       place: placeOf(binding.remote),
-      invite: {
-        ...callerFields(order, sip().host),
+      invite: (host) => ({
+        ...callerFields(order, host),
         uri: binding.contact,
         to: `sip:${escapeUser(name)}@${realm}`,
         routes: binding.path,
         mayReach: (address) => address === binding.remote.address || services.isAllowedHop(address),
-      },
+      }),
       destination: () => sip().reach(binding, services.isAllowedHop),
     })),
   ]
@@ -69,7 +69,7 @@ async function toSipUri(
   { sipUri, proxy, auth }: TargetOf<'sip'>,
   { order, services }: Search,
 ): Promise<readonly Round[]> {
-  const { sip, directory } = services
+  const { directory } = services
   const uri = parseTargetUri(sipUri, 'to.sipUri')
   if ((await directory.accountByRealm(uri.host)) !== undefined) throw loop()
   // What a URI says of headers is not for the start line (RFC 3261 §19.1.1).
@@ -79,15 +79,15 @@ async function toSipUri(
       {
         trunk: 'sipUri',
         place: proxy ?? text,
-        invite: {
-          ...callerFields(order, sip().host),
+        invite: (host) => ({
+          ...callerFields(order, host),
           uri: text,
           to: text,
           // The far end may not lead us where the customer may not.
           mayReach: (address) => services.isAllowedHop(address),
           ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
           ...(auth === undefined ? {} : { credentials: auth }),
-        },
+        }),
         destination: () => guarded(proxy ?? text, services),
       },
     ],
@@ -102,11 +102,11 @@ function toLooseRoute(proxy: string): string {
 
 /** The address is looked at after the name was looked up, and is the one that is used: no second look-up can differ. */
 async function guarded(uri: string, { sip, isAllowedAddress }: CallServices): Promise<Remote> {
-  const { host, listening } = sip()
   const remote = await sip().resolve(uri)
+  const { host, port } = sip().addressFor(remote)
   if (!isAllowedAddress(remote.address))
     throw new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
-  if (remote.port === listening.port && [host, listening.address].includes(remote.address)) throw loop()
+  if (remote.port === port && [host, sip().listening.address].includes(remote.address)) throw loop()
   return remote
 }
 

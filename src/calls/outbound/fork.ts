@@ -11,6 +11,8 @@ import type { CallServices } from '../call-services.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Attempt } from './attempt.ts'
 import type { Dialling } from './outgoing-invites.ts'
+import { serializeHostPort } from '../../sip/message/uri.ts'
+import type { AttemptPlaces } from '../journal/journal.ts'
 
 /** What is dialled on. */
 export interface Line {
@@ -88,7 +90,7 @@ class Fork {
     const { sip, line } = this.#options
     const { leg, dialling, onSent } = line
     const invite = sip().invite({
-      ...attempt.invite,
+      ...attempt.invite(sip().addressFor(destination).host),
       callId: leg.journal.facts.started.sip_call_id,
       destination,
       body: { type: 'application/sdp', content: offer },
@@ -99,16 +101,21 @@ class Fork {
       },
     })
     dialling.sent(invite)
-    if (this.#ringing.size === 0) leg.dialled({ trunk: attempt.trunk, remote_host: destination.address })
+    if (this.#ringing.size === 0) leg.dialled({ trunk: attempt.trunk, ...this.#placesOf(destination) })
     onSent()
     return invite
+  }
+
+  #placesOf(destination: Remote): AttemptPlaces {
+    const local = this.#options.sip().addressFor(destination)
+    return { remote_host: destination.address, host: local.host, local_sip_address: serializeHostPort(local) }
   }
 
   #answered({ dialog, response }: { dialog: Dialog; response: SipResponse }, destination: Remote): void {
     const elsewhere = becauseOf(200, 'Call completed elsewhere')
     // Two phones were picked up at once.
     if (this.#isOver) return void dialog.bye(elsewhere)
-    if (!this.#isAlone) this.#options.line.leg.answeredBy(destination.address)
+    if (!this.#isAlone) this.#options.line.leg.answeredBy(this.#placesOf(destination))
     this.#finish({ kind: 'answered', dialog, response, from: destination }, elsewhere)
   }
 

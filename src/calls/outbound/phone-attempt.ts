@@ -1,7 +1,7 @@
 // What a carrier's gateway is sent for a phone number (calls.md §3.8).
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
 import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
-import type { Attempt } from './attempt.ts'
+import type { AttemptInvite } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import type { CallerFields, CallerOrder } from './caller-identity.ts'
 import type { Credentials } from '../calls.ts'
@@ -18,7 +18,7 @@ export interface PhoneAttempt {
   readonly host: string
 }
 
-export function toInvite(attempt: PhoneAttempt): Attempt['invite'] {
+export function toInvite(attempt: PhoneAttempt): AttemptInvite {
   const { order, carrier, number, host } = attempt
   const caller = callerFields(order, carrier.register_from_domain ?? host)
   const place = placeOf(attempt)

@@ -20,6 +20,7 @@ import { Dialling } from './outgoing-invites.ts'
 import { findAttempts } from './find-attempts.ts'
 import { calledPartyOf } from './call-order.ts'
 import type { CallOrder } from './call-order.ts'
+import { serializeHostPort } from '../../sip/message/uri.ts'
 
 export interface OutboundOptions {
   readonly services: CallServices
@@ -94,7 +95,9 @@ function openLeg(
 
 function toStarted(order: CallOrder, services: CallServices): StartedFact {
   const { account, from, to, callerName = '' } = order
-  const { sipAddress, host, apiBaseUrl } = services.node()
+  const { apiBaseUrl } = services.node()
+  const local = services.sip().addressFor()
+  const sipAddress = serializeHostPort(local)
   const called = calledPartyOf(to)
   const { call_sid, call_id: sip_call_id } = order
   return {
@@ -110,7 +113,7 @@ function toStarted(order: CallOrder, services: CallServices): StartedFact {
     called_number: withoutPlus(called),
     sip_call_id,
     trace_id: traceIdOf(call_sid),
-    host,
+    host: local.host,
     local_sip_address: sipAddress,
     remote_host: '',
     trunk: '',

@@ -34,7 +34,6 @@ export async function toPhone(
   const names = choice.carriers.map(({ name }) => name).join(', ')
   journal.note({ type: 'decision', rule: choice.rule, outcome: names === '' ? 'no carrier' : names })
   if (choice.carriers.length === 0) throw new AppError('no_carrier', 'no carrier takes calls to this number')
-  const { host } = sip()
   return choice.carriers
     .flatMap((carrier) => publicFirst(carrier.gateways).map((gateway) => ({ carrier, gateway })))
     .slice(0, mostAttempts)
@@ -42,7 +41,7 @@ export async function toPhone(
       {
         trunk: carrier.name,
         place: gateway.host,
-        invite: toInvite({ order, number, auth, carrier, gateway, host }),
+        invite: (host) => toInvite({ order, number, auth, carrier, gateway, host }),
         // Whoever may write a carrier may name any address: many gateways are inside (SECURITY.md).
         destination: () => sip().resolve(nextHopOf(carrier, gateway)),
       },

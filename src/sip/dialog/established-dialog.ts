@@ -1,5 +1,4 @@
 // A confirmed dialog, from either side: RFC 3261 §12 to §15, RFC 3311.
-import { isHiddenFrom } from '../hidden-address.ts'
 import { buildRequest, responseTo } from '../message/build.ts'
 import { cseqOf } from '../message/cseq.ts'
 import { headersOf } from '../message/message.ts'
@@ -10,10 +9,10 @@ import { asClient, capabilityHeaders, cleanHeaders, cleanReply, mergeHeaders } f
 import { randomRetryAfter, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
 import { addressed, dialogHeaders, noteSequence, refreshTarget } from './dialog-state.ts'
+import { DialogRoute } from './dialog-route.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry } from './dialog-table.ts'
-import { flowOf, hopsOf, namesDatagrams } from './flow.ts'
-import type { Flow, Hop } from './flow.ts'
+import type { Flow } from './flow.ts'
 import { readDescription } from './offer.ts'
 import { repeatUntilAck } from './repeat-until-ack.ts'
 import { sendRequest } from './send-request.ts'
@@ -38,11 +37,6 @@ interface RequestOptions {
   readonly body?: Reply['body']
 }
 
-interface Destination {
-  readonly remote: Remote
-  readonly keepsTransport: boolean
-}
-
 /** `ending`: a BYE of ours is under way, or waits for the ACK. `over`: out of the table. */
 type Phase = 'live' | 'ending' | 'over'
 
@@ -51,16 +45,12 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #state: DialogState
   readonly #contactUser: string | undefined
   readonly #credentials: Credentials | undefined
-  readonly #mayReach: ((address: string) => boolean) | undefined
+  readonly #route: DialogRoute
   readonly #listening = Promise.withResolvers<DialogListener>()
   // What repeats a 2xx of ours, by the CSeq of the INVITE it answers.
   readonly #awaitedAcks = new Map<number, () => void>()
   readonly #firstAck = Promise.withResolvers<void>()
   #firstInvite: { readonly sequence: number; readonly hasOffer: boolean } | undefined
-  readonly #keepsTransport: boolean
-  readonly #noted = new Set<string>()
-  #flow: Flow
-  #isRegistered: boolean
   #phase: Phase = 'live'
   #incomingOffer: ServerTransaction | undefined
   #isInviting = false
@@ -70,12 +60,10 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     const { core, state, flow, contactUser, credentials, mayReach, keepsTransport = false } = options
     this.#core = core
     this.#state = state
-    this.#flow = flow
     this.#contactUser = contactUser
     this.#credentials = credentials
-    this.#mayReach = mayReach
-    this.#keepsTransport = keepsTransport
-    this.#isRegistered = core.isBound(flow.source)
+    const noted = (sentence: string): void => this.#tell((listener) => listener.noted?.(sentence))
+    this.#route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
     core.dialogs.set(state, this)
   }
 
@@ -133,8 +121,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (!noteSequence(this.#state, request)) return transaction.respond({ status: 500 })
     if (request.method === 'BYE') return this.#receiveBye(transaction)
     if (this.#phase !== 'live') return transaction.respond({ status: 481 })
-    this.#flow = { ...flowOf(request, remote), isOurs: this.#flow.isOurs }
-    this.#isRegistered ||= this.#core.isBound(remote)
+    this.#route.follow(request, remote)
     switch (request.method) {
       case 'INVITE':
       case 'UPDATE':
@@ -173,7 +160,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #receiveOffer(transaction: ServerTransaction): void {
     const { request } = transaction
     const isInvite = request.method === 'INVITE'
-    // RFC 3261 §14.2 and RFC 3311 §5.2: one at a time, and no answer while our own offer waits for one.
+    // RFC 3261 §14.2 and RFC 3311 §5.2: one at a time, and none while an offer of this side waits for its answer.
     if (this.#incomingOffer !== undefined) {
       return transaction.respond({ status: 500, headers: [randomRetryAfter()] })
     }
@@ -261,7 +248,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   /** Resolves with the final response, made here when none came. */
   async #send(method: string, options: RequestOptions): Promise<SipResponse> {
-    const { remote, keepsTransport } = await this.#destination()
+    const { remote, keepsTransport } = await this.#route.find()
     const answered = Promise.withResolvers<SipResponse>()
     sendRequest({
       transactions: this.#core.transactions,
@@ -312,7 +299,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   }
 
   async #sendAck(invite: SipRequest): Promise<void> {
-    const { remote } = await this.#destination()
+    const { remote } = await this.#route.find()
     const { uri } = addressed(this.#state.remoteTarget, this.#state.routeSet)
     // RFC 3261 §13.2.2.4: the same credentials as in the INVITE.
     const credentials = ['authorization', 'proxy-authorization'].flatMap((name) =>
@@ -320,57 +307,6 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     )
     const headers = [...dialogHeaders(this.#state, 'ACK', cseqOf(invite).sequence), ...credentials]
     this.#core.transactions.sendAck(buildRequest({ method: 'ACK', uri, headers }), remote)
-  }
-
-  async #destination(): Promise<Destination> {
-    for (const hop of this.#hops()) {
-      if (hop === 'flow') break
-      const remote = await this.#resolve(hop.uri)
-      if (remote !== undefined)
-        return { remote, keepsTransport: this.#keepsTransport || namesDatagrams(hop.uri) }
-    }
-    // What NAT or the far end's proxy let through is a hole for this transport alone.
-    return { remote: this.#flow.source, keepsTransport: true }
-  }
-
-  #hops(): readonly Hop[] {
-    const { remoteTarget, routeSet } = this.#state
-    const { nextHop } = addressed(remoteTarget, routeSet)
-    return hopsOf({
-      ...this.#flow,
-      isRegistered: this.#isRegistered,
-      isOpen: this.#core.isOpen(this.#flow.source),
-      target: remoteTarget,
-      route: routeSet.length === 0 ? undefined : nextHop,
-    })
-  }
-
-  /** Undefined where no request can, or may, be sent to. Better the way its packets took than none. */
-  async #resolve(uri: string): Promise<Remote | undefined> {
-    try {
-      const remote = await this.#core.resolve(uri)
-      if (this.#mayReach?.(remote.address) === false) this.#note(`${uri} may not be reached`)
-      else if (this.#isBehindNat(remote)) this.#note(`${uri} is behind NAT`)
-      else return remote
-    } catch (error) {
-      this.#core.log.debug({ err: error, callId: this.callId }, 'next hop of a dialog cannot be resolved')
-      this.#note(`${uri} cannot be resolved`)
-    }
-    return undefined
-  }
-
-  /** A Contact may be a name of a network that we are outside of; a proxy of a Route set has chosen its name for us. */
-  #isBehindNat({ address }: Remote): boolean {
-    return this.#state.routeSet.length === 0 && isHiddenFrom(address, this.#flow.source.address)
-  }
-
-  /** Told once for each fault, however many requests meet it. */
-  #note(fault: string): void {
-    if (this.#noted.has(fault)) return
-    this.#noted.add(fault)
-    const { transport, address, port } = this.#flow.source
-    const sentence = `${fault}: requests of this dialog go to ${transport}:${address}:${port}, where its packets come from`
-    this.#tell((listener) => listener.noted?.(sentence))
   }
 
   #localResponse(method: string, status: number): SipResponse {

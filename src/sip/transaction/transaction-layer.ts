@@ -8,6 +8,7 @@ import { networkOf } from '../../network/network-of.ts'
 import { Shares } from '../../lib/shares.ts'
 import { createRecent } from '../../lib/recent.ts'
 import type { Recent } from '../../lib/recent.ts'
+import { retryAfterSeconds } from '../limits.ts'
 import { responseTo } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipMessage, SipRequest, SipResponse } from '../message/message.ts'
@@ -59,7 +60,6 @@ const unitBytes = 4_096
 // Of what is free: a carrier may have three quarters of all, a stranger 3,500 of 60,000, which are answered in milliseconds.
 const provenShare = 3
 const strangerShare = 1 / 16
-const retryAfterSeconds = 5
 // Where nothing listened on TCP lately, a large request goes over UDP at once, and no caller waits for it.
 const udpOnly = { lifetimeMs: 600_000, capacity: 1_000 }
 

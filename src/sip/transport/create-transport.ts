@@ -4,7 +4,6 @@ import { AppError } from '../../lib/errors.ts'
 import { toListenError } from '../../network/listen-error.ts'
 import type { ListenPlace } from '../../network/listen-error.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { SipMessage } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
 import { standardLimits } from './limits.ts'
 import type { TransportLimits } from './limits.ts'
@@ -12,14 +11,12 @@ import { TcpTransport } from './tcp-transport.ts'
 import type { TransportLayer, TransportCounters, TransportHandlers } from './transport.ts'
 import { UdpTransport } from './udp-transport.ts'
 import { transports } from './transports.ts'
-import type { Transport } from './transports.ts'
 
 export interface TransportOptions {
   /** The address to bind. */
   readonly bind: string
   /** 0: any port that is free for both UDP and TCP. */
   readonly port: number
-  readonly handlers: TransportHandlers
   readonly clock: Clock
   readonly log: Logger
   readonly limits?: Partial<TransportLimits>
@@ -34,49 +31,19 @@ function sipPlace(transport: ListenPlace['transport'], address: string, port: nu
 }
 
 export function createTransport(options: TransportOptions): TransportLayer {
-  return new BothTransports(options)
+  return new SharedPort(options)
 }
 
-class BothTransports implements TransportLayer {
+class SharedPort implements TransportLayer {
   readonly #options: TransportOptions
-  readonly #udp: UdpTransport
-  readonly #tcp: TcpTransport
-  readonly #by: Readonly<Record<Transport, Pick<TransportLayer, 'send'>>>
-  readonly #counted = {
-    received: 0,
-    sent: 0,
-    unparsable: 0,
-    dropped: 0,
-    refusedConnections: 0,
-    slowConnections: 0,
-  }
+  readonly #counted = { unparsable: 0, dropped: 0, refusedConnections: 0, slowConnections: 0 }
+  #transports: { readonly udp: UdpTransport; readonly tcp: TcpTransport } | undefined
   #port: number | undefined
   #loggedAtMs = Number.NEGATIVE_INFINITY
   #unlogged = 0
 
   constructor(options: TransportOptions) {
     this.#options = options
-    const handlers: TransportHandlers = {
-      message: (message, raw, remote) => this.#received(message, raw, remote),
-      admits: (remote) => this.#admits(remote),
-      isProven: (remote) => options.handlers.isProven?.(remote) ?? false,
-      closed: (remote) => options.handlers.closed?.(remote),
-      isNeeded: (remote) => options.handlers.isNeeded?.(remote) ?? false,
-    }
-    this.#udp = new UdpTransport({ handlers, unparsable: (reason, remote) => this.#dropped(reason, remote) })
-    this.#tcp = new TcpTransport({
-      limits: { ...standardLimits, ...options.limits },
-      clock: options.clock,
-      handlers,
-      misbehaved: (reason, kind, remote) => {
-        if (kind === 'slow') this.#counted.slowConnections += 1
-        this.#dropped(reason, remote, kind)
-      },
-      refused: () => {
-        this.#counted.refusedConnections += 1
-      },
-    })
-    this.#by = { udp: this.#udp, tcp: this.#tcp }
   }
 
   get listening(): { readonly address: string; readonly port: number } {
@@ -85,22 +52,23 @@ class BothTransports implements TransportLayer {
   }
 
   get counters(): TransportCounters {
-    return { ...this.#counted, connections: this.#tcp.connections }
+    return { ...this.#counted, connections: this.#transports?.tcp.connections ?? 0 }
   }
 
-  async start(): Promise<void> {
+  async start(handlers: TransportHandlers): Promise<void> {
+    const { tcp, udp } = (this.#transports = this.#create(handlers))
     const { bind, port } = this.#options
     const attempts = port === 0 ? portAttempts : 1
     for (let attempt = 1; ; attempt += 1) {
-      const candidate = await this.#tcp.listen(bind, port).catch((error: unknown) => {
+      const candidate = await tcp.listen(bind, port).catch((error: unknown) => {
         throw toListenError(error, sipPlace(transports.tcp.viaName, bind, port))
       })
       try {
-        await this.#udp.listen(bind, candidate)
+        await udp.listen(bind, candidate)
         this.#port = candidate
         return
       } catch (error) {
-        await this.#tcp.unlisten()
+        await tcp.unlisten()
         if (attempt === attempts)
           throw toListenError(error, sipPlace(transports.udp.viaName, bind, candidate))
       }
@@ -108,32 +76,51 @@ class BothTransports implements TransportLayer {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#udp.stop(), this.#tcp.stop()])
+    await Promise.all([this.#transports?.udp.stop(), this.#transports?.tcp.stop()])
   }
 
   send(bytes: Uint8Array, remote: Remote, alternative?: Remote): Promise<void> {
+    const sender: Pick<TransportLayer, 'send'> | undefined = this.#transports?.[remote.transport]
+    if (sender === undefined)
+      return Promise.reject(new AppError('sip_unreachable', 'SIP does not listen yet'))
     if (remote.port < 1 || remote.port > 65_535) {
       return Promise.reject(new AppError('sip_unreachable', 'port out of range'))
     }
-    this.#counted.sent += 1
-    return this.#by[remote.transport].send(bytes, remote, alternative)
+    return sender.send(bytes, remote, alternative)
   }
 
   open(remote: Remote): Promise<void> {
-    return this.#tcp.open(remote)
+    const tcp = this.#transports?.tcp
+    return tcp?.open(remote) ?? Promise.reject(new AppError('sip_unreachable', 'SIP does not listen yet'))
   }
 
   isOpen(remote: Remote): boolean {
-    return this.#tcp.isOpen(remote)
+    return this.#transports?.tcp.isOpen(remote) === true
   }
 
-  #received(message: SipMessage, raw: Uint8Array, remote: Remote): void {
-    this.#counted.received += 1
-    this.#options.handlers.message(message, raw, remote)
+  #create(handlers: TransportHandlers): { readonly udp: UdpTransport; readonly tcp: TcpTransport } {
+    const counting = { ...handlers, admits: (remote: Remote) => this.#admits(remote, handlers) }
+    const udp = new UdpTransport({
+      handlers: counting,
+      unparsable: (reason, remote) => this.#dropped(reason, remote),
+    })
+    const tcp = new TcpTransport({
+      limits: { ...standardLimits, ...this.#options.limits },
+      clock: this.#options.clock,
+      handlers: counting,
+      misbehaved: (reason, kind, remote) => {
+        if (kind === 'slow') this.#counted.slowConnections += 1
+        this.#dropped(reason, remote, kind)
+      },
+      refused: () => {
+        this.#counted.refusedConnections += 1
+      },
+    })
+    return { udp, tcp }
   }
 
-  #admits(remote: Remote): boolean {
-    if (this.#options.handlers.admits?.(remote) !== false) return true
+  #admits(remote: Remote, handlers: TransportHandlers): boolean {
+    if (handlers.admits?.(remote) !== false) return true
     this.#dropped('over the budget of its source', remote, 'dropped')
     return false
   }

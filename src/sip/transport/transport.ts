@@ -3,7 +3,8 @@ import type { SipMessage } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
 
 export interface TransportLayer {
-  start(): Promise<void>
+  /** From now on every message goes to `handlers`. */
+  start(handlers: TransportHandlers): Promise<void>
   /** Closes every socket. Idempotent. */
   stop(): Promise<void>
   /** Known after start; with port 0 in the settings, one free port that serves both UDP and TCP. */
@@ -21,9 +22,8 @@ export interface TransportLayer {
   readonly counters: TransportCounters
 }
 
+/** What input was not served. */
 export interface TransportCounters {
-  readonly received: number
-  readonly sent: number
   /** Input that was no SIP message: dropped, never answered. */
   readonly unparsable: number
   /** Input of sources over their budget: dropped unread. */

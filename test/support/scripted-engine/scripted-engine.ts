@@ -177,6 +177,8 @@ export interface Platform {
   waysOut: readonly OutboundCarrier[]
   /** Account and host name of calls from carriers. */
   readonly hostsCalled: [account_sid: string, host: string][]
+  /** Our address as this one sees it; as one that is not known yet does. */
+  localAddress: (remote: string | undefined) => string
   /** The realm and address that a user has proved itself at. */
   knownAt: string | undefined
   dialPlan: DialPlan | undefined
@@ -212,7 +214,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     sip: () => ({
       authenticate: () => Promise.resolve(platform.authentication),
       drain: () => undefined,
-      host: '127.0.0.1',
+      addressFor: (remote) => ({ host: platform.localAddress(remote?.address), port: 5060 }),
       listening: { address: '0.0.0.0', port: 5060 },
       bindings: {
         get: (aor) => Promise.resolve(phones.get(aor) ?? []),
@@ -301,6 +303,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     patterns: [],
     waysOut: [],
     hostsCalled: [],
+    localAddress: () => '127.0.0.1',
     knownAt: undefined,
     dialPlan: undefined,
     phones,

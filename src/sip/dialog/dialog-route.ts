@@ -1,0 +1,99 @@
+// Where the requests of a dialog go: the first place that can be found and may be reached, or else to where the peer's
+// packets come from.
+import { isHiddenFrom } from '../hidden-address.ts'
+import type { SipRequest } from '../message/message.ts'
+import type { Remote } from '../sip.ts'
+import type { Core } from './core.ts'
+import { addressed } from './dialog-state.ts'
+import type { DialogState } from './dialog-state.ts'
+import { flowOf, hopsOf, namesDatagrams } from './flow.ts'
+import type { Flow, Hop } from './flow.ts'
+
+export interface DialogRouteOptions {
+  readonly core: Pick<Core, 'isBound' | 'isOpen' | 'resolve' | 'log'>
+  readonly state: DialogState
+  readonly flow: Flow
+  /** Requests over UDP stay there, however large they are. */
+  readonly keepsTransport: boolean
+  /** Of addresses that the peer names; all may be when left out. */
+  readonly mayReach: ((address: string) => boolean) | undefined
+  /** Called once for each fault, however many requests meet it. */
+  noted(sentence: string): void
+}
+
+export interface Destination {
+  readonly remote: Remote
+  readonly keepsTransport: boolean
+}
+
+export class DialogRoute {
+  readonly #options: DialogRouteOptions
+  readonly #noted = new Set<string>()
+  #flow: Flow
+  #isRegistered: boolean
+
+  constructor(options: DialogRouteOptions) {
+    this.#options = options
+    this.#flow = options.flow
+    this.#isRegistered = options.core.isBound(options.flow.source)
+  }
+
+  /** The peer's packets come from here now. */
+  follow(request: SipRequest, source: Remote): void {
+    this.#flow = { ...flowOf(request, source), isOurs: this.#flow.isOurs }
+    this.#isRegistered ||= this.#options.core.isBound(source)
+  }
+
+  async find(): Promise<Destination> {
+    for (const hop of this.#hops()) {
+      if (hop === 'flow') break
+      const remote = await this.#resolve(hop.uri)
+      if (remote !== undefined)
+        return { remote, keepsTransport: this.#options.keepsTransport || namesDatagrams(hop.uri) }
+    }
+    // What NAT or the far end's proxy let through is a hole for this transport alone.
+    return { remote: this.#flow.source, keepsTransport: true }
+  }
+
+  #hops(): readonly Hop[] {
+    const { core, state } = this.#options
+    const { remoteTarget, routeSet } = state
+    const { nextHop } = addressed(remoteTarget, routeSet)
+    return hopsOf({
+      ...this.#flow,
+      isRegistered: this.#isRegistered,
+      isOpen: core.isOpen(this.#flow.source),
+      target: remoteTarget,
+      route: routeSet.length === 0 ? undefined : nextHop,
+    })
+  }
+
+  /** Undefined where no request can, or may, be sent to. Better the way its packets took than none. */
+  async #resolve(uri: string): Promise<Remote | undefined> {
+    const { core, state, mayReach } = this.#options
+    try {
+      const remote = await core.resolve(uri)
+      if (mayReach?.(remote.address) === false) this.#note(`${uri} may not be reached`)
+      else if (this.#isBehindNat(remote)) this.#note(`${uri} is behind NAT`)
+      else return remote
+    } catch (error) {
+      core.log.debug({ err: error, callId: state.callId }, 'next hop of a dialog cannot be resolved')
+      this.#note(`${uri} cannot be resolved`)
+    }
+    return undefined
+  }
+
+  /** A Contact may be a name of a network that we are outside of; a proxy of a Route set has chosen its name for us. */
+  #isBehindNat({ address }: Remote): boolean {
+    return this.#options.state.routeSet.length === 0 && isHiddenFrom(address, this.#flow.source.address)
+  }
+
+  #note(fault: string): void {
+    if (this.#noted.has(fault)) return
+    this.#noted.add(fault)
+    const { transport, address, port } = this.#flow.source
+    this.#options.noted(
+      `${fault}: requests of this dialog go to ${transport}:${address}:${port}, where its packets come from`,
+    )
+  }
+}
