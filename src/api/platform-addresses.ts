@@ -5,12 +5,11 @@ import { AppError } from '../lib/errors.ts'
 import type { Fields } from './define/field.ts'
 import { flag, integer, recordSid, sid, text } from './define/fields.ts'
 import { createRecordForm } from './define/record.ts'
-import { list as listOf } from './define/reply-fields.ts'
+import { list } from './define/reply-fields.ts'
 import { createdReply } from './define/record-routes.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import type { ApiRoute } from './define/route.ts'
 import { repositoryOf } from './define/rows.ts'
-import type { Cells } from './define/rows.ts'
 
 const octet = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)'
 const ipv4 = () =>
@@ -66,76 +65,79 @@ const smpps: AddressKind = {
   },
 }
 
-function createAddressRoutes(kind: AddressKind): readonly ApiRoute[] {
-  const { path, table, name, noun, key, fields } = kind
+function listRoute({ path, table, name, noun, fields }: AddressKind): ApiRoute {
   const form = createRecordForm(fields)
-  const parameter = `${name}Sid`
-  const tag = path.slice(1)
-
-  const list = defineRoute({
+  return defineRoute({
     method: 'GET',
     path,
     access: everyone,
-    operationId: `list${tag}`,
-    tag,
+    operationId: `list${path.slice(1)}`,
+    tag: path.slice(1),
     summary: `Lists ${noun.replace(' of ours', 'es of ours')}.`,
     query: { service_provider_sid: sid().optional().describe('For an administrator: whose.') },
     reply: {
       status: 200,
       description: 'Those of the service provider, or of the platform when it has none.',
       component: name,
-      body: listOf(form.field),
+      body: list(form.field),
     },
     async handle({ query, caller, rows, services }) {
       const { tenancy } = caller
       const asked = tenancy.level === 'admin' ? query.service_provider_sid : tenancy.service_provider_sid
       const own =
-        typeof asked === 'string'
-          ? await repositoryOf(rows, table).list({ where: { service_provider_sid: asked } })
-          : []
-      // The platform's own belong to nobody a caller could be.
+        asked === undefined
+          ? []
+          : await repositoryOf(rows, table).list({ where: { service_provider_sid: asked } })
+      // Those of the platform belong to no tenant that a caller could be.
       const all = repositoryOf(services.storage.for(systemTenancy), table)
       const shown = own.length > 0 ? own : await all.list({ where: { service_provider_sid: null } })
       return shown.map((row) => form.toWire(row))
     },
   })
+}
 
-  const create = defineRoute({
+function createRoute({ path, table, name, noun, key, fields }: AddressKind): ApiRoute {
+  const form = createRecordForm(fields)
+  return defineRoute({
     method: 'POST',
     path,
     access: ['admin'],
     operationId: `create${name}`,
-    tag,
+    tag: path.slice(1),
     summary: `Makes known an ${noun}.`,
     body: fields,
     reply: createdReply,
     async handle({ body, rows }) {
-      const cells: Cells = form.toCells(body)
+      const cells = form.toCells(body)
       const owner = cells['service_provider_sid']
       if (typeof owner === 'string' && (await rows.service_providers.find(owner)) === undefined)
         throw new AppError('bad_request', 'service_provider_sid names no existing service provider')
       return { sid: String((await repositoryOf(rows, table).insert(cells))[key]) }
     },
   })
+}
 
-  const remove = defineRoute({
+function removeRoute({ path, table, name, noun }: AddressKind): ApiRoute {
+  const parameter = `${name}Sid`
+  return defineRoute({
     method: 'DELETE',
     path: `${path}/{${parameter}}`,
     parameters: { [parameter]: 'The id of the address.' },
     access: ['admin'],
     operationId: `delete${name}`,
-    tag,
+    tag: path.slice(1),
     summary: `Forgets an ${noun}.`,
     reply: { status: 204, description: 'Forgotten.' },
     errors: ['not_found'],
     async handle({ params, rows }) {
-      const given: Readonly<Record<string, string>> = params
-      const isRemoved = await repositoryOf(rows, table).remove(given[parameter] ?? '')
+      const isRemoved = await repositoryOf(rows, table).remove(params[parameter] ?? '')
       if (!isRemoved) throw new AppError('not_found', 'no such address')
     },
   })
-
-  return [list, create, remove]
 }
 
-export const platformAddressRoutes = [...createAddressRoutes(sbcs), ...createAddressRoutes(smpps)]
+export const platformAddressRoutes = [sbcs, smpps].flatMap((kind) => [
+  listRoute(kind),
+  createRoute(kind),
+  removeRoute(kind),
+])

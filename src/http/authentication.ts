@@ -1,5 +1,5 @@
-// Who sends a request: the bearer token, an API key or a login token, becomes a caller. Remembers the answer, so that
-// the usual request asks no database, and forgets it exactly when something it rests on has changed.
+// Who sends a request: the bearer token, an API key or a login token, becomes a caller. Callers are remembered, so that the
+// usual request reads no database, and forgotten exactly when something they rest on has changed.
 import { hashApiKey } from '../lib/api-key.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -32,29 +32,27 @@ interface Remembered extends Grant {
 }
 
 const maxRemembered = 10_000
-// The revision tells of every change that goes through the platform; this bounds what somebody does to the tables by hand.
+// The revision rises with every change that goes through the platform; this bounds what is done to the tables by hand.
 const rememberedMs = 10_000
 const touchIntervalMs = 60_000
-// Longer than any token we issue; what is longer is not worth hashing.
+// No token of the platform is longer; what is, is not hashed.
 const maxTokenLength = 4096
 
-export function createAuthenticator(options: {
+export interface AuthenticatorOptions {
   readonly source: CredentialSource
   readonly tokens: Tokens
   readonly clock: Clock
   /** A number that has risen once keys, users, sessions or accounts have changed. */
   readonly revision: () => number
-}): Authenticator {
-  const { source, tokens, clock, revision } = options
-  let remembered = new Map<string, Remembered>()
-  let seen = -1
+}
 
-  function forgetOld(): void {
-    const now = revision()
-    if (now === seen) return
-    seen = now
-    if (remembered.size > 0) remembered = new Map()
-  }
+export function createAuthenticator({
+  source,
+  tokens,
+  clock,
+  revision,
+}: AuthenticatorOptions): Authenticator {
+  const memory = new CallerMemory(revision)
 
   function touch(grant: Remembered, now: number): void {
     const { principal } = grant.caller
@@ -63,60 +61,86 @@ export function createAuthenticator(options: {
     source.touched(principal.api_key_sid, now)
   }
 
-  function remember(hash: string, entry: Remembered): void {
-    if (remembered.size >= maxRemembered) {
-      const [oldest] = remembered.keys()
-      if (oldest !== undefined) remembered.delete(oldest)
-    }
-    remembered.set(hash, entry)
-  }
-
   async function lookUp(token: string, hash: string): Promise<Caller> {
-    const before = seen
-    const grant = (await bySession(token)) ?? (await source.apiKey(hash))
+    const keep = memory.keeper(hash)
+    const grant = (await grantOfSession(token, tokens, source)) ?? (await source.apiKey(hash))
     if (grant === undefined) throw refused('the token is unknown or revoked')
     if (isOver(grant, clock.now())) throw refused('the token has expired')
     const now = clock.now()
     const entry = { ...grant, until: now + rememberedMs, touchedAt: grant.lastUsed ?? 0 }
     touch(entry, now)
-    // Looked up before a change, it must not be remembered after it.
-    if (before === revision()) remember(hash, entry)
+    keep(entry)
     return grant.caller
-  }
-
-  async function bySession(token: string): Promise<Grant | undefined> {
-    // An API key has no two full stops; should one be given that has, it is still found by its hash.
-    if (token.split('.').length !== 3) return undefined
-    const verdict = await tokens.verify(token)
-    switch (verdict.verdict) {
-      case 'expired':
-        throw refused('the token has expired')
-      case 'not-ours':
-        return undefined
-      case 'valid': {
-        const grant = await source.session(verdict.subject)
-        if (grant === undefined) throw refused('the session has ended')
-        const expiresAt = Math.min(verdict.expiresAt, grant.expiresAt ?? verdict.expiresAt)
-        return { ...grant, expiresAt }
-      }
-    }
   }
 
   return {
     authenticate(header) {
       const token = bearerToken(header)
       const hash = hashApiKey(token)
-      forgetOld()
-      const known = remembered.get(hash)
       const now = clock.now()
-      if (known === undefined || known.until <= now) {
-        remembered.delete(hash)
-        return lookUp(token, hash)
-      }
+      const known = memory.find(hash, now)
+      if (known === undefined) return lookUp(token, hash)
       if (isOver(known, now)) throw refused('the token has expired')
       touch(known, now)
       return known.caller
     },
+  }
+}
+
+/** The callers of the last seconds by the hash of their token; all are forgotten when what they rest on has changed. */
+class CallerMemory {
+  readonly #revision: () => number
+  #callers = new Map<string, Remembered>()
+  #seen = -1
+
+  constructor(revision: () => number) {
+    this.#revision = revision
+  }
+
+  find(hash: string, now: number): Remembered | undefined {
+    const revision = this.#revision()
+    if (revision !== this.#seen && this.#callers.size > 0) this.#callers = new Map()
+    this.#seen = revision
+    const known = this.#callers.get(hash)
+    if (known === undefined || known.until > now) return known
+    this.#callers.delete(hash)
+    return undefined
+  }
+
+  /** To be called before a caller is looked up: what was found before a change must not be remembered after it. */
+  keeper(hash: string): (entry: Remembered) => void {
+    const before = this.#seen
+    return (entry) => {
+      if (before !== this.#revision()) return
+      if (this.#callers.size >= maxRemembered) {
+        const [oldest] = this.#callers.keys()
+        if (oldest !== undefined) this.#callers.delete(oldest)
+      }
+      this.#callers.set(hash, entry)
+    }
+  }
+}
+
+/** Undefined when the token is none of a session. */
+async function grantOfSession(
+  token: string,
+  tokens: Tokens,
+  source: CredentialSource,
+): Promise<Grant | undefined> {
+  // An API key has no two full stops; should one be given that has, it is still found by its hash.
+  if (token.split('.').length !== 3) return undefined
+  const verdict = await tokens.verify(token)
+  switch (verdict.verdict) {
+    case 'expired':
+      throw refused('the token has expired')
+    case 'not-ours':
+      return undefined
+    case 'valid': {
+      const grant = await source.session(verdict.subject)
+      if (grant === undefined) throw refused('the session has ended')
+      const expiresAt = Math.min(verdict.expiresAt, grant.expiresAt ?? verdict.expiresAt)
+      return { ...grant, expiresAt }
+    }
   }
 }
 

@@ -133,7 +133,7 @@ function addHooks(server: FastifyInstance, { log, rateLimits }: HttpServerOption
     reply.headers(headers).header('x-request-id', request.id)
     // Whoever watches the platform's health is not counted, nor a browser that asks before it asks.
     const isCounted = rateLimits !== undefined && request.method !== 'OPTIONS' && !isHealth(request.url)
-    if (isCounted) demandPatience(rateLimits.ofAddress(request.ip), reply)
+    if (isCounted) enforceRateLimit(rateLimits.ofAddress(request.ip), reply)
     done()
   })
   const refuse = createRefusal(log)
@@ -148,7 +148,7 @@ function isHealth(url: string): boolean {
 }
 
 /** Says how much is left of the limit that is nearest to its end, and throws too_many_requests when it has come. */
-function demandPatience(verdict: Verdict | undefined, reply: FastifyReply): void {
+function enforceRateLimit(verdict: Verdict | undefined, reply: FastifyReply): void {
   if (verdict === undefined) return
   const { request } = reply
   request.nearestLimit = nearer(request.nearestLimit, verdict)
@@ -247,7 +247,7 @@ function createAccessHook(
   const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): void => {
     if (rateLimits !== undefined) {
       if (caller.quotas !== undefined) reply.header('ratelimit-policy', rateLimits.policyOf(caller))
-      demandPatience(rateLimits.ofCaller(caller), reply)
+      enforceRateLimit(rateLimits.ofCaller(caller), reply)
     }
     demandAccess(route, caller)
     request.caller = caller

@@ -7,7 +7,7 @@ import { AppError, entryOf } from '../../lib/errors.ts'
 import { servicesFor } from './actor.ts'
 import type { Services } from '../services.ts'
 import { createOnce, keyOf, ofCaller } from './idempotency.ts'
-import type { InFlight } from './idempotency.ts'
+import type { InFlight, Once } from './idempotency.ts'
 import type { ApiRoute, BodyDeclaration } from './route.ts'
 import type { ApiRequest, RecordContext } from './request.ts'
 import { reworded } from './reword.ts'
@@ -17,51 +17,22 @@ import { findTenant } from './tenant.ts'
 
 export type RouteBinder = (route: ApiRoute) => HttpRoute
 
+type Answer = (request: HttpRequest) => Promise<unknown>
+
 export function createRouteBinder(
   services: Services,
   compile: ReturnType<typeof createShapeCompiler>,
 ): RouteBinder {
   const inFlight: InFlight = new Map()
   return (route) => {
-    const { query, body, reply } = route
-    const queryShape = query === undefined ? takesNothing : queryOf(route, compile(query, 'query'))
-    const bodyShape = body === undefined ? takesNothing : bodyOf(body, compile)
-    const tenantsOf = tenantFinderOf(route.path)
+    const { reply } = route
+    const once = createOnce(route, services, inFlight)
+    const answer = refusalsOf(
+      route,
+      services,
+      createAnswer(route, services, createHandler(route, compile, once), once),
+    )
     const sids = sidsIn(route.path)
-    const keeper = createOnce(route, services, inFlight)
-    const handle = (request: HttpRequest, context: RecordContext, tenants: Tenants): Promise<unknown> =>
-      route.handle({
-        ...context,
-        ...tenants,
-        params: request.params,
-        query: queryShape(request.query),
-        body: bodyShape(request.body),
-        rawBody: request.body,
-        address: request.address,
-        whenGone: () => request.asker.signal(),
-        headers: request.headers,
-        head: request.head,
-        async once(owner, work) {
-          const key = keyOf(request, route)
-          if (key !== undefined) return keeper.run(request, { owner, key }, work)
-          const { answer, afterwards } = await work(context.services)
-          await afterwards?.()
-          return answer
-        },
-      })
-    const answer = async (request: HttpRequest, given: Services): Promise<unknown> => {
-      const context = contextOf(request, given)
-      const tenants = tenantsOf === undefined ? noTenants : await tenantsOf(request, context)
-      return actingFor(tenantOf(context.caller), () => handle(request, context, tenants))
-    }
-    const answerOnce = (request: HttpRequest): Promise<unknown> => {
-      const { caller } = request
-      const key = keyOf(request, route)
-      if (key === undefined || caller === undefined || route.keepsKey === true)
-        return answer(request, servicesFor(request, route, services))
-      const owner = ofCaller(caller.principal)
-      return keeper.run(request, { owner, key }, async (unit) => ({ answer: await answer(request, unit) }))
-    }
     return {
       method: route.method,
       path: route.path,
@@ -73,18 +44,72 @@ export function createRouteBinder(
       mayBeEmpty: reply.whenEmpty !== undefined,
       replySchema: reply.isVaried === true || reply.mediaType !== undefined ? undefined : reply.schema,
       ...(route.asRefusal === undefined ? {} : { asRefusal: route.asRefusal }),
-      async handle(given) {
-        const request = withLowerSids(given, sids)
-        if (route.whenRefused === undefined) return answerOnce(request)
-        try {
-          return await answerOnce(request)
-        } catch (error) {
-          if (!isRefusal(error)) throw error
-          const { params } = request
-          const addition = await route.whenRefused({ ...contextOf(request, services), params })
-          throw addition === undefined ? error : reworded(error, `${error.message}; ${addition}`)
-        }
+      handle: (request) => answer(withLowerSids(request, sids)),
+    }
+  }
+}
+
+type Handler = (request: HttpRequest, services: Services) => Promise<unknown>
+
+/** Checks what a request says, finds the tenant in its path, and lets the route handle it. */
+function createHandler(
+  route: ApiRoute,
+  compile: ReturnType<typeof createShapeCompiler>,
+  keeper: Once,
+): Handler {
+  const { query, body } = route
+  const queryShape = query === undefined ? takesNothing : queryOf(route, compile(query, 'query'))
+  const bodyShape = body === undefined ? takesNothing : bodyOf(body, compile)
+  const tenantsOf = tenantFinderOf(route.path)
+  const handle = (request: HttpRequest, context: RecordContext, tenants: Tenants): Promise<unknown> =>
+    route.handle({
+      ...context,
+      ...tenants,
+      params: request.params,
+      query: queryShape(request.query),
+      body: bodyShape(request.body),
+      rawBody: request.body,
+      address: request.address,
+      whenGone: () => request.asker.signal(),
+      headers: request.headers,
+      head: request.head,
+      async once(owner, work) {
+        const key = keyOf(request, route)
+        if (key !== undefined) return keeper.run(request, { owner, key }, work)
+        const { answer, afterwards } = await work(context.services)
+        await afterwards?.()
+        return answer
       },
+    })
+  return async (request, services) => {
+    const context = contextOf(request, services)
+    const tenants = tenantsOf === undefined ? noTenants : await tenantsOf(request, context)
+    return actingFor(tenantOf(context.caller), () => handle(request, context, tenants))
+  }
+}
+
+/** A request with an Idempotency-Key is handled once, unless its handler sees to that itself. */
+function createAnswer(route: ApiRoute, services: Services, handle: Handler, keeper: Once): Answer {
+  return (request) => {
+    const { caller } = request
+    const key = keyOf(request, route)
+    if (key === undefined || caller === undefined || route.keepsKey === true)
+      return handle(request, servicesFor(request, route, services))
+    const owner = ofCaller(caller.principal)
+    return keeper.run(request, { owner, key }, async (unit) => ({ answer: await handle(request, unit) }))
+  }
+}
+
+/** Lets the route do what follows from a refusal, and adds what the route says of it. */
+function refusalsOf({ whenRefused }: ApiRoute, services: Services, answer: Answer): Answer {
+  if (whenRefused === undefined) return answer
+  return async (request) => {
+    try {
+      return await answer(request)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      const addition = await whenRefused({ ...contextOf(request, services), params: request.params })
+      throw addition === undefined ? error : reworded(error, `${error.message}; ${addition}`)
     }
   }
 }

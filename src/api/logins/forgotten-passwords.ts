@@ -38,7 +38,7 @@ const forgotPassword = defineRoute({
   async handle({ body: { email }, services: { resets, throttle }, address, once }) {
     if (!resets.canMail)
       throw new AppError('mail_not_configured', 'this platform has no mail server to send a link with')
-    throttle.demandPatience(address)
+    throttle.limitRequests(address)
     await once(ofAddress(address), async ({ storage }) => {
       await resets.request(email, storage)
       return { answer: undefined, afterwards: async () => resets.serve() }

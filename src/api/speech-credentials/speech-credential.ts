@@ -130,3 +130,8 @@ export async function findOwnAt(request: ApiRequest): Promise<CredentialRow> {
   if (request.caller.tenancy.level === 'account' && row.account_sid === null) throw insufficientPermissions()
   return row
 }
+
+/** A credential without a label has none, however its form sends that. */
+export function labelOf(given: unknown): string | null {
+  return typeof given === 'string' && given !== '' ? given : null
+}

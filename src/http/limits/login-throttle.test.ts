@@ -174,11 +174,11 @@ describe('the login throttle', () => {
 
   it('answers a /64 twenty times an hour, whichever of its addresses asks without a token', () => {
     const { throttle } = createGuesser()
-    for (let host = 1; host <= 20; host++) throttle.demandPatience(`2001:db8:0:1::${host}`)
-    expect(() => throttle.demandPatience('2001:db8:0:1::ffff')).toThrow(
+    for (let host = 1; host <= 20; host++) throttle.limitRequests(`2001:db8:0:1::${host}`)
+    expect(() => throttle.limitRequests('2001:db8:0:1::ffff')).toThrow(
       expect.objectContaining({ code: 'too_many_requests', retryAfterSeconds: 180 }),
     )
-    throttle.demandPatience('2001:db8:0:2::1')
+    throttle.limitRequests('2001:db8:0:2::1')
   })
 
   it('counts from the last failure, and forgets after half an hour', async () => {

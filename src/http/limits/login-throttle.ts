@@ -1,6 +1,6 @@
 // Slows down guessing: counts wrong passwords per user and source, and per source alone, and locks out for a while. A
-// source is an IPv4 address, or several networks of IPv6, one within the other: a host, a site or a company chooses from
-// many, and gets no more patience by that than the table below says.
+// source is an IPv4 address, or several networks of IPv6, one within the other. Changing the address within a network does
+// not reset its count.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { networkOf, networksOf } from '../../network/network-of.ts'
@@ -11,17 +11,17 @@ import type { PasswordQueue, Place } from './password-queue.ts'
 
 export interface LoginThrottle {
   /**
-   * What `verify` says of the password, when its turn to be hashed has come. Only a password that was found wrong counts:
-   * not one that was right, nor an attempt that was called off or for which there was no room. `username` is the name of
+   * Returns what `verify` says of the password when its turn to be hashed has come. Only a password that was found wrong is
+   * counted: not a right one, nor an attempt that was called off or for which there was no room. `username` is the name of
    * the user, however the attempt named it. Throws locked_out, overloaded, and the signal's reason.
    */
   judge(attempt: Attempt, verify: (derive: Derive) => Promise<boolean>): Promise<boolean>
-  /** Before a user is looked up: throws locked_out where the source has tried too many. */
+  /** To be called before a user is looked up. Throws locked_out when the source has failed with too many users. */
   demandOpen(address: string): void
-  /** A user who was given a new password has every attempt again, wherever the old one was guessed at. */
+  /** To be called when a user gets a new password: the failures with the old one are forgotten. */
   forgive(username: string): void
-  /** For what anybody may ask for without a token, though not all day. Throws too_many_requests. */
-  demandPatience(address: string): void
+  /** Bounds what an address may send without a token. Throws too_many_requests. */
+  limitRequests(address: string): void
   /** Runs `work`, which hashes a password with what it is given. Throws overloaded. */
   readonly hashing: PasswordQueue['run']
 }
@@ -37,7 +37,7 @@ export interface Attempt {
 export const maxFailures = 6
 export const lockOutMs = 1_800_000
 
-// A network of IPv6 that holds 65,536 of the next smaller size has three times the patience of one. An office behind one
+// A network of IPv6 that holds 65,536 of the next smaller size may fail three times as often as one. An office behind one
 // address stays well below what a source may get wrong with all names together.
 const lengths = [64, 48, 32]
 const maxOfUser = [maxFailures, 18, 54]
@@ -45,7 +45,7 @@ const maxOfUser = [maxFailures, 18, 54]
 const maxOfSource = [60, 180]
 
 const maxRemembered = 50_000
-const patience = { capacity: 20, refillMs: 3_600_000 }
+const requests = { capacity: 20, refillMs: 3_600_000 }
 
 interface Failures {
   count: number
@@ -53,7 +53,7 @@ interface Failures {
   isReported?: true
 }
 
-/** Told once, when the first attempt is refused for it. */
+/** Reported once, when the first attempt is refused for it. */
 export interface LockOut {
   readonly address: string
   /** How many wrong passwords that took. */
@@ -94,33 +94,15 @@ function budgetsOfSource(address: string): readonly Budget[] {
   })
 }
 
-export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottle {
-  const { clock, onLockOut } = options
-  const failures = new Map<string, Failures>()
+export function createLoginThrottle({ clock, derive, onLockOut }: LoginThrottleOptions): LoginThrottle {
+  const failures = new FailureCounts(clock)
   const asked = createTokenBuckets(clock, maxRemembered)
-  const line = createPasswordQueue(options.derive)
-
-  function recent(key: string): Failures | undefined {
-    const known = failures.get(key)
-    if (known === undefined || clock.now() - known.since < lockOutMs) return known
-    failures.delete(key)
-    return undefined
-  }
-
-  function fail(key: string): void {
-    const count = (recent(key)?.count ?? 0) + 1
-    // Put at the end: what is evicted below is what failed longest ago.
-    failures.delete(key)
-    failures.set(key, { count, since: clock.now() })
-    if (failures.size <= maxRemembered) return
-    const [oldest] = failures.keys()
-    if (oldest !== undefined) failures.delete(oldest)
-  }
+  const queue = createPasswordQueue(derive)
 
   /** Throws locked_out. */
   function demandFew(budgets: readonly Budget[]): void {
     for (const { key, max, lockOut } of budgets) {
-      const known = recent(key)
+      const known = failures.recent(key)
       if (known === undefined || known.count < max) continue
       if (known.isReported === undefined) onLockOut?.(lockOut)
       known.isReported = true
@@ -136,32 +118,65 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
       const ofUser = budgetsOfUser(username, address)
       const budgets = [...ofUser, ...budgetsOfSource(address)]
       demandFew(budgets)
-      return line.run(
+      return queue.run(
         place,
-        async (derive) => {
-          // Asked again, as others may have been found wrong meanwhile. Each is counted before the next one is judged, so
-          // that of many guesses sent at once no more are judged than of as many sent one by one.
+        async (given) => {
+          // Others may have failed while this one waited. Each is counted before the next one is judged, so that of many
+          // guesses sent at once no more are judged than of as many sent one by one.
           demandFew(budgets)
-          const isRight = await verify(derive)
+          const isRight = await verify(given)
           if (isRight) for (const { key } of ofUser) failures.delete(key)
-          else for (const { key } of budgets) fail(key)
+          else for (const { key } of budgets) failures.add(key)
           return isRight
         },
         signal,
       )
     },
     demandOpen: (address) => demandFew(budgetsOfSource(address)),
-    forgive(username) {
-      for (const key of failures.keys())
-        if (key.slice(0, key.lastIndexOf(' ')) === username) failures.delete(key)
-    },
-    demandPatience(address) {
-      const waitMs = asked.take(networkOf(address), patience)
+    forgive: (username) => failures.deleteOfUser(username),
+    limitRequests(address) {
+      const waitMs = asked.take(networkOf(address), requests)
       if (waitMs === 0) return
       throw new AppError('too_many_requests', 'too many requests from this address', {
         retryAfterSeconds: Math.ceil(waitMs / 1000),
       })
     },
-    hashing: (...work) => line.run(...work),
+    hashing: (...work) => queue.run(...work),
+  }
+}
+
+/** Wrong passwords by key, for as long as they lock out; when there is no room, the one that failed longest ago goes. */
+class FailureCounts {
+  readonly #clock: Clock
+  readonly #failures = new Map<string, Failures>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  recent(key: string): Failures | undefined {
+    const known = this.#failures.get(key)
+    if (known === undefined || this.#clock.now() - known.since < lockOutMs) return known
+    this.#failures.delete(key)
+    return undefined
+  }
+
+  add(key: string): void {
+    const count = (this.recent(key)?.count ?? 0) + 1
+    // Set again, so that the order of the map is that of the last failures.
+    this.#failures.delete(key)
+    this.#failures.set(key, { count, since: this.#clock.now() })
+    if (this.#failures.size <= maxRemembered) return
+    const [oldest] = this.#failures.keys()
+    if (oldest !== undefined) this.#failures.delete(oldest)
+  }
+
+  delete(key: string): void {
+    this.#failures.delete(key)
+  }
+
+  deleteOfUser(username: string): void {
+    for (const key of this.#failures.keys())
+      if (key.slice(0, key.lastIndexOf(' ')) === username) this.#failures.delete(key)
   }
 }
