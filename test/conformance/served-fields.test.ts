@@ -22,7 +22,7 @@ const keptForPeople: ReadonlySet<string> = new Set([
 const commonWords: ReadonlySet<string> = new Set(['secret'])
 
 /** Tables of columns and of settings name everything and act on nothing. */
-const namesOnly = /^storage\/(tables|descriptors)\.ts$|^lib\/log\.ts$|^api\/(openapi|docs)\//
+const namesOnly = /^storage\/(tables|rows\/descriptors)\.ts$|^lib\/log\.ts$|^api\/(openapi|docs)\//
 
 interface Source {
   readonly path: string
