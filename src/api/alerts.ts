@@ -1,4 +1,4 @@
-// What went wrong lately and somebody should know of, newest first.
+// What went wrong lately and needs attention, newest first.
 import type { AlertQuery } from '../storage/alerts.ts'
 import type { AlertsRow } from '../storage/tables.ts'
 import type { WireOf } from './define/field.ts'

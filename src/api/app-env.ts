@@ -1,4 +1,4 @@
-// Which variables an application publishes: asked on behalf of whoever fills in a form.
+// Which variables an application publishes: for a form in which they are filled in.
 import { AppError } from '../lib/errors.ts'
 import type { Field } from './define/field.ts'
 import { hookUrl, json } from './define/fields.ts'

@@ -39,7 +39,7 @@ export const applications = defineResource({
     // Only that of an application of a provider itself would stand here; here each has an account.
     service_provider_sid: retired(),
     call_hook: webhook(applicationHook).describe('Asked for verbs when a call arrives.'),
-    call_status_hook: webhook(applicationHook).describe('Told about every change of a call.'),
+    call_status_hook: webhook(applicationHook).describe('Receives every change of a call.'),
     messaging_hook: webhook(applicationHook)
       .optional()
       .describe('Asked what to do with a message.')

@@ -1,4 +1,4 @@
-// The audit log, for those whose records it tells about; and its verification, for administrators.
+// The audit log, for the owners of the records it is about; and its verification, for administrators.
 import type { Field } from './define/field.ts'
 import { choice, integer, json, sid, text, time } from './define/fields.ts'
 import { createRecordForm } from './define/record.ts'
@@ -41,8 +41,8 @@ export const listAuditLog = defineRoute({
   tag: 'AuditLog',
   summary: 'One page of the changes that were made to records, newest first.',
   description:
-    'An account sees changes of its own records, a service provider those of its accounts too. That somebody logged in ' +
-    'or out is an entry of `user_sessions`, shown to whoever sees the user.',
+    'An account sees changes of its own records, a service provider those of its accounts too. A login or logout ' +
+    'is an entry of `user_sessions`, shown to callers that see the user.',
   query: {
     page: integer({ min: 1, max: 10_000_000 }).describe('From 1.'),
     count: integer({ min: 1, max: 500 }).describe('Entries on a page.'),

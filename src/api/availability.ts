@@ -12,16 +12,16 @@ export const availability = defineRoute({
   access: everyone,
   operationId: 'getAvailability',
   tag: 'Availability',
-  summary: 'Tells whether an address, a phone number or a SIP realm is still free.',
+  summary: 'Whether an address, a phone number or a SIP realm is still free.',
   query: {
     type: choice(['email', 'phone', 'subdomain']).describe('subdomain: a whole SIP realm.'),
     value: dialled({ max: 255 }).describe('The address, number or realm.').example('ann@example.com'),
   },
   reply: {
     status: 200,
-    description: 'Whether nobody has it.',
+    description: 'Whether it is free.',
     component: 'Availability',
-    body: object({ available: truth('Nobody has it.') }),
+    body: object({ available: truth('It is free.') }),
   },
   async handle({ query: { type, value }, services }) {
     const holders = await countHolders(type, value, services.storage.for(systemTenancy))

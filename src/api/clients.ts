@@ -6,7 +6,7 @@ import type { Services } from './services.ts'
 import { flag, recordSid, sid, text } from './define/fields.ts'
 import type { Row } from '../storage/storage.ts'
 
-/** The first character helps to recognise a password; the rest is nobody's business. */
+/** The first character helps to recognise a password; the rest is hidden. */
 function mask(password: string): string {
   return password.slice(0, 1) + 'x'.repeat(Math.max(0, password.length - 1))
 }

@@ -99,7 +99,7 @@ function verbsFault(parseVerbs: ApiOptions['parseVerbs'], verbs: unknown): strin
   }
 }
 
-/** Made when somebody first reads it: a start shall not wait for it, nor its memory be taken for nothing. */
+/** Made when it is first read: a start does not wait for it, and takes no memory for it. */
 function createLateDocument(): () => Json {
   let made: Json | undefined
   return () => (made ??= createOpenApi(apiRoutes, readExamples()))
@@ -113,7 +113,7 @@ function createDocumentPage(document: () => Json): HttpPage {
   }
 }
 
-/** What a caller's rights are made of. No caller is remembered who rests on a new row, but a new limit binds old ones. */
+/** Rises with what callers' rights are made of. A new row changes no known caller, except that a new limit binds it. */
 function revisionOfCallers(storage: ApiStorage): number {
   return storage.revisionOfKnown(callerTables) + storage.revision(limitTables)
 }
@@ -129,7 +129,7 @@ function createLateTokens(storage: Pick<Storage, 'for' | 'transaction'>, clock: 
   let made: Promise<Tokens> | undefined
   const tokens = (): Promise<Tokens> => {
     made ??= readSecret(storage).then((secret) => createTokens(secret, clock))
-    // A database that failed once is asked again.
+    // After a failure the database is read again.
     made.catch(() => {
       made = undefined
     })

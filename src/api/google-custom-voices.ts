@@ -44,7 +44,7 @@ const resource = defineResource({
     model: text({ min: 1, max: 512 }).describe('The name of the model, as Google gives it.'),
     reported_usage: choice(['REPORTED_USAGE_UNSPECIFIED', 'REALTIME', 'OFFLINE'])
       .default('REALTIME')
-      .describe('What Google is told the voice is used for.'),
+      .describe('The use of the voice that is reported to Google.'),
     voice_cloning_key: cloningKey().describe('Answered shortened; the shortened form changes nothing.'),
     use_voice_cloning_key: flag()
       .default(0)

@@ -38,11 +38,11 @@ export interface ApiReading {
 }
 
 export interface ApiStorage extends Pick<Storage, 'for' | 'transaction'> {
-  /** Rises with each change of a row, before its maker is told; with tables, of those only. */
+  /** Rises with each change of a row, before the change returns; with tables, with changes of those only. */
   revision(tables?: readonly TableName[]): number
   /** As `revision`, without new rows. */
   revisionOfKnown(tables: readonly TableName[]): number
-  /** Whether other processes change rows too, which is told up to a second late. */
+  /** Whether other processes change rows too; their changes show up to a second late. */
   readonly isShared: boolean
   readonly recentCalls: RecentCalls
   readonly alerts: AlertLog
@@ -59,8 +59,8 @@ export interface PasswordResets {
   /** False when there is no mail server to send links with. */
   readonly canMail: boolean
   /**
-   * Writes down that whoever has this address, if anybody has, wants a link. Resolves before anything is known of the
-   * address: neither the answer nor its time can tell. Throws overloaded when too many wait.
+   * Writes down that the user with this address, if there is one, wants a link. Resolves before the address is looked up, so
+   * that neither the reply nor its time shows whether there is one. Throws overloaded when too many wait.
    */
   request(email: string, within: Pick<Storage, 'for'>): Promise<void>
   /** Mails what is due, beside everything else: to be called when a request is committed. */
@@ -91,7 +91,7 @@ export interface RealmFacts {
 
 /** What the operator of a platform may withhold from its accounts. */
 export interface OperatorRules {
-  /** Accounts may have so many records of a kind as `quotas` says. */
+  /** Whether an account may have only as many records of a kind as `quotas` says. */
   readonly hasQuotas: boolean
   /** Carriers, gateways and phone numbers are not for accounts to change. */
   readonly keepsCarriers: boolean

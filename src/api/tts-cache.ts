@@ -1,4 +1,4 @@
-// The cache of spoken clips: how many there are, and how to be rid of them. And speech for no call, to be listened to.
+// The cache of spoken clips: counted and cleared. And speech outside of calls, to be listened to.
 import { AppError } from '../lib/errors.ts'
 import { boolean, sid, text } from './define/fields.ts'
 import { keyHeader, ofCaller } from './define/idempotency.ts'
@@ -61,7 +61,7 @@ const clearOfAccount = defineRoute({
   access: everyone,
   operationId: 'clearTtsCacheOfAccount',
   tag: 'TtsCache',
-  summary: 'Removes the clips that nobody but this account has asked for.',
+  summary: 'Removes the clips that only this account has asked for.',
   reply: clearedReply,
   async handle({ account: { account_sid, service_provider_sid }, services: { speechCache, storage } }) {
     await speechCache.clear(account_sid)
@@ -75,7 +75,7 @@ const synthesize = defineRoute({
   access: everyone,
   operationId: 'synthesizeForAccount',
   tag: 'TtsCache',
-  summary: 'Speaks a text with a speech credential, for somebody who wants to hear a voice before using it.',
+  summary: 'Speaks a text with a speech credential, to hear a voice before it is used.',
   description:
     'With an Idempotency-Key the sound is kept among the clips, and a request that is sent again is answered from there; ' +
     'the vendor is asked again only where the clip has been removed meanwhile.',
@@ -89,7 +89,7 @@ const synthesize = defineRoute({
   },
   reply: {
     status: 200,
-    description: 'The sound: 16-bit samples, little-endian, one channel, at the rate that Sample-Rate tells.',
+    description: 'The sound: 16-bit samples, little-endian, one channel, at the rate in Sample-Rate.',
     body: bytes('application/octet-stream'),
     mediaType: 'application/octet-stream',
   },

@@ -131,7 +131,7 @@ function addHooks(server: FastifyInstance, { log, rateLimits }: HttpServerOption
   const headers = policy === undefined ? responseHeaders : { ...responseHeaders, 'ratelimit-policy': policy }
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id)
-    // Whoever watches the platform's health is not counted, nor a browser that asks before it asks.
+    // Health checks and preflights are not counted.
     const isCounted = rateLimits !== undefined && request.method !== 'OPTIONS' && !isHealth(request.url)
     if (isCounted) enforceRateLimit(rateLimits.ofAddress(request.ip), reply)
     done()

@@ -1,4 +1,4 @@
-// The only place that turns a failure into an HTTP answer: {msg, code, request_id, cure}.
+// The only place that turns a failure into an HTTP response: {msg, code, request_id, cure}.
 import { AppError, catalogue, entryOf } from '../lib/errors.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
@@ -28,7 +28,7 @@ export const errorBodySchema = {
   },
 } as const
 
-/** Failures that are not ours to tell in detail become `internal`, with the stack in the log. */
+/** Failures without a public sentence become `internal`, with the stack in the log. */
 export function toErrorReply(error: unknown, requestId: string, log: Logger): ErrorReply {
   const failure = toAppError(error)
   const { http: status } = entryOf(failure.code)

@@ -15,15 +15,15 @@ export interface HttpServerOptions {
   readonly routes: readonly HttpRoute[]
   readonly pages?: readonly HttpPage[]
   readonly authenticator: Authenticator
-  /** Without them nobody is held back. */
+  /** Without them there is no limit. */
   readonly rateLimits?: RateLimits | undefined
   /** CIDR ranges of reverse proxies whose X-Forwarded-For names the real address. */
   readonly trustedProxies?: readonly string[] | undefined
-  /** Of all clients together. */
+  /** For all clients together. */
   readonly maxConnections?: number
-  /** Whether the whole platform is up: what /health tells. */
+  /** Whether the whole platform is up, for /health. */
   readonly isReady: () => boolean
-  /** Whether what calls and requests write is kept; /health tells that too. */
+  /** Whether what calls and requests write is kept, for /health. */
   readonly canWrite?: (() => Promise<boolean>) | undefined
   readonly clock: Clock
   readonly log: Logger

@@ -1,4 +1,4 @@
-// Pages beside the interface: who is shown one, and each made once.
+// Pages beside the interface, each rendered once, and which clients get them.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { HttpPage } from './route.ts'
@@ -18,7 +18,7 @@ export function createPageHandler({ mediaType = 'text/html; charset=utf-8', poli
     let answer = made.get(name)
     if (answer === undefined) {
       const text = render(params)
-      // What does not exist is not remembered: strangers could name without end.
+      // What does not exist is not remembered: there is no end of names to ask for.
       if (text === undefined) throw new AppError('no_such_route', 'no such page')
       answer = createStaticAnswer(text, mediaType)
       made.set(name, answer)

@@ -1,4 +1,4 @@
-// How the HTTP server answers what failed, and what it notes where nobody is left to be answered.
+// How the HTTP server responds to failures, and what it logs when the client has left.
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -25,7 +25,7 @@ export function createRefusal(log: Logger): Refusal {
         .headers(headers)
         .header('x-request-id', request.id)
         .type(jsonType)
-        // Not through the route's schema, which describes what it answers when all is well.
+        // Not through the route's schema, which describes the reply when all is well.
         .serializer(JSON.stringify)
         .send(body)
     )
@@ -45,7 +45,7 @@ export function logGone(log: Logger, { request, elapsedTime }: FastifyReply, out
   log.debug({ ...fields, status: clientClosedRequest, outcome }, 'client went away')
 }
 
-/** What a known caller did wrong is told in the route's own way; before that, all routes speak alike. */
+/** What a known caller did wrong is refused in the route's own way; before the caller is known, all routes refuse alike. */
 export function createRouteRefusal(asRefusal: (error: AppError) => AppError, log: Logger) {
   const refuse = createRefusal(log)
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
@@ -59,7 +59,7 @@ const unparsable: Readonly<Record<string, { readonly status: number; readonly ms
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, msg: 'the request did not arrive in time' },
 }
 
-/** What the parser refuses never becomes a request: the answer is written by hand. */
+/** What the parser refuses never becomes a request, so its response is written by hand. */
 export function refuseUnparsable(error: { readonly code: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const { status, msg } = unparsable[error.code] ?? { status: 400, msg: 'the request is not valid HTTP' }

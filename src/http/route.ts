@@ -1,11 +1,11 @@
-// What an HTTP route is to the server: where it answers, who may ask, and the function that answers.
+// What an HTTP route is to the server: its path, who may use it, and the function that handles it.
 import type { Asker } from '../lib/asker.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { AppError } from '../lib/errors.ts'
 
 export type Level = Caller['tenancy']['level']
 
-/** Whom a route serves: everybody, or authenticated callers of these levels. */
+/** Whom a route serves: all, or authenticated callers of these levels. */
 export type Access = 'public' | readonly Level[]
 
 export interface HttpRequest {
@@ -20,12 +20,12 @@ export interface HttpRequest {
   readonly requestId: string
   /** The peer's IP address. */
   readonly address: string
-  /** The client, which may go away before it is answered. */
+  /** The client, which may leave before the response. */
   readonly asker: Asker
   readonly head: ResponseHead
 }
 
-/** What a handler may say beside its answer. */
+/** What a handler may say beside its reply. */
 export interface ResponseHead {
   header(name: string, value: string): unknown
   code(status: number): unknown
@@ -41,20 +41,20 @@ export interface HttpRoute {
   /** True where a user who must change the password first may do it all the same. */
   readonly openToForcedChange?: boolean
   readonly status: 200 | 201 | 202 | 204
-  /** A handler that resolves with undefined is answered with 204 although `status` is another. */
+  /** A handler that resolves with undefined makes a 204, whatever `status` is. */
   readonly mayBeEmpty?: boolean
-  /** The handler answers text or bytes of this media type, in one piece or as a stream of pieces, not a value to write as JSON. */
+  /** The handler returns text or bytes of this media type, in one piece or as a stream of pieces, not a value to write as JSON. */
   readonly mediaType?: string
-  /** JSON Schema of the answer: members it does not name are left out. Without it the answer is sent as it is. */
+  /** JSON Schema of the reply: members it does not name are left out. Without it the reply is sent as it is. */
   readonly replySchema?: object | undefined
-  /** What this route tells of a failure in its own way, those before its handler included. */
+  /** Turns a failure into the refusal that this route has for it; failures before its handler too. */
   readonly asRefusal?: (error: AppError) => AppError
   handle(request: HttpRequest): Promise<unknown>
 }
 
-/** What is the same for everybody at a path of its own: pages for people, and the document about the interface. */
+/** What is the same for every client at a path of its own: pages for people, and the document about the interface. */
 export interface HttpPage {
-  /** As the router writes it: `/docs/errors/:code`. At `/`, which tells programs the health, it is for browsers alone. */
+  /** As the router writes it: `/docs/errors/:code`. At `/`, where programs read the health, it is for browsers alone. */
   readonly path: string
   /** HTML when left out. */
   readonly mediaType?: string

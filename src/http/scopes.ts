@@ -14,7 +14,7 @@ export function demandAccess(
     throw insufficientPermissions()
 }
 
-/** Whoever chose the password, or has read it on a screen, may know it still. */
+/** The password was chosen by another person, or printed on a screen, and may be known there still. */
 export function changeRequired(): AppError {
   return new AppError('password_change_required', 'the password must be changed first')
 }

@@ -1,4 +1,4 @@
-// Answers that are the same for everybody until the next start: made once, compressed once, and not sent again to a
+// Responses that are the same for every client until the next start: made once, compressed once, and not sent again to a
 // client that has them.
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'

@@ -54,7 +54,7 @@ export const accounts = defineResource({
       ),
     queue_event_hook: webhook(accountHook)
       .optional()
-      .describe('Told when callers join and leave queues.')
+      .describe('Receives when callers join and leave queues.')
       .notServed('enqueue'),
     device_calling_application_sid: sid('applications')
       .nullable()
@@ -70,7 +70,7 @@ export const accounts = defineResource({
     plan_type: choice(['trial', 'free', 'paid']).readOnly().describe('What the operator sold it.'),
     webhook_secret: text({ max: 64 })
       .readOnly()
-      .describe('Signs the requests to its hooks; made anew at /WebhookSecret.')
+      .describe('Signs the requests to its hooks; renewed at /Accounts/{AccountSid}/WebhookSecret.')
       .example('wh_secret_2gT6bPqkSxVn0aYvR4cJ1w'),
     disable_cdrs: flag().default(0).describe('1 keeps no call records.'),
     ringing_after_ms: integer({ min: 0, max: maxRingingMs })
@@ -144,7 +144,7 @@ export const accounts = defineResource({
     const { calls, log } = services
     await removeRealm(sip_realm, services)
     await forgetPhones(sip_realm, services)
-    // Nobody owns them any more: nobody could see or end them.
+    // They have no owner any more, who could see or end them.
     const live = calls.list(account_sid)
     await Promise.all(live.map(({ call_sid }) => calls.hangUp(account_sid, call_sid)))
     if (live.length > 0) log.info({ account_sid, calls: live.length }, 'calls of a removed account hung up')

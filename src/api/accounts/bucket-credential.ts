@@ -104,7 +104,7 @@ function maskOf(secret: string, name: string): string {
   return JSON.stringify({ ...key, private_key: body })
 }
 
-/** The first six characters of a long secret help to recognise it; a short one would be told by them. */
+/** The first six characters of a long secret help to recognise it; they would give a short one away. */
 function maskText(secret: string): string {
   const shown = secret.length > 12 ? 6 : 0
   return secret.slice(0, shown) + 'X'.repeat(secret.length - shown)

@@ -8,7 +8,7 @@ type Needs = Pick<Services, 'realms' | 'storage' | 'log'>
 
 /**
  * Throws duplicate when another account has the realm, dns_update_failed when the name server does not take it. The undo is
- * for an account that could not follow: somebody else was given the realm meanwhile, or the change was refused.
+ * for an account that could not follow: another account was given the realm meanwhile, or the change was refused.
  */
 export async function moveRealm(from: string | null, to: string, needs: Needs): Promise<Undo> {
   const { realms, storage } = needs
@@ -21,7 +21,7 @@ export async function moveRealm(from: string | null, to: string, needs: Needs): 
 async function moveBack(from: string | null, to: string, needs: Needs): Promise<void> {
   const { realms, storage, log } = needs
   try {
-    // Whoever has it now needs its records.
+    // Another account has it now and needs its records.
     const isTaken = await isInUse(to, storage)
     if (from !== null) await realms.move(isTaken ? undefined : to, from)
     else if (!isTaken) await realms.remove(to)

@@ -1,5 +1,5 @@
-// What happened in one call, in every form that somebody may want it: its journal, its SIP messages as a list or as a
-// capture file, its trace, its log, its recording.
+// What happened in one call, in all its forms: its journal, its SIP messages as a list or as a capture file, its trace,
+// its log, its recording.
 import { AppError } from '../../lib/errors.ts'
 import { callSidOfTrace } from '../../lib/ids.ts'
 import type { WireOf } from '../define/field.ts'
@@ -81,7 +81,7 @@ const getCallLog = defineRoute({
   reply: {
     status: 200,
     description:
-      'One line for each event, oldest first: time, kind and facts. SIP messages are told by their first lines.',
+      'One line for each event, oldest first: time, kind and facts. SIP messages are shown by their first lines.',
     component: 'CallLog',
     body: list(word()),
   },

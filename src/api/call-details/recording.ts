@@ -54,7 +54,7 @@ export const removeRecording = defineRoute({
   errors: ['not_found', 'bucket_failed'],
   async handle({ account, params, caller, services }) {
     const { key, errand } = await find(account, params, { caller, services })
-    // Carried through, as every change is: nobody could tell whether a removal that was cut short took place.
+    // Carried through, as every change is: after a removal that was cut short one could not know whether it took place.
     await services.buckets.remove(key, errand)
     const { account_sid, service_provider_sid } = account
     const owner = { account_sid, service_provider_sid }

@@ -30,7 +30,7 @@ const lasting: Readonly<
   'verb-started': { ends: ['verb-ended'], name: ({ verb }) => `verb ${String(verb)}` },
 }
 
-/** Events of one moment that somebody who looks at a call wants to see between the others. */
+/** Events of one moment that stand as spans of their own. */
 const momentary: Readonly<Record<string, (event: Event) => string>> = {
   status: ({ call_status }) => `status ${String(call_status)}`,
   decision: ({ rule }) => `decision ${String(rule)}`,

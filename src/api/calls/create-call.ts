@@ -1,4 +1,4 @@
-// Makes a call (calls.md §6.1): what may be asked, and what of it the call engine is told.
+// Makes a call: what a request may say, and the order that the call engine gets.
 import type { CallRequest } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
@@ -16,7 +16,7 @@ import { headersSchema } from './sip-headers.ts'
 import { toTag } from './tag.ts'
 import { headersOf, notServed, target, toTarget } from './target.ts'
 
-// An hour of ringing is nobody's wish, and a day is longer than the platform lets a call last.
+// A phone that has rung for an hour will not be answered, and the platform lets no call last longer than a day.
 const longestRingSeconds = 3600
 const longestCallSeconds = 86_400
 
@@ -53,7 +53,7 @@ const fields = {
   to: target().describe('Whom to call.'),
   application_sid: sid().optional().describe('The application that runs the call once it is answered.'),
   call_hook: hook().describe(`Asked for verbs when the call is answered.${ofApplication}`),
-  call_status_hook: hook().describe(`Told about every change of the call.${ofApplication}`),
+  call_status_hook: hook().describe(`Receives every change of the call.${ofApplication}`),
   ...scriptFields,
   callerName: text({ max: 128 }).optional().describe('The display name of the caller.'),
   fromHost: host({ max: 255 }).optional().describe('The host of the From header.'),
@@ -90,8 +90,8 @@ export const createCall = defineRoute({
   tag: 'Calls',
   summary: 'Makes a call.',
   description:
-    'Answers when the INVITE is out. Whether the call is answered, busy or fails, also by a rule of the platform before any ' +
-    'INVITE, is told to the status hook and in the record of the call. An Idempotency-Key is kept before the INVITE goes out: ' +
+    'Responds when the INVITE is out. Whether the call is answered, busy or fails, also by a rule of the platform before any ' +
+    'INVITE, goes to the status hook and into the record of the call. An Idempotency-Key is kept before the INVITE goes out: ' +
     'a request that is sent again never calls again. Targets of type `teams` are not served yet.',
   body: fields,
   reply: {

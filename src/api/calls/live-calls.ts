@@ -1,4 +1,4 @@
-// Live calls of an account: list, look at, count, hang up. What is said of them comes from the call engine.
+// Live calls of an account, from the call engine: listed, read, counted, hung up.
 import { callStatuses } from '../../calls/journal/call-status.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -13,8 +13,8 @@ const callField = object({
   account_sid: word('The account whose call it is.'),
   call_id: word('Call-ID of the leg.'),
   call_sid: word('Names the call in paths and hooks.'),
-  call_status: oneOf(shownStatuses, 'How far the call has come, as its call status hook was told.'),
-  direction: oneOf(['inbound', 'outbound'], 'inbound: somebody called the platform.'),
+  call_status: oneOf(shownStatuses, 'How far the call has come, as its call status hook received it.'),
+  direction: oneOf(['inbound', 'outbound'], 'inbound: the call came to the platform.'),
   from: word('The calling number or user.'),
   to: word('The called number or user.'),
   service_url: word('The base URL of the process that carries the call.'),
@@ -28,7 +28,7 @@ const callField = object({
   originating_sip_trunk_name: word('The carrier that the call came from.').optional(),
   parent_call_sid: word('The call for which this one was made.').optional(),
   trace_id: word('Names the trace of the call.').optional(),
-  local_sip_address: word('The address of ours that the INVITE came to.').optional(),
+  local_sip_address: word('The address of the platform that the INVITE came to.').optional(),
 })
 
 export const listCalls = defineRoute({
@@ -107,7 +107,7 @@ export const hangUpCall = defineRoute({
   async handle({ account, params, services }) {
     const { account_sid } = account
     const isHungUp = await services.calls.hangUp(account_sid, params.CallSid)
-    // One that has ended by itself meanwhile is as the client wants it.
+    // A call that has ended by itself meanwhile is what the client wants.
     if (!isHungUp && services.calls.find(account_sid, params.CallSid) === undefined)
       throw new AppError('not_found', 'no such call')
   },

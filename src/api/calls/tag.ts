@@ -1,4 +1,4 @@
-// The tag of a call: what its application wants to be told with every hook.
+// The tag of a call: what its application gets with every hook.
 import { AppError } from '../../lib/errors.ts'
 
 const longestTag = 65_536

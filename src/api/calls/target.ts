@@ -1,4 +1,4 @@
-// Whom a call is to reach, as clients write it (calls.md §5.5), and what of it the call engine is told.
+// Whom a call is to reach, as clients write it, and the target that the call engine gets.
 import type { CallRequest, Target } from '../../calls/calls.ts'
 import { parseTargetUri } from '../../calls/outbound/target-uri.ts'
 import { AppError } from '../../lib/errors.ts'

@@ -1,4 +1,4 @@
-// What may be asked of a live call (calls.md §6.2): one command with each request, and it is begun when it is answered.
+// Commands to a live call: one with each request, and the response is sent when it has begun.
 import type { CallCommand } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Values } from '../define/field.ts'
@@ -32,7 +32,9 @@ const unservedCommands = [
 
 const fields = {
   call_hook: hook().describe('Asked at once; its verbs take the place of all others.'),
-  call_status_hook: hook().describe('Told of the call from now on; only together with `call_hook`.'),
+  call_status_hook: hook().describe(
+    'Receives the changes of the call from now on; only together with `call_hook`.',
+  ),
   call_status: choice(['completed', 'no-answer'])
     .optional()
     .describe('Ends the call: `completed` one that was answered, `no-answer` one that was not.'),
@@ -59,7 +61,7 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
     summary,
     description:
       'Exactly one of `call_hook` (alone or with `call_status_hook`), `call_status` and `tag` with each request. What becomes of ' +
-      'it afterwards, a hook that does not answer for one, is told in the journal of the call.',
+      'it afterwards, such as a hook that does not answer, is in the journal of the call.',
     body: fields,
     reply: { status: 202, description: 'It has begun.' },
     errors: ['not_found', 'not_served', 'call_state'],

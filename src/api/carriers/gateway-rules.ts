@@ -13,7 +13,7 @@ export interface GatewayFacts {
 // The narrowest network that is routed by itself. Whose calls a wider one sends, an account cannot know.
 const accountNetmask = 24
 
-/** `present`: of the gateway that is changed. What somebody else made wider may stay so. */
+/** `present` is the netmask of the gateway that is changed: one that was made wider before may stay so. */
 export function demandGateway(
   gateway: GatewayFacts,
   { caller, services }: Pick<RecordContext, 'caller' | 'services'>,
@@ -21,7 +21,7 @@ export function demandGateway(
 ): void {
   const { ipv4, netmask, isInbound, isOutbound } = gateway
   const { minNetmask } = services.rules
-  // Calls are told apart by the address they come from, and a name may stand for any.
+  // Carriers are recognised by the address that a call comes from, and a name may stand for any.
   if (isInbound && !isIPv4(ipv4))
     throw new AppError('bad_request', 'ipv4 must be an IPv4 address where calls come from')
   if (isOutbound && !isInbound && netmask !== 32)

@@ -24,7 +24,7 @@ const byCustomer = word('Null: the customer fills it in.').nullable()
 const form = createRecordForm({
   predefined_carrier_sid: id('Names the template in paths.'),
   name: word('Of the company, and of the carrier made from it.'),
-  requires_static_ip: bit('1: the company must be told an address of ours that does not change.'),
+  requires_static_ip: bit('1: the company must know a fixed address of this platform.'),
   e164_leading_plus: bit('1: numbers go out with a leading plus.'),
   requires_register: bit('1: we register with the company.'),
   register_username: byCustomer,

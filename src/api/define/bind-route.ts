@@ -166,12 +166,12 @@ function tenantFinderOf(
 
 function contextOf(request: HttpRequest, services: Services): RecordContext {
   // Public routes have no caller; their handlers are typed not to look for one, nor for rows.
-  const caller = request.caller ?? nobody
+  const caller = request.caller ?? publicCaller
   return { caller, rows: services.storage.for(caller.tenancy), services }
 }
 
 // Sees no row: no account or provider has an empty id.
-const nobody: Caller = {
+const publicCaller: Caller = {
   tenancy: { level: 'account', account_sid: '', service_provider_sid: '' },
   principal: { kind: 'api_key', api_key_sid: '' },
   isViewOnly: true,

@@ -54,7 +54,7 @@ export function partOf(column: string): Field<string | null, 'optional', string 
 /** What records show in place of a secret. It gives nothing away, not even a length; sent back, it changes nothing. */
 export const secretMask = 'XXXXXXXX'
 
-/** A text that is never answered. Empty clears it. */
+/** A text that is never shown. Empty clears it. */
 export function secret(rules: TextRule): Field<string | null, 'optional'> {
   const { facts } = text(rules).nullable()
   return createField({
@@ -77,7 +77,7 @@ export function sid(table?: TableName): Field<string> {
   })
 }
 
-/** The id of the record itself, which answers carry and nobody sends. */
+/** The id of the record itself, which is shown and never taken. */
 export function recordSid(): Field<string, 'read-only'> {
   return sid().readOnly().describe('Given when the record is made; names it in paths and in other records.')
 }
@@ -95,7 +95,7 @@ const textFlags: ReadonlyMap<string, 0 | 1> = new Map([
   ['0', 0],
 ])
 
-/** A stored flag: 0 or 1 in answers; true, false, "1" and "0" are taken too. */
+/** A stored flag, shown as 0 or 1; true, false, "1" and "0" are taken too. */
 export function flag(): Field<0 | 1> {
   return createField({
     ...plainFacts,
@@ -105,7 +105,7 @@ export function flag(): Field<0 | 1> {
   })
 }
 
-/** A real JSON boolean in answers; 1, 0, "1" and "0" are taken too. */
+/** Shown as a JSON boolean; 1, 0, "1" and "0" are taken too. */
 export function boolean(): Field<boolean> {
   return createField({
     ...plainFacts,
@@ -123,7 +123,7 @@ export function boolean(): Field<boolean> {
   })
 }
 
-/** A flag that is answered in the JSON type it was sent in: true stays true, 1 stays 1. */
+/** A flag that is shown in the JSON type it was sent in: true stays true, 1 stays 1. */
 export function flagAsSent(): Field<0 | 1 | boolean> {
   return createField({
     ...plainFacts,
@@ -140,7 +140,7 @@ export function integer({ min, max }: { readonly min: number; readonly max: numb
   })
 }
 
-/** One of a few words: taken in any case, answered as declared. */
+/** One of a few words: taken in any case, shown as declared. */
 export function choice<const C extends string>(choices: readonly C[]): Field<C> {
   const canonical = new Map(choices.map((word) => [word.toLowerCase(), word]))
   return createField({
@@ -154,7 +154,7 @@ export function choice<const C extends string>(choices: readonly C[]): Field<C> 
 const isoTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?$/
 const isoDate = /^\d{4}-\d{2}-\d{2}$/
 
-/** A moment: ISO 8601 text in answers and in bodies, epoch milliseconds in the database; those are taken too. */
+/** A moment: ISO 8601 text on the wire, epoch milliseconds in the database; those are taken too. */
 export function time(): Field<number, 'required', string> {
   return createField({
     ...plainFacts,
@@ -178,7 +178,7 @@ function withPlus(value: string): string {
 
 function parseTime(value: string): unknown {
   if (!isoTime.test(value) && !isoDate.test(value)) return value
-  // Without an offset it is UTC: the server's own time zone is nobody's business.
+  // Without an offset it is UTC: the time zone of the server has no effect.
   const isLocal = /[Tt ]/.test(value) && !/([Zz]|[+-]\d{2}:?\d{2})$/.test(value)
   const at = Date.parse(isLocal ? `${value}Z` : value)
   return Number.isNaN(at) ? value : at
@@ -243,7 +243,7 @@ export type ShownHook = Required<Omit<HookInput, 'webhook_sid'>> & Pick<HookInpu
 export interface HookRule {
   /** What an empty object, or one with an empty url, does to the hook that is there. */
   readonly empty: 'clears' | 'changes nothing'
-  /** Whether answers carry the hook's own id. */
+  /** Whether records show the hook's own id. */
   readonly showsSid: boolean
 }
 

@@ -1,5 +1,5 @@
-// Idempotency-Key: a POST that is sent again has its effect once and is answered as before. Few resources know of it: those
-// with `keepsKey`.
+// Idempotency-Key: a POST that is sent again has its effect once, and the first response. Only routes with `keepsKey` know
+// of it.
 import type { HttpRequest } from '../../http/route.ts'
 import type { Principal } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -13,11 +13,11 @@ export const keyHeader = 'idempotency-key'
 const replayedHeader = 'idempotency-replayed'
 
 export interface Once {
-  /** Answers as the first request with this key was answered; does the work when it is the first. */
+  /** Does the work when this is the first request with the key, and returns what the first one returned. */
   run<A>(request: HttpRequest, key: RequestKey, work: Work<A>): Promise<A>
 }
 
-/** Of this process: what is being answered just now, and what it was asked. */
+/** The keys whose requests this process is working on, each with the fingerprint of its request. */
 export type InFlight = Map<string, string>
 
 export function createOnce(
@@ -28,7 +28,7 @@ export function createOnce(
   const { storage } = services
   const route = `${method} ${path}`
 
-  /** Undefined when another process was faster: then what this one did is undone. */
+  /** Undefined when another process was faster; what this one did is undone then. */
   async function make<A>(
     request: HttpRequest,
     once: OnceRequest,
@@ -43,8 +43,8 @@ export function createOnce(
         return { ...done, status: done.answer === undefined ? 204 : reply.status, body: done.answer }
       })
     } catch (error) {
-      // The name that the work finds taken may be the one that the other gave. Where it was the commit that failed, an answer
-      // that is kept may be this one's own, and what should have followed it has not.
+      // The work may have failed because the other process has taken a name. When it was the commit that failed, an answer that
+      // is kept may be this one's own, and what should follow it has not happened.
       if (isDone || (await idempotency.find(once)) === undefined) throw error
       return undefined
     }
@@ -81,7 +81,7 @@ export function createOnce(
   }
 }
 
-/** The same request has been answered with the same kind of answer. */
+/** A kept answer is of the type that this route returns: its fingerprint names the route. */
 function replay<A>(kept: KeptResponse, { fingerprint }: OnceRequest, { head }: HttpRequest): A {
   if (kept.fingerprint !== fingerprint) throw reused()
   head.header(replayedHeader, 'true')
@@ -105,7 +105,7 @@ export function ofUser(user_sid: string): KeyOwner {
   return `user:${user_sid}`
 }
 
-/** Where nobody says who they are. */
+/** The owner of keys where the caller is not known. */
 export function ofAddress(address: string): KeyOwner {
   return `address:${address}`
 }

@@ -1,5 +1,5 @@
-// Short lists as they were sent, until any row changes: portals and scripts ask for the same ones again and again, and making
-// one from rows costs thirty times what sending it does.
+// Short lists as they were sent, until a row changes: portals and scripts read the same ones again and again, and making
+// one takes ten times as long as sending it.
 import type { Clock } from '../../lib/clock.ts'
 import { isGoneError } from '../../lib/asker.ts'
 import { createMemo } from '../../lib/memo.ts'
@@ -26,12 +26,12 @@ export function createListMemo(storage: Pick<ApiStorage, 'revision' | 'isShared'
       const text = await memo(key, async () => {
         isReading = true
         own = await read()
-        // A stream is for one reader: neither kept, nor shared with others who ask at the same time.
+        // A stream has one reader: it is neither kept nor shared with requests of the same time.
         return Buffer.isBuffer(own) ? own : undefined
       })
       return text ?? own ?? read()
     } catch (error) {
-      // The client that was reading for all has left: the next of them reads.
+      // The client whose request was reading for all of them has gone: the next one reads.
       if (isReading || !isGoneError(error)) throw error
       return answer(key, read)
     }

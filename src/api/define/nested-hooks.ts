@@ -1,5 +1,5 @@
 // Hooks inside other records: rows of `webhooks` that are made, changed and removed with the record that holds them,
-// in its transaction. A hook belongs to one field of one record, so removing it takes it from nobody else.
+// in its transaction. A hook belongs to one field of one record, so no other record loses it when it is removed.
 import { AppError } from '../../lib/errors.ts'
 import type { Fields } from './field.ts'
 import type { HookInput } from './fields.ts'

@@ -1,4 +1,4 @@
-// Whose a new record is: what the body says, held against the caller.
+// Who owns a new record: what the body says, checked against the caller.
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { RecordContext } from './request.ts'
@@ -6,7 +6,7 @@ import type { HookOwner } from './nested-hooks.ts'
 
 /**
  * Whose records of a resource are. `tenant`: an account's, or a provider's own. `any`: also the platform's.
- * `partOf`: owned as the record that this field names. `caller`: by whoever makes them.
+ * `partOf`: owned as the record that this field names. `caller`: owned by the caller that makes them.
  */
 export type Owner =
   'admin' | 'service_provider' | 'account' | 'tenant' | 'any' | 'caller' | { readonly partOf: string }

@@ -66,7 +66,7 @@ export function createCreateRoute(plan: ResourcePlan, given?: CellsOf): ApiRoute
   }
 }
 
-/** What the path says holds; a body may repeat it. */
+/** The path decides; a body may repeat what it says. */
 function mergeGiven(
   body: Readonly<Record<string, unknown>>,
   given: Cells,
@@ -79,7 +79,7 @@ function mergeGiven(
   return { ...body, ...given }
 }
 
-/** A caller of the owner's own level may leave the owner out: it is known. */
+/** A caller of the owner's own level may leave out the owner, which is known. */
 function createBodyOf({ fields, owner }: ResourcePlan): BodyDeclaration {
   const name = owner === 'tenant' ? 'service_provider_sid' : ownerFieldOf(owner)
   const field = name === undefined ? undefined : fields[name]
@@ -136,7 +136,7 @@ export function createUpdateRoute(plan: ResourcePlan, where?: CellsOf): ApiRoute
   }
 }
 
-/** Whoever has not seen the record as it is sets nothing in motion. */
+/** A request that has not seen the record as it is prepares nothing. */
 async function prepareUpdate(
   plan: ResourcePlan,
   request: ApiRequest,

@@ -60,7 +60,7 @@ export interface ApiRoute {
   readonly body: BodyDeclaration | undefined
   readonly reply: Reply
   readonly errors: readonly ErrorCode[]
-  /** What this endpoint tells of a failure in its own way. */
+  /** Turns a failure into the refusal that this endpoint has for it. */
   readonly asRefusal?: (error: AppError) => AppError
   /** Records with an ETag: read with If-None-Match, changed with If-Match. */
   readonly hasEtag?: boolean

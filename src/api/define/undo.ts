@@ -1,6 +1,6 @@
 // What a write needs outside the database is done before its transaction, and taken back when that fails.
 
-/** Brings back what was there before. Never throws: the failure that made it necessary is what is told. */
+/** Brings back what was there before. Never throws: the caller gets the failure that made it necessary. */
 export type Undo = () => Promise<void>
 
 export async function orUndo<R>(

@@ -17,7 +17,7 @@ import { isTenantTable } from './tenant.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Answers the new record's id. */
+/** Returns the id of the new record. */
 export async function createRecord(
   plan: ResourcePlan,
   values: Values,
@@ -49,7 +49,7 @@ export async function createRecord(
   return sid
 }
 
-/** Answers the record as it was. */
+/** Returns the record as it was. */
 export async function updateRecord(
   plan: ResourcePlan,
   row: Cells,
@@ -76,7 +76,7 @@ export async function updateRecord(
   return row
 }
 
-/** Answers the record that is gone. */
+/** Returns the record that is gone. */
 export async function removeRecord(plan: ResourcePlan, row: Cells, context: RecordContext): Promise<Cells> {
   const { rows } = context
   demandWritable(plan, row, context)

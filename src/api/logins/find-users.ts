@@ -1,4 +1,4 @@
-// Users by their address of mail, whoever they belong to. What is found here is told to nobody as it is.
+// Users by their mail address, across all tenants. What is found here is not shown to callers.
 import type { Repositories, Row } from '../../storage/storage.ts'
 
 /** In any case of letters, for a mailbox is one however it is written; two at most. `all` are the platform's own rows. */

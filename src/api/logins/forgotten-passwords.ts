@@ -28,11 +28,11 @@ const forgotPassword = defineRoute({
   operationId: 'forgotPassword',
   tag: 'Login',
   summary: 'Mails a link to choose a new password with, valid for an hour.',
-  description: 'The answer does not tell whether anybody has the address.',
+  description: 'The reply does not show whether a user has the address.',
   body: {
     email: text({ min: 1, max: 255 }).describe('Where the link is mailed to.').example('ann@example.com'),
   },
-  reply: { status: 204, description: 'If somebody has the address, a mail is on its way.' },
+  reply: { status: 204, description: 'If a user has the address, a mail is on its way.' },
   errors: ['mail_not_configured', 'overloaded'],
   keepsKey: true,
   async handle({ body: { email }, services: { resets, throttle }, address, once }) {
@@ -136,7 +136,7 @@ const changePassword = defineRoute({
     old_password: password().describe('Or a mailed link that was not used for this yet.'),
     new_password: password().describe('Must fit /PasswordSettings and differ from the old one.'),
   },
-  reply: { status: 204, description: 'Changed; log in anew.' },
+  reply: { status: 204, description: 'Changed; log in again.' },
   errors: ['locked_out'],
   // The interface knows one status for everything that is wrong here.
   asRefusal: (error) =>

@@ -9,7 +9,7 @@ import type { Services } from '../services.ts'
 import type { everyone } from '../define/route.ts'
 import { demandUnchanged } from './passwords.ts'
 
-// Enough for every browser and script of one person; the oldest logins end when there are more.
+// Enough for every browser and script of one person; beyond it the oldest logins end.
 const maxSessionsOfUser = 50
 
 export interface Login {
@@ -40,7 +40,7 @@ export async function startSession(
     ...(await tenantOf(user, services.storage.for(systemTenancy))),
   }
   const session_sid = createSid()
-  // Before the session, on which it stands: signing shall hold up no transaction.
+  // Signed before the session is opened, so that signing holds up no transaction.
   const token = await services.tokens.issue(
     { session_sid, user_sid },
     { ...facts, name, is_view_only: isViewOnly(facts.permissions) },
@@ -57,7 +57,7 @@ export function scopeOf({
   return service_provider_sid === null ? 'admin' : 'service_provider'
 }
 
-/** `rows` are the platform's own: sessions are nobody else's. */
+/** `rows` are the platform's own: sessions belong to no tenant. */
 export async function endSessions(rows: Repositories, user_sid: string, except?: string): Promise<void> {
   for (const { user_session_sid } of await rows.user_sessions.list({ where: { user_sid } }))
     if (user_session_sid !== except) await rows.user_sessions.remove(user_session_sid)
@@ -89,8 +89,7 @@ async function openSession(
   const now = clock.now()
   const { user_sid } = user
   await storage.transaction(systemTenancy, async (rows) => {
-    // Of logins at the same moment, this also refuses those that another overtakes which makes an outdated hash anew: once
-    // in its life.
+    // Once in the life of a user a login replaces an outdated hash; logins of the same moment are refused here, too.
     demandUnchanged(await rows.users.find(user_sid), user)
     const sessions = await rows.user_sessions.list({ where: { user_sid }, orderBy: ['created_at'] })
     const live = sessions.filter(({ expires_at }) => expires_at > now)

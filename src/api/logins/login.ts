@@ -52,7 +52,7 @@ export const login = defineRoute({
     const isRight = await throttle.judge({ username, address, signal: whenGone() }, (derive) =>
       verifyUser(user, password, derive),
     )
-    // One answer for an unknown, a disabled and a foreign user and for a wrong password.
+    // One refusal for an unknown, a disabled and a foreign user and for a wrong password.
     if (user === undefined || !isRight)
       throw new AppError('wrong_credentials', 'the user name or the password is wrong')
     return once(ofUser(user.user_sid), async (unit) => {
@@ -83,7 +83,7 @@ export const logout = defineRoute({
   },
 })
 
-/** Costs the same whoever is asked for. */
+/** Takes the same time for users that exist and for those that do not. */
 export function verifyUser(
   user: Row<'users'> | undefined,
   password: string,

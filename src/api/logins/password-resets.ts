@@ -16,7 +16,7 @@ import { usersByEmail } from './find-users.ts'
 
 export const linkLifetimeMs = 3_600_000
 const linkBytes = 32
-// A mailbox that somebody else has mails sent to stays usable.
+// Bounds the mails that others can have sent to a mailbox.
 const perMailbox = { capacity: 3, refillMs: 3_600_000 }
 const maxWaiting = 100
 
@@ -99,7 +99,7 @@ async function serveOne(
 ): Promise<void> {
   const { email, attempts } = request
   const made = await storage.transaction(systemTenancy, async (rows) => {
-    // Whoever removes it serves it: another process may be at the same.
+    // The process that removes it serves it: another one may be at it too.
     if (!(await rows.password_reset_requests.remove(request.password_reset_request_sid))) return undefined
     const [user] = await usersByEmail(email, rows)
     if (user === undefined || !(await mayReset(user, rows))) return undefined
@@ -154,7 +154,7 @@ function textOf(name: string, url: string): string {
   return [
     `Hello ${name},`,
     '',
-    'somebody, probably you, asked for a new password. To choose one, open this link within an hour:',
+    'a new password was asked for, probably by you. To choose one, open this link within an hour:',
     '',
     url,
     '',

@@ -20,7 +20,7 @@ type Policy = Pick<
   'min_password_length' | 'require_digit' | 'require_special_character'
 >
 
-/** Of people, who may use any character; longer is not worth hashing. */
+/** A password that a person chooses: any characters, up to a length that is worth hashing. */
 export function password(): Field<string> {
   return text({ min: 1, max: 1024, anyCharacters: true }).example('correct horse 1')
 }
@@ -36,7 +36,7 @@ export async function demandPolicy(
   if (fault !== undefined) throw new AppError('bad_request', `${name} ${fault}`)
 }
 
-/** The rule that is broken, or undefined. `policy` is undefined as long as nobody has set one. */
+/** The rule that is broken, or undefined. `policy` is undefined until one is set. */
 export function policyFault(given: string, policy: Policy | undefined): string | undefined {
   const { length } = Array.from(given)
   if (policy === undefined) {
@@ -70,8 +70,8 @@ export async function demandOldPassword(
 }
 
 /**
- * Within the transaction that rests on a password: what its user has become while it was verified, which takes a while and
- * waits in a line before that. Otherwise the old password could undo a new one, or outlast it. Throws wrong_credentials.
+ * To be called within the transaction that rests on a verified password. Verifying takes a while, and the user may have
+ * changed meanwhile: the old password could undo a new one, or outlast it. Throws wrong_credentials.
  */
 export function demandUnchanged(
   current: Row<'users'> | undefined,

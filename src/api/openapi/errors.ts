@@ -1,4 +1,4 @@
-// Which codes of the catalogue a route can answer, by status: what its declaration says, and what holds for all alike.
+// Which codes of the catalogue a route can refuse with, by status: those it declares, and those of every route.
 import { entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import { takesIdempotencyKey } from '../define/idempotency.ts'
@@ -32,11 +32,11 @@ function errorCodesOf(route: ApiRoute): ReadonlySet<ErrorCode> {
   // A malformed Authorization header is a bad request, wherever one is needed.
   if (access !== 'public') add('bad_request', 'not_authenticated', 'not_permitted', 'account_inactive')
   if (access !== 'public' && route.openToForcedChange !== true) add('password_change_required')
-  // A body is read and refused before anybody asks whether the endpoint takes one.
+  // A body is read, and may be refused, before it is known whether the endpoint takes one.
   if (method !== 'GET') add('bad_request', 'malformed_body', 'too_large')
   if (query !== undefined) add('bad_request')
   if (takesHooks(route)) add('not_served')
-  // An id longer than any of ours names nothing, wherever it stands.
+  // An id that is longer than every real one names nothing, in every path.
   if (path.includes('{')) add('not_found')
   add('too_many_requests', 'internal', 'database_unavailable', 'overloaded')
   return codes

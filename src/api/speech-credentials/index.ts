@@ -120,7 +120,7 @@ function vendorBelow({ path: base, of, testers }: Base): ApiRoute[] {
     isChanging: true,
     operationId: `testSpeechCredentialOf${of}`,
     tag,
-    summary: 'Speaks and listens with a speech credential, and tells how that went.',
+    summary: 'Speaks and listens with a speech credential, and says how that went.',
     reply: {
       status: 200,
       description: 'How it went: `not tested` for a use that is switched off, or not implemented.',

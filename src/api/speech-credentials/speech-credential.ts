@@ -15,7 +15,7 @@ const vendor = text({ min: 1, max: 64 })
   .example('deepgram')
 const label = text({ max: 64 })
   .nullable()
-  .describe('Tells credentials for one vendor apart; unique among them.')
+  .describe('Distinguishes credentials for one vendor; unique among them.')
 
 const useForTts = flag().describe('1: it serves to speak.')
 const useForStt = flag().describe('1: it serves to listen.')

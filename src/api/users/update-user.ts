@@ -31,7 +31,7 @@ const fields = {
   new_password: password().optional().describe('Ends the other sessions of the user.'),
   initial_password: password()
     .optional()
-    .describe('Somebody else’s new password; one’s own is changed with old_password and new_password.'),
+    .describe('The new password of another user; one’s own is changed with old_password and new_password.'),
   account_sid: sid().optional().describe('Moves the user to this account and ends its sessions.'),
   service_provider_sid: sid()
     .optional()
@@ -106,7 +106,7 @@ function faultOf(changes: Changes, user: User, { principal }: Caller): string | 
     return 'the password of this user is kept elsewhere'
   if (new_password !== undefined && new_password === old_password)
     return 'new_password must differ from old_password'
-  // Otherwise whoever finds a screen unlocked could take the login over.
+  // Otherwise a login could be taken over at an unlocked screen.
   if (initial_password !== undefined && principal.kind === 'user' && principal.user_sid === user.user_sid)
     return 'your own password is changed with old_password and new_password'
   if (email_activation_code !== undefined && changes.email === undefined)
@@ -155,7 +155,7 @@ function cellsOf(changes: Changes): Partial<User> {
   }
 }
 
-/** Whether those of the caller go too; a new password of one's own leaves the session it was changed in. */
+/** Whether all sessions end; a new password of one's own leaves the session it was changed in. */
 function endsSessions(changes: Changes, cells: Partial<User>): boolean {
   return (
     changes.initial_password !== undefined ||
@@ -165,7 +165,7 @@ function endsSessions(changes: Changes, cells: Partial<User>): boolean {
   )
 }
 
-/** A link was mailed to whoever read the mailbox, and knew of no other password. */
+/** Links were mailed to the old mailbox, for the old password: they are void when either changes. */
 function voidsLinks({ hashed_password, email: address, is_active }: Partial<User>, user: User): boolean {
   const isMoved = address !== undefined && address !== user.email
   return hashed_password !== undefined || isMoved || is_active === 0

@@ -1,4 +1,4 @@
-// What a user is on the wire, and how what is wrong with one is told.
+// A user on the wire, and the refusals of what is wrong with one.
 import type { Caller } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
@@ -28,7 +28,7 @@ const refusedAsUser: ReadonlySet<ErrorCode> = new Set([
   'in_use',
 ])
 
-/** Whatever is wrong with a user is a 403 whose sentence says which rule it broke. */
+/** Everything that is wrong with a user becomes a 403 whose sentence says which rule it broke. */
 export function toUserRefusal(error: AppError): AppError {
   if (!refusedAsUser.has(error.code)) return error
   return new AppError('user_refused', error.message, { cause: error })

@@ -24,7 +24,7 @@ export const createUser = defineRoute({
   summary: 'Makes a user of the platform, a service provider or an account.',
   description:
     'With account_sid the user is one of that account, with service_provider_sid alone one of that provider, with ' +
-    'neither an administrator. Nobody makes users above their own level.',
+    'neither an administrator. A caller makes no users above its own level.',
   body: {
     name: text({ min: 1, max: 255 })
       .describe('Unique on the platform; what one logs in with.')

@@ -5,13 +5,13 @@ import { networkOf } from '../../network/network-of.ts'
 import { Shares } from '../../lib/shares.ts'
 
 export interface ConnectionLimitOptions {
-  /** Of all addresses; each takes memory before it has said who it is. */
+  /** For all addresses together; each connection takes memory before its client is known. */
   readonly maxConnections: number
   /** CIDR ranges of reverse proxies: many clients share their address, and the proxy bounds them. */
   readonly trustedProxies: readonly string[]
 }
 
-// 588 of 10,000 for one address that takes all it can; with a hundred that do, 86 each and room for the next.
+// Of 10,000, one address that takes all it can gets 588; a hundred of them get 86 each, and there is room for the next.
 const share = 1 / 16
 
 /** From now on the server closes a connection at once that is one too many of its address. */

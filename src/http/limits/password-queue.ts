@@ -1,5 +1,5 @@
-// The line in which passwords wait to be hashed: one at a time, logins before everything else, and a turn for each of
-// those who wait.
+// The queue in which passwords wait to be hashed: one at a time, logins before everything else, and networks and tenants
+// take turns.
 import type { Caller } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { networksOf } from '../../network/network-of.ts'
@@ -14,14 +14,14 @@ export interface PasswordQueue {
   run<R>(place: Place, work: (derive: Derive) => Promise<R>, signal?: AbortSignal): Promise<R>
 }
 
-/** Where one waits, and beside whom. */
+/** Where in the queue a password waits. */
 export interface Place {
   readonly kind: 'login' | 'other'
-  /** Whose turn it is: a network or a tenant. */
+  /** The network or the tenant that takes turns with others. */
   readonly of: string
 }
 
-/** Of IPv6 a /48, which is what one site is given. */
+/** An address of IPv6 counts as its /48, which is what one site is given. */
 export function placeOfLogin(address: string): Place {
   const [network = address] = networksOf(address, [48])
   return { kind: 'login', of: network }
@@ -34,8 +34,8 @@ export function placeOfTenant({ tenancy }: Caller): Place {
 }
 
 // A hash takes some fifty milliseconds of a processor. An office may log in behind one address when it opens; what a
-// tenant sends at once in bulk, it can send again. Who waits longer for a login than some ten seconds has gone away: a
-// short line that says so is better than a long one.
+// tenant sends at once in bulk, it can send again. A client that waits longer than some ten seconds for a login has gone
+// away, so a short queue that refuses is better than a long one.
 const maxWaiting = {
   login: { ofOne: 100, inAll: 200 },
   other: { ofOne: 50, inAll: 1000 },
@@ -47,7 +47,7 @@ interface Waiting {
   refuse(): void
 }
 
-/** Those of one kind who wait, each in the queue of its network or tenant. */
+/** What waits of one kind, each in the queue of its network or tenant. */
 class Lane {
   readonly #queues = new Map<string, Waiting[]>()
   readonly #max: (typeof maxWaiting)[Place['kind']]

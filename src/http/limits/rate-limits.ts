@@ -1,10 +1,10 @@
-// How often one address, one key or user, one account and one service provider may ask. Each has a bucket of its own:
-// nobody pays for another's haste. The headers are those of draft-ietf-httpapi-ratelimit-headers.
+// How many requests a minute one address, one key or user, one account and one service provider may send. Each has a bucket
+// of its own, so that none pays for another's haste. The headers are those of draft-ietf-httpapi-ratelimit-headers.
 import type { Caller, Principal, RequestQuota } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { networkOf } from '../../network/network-of.ts'
 
-/** Requests a minute; 0 = as many as they like. */
+/** Requests a minute; 0 = no limit. */
 export interface RateLimitRules {
   readonly perKey: number
   readonly perAddress: number
@@ -12,15 +12,15 @@ export interface RateLimitRules {
 
 export interface RateLimitOptions extends RateLimitRules {
   readonly clock: Clock
-  /** An account or a service provider has used up what its caller brings as its quota. */
+  /** Called when an account or a service provider has used up its quota. */
   readonly onQuotaRefused?: (quota: RequestQuota) => void
 }
 
 export interface RateLimits {
-  /** The value of `RateLimit-Policy`: all limits of this caller, or of whoever is not known yet; undefined: none. */
+  /** The value of `RateLimit-Policy`: all limits of this caller, or those of a caller that is not known yet; undefined: none. */
   policyOf(caller?: Caller): string | undefined
   ofAddress(address: string): Verdict | undefined
-  /** Of the caller's limits the one that refuses, or else will do so first. */
+  /** The verdict of the caller's limit that refuses, or else of the one that will refuse first. */
   ofCaller(caller: Caller): Verdict | undefined
 }
 
@@ -30,7 +30,7 @@ export interface Verdict {
   readonly remaining: number
   /** The value of `RateLimit`. */
   readonly state: string
-  /** For whoever is refused. */
+  /** What a refusal says. */
   readonly message: string
   /** Until the next one is allowed; 0 when this one is. */
   readonly retryAfterSeconds: number
@@ -104,7 +104,8 @@ interface Buckets {
   take(key: string, limit: Limit): Verdict
 }
 
-// Two generations of so many: what has not asked for long is forgotten with the older one, without any order kept.
+// The size of a generation, of which there are two: a bucket that was not used for long is forgotten with the older one, and
+// no order is kept.
 const maxPerGeneration = 20_000
 
 function createBuckets(clock: Clock): Buckets {
@@ -135,7 +136,7 @@ function createBuckets(clock: Clock): Buckets {
       bucket.at = now
       const remaining = Math.floor(left)
       const retryAfterSeconds = isAllowed ? 0 : Math.ceil((1 - tokens) / perMs / 1000)
-      // How long until the whole quota is there again.
+      // How long until the bucket is full again.
       const fullSeconds = Math.ceil((perMinute - left) / perMs / 1000)
       return {
         isAllowed,
