@@ -1,4 +1,4 @@
-// Every field of every body and query, given what it is not: a refusal that names it, and never a failure of ours.
+// Every field of every body and query, given what it is not: a refusal that names it, and never a failure of the platform.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'

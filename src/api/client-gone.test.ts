@@ -1,5 +1,5 @@
-// A client that goes away takes the work with it that was done for it alone: whoever was being asked sees the
-// connection close, nothing is stored, and nothing of it is a failure of ours. Over real sockets.
+// When a client goes away, the work that was done for it alone ends: the server that was being asked sees the connection
+// close, nothing is stored, and nothing is logged as a failure. Over real sockets.
 import { request as httpRequest } from 'node:http'
 import type { ClientRequest } from 'node:http'
 import { Client } from 'pg'
@@ -85,7 +85,7 @@ function ask(method: string, path: string, body?: unknown): ClientRequest {
   return request
 }
 
-/** Asks, and hangs up once somebody else is being asked for it; resolves when the request is done with. */
+/** Sends a request, and hangs up once another server is asked for it; resolves when the request is done with. */
 async function askAndLeave(method: string, path: string, body?: unknown): Promise<void> {
   const request = ask(method, path, body)
   await requests.next('the other side to be asked', (what) => what === 'asked')
@@ -203,7 +203,7 @@ describe.skipIf(inject('store') !== 'PostgreSQL')('a statement that runs on Post
     const keeper = new Client({ connectionString: api.databaseUrl })
     await keeper.connect()
     try {
-      // Whoever reads alerts waits for this transaction.
+      // A reader of alerts waits for this transaction.
       await keeper.query('begin; lock table alerts in access exclusive mode')
       const waiting = async (): Promise<number> => {
         const sql = "select from pg_locks where relation = 'alerts'::regclass and not granted"

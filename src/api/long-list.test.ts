@@ -1,4 +1,4 @@
-// Lists longer than one chunk: whole, in order, and out of nobody's way.
+// Lists longer than one chunk: whole, in order, and holding up no other request.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'

@@ -1,4 +1,4 @@
-// Lists that are asked for again: as true as the first time, and of nobody else.
+// Lists that are read again: as true as the first time, and never those of another caller.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'

@@ -1,5 +1,5 @@
-// The phones of an account are registered in its realm. When the account loses the realm, or is switched off, they are
-// not its phones any more: whoever gets the realm next shall neither see nor reach them.
+// Forgets the phones of an account that loses its realm or is switched off: they are registered in the realm, and the
+// account that gets it next must neither see nor reach them.
 import type { Services } from '../services.ts'
 
 export async function forgetPhones(

@@ -1,5 +1,5 @@
-// Who may have which host name as a SIP realm. Calls to the name are the account's: its owner must be who asks, or whoever
-// runs the platform must have said so.
+// Which account may have which host name as its SIP realm. Calls to the name become the account's, so it must prove that the
+// name is its own, or the operator of the platform must have given it the name.
 import { systemTenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { RecordContext } from '../define/request.ts'

@@ -363,7 +363,7 @@ describe('DELETE .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}
     const told = await lines.next('the log', ({ msg }) => msg === 'recording removed', { from })
     expect(told).toMatchObject({ account_sid: api.own.account_sid, key: `2026/11/21/${call_sid}.wav` })
     expect(JSON.stringify(lines.items)).not.toContain('Pl4nted')
-    // Neither clients that leave nor storage that fails is a failure of ours.
+    // Neither a client that leaves nor a bucket that fails is a failure of the platform.
     expect(lines.items.filter(({ level }) => level >= errorLevel)).toEqual([])
     const row = await api.storage.for(systemTenancy).accounts.find(api.own.account_sid)
     expect(row?.bucket_credential).toContain('Pl4nted')

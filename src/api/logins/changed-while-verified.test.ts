@@ -45,7 +45,7 @@ describe.each([
   ['/login', ({ name }: Row<'users'>, password: string) => ({ username: name, password })],
   ['/signin', ({ email }: Row<'users'>, password: string) => ({ email, password })],
 ])('POST %s', (path, bodyOf) => {
-  // Of `password`, at another cost than ours: a login makes it anew.
+  // A hash of `password` at another cost than the platform's, which a login replaces.
   const outdated = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
 
   it.each<[string, Partial<Row<'users'>>]>([

@@ -27,7 +27,7 @@ afterEach(async () => {
   // A mail that has come may not be noted as sent yet: an hour later it would be sent again.
   const { password_reset_requests } = api.storage.for(systemTenancy)
   await until('the mails to be noted', async () => (await password_reset_requests.count()) === 0)
-  // A new hour: the patience with this address starts anew.
+  // A new hour: the address may ask again.
   clock.advance(3_600_000)
 })
 

@@ -1,5 +1,5 @@
-// Links that let somebody back in who forgot the password: made, mailed, exchanged once for a session and once for a
-// new password, within an hour.
+// Links that let in a user who forgot the password: made, mailed, exchanged once for a session and once for a new password,
+// within an hour.
 import { createHash } from 'node:crypto'
 import { systemTenancy } from '../../lib/caller.ts'
 import { sleep } from '../../lib/clock.ts'

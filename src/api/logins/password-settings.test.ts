@@ -69,7 +69,7 @@ describe('PasswordSettings', () => {
         expect.objectContaining({ msg: `initial_password ${msg}` }),
       ])
     }
-    // Once somebody has set the rules there is no longest password but that of the body.
+    // Once the rules are set, only the body bounds the length of a password.
     const answer = await api.post('/Users', api.adminKey, user(`1!${'long '.repeat(50)}`))
     expect(answer.status).toBe(200)
   })

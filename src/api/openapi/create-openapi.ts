@@ -9,7 +9,7 @@ import type { Json } from './json.ts'
 import { isReadWithEtag, parametersOf } from './parameters.ts'
 import { describeHeaders, describeReply } from './replies.ts'
 
-// Of the interface, not of the product.
+// The version of the interface, not that of the product.
 const interfaceVersion = '1.0.0'
 
 export function createOpenApi(routes: readonly ApiRoute[], examples: Examples): Json {

@@ -559,7 +559,7 @@ describe('POST TtsCache/Synthesize', () => {
     const own = await create(ofAccount(), api.own.accountKey)
     for (const body of [wish(foreign), wish(createSid()), wish(silent), wish(own, { encodingMp3: true })])
       expect((await api.post(path(), api.own.accountKey, body)).status).toBe(400)
-    // Whoever asks: the account of the path is the one that speaks.
+    // For every caller: the account of the path is the one that speaks.
     expect((await api.post(path(), api.adminKey, wish(foreign))).status).toBe(400)
     expect((await api.post(path(api.sibling), api.own.accountKey, wish(foreign))).status).toBe(403)
     expect(asked).toEqual([])

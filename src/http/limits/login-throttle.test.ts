@@ -44,7 +44,7 @@ describe('the login throttle', () => {
     await expect(right('ann', '192.0.2.1')).rejects.toThrow(lockedOut)
     expect(await right('ann', '192.0.2.2')).toBe(true)
     expect(await right('bob', '192.0.2.1')).toBe(true)
-    // Names are told apart by their letters: this is somebody else, if anybody.
+    // Names in other letters are other names: if there is such a user, it is another one.
     expect(await right('ANN', '192.0.2.1')).toBe(true)
   })
 
