@@ -5,7 +5,7 @@ import { hookUrl, json } from './define/fields.ts'
 import { oneOf, open, truth, word } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
-/** As the application sent it, whatever else it says of a variable. */
+/** The schema as the application sent it, with everything that it says of a variable. */
 function published(): Field<Readonly<Record<string, unknown>>> {
   const variable = open({
     type: oneOf(['string', 'number', 'boolean'], 'The JSON type that a value must have.'),

@@ -11,7 +11,7 @@ export interface NewNumber {
   readonly voip_carrier_sid: string | null
 }
 
-// As many patterns of one carrier as a call is held against.
+// A call is matched with this many patterns of one carrier at most.
 const maxRanges = 1000
 
 /** Who shares the carrier may give a part of a range away; an account could only take it. */
@@ -39,7 +39,7 @@ function isWithin(number: string, range: Parameters<typeof createNumberPattern>[
   return createNumberPattern(range)?.matches(number) ?? false
 }
 
-/** Of two prefixes one begins with the other; what other patterns have in common is not to be known. */
+/** Two prefixes overlap when one begins with the other; whether other patterns overlap cannot be known. */
 function mayOverlap(one: string, other: string): boolean {
   const [a, b] = [prefixOf(one), prefixOf(other)]
   return a === undefined || b === undefined || a.startsWith(b) || b.startsWith(a)

@@ -50,7 +50,7 @@ export interface ApiStorage extends Pick<Storage, 'for' | 'transaction'> {
     read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<readonly StoredEvent[] | undefined>
   }
   readonly audit: AuditTrail
-  /** As the members of these names; once `asker` has gone, reads reject with `goneError`. */
+  /** The members of these names, whose reads reject with `goneError` once `asker` has gone. */
   readFor(asker: Asker | undefined): ApiReading
   readonly idempotency: IdempotencyStore
 }
@@ -67,15 +67,15 @@ export interface PasswordResets {
   serve(): void
 }
 
-/** Spoken clips that are kept; of one account, those it has asked for since the platform started. */
+/** Spoken clips that are kept; for an account, those it has requested since the platform started. */
 export interface SpeechCache {
   size(account_sid?: string): Promise<number>
   clear(account_sid?: string): Promise<void>
-  /** What `speak` says, kept under the name as long as there is room: asked for again it is not said again. */
+  /** Returns what `speak` returns, and keeps it under the name as long as there is room, so that it is spoken once. */
   keep(name: string, account_sid: string, speak: () => Promise<Pcm>): Promise<Pcm>
 }
 
-/** What is known of a host name that an account wishes to have as its SIP realm. */
+/** Facts about a host name that an account wants as its SIP realm. */
 export interface RealmFacts {
   /** Names of the platform itself. */
   readonly reserved: ReadonlySet<string>
@@ -104,7 +104,7 @@ export type ListMemo = (key: string, read: () => Promise<ListAnswer>) => Promise
 
 export interface Services {
   readonly storage: ApiStorage
-  /** Lists as they were answered, for as long as they are true. */
+  /** Lists as they were sent, for as long as they are true. */
   readonly lists: ListMemo
   readonly calls: Pick<
     Calls,

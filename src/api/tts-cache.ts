@@ -16,7 +16,7 @@ const sizeReply = {
 } as const
 const clearedReply = { status: 204, description: 'Removed; what is being played stays.' } as const
 
-/** As the audit log has it: of all clips, `*`, or of those of an account. */
+/** The entry in the audit log; its `sid` is `*` for all clips, or the account whose clips they were. */
 const removal = { action: 'delete', resource: 'tts_cache' } as const
 
 const getSize = defineRoute({

@@ -33,7 +33,7 @@ const maxHeaderBytes = 16_384
 // The longest path parameter is a SIP realm of 132 characters, percent-encoded in the worst case.
 const maxParamLength = 400
 const defaultMaxConnections = 10_000
-// How long a stop waits for requests that are being answered.
+// How long a stop waits for requests that are being handled.
 const closeTimeoutMs = 5000
 
 export function createHttp(options: HttpServerOptions): HttpServer {
@@ -84,7 +84,7 @@ function createFastify(log: Logger, trustedProxies: readonly string[] = []): Fas
     genReqId: requestIdOf,
     requestIdHeader: false,
     bodyLimit: maxBodyBytes,
-    // Whose X-Forwarded-For is believed.
+    // The proxies whose X-Forwarded-For is believed.
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     // Slow senders: headers within 10 s, the whole request within 30 s. An idle socket is closed.
     requestTimeout: 30_000,
@@ -147,7 +147,7 @@ function isHealth(url: string): boolean {
   return url === '/health' || url === '/'
 }
 
-/** Says how much is left of the limit that is nearest to its end, and throws too_many_requests when it has come. */
+/** Sets the header of the limit that is nearest to refusing, and throws too_many_requests when it refuses. */
 function enforceRateLimit(verdict: Verdict | undefined, reply: FastifyReply): void {
   if (verdict === undefined) return
   const { request } = reply
@@ -177,7 +177,7 @@ function addPlatformRoutes(
     return isBrowser ? welcomeBrowser(request, reply) : health(request, reply)
   })
   server.get('/health', health)
-  // A preflight carries no token, and any method and path may be asked for.
+  // A preflight carries no token, and may be for any method and path.
   server.options('*', async (_request, reply) => reply.code(204).headers(preflightHeaders).send())
 }
 
@@ -204,7 +204,7 @@ function addRoute(
       )
       done()
     },
-    // Before the body is read: who may not ask is not listened to.
+    // Before the body is read: that of a caller who is refused is not.
     ...(route.access === 'public' ? {} : { onRequest: createAccessHook(route, authenticator, rateLimits) }),
     ...(route.asRefusal === undefined ? {} : { errorHandler: createRouteRefusal(route.asRefusal, log) }),
     handler(request, reply) {
@@ -229,7 +229,7 @@ function addRoute(
   })
 }
 
-/** The answer to HEAD has no body; what makes one would be run through to its end for nothing. */
+/** The response to HEAD has no body, so a stream that would make one is not read. */
 function withoutStream(body: unknown): unknown {
   return body instanceof Readable ? body.destroy() : body
 }
@@ -238,7 +238,7 @@ function contentTypeOf(mediaType: string): string {
   return mediaType === 'application/json' ? jsonType : mediaType
 }
 
-/** Answers at once when the caller is remembered: the usual request waits for nothing before its handler. */
+/** Runs without a promise when the caller is remembered, so that the usual request waits for nothing before its handler. */
 function createAccessHook(
   route: HttpRoute,
   authenticator: Authenticator,

@@ -28,7 +28,7 @@ export function parseFormBody(text: string): Record<string, string> | undefined 
   return Object.fromEntries(fields)
 }
 
-/** As a form: each field once, and what a file holds is text. The whole body is in memory, and no longer than any. */
+/** Reads it like a form: each field once, files as text. The whole body is in memory, and has the limit of every body. */
 export async function parseMultipartBody(
   bytes: Uint8Array,
   contentType = '',

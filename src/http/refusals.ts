@@ -36,7 +36,7 @@ function isGivenUp(error: unknown, { raw }: FastifyReply): boolean {
   return isGoneError(error) && isClientGone(raw)
 }
 
-// As other servers write it into their logs; no client ever sees it.
+// The status that other servers log too; no client ever sees it.
 const clientClosedRequest = 499
 
 export function logGone(log: Logger, { request, elapsedTime }: FastifyReply, outcome: string): void {

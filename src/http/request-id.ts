@@ -1,4 +1,4 @@
-// The id that ties an answer to its log lines: the client's own when it is harmless, else a fresh one.
+// The id that ties a response to its log lines: the client's own when it is harmless, else a fresh one.
 import type { IncomingMessage } from 'node:http'
 import { createSid } from '../lib/ids.ts'
 

@@ -8,7 +8,7 @@ export const responseHeaders: Readonly<Record<string, string>> = {
   'access-control-expose-headers':
     'x-request-id, www-authenticate, retry-after, etag, idempotency-replayed, ratelimit, ratelimit-policy, content-disposition, sample-rate',
   'cache-control': 'no-store',
-  // Answers are data: nothing in them may run, load or be framed.
+  // Replies are data: nothing in them may run, load or be framed.
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'cross-origin',
   'referrer-policy': 'no-referrer',

@@ -17,7 +17,7 @@ export interface StaticAnswer {
   send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>
 }
 
-// Made once, in the pool of threads. Level 11 would take many times as long for a tenth fewer bytes.
+// Compressed once, in the pool of threads. Level 11 would take many times as long for a tenth fewer bytes.
 const brotliQuality = 9
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)

@@ -196,7 +196,7 @@ async function captureOf(
   owner: Owner,
   reading: Reading,
 ): Promise<Buffer> {
-  // Clients also ask for those of a registration; the messages of registrations are not kept.
+  // Clients request those of registrations too, which are not kept.
   const isKept = Method.toLowerCase() === 'invite'
   const journals = isKept ? await journalsOf(SipCallId, owner, reading) : []
   const messages = journals.flatMap(({ events }) => capturedIn(events))

@@ -3,7 +3,7 @@ import { readRemote } from '../../calls/journal/sip-text.ts'
 import type { Event } from './journal.ts'
 import type { CapturedMessage, Endpoint } from './pcap.ts'
 
-/** As events have them: whatever is in a journal. */
+/** The members of a SIP event, unchecked: a journal may come from another version. */
 type StoredMessage = Record<'at' | 'direction' | 'summary' | 'remote' | 'raw', unknown>
 
 export function messagesIn(events: readonly Event[]): StoredMessage[] {
@@ -24,7 +24,7 @@ export function capturedIn(events: readonly Event[]): CapturedMessage[] {
   })
 }
 
-/** Of `192.0.2.1:5060`, `2001:db8::1:5060` (as the journal writes it) or `[2001:db8::1]:5060`. */
+/** Takes `192.0.2.1:5060`, `2001:db8::1:5060` (as the journal writes it) and `[2001:db8::1]:5060`. */
 function toEndpoint(place: string): Endpoint {
   const end = place.lastIndexOf(':')
   const port = Number(place.slice(end + 1))

@@ -1,4 +1,4 @@
-// The endpoints of calls: making one, those that are up, and what may be asked of them.
+// The endpoints of calls: making one, and reading and changing those that are up.
 import { createCall } from './create-call.ts'
 import { liveCallRoutes } from './live-calls.ts'
 import { updateCallRoutes } from './update-call.ts'

@@ -23,7 +23,7 @@ export interface TargetInput {
   readonly vmail?: boolean
 }
 
-// As long as a number that routes are matched with may be: see lcrs/dial-pattern.ts.
+// Routes are matched with numbers of this length at most: see lcrs/dial-pattern.ts.
 const longestNumber = 132
 const credential = text({ min: 1, max: 255 }).facts.schema
 

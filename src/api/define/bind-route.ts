@@ -181,8 +181,8 @@ const nothing = Object.freeze({})
 const takesNothing: Shape = () => nothing
 
 /**
- * A form sends the parameters that it leaves empty too: of what is asked for, they say nothing. Where something is removed,
- * nothing said would mean all of it, so there an empty one is what it is.
+ * Forms send the parameters that were left empty too: in a GET they count as left out. A DELETE without parameters removes
+ * everything, so there an empty one is refused.
  */
 function queryOf({ method }: ApiRoute, shape: Shape): Shape {
   if (method !== 'GET') return shape

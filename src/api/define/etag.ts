@@ -1,5 +1,5 @@
-// ETags of records: what a client has seen, so that it neither reads it again for nothing nor writes over what it has
-// not seen. RFC 9110 §8.8.3 and §13.1.
+// ETags of records: they spare a client reading again what it has, and keep it from writing over what it has not seen.
+// RFC 9110 §8.8.3 and §13.1.
 import { hash } from 'node:crypto'
 import { AppError } from '../../lib/errors.ts'
 import { loadHooks } from './nested-hooks.ts'
@@ -35,7 +35,7 @@ function etagOf(
     const sid = row[column]
     tag += `.${typeof sid === 'string' ? (hooks.get(sid)?.version ?? 0) : 0}`
   }
-  // Rows of other tables have versions of their own; what they come to is hashed instead.
+  // What is joined comes from rows with versions of their own, so it is hashed instead.
   if (joined !== undefined) tag += `.${hash('sha256', JSON.stringify(joined), 'base64url').slice(0, 22)}`
   return `"${tag}"`
 }
@@ -49,7 +49,7 @@ export async function demandSeen(plan: ResourcePlan, row: Cells, request: ApiReq
   demandTag(headers, (await seenRecord(plan, row, request)).etag)
 }
 
-/** As `demandSeen`, for a record whose ETag is known. */
+/** Does what `demandSeen` does for a record whose ETag is known. */
 export function demandTag(headers: Headers, etag: string): void {
   const [match, noneMatch] = [tagsIn(headers, 'if-match'), tagsIn(headers, 'if-none-match')]
   // RFC 9110 §13.1.1: If-Match compares strongly, so a weak tag never matches.

@@ -20,10 +20,10 @@ export interface FieldFacts {
   readonly fallback: unknown
   /** What an update does with it: nothing may change it (400), or it is ignored. */
   readonly onUpdate: 'change' | 'refuse' | 'ignore'
-  /** What of a value that may not change is compared with the stored one. */
+  /** The form in which a value that may not change is compared with the stored one. */
   readonly fixedForm: ((value: unknown) => unknown) | undefined
   readonly references: TableName | undefined
-  /** Of a query: the column that is to contain it. */
+  /** The column that must contain the value of a query parameter. */
   readonly searches: string | undefined
   readonly description: string | undefined
   /** What the platform must serve before it acts on the field, which is stored until then. */
@@ -87,7 +87,7 @@ export function createField<T, P extends Presence = 'required', W = T>(facts: Fi
   }
 }
 
-/** What the reference says of a field, as members of its schema. */
+/** What the reference says about a field, as members of its schema. */
 export function wordsOf({ description, notServed }: FieldFacts): JsonSchema {
   const promise =
     notServed === undefined ? undefined : `Stored, and of no effect until ${notServed} is served.`

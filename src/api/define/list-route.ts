@@ -1,4 +1,4 @@
-// Lists: a bare array of everything, or one page of it in an envelope when `page` is asked for.
+// Lists: a bare array of everything, or one page of it in an envelope when `page` is given.
 import type { Access } from '../../http/route.ts'
 import { integer } from './fields.ts'
 import type { FieldFacts, Fields, Wire } from './field.ts'

@@ -1,4 +1,4 @@
-// Lists as JSON text: a short one in one piece, a long one as a stream that stays out of everybody's way.
+// Lists as JSON text: a short one in one piece, a long one as a stream that lets other requests in between.
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { AnyListOptions, Cells } from './rows.ts'
@@ -36,9 +36,9 @@ export function readWhole(source: ListSource, orderBy: readonly string[]): Promi
   return toArrayText(isByKey ? chunksByKey(source) : slices(orderBy, source), source)
 }
 
-// What is answered in one piece: about five milliseconds of work.
+// A list of this many rows is sent in one piece: about five milliseconds of work.
 const wholeRows = 512
-// The pieces of a longer list: about one millisecond each, which is what everybody else waits while it goes out.
+// The pieces of a longer list take about one millisecond each, which is how long other requests wait for one.
 const chunkRows = 128
 
 /** Each chunk is read when the one before it has gone out: a long list is never in memory as a whole. */

@@ -20,7 +20,7 @@ export function hasQuota(table: TableName): boolean {
   return quotas[table] !== undefined
 }
 
-/** Asked before an account gets one more record of its own. */
+/** To be called before an account gets one more record of its own. Throws quota_reached. */
 export async function demandQuota(
   table: TableName,
   { caller, rows, services }: RecordContext,
@@ -41,7 +41,7 @@ const carrierTables: ReadonlySet<TableName> = new Set([
   'voip_carriers',
 ])
 
-/** Asked before an account changes a record of this kind. */
+/** To be called before an account changes a record of this kind. */
 export function demandCarrierRights(
   table: TableName,
   { caller, services }: Pick<RecordContext, 'caller' | 'services'>,

@@ -1,4 +1,4 @@
-// What a path is answered with that names a record by something that is no id.
+// The refusal of a path that names a record by something that is no id.
 import { AppError } from '../../lib/errors.ts'
 import { isSid } from '../../lib/ids.ts'
 

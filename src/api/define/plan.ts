@@ -66,7 +66,7 @@ export interface ResourceDeclaration<T extends TableName = TableName, F extends 
 export interface ListRules {
   /** Query parameters: what a column of the same name must equal, or what the column that a field searches must contain. */
   readonly filters?: Fields
-  /** Of a list without pages; the id when left out. */
+  /** The order of a list without pages; by id when left out. */
   readonly orderBy?: readonly string[]
   /** Pages are ordered by the column that is searched, or else by the id. */
   readonly isPaged?: boolean

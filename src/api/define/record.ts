@@ -1,4 +1,4 @@
-// Between a row and what the wire shows of it: which column a field has, what is masked, joined or left out.
+// Turns rows into records of the wire and back: which column a field has, what is masked, joined or left out.
 import type { Cells, HookRow } from './rows.ts'
 import { createField, plainFacts, wordsOf } from './field.ts'
 import type { Cell, Field, Fields, FieldFacts, JsonSchema, Wire } from './field.ts'
@@ -10,7 +10,7 @@ export interface RecordForm<F extends Fields = Fields> {
   /** A whole record as the value of a reply or of one of its members. */
   readonly field: Field<Wire<F>>
   readonly hookColumns: readonly string[]
-  /** Of a row that has a cell for each field, whatever else it has. */
+  /** Takes a row that has a cell for each field, and leaves out whatever else it has. */
   toWire(row: Cellular<F>, hooks?: Hooks): Wire<F>
   /** The columns that values (canonical, hooks excepted) go to. */
   toCells(values: Readonly<Record<string, unknown>>): Cells

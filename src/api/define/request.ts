@@ -1,4 +1,4 @@
-// What a handler is given: who asks, what the request says, the rows that the caller may see, and the parts of the platform.
+// What a handler gets: the caller, what the request says, the rows that the caller may see, and the parts of the platform.
 import type { Access, HttpRequest } from '../../http/route.ts'
 import type { Caller } from '../../lib/caller.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
@@ -6,16 +6,16 @@ import type { Services } from '../services.ts'
 import type { Fields, QueryValues, Values } from './field.ts'
 
 export interface Done<A> {
-  /** As JSON has it: a repetition is given what was written of it. */
+  /** Must be JSON: a repeated request gets what was stored of it. */
   readonly answer: A
   /** What must not happen before all else is committed, nor a second time. */
   readonly afterwards?: () => Promise<void>
 }
 
-/** Is given services whose changes are committed together with the answer. */
+/** Gets services whose changes are committed together with the answer. */
 export type Work<A> = (services: Services) => Promise<Done<A>>
 
-/** Whose a key is: keys of two owners never meet. */
+/** The owner of a key: the same key of another owner is another one. */
 export type KeyOwner = string
 
 type ParameterOf<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
@@ -30,7 +30,7 @@ type TenantIn<P extends string, Base extends string, T> = string extends P
     ? T
     : undefined
 
-/** What a handler is given. Its types follow from the declaration of the route; generic code sees them let go. */
+/** What a handler gets. Its types follow from the declaration of the route; generic code sees them let go. */
 export interface ApiRequest<
   P extends string = string,
   Q extends Fields = Fields,

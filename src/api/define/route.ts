@@ -65,8 +65,8 @@ export interface ApiRoute {
   /** Records with an ETag: read with If-None-Match, changed with If-Match. */
   readonly hasEtag?: boolean
   /**
-   * A POST that heeds the Idempotency-Key itself, by `once`: because only its handler finds out who asks, or because
-   * something follows the commit. For the others it is done around the handler.
+   * A POST whose handler heeds the Idempotency-Key by `once`, because it finds out the caller itself or does something after
+   * the commit. For other routes it is done around the handler.
    */
   readonly keepsKey?: boolean
   /** Runs after what a request sends was refused (400, 422). Returns what the refusal says besides, if anything. */

@@ -130,7 +130,7 @@ const typeNames: Readonly<Record<string, string>> = {
 
 function refusalOf(error: ErrorObject | undefined): AppError {
   if (error === undefined) return new AppError('bad_request', 'the body is not valid')
-  // A hook that is never asked would fail each of its calls, so it is refused before there are any.
+  // A hook that cannot be requested would fail each of its calls, so it is refused before there are any.
   if (error.keyword === 'x-hook-url' && isWebSocketUrl(String(error.data)))
     return new AppError('not_served', `a call hook over WebSocket is not served yet: ${pathOf(error)}`)
   return new AppError('bad_request', describeFault(error))
@@ -158,7 +158,7 @@ function ruleOf(error: ErrorObject): string {
   const rule: unknown = error.parentSchema?.['x-rule']
   switch (error.keyword) {
     case 'type':
-      // Of text the rule speaks of its characters; of others, of what they are.
+      // The rule of a text is about its characters, that of other values about what they are.
       if (typeof rule === 'string' && ![error.parentSchema?.['type']].flat().includes('string')) return rule
       return `must be ${[type ?? []].flat().map(nameType).join(' or ')}`
     case 'enum':

@@ -1,4 +1,4 @@
-// What a write needs outside the database is done before its transaction, and taken back when that fails.
+// Steps that a write needs outside the database: done before its transaction, and undone when that fails.
 
 /** Brings back what was there before. Never throws: the caller gets the failure that made it necessary. */
 export type Undo = () => Promise<void>

@@ -1,4 +1,4 @@
-// What the stored keys, users and sessions grant: the source that authentication asks.
+// What the stored keys, users and sessions grant: the source that authentication reads.
 import type { CredentialSource, Grant } from '../../http/authentication.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import type { Caller, RequestQuota } from '../../lib/caller.ts'

@@ -1,4 +1,4 @@
-// Back in without the password: ask for a link, sign in with it, choose a new password.
+// The way back in without the password: a mailed link, a sign-in with it, a new password.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { systemTenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'

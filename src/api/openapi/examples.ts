@@ -1,4 +1,4 @@
-// What was really sent to each route and answered by it, noted by a test: `npm run docs` writes the file.
+// Real requests and replies of each route, noted by a test: `npm run docs` writes the file.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-// What a route answers when all is well: its schema, named where it is a record, and the headers beside it.
+// The reply of a route when all is well: its schema, named where it is a record, and the headers beside it.
 import type { JsonSchema } from '../define/field.ts'
 import { takesIdempotencyKey } from '../define/idempotency.ts'
 import type { ApiRoute, Reply } from '../define/route.ts'
@@ -29,7 +29,7 @@ export function describeHeaders(route: ApiRoute): Json {
   }
 }
 
-/** Puts the record's schema under its name, and refers to it wherever the answer holds it. */
+/** Puts the record's schema under its name, and refers to it wherever the reply holds it. */
 function nameSchema(schema: JsonSchema, name: string, schemas: Record<string, JsonSchema>): JsonSchema {
   const { type, items, anyOf, properties } = schema
   if (Array.isArray(anyOf))

@@ -1,4 +1,4 @@
-// What is asked of a vendor with a speech credential: whether it works, and what there is to choose from.
+// Requests to a vendor with a speech credential: whether it works, and what there is to choose from.
 import { systemTenancy } from '../../lib/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { pickCredential } from '../../speech/pick-credential.ts'

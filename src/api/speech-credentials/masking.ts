@@ -1,4 +1,4 @@
-// What answers show of a secret: enough to tell two long ones apart, nothing of a short one.
+// What is shown of a secret: enough to distinguish two long ones, nothing of a short one.
 
 const fullyHiddenBelow = 16
 const mostShown = 6

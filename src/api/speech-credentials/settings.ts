@@ -27,7 +27,7 @@ export function takeSettings(rule: VendorRule, body: Values): Values {
   return settings
 }
 
-/** The settings after a change. What cannot be changed may be sent back, as it is or as it was answered. */
+/** The settings after a change. What cannot be changed may be sent back, as it is or as it was shown. */
 export function changeSettings(row: CredentialRow, body: Values): Values {
   const rule = demandRule(row.vendor)
   const settings: Record<string, unknown> = { ...settingsOf(row) }
@@ -47,7 +47,7 @@ export function changeSettings(row: CredentialRow, body: Values): Values {
   return settings
 }
 
-/** As answered: secrets masked, or left out for those who only share the credential. */
+/** The settings as they are shown: secrets masked, or left out for accounts that only share the credential. */
 export function showSettings(row: CredentialRow, secrets: 'masked' | 'left out'): Values {
   const rule = demandRule(row.vendor)
   const stored = settingsOf(row)

@@ -83,7 +83,7 @@ export type SettingName = keyof typeof settingFields
 export interface VendorRule {
   readonly required?: readonly SettingName[]
   readonly optional?: readonly SettingName[]
-  /** Encrypted with the rest, and never answered whole. */
+  /** Secrets are encrypted with the rest, and never shown whole. */
   readonly secret: readonly SettingName[]
   /** What PUT may change; never a secret. */
   readonly changeable: readonly SettingName[]

@@ -102,7 +102,7 @@ interface OwnerWish {
   readonly service_provider_sid?: string | null
 }
 
-/** Whose the new user is. A caller's own level fills in what it leaves out; a foreign owner reads like a missing one. */
+/** The owner of a new user. A caller's own level fills in what it leaves out; a foreign owner reads like a missing one. */
 export async function ownerOfUser(
   { account_sid = null, service_provider_sid = null }: OwnerWish,
   { tenancy }: Caller,
