@@ -265,7 +265,7 @@ function apiRules(config: Config) {
   return {
     rules: {
       hasQuotas: config.accountQuotas,
-      keepsCarriers: config.adminCarriers,
+      reservesCarriers: config.adminCarriers,
       minNetmask: config.minNetmask,
     },
     rateLimits: { perKey: config.rateLimitPerKey, perAddress: config.rateLimitPerAddress },

@@ -86,19 +86,19 @@ export const createApiKey = defineRoute({
   },
 })
 
-interface KeyWish {
+interface GivenOwner {
   readonly account_sid?: string | null
   readonly service_provider_sid?: string | null
 }
 
-type KeyOwner = Partial<Pick<Row<'api_keys'>, 'account_sid' | 'service_provider_sid'>>
+type ApiKeyOwner = Partial<Pick<Row<'api_keys'>, 'account_sid' | 'service_provider_sid'>>
 
 /** When both are named the account wins: clients send the provider along. */
 async function ownerOfKey(
-  { account_sid = null, service_provider_sid = null }: KeyWish,
+  { account_sid = null, service_provider_sid = null }: GivenOwner,
   { tenancy }: Caller,
   rows: Repositories,
-): Promise<KeyOwner> {
+): Promise<ApiKeyOwner> {
   if (tenancy.level === 'account') {
     const isOwn = account_sid === tenancy.account_sid
     if (!isOwn) throw new AppError('bad_request', 'account_sid must be your own account')

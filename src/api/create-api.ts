@@ -20,7 +20,7 @@ import type { ApiOptions } from './api.ts'
 import { createRouteBinder } from './define/bind-route.ts'
 import type { ApiStorage, Services } from './services.ts'
 import { createListMemo } from './define/list-memo.ts'
-import { freeHand } from './define/operator-rules.ts'
+import { noOperatorRules } from './define/operator-rules.ts'
 import { createShapeCompiler } from './define/shape.ts'
 import { createDocsPages } from './docs/pages.ts'
 import { apiRoutes } from './index.ts'
@@ -55,7 +55,7 @@ export function createApi(options: ApiOptions): HttpServer {
     appEnv: options.appEnv,
     realms: options.realms ?? noRealmRecords,
     realmFacts: options.realmFacts,
-    rules: options.rules ?? freeHand,
+    rules: options.rules ?? noOperatorRules,
     clock,
     log,
   }

@@ -11,7 +11,7 @@ import type { ApiRoute } from './define/route.ts'
 import type { Row } from './define/rows.ts'
 
 // Google's keys have some ten thousand characters; this leaves room.
-const longestKey = 500_000
+const maxKeyLength = 500_000
 const shownOfKey = 100
 
 /** Long enough to tell two apart, and too short to clone a voice with. */
@@ -21,7 +21,7 @@ function shorten(key: string): string {
 
 /** The shortened form may be sent back and changes nothing. */
 function cloningKey(): Field<string | null, 'optional'> {
-  const { facts } = text({ max: longestKey, anyCharacters: true }).nullable().masked(shorten)
+  const { facts } = text({ max: maxKeyLength, anyCharacters: true }).nullable().masked(shorten)
   const normalize = (value: unknown): unknown =>
     typeof value === 'string' && value.endsWith('...') && value.length <= shownOfKey + 3 ? undefined : value
   return createField({ ...facts, normalize })
@@ -120,7 +120,7 @@ const uploadKey = defineRoute({
   summary: 'Stores the voice cloning key of a custom voice.',
   description: 'As multipart/form-data with the key in `file`.',
   body: {
-    file: text({ min: 1, max: longestKey, anyCharacters: true }).describe('The key, as Google gave it.'),
+    file: text({ min: 1, max: maxKeyLength, anyCharacters: true }).describe('The key, as Google gave it.'),
   },
   reply: { status: 204, description: 'Stored.' },
   errors: ['not_found'],

@@ -94,7 +94,7 @@ export interface OperatorRules {
   /** Whether an account may have only as many records of a kind as `quotas` says. */
   readonly hasQuotas: boolean
   /** Carriers, gateways and phone numbers are not for accounts to change. */
-  readonly keepsCarriers: boolean
+  readonly reservesCarriers: boolean
   /** The widest network a gateway may stand for, in bits of its netmask. */
   readonly minNetmask: number
 }

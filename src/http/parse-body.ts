@@ -110,9 +110,9 @@ function refuseName(name: string, under: string | undefined, siblings: { has(nam
   if (siblings.has(name)) throw new AppError('malformed_body', `the body names ${quoted(name)} twice`)
 }
 
-const longestQuoted = 64
+const maxQuotedLength = 64
 
 /** What a client calls a field may be anything. */
 function quoted(name: string): string {
-  return JSON.stringify(name.slice(0, longestQuoted).toWellFormed())
+  return JSON.stringify(name.slice(0, maxQuotedLength).toWellFormed())
 }

@@ -186,13 +186,13 @@ async function detailOf(
   return { total: messages.length, messages }
 }
 
-interface CaptureWish {
+interface CaptureParams {
   readonly SipCallId: string
   readonly Method: string
 }
 
 async function captureOf(
-  { SipCallId, Method }: CaptureWish,
+  { SipCallId, Method }: CaptureParams,
   owner: Owner,
   reading: Reading,
 ): Promise<Buffer> {

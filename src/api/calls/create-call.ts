@@ -17,8 +17,8 @@ import { toTag } from './tag.ts'
 import { headersOf, notServed, target, toTarget } from './target.ts'
 
 // A phone that has rung for an hour will not be answered, and the platform lets no call last longer than a day.
-const longestRingSeconds = 3600
-const longestCallSeconds = 86_400
+const maxRingSeconds = 3600
+const maxCallSeconds = 86_400
 
 const ofApplication = ' That of the application counts when one is named.'
 const speech = (max: number) =>
@@ -61,10 +61,10 @@ const fields = {
     .optional()
     .describe('Added to the INVITE; of a name that the target has too, that one counts.'),
   tag: json().optional().describe('customerData of every hook of the call.'),
-  timeout: integer({ min: 1, max: longestRingSeconds })
+  timeout: integer({ min: 1, max: maxRingSeconds })
     .default(60)
     .describe('Seconds it may ring before it is given up.'),
-  timeLimit: integer({ min: 1, max: longestCallSeconds })
+  timeLimit: integer({ min: 1, max: maxCallSeconds })
     .optional()
     .describe('Seconds it may last once it is answered.'),
   trunk: text({ max: 64 }).optional().describe('As `to.trunk`.'),

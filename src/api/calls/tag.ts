@@ -1,12 +1,12 @@
 // The tag of a call: what its application gets with every hook.
 import { AppError } from '../../lib/errors.ts'
 
-const longestTag = 65_536
+const maxTagLength = 65_536
 
 /** Undefined when none is given. Throws bad_request. */
 export function toTag(tag: object | null | undefined): object | undefined {
   if (tag === null || tag === undefined) return undefined
-  if (JSON.stringify(tag).length > longestTag)
-    throw new AppError('bad_request', `tag must have at most ${longestTag} characters`)
+  if (JSON.stringify(tag).length > maxTagLength)
+    throw new AppError('bad_request', `tag must have at most ${maxTagLength} characters`)
   return tag
 }

@@ -24,7 +24,7 @@ export interface TargetInput {
 }
 
 // Routes are matched with numbers of this length at most: see lcrs/dial-pattern.ts.
-const longestNumber = 132
+const maxNumberLength = 132
 const credential = text({ min: 1, max: 255 }).facts.schema
 
 export function target(): Field<TargetInput> {
@@ -39,7 +39,7 @@ export function target(): Field<TargetInput> {
           enum: ['phone', 'user', 'sip', 'teams'],
           description: 'What it is; `teams` is not served yet.',
         },
-        number: { ...sipWord({ max: longestNumber }).facts.schema, description: 'Of a phone.' },
+        number: { ...sipWord({ max: maxNumberLength }).facts.schema, description: 'Of a phone.' },
         name: {
           ...sipWord({ max: 255 }).facts.schema,
           description: 'Of a registered user: without a realm, or with that of the account.',

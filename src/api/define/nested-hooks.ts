@@ -6,7 +6,7 @@ import type { HookInput } from './fields.ts'
 import type { Hooks } from './record.ts'
 import type { Cells, HookRow, Repositories } from './rows.ts'
 
-export interface HookOwner {
+export interface OwnerSids {
   readonly account_sid: string | null
   readonly service_provider_sid: string | null
 }
@@ -40,7 +40,7 @@ export interface AppliedHooks {
 export async function applyHooks(
   changes: readonly HookChange[],
   row: Cells | undefined,
-  owner: HookOwner,
+  owner: OwnerSids,
   rows: Repositories,
 ): Promise<AppliedHooks> {
   const cells: Cells = {}
@@ -60,7 +60,7 @@ export async function applyHooks(
 async function applyHook(
   { name, input }: HookChange,
   current: string | undefined,
-  owner: HookOwner,
+  owner: OwnerSids,
   rows: Repositories,
 ): Promise<string | undefined> {
   if (input === null) return undefined
@@ -80,7 +80,7 @@ async function applyHook(
 }
 
 /** The repository takes "no owner" as nothing given. */
-function ownerCells({ account_sid, service_provider_sid }: HookOwner): Partial<HookRow> {
+function ownerCells({ account_sid, service_provider_sid }: OwnerSids): Partial<HookRow> {
   return {
     ...(account_sid === null ? {} : { account_sid }),
     ...(service_provider_sid === null ? {} : { service_provider_sid }),

@@ -14,7 +14,7 @@ async function post(path: string, token: string, sent: object): Promise<string> 
 
 describe('quotas', () => {
   beforeAll(async () => {
-    api = await openTestApi({ rules: { hasQuotas: true, keepsCarriers: false, minNetmask: 1 } })
+    api = await openTestApi({ rules: { hasQuotas: true, reservesCarriers: false, minNetmask: 1 } })
   })
 
   it('refuse an account one carrier more with 422, and nobody else', async () => {
@@ -86,7 +86,7 @@ function application(name: string) {
 describe('carriers that the operator keeps', () => {
   beforeAll(async () => {
     await api.close()
-    api = await openTestApi({ rules: { hasQuotas: false, keepsCarriers: true, minNetmask: 24 } })
+    api = await openTestApi({ rules: { hasQuotas: false, reservesCarriers: true, minNetmask: 24 } })
   })
 
   it('are read by an account, and changed by those above it', async () => {

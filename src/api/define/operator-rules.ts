@@ -5,7 +5,7 @@ import type { OperatorRules } from '../services.ts'
 import type { RecordContext } from './request.ts'
 import { repositoryOf } from './rows.ts'
 
-export const freeHand: OperatorRules = { hasQuotas: false, keepsCarriers: false, minNetmask: 1 }
+export const noOperatorRules: OperatorRules = { hasQuotas: false, reservesCarriers: false, minNetmask: 1 }
 
 const quotas: { readonly [T in TableName]?: number } = {
   api_keys: 10,
@@ -47,7 +47,7 @@ export function demandCarrierRights(
   { caller, services }: Pick<RecordContext, 'caller' | 'services'>,
 ): void {
   if (!carrierTables.has(table)) return
-  if (caller.tenancy.level === 'account' && services.rules.keepsCarriers)
+  if (caller.tenancy.level === 'account' && services.rules.reservesCarriers)
     throw new AppError(
       'bad_request',
       'carriers, gateways and phone numbers are managed by the operator of this platform',

@@ -2,7 +2,7 @@
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { RecordContext } from './request.ts'
-import type { HookOwner } from './nested-hooks.ts'
+import type { OwnerSids } from './nested-hooks.ts'
 
 /**
  * Whose records of a resource are. `tenant`: an account's, or a provider's own. `any`: also the platform's.
@@ -28,7 +28,7 @@ export async function resolveOwner(
   owner: Exclude<Owner, object>,
   given: Given,
   context: RecordContext,
-): Promise<HookOwner> {
+): Promise<OwnerSids> {
   switch (owner) {
     case 'account':
       return accountOwner(given['account_sid'], context)
@@ -49,7 +49,7 @@ export async function resolveOwner(
   }
 }
 
-async function accountOwner(given: unknown, { caller, rows }: RecordContext): Promise<HookOwner> {
+async function accountOwner(given: unknown, { caller, rows }: RecordContext): Promise<OwnerSids> {
   const { tenancy } = caller
   if (tenancy.level === 'account') {
     if (given !== undefined && given !== tenancy.account_sid) throw insufficientPermissions()
@@ -67,7 +67,7 @@ async function tenantOwner(
   { account_sid = null, service_provider_sid = null }: Given,
   mayBePlatform: boolean,
   context: RecordContext,
-): Promise<HookOwner> {
+): Promise<OwnerSids> {
   const { tenancy } = context.caller
   const isForeign =
     tenancy.level !== 'admin' &&
@@ -90,9 +90,9 @@ async function tenantOwner(
 /** Who owns a record that is given away; undefined when it stays. */
 export async function resolveMove(
   given: unknown,
-  row: HookOwner,
+  row: OwnerSids,
   context: RecordContext,
-): Promise<HookOwner | undefined> {
+): Promise<OwnerSids | undefined> {
   if (given === undefined || given === row.account_sid) return undefined
   if (context.caller.tenancy.level === 'account') throw insufficientPermissions()
   if (given === null) return { account_sid: null, service_provider_sid: row.service_provider_sid }
@@ -102,7 +102,7 @@ export async function resolveMove(
   return owner
 }
 
-async function providerOwner(given: unknown, { caller, rows }: RecordContext): Promise<HookOwner> {
+async function providerOwner(given: unknown, { caller, rows }: RecordContext): Promise<OwnerSids> {
   const { tenancy } = caller
   if (tenancy.level !== 'admin') {
     if (given !== undefined && given !== tenancy.service_provider_sid) throw insufficientPermissions()

@@ -5,7 +5,7 @@ import { createSid } from '../../lib/ids.ts'
 import { descriptorOf } from '../../storage/rows/descriptors.ts'
 import type { RecordContext } from './request.ts'
 import { applyHooks, hookChangesOf } from './nested-hooks.ts'
-import type { HookOwner } from './nested-hooks.ts'
+import type { OwnerSids } from './nested-hooks.ts'
 import { demandCarrierRights, demandQuota } from './operator-rules.ts'
 import { isMovable, ownerFieldOf, resolveMove, resolveOwner } from './owner.ts'
 import type { Owner } from './owner.ts'
@@ -91,7 +91,7 @@ export async function removeRecord(plan: ResourcePlan, row: Cells, context: Reco
 }
 
 /** The owner of a part is that of the record it is a part of, which the caller must own, not only see. */
-async function ownerOfNew(plan: ResourcePlan, values: Values, context: RecordContext): Promise<HookOwner> {
+async function ownerOfNew(plan: ResourcePlan, values: Values, context: RecordContext): Promise<OwnerSids> {
   const { owner } = plan
   if (typeof owner !== 'object') return resolveOwner(owner, values, context)
   const parent = await findParent(plan, values[owner.partOf], context)
@@ -120,7 +120,7 @@ function demandWritable(plan: ResourcePlan, row: Cells, context: RecordContext):
     throw insufficientPermissions()
 }
 
-function ownerCells(plan: ResourcePlan, owner: HookOwner): Cells {
+function ownerCells(plan: ResourcePlan, owner: OwnerSids): Cells {
   const field = ownerFieldOf(plan.owner)
   if (field !== undefined) return { [field]: owner[field] }
   if (plan.owner === 'admin') return {}
@@ -133,7 +133,7 @@ function ownerCells(plan: ResourcePlan, owner: HookOwner): Cells {
       : {}
 }
 
-function ownerOfRow(row: Cells): HookOwner {
+function ownerOfRow(row: Cells): OwnerSids {
   const { account_sid = null, service_provider_sid = null } = row
   return {
     account_sid: account_sid as string | null,
@@ -157,7 +157,7 @@ function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unkn
 async function demandReferences(
   { fields, owner: level }: ResourcePlan,
   values: Values,
-  owner: HookOwner,
+  owner: OwnerSids,
   { rows }: RecordContext,
 ): Promise<void> {
   for (const [name, { facts }] of Object.entries(fields)) {
@@ -177,7 +177,7 @@ function isOwnerField(name: string, level: Owner): boolean {
 
 const ownerFields = new Set(['account_sid', 'service_provider_sid'])
 
-function isUsableBy(row: Cells, owner: HookOwner, isShared: boolean): boolean {
+function isUsableBy(row: Cells, owner: OwnerSids, isShared: boolean): boolean {
   const { account_sid, service_provider_sid = null } = row
   if (account_sid !== null) return account_sid === owner.account_sid
   const isOfProvider = service_provider_sid === null || service_provider_sid === owner.service_provider_sid

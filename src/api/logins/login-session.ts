@@ -24,13 +24,13 @@ export interface Login {
 }
 
 /** What else the transaction that opens the session does. */
-type AlongWith = (rows: Repositories) => Promise<void>
+type SessionWork = (rows: Repositories) => Promise<void>
 
 /** `user` as the credentials were checked against. Throws account_inactive; wrong_credentials when they have changed since. */
 export async function startSession(
   user: Row<'users'>,
   services: Services,
-  alongWith: AlongWith = () => Promise.resolve(),
+  alsoDo: SessionWork = () => Promise.resolve(),
 ): Promise<Login> {
   const { user_sid, name } = user
   const facts = {
@@ -45,7 +45,7 @@ export async function startSession(
     { session_sid, user_sid },
     { ...facts, name, is_view_only: isViewOnly(facts.permissions) },
   )
-  await openSession(session_sid, user, services, alongWith)
+  await openSession(session_sid, user, services, alsoDo)
   return { token, ...facts }
 }
 
@@ -84,7 +84,7 @@ async function openSession(
   session_sid: string,
   user: Row<'users'>,
   { storage, clock }: Services,
-  alongWith: AlongWith,
+  alsoDo: SessionWork,
 ): Promise<void> {
   const now = clock.now()
   const { user_sid } = user
@@ -101,6 +101,6 @@ async function openSession(
       user_sid,
       expires_at: now + tokenLifetimeMs,
     })
-    await alongWith(rows)
+    await alsoDo(rows)
   })
 }

@@ -1,11 +1,11 @@
 // What is shown of a secret: enough to distinguish two long ones, nothing of a short one.
 
 const fullyHiddenBelow = 16
-const mostShown = 6
+const maxShown = 6
 
 export function maskSecret(secret: string): string {
   const { length } = secret
-  const shown = length < fullyHiddenBelow ? 0 : Math.min(mostShown, Math.floor(length / 4))
+  const shown = length < fullyHiddenBelow ? 0 : Math.min(maxShown, Math.floor(length / 4))
   return secret.slice(0, shown) + 'X'.repeat(length - shown)
 }
 

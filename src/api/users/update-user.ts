@@ -125,8 +125,8 @@ async function moveOf(sent: Sent, user: User, caller: Caller, rows: Repositories
     account_sid !== user.account_sid || (given !== undefined && given !== user.service_provider_sid)
   if (!isMoved) return {}
   if (caller.tenancy.level === 'account') throw insufficientPermissions()
-  const wish = { account_sid, ...(given === undefined ? {} : { service_provider_sid: given }) }
-  return ownerOfUser(wish, caller, rows)
+  const moved = { account_sid, ...(given === undefined ? {} : { service_provider_sid: given }) }
+  return ownerOfUser(moved, caller, rows)
 }
 
 /** The hash of the new password, if there is one. */

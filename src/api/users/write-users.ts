@@ -97,14 +97,14 @@ export const deleteUser = defineRoute({
 
 type UserOwner = Partial<Pick<Row<'users'>, 'account_sid' | 'service_provider_sid'>>
 
-interface OwnerWish {
+interface GivenOwner {
   readonly account_sid?: string | null
   readonly service_provider_sid?: string | null
 }
 
 /** The owner of a new user. A caller's own level fills in what it leaves out; a foreign owner reads like a missing one. */
 export async function ownerOfUser(
-  { account_sid = null, service_provider_sid = null }: OwnerWish,
+  { account_sid = null, service_provider_sid = null }: GivenOwner,
   { tenancy }: Caller,
   rows: Repositories,
 ): Promise<UserOwner> {
