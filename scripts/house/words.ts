@@ -41,7 +41,6 @@ const exempt: readonly string[] = [
   'src/http',
   'src/media',
   'src/sip',
-  'src/storage',
   'src/verbs',
   'test',
 ]

@@ -1,7 +1,8 @@
-// Writes src/storage/tables.ts: the row types of the schema that the migrations make.
+// Writes src/storage/tables.ts: the row types and references of the schema that the migrations make.
 import { Kysely, SqliteDialect } from 'kysely'
 import { migrate } from '../../src/storage/database/migrate.ts'
 import { openConnection } from '../../src/storage/sqlite/sqlite-connection.ts'
+import type { Connection } from '../../src/storage/sqlite/sqlite-connection.ts'
 import type { Schema } from '../../src/storage/tables.ts'
 import { columnTypes } from './column-types.ts'
 
@@ -15,6 +16,8 @@ interface Column {
 interface Table {
   readonly name: string
   readonly columns: readonly Column[]
+  /** Columns that point at rows, except at the owner, by the tables of these rows. */
+  readonly references: Readonly<Record<string, string>>
 }
 
 const introduction = `// The columns of every table as rows in memory. Generated from the migrations by \`npm run docs\`: edit a migration, or
@@ -40,6 +43,9 @@ export async function tablesFile(): Promise<string> {
     `export interface Tables {\n${ofRepositories.map(member).join('')}}\n`,
     '/** Every table: those of the repositories, and those that have a store of their own. */',
     `export interface Schema extends Tables {\n${ofStores.map(member).join('')}}\n`,
+    'type References = { readonly [T in keyof Tables]?: { readonly [C in keyof Tables[T]]?: keyof Tables } }\n',
+    '/** By table: the columns that point at rows of other tables, and which tables these are. Owners are left out. */',
+    `export const references: References = {\n${ofRepositories.map(pointers).join('')}}\n`,
   ].join('\n')
 }
 
@@ -52,21 +58,31 @@ async function readTables(): Promise<Table[]> {
       "select name from sqlite_schema where type = 'table' and name not like 'kysely_%' order by name",
       [],
     )
-    return names.map(({ name }) => ({
-      name: String(name),
-      columns: connection
-        .all('select name, type, "notnull", dflt_value from pragma_table_info(?) order by cid', [
-          String(name),
-        ])
-        .map((column) => ({
-          name: String(column['name']),
-          type: String(column['type']).toLowerCase(),
-          isNullable: column['notnull'] === 0,
-          preset: column['dflt_value'] === null ? null : String(column['dflt_value']),
-        })),
-    }))
+    return names.map(({ name }) => readTable(connection, String(name)))
   } finally {
     connection.close()
+  }
+}
+
+function readTable(connection: Connection, name: string): Table {
+  const columns = connection.all(
+    'select name, type, "notnull", dflt_value from pragma_table_info(?) order by cid',
+    [name],
+  )
+  const keys = connection.all(
+    `select "from", "table" from pragma_foreign_key_list(?)
+     where "table" not in ('accounts', 'service_providers') order by "from"`,
+    [name],
+  )
+  return {
+    name,
+    columns: columns.map((column) => ({
+      name: String(column['name']),
+      type: String(column['type']).toLowerCase(),
+      isNullable: column['notnull'] === 0,
+      preset: column['dflt_value'] === null ? null : String(column['dflt_value']),
+    })),
+    references: Object.fromEntries(keys.map((key) => [String(key['from']), String(key['table'])])),
   }
 }
 
@@ -84,6 +100,11 @@ function refuseUnknown(tables: readonly Table[]): void {
 function rowType({ name, columns }: Table): string {
   const members = columns.map((column) => `  readonly ${column.name}: ${typeOf(name, column)}\n`)
   return `export interface ${rowName(name)} {\n${members.join('')}}\n`
+}
+
+function pointers({ name, references }: Table): string {
+  const members = Object.entries(references).map(([column, table]) => `    ${column}: '${table}',\n`)
+  return members.length === 0 ? '' : `  ${name}: {\n${members.join('')}  },\n`
 }
 
 function member({ name }: Table): string {

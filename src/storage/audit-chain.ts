@@ -8,7 +8,7 @@ export interface AuditVerdict {
   readonly isIntact: boolean
   /** How many entries were read. */
   readonly entries: number
-  /** Where the chain ends. Who keeps it elsewhere can tell later that nothing up to here was replaced. */
+  /** Where the chain ends. A copy kept elsewhere proves later that nothing up to here was replaced. */
   readonly head: { readonly seq: number; readonly hash: string }
   /** The first hundred. */
   readonly problems: readonly AuditProblem[]

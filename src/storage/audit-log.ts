@@ -28,7 +28,7 @@ export interface AuditReading {
 
 /** What the API sees of it. */
 export interface AuditTrail extends AuditReading {
-  /** Writes down what was done outside of the database: call it once that has succeeded. */
+  /** Adds an entry for a deed outside of the database, once it has succeeded. */
   note(deed: Deed, by?: Maker): Promise<void>
 }
 
@@ -120,7 +120,7 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
         await queries.head.all(session, { id: headId }),
         await queries.next.all(session, { after: 0, upTo: Number.MAX_SAFE_INTEGER }),
       ]
-      // Entries without a head: it was taken away, and verification shall say so.
+      // Entries without a head: it was taken away, and verification reports that.
       if (head !== undefined || entry !== undefined) return
       await queries.makeHead.all(session, { id: headId, seq: 0, hash: genesis, seal: sealOf(0, genesis) })
     },

@@ -183,7 +183,7 @@ function readingWith({ records, calls, alerts, audit }: Parts, readers: Readers)
     recentCalls,
     journal: {
       async read(tenancy, account_sid, call_sid) {
-        // What a call of this node has written is read, also what waits for company.
+        // Batches of this node that wait for others are written first.
         await calls.settle(call_sid)
         return journal.read(tenancy, account_sid, call_sid)
       },

@@ -595,3 +595,58 @@ export interface Schema extends Tables {
   readonly registrations: RegistrationsRow
   readonly unrecorded_calls: UnrecordedCallsRow
 }
+
+type References = { readonly [T in keyof Tables]?: { readonly [C in keyof Tables[T]]?: keyof Tables } }
+
+/** By table: the columns that point at rows of other tables, and which tables these are. Owners are left out. */
+export const references: References = {
+  accounts: {
+    device_calling_application_sid: 'applications',
+    queue_event_hook_sid: 'webhooks',
+    registration_hook_sid: 'webhooks',
+    siprec_hook_sid: 'applications',
+  },
+  applications: {
+    call_hook_sid: 'webhooks',
+    call_status_hook_sid: 'webhooks',
+    messaging_hook_sid: 'webhooks',
+  },
+  google_custom_voices: {
+    speech_credential_sid: 'speech_credentials',
+  },
+  lcr_carrier_set_entries: {
+    lcr_route_sid: 'lcr_routes',
+    voip_carrier_sid: 'voip_carriers',
+  },
+  lcr_routes: {
+    lcr_sid: 'lcrs',
+  },
+  lcrs: {
+    default_carrier_set_entry_sid: 'lcr_carrier_set_entries',
+  },
+  ms_teams_tenants: {
+    application_sid: 'applications',
+  },
+  password_resets: {
+    user_sid: 'users',
+  },
+  phone_numbers: {
+    application_sid: 'applications',
+    voip_carrier_sid: 'voip_carriers',
+  },
+  service_providers: {
+    registration_hook_sid: 'webhooks',
+  },
+  sip_gateways: {
+    voip_carrier_sid: 'voip_carriers',
+  },
+  smpp_gateways: {
+    voip_carrier_sid: 'voip_carriers',
+  },
+  user_sessions: {
+    user_sid: 'users',
+  },
+  voip_carriers: {
+    application_sid: 'applications',
+  },
+}

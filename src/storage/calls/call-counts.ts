@@ -1,5 +1,5 @@
 // Counts call records by the hours and days that triggers keep, and finds the place of the n-th newest among them: both
-// read a few hundred rows, however many records there are. docs/decisions/0008-call-counts.md says why so.
+// read a few hundred rows, however many records there are. docs/decisions/0008-call-counts.md says why.
 import { sql } from 'kysely'
 import type { Kysely, RawBuilder } from 'kysely'
 import { matching, shapeOf, valuesOf } from './call-match.ts'

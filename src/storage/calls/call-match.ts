@@ -1,4 +1,4 @@
-// Which call records a page is made of: what was asked for and what the tenancy sees, as conditions with slots.
+// The conditions on the call records of a page, with slots: those of the query, and what the tenancy sees.
 import { sql } from 'kysely'
 import type { RawBuilder, SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../../lib/caller.ts'
@@ -70,7 +70,7 @@ export function matchOf(
   }
 }
 
-/** Names the conditions, so that the statements of matches alike are compiled once. */
+/** Names the conditions, so that a statement is compiled once for all matches with the same. */
 export function shapeOf(match: CallMatch): string {
   return Object.entries(match)
     .filter(([, value]) => value !== undefined)

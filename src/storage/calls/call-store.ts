@@ -10,7 +10,7 @@ import type { NodeLease } from '../nodes/node-lease.ts'
 import type { Vault } from '../secrets.ts'
 
 export interface StoredCalls extends CallStore {
-  /** Commits what waits of one call, as far as the database takes it. */
+  /** Commits the waiting batches of one call, as far as the database takes them. */
   settle(call_sid: string): Promise<void>
   /** Called after notifications were committed. */
   onEnqueued(listener: () => void): void
@@ -42,7 +42,7 @@ const retryMs = 500
 // Some minutes of a busy node while the disk is gone. Beyond it the journal has gaps; records and hooks are kept.
 const maxWaiting = 50_000
 
-// Of calls that another node has closed; their last words come within seconds.
+// How many calls that another node has closed are remembered: their last batches come within seconds.
 const maxLost = 10_000
 
 export function createCallStore({ database, lease, vault, clock, log }: CallStoreOptions): StoredCalls {

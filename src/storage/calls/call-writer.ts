@@ -41,7 +41,7 @@ export interface CallWriterOptions {
 }
 
 interface CallState {
-  /** Of the last notification. */
+  /** That of the last notification. */
   readonly sequence: number
   readonly isClosed: boolean
 }

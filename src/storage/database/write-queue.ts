@@ -5,7 +5,7 @@ export interface WriteQueue {
   run<R>(work: () => Promise<R>): Promise<R>
 }
 
-// Far more than one process can have in flight; beyond it the disk has stopped answering.
+// Far more than one process can have in flight; beyond it the disk has stopped working.
 const maxQueued = 10_000
 
 export function createWriteQueue(): WriteQueue {

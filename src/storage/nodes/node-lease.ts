@@ -9,7 +9,7 @@ import { prepare, slot } from '../database/prepared.ts'
 import { createSilenceWatch } from './silence-watch.ts'
 
 export interface NodeLease {
-  /** Of this process. It gets another one by `rejoin`. */
+  /** The id of this process, which gets another one by `rejoin`. */
   readonly nodeId: string
   /** Whether another node has taken this one for dead. */
   readonly isLost: boolean
@@ -27,7 +27,7 @@ export interface NodeLease {
 
 export interface NodeLeaseOptions {
   readonly database: Database
-  /** Taken before the start. */
+  /** The place of this node, taken before the start. */
   readonly place: Pick<NodePlace, 'name'>
   readonly clock: Clock
   readonly log: Logger

@@ -47,8 +47,7 @@ export function createRegistrationQueries(db: Kysely<Schema>) {
     ),
     removeUser: prepare(own.where('aor', '=', slot('aor'))),
     removeRealm: prepare(own.where('realm', '=', slot('realm'))),
-    // Of the same account that registered it, and of a client that has still the name: the realm, or the name, may be
-    // another's by now.
+    // The account that registered it must still have the realm, and the client the name: either may be another's by now.
     load: prepare(
       db
         .selectFrom('registrations as r')

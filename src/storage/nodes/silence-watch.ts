@@ -8,7 +8,7 @@ export interface Heard {
 }
 
 export interface SilenceWatch {
-  /** Takes what every node's beats are now; returns those that are dead. */
+  /** Takes the beats of every node; returns the nodes that are dead. */
   look(nodes: readonly Heard[]): Heard[]
 }
 

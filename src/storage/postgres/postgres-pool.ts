@@ -11,7 +11,7 @@ const maxConnections = 10
 const maxWaiting = 1000
 const connectTimeoutMs = 5000
 const idleTimeoutMs = 60_000
-// Of one statement; a page of call records over millions of rows stays far below.
+// The limit of one statement; a page of call records over millions of rows stays far below.
 const statementTimeoutMs = 30_000
 // A node that hangs within a transaction holds up the others no longer than this.
 const idleInTransactionMs = 35_000
@@ -112,7 +112,7 @@ const bigintType = 20
 
 function getTypeParser(type: number, format?: 'text' | 'binary'): (text: string) => unknown {
   if (type === bigintType) return Number
-  // The driver's own types are strings and numbers for the columns we have.
+  // The driver's own types are strings and numbers for the columns of the schema.
   return format === 'binary' ? types.getTypeParser(type, 'binary') : types.getTypeParser(type, 'text')
 }
 

@@ -1,5 +1,5 @@
 // PostgreSQL as the second store: the same schema, queries and guarantees, shared by several nodes.
-// Why one transaction at a time here too: docs/decisions/0007-second-store.md.
+// docs/decisions/0007-second-store.md says why transactions run one at a time here too.
 import {
   DummyDriver,
   Kysely,
@@ -208,7 +208,7 @@ async function wasCommitted(main: PostgresPool, clock: Clock, transaction: strin
       if (row?.['status'] === 'committed') return true
       if (row?.['status'] === 'aborted') return false
     } catch {
-      // Not back yet.
+      // The server is not back yet.
     }
     await sleep(outcomeEveryMs, clock)
   }

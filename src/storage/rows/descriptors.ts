@@ -1,5 +1,6 @@
-// What a repository must know of each table: its key, its secrets, who may touch its rows, and what they point at.
+// What a repository must know of each table besides its columns: its key, its secrets, and who may touch its rows.
 import type { Tenancy } from '../../lib/caller.ts'
+import { references } from '../tables.ts'
 import type { Tables } from '../tables.ts'
 
 type Level = Tenancy['level']
@@ -15,11 +16,11 @@ export interface Descriptor<T extends keyof Tables> {
   readonly unaudited?: readonly Column<T>[]
   /** The rows are work under way, which the audit log leaves out. */
   readonly isTransient?: boolean
-  /** The columns that say whose a row is; a table without both belongs to the platform. */
+  /** The columns that name the owner of a row; a table without both belongs to the platform. */
   readonly owner: readonly Column<T>[]
   /**
-   * The reference to the row that says whose this one is, where the table itself does not. Only the audit log goes by it:
-   * its entries are shown to the owner, the row stays out of reach.
+   * The reference to the row whose owner is this one's, where the table names none. Only the audit log uses it: its entries are
+   * shown to the owner, and the row stays out of reach.
    */
   readonly ownedThrough?: Column<T>
   /** Rows of a provider, without an account, are read by its accounts too. */
@@ -28,8 +29,6 @@ export interface Descriptor<T extends keyof Tables> {
   readonly parent?: Column<T>
   /** The lowest level that may do it, and then only to rows it owns. */
   readonly minLevel: { readonly [O in Operation]: Level }
-  /** Columns that point at rows of other tables: the writer of one must be able to see that row. */
-  readonly references?: { readonly [C in Column<T>]?: keyof Tables }
 }
 
 export type Operation = 'read' | 'insert' | 'update' | 'remove'
@@ -49,19 +48,12 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     key: 'service_provider_sid',
     owner: ['service_provider_sid'],
     minLevel: { read: 'account', insert: 'admin', update: 'service_provider', remove: 'admin' },
-    references: { registration_hook_sid: 'webhooks' },
   },
   accounts: {
     key: 'account_sid',
     owner: byAccount,
     secrets: ['webhook_secret', 'bucket_credential'],
     minLevel: { read: 'account', insert: 'service_provider', update: 'account', remove: 'account' },
-    references: {
-      registration_hook_sid: 'webhooks',
-      queue_event_hook_sid: 'webhooks',
-      device_calling_application_sid: 'applications',
-      siprec_hook_sid: 'applications',
-    },
   },
   webhooks: {
     key: 'webhook_sid',
@@ -74,11 +66,6 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     owner: byAccount,
     secrets: ['env_vars'],
     minLevel: forAll('account'),
-    references: {
-      call_hook_sid: 'webhooks',
-      call_status_hook_sid: 'webhooks',
-      messaging_hook_sid: 'webhooks',
-    },
   },
   clients: {
     key: 'client_sid',
@@ -104,7 +91,6 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     owner: [],
     ownedThrough: 'user_sid',
     minLevel: forAll('system'),
-    references: { user_sid: 'users' },
   },
   password_settings: {
     key: 'password_settings_sid',
@@ -123,7 +109,6 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     isShared: true,
     secrets: ['register_password', 'inbound_auth_password', 'smpp_password', 'smpp_inbound_password'],
     minLevel: forAll('account'),
-    references: { application_sid: 'applications' },
   },
   sip_gateways: {
     key: 'sip_gateway_sid',
@@ -131,7 +116,6 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     isShared: true,
     parent: 'voip_carrier_sid',
     minLevel: forAll('account'),
-    references: { voip_carrier_sid: 'voip_carriers' },
   },
   smpp_gateways: {
     key: 'smpp_gateway_sid',
@@ -139,39 +123,33 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     isShared: true,
     parent: 'voip_carrier_sid',
     minLevel: forAll('account'),
-    references: { voip_carrier_sid: 'voip_carriers' },
   },
   phone_numbers: {
     key: 'phone_number_sid',
     owner: byAccount,
     minLevel: forAll('account'),
-    references: { voip_carrier_sid: 'voip_carriers', application_sid: 'applications' },
   },
   ms_teams_tenants: {
     key: 'ms_teams_tenant_sid',
     owner: byAccount,
     minLevel: forAll('account'),
-    references: { application_sid: 'applications' },
   },
   lcrs: {
     key: 'lcr_sid',
     owner: byAccount,
     minLevel: forAll('account'),
-    references: { default_carrier_set_entry_sid: 'lcr_carrier_set_entries' },
   },
   lcr_routes: {
     key: 'lcr_route_sid',
     owner: byAccount,
     parent: 'lcr_sid',
     minLevel: forAll('account'),
-    references: { lcr_sid: 'lcrs' },
   },
   lcr_carrier_set_entries: {
     key: 'lcr_carrier_set_entry_sid',
     owner: byAccount,
     parent: 'lcr_route_sid',
     minLevel: forAll('account'),
-    references: { lcr_route_sid: 'lcr_routes', voip_carrier_sid: 'voip_carriers' },
   },
   limits: {
     key: 'limit_sid',
@@ -185,7 +163,6 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     ownedThrough: 'user_sid',
     hashes: ['link_hash'],
     minLevel: forAll('system'),
-    references: { user_sid: 'users' },
   },
   password_reset_requests: {
     key: 'password_reset_request_sid',
@@ -229,7 +206,6 @@ export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
     parent: 'speech_credential_sid',
     secrets: ['voice_cloning_key'],
     minLevel: forAll('account'),
-    references: { speech_credential_sid: 'speech_credentials' },
   },
 }
 
@@ -251,6 +227,7 @@ export interface AnyDescriptor {
   readonly isShared: boolean
   readonly parent: string | undefined
   readonly minLevel: { readonly [O in Operation]: Level }
+  /** Columns that point at rows of other tables: the writer of one must be able to see that row. */
   readonly references: readonly Pointer[]
 }
 
@@ -262,11 +239,10 @@ interface Pointer {
 export function descriptorOf(table: keyof Tables): AnyDescriptor {
   const descriptor: Descriptor<never> = descriptors[table]
   const { key, owner, parent, minLevel } = descriptor
-  const { secrets = [], hashes = [], unaudited = [], references = {} } = descriptor
+  const { secrets = [], hashes = [], unaudited = [] } = descriptor
   const { isTransient = false, isShared = false } = descriptor
-  const pointers = Object.entries(references).flatMap(([column, target]) =>
-    target === undefined ? [] : [{ column, table: target }],
-  )
+  const pointing: Readonly<Record<string, keyof Tables>> = references[table] ?? {}
+  const pointers = Object.entries(pointing).map(([column, target]) => ({ column, table: target }))
   const ownedThrough = pointers.find(({ column }) => column === descriptor.ownedThrough)
   return {
     key,

@@ -25,7 +25,7 @@ export type Filter<T extends TableName> = Pick<ListOptions<T>, 'where' | 'contai
 /** Reads and writes one table, and only the rows the tenancy covers: the second wall behind the scopes of the API. */
 export interface Repository<T extends TableName> {
   find(sid: string): Promise<Row<T> | undefined>
-  /** In no order; those that are missing or out of reach are left out. */
+  /** In no order; rows that are missing or out of reach are left out. */
   findMany(sids: readonly string[]): Promise<Row<T>[]>
   list(options?: ListOptions<T>): Promise<Row<T>[]>
   count(options?: Filter<T>): Promise<number>

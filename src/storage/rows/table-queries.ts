@@ -12,7 +12,7 @@ import type { Prepared, Values } from '../database/prepared.ts'
 export type Reach = 'all' | 'provider' | 'account'
 
 export interface ListShape {
-  /** In the order of the values; a null is written into the SQL, for NULL equals nothing. */
+  /** In the order of the values. A null is written into the SQL, because NULL equals nothing. */
   readonly where: readonly { readonly column: string; readonly isNull: boolean }[]
   readonly contains: string | undefined
   readonly alike: string | undefined

@@ -1,5 +1,5 @@
 // The embedded database: one file, one writer at a time, durable commits that never stall the main thread.
-// Why it is safe: docs/decisions/0002-durable-commits.md.
+// docs/decisions/0002-durable-commits.md says why this is safe.
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import {
@@ -140,7 +140,7 @@ async function openLocked(options: SqliteOptions): Promise<OpenDatabase> {
   }
 }
 
-/** A new database, and the log files that take their mode from it, are for the owner's eyes only. */
+/** A new database, and the log files that take their mode from it, are readable by the owner only. */
 async function reserveFile(path: string): Promise<void> {
   try {
     await (await open(path, 'ax', 0o600)).close()

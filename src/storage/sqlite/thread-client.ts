@@ -14,7 +14,7 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
-// With more jobs than this the disk has stopped answering: a failure is better than filling up the memory.
+// With more jobs than this the disk has stopped working: a failure is better than filling up the memory.
 const maxWaiting = 1000
 
 export function createThreadClient(path: string, role: ThreadRole, log: Logger): ThreadClient {
