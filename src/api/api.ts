@@ -32,7 +32,7 @@ export interface ApiOptions {
   /** Whether the whole platform is up and not stopping. */
   readonly isReady: () => boolean
   readonly canWrite?: () => Promise<boolean>
-  /** What accounts are kept from; nothing when left out. */
+  /** What accounts may not do; nothing is forbidden when left out. */
   readonly rules?: OperatorRules
   /** None when left out; accounts and service providers have their own in either case. */
   readonly rateLimits?: RateLimitRules

@@ -139,7 +139,7 @@ export const applications = defineResource({
   },
 })
 
-/** In the words that clients of this endpoint look for. */
+/** Refuses in the words that clients of this endpoint look for. */
 async function refuseForeign(
   account_sid: string | undefined,
   { caller, rows }: Pick<RecordContext, 'caller' | 'rows'>,

@@ -1,5 +1,5 @@
-// Where carriers reach us over SIP and SMPP, for people to tell them. A provider without addresses of its own has
-// those of the platform.
+// The addresses where carriers reach the platform over SIP and SMPP, for people to pass on. A provider without addresses of
+// its own has those of the platform.
 import { systemTenancy } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Fields } from './define/field.ts'
@@ -33,7 +33,7 @@ const sbcs: AddressKind = {
   path: '/Sbcs',
   table: 'sbc_addresses',
   name: 'SbcAddress',
-  noun: 'SIP address of ours',
+  noun: 'SIP address',
   key: 'sbc_address_sid',
   fields: {
     sbc_address_sid: recordSid(),
@@ -53,7 +53,7 @@ const smpps: AddressKind = {
   path: '/Smpps',
   table: 'smpp_addresses',
   name: 'SmppAddress',
-  noun: 'SMPP address of ours',
+  noun: 'SMPP address',
   key: 'smpp_address_sid',
   fields: {
     smpp_address_sid: recordSid(),
@@ -73,7 +73,7 @@ function listRoute({ path, table, name, noun, fields }: AddressKind): ApiRoute {
     access: everyone,
     operationId: `list${path.slice(1)}`,
     tag: path.slice(1),
-    summary: `Lists ${noun.replace(' of ours', 'es of ours')}.`,
+    summary: `Lists ${noun}es of the platform.`,
     query: { service_provider_sid: sid().optional().describe('For an administrator: whose.') },
     reply: {
       status: 200,
@@ -104,7 +104,7 @@ function createRoute({ path, table, name, noun, key, fields }: AddressKind): Api
     access: ['admin'],
     operationId: `create${name}`,
     tag: path.slice(1),
-    summary: `Makes known an ${noun}.`,
+    summary: `Makes known an ${noun} of the platform.`,
     body: fields,
     reply: createdReply,
     async handle({ body, rows }) {
@@ -126,7 +126,7 @@ function removeRoute({ path, table, name, noun }: AddressKind): ApiRoute {
     access: ['admin'],
     operationId: `delete${name}`,
     tag: path.slice(1),
-    summary: `Forgets an ${noun}.`,
+    summary: `Forgets an ${noun} of the platform.`,
     reply: { status: 204, description: 'Forgotten.' },
     errors: ['not_found'],
     async handle({ params, rows }) {

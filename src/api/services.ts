@@ -40,7 +40,7 @@ export interface ApiReading {
 export interface ApiStorage extends Pick<Storage, 'for' | 'transaction'> {
   /** Rises with each change of a row, before the change returns; with tables, with changes of those only. */
   revision(tables?: readonly TableName[]): number
-  /** As `revision`, without new rows. */
+  /** Rises as `revision` does, except with new rows. */
   revisionOfKnown(tables: readonly TableName[]): number
   /** Whether other processes change rows too; their changes show up to a second late. */
   readonly isShared: boolean

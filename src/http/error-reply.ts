@@ -56,7 +56,7 @@ function challengeOf(failure: AppError): string {
 
 export const missingToken = 'a bearer token is required'
 
-// What the server library refuses before a handler runs.
+// Refusals of the server library, which come before a handler runs.
 const refusals: Readonly<Record<string, { readonly code: ErrorCode; readonly message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'too_large', message: 'the body is larger than 1 MiB' },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {

@@ -15,7 +15,7 @@ export interface HttpRequest {
   readonly body: unknown
   /** Undefined on public routes only. */
   readonly caller: Caller | undefined
-  /** With names in lower case. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly requestId: string
   /** The peer's IP address. */

@@ -1,4 +1,4 @@
-// What an account has besides its fields: its signing secret and its SIP realm.
+// The endpoints of an account's signing secret and SIP realm.
 import { AppError } from '../../lib/errors.ts'
 import { createWebhookSecret } from '../../lib/ids.ts'
 import { boolean } from '../define/fields.ts'

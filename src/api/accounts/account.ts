@@ -110,7 +110,7 @@ export const accounts = defineResource({
     subspace_sip_teleport_id: retired(),
     subspace_sip_teleport_destinations: retired(),
   },
-  /** What the account itself may not change is refused later on. */
+  /** What the account itself may not change is refused further down. */
   async prepare({ sip_realm, service_provider_sid }, row, context) {
     const present = row?.sip_realm ?? null
     if (context.caller.tenancy.level === 'account' || typeof sip_realm !== 'string' || sip_realm === present)

@@ -1,4 +1,4 @@
-// What holds between the fields of a gateway, of either kind.
+// Rules between the fields of a gateway, of either kind.
 import { isIPv4 } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { RecordContext } from '../define/request.ts'

@@ -1,4 +1,4 @@
-// What a carrier that we register with must have. Held against the record as it will be, whichever route writes it.
+// What a carrier needs that the platform registers with: checked against the record as it will be, whichever route writes it.
 import { AppError } from '../../lib/errors.ts'
 
 export interface Registration {

@@ -120,7 +120,7 @@ function tenantOf({ tenancy }: Caller): string {
   return tenancy.level === 'service_provider' ? tenancy.service_provider_sid : tenancy.level
 }
 
-/** What the request sends was at fault, not the moment or the caller. */
+/** Whether what the request sends was at fault, and not the moment or the caller. */
 function isRefusal(error: unknown): error is AppError {
   return error instanceof AppError && [400, 422].includes(entryOf(error.code).http)
 }
@@ -143,7 +143,7 @@ type Tenants = Pick<ApiRequest, 'account' | 'provider'>
 
 const noTenants: Tenants = { account: undefined, provider: undefined }
 
-/** For the paths below an account or a service provider; undefined for the others, which wait for nothing. */
+/** Undefined for paths that lie below no account or service provider: their requests wait for nothing. */
 function tenantFinderOf(
   path: string,
 ): ((request: HttpRequest, context: RecordContext) => Promise<Tenants>) | undefined {

@@ -34,7 +34,7 @@ export interface ListRouteOptions {
   readonly path: string
   readonly access: Access
   readonly operationId: string
-  /** What the path says of them; no filter goes beyond it. */
+  /** The columns that the path decides; no filter goes beyond them. */
   readonly where?: (request: ApiRequest) => Cells
 }
 
@@ -86,13 +86,13 @@ async function readList(options: ListRouteOptions, request: ApiRequest): Promise
       ? readWhole(source, orderBy)
       : // Clients that count pages from zero mean the first one.
         readPage(source, { orderBy: [column], number: Math.max(1, page), size: page_size })
-  // What is joined may come from elsewhere than the database.
+  // What is joined may come from outside of the database, so the list is not remembered.
   if (plan.join !== undefined) return read()
   const { services, caller, query } = request
   return services.lists(JSON.stringify([operationId, caller.tenancy, where, query]), read)
 }
 
-/** What a list is narrowed to unasked gives way to a filter, what the path says does not. */
+/** A filter replaces what the resource narrows its list to, and never what the path says. */
 function whereOf({ plan, where }: ListRouteOptions, request: ApiRequest): Cells {
   const filters = filtersOf(plan, request)
   return where === undefined

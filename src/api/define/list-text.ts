@@ -16,7 +16,7 @@ export interface ListSource {
 
 export interface Page {
   readonly orderBy: readonly string[]
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number
   readonly size: number
 }
@@ -54,7 +54,7 @@ async function* chunksByKey({ key, read }: ListSource): AsyncGenerator<readonly 
   }
 }
 
-/** In another order the rows are read at once, and only what is made of them is made by and by. */
+/** In another order the rows are read at once, and turned into text chunk by chunk. */
 async function* slices(orderBy: readonly string[], { read }: ListSource): AsyncGenerator<readonly Cells[]> {
   const rows = await read({ orderBy })
   yield rows.slice(0, wholeRows)

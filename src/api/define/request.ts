@@ -8,7 +8,7 @@ import type { Fields, QueryValues, Values } from './field.ts'
 export interface Done<A> {
   /** Must be JSON: a repeated request gets what was stored of it. */
   readonly answer: A
-  /** What must not happen before all else is committed, nor a second time. */
+  /** Runs once, after everything is committed. */
   readonly afterwards?: () => Promise<void>
 }
 

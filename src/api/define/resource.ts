@@ -62,7 +62,7 @@ export function defineResource<const T extends TableName, const F extends Fields
     createdAt: ({ given, ...route }) => ({
       ...createCreateRoute(plan, given),
       ...route,
-      // Whose it is stands in the path.
+      // The path names the owner.
       body: { fields: plan.fields, mode: 'create' },
     }),
     updatedAt: ({ where, ...route }) => ({ ...createUpdateRoute(plan, where), ...route }),

@@ -7,7 +7,7 @@ import { isSid } from '../../lib/ids.ts'
 import type { FieldFacts, Fields, JsonSchema } from './field.ts'
 import { hookUrlFault, isWebSocketUrl } from './hook-url.ts'
 
-/** How values come: a new record, changes to one, or the texts of a query string. */
+/** What values are for: a new record, changes to one, or a query, where they are texts. */
 export type ShapeMode = 'create' | 'update' | 'query'
 
 export type Shape = (input: unknown) => Readonly<Record<string, unknown>>

@@ -65,7 +65,7 @@ export async function updateRecord(
     : undefined
   const extra = await plan.beforeUpdate?.(changes as Cells, row, context)
   const owner = moved ?? previous
-  // What stays must fit the new owner too.
+  // References that stay must fit the new owner too.
   await demandReferences(plan, moved === undefined ? changes : { ...row, ...changes }, owner, context)
   const hooks = await applyHooks(hookChangesOf(plan.fields, changes), row, owner, rows)
   const cells: Cells = { ...plan.form.toCells(changes), ...extra, ...hooks.cells }
@@ -153,7 +153,7 @@ function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unkn
   }
 }
 
-/** What a record points at must be seen by the caller and belong to the record's own account, or be shared with it. */
+/** The caller must see what a record points at, and it must belong to the record's own account or be shared with it. */
 async function demandReferences(
   { fields, owner: level }: ResourcePlan,
   values: Values,

@@ -115,7 +115,7 @@ function withoutEmptyIds(given: Readonly<Record<string, unknown>>): object {
   }
 }
 
-/** What is no list of objects is handed back for the schema to refuse. */
+/** Returns what is no list of objects unchanged, for the schema to refuse. */
 function eachOf(value: unknown, change: (member: Readonly<Record<string, unknown>>) => object): unknown {
   if (!Array.isArray(value)) return value
   return value.map((member: unknown) =>

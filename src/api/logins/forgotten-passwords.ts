@@ -96,7 +96,7 @@ const signIn = defineRoute({
     const { throttle } = services
     throttle.demandOpen(address)
     const [user] = await usersByEmail(email, services.storage.for(systemTenancy))
-    // By the name, as in /login: a user who is locked out there is locked out here.
+    // Counted by name, as in /login: a user who is locked out there is locked out here.
     const attempt = { username: user?.name ?? email, address, signal: whenGone() }
     const isRight = await throttle.judge(attempt, (derive) => verifyUser(user, given, derive))
     if (user === undefined || !isRight)

@@ -24,7 +24,7 @@ const minuteMs = 60_000
 /** The waits between mails that failed; after the last one it is given up. The first outlasts a slow mail server. */
 const retryDelaysMs = [2 * minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs]
 const stopGraceMs = 5000
-/** How often a node looks for what another one has left that was stopped for good. */
+/** How often a node looks for mails that a node which was stopped for good has left. */
 const othersEveryMs = 5 * minuteMs
 
 export interface PasswordResetOptions {
@@ -83,7 +83,7 @@ export function createPasswordResets(options: PasswordResetOptions): PasswordRes
       await waiting.insert({ email, due_at: clock.now() })
     },
     serve,
-    /** What the last run left is served now. */
+    /** Serves what the last run left. */
     start: () => Promise.resolve(serve()),
     async stop() {
       isStopped = true

@@ -1,4 +1,4 @@
-// What the administrator demands of passwords.
+// The rules for new passwords, which an administrator sets.
 import { systemTenancy } from '../../lib/caller.ts'
 import { flag, integer } from '../define/fields.ts'
 import { bit, object, whole } from '../define/reply-fields.ts'

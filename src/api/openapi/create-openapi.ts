@@ -73,7 +73,7 @@ function descriptionOf({ description, access, openToViewOnly, method, isChanging
   return [
     description,
     access === 'public' ? undefined : audienceOf(access),
-    // What view-only users may not do is the usual case of what changes something.
+    // Said only where it is not the usual: view-only users change nothing.
     openToViewOnly && method !== 'GET' ? 'View-only users may ask, too.' : undefined,
     isChanging === true ? 'It changes something, although it is a GET.' : undefined,
     access === 'public' ? 'Needs no token.' : undefined,

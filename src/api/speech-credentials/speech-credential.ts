@@ -93,7 +93,7 @@ export function placeOf({ account, provider }: ApiRequest): Place {
   throw new Error('a speech credential needs an account or a provider in its path')
 }
 
-/** What stands below a path: an account's own and what its provider shares; a provider's own and the caller's. */
+/** The credentials below a path: an account's own and those its provider shares; a provider's own and the caller's. */
 export async function listAt(
   request: ApiRequest,
   where: { readonly vendor?: string } = {},

@@ -26,7 +26,7 @@ export async function create(request: ApiRequest): Promise<{ readonly sid: strin
       vendor,
       label,
     }
-    // Without a label several may stand side by side; the oldest serves.
+    // There may be several without a label; the oldest one serves.
     if (label !== null && (await rows.speech_credentials.count({ where: same })) > 0)
       throw new AppError(
         'duplicate',

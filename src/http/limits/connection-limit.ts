@@ -14,7 +14,7 @@ export interface ConnectionLimitOptions {
 // Of 10,000, one address that takes all it can gets 588; a hundred of them get 86 each, and there is room for the next.
 const share = 1 / 16
 
-/** From now on the server closes a connection at once that is one too many of its address. */
+/** Makes the server close every connection that is one too many from its address. */
 export function limitConnections(server: Server, options: ConnectionLimitOptions): void {
   const { maxConnections, trustedProxies } = options
   const shares = new Shares(maxConnections)

@@ -50,7 +50,7 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
   const [addresses, keys, quotas] = [createBuckets(clock), createBuckets(clock), createBuckets(clock)]
   const general = [ofAddress, ofKey].filter(({ perMinute }) => perMinute > 0).map(policyItem)
 
-  /** In order: what is refused by one uses up nothing of the next, which others share. */
+  /** Takes from one limit after the other: a refused request uses up nothing of the next ones, which others share. */
   function takeAll(caller: Caller): Verdict | undefined {
     let verdict = perKey > 0 ? keys.take(idOf(caller.principal), ofKey) : undefined
     for (const quota of caller.quotas ?? []) {
@@ -86,7 +86,7 @@ function limitOf({ owner, perMinute }: RequestQuota): Limit {
   return { name: 'account_sid' in owner ? 'account' : 'service_provider', perMinute }
 }
 
-/** With the limit in it: a changed one begins with a full bucket. */
+/** The limit is part of the key, so that a changed one begins with a full bucket. */
 function keyOf({ owner, perMinute }: RequestQuota): string {
   return `${Object.values(owner).join()} ${perMinute}`
 }
