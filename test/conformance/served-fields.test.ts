@@ -63,8 +63,7 @@ function takenFields(): ReadonlyMap<string, TakenField> {
   const found = new Map<string, TakenField>()
   for (const { tag, body } of apiRoutes)
     for (const [name, { facts }] of Object.entries(body?.fields ?? {}))
-      if (facts.presence !== 'read-only' && facts.kind !== 'retired')
-        found.set(`${tag}.${name}`, { name, ...marksOf(facts) })
+      if (facts.presence !== 'read-only') found.set(`${tag}.${name}`, { name, ...marksOf(facts) })
   return found
 }
 

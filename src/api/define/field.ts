@@ -9,8 +9,8 @@ export type Cell = string | number | null
 export type Presence = 'required' | 'optional' | 'read-only'
 
 export interface FieldFacts {
-  /** What is retired has no column; that of a hook is its name with _sid. */
-  readonly kind: 'plain' | 'hook' | 'retired'
+  /** The column of a hook is its name with _sid. */
+  readonly kind: 'plain' | 'hook'
   /** JSON Schema of the canonical value, without null. */
   readonly schema: JsonSchema
   readonly presence: Presence

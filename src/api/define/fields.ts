@@ -201,7 +201,6 @@ export function json<T extends object = Record<string, unknown>>(
 export function retired(): Field<null, 'read-only'> {
   return createField({
     ...plainFacts,
-    kind: 'retired',
     schema: { type: 'string' },
     presence: 'read-only',
     unset: 'null',
