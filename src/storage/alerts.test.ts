@@ -1,76 +1,82 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTenancy } from '../lib/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { makeAccount, openTestStorage } from '../../test/support/each-store.ts'
+import { makeAccount, onEachStore } from '../../test/support/each-store.ts'
 import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'
 
-const clock = createFakeClock()
-let test: TestStorage
-let own: TestAccount
-let sibling: TestAccount
-let foreign: TestAccount
-beforeAll(async () => {
-  test = await openTestStorage({ clock })
-  own = await makeAccount(test.storage)
-  sibling = await makeAccount(test.storage, own.service_provider_sid)
-  foreign = await makeAccount(test.storage)
-})
-afterAll(() => test.close())
+onEachStore(({ open }) => {
+  const clock = createFakeClock()
+  let test: TestStorage
+  let own: TestAccount
+  let sibling: TestAccount
+  let foreign: TestAccount
+  beforeAll(async () => {
+    test = await open({ clock })
+    own = await makeAccount(test.storage)
+    sibling = await makeAccount(test.storage, own.service_provider_sid)
+    foreign = await makeAccount(test.storage)
+  })
+  afterAll(() => test.close())
 
-const raise = (account_sid: string, alert_type: string, message = 'm') =>
-  test.storage.alerts.raise({ account_sid, alert_type, message })
-const page = (account: TestAccount, query: object = {}, tenancy = systemTenancy) =>
-  test.storage.alerts.page(tenancy, { account_sid: account.account_sid }, { page: 1, count: 10, ...query })
+  const raise = (account_sid: string, alert_type: string, message = 'm') =>
+    test.storage.alerts.raise({ account_sid, alert_type, message })
+  const page = (account: TestAccount, query: object = {}, tenancy = systemTenancy) =>
+    test.storage.alerts.page(tenancy, { account_sid: account.account_sid }, { page: 1, count: 10, ...query })
 
-describe('alerts', () => {
-  it('get their provider from their account and are read newest first, by page, type and time', async () => {
-    for (const [index, type] of ['no-tts', 'tts-failure', 'no-tts'].entries()) {
-      raise(own.account_sid, type, `message ${index}`)
-      clock.advance(1000)
-    }
-    await test.storage.alerts.flush()
-    const { total, rows } = await page(own, { count: 2 })
-    expect(total).toBe(3)
-    expect(rows.map(({ message }) => message)).toEqual(['message 2', 'message 1'])
-    expect(rows[0]).toMatchObject({
-      service_provider_sid: own.service_provider_sid,
-      detail: null,
-      call_sid: null,
+  describe('alerts', () => {
+    it('get their provider from their account and are read newest first, by page, type and time', async () => {
+      for (const [index, type] of ['no-tts', 'tts-failure', 'no-tts'].entries()) {
+        raise(own.account_sid, type, `message ${index}`)
+        clock.advance(1000)
+      }
+      await test.storage.alerts.flush()
+      const { total, rows } = await page(own, { count: 2 })
+      expect(total).toBe(3)
+      expect(rows.map(({ message }) => message)).toEqual(['message 2', 'message 1'])
+      expect(rows[0]).toMatchObject({
+        service_provider_sid: own.service_provider_sid,
+        detail: null,
+        call_sid: null,
+      })
+      expect((await page(own, { page: 2, count: 2 })).rows.map(({ message }) => message)).toEqual([
+        'message 0',
+      ])
+      expect((await page(own, { alert_type: 'no-tts' })).total).toBe(2)
+      expect((await page(own, { start: clock.now() - 1000 })).total).toBe(1)
+      expect((await page(own, { end: clock.now() - 2000 })).total).toBe(2)
+      expect((await page(own, { days: 1, start: clock.now() })).total).toBe(3)
     })
-    expect((await page(own, { page: 2, count: 2 })).rows.map(({ message }) => message)).toEqual(['message 0'])
-    expect((await page(own, { alert_type: 'no-tts' })).total).toBe(2)
-    expect((await page(own, { start: clock.now() - 1000 })).total).toBe(1)
-    expect((await page(own, { end: clock.now() - 2000 })).total).toBe(2)
-    expect((await page(own, { days: 1, start: clock.now() })).total).toBe(3)
-  })
 
-  it('are read only by whom they concern, whatever is asked for', async () => {
-    raise(sibling.account_sid, 'no-tts')
-    raise(foreign.account_sid, 'no-tts')
-    await test.storage.alerts.flush()
-    expect((await page(sibling, {}, own.asAccount)).total).toBe(0)
-    expect((await page(foreign, {}, own.asProvider)).total).toBe(0)
-    expect((await page(sibling, {}, own.asProvider)).total).toBe(1)
-    const { service_provider_sid } = own
-    const all = { page: 1, count: 10 }
-    expect((await test.storage.alerts.page(own.asProvider, { service_provider_sid }, all)).total).toBe(4)
-    expect((await test.storage.alerts.page(own.asAccount, { service_provider_sid }, all)).total).toBe(3)
-    expect((await test.storage.alerts.page(foreign.asProvider, { service_provider_sid }, all)).total).toBe(0)
-  })
+    it('are read only by whom they concern, whatever is asked for', async () => {
+      raise(sibling.account_sid, 'no-tts')
+      raise(foreign.account_sid, 'no-tts')
+      await test.storage.alerts.flush()
+      expect((await page(sibling, {}, own.asAccount)).total).toBe(0)
+      expect((await page(foreign, {}, own.asProvider)).total).toBe(0)
+      expect((await page(sibling, {}, own.asProvider)).total).toBe(1)
+      const { service_provider_sid } = own
+      const all = { page: 1, count: 10 }
+      expect((await test.storage.alerts.page(own.asProvider, { service_provider_sid }, all)).total).toBe(4)
+      expect((await test.storage.alerts.page(own.asAccount, { service_provider_sid }, all)).total).toBe(3)
+      expect((await test.storage.alerts.page(foreign.asProvider, { service_provider_sid }, all)).total).toBe(
+        0,
+      )
+    })
 
-  it('of a flood are kept in part, and the flood of one account takes nothing from another', async () => {
-    const before = (await page(foreign)).total
-    for (let count = 0; count < 5000; count++) raise(own.account_sid, 'account-call-limit')
-    raise(foreign.account_sid, 'account-call-limit')
-    await test.storage.alerts.flush()
-    expect((await page(own, { alert_type: 'account-call-limit' })).total).toBe(20)
-    expect((await page(foreign)).total).toBe(before + 1)
-  })
+    it('of a flood are kept in part, and the flood of one account takes nothing from another', async () => {
+      const before = (await page(foreign)).total
+      for (let count = 0; count < 5000; count++) raise(own.account_sid, 'account-call-limit')
+      raise(foreign.account_sid, 'account-call-limit')
+      await test.storage.alerts.flush()
+      expect((await page(own, { alert_type: 'account-call-limit' })).total).toBe(20)
+      expect((await page(foreign)).total).toBe(before + 1)
+    })
 
-  it('are committed soon without anybody waiting, and at the stop', async () => {
-    const account = await makeAccount(test.storage)
-    raise(account.account_sid, 'no-stt')
-    await test.reopen()
-    expect((await page(account)).total).toBe(1)
+    it('are committed soon without a caller that waits, and at the stop', async () => {
+      const account = await makeAccount(test.storage)
+      raise(account.account_sid, 'no-stt')
+      await test.reopen()
+      expect((await page(account)).total).toBe(1)
+    })
   })
 })

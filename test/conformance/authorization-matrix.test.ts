@@ -190,7 +190,7 @@ async function rowsHiddenFrom(caller: WorldCaller): Promise<string[]> {
 /** Rows of the platform itself that lower levels must not see. */
 const privateTables = new Set(['api_keys', 'users', 'webhooks', 'voip_carriers', 'speech_credentials'])
 
-/** Say who changed something of the caller's, and that may be somebody above. */
+/** Routes that show who changed something of the caller's, which may be a level above. */
 const namesActors = new Set(['GET /AuditLog'])
 
 /** No answer holds the id of a row that its caller may not see. */

@@ -11,7 +11,7 @@ describe('the OpenAPI document', () => {
     expect(documentationFaults(documented().document)).toEqual([])
   })
 
-  it('has examples that are what their schemas say, and let nobody in', () => {
+  it('has examples that are what their schemas say, and give no access', () => {
     const reference = documented()
     for (const [path, methods] of Object.entries(reference.document.paths))
       for (const [method, { requestBody, responses }] of Object.entries(methods)) {

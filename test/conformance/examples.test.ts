@@ -1,4 +1,4 @@
-// The examples of the reference: what this tour over the whole API was really answered. `npm run docs` writes them anew.
+// The examples of the reference: what this tour over the whole API was really answered. `npm run docs` writes them.
 import { expect, it } from 'vitest'
 import { examplesFile } from '../../src/api/openapi/examples.ts'
 import { takeTour } from './api/example-tour.ts'

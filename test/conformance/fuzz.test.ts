@@ -187,16 +187,18 @@ describe.each(withBody.map((route) => [title(route), route] as const))('%s', (_t
     }
   })
 
-  it.each(hostileBodies.map(({ name, text }) => [name, text] as const))('refuses %s', async (_name, text) => {
+  it('refuses every body that is no single document of a decent size, and writes nothing', async () => {
     const path = await target()
     const before = await marks(world.api)
-    const answer = await send(route, path, text)
-    expectHarmless(answer, text.slice(0, 100))
-    // Where the spec has one status for every refusal, it is that.
-    const allowed = route.asRefusal === undefined ? [400, 413] : [400, 403, 413]
-    expect(allowed, story(text.slice(0, 100), answer)).toContain(answer.status)
+    for (const { name, text } of hostileBodies) {
+      const answer = await send(route, path, text)
+      expectHarmless(answer, name)
+      // Where the specification has one status for every refusal, it is that.
+      const allowed = route.asRefusal === undefined ? [400, 413] : [400, 403, 413]
+      expect(allowed, story(name, answer)).toContain(answer.status)
+      expect(({} as Values)['isAdmin'], name).toBeUndefined()
+    }
     expect(await marks(world.api)).toEqual(before)
-    expect(({} as Values)['isAdmin']).toBeUndefined()
   })
 
   it('takes no foreign or unlike record for the one a field names', async () => {

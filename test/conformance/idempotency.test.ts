@@ -69,7 +69,7 @@ const onlyReads = new Set(['findRegisteredSipUsers'])
 /** For users: API keys have no session and no password. */
 const forUsers = new Set(['logout', 'changePassword'])
 
-/** As of the lowest level that may. Each time anew for a user, whose session may be what the request ends. */
+/** The token of the lowest level that may. A user logs in each time, since the request may end its session. */
 async function tokenFor(
   { access, operationId }: ApiRoute,
   { name }: Person,

@@ -82,7 +82,7 @@ afterAll(async () => {
   phone.close()
 })
 
-/** A question of ours behind the message: once it is answered, the message has had its turn. */
+/** A request that the test sends behind the message: once it is answered, the message has had its turn. */
 function probe(callId: string): Buffer {
   return Buffer.from(
     [
@@ -231,7 +231,7 @@ describe('RFC 4475 through the whole user agent', () => {
       })
     })
     socket.write(bytesOf(file))
-    // What is served gets the answer of the core: 200, a challenge, busy; never a fault of ours.
+    // What is served gets the answer of the core: 200, a challenge, busy; never an internal error.
     if (owed === 'served') expect([200, 401, 403, 404, 405, 481, 486]).toContain(await final)
     else expect(await final).toBe(owed)
     socket.destroy()

@@ -115,7 +115,7 @@ async function ask(name: keyof typeof careless, token: string, payload: object):
   return answer.body
 }
 
-/** Owned by somebody, and not by this caller or those below it. */
+/** Has an owner, which is neither this caller nor below it. */
 function isHidden(row: StoredRow, level: 'account' | 'service_provider'): boolean {
   const { account_sid, service_provider_sid } = world.api.own
   if (row.service_provider_sid === null) return false

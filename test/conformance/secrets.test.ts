@@ -18,7 +18,7 @@ interface Planted {
   readonly value: string
 }
 
-/** Answered in clear, because whoever may read the record edits it in a form that sends everything back. */
+/** Answered in clear, because those who may read the record edit it in a form that sends everything back. */
 const shown = new Set(['createWebhook.password', 'call_hook.password', 'createApplication.env_vars'])
 const isSecretName = (name: string): boolean =>
   /password|secret|token|api_key|auth_key|private_key|client_key|env_vars|credential/.test(name) &&

@@ -1,4 +1,4 @@
-// Which address of ours a peer is given, over real sockets on every interface: Contact, SDP and the source of RTP agree.
+// Which address of the platform a peer is given, over real sockets on every interface: Contact, SDP and the source of RTP agree.
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// Audio files of several kinds, from the application to the ear of a phone that nobody here wrote, and what is told of
+// Audio files of several kinds, from the application to the ear of a phone from elsewhere, and what is told of
 // those that cannot be played.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

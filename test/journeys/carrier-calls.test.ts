@@ -150,7 +150,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
     })
 
     it(
-      'names its carrier and its address in the call hook, and nobody else can',
+      'names its carrier and its address in the call hook, which no caller can forge',
       covers({
         section: 'Events: New call',
         says: '`originating_sip_trunk_name` names the carrier that received the call.',

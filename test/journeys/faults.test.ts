@@ -13,7 +13,7 @@ import type { SippOptions, SippResult } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 
-const endless = { verb: 'say', text: 'This goes on until somebody ends it.', loop: 'forever' }
+const endless = { verb: 'say', text: 'This goes on until the caller ends it.', loop: 'forever' }
 
 describe.skipIf(isMissing('sipp'))('faults', () => {
   let application: Application

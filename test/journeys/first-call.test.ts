@@ -1,4 +1,4 @@
-// The main job, end to end: a phone that nobody here wrote registers, calls, hears speech and a WAV file, presses
+// The main job, end to end: a phone from elsewhere registers, calls, hears speech and a WAV file, presses
 // digits, is told them back and is hung up; the REST interface shows the call while it lives and afterwards.
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -36,7 +36,7 @@ interface Evidence {
   readonly webhookSecret: string
 }
 
-/** Of the call hook, as the interface specification lists them. */
+/** What the call hook carries, as the interface specification lists it. */
 const hookFields = [
   'call_sid',
   'call_id',

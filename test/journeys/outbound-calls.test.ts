@@ -1,4 +1,4 @@
-// Calls that the platform makes, over real sockets: to a registered phone that nobody here wrote, and to SIP addresses
+// Calls that the platform makes, over real sockets: to a registered phone from elsewhere, and to SIP addresses
 // that ring, refuse, challenge and never answer.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -394,7 +394,7 @@ describe.skipIf(isMissing('sipp'))('a call to a phone number', () => {
   })
 })
 
-describe.skipIf(isMissing('sipp'))('a call of ours that a killed process leaves behind', () => {
+describe.skipIf(isMissing('sipp'))('an outbound call that a killed process leaves behind', () => {
   it('a call of a killed platform gets its end and its one record at the next start', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-outbound-'))
     const [first, callee] = [await startPlatform({ dataDir }), await startCallee('uas-answer')]

@@ -163,7 +163,7 @@ describe.skipIf(isMissing('sipp'))('with a call up', () => {
     application = await startApplication()
     application.on('/status', { status: 200 })
     application.on('/call', {
-      json: [{ verb: 'say', text: 'This goes on until somebody ends it.', loop: 'forever' }],
+      json: [{ verb: 'say', text: 'This goes on until the caller ends it.', loop: 'forever' }],
     })
   })
 

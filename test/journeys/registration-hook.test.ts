@@ -85,7 +85,7 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
       headers: { to: `<sip:bob@${tenant.realm}>` },
     })
     expect(body['headers']).not.toHaveProperty('authorization')
-    // Of the account, as every hook.
+    // The account's own, as for every hook.
     expect(headers).toHaveProperty('webhook-signature')
   })
 

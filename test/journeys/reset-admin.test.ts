@@ -63,7 +63,7 @@ describe('npm run reset-admin', () => {
       expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ force_change: true })])
       const apiKey = shown(output, 'API key')
       expect((await second.api.call('GET', '/Users', undefined, apiKey)).status).toBe(200)
-      // What nobody has lost goes on: its key, and its signing secret, which is among its fields.
+      // What was not lost stays as it was: the key, and the signing secret, which is among the fields.
       expect(await accountsOf(second)).toEqual(accounts)
     } finally {
       await second.stop()

@@ -36,7 +36,7 @@ import type { AppEnv } from '../../src/webhooks/app-env.ts'
 import { documented } from './documented.ts'
 import { createLocalAwsS3 } from './bucket-vendors.ts'
 import { storePlaces } from './store-places.ts'
-import type { StorePlace } from './store-places.ts'
+import type { StorePlace, StoreReader } from './store-places.ts'
 
 export interface ApiAnswer {
   readonly status: number
@@ -62,6 +62,8 @@ export interface TestTenant {
 }
 
 export interface TestApi extends Pick<StorePlace, 'contents'> {
+  /** Reads the database beside the storage. */
+  readonly query: StorePlace['query']
   /** Undefined on the embedded database. */
   readonly databaseUrl: string | undefined
   readonly http: HttpServer
@@ -133,6 +135,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
   const place = await storePlaces[inject('store')](dataDir)
   const storage = createStorage({ dataDir, databaseUrl: place.url, clock, log })
   await storage.start()
+  let reader: Promise<StoreReader> | undefined
   const live = createLiveState()
   const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log })
   const credentials = createSpeechDirectory({ storage, clock, log })
@@ -191,6 +194,10 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     http,
     dataDir,
     contents: () => place.contents(),
+    async query(sql) {
+      reader ??= place.openReader()
+      return (await reader).query(sql)
+    },
     databaseUrl: place.url,
     storage,
     clock,
@@ -231,6 +238,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       await resets.stop()
       await speech.stop()
       await outgoing.close()
+      await (await reader)?.close()
       await storage.stop()
       await place.remove()
       await rm(dataDir, { recursive: true, force: true })

@@ -12,7 +12,7 @@ export interface NameServer {
   readonly address: string
   readonly port: number
   readonly key: { readonly name: string; readonly secret: Buffer }
-  /** Asks this server and nobody else. */
+  /** Asks this server alone. */
   readonly resolver: Resolver
   stop(): Promise<void>
 }

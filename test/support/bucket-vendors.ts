@@ -30,7 +30,7 @@ export interface BucketStandIn extends LocalServer {
   readonly received: BucketRequest[]
   /** One entry for each answer that was sent to its end, or whose connection was cut. */
   readonly answered: Inbox<'sent' | 'cut'>
-  /** Answers in place of the vendor; cleared by whoever sets it. */
+  /** Answers in place of the vendor; the test that sets it clears it. */
   instead: ((request: BucketRequest, response: ServerResponse) => boolean) | undefined
 }
 

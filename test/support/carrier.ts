@@ -60,7 +60,7 @@ export function startCarrierCall(
     source: address,
     timeoutSeconds: 25,
     ...options,
-    // Port 9 of RFC 863: sound that nobody listens to.
+    // Port 9 of RFC 863: sound that is not listened to.
     values: {
       target,
       realm: address,

@@ -8,7 +8,7 @@ declare module 'vitest' {
 }
 
 export interface Sentence {
-  /** Of the specification: `Fields: User`. */
+  /** As the specification is divided: `Fields: User`. */
   readonly section: string
   /** In our words. */
   readonly says: string

@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../..')
 
 export const adminPassword = 'correct-horse-9'
 export const adminApiKey = 'test-admin-key-0123456789abcdef'
-/** Of the default account. */
+/** The key of the default account. */
 export const accountApiKey = 'test-account-key-0123456789abcdef'
 
 /** For what sends more requests than a client may: settings without rate limits. */

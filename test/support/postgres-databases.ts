@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { createConnection } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
+import { Client } from 'pg'
 import { postgresUrl, runOn } from './postgres-server.ts'
+import type { StoreReader } from './store-places.ts'
 
 export interface TestDatabase {
   readonly url: string
@@ -12,6 +14,8 @@ export interface TestDatabase {
   readonly name: string
   /** Runs a statement as the server's superuser. */
   query(sql: string): Promise<Record<string, unknown>[]>
+  /** A connection of its own, for many statements. */
+  openReader(): Promise<StoreReader>
   /** Every row of every table, as text. */
   contents(): Promise<string>
   /** Ends every connection to it, and the database. */
@@ -57,6 +61,14 @@ async function createDatabase({ folder }: ServerOfRun, template: string): Promis
     folder,
     name,
     query: (sql) => runOn(url, sql),
+    async openReader() {
+      const client = new Client({ connectionString: url })
+      await client.connect()
+      return {
+        query: async (sql) => (await client.query<Record<string, unknown>>(sql)).rows,
+        close: () => client.end(),
+      }
+    },
     async contents() {
       const tables = await runOn(url, "select tablename as name from pg_tables where schemaname = 'public'")
       const texts = await Promise.all(

@@ -1,4 +1,4 @@
-// Many far ends in a process of their own: measures how evenly packets arrive, undisturbed by whoever asks.
+// Many far ends in a process of their own: measures how evenly packets arrive, undisturbed by the process that asks.
 import { fork } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { constants, setPriority } from 'node:os'
@@ -130,7 +130,7 @@ async function record(count: number): Promise<void> {
       const socket = createSocket({ type: 'udp4', recvBufferSize: 256 * 1024 })
       socket.on('message', (datagram) => {
         const stream = streams[index]
-        // Ports were somebody else's before: what still comes for him is not measured.
+        // Ports had another owner before: what still comes for that one is not measured.
         if (stream === undefined || datagram.length < 12 || datagram[0] !== 0x80) return
         stream.ssrc ??= datagram.readUInt32BE(8)
         if (stream.ssrc !== datagram.readUInt32BE(8)) return
@@ -147,7 +147,7 @@ async function record(count: number): Promise<void> {
     streams = Array.from({ length: count }, empty)
     return process.send?.(true)
   })
-  // Nobody is left to answer to.
+  // There is no parent left to answer to.
   process.on('disconnect', () => process.exit())
   process.send?.(ports)
 }

@@ -8,19 +8,26 @@ import { createMigratedDatabase } from './postgres-databases.ts'
 export type StoreName = 'SQLite' | 'PostgreSQL'
 
 export interface StorePlace {
-  /** Of the database; undefined for the embedded one, which lies in the data folder. */
+  /** Where the database is; undefined for the embedded one, which lies in the data folder. */
   readonly url: string | undefined
-  /** Runs a statement beside the storage, as somebody would who has got hold of the database. */
+  /** Runs a statement beside the storage, as a person would who has got hold of the database. */
   query(sql: string): Promise<Record<string, unknown>[]>
+  /** A connection of its own, for many statements that only read. */
+  openReader(): Promise<StoreReader>
   /** Everything that is stored, as a thief of the disk would read it. */
   contents(): Promise<string>
   /** Ends every connection to it and removes what does not lie in the data folder. */
   remove(): Promise<void>
 }
 
+export interface StoreReader {
+  query(sql: string): Promise<Record<string, unknown>[]>
+  close(): Promise<void>
+}
+
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of the project (vitest.config.ts): where tests keep their data that run on either store. */
+    /** Where the tests of the project (vitest.config.ts) keep their data. */
     readonly store: StoreName
   }
 }
@@ -41,6 +48,13 @@ function sqlitePlace(dataDir: string): StorePlace {
         return file.prepare(sql).all()
       } finally {
         file.close()
+      }
+    },
+    async openReader() {
+      const file = new DatabaseSync(join(dataDir, databaseFile), { readOnly: true })
+      return {
+        query: async (sql) => file.prepare(sql).all(),
+        close: async () => file.close(),
       }
     },
     async contents() {

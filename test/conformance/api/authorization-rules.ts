@@ -152,7 +152,7 @@ function refusalOf(route: ApiRoute, level: Level, { tenant, record }: Target): E
       if (scope === 'service_provider' && tableSays(route).owner === 'account')
         return isSeen(level, tenant, 'account') ? undefined : insufficient
       if (!hasRecord(route)) return undefined
-      // A stray record is missing whoever asks: the tenant in the path does not have it.
+      // A stray record is missing for every caller: the tenant in the path does not have it.
       const isThere = scope === 'account' ? record === tenant : providerOf(record) === providerOf(tenant)
       return isThere && isSeen(level, record, 'account') ? undefined : { status: 404 }
     }

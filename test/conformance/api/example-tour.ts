@@ -16,7 +16,7 @@ const start = Date.parse('2026-11-21T08:30:00.000Z')
 interface Tour {
   readonly api: TestApi
   readonly input: ValidInput
-  /** Of a user, where only users may ask. */
+  /** The token of a user, where only users may ask. */
   readonly userToken: () => Promise<string>
 }
 

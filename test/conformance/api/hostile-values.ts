@@ -19,7 +19,7 @@ export const commonHostileValues: readonly unknown[] = [
   { constructor: 1, toString: 2, hasOwnProperty: 3 },
 ]
 
-/** Of which each field is sent some, chosen by the seed. */
+/** Each field is sent some of these, chosen by the seed. */
 export const hostileValues: readonly unknown[] = [
   null,
   true,

@@ -120,7 +120,7 @@ const rights: Readonly<Record<string, Readonly<Record<string, Right>>>> = {
 export interface RouteRight {
   /** Undefined where no token is asked for. */
   readonly levels: readonly Level[] | undefined
-  /** Of the record that the route makes, where the body names its owner. */
+  /** Who owns the record that the route makes, where the body names the owner. */
   readonly owner: 'account' | 'service_provider' | undefined
 }
 

@@ -1,5 +1,5 @@
 // Makes what was really sent and answered the same in every run, and fit to be shown: ids become numbered ones in the
-// order in which they first occur, and what lets somebody in becomes a word.
+// order in which they first occur, and what gives access becomes a word.
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 

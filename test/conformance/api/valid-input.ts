@@ -151,7 +151,7 @@ interface OnePerOwner {
   readonly below: readonly string[]
 }
 
-/** Of which an owner may have one: the present one makes room for a new one. */
+/** Resources that an owner may have one of: the present one makes room for a new one. */
 const onePerOwner: Readonly<Record<string, OnePerOwner>> = {
   createLcr: { path: '/Lcrs', key: 'lcr_sid', below: ['/Lcrs', '/LcrRoutes', '/LcrCarrierSetEntries'] },
 }
@@ -360,7 +360,7 @@ export function plainValue(name: string, { schema, kind, example }: FieldFacts, 
   return pattern === undefined || new RegExp(pattern, 'u').test(text) ? text : (example ?? text)
 }
 
-/** Of a recording that is there: the account has a bucket with one of every call. */
+/** The format of a recording that is there: the account has a bucket with one of every call. */
 async function recordingFormat({ storage }: TestApi, { account_sid }: TestTenant): Promise<string> {
   const { accounts } = storage.for(systemTenancy)
   const account = await accounts.find(account_sid)

@@ -137,18 +137,18 @@ async function createCallers(api: TestApi, clock: FakeClock): Promise<WorldCalle
   const answer = await api.delete(`/ApiKeys/${row?.api_key_sid}`, api.adminKey)
   if (answer.status !== 204) throw new Error(`revoking a key answered ${answer.status}`)
 
-  const nobody = { level: 'none', isViewOnly: false, isUser: false } as const
+  const noCaller = { level: 'none', isViewOnly: false, isUser: false } as const
   const key = { isViewOnly: false, isUser: false } as const
   const user = { isViewOnly: false, isUser: true } as const
   const ofAccount = { account_sid, service_provider_sid }
   const bearer = (token: string): string => `Bearer ${token}`
   return [
-    { name: 'no token', authorization: undefined, ...nobody, refusal: 401 },
-    { name: 'a malformed header', authorization: 'Bearer a b', ...nobody, refusal: 400 },
-    { name: 'an unknown key', authorization: bearer(createSid()), ...nobody, refusal: 401 },
-    { name: 'an expired key', authorization: bearer(expiredKey), ...nobody, refusal: 401 },
-    { name: 'a revoked key', authorization: bearer(revokedKey), ...nobody, refusal: 401 },
-    { name: 'an expired JWT', authorization: bearer(expiredJwt), ...nobody, refusal: 401 },
+    { name: 'no token', authorization: undefined, ...noCaller, refusal: 401 },
+    { name: 'a malformed header', authorization: 'Bearer a b', ...noCaller, refusal: 400 },
+    { name: 'an unknown key', authorization: bearer(createSid()), ...noCaller, refusal: 401 },
+    { name: 'an expired key', authorization: bearer(expiredKey), ...noCaller, refusal: 401 },
+    { name: 'a revoked key', authorization: bearer(revokedKey), ...noCaller, refusal: 401 },
+    { name: 'an expired JWT', authorization: bearer(expiredJwt), ...noCaller, refusal: 401 },
     {
       name: 'a view-only user',
       authorization: bearer(await api.logIn({ ...ofAccount, permissions: ['VIEW_ONLY'] })),
@@ -198,35 +198,56 @@ export interface StoredRow {
 /** Change by being used, or by the test itself logging in. */
 const restless = new Set(['api_keys', 'user_sessions', 'settings'])
 
+/** From the database itself, in one statement, since it is asked before and after every cell of a table. */
 export async function storedRows(api: TestApi): Promise<StoredRow[]> {
-  const rows = api.storage.for(systemTenancy)
-  const tables = await Promise.all(
-    Object.entries(descriptors).map(async ([table, { key }]) => {
-      const list = (await rows[table as keyof typeof descriptors].list()) as unknown as Record<
-        string,
-        unknown
-      >[]
-      return list.map((row) => {
-        const sid = String(row[key])
-        const version = restless.has(table) ? '' : `/${String(row['version'])}`
-        return {
-          table,
-          sid,
-          mark: `${table}/${sid}${version}`,
-          account_sid: (row['account_sid'] as string | null | undefined) ?? null,
-          service_provider_sid: (row['service_provider_sid'] as string | null | undefined) ?? null,
-        }
-      })
-    }),
-  )
-  return tables.flat()
+  const rows = await api.query(await everyRow(api))
+  return rows.map((row) => {
+    const [table, sid] = [String(row['name']), String(row['sid'])]
+    const version = restless.has(table) ? '' : `/${String(row['version'])}`
+    return {
+      table,
+      sid,
+      mark: `${table}/${sid}${version}`,
+      account_sid: row['account_sid'] as string | null,
+      service_provider_sid: row['service_provider_sid'] as string | null,
+    }
+  })
+}
+
+const statements = new WeakMap<TestApi, Promise<string>>()
+
+function everyRow(api: TestApi): Promise<string> {
+  const known = statements.get(api) ?? composeEveryRow(api)
+  statements.set(api, known)
+  return known
+}
+
+const columnsOfSqlite =
+  'select tables.name as name, columns.name as column_name from sqlite_master tables, pragma_table_info(tables.name) columns'
+const columnsOfPostgres =
+  "select table_name as name, column_name from information_schema.columns where table_schema = 'public'"
+
+/** Tables differ in which of these columns they have. */
+async function composeEveryRow(api: TestApi): Promise<string> {
+  const columns = await api.query(api.databaseUrl === undefined ? columnsOfSqlite : columnsOfPostgres)
+  const present = new Set(columns.map((row) => `${String(row['name'])}.${String(row['column_name'])}`))
+  const textOf = (table: string, column: string): string =>
+    `cast(${present.has(`${table}.${column}`) ? column : 'null'} as text)`
+  return Object.entries(descriptors)
+    .map(
+      ([table, { key }]) =>
+        `select '${table}' as name, ${textOf(table, key)} as sid, ${textOf(table, 'version')} as version, ` +
+        `${textOf(table, 'account_sid')} as account_sid, ${textOf(table, 'service_provider_sid')} as service_provider_sid from ${table}`,
+    )
+    .join(' union all ')
 }
 
 /** Once nothing is under way any more that an answered request has left to do. */
 export async function marks(api: TestApi): Promise<string[]> {
-  const { password_reset_requests } = api.storage.for(systemTenancy)
-  await until('password resets to be mailed', async () => (await password_reset_requests.count()) === 0)
-  const rows = await storedRows(api)
+  const rows = await until('password resets to be mailed', async () => {
+    const found = await storedRows(api)
+    return found.every(({ table }) => table !== 'password_reset_requests') && found
+  })
   return rows
     .filter(({ table }) => table !== 'user_sessions')
     .map(({ mark }) => mark)

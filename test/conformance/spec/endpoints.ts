@@ -6,7 +6,7 @@ export interface SpecEndpoint {
   /** `GET /Users/{UserSid}`. */
   readonly endpoint: string
   readonly success: 200 | 201 | 204
-  /** Of the success; none where the spec says the answer is empty. */
+  /** What a success has as its body; none where the specification says it is empty. */
   readonly body?: ShapeName
   readonly errors: readonly number[]
 }

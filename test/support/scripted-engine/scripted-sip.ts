@@ -135,7 +135,7 @@ function toOf(tag: string): HeaderField[] {
   return [{ name: 'to', value: `<sip:far@192.0.2.7>;tag=${tag}` }]
 }
 
-/** An INVITE of ours, answered by the test; it ends in 487 once it is cancelled. */
+/** An INVITE of the platform, answered by the test; it ends in 487 once it is cancelled. */
 export class ScriptedOutgoing implements OutgoingInvite {
   readonly callId: string
   readonly outcome: Promise<InviteOutcome>
@@ -189,7 +189,7 @@ export class ScriptedDialog implements Dialog {
   }
 
   get listener(): DialogListener {
-    if (this.#listener === undefined) throw new Error('nobody listens to the dialog')
+    if (this.#listener === undefined) throw new Error('the dialog has no listener')
     return this.#listener
   }
 
