@@ -11,7 +11,7 @@ import type { Target } from './api/authorization-rules.ts'
 import { rightOf, rightsWithoutRoute } from './api/rights.ts'
 import { parametersOf } from './api/valid-input.ts'
 import { marks, openWorld, seedEverything, storedRows, targetNames } from './api/world.ts'
-import type { HttpAnswer, World, WorldCaller } from './api/world.ts'
+import type { HttpAnswer, StoredRow, World, WorldCaller } from './api/world.ts'
 
 const title = ({ method, path }: ApiRoute): string => `${method} ${path}`
 
@@ -175,14 +175,24 @@ function expectAlike(
   }
 }
 
-async function rowsHiddenFrom(caller: WorldCaller): Promise<string[]> {
-  const { account_sid, service_provider_sid } = world.api.own
-  if (caller.level === 'admin') return []
+const hiddenFrom = new WeakMap<readonly StoredRow[], Map<WorldCaller['level'], readonly string[]>>()
+
+async function rowsHiddenFrom({ level }: WorldCaller): Promise<readonly string[]> {
   const rows = await storedRows(world.api)
+  const known = hiddenFrom.get(rows) ?? new Map<WorldCaller['level'], readonly string[]>()
+  hiddenFrom.set(rows, known)
+  const hidden = known.get(level) ?? hiddenAmong(rows, level)
+  known.set(level, hidden)
+  return hidden
+}
+
+function hiddenAmong(rows: readonly StoredRow[], level: WorldCaller['level']): readonly string[] {
+  const { account_sid, service_provider_sid } = world.api.own
+  if (level === 'admin') return []
   const hidden = rows.filter((row) => {
     if (row.service_provider_sid === null && row.account_sid === null) return privateTables.has(row.table)
     if (row.service_provider_sid !== service_provider_sid) return true
-    return caller.level === 'account' && row.account_sid !== null && row.account_sid !== account_sid
+    return level === 'account' && row.account_sid !== null && row.account_sid !== account_sid
   })
   return hidden.map(({ mark }) => mark).sort()
 }

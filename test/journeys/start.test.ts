@@ -273,12 +273,12 @@ describe.skipIf(system() === 'win32')('the data directory', () => {
 
   it('is made for its owner alone, and one that was left too open is closed', async () => {
     const made = join(dataDir, 'made')
-    const first = start({ dataDir: made })
+    const first = start({ dataDir: made, isCold: true })
     await healthy(first, ports)
     expect(await modeOf(made)).toBe(0o700)
     await first.stop('SIGINT', 45_000)
     await chmod(made, 0o755)
-    await healthy(start({ dataDir: made }), ports)
+    await healthy(start({ dataDir: made, isCold: true }), ports)
     expect(await modeOf(made)).toBe(0o700)
   })
 

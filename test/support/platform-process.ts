@@ -61,6 +61,8 @@ export interface SpawnOptions extends PlatformOptions {
   readonly ports: number
   /** What runs the program that it is given with its arguments. */
   readonly within?: readonly string[]
+  /** Keeps its compiled code in its own data directory, as it does outside of tests. */
+  readonly isCold?: boolean
 }
 
 /** Starts it and does not wait for it: it may fail to start. */
@@ -87,6 +89,7 @@ export function spawnPlatform(options: SpawnOptions): ToolProcess {
       SWITCHHOOK_DATA_DIR: dataDir,
       // A slow machine would ring now and then, which tests of the other states do not expect.
       SWITCHHOOK_RINGING: 'off',
+      ...(options.isCold === true ? {} : codeCache()),
       ...(options.generateSecrets === true ? {} : secrets),
       ...options.env,
     },
@@ -103,8 +106,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'switchhook-data-')))
   const ports = await freePorts(102)
   const startedAt = performance.now()
-  const env = { ...codeCache(), ...options.env }
-  const child = spawnPlatform({ ...options, env, dataDir, ports })
+  const child = spawnPlatform({ ...options, dataDir, ports })
   await healthy(child, ports)
   const startMs = performance.now() - startedAt
   return {
