@@ -22,7 +22,7 @@ const habits: readonly Habit[] = [
   { pattern: /\bsave for\b/i, write: '"except"' },
   { pattern: /\bso many\b/i, write: 'name the number, or "this many"' },
   {
-    pattern: /\b(?:rest|calls|hardening|style|interface-spec)\.md\b/,
+    pattern: /(?<![\w-])(?:rest|calls|hardening|style|interface-spec)\.md\b/,
     write: 'cite only what is in this repository',
   },
 ]
@@ -32,10 +32,9 @@ const bareOf: Habit = { pattern: /^Of the\b/, write: 'a sentence with a subject 
 /** Folders and files whose words have not been gone through; the list only becomes shorter. */
 const exempt: readonly string[] = [
   'CONTRIBUTING.md',
-  'README.md',
   'SECURITY.md',
   'bench',
-  'docs',
+  'docs/reference',
   'src/api',
   'src/calls',
   'src/http',

@@ -28,8 +28,8 @@ details { margin: .5rem 0 } summary { cursor: pointer }
 @media (max-width: 50rem) {
   .columns { display: flex; flex-direction: column }
   main { order: 1; padding-top: 1rem } nav { order: 2; position: static; height: auto; border-right: 0; border-top: 1px solid var(--line) }
-  .to-menu { display: block; padding: .75rem 1rem 0 }
-  table { display: block; overflow-x: auto } td:first-child { min-width: 7rem } td:last-child { min-width: 14rem }
+  .to-menu { display: block; padding-bottom: .75rem }
+  table { display: block; overflow-x: auto } td:first-child { min-width: 9rem } td:last-child { min-width: 14rem }
 }
 `
 

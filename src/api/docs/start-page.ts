@@ -10,7 +10,8 @@ export const firstCall: readonly { readonly says: string; readonly command: stri
   },
   {
     says: 'An application: the verbs to run for a call. Here they stand in the application; a `call_hook` asks your own web server for them.',
-    command: `curl -X POST http://127.0.0.1:3000/v1/Applications -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d '{
+    command: `curl -X POST http://127.0.0.1:3000/v1/Applications \\
+  -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d '{
   "name": "first",
   "account_sid": "'$ACCOUNT'",
   "call_hook": {"url": "http://127.0.0.1:4000/call"},
@@ -21,8 +22,10 @@ export const firstCall: readonly { readonly says: string; readonly command: stri
   {
     says: 'Keep the id that it returned. Then a SIP realm, which is a name with two dots inside the platform, and a user for a phone:',
     command: `export APPLICATION=<sid>
-curl -X POST http://127.0.0.1:3000/v1/Accounts/$ACCOUNT/SipRealms/phones.example.test -H "Authorization: Bearer $KEY"
-curl -X POST http://127.0.0.1:3000/v1/Clients -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\
+curl -X POST http://127.0.0.1:3000/v1/Accounts/$ACCOUNT/SipRealms/phones.example.test \\
+  -H "Authorization: Bearer $KEY"
+curl -X POST http://127.0.0.1:3000/v1/Clients \\
+  -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\
   -d '{"account_sid": "'$ACCOUNT'", "username": "alice", "password": "a-long-secret"}'`,
   },
   {
@@ -32,7 +35,8 @@ curl -X POST http://127.0.0.1:3000/v1/Clients -H "Authorization: Bearer $KEY" -H
   },
   {
     says: 'And see what happened. Each record has a journal, at the same address with its `call_sid` and `/journal`:',
-    command: `curl -H "Authorization: Bearer $KEY" "http://127.0.0.1:3000/v1/Accounts/$ACCOUNT/RecentCalls?page=1&count=25"`,
+    command: `curl -H "Authorization: Bearer $KEY" \\
+  "http://127.0.0.1:3000/v1/Accounts/$ACCOUNT/RecentCalls?page=1&count=25"`,
   },
 ]
 
