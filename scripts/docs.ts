@@ -8,6 +8,7 @@ import { errorsPage } from './reference/errors.ts'
 import { hooksPage } from './reference/hooks.ts'
 import { openApiFile, resourcesPage } from './reference/openapi.ts'
 import { rfcsPage } from './reference/rfcs.ts'
+import { routingPage } from './reference/routing.ts'
 import { settingsPage } from './reference/settings.ts'
 import { tablesFile } from './reference/tables.ts'
 import { verbsPage } from './reference/verbs.ts'
@@ -27,6 +28,7 @@ const pages: readonly Page[] = [
   { path: 'docs/reference/openapi.json', write: openApiFile },
   { path: 'docs/reference/resources.md', write: resourcesPage },
   { path: 'docs/reference/rfcs.md', write: rfcsPage },
+  { path: 'docs/reference/routing.md', write: routingPage },
   { path: 'docs/reference/settings.md', write: settingsPage },
   { path: 'docs/reference/verbs.md', write: verbsPage },
   { path: 'src/storage/tables.ts', write: tablesFile },

@@ -1,8 +1,8 @@
 // The call engine on the real store: what the one says of a call's end is what the other understands.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parsePlainVerbs } from '../test/support/scripted-engine/plain-verbs.ts'
-import { account, createPlatform, settle } from '../test/support/scripted-engine/scripted-engine.ts'
-import type { Platform } from '../test/support/scripted-engine/scripted-engine.ts'
+import { account, createScriptedEngine, settle } from '../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../test/support/scripted-engine/scripted-engine.ts'
 import { systemTenancy } from './lib/caller.ts'
 import { onEachStore } from '../test/support/each-store.ts'
 import type { TestStorage } from '../test/support/each-store.ts'
@@ -16,22 +16,22 @@ onEachStore(({ open }) => {
   })
   afterEach(() => test.close())
 
-  async function platformWith(verbs: unknown, disable_cdrs: boolean): Promise<Platform> {
-    const platform = createPlatform(parsePlainVerbs, { store: test.storage.calls })
-    platform.account = { ...account, disable_cdrs }
-    platform.hooks.on('/call', verbs)
-    await platform.calls.start()
-    return platform
+  async function engineWith(verbs: unknown, disable_cdrs: boolean): Promise<ScriptedEngine> {
+    const engine = createScriptedEngine(parsePlainVerbs, { store: test.storage.calls })
+    engine.account = { ...account, disable_cdrs }
+    engine.hooks.on('/call', verbs)
+    await engine.calls.start()
+    return engine
   }
 
   const openCalls = () => test.query('select call_sid from open_calls')
 
   async function endOneCall(disable_cdrs: boolean): Promise<string> {
-    const platform = await platformWith([{ verb: 'answer' }, { verb: 'hangup' }], disable_cdrs)
-    platform.ring()
+    const engine = await engineWith([{ verb: 'answer' }, { verb: 'hangup' }], disable_cdrs)
+    engine.ring()
     await until('the call to end', async () => {
       await settle()
-      return platform.calls.liveCount === 0
+      return engine.calls.liveCount === 0
     })
     await test.storage.calls.flush()
     const [row] = await test.query('select call_sid from call_journal')
@@ -50,13 +50,13 @@ onEachStore(({ open }) => {
     })
 
     it('is closed by the next start when the process was killed in mid-call, once', async () => {
-      const platform = await platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 90_000 }], disable_cdrs)
-      platform.ring()
+      const engine = await engineWith([{ verb: 'answer' }, { verb: 'wait', ms: 90_000 }], disable_cdrs)
+      engine.ring()
       await settle()
       await test.storage.calls.flush()
       expect(await openCalls()).toHaveLength(1)
       await test.reopen()
-      await platformWith([], disable_cdrs)
+      await engineWith([], disable_cdrs)
       await until('it to be closed', async () => (await openCalls()).length === 0)
       expect(await test.query('select call_sid from recent_calls')).toHaveLength(records)
       expect(await (await test.reopen()).calls.adopt()).toEqual([])
@@ -73,15 +73,15 @@ onEachStore(({ open }) => {
   })
 
   it('can be looked up by its facts for a while after its end, and its journal is read from storage, whole', async () => {
-    const platform = await platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 90_000 }], false)
-    platform.ring()
+    const engine = await engineWith([{ verb: 'answer' }, { verb: 'wait', ms: 90_000 }], false)
+    engine.ring()
     await settle()
-    const [live] = platform.calls.list(account.account_sid)
+    const [live] = engine.calls.list(account.account_sid)
     const { account_sid, call_sid } = live ?? { account_sid: '', call_sid: '' }
-    expect(platform.calls.journal(account_sid, call_sid)).not.toEqual([])
-    await platform.calls.hangUp(account_sid, call_sid)
-    expect(platform.calls.find(account_sid, call_sid)).toMatchObject({ call_status: 'completed' })
-    expect(platform.calls.journal(account_sid, call_sid)).toBeUndefined()
+    expect(engine.calls.journal(account_sid, call_sid)).not.toEqual([])
+    await engine.calls.hangUp(account_sid, call_sid)
+    expect(engine.calls.find(account_sid, call_sid)).toMatchObject({ call_status: 'completed' })
+    expect(engine.calls.journal(account_sid, call_sid)).toBeUndefined()
     const events = await test.storage.journal.read(systemTenancy, account_sid, call_sid)
     expect(events?.map(({ seq }) => seq)).toEqual(events?.map((_, index) => index + 1))
     expect(events).toContainEqual(expect.objectContaining({ type: 'ended' }))
@@ -96,7 +96,7 @@ onEachStore(({ open }) => {
     )
     const events = await test.storage.journal.read(systemTenancy, account.account_sid, call_sid)
     await test.reopen()
-    await platformWith([], true)
+    await engineWith([], true)
     await until('it to be closed', async () => (await openCalls()).length === 0)
     expect(await test.query('select call_sid from unrecorded_calls')).toEqual([{ call_sid }])
     // Nothing is added to what was whole.

@@ -3,12 +3,13 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Media } from '../media/media.ts'
 import type { Sip } from '../sip/sip.ts'
-import type { AccountFacts, CallStore, Directory } from './ports.ts'
+import type { AccountFacts, Directory } from './ports.ts'
 import type { AudioFetcher, Speech } from '../contracts/speech.ts'
 import type { Hooks } from '../contracts/hook.ts'
 import type { CallPool } from './routing/call-limits.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
 import type { ParseVerbs } from './verb.ts'
+import type { CallStore } from './journal/journal.ts'
 
 export interface CallServices {
   /** A function: the stack is made with handlers that lead back to the engine. */

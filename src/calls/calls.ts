@@ -1,8 +1,11 @@
 // The public face of the call engine: what the API sees of it. `createCalls` in create-calls.ts makes one.
 import type { HeaderField } from '../sip/message/message.ts'
+import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { LiveCall } from './journal/live-call.ts'
+import type { CallServices } from './call-services.ts'
 import type { CallScript } from './ports.ts'
+import type { Alerts } from '../contracts/alert.ts'
 import type { Hook } from '../contracts/hook.ts'
 
 export type { LiveCall } from './journal/live-call.ts'
@@ -97,4 +100,30 @@ export interface Calls {
   /** Hangs up every call and resolves when their records are written. */
   hangUpAll(reason: string): Promise<void>
   readonly liveCount: number
+}
+
+/** What the SIP stack calls. */
+export interface CallHandlers {
+  invited(invite: IncomingInvite): void
+  refused(invite: IncomingInvite, owed: Owed): void
+  wire(event: WireEvent): void
+}
+
+export interface CallsOptions extends Omit<CallServices, 'node' | 'maxCallMs' | 'ringingMs' | 'pool'> {
+  /** The address that the operator named: `fs_public_ip` in hooks. */
+  readonly publicAddress: string | undefined
+  /** The base of the REST API, undefined until it listens: `service_url` and `api_base_url` in hooks. */
+  readonly apiBaseUrl?: () => string | undefined
+  /** Where alerts go, if they go anywhere. */
+  readonly alerts?: Alerts
+  /** More at one time are refused with 503. */
+  readonly maxCalls?: number
+  /** How many calls can have media at one time. */
+  readonly maxMedia?: number
+  /** The most of the calls that one account may have while no other has any, in percent. */
+  readonly sharePercent?: number
+  /** An answered call is hung up after this long. */
+  readonly maxCallMs?: number
+  /** For accounts that do not choose their own; 0: callers never hear ringing. */
+  readonly ringingMs?: number
 }

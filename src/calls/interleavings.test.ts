@@ -6,11 +6,11 @@ import { isFinal } from './journal/call-status.ts'
 import type { CallStatus } from './journal/call-status.ts'
 import {
   account,
-  createPlatform,
+  createScriptedEngine,
   heldAnswer,
   settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { Platform } from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
 import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
@@ -26,11 +26,11 @@ const verbLists = [
   [{ verb: 'juggle' }],
 ]
 
-type Step = (context: { platform: Platform; invite: ScriptedInvite }) => unknown
+type Step = (context: { engine: ScriptedEngine; invite: ScriptedInvite }) => unknown
 
-const hangUpByApi: Step = ({ platform }) => {
-  const [call] = platform.calls.list(account.account_sid)
-  return platform.calls.hangUp(account.account_sid, call?.call_sid ?? '')
+const hangUpByApi: Step = ({ engine }) => {
+  const [call] = engine.calls.list(account.account_sid)
+  return engine.calls.hangUp(account.account_sid, call?.call_sid ?? '')
 }
 
 const steps: readonly Step[] = [
@@ -41,13 +41,13 @@ const steps: readonly Step[] = [
   ({ invite }) => invite.dialog?.listener.offered('v=0', sipRequest('INVITE')),
   ({ invite }) => invite.dialog?.listener.offered(undefined, sipRequest('INVITE')),
   hangUpByApi,
-  ({ platform }) =>
-    platform.media.sessions[0]?.emit({ type: 'timeout', cause: 'silent', silentMs: 20_000, limitMs: 0 }),
-  ({ platform }) => platform.media.sessions[0]?.press('12#'),
-  ({ platform }) => platform.clock.advance(250),
-  ({ platform }) => platform.clock.advance(250),
-  ({ platform }) => platform.clock.advance(1000),
-  ({ platform }) => void platform.calls.hangUpAll('maintenance'),
+  ({ engine }) =>
+    engine.media.sessions[0]?.emit({ type: 'timeout', cause: 'silent', silentMs: 20_000, limitMs: 0 }),
+  ({ engine }) => engine.media.sessions[0]?.press('12#'),
+  ({ engine }) => engine.clock.advance(250),
+  ({ engine }) => engine.clock.advance(250),
+  ({ engine }) => engine.clock.advance(1000),
+  ({ engine }) => void engine.calls.hangUpAll('maintenance'),
 ]
 
 /** From "in this very turn" to "after everything that is ready has run". */
@@ -57,70 +57,70 @@ async function pass(random: (below: number) => number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await Promise.resolve()
 }
 
-async function play(seed: number): Promise<{ platform: Platform; invite: ScriptedInvite }> {
+async function play(seed: number): Promise<{ engine: ScriptedEngine; invite: ScriptedInvite }> {
   const random = createRandomBelow(seed)
-  const platform = createPlatform(parsePlainVerbs)
+  const engine = createScriptedEngine(parsePlainVerbs)
   const pick = () => verbLists[random(verbLists.length)]
   const first = heldAnswer()
   if (random(2) === 0) first.release(pick())
-  platform.hooks.answers.set('/call', first.answer)
+  engine.hooks.answers.set('/call', first.answer)
   const later = heldAnswer()
   const isHeld = random(3) === 0
-  platform.hooks.answers.set('/action', (request) => {
+  engine.hooks.answers.set('/action', (request) => {
     // An application that always answers with another question would go on for ever without a network in between.
-    if (platform.hooks.payloadsOf('/action').length > 4) return Promise.resolve([])
+    if (engine.hooks.payloadsOf('/action').length > 4) return Promise.resolve([])
     return isHeld ? later.answer(request) : Promise.resolve(pick())
   })
-  if (random(8) === 0) platform.media.failure = { at: 'open', error: new AppError('no_media_port', 'none') }
+  if (random(8) === 0) engine.media.failure = { at: 'open', error: new AppError('no_media_port', 'none') }
   if (random(8) === 0) {
     const error = new AppError('media_not_acceptable', 'no codec in common')
-    platform.media.failure = { at: 'answer', error }
+    engine.media.failure = { at: 'answer', error }
   }
-  const invite = platform.ring(random(4) === 0 ? { body: '' } : {})
+  const invite = engine.ring(random(4) === 0 ? { body: '' } : {})
   for (let count = 0; count < 8; count++) {
     await pass(random)
     const step = random(steps.length + 2)
     if (step === steps.length) first.release(pick())
     else if (step === steps.length + 1) later.release(pick())
-    else void steps[step]?.({ platform, invite })
+    else void steps[step]?.({ engine, invite })
   }
   // Whatever is left of the call is ended from both sides at once.
   first.release([])
   later.release([])
   await settle()
   invite.cancel()
-  void platform.calls.hangUpAll('the end')
+  void engine.calls.hangUpAll('the end')
   invite.dialog?.hangUp()
   await settle()
-  platform.clock.advance(5000)
+  engine.clock.advance(5000)
   await settle()
-  return { platform, invite }
+  return { engine, invite }
 }
 
-function finals(platform: Platform): CallStatus[] {
-  return (platform.store.statuses as CallStatus[]).filter(isFinal)
+function finals(engine: ScriptedEngine): CallStatus[] {
+  return (engine.store.statuses as CallStatus[]).filter(isFinal)
 }
 
 describe('any interleaving', () => {
   it('ends a leg exactly once and leaks nothing', async () => {
     for (let seed = 1; seed <= 1500; seed++) {
-      const { platform, invite } = await play(seed)
+      const { engine, invite } = await play(seed)
       const trace = `seed ${seed}`
-      expect(platform.store.records.length, trace).toBe(1)
-      expect(platform.calls.liveCount, trace).toBe(0)
+      expect(engine.store.records.length, trace).toBe(1)
+      expect(engine.calls.liveCount, trace).toBe(0)
       expect(invite.isOpen, trace).toBe(false)
-      expect(platform.media.openSessions, trace).toBe(0)
-      expect(platform.lent.size, trace).toBe(0)
-      expect(platform.clock.pending, trace).toBe(0)
-      const [record] = platform.store.records
+      expect(engine.media.openSessions, trace).toBe(0)
+      expect(engine.lent.size, trace).toBe(0)
+      expect(engine.clock.pending, trace).toBe(0)
+      const [record] = engine.store.records
       expect(record?.answered, trace).toBe(invite.dialog !== undefined)
 
-      const statuses = platform.store.statuses
-      expect(finals(platform).length, trace).toBe(statuses.length === 0 ? 0 : 1)
+      const statuses = engine.store.statuses
+      expect(finals(engine).length, trace).toBe(statuses.length === 0 ? 0 : 1)
       expect(statuses.slice(0, 1), trace).toEqual(statuses.length === 0 ? [] : ['trying'])
-      expect(finals(platform).at(-1), trace).toBe(statuses.at(-1))
+      expect(finals(engine).at(-1), trace).toBe(statuses.at(-1))
 
-      const events = platform.store.batches.flatMap((batch) => batch.events)
+      const events = engine.store.batches.flatMap((batch) => batch.events)
       expect(
         events.map(({ seq }) => seq),
         trace,
@@ -131,8 +131,8 @@ describe('any interleaving', () => {
 
   it('never says goodbye twice, nor after the far end did', async () => {
     for (let seed = 5001; seed <= 5300; seed++) {
-      const { platform, invite } = await play(seed)
-      const [record] = platform.store.records
+      const { engine, invite } = await play(seed)
+      const [record] = engine.store.records
       if (record?.termination_reason === 'caller hungup')
         expect(invite.dialog?.sentBye, `seed ${seed}`).toBeUndefined()
     }

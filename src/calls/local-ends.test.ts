@@ -2,35 +2,35 @@
 import { describe, expect, it } from 'vitest'
 import {
   callRequest,
-  createPlatform,
+  createScriptedEngine,
   phone,
   placeOn,
   settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { Platform } from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../test/support/scripted-engine/plain-verbs.ts'
 
 const office = '192.0.2.7'
 const places: Readonly<Record<string, string>> = { [office]: '192.0.2.1', '192.0.2.9': '10.0.0.1' }
 
 /** In the network of the office we are 192.0.2.1, in that of the carriers 10.0.0.1, and elsewhere 203.0.113.1. */
-function platformInTwoNetworks(verbs: unknown): Platform {
-  const platform = createPlatform(parsePlainVerbs)
-  platform.localAddress = (remote = '') => places[remote] ?? '203.0.113.1'
-  platform.hooks.on('/call', verbs)
-  platform.phones.set(phone.aor, [{ ...phone, remote: { ...phone.remote, address: office } }])
-  return platform
+function engineInTwoNetworks(verbs: unknown): ScriptedEngine {
+  const engine = createScriptedEngine(parsePlainVerbs)
+  engine.localAddress = (remote = '') => places[remote] ?? '203.0.113.1'
+  engine.hooks.on('/call', verbs)
+  engine.phones.set(phone.aor, [{ ...phone, remote: { ...phone.remote, address: office } }])
+  return engine
 }
 
 describe('our address', () => {
   it('in the record, the call hook and the status hook of an inbound call is the one towards its caller', async () => {
-    const platform = platformInTwoNetworks([{ verb: 'answer' }, { verb: 'hangup' }])
-    const invite = platform.ring()
-    platform.localAddress = (remote) => (remote === invite.remote.address ? '10.0.0.1' : '203.0.113.1')
+    const engine = engineInTwoNetworks([{ verb: 'answer' }, { verb: 'hangup' }])
+    const invite = engine.ring()
+    engine.localAddress = (remote) => (remote === invite.remote.address ? '10.0.0.1' : '203.0.113.1')
     await settle()
-    expect(platform.hooks.payloadsOf('/call')).toMatchObject([{ local_sip_address: '10.0.0.1:5060' }])
-    expect(platform.store.records).toMatchObject([{ host: '10.0.0.1' }])
-    const named = platform.store.notifications.map((payload) => payload['fs_sip_address'])
+    expect(engine.hooks.payloadsOf('/call')).toMatchObject([{ local_sip_address: '10.0.0.1:5060' }])
+    expect(engine.store.records).toMatchObject([{ host: '10.0.0.1' }])
+    const named = engine.store.notifications.map((payload) => payload['fs_sip_address'])
     expect(new Set(named)).toEqual(new Set(['10.0.0.1:5060']))
   })
 
@@ -43,33 +43,33 @@ describe('our address', () => {
       '10.0.0.1',
     ],
   ])('in From, the record and the hooks of a call to %s is the one towards it', async (_what, to, host) => {
-    const platform = platformInTwoNetworks([{ verb: 'speak' }])
-    await placeOn(platform, { ...callRequest, to })
-    const [invite] = platform.sent
+    const engine = engineInTwoNetworks([{ verb: 'speak' }])
+    await placeOn(engine, { ...callRequest, to })
+    const [invite] = engine.sent
     expect(invite?.options.from).toBe(`<sip:+4420@${host}>`)
     invite?.answer()
     await settle()
-    expect(platform.hooks.payloadsOf('/call')).toMatchObject([{ local_sip_address: `${host}:5060` }])
-    platform.clock.advance(1000)
+    expect(engine.hooks.payloadsOf('/call')).toMatchObject([{ local_sip_address: `${host}:5060` }])
+    engine.clock.advance(1000)
     await settle()
-    expect(platform.store.records).toMatchObject([{ host, answered: true }])
-    const named = platform.store.notifications.map((payload) => payload['fs_sip_address'])
+    expect(engine.store.records).toMatchObject([{ host, answered: true }])
+    const named = engine.store.notifications.map((payload) => payload['fs_sip_address'])
     expect(new Set(named)).toEqual(new Set([`${host}:5060`]))
   })
 
   it('is the one towards the phone that answered, where several rang together', async () => {
-    const platform = platformInTwoNetworks([{ verb: 'speak' }])
+    const engine = engineInTwoNetworks([{ verb: 'speak' }])
     const at = (address: string, key: string) => ({ ...phone, key, remote: { ...phone.remote, address } })
-    platform.phones.set(phone.aor, [at(office, 'a'), at('192.0.2.9', 'b')])
-    await placeOn(platform, callRequest)
-    expect(platform.sent.map(({ options }) => options.from)).toEqual([
+    engine.phones.set(phone.aor, [at(office, 'a'), at('192.0.2.9', 'b')])
+    await placeOn(engine, callRequest)
+    expect(engine.sent.map(({ options }) => options.from)).toEqual([
       '<sip:+4420@192.0.2.1>',
       '<sip:+4420@10.0.0.1>',
     ])
-    platform.sent[1]?.answer()
+    engine.sent[1]?.answer()
     await settle()
-    platform.clock.advance(1000)
+    engine.clock.advance(1000)
     await settle()
-    expect(platform.store.records).toMatchObject([{ host: '10.0.0.1', remote_host: '192.0.2.9' }])
+    expect(engine.store.records).toMatchObject([{ host: '10.0.0.1', remote_host: '192.0.2.9' }])
   })
 })

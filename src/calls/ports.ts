@@ -1,12 +1,7 @@
 // What the call engine needs from the rest of the platform. app.ts passes in values of these shapes;
 // the engine imports none of their makers.
-import type { CallBatch as StoredBatch, CallStore as Store } from '../contracts/call-record.ts'
 import type { Hook } from '../contracts/hook.ts'
-import type { JournalEvent } from './journal/journal.ts'
 import type { Transport } from '../sip/transport/transports.ts'
-
-export type CallBatch = StoredBatch<JournalEvent>
-export type CallStore = Store<JournalEvent>
 
 export interface AccountFacts {
   readonly account_sid: string

@@ -10,7 +10,7 @@ import type { CallsBefore } from './routing/call-limits.ts'
 /** Clients look a call up for an hour after its end (calls.md §6.3). */
 const keepEndedMs = 3_600_000
 /** At 100 calls a second an hour of them would not fit: the oldest go first, storage still has them. */
-const mostEnded = 500
+const maxEnded = 500
 
 export class CallRegistry {
   readonly #clock: Clock
@@ -113,7 +113,7 @@ export class CallRegistry {
   #forgetOld(): void {
     const oldest = this.#clock.monotonic() - keepEndedMs
     for (const [call_sid, { journal, at }] of this.#ended) {
-      if (at > oldest && this.#ended.size <= mostEnded) return
+      if (at > oldest && this.#ended.size <= maxEnded) return
       this.#ended.delete(call_sid)
       this.#onForgotten(journal)
     }

@@ -2,156 +2,156 @@
 import { describe, expect, it } from 'vitest'
 import {
   account,
-  createPlatform,
+  createScriptedEngine,
   heldAnswer,
   settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { Alert } from '../contracts/alert.ts'
-import type { Platform } from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'
 import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { AppError } from '../lib/errors.ts'
 import { parseVerbs } from './index.ts'
 
 interface Running {
-  readonly platform: Platform
+  readonly engine: ScriptedEngine
   readonly invite: ScriptedInvite
 }
 
 async function run(...verbs: readonly object[]): Promise<Running> {
-  const platform = createPlatform(parseVerbs)
-  platform.hooks.on('/call', verbs)
-  const invite = platform.ring()
+  const engine = createScriptedEngine(parseVerbs)
+  engine.hooks.on('/call', verbs)
+  const invite = engine.ring()
   await settle()
-  return { platform, invite }
+  return { engine, invite }
 }
 
 /** Runs the verbs, of which each takes a second at most, to their end. */
 async function runWithAlerts(...verbs: readonly object[]) {
   const raised: Alert[] = []
-  const platform = createPlatform(parseVerbs, { alerts: { raise: (alert) => void raised.push(alert) } })
-  platform.hooks.on('/call', verbs)
-  platform.ring()
+  const engine = createScriptedEngine(parseVerbs, { alerts: { raise: (alert) => void raised.push(alert) } })
+  engine.hooks.on('/call', verbs)
+  engine.ring()
   await settle()
-  for (const _verb of verbs) await pass(platform, 1000)
+  for (const _verb of verbs) await pass(engine, 1000)
   const sentencesOf = (type: 'note' | 'problem'): readonly string[] =>
-    platform.store.batches.flatMap(({ events }) =>
+    engine.store.batches.flatMap(({ events }) =>
       events.flatMap((event) => (event.type === type ? [event.sentence] : [])),
     )
   return { raised, sentencesOf }
 }
 
-async function pass(platform: Platform, ms: number): Promise<void> {
-  platform.clock.advance(ms)
+async function pass(engine: ScriptedEngine, ms: number): Promise<void> {
+  engine.clock.advance(ms)
   await settle()
 }
 
-function mediaOf({ platform }: Running): ScriptedSession {
-  const [session] = platform.media.sessions
+function mediaOf({ engine }: Running): ScriptedSession {
+  const [session] = engine.media.sessions
   if (session === undefined) throw new Error('there is no media')
   return session
 }
 
-function problems({ platform }: Running): unknown[] {
-  return platform.store.batches.flatMap(({ events }) =>
+function problems({ engine }: Running): unknown[] {
+  return engine.store.batches.flatMap(({ events }) =>
     events.flatMap((event) => (event.type === 'problem' ? [event.code] : [])),
   )
 }
 
 describe('answer', () => {
   it('sends 200 and opens media', async () => {
-    const { platform, invite } = await run({ verb: 'answer' }, { verb: 'pause', length: 1 })
+    const { engine, invite } = await run({ verb: 'answer' }, { verb: 'pause', length: 1 })
     expect(invite.dialog).toBeDefined()
-    expect(platform.media.openSessions).toBe(1)
+    expect(engine.media.openSessions).toBe(1)
   })
 })
 
 describe('say', () => {
   it('answers, speaks the entries in order, and repeats them', async () => {
-    const platform = createPlatform(parseVerbs)
+    const engine = createScriptedEngine(parseVerbs)
     const spoken: string[] = []
-    platform.speak = (text) => {
+    engine.speak = (text) => {
       spoken.push(text)
       return text.length * 100
     }
-    platform.hooks.on('/call', [{ verb: 'say', text: ['one', 'three'], loop: 2 }])
-    const invite = platform.ring()
+    engine.hooks.on('/call', [{ verb: 'say', text: ['one', 'three'], loop: 2 }])
+    const invite = engine.ring()
     await settle()
     expect(invite.dialog).toBeDefined()
-    for (const ms of [300, 500, 300]) await pass(platform, ms)
-    expect(mediaOf({ platform, invite }).played).toEqual([
+    for (const ms of [300, 500, 300]) await pass(engine, ms)
+    expect(mediaOf({ engine, invite }).played).toEqual([
       '/clips/300',
       '/clips/500',
       '/clips/300',
       '/clips/500',
     ])
     expect(spoken).toEqual(['one', 'three'])
-    await pass(platform, 500)
+    await pass(engine, 500)
     expect(invite.dialog?.sentBye).toEqual([])
-    expect(platform.lent.size).toBe(0)
+    expect(engine.lent.size).toBe(0)
   })
 
   it('speaks the next text while the one before it is heard, and fails only after that', async () => {
-    const platform = createPlatform(parseVerbs)
-    platform.speak = (text) => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.speak = (text) => {
       if (text === 'bad') throw new AppError('speech_failed', 'no voice')
       return 1000
     }
-    platform.hooks.on('/call', [{ verb: 'say', text: ['good', 'bad', 'never'] }])
-    const running = { platform, invite: platform.ring() }
+    engine.hooks.on('/call', [{ verb: 'say', text: ['good', 'bad', 'never'] }])
+    const running = { engine, invite: engine.ring() }
     await settle()
-    await pass(platform, 999)
+    await pass(engine, 999)
     expect(problems(running)).toEqual([])
-    await pass(platform, 1)
+    await pass(engine, 1)
     expect(problems(running)).toEqual(['speech_failed'])
     expect(mediaOf(running).played).toEqual(['/clips/1000'])
-    expect(platform.lent.size).toBe(0)
+    expect(engine.lent.size).toBe(0)
   })
 
   it('is silent for silence_stream, without speech', async () => {
     const running = await run({ verb: 'say', text: 'silence_stream://700' }, { verb: 'hangup' })
-    await pass(running.platform, 699)
+    await pass(running.engine, 699)
     expect(running.invite.dialog?.sentBye).toBeUndefined()
-    await pass(running.platform, 1)
+    await pass(running.engine, 1)
     expect(running.invite.dialog?.sentBye).toEqual([])
     expect(mediaOf(running).played).toEqual([])
   })
 
   it.each([['forever'], [0]])('with loop %s goes on until the caller leaves', async (loop) => {
     const running = await run({ verb: 'say', text: 'x', loop })
-    for (let count = 0; count < 20; count++) await pass(running.platform, 1000)
+    for (let count = 0; count < 20; count++) await pass(running.engine, 1000)
     expect(mediaOf(running).played).toEqual(['/clips/1000'])
     running.invite.dialog?.hangUp()
     await settle()
-    expect(running.platform.store.records).toHaveLength(1)
-    expect(running.platform.clock.pending).toBe(0)
+    expect(running.engine.store.records).toHaveLength(1)
+    expect(running.engine.clock.pending).toBe(0)
   })
 
   it('repeating nothing for ever takes its time', async () => {
     const running = await run({ verb: 'say', text: '', loop: 'forever' })
-    await pass(running.platform, 10_000)
-    expect(running.platform.calls.liveCount).toBe(1)
+    await pass(running.engine, 10_000)
+    expect(running.engine.calls.liveCount).toBe(1)
     running.invite.dialog?.hangUp()
     await settle()
-    expect(running.platform.clock.pending).toBe(0)
+    expect(running.engine.clock.pending).toBe(0)
   })
 
   it('uses the fallback voice once the first one failed, and keeps it for the call', async () => {
     const synthesizer = { vendor: 'bad', fallbackVendor: 'good', fallbackVoice: 'amy' }
-    const platform = createPlatform(parseVerbs)
+    const engine = createScriptedEngine(parseVerbs)
     let failures = 0
-    platform.speak = () => {
+    engine.speak = () => {
       if (failures++ === 0) throw new AppError('speech_failed', 'the vendor is down')
       return 100
     }
-    platform.hooks.on('/call', [
+    engine.hooks.on('/call', [
       { verb: 'say', text: 'a', synthesizer },
       { verb: 'say', text: 'b', synthesizer },
     ])
-    const invite = platform.ring()
+    const invite = engine.ring()
     await settle()
-    await pass(platform, 100)
-    await pass(platform, 100)
+    await pass(engine, 100)
+    await pass(engine, 100)
     expect(failures).toBe(3)
     expect(invite.dialog?.sentBye).toEqual([])
   })
@@ -174,29 +174,29 @@ describe('say', () => {
   })
 
   it('that cannot be spoken is journalled and the next verb runs', async () => {
-    const platform = createPlatform(parseVerbs)
-    platform.speak = () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.speak = () => {
       throw new AppError('synthesizer_unknown', 'no such vendor')
     }
-    platform.hooks.on('/call', [
+    engine.hooks.on('/call', [
       { verb: 'say', text: 'a' },
       { verb: 'pause', length: 1 },
     ])
-    const invite = platform.ring()
+    const invite = engine.ring()
     await settle()
-    expect(problems({ platform, invite })).toEqual(['synthesizer_unknown'])
+    expect(problems({ engine, invite })).toEqual(['synthesizer_unknown'])
     expect(invite.dialog?.sentBye).toBeUndefined()
   })
 
   it('with earlyMedia is heard before the answer', async () => {
-    const { platform, invite } = await run(
+    const { engine, invite } = await run(
       { verb: 'say', text: 'a', earlyMedia: true },
       { verb: 'sip:decline', status: 480 },
     )
     expect(invite.provisionals).toMatchObject([{ status: 183 }])
-    await pass(platform, 1000)
+    await pass(engine, 1000)
     expect(invite.final?.status).toBe(480)
-    expect(platform.store.statuses).toEqual(['trying', 'early-media', 'failed'])
+    expect(engine.store.statuses).toEqual(['trying', 'early-media', 'failed'])
   })
 })
 
@@ -204,9 +204,9 @@ describe('play', () => {
   it('reports how much was heard to its action hook', async () => {
     const url = ['http://a.test/1.wav', 'silence_stream://500']
     const running = await run({ verb: 'play', url, actionHook: '/played', id: 'p1' })
-    await pass(running.platform, 1000)
-    await pass(running.platform, 500)
-    expect(running.platform.hooks.payloadsOf('/played')).toMatchObject([
+    await pass(running.engine, 1000)
+    await pass(running.engine, 500)
+    expect(running.engine.hooks.payloadsOf('/played')).toMatchObject([
       {
         reason: 'playCompleted',
         playback_seconds: 1,
@@ -226,46 +226,46 @@ describe('play', () => {
       timeoutSecs: 0.2,
       actionHook: '/played',
     })
-    await pass(running.platform, 200)
-    expect(running.platform.hooks.payloadsOf('/played')).toMatchObject([
+    await pass(running.engine, 200)
+    expect(running.engine.hooks.payloadsOf('/played')).toMatchObject([
       { reason: 'playCompleted', playback_milliseconds: 200, playback_last_offset_pos: '5600' },
     ])
-    expect(running.platform.clock.pending).toBe(0)
+    expect(running.engine.clock.pending).toBe(0)
   })
 
   it('fetches each file once, however often it is heard', async () => {
-    const platform = createPlatform(parseVerbs)
+    const engine = createScriptedEngine(parseVerbs)
     const fetched: string[] = []
-    platform.fetch = (url) => {
+    engine.fetch = (url) => {
       fetched.push(url)
       return 400
     }
     const url = ['http://a.test/1.wav', 'http://a.test/2.wav']
-    platform.hooks.on('/call', [{ verb: 'play', url, loop: 3, actionHook: '/played' }])
-    platform.ring()
+    engine.hooks.on('/call', [{ verb: 'play', url, loop: 3, actionHook: '/played' }])
+    engine.ring()
     await settle()
-    for (let count = 0; count < 6; count += 1) await pass(platform, 400)
+    for (let count = 0; count < 6; count += 1) await pass(engine, 400)
     expect(fetched).toEqual(url)
-    expect(platform.hooks.payloadsOf('/played')).toMatchObject([{ playback_milliseconds: 2400 }])
-    expect(platform.lent.size).toBe(0)
+    expect(engine.hooks.payloadsOf('/played')).toMatchObject([{ playback_milliseconds: 2400 }])
+    expect(engine.lent.size).toBe(0)
   })
 
   it.each([['audio_not_found'], ['audio_not_supported'], ['hook_refused_address']] as const)(
     'that fails with %s reports playFailed, is journalled, and the next verb runs',
     async (code) => {
-      const platform = createPlatform(parseVerbs)
-      platform.fetch = () => {
+      const engine = createScriptedEngine(parseVerbs)
+      engine.fetch = () => {
         throw new AppError(code, 'no audio')
       }
-      platform.hooks.on('/call', [
+      engine.hooks.on('/call', [
         { verb: 'play', url: 'http://a.test/1.wav', actionHook: '/played' },
         { verb: 'pause', length: 1 },
       ])
-      const invite = platform.ring()
+      const invite = engine.ring()
       await settle()
-      expect(platform.hooks.payloadsOf('/played')).toMatchObject([{ reason: 'playFailed', status: 'fail' }])
-      expect(problems({ platform, invite })).toEqual([code])
-      expect(platform.calls.liveCount).toBe(1)
+      expect(engine.hooks.payloadsOf('/played')).toMatchObject([{ reason: 'playFailed', status: 'fail' }])
+      expect(problems({ engine, invite })).toEqual([code])
+      expect(engine.calls.liveCount).toBe(1)
     },
   )
 
@@ -287,8 +287,8 @@ describe('play', () => {
     const running = await run({ verb: 'play', url: 'http://a.test/1.wav', actionHook: '/played' })
     running.invite.dialog?.hangUp()
     await settle()
-    expect(running.platform.hooks.payloadsOf('/played')).toEqual([])
-    expect(running.platform.lent.size).toBe(0)
+    expect(running.engine.hooks.payloadsOf('/played')).toEqual([])
+    expect(running.engine.lent.size).toBe(0)
   })
 })
 
@@ -299,12 +299,10 @@ describe('gather', () => {
     const running = await run(menu)
     mediaOf(running).press('4')
     await settle()
-    expect(running.platform.lent.size).toBe(0)
+    expect(running.engine.lent.size).toBe(0)
     mediaOf(running).press('2')
     await settle()
-    expect(running.platform.hooks.payloadsOf('/menu')).toMatchObject([
-      { reason: 'dtmfDetected', digits: '42' },
-    ])
+    expect(running.engine.hooks.payloadsOf('/menu')).toMatchObject([{ reason: 'dtmfDetected', digits: '42' }])
   })
 
   it.each([
@@ -313,45 +311,45 @@ describe('gather', () => {
     ['as x, where the account does', true, {}, ['x', 'x']],
     ['as they are, where the verb overrules the account', true, { sensitive: false }, ['1', '2']],
   ])('keeps keys in the journal %s', async (_, sensitive_digits, options, expected) => {
-    const platform = createPlatform(parseVerbs)
-    platform.account = { ...account, sensitive_digits }
-    platform.hooks.on('/call', [
+    const engine = createScriptedEngine(parseVerbs)
+    engine.account = { ...account, sensitive_digits }
+    engine.hooks.on('/call', [
       { ...menu, ...options },
       { verb: 'pause', length: 9 },
     ])
-    platform.ring()
+    engine.ring()
     await settle()
-    platform.media.sessions[0]?.press('12')
+    engine.media.sessions[0]?.press('12')
     await settle()
-    const events = platform.store.batches.flatMap((batch) => batch.events)
+    const events = engine.store.batches.flatMap((batch) => batch.events)
     expect(events.flatMap((event) => (event.type === 'digit' ? [event.digit] : []))).toEqual(expected)
-    expect(platform.hooks.payloadsOf('/menu')).toMatchObject([{ digits: '12' }])
+    expect(engine.hooks.payloadsOf('/menu')).toMatchObject([{ digits: '12' }])
   })
 
   it('reports a timeout counted from the end of the prompt', async () => {
     const running = await run({ ...menu, timeout: 3 })
-    await pass(running.platform, 1000)
-    await pass(running.platform, 2999)
-    expect(running.platform.hooks.payloadsOf('/menu')).toEqual([])
-    await pass(running.platform, 1)
-    expect(running.platform.hooks.payloadsOf('/menu')).toMatchObject([{ reason: 'timeout' }])
-    expect(running.platform.hooks.payloadsOf('/menu')[0]).not.toHaveProperty('digits')
+    await pass(running.engine, 1000)
+    await pass(running.engine, 2999)
+    expect(running.engine.hooks.payloadsOf('/menu')).toEqual([])
+    await pass(running.engine, 1)
+    expect(running.engine.hooks.payloadsOf('/menu')).toMatchObject([{ reason: 'timeout' }])
+    expect(running.engine.hooks.payloadsOf('/menu')[0]).not.toHaveProperty('digits')
   })
 
   it('runs the verbs its action hook answers instead of the rest', async () => {
-    const platform = createPlatform(parseVerbs)
-    platform.hooks.on('/call', [menu, { verb: 'hangup' }])
-    platform.hooks.on('/menu', [
+    const engine = createScriptedEngine(parseVerbs)
+    engine.hooks.on('/call', [menu, { verb: 'hangup' }])
+    engine.hooks.on('/menu', [
       { verb: 'say', text: 'thank you' },
       { verb: 'pause', length: 5 },
     ])
-    const invite = platform.ring()
+    const invite = engine.ring()
     await settle()
-    platform.media.sessions[0]?.press('42')
+    engine.media.sessions[0]?.press('42')
     await settle()
-    await pass(platform, 1000)
+    await pass(engine, 1000)
     expect(invite.dialog?.sentBye).toBeUndefined()
-    await pass(platform, 5000)
+    await pass(engine, 5000)
     expect(invite.dialog?.sentBye).toEqual([])
   })
 
@@ -368,31 +366,31 @@ describe('gather', () => {
       expect(await running.invite.dialog?.listener.requested(request)).toEqual({ status: 200 })
     }
     await settle()
-    expect(running.platform.hooks.payloadsOf('/menu')).toMatchObject([{ digits: '42' }])
+    expect(running.engine.hooks.payloadsOf('/menu')).toMatchObject([{ digits: '42' }])
   })
 
   it('still asks when its prompt cannot be heard', async () => {
-    const platform = createPlatform(parseVerbs)
-    platform.fetch = () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.fetch = () => {
       throw new AppError('audio_not_found', '404')
     }
-    platform.hooks.on('/call', [
+    engine.hooks.on('/call', [
       { verb: 'gather', numDigits: 1, actionHook: '/menu', play: { url: 'http://a.test/x' } },
     ])
-    const invite = platform.ring()
+    const invite = engine.ring()
     await settle()
-    platform.media.sessions[0]?.press('1')
+    engine.media.sessions[0]?.press('1')
     await settle()
-    expect(platform.hooks.payloadsOf('/menu')).toMatchObject([{ digits: '1' }])
-    expect(problems({ platform, invite })).toEqual(['audio_not_found'])
+    expect(engine.hooks.payloadsOf('/menu')).toMatchObject([{ digits: '1' }])
+    expect(problems({ engine, invite })).toEqual(['audio_not_found'])
   })
 
   it('for speech alone runs to its timeout and says in the journal that nobody listens', async () => {
     const running = await run({ verb: 'gather', input: ['speech'], timeout: 2, actionHook: '/menu' })
     mediaOf(running).press('1')
-    await pass(running.platform, 2000)
-    expect(running.platform.hooks.payloadsOf('/menu')).toMatchObject([{ reason: 'timeout' }])
-    expect(JSON.stringify(running.platform.store.batches)).toContain('no speech recogniser is configured')
+    await pass(running.engine, 2000)
+    expect(running.engine.hooks.payloadsOf('/menu')).toMatchObject([{ reason: 'timeout' }])
+    expect(JSON.stringify(running.engine.store.batches)).toContain('no speech recogniser is configured')
   })
 
   it('says nothing to its action hook when the caller leaves', async () => {
@@ -400,67 +398,67 @@ describe('gather', () => {
     mediaOf(running).press('4')
     running.invite.dialog?.hangUp()
     await settle()
-    expect(running.platform.hooks.payloadsOf('/menu')).toEqual([])
-    expect(running.platform.clock.pending).toBe(0)
+    expect(running.engine.hooks.payloadsOf('/menu')).toEqual([])
+    expect(running.engine.clock.pending).toBe(0)
   })
 
   it('withdraws its question to the application when the caller leaves', async () => {
-    const platform = createPlatform(parseVerbs)
-    platform.hooks.on('/call', [menu, { verb: 'say', text: 'never' }])
+    const engine = createScriptedEngine(parseVerbs)
+    engine.hooks.on('/call', [menu, { verb: 'say', text: 'never' }])
     const held = heldAnswer()
-    platform.hooks.answers.set('/menu', held.answer)
-    const invite = platform.ring()
+    engine.hooks.answers.set('/menu', held.answer)
+    const invite = engine.ring()
     await settle()
-    platform.media.sessions[0]?.press('42')
+    engine.media.sessions[0]?.press('42')
     await settle()
     invite.dialog?.hangUp()
     await settle()
-    expect(platform.hooks.asked.at(-1)?.signal?.aborted).toBe(true)
-    expect(platform.store.records).toHaveLength(1)
+    expect(engine.hooks.asked.at(-1)?.signal?.aborted).toBe(true)
+    expect(engine.store.records).toHaveLength(1)
   })
 })
 
 describe('pause', () => {
   it('does not answer the call', async () => {
-    const { platform, invite } = await run({ verb: 'pause', length: 2 }, { verb: 'sip:decline', status: 486 })
-    await pass(platform, 1999)
+    const { engine, invite } = await run({ verb: 'pause', length: 2 }, { verb: 'sip:decline', status: 486 })
+    await pass(engine, 1999)
     expect(invite.isOpen).toBe(true)
-    await pass(platform, 1)
+    await pass(engine, 1)
     expect(invite.final?.status).toBe(486)
   })
 })
 
 describe('redirect', () => {
   it('runs another application, to whose host later relative hooks go without the old credentials', async () => {
-    const platform = createPlatform(parseVerbs)
-    platform.hooks.on('/call', [
+    const engine = createScriptedEngine(parseVerbs)
+    engine.hooks.on('/call', [
       { verb: 'redirect', actionHook: 'http://other.test/app', statusHook: '/events' },
     ])
-    platform.hooks.on('/app', [{ verb: 'answer' }, { verb: 'redirect', actionHook: '/second' }])
-    platform.hooks.on('/second', [{ verb: 'hangup' }])
-    platform.ring()
+    engine.hooks.on('/app', [{ verb: 'answer' }, { verb: 'redirect', actionHook: '/second' }])
+    engine.hooks.on('/second', [{ verb: 'hangup' }])
+    engine.ring()
     await settle()
-    expect(platform.hooks.asked.map(({ hook }) => [hook.url, hook.username])).toEqual([
+    expect(engine.hooks.asked.map(({ hook }) => [hook.url, hook.username])).toEqual([
       ['http://app.test/call', 'u'],
       ['http://other.test/app', null],
       ['http://other.test/second', null],
     ])
-    const hooks = platform.store.batches.flatMap(({ notifications }) =>
+    const hooks = engine.store.batches.flatMap(({ notifications }) =>
       notifications.map(({ hook }) => hook.url),
     )
     expect(hooks).toEqual(['http://app.test/status', 'http://app.test/events', 'http://app.test/events'])
   })
 
   it('to an application that cannot be reached goes on with the next verb', async () => {
-    const platform = createPlatform(parseVerbs)
-    platform.hooks.on('/call', [
+    const engine = createScriptedEngine(parseVerbs)
+    engine.hooks.on('/call', [
       { verb: 'redirect', actionHook: '/gone' },
       { verb: 'sip:decline', status: 480 },
     ])
-    platform.hooks.answers.set('/gone', () =>
+    engine.hooks.answers.set('/gone', () =>
       Promise.reject(new AppError('hook_unreachable', 'connection refused')),
     )
-    const invite = platform.ring()
+    const invite = engine.ring()
     await settle()
     expect(invite.final?.status).toBe(480)
   })
@@ -469,8 +467,8 @@ describe('redirect', () => {
 describe('tag', () => {
   it('shows in later payloads exactly as given', async () => {
     const data = { camelCase: 1, nested: { snake_case: [true] } }
-    const { platform } = await run({ verb: 'tag', data }, { verb: 'redirect', actionHook: '/next' })
-    expect(platform.hooks.payloadsOf('/next')).toMatchObject([{ customerData: data }])
+    const { engine } = await run({ verb: 'tag', data }, { verb: 'redirect', actionHook: '/next' })
+    expect(engine.hooks.payloadsOf('/next')).toMatchObject([{ customerData: data }])
   })
 
   it('that is too large is journalled and ignored', async () => {
@@ -484,13 +482,13 @@ describe('tag', () => {
 
 describe('hangup', () => {
   it('sends BYE with the headers of the verb and drops the rest', async () => {
-    const { platform, invite } = await run(
+    const { engine, invite } = await run(
       { verb: 'answer' },
       { verb: 'hangup', headers: { 'X-Why': 'done', Via: 'evil' } },
       { verb: 'say', text: 'never' },
     )
     expect(invite.dialog?.sentBye).toEqual([{ name: 'x-why', value: 'done' }])
-    expect(platform.media.sessions[0]?.played).toEqual([])
+    expect(engine.media.sessions[0]?.played).toEqual([])
   })
 
   it('is skipped while the call is unanswered', async () => {
@@ -501,7 +499,7 @@ describe('hangup', () => {
 
 describe('sip:decline', () => {
   it('sends its status, reason and headers', async () => {
-    const { platform, invite } = await run({
+    const { engine, invite } = await run({
       verb: 'sip:decline',
       status: 486,
       reason: 'Busy\r\nX-Evil: 1',
@@ -515,7 +513,7 @@ describe('sip:decline', () => {
       { name: 'x-extra', value: '1' },
       { name: 'x-reason', value: 'SIP Decline Verb' },
     ])
-    expect(platform.store.notifications.at(-1)).toMatchObject({ call_status: 'failed', sip_status: 486 })
+    expect(engine.store.notifications.at(-1)).toMatchObject({ call_status: 'failed', sip_status: 486 })
   })
 
   it('is skipped once the call is answered', async () => {
@@ -526,8 +524,8 @@ describe('sip:decline', () => {
 
 describe('the call hook', () => {
   it('gets exactly the fields of a new call', async () => {
-    const { platform } = await run({ verb: 'answer' })
-    const [payload] = platform.hooks.payloadsOf('/call')
+    const { engine } = await run({ verb: 'answer' })
+    const [payload] = engine.hooks.payloadsOf('/call')
     expect(payload).toEqual({
       call_sid: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
       direction: 'inbound',
@@ -552,9 +550,9 @@ describe('the call hook', () => {
   })
 
   it('alone carries env_vars and the SIP request', async () => {
-    const { platform } = await run({ verb: 'redirect', actionHook: '/next' })
-    const [next] = platform.hooks.payloadsOf('/next')
-    for (const payload of [next, ...platform.store.notifications]) {
+    const { engine } = await run({ verb: 'redirect', actionHook: '/next' })
+    const [next] = engine.hooks.payloadsOf('/next')
+    for (const payload of [next, ...engine.store.notifications]) {
       expect(payload).not.toHaveProperty('env_vars')
       expect(payload).not.toHaveProperty('sip')
       expect(payload).toHaveProperty('fs_sip_address', '127.0.0.1:5060')

@@ -210,10 +210,10 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
       const journal = await journalOf(platform.api, tenant.account_sid, record.call_sid)
       const decisions = journal.filter(({ type }) => type === 'decision')
       expect(decisions.map(({ rule, outcome }) => `${String(rule)} > ${String(outcome)}`)).toEqual([
-        `caller row 3: address of a carrier > ${carrier.name}`,
-        `carrier call row 2: the phone number > account ${tenant.account_sid}, carrier ${carrier.name}`,
-        expect.stringMatching(/^application of the phone number > [0-9a-f-]{36}$/),
-        'API > hang up',
+        `caller-carrier-address > ${carrier.name}`,
+        `carrier-number > account ${tenant.account_sid}, carrier ${carrier.name}`,
+        expect.stringMatching(/^carrier-number-application > [0-9a-f-]{36}$/),
+        'api > hang up',
       ])
     })
   })
@@ -245,7 +245,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
       expect.objectContaining({ type: 'refusal', code: 'number_not_provisioned', sip_status: 404 }),
     )
     expect(journal).toContainEqual(
-      expect.objectContaining({ rule: 'carrier call row 7: a number of nobody', outcome: 'refused' }),
+      expect.objectContaining({ rule: 'carrier-number-unknown', outcome: 'refused' }),
     )
   })
 

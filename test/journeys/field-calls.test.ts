@@ -33,7 +33,7 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
     const { call_sid } = await caller.recordOf(result)
     expect(await journalOf(platform.api, tenant.account_sid, call_sid)).toContainEqual(
       expect.objectContaining({
-        rule: 'digest-uri',
+        rule: 'caller-digest-uri',
         outcome: `the digest was computed for sip:127.0.0.1:${platform.sip.port}, not for the Request-URI`,
       }),
     )

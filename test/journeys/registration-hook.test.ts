@@ -138,8 +138,8 @@ describe.skipIf(isMissing('sipp'))('the registration hook', () => {
     )
     expect(record).toMatchObject({ answered: true, application_sid: tenant.application_sid })
     const journal = JSON.stringify(await journalOf(platform.api, tenant.account_sid, record.call_sid))
-    expect(journal).toContain('"rule":"registration hook"')
-    expect(journal).toContain('the application that the registration hook named')
+    expect(journal).toContain('"rule":"caller-registration-hook"')
+    expect(journal).toContain('"rule":"user-hook-application"')
   })
 
   it('lets a user that only the hook knows be called', async () => {

@@ -1,33 +1,11 @@
 // SIP headers that an application asks for: only those it may set, and nothing that could smuggle a line.
 import { canonicalName } from '../../sip/message/header-names.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
+import { reservedHeaders } from '../../sip/message/reserved-headers.ts'
 import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
 
-/** The stack's own: a second one of these would corrupt the dialog or the framing. */
-const reserved: ReadonlySet<string> = new Set([
-  'via',
-  'from',
-  'to',
-  'call-id',
-  'cseq',
-  'contact',
-  'max-forwards',
-  'route',
-  'record-route',
-  'content-length',
-  'content-type',
-  'content-encoding',
-  'require',
-  'proxy-require',
-  'supported',
-  'authorization',
-  'proxy-authorization',
-  'www-authenticate',
-  'proxy-authenticate',
-])
-
-const mostHeaders = 32
-const longestValue = 1024
+const maxHeaders = 32
+const maxValueLength = 1024
 
 export interface AppHeaders {
   readonly fields: readonly HeaderField[]
@@ -44,10 +22,10 @@ export function toHeaderFields(headers: Readonly<Record<string, unknown>> | unde
     const isFine =
       name !== undefined &&
       value !== undefined &&
-      !reserved.has(name) &&
+      !reservedHeaders.has(name) &&
       isHeaderSafe(value) &&
-      value.length <= longestValue &&
-      fields.length < mostHeaders
+      value.length <= maxValueLength &&
+      fields.length < maxHeaders
     if (isFine) fields.push({ name, value })
     else refused.push(given.slice(0, 64))
   }

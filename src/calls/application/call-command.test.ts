@@ -4,11 +4,11 @@ import type { CallCommand } from '../calls.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import {
   account,
-  createPlatform,
+  createScriptedEngine,
   heldAnswer,
   settle,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { Platform } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 
 const hook = (path: string): Hook => ({
@@ -19,8 +19,8 @@ const hook = (path: string): Hook => ({
 })
 
 interface Up {
-  readonly platform: Platform
-  readonly invite: ReturnType<Platform['ring']>
+  readonly engine: ScriptedEngine
+  readonly invite: ReturnType<ScriptedEngine['ring']>
   readonly call_sid: string
   /** The code of the refusal, or what was answered. */
   readonly command: (asked: CallCommand) => boolean | string
@@ -28,26 +28,26 @@ interface Up {
 }
 
 async function up(verbs: unknown): Promise<Up> {
-  const platform = createPlatform(parsePlainVerbs)
-  if (verbs instanceof Function) platform.hooks.answers.set('/call', verbs as () => Promise<unknown>)
-  else platform.hooks.on('/call', verbs)
-  const invite = platform.ring()
+  const engine = createScriptedEngine(parsePlainVerbs)
+  if (verbs instanceof Function) engine.hooks.answers.set('/call', verbs as () => Promise<unknown>)
+  else engine.hooks.on('/call', verbs)
+  const invite = engine.ring()
   await settle()
-  const call_sid = platform.calls.list(account.account_sid)[0]?.call_sid ?? ''
+  const call_sid = engine.calls.list(account.account_sid)[0]?.call_sid ?? ''
   return {
-    platform,
+    engine,
     invite,
     call_sid,
     command(asked) {
       try {
-        return platform.calls.command(account.account_sid, call_sid, asked)
+        return engine.calls.command(account.account_sid, call_sid, asked)
       } catch (error) {
         if (error instanceof AppError) return error.code
         throw error
       }
     },
     outcomes: () =>
-      platform.store
+      engine.store
         .journalOf(call_sid)
         .flatMap((event) => (event.type === 'verb-ended' ? [`${event.verb} ${event.outcome}`] : [])),
   }
@@ -57,14 +57,14 @@ const waiting = [{ verb: 'answer' }, { verb: 'wait', ms: 60_000 }, { verb: 'cras
 
 describe('another application', () => {
   it('takes over at once, with its status hook: the running verb stops, and nothing of the old stack follows', async () => {
-    const { platform, invite, command, outcomes } = await up(waiting)
-    platform.hooks.on('/next', [{ verb: 'hangup' }])
+    const { engine, invite, command, outcomes } = await up(waiting)
+    engine.hooks.on('/next', [{ verb: 'hangup' }])
     expect(command({ kind: 'redirect', hook: hook('/next'), statusHook: hook('/told') })).toBe(true)
     await settle()
     expect(outcomes()).toEqual(['answer done', 'wait stopped', 'hangup done'])
     expect(invite.dialog?.sentBye).toEqual([{ name: 'x-bye', value: 'now' }])
-    expect(platform.hooks.payloadsOf('/next')).toMatchObject([{ call_status: 'in-progress' }])
-    const told = platform.store.batches.flatMap(({ notifications }) => notifications)
+    expect(engine.hooks.payloadsOf('/next')).toMatchObject([{ call_status: 'in-progress' }])
+    const told = engine.store.batches.flatMap(({ notifications }) => notifications)
     expect(told.at(-1)).toMatchObject({
       hook: { url: 'http://app.test/told' },
       payload: { call_status: 'completed' },
@@ -76,12 +76,12 @@ describe('another application', () => {
     ['answers nothing', () => Promise.resolve([])],
     ['answers what is no verb', () => Promise.resolve([{ verb: 'nothing known' }])],
   ])('that %s leaves the call as it was', async (_, answer) => {
-    const { platform, command, outcomes } = await up(waiting)
-    platform.hooks.answers.set('/next', answer)
+    const { engine, command, outcomes } = await up(waiting)
+    engine.hooks.answers.set('/next', answer)
     expect(command({ kind: 'redirect', hook: hook('/next') })).toBe(true)
     await settle()
     expect(outcomes()).toEqual(['answer done'])
-    expect(platform.calls.list(account.account_sid)).toHaveLength(1)
+    expect(engine.calls.list(account.account_sid)).toHaveLength(1)
   })
 
   it('is too early for while the first is still being asked', async () => {
@@ -92,40 +92,40 @@ describe('another application', () => {
 
 describe('an end', () => {
   it('of an answered call is completed and nothing else', async () => {
-    const { platform, invite, command } = await up(waiting)
+    const { engine, invite, command } = await up(waiting)
     expect(command({ kind: 'end', call_status: 'no-answer' })).toBe('call_state')
     expect(command({ kind: 'end', call_status: 'completed' })).toBe(true)
     await settle()
     expect(invite.dialog?.sentBye).toEqual([])
-    expect(platform.store.statuses).toEqual(['trying', 'in-progress', 'completed'])
+    expect(engine.store.statuses).toEqual(['trying', 'in-progress', 'completed'])
     expect(command({ kind: 'end', call_status: 'completed' })).toBe(false)
   })
 
   it('of an unanswered call is no-answer and nothing else', async () => {
-    const { platform, invite, command } = await up([{ verb: 'wait', ms: 60_000 }])
+    const { engine, invite, command } = await up([{ verb: 'wait', ms: 60_000 }])
     expect(command({ kind: 'end', call_status: 'completed' })).toBe('call_state')
     expect(command({ kind: 'end', call_status: 'no-answer' })).toBe(true)
     await settle()
     expect(invite.final?.status).toBe(503)
-    expect(platform.store.statuses).toEqual(['trying', 'no-answer'])
+    expect(engine.store.statuses).toEqual(['trying', 'no-answer'])
   })
 })
 
 describe('a tag', () => {
   it('is in every later payload', async () => {
-    const { platform, command } = await up(waiting)
+    const { engine, command } = await up(waiting)
     expect(command({ kind: 'tag', data: { order: 7 } })).toBe(true)
     command({ kind: 'end', call_status: 'completed' })
     await settle()
-    const told = platform.store.batches.flatMap(({ notifications }) => notifications)
+    const told = engine.store.batches.flatMap(({ notifications }) => notifications)
     expect(told.at(-1)?.payload).toMatchObject({ customerData: { order: 7 } })
   })
 })
 
 it('a command to a call of somebody else, or to none, changes nothing', async () => {
-  const { platform, call_sid } = await up(waiting)
+  const { engine, call_sid } = await up(waiting)
   const asked = { kind: 'end', call_status: 'completed' } as const
-  expect(platform.calls.command('another', call_sid, asked)).toBe(false)
-  expect(platform.calls.command(account.account_sid, 'another', asked)).toBe(false)
-  expect(platform.calls.list(account.account_sid)).toHaveLength(1)
+  expect(engine.calls.command('another', call_sid, asked)).toBe(false)
+  expect(engine.calls.command(account.account_sid, 'another', asked)).toBe(false)
+  expect(engine.calls.list(account.account_sid)).toHaveLength(1)
 })

@@ -1,6 +1,7 @@
 // What is asked of a live call from outside (calls.md §6.2): another application, an end, another tag.
 import { AppError } from '../../lib/errors.ts'
 import type { Leg } from '../leg/leg.ts'
+import { toDecision } from '../journal/decision.ts'
 import type { CallCommand } from '../calls.ts'
 import type { Hook } from '../../contracts/hook.ts'
 
@@ -21,11 +22,11 @@ export function command(leg: Leg, asked: CallCommand): void {
 }
 
 function redirect(leg: Leg, hook: Hook, statusHook: Hook | undefined): void {
-  const { application } = leg
-  if (application === undefined) throw wrongState('no application runs the call yet')
+  const { script } = leg
+  if (script === undefined) throw wrongState('no application runs the call yet')
   note(leg, 'another application')
   if (statusHook !== undefined) leg.status.replaceHook(statusHook)
-  void application.takeOver(hook).catch((error: unknown) => leg.refuse(error))
+  void script.takeOver(hook).catch((error: unknown) => leg.refuse(error))
 }
 
 /** Before the answer a call has no end but no-answer, and after it none but completed. */
@@ -38,7 +39,7 @@ function end(leg: Leg, call_status: 'completed' | 'no-answer'): void {
 }
 
 function note(leg: Leg, outcome: string): void {
-  leg.journal.note({ type: 'decision', rule: 'API', outcome })
+  leg.journal.note(toDecision({ rule: 'api', outcome }))
 }
 
 function wrongState(sentence: string): AppError {

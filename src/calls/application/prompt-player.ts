@@ -26,7 +26,7 @@ export interface PromptPlayerOptions {
 }
 
 /** Rounds shorter than this are followed by a pause: repeating nothing for ever must not occupy the platform. */
-const shortestRoundMs = 100
+const minRoundMs = 100
 const pauseMs = 1000
 
 /** Throws what borrowing or playing a piece throws, after those before it were heard. */
@@ -104,7 +104,7 @@ class PromptPlayer {
   #wasNothing(): boolean {
     const { pieces } = this.#prompt
     const heard = pieces.map((_, index) => this.#heardMs[index] ?? Infinity)
-    return heard.reduce((sum, ms) => sum + ms, 0) < shortestRoundMs
+    return heard.reduce((sum, ms) => sum + ms, 0) < minRoundMs
   }
 
   async #pause(): Promise<void> {

@@ -16,7 +16,7 @@ export interface VerbLoopOptions {
 }
 
 /** Two a second for the longest call; an application that redirects to itself gets there in a minute. */
-const mostVerbs = 20_000
+const maxVerbs = 20_000
 
 export class VerbLoop implements VerbQueue {
   readonly #options: VerbLoopOptions
@@ -53,7 +53,7 @@ export class VerbLoop implements VerbQueue {
     for (let count = 1; ; count++) {
       const verb = this.#waiting[this.#next++]
       if (verb === undefined || this.#options.signal.aborted) return
-      if (count > mostVerbs)
+      if (count > maxVerbs)
         throw new AppError('hook_invalid_payload', 'the application runs verbs without end')
       await this.#runOne(verb, call)
     }

@@ -9,7 +9,7 @@ export interface InfoDigit {
 
 /** What phones leave out when they mean an ordinary press. */
 const usualDurationMs = 160
-const longestDurationMs = 10_000
+const maxDurationMs = 10_000
 const key = /^[0-9A-D*#]$/
 
 /** Undefined when the request carries no digit. */
@@ -28,5 +28,5 @@ function toDigit(signal: string, duration: string | undefined): InfoDigit | unde
   const digit = signal === '10' ? '*' : signal === '11' ? '#' : signal.toUpperCase()
   if (!key.test(digit)) return undefined
   const durationMs = duration === undefined ? usualDurationMs : Number(duration)
-  return { digit, durationMs: Math.min(durationMs, longestDurationMs) }
+  return { digit, durationMs: Math.min(durationMs, maxDurationMs) }
 }

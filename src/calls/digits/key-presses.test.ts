@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { KeyPresses } from './key-presses.ts'
-import { account, createPlatform, settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  account,
+  createScriptedEngine,
+  settle,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
 
@@ -113,19 +117,19 @@ describe('one key press is one digit', () => {
 
 describe('a phone that sends each key as RTP event and as INFO', () => {
   it('presses each key once, and the journal says so once', async () => {
-    const platform = createPlatform(parsePlainVerbs)
-    platform.hooks.on('/call', [{ verb: 'answer' }, { verb: 'wait', ms: 60_000 }])
-    const invite = platform.ring()
+    const engine = createScriptedEngine(parsePlainVerbs)
+    engine.hooks.on('/call', [{ verb: 'answer' }, { verb: 'wait', ms: 60_000 }])
+    const invite = engine.ring()
     await settle()
     const info = (digit: string) =>
       sipRequest('INFO', { type: 'application/dtmf-relay', body: `Signal=${digit}\r\nDuration=100\r\n` })
     for (const digit of ['1', '2', '2']) {
-      platform.media.sessions[0]?.emit({ type: 'digit', digit, durationMs: 100 })
+      engine.media.sessions[0]?.emit({ type: 'digit', digit, durationMs: 100 })
       await invite.dialog?.listener.requested(info(digit))
-      platform.clock.advance(300)
+      engine.clock.advance(300)
     }
-    const [live] = platform.calls.list(account.account_sid)
-    const journal = platform.calls.journal(account.account_sid, live?.call_sid ?? '') ?? []
+    const [live] = engine.calls.list(account.account_sid)
+    const journal = engine.calls.journal(account.account_sid, live?.call_sid ?? '') ?? []
     const digits = journal.flatMap((event) => (event.type === 'digit' ? [event.digit] : []))
     expect(digits).toEqual(['1', '2', '2'])
     const notes = journal.filter((event) => event.type === 'note' && event.sentence.includes('INFO'))

@@ -4,35 +4,35 @@ import type { JournalEvent } from '../journal/journal.ts'
 import {
   account,
   application,
-  createPlatform,
+  createScriptedEngine,
   settle,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { Platform } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { carrierOf, matchOf, numberOf } from '../../../test/support/scripted-engine/carriers.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 
-function platform(): Platform {
-  const made = createPlatform(parsePlainVerbs)
+function engine(): ScriptedEngine {
+  const made = createScriptedEngine(parsePlainVerbs)
   made.hooks.on('/call', [{ verb: 'answer' }])
   return made
 }
 
-function journalOf({ store }: Platform): readonly JournalEvent[] {
+function journalOf({ store }: ScriptedEngine): readonly JournalEvent[] {
   const [record] = store.records
   return record === undefined ? [] : store.journalOf(record.call_sid)
 }
 
 describe('a SIP user', () => {
   it('whose phone was given our address is known by the domain of From', async () => {
-    const at = platform()
+    const at = engine()
     at.ring({ to: `app-${application.application_sid}@192.0.2.4` })
     await settle()
     expect(at.store.records).toMatchObject([{ account_sid: account.account_sid, answered: true }])
   })
 
   it('leaves a note in the journal when the digest was computed for another URI', async () => {
-    const at = platform()
+    const at = engine()
     const { authentication } = at
     if (authentication.verdict !== 'accepted') throw new Error('not accepted')
     at.authentication = { ...authentication, note: 'the digest was computed for sip:192.0.2.4' }
@@ -41,7 +41,7 @@ describe('a SIP user', () => {
     expect(journalOf(at)).toContainEqual(
       expect.objectContaining({
         type: 'decision',
-        rule: 'digest-uri',
+        rule: 'caller-digest-uri',
         outcome: 'the digest was computed for sip:192.0.2.4',
       }),
     )
@@ -53,14 +53,14 @@ describe('P-Asserted-Identity', () => {
   const called = '15551230100'
 
   it('of a SIP user is not believed: its record shows From', async () => {
-    const at = platform()
+    const at = engine()
     at.ring({ headers })
     await settle()
     expect(at.store.records).toMatchObject([{ from: '+4420' }])
   })
 
   it('of a carrier stands in the record', async () => {
-    const at = platform()
+    const at = engine()
     at.carriers = [matchOf('c', { account_sid: account.account_sid })]
     const { application_sid } = application
     at.numbers = [numberOf(called, 'c', { account_sid: account.account_sid, application_sid })]
@@ -82,7 +82,7 @@ describe('a refusal that does not depend on the caller', () => {
   const challenge = { verdict: 'challenge', reply: { status: 401, isUnproven: true } } as const
 
   it('leaves a record with its reason when a user is calling', async () => {
-    const at = platform()
+    const at = engine()
     const invite = inviteOf('500@example.com')
     at.calls.refused(invite, owed)
     await settle()
@@ -101,7 +101,7 @@ describe('a refusal that does not depend on the caller', () => {
   })
 
   it('asks first who is calling, and leaves nothing of strangers', async () => {
-    const at = platform()
+    const at = engine()
     at.authentication = challenge
     const invite = inviteOf('500@example.com')
     at.calls.refused(invite, owed)
@@ -111,7 +111,7 @@ describe('a refusal that does not depend on the caller', () => {
   })
 
   it('leaves a record of a carrier, which is known by its address', async () => {
-    const at = platform()
+    const at = engine()
     at.authentication = challenge
     at.carriers = [matchOf('c', { account_sid: account.account_sid })]
     at.numbers = [numberOf('500', 'c', { account_sid: account.account_sid })]
@@ -123,9 +123,9 @@ describe('a refusal that does not depend on the caller', () => {
   })
 
   it.each(['full', 'draining'])(
-    'is 503 while the platform is %s: to a stranger without a question',
+    'is 503 while the engine is %s: to a stranger without a question',
     async (state) => {
-      const at = createPlatform(parsePlainVerbs, state === 'full' ? { maxCalls: 10 } : {})
+      const at = createScriptedEngine(parsePlainVerbs, state === 'full' ? { maxCalls: 10 } : {})
       at.hooks.on('/call', [{ verb: 'wait', ms: 60_000 }])
       if (state === 'full') for (let count = 0; count < 10; count += 1) at.ring()
       await settle()
@@ -147,7 +147,7 @@ describe('a refusal that does not depend on the caller', () => {
   )
 
   it('is no record any more for what comes far beyond the capacity', async () => {
-    const at = createPlatform(parsePlainVerbs, { maxCalls: 10 })
+    const at = createScriptedEngine(parsePlainVerbs, { maxCalls: 10 })
     at.hooks.on('/call', [{ verb: 'wait', ms: 60_000 }])
     const headers = [{ name: 'authorization', value: 'Digest' }]
     const invites = Array.from({ length: 20 }, () => at.ring({ headers }))
@@ -159,11 +159,11 @@ describe('a refusal that does not depend on the caller', () => {
 
 describe('the call of a SIP user', () => {
   it('leads neither the dialog nor media away from where it calls from, but to public addresses', async () => {
-    const at = platform()
+    const at = engine()
     const invite = at.ring()
     await settle()
     const [mayReach, maySendTo] = [invite.mayReach, at.media.opened[0]?.maySendTo]
-    // The scripted platform lets 192.0.2.0/24 through; the phone calls from 127.0.0.1.
+    // The scripted engine lets 192.0.2.0/24 through; the phone calls from 127.0.0.1.
     expect(['192.0.2.9', '10.0.0.1'].map((address) => mayReach?.(address))).toEqual([true, false])
     expect(['192.0.2.9', '10.0.0.1', '127.0.0.1'].map((address) => maySendTo?.(address))).toEqual([
       true,
@@ -175,7 +175,7 @@ describe('the call of a SIP user', () => {
 
 describe('a carrier at its gateway', () => {
   it('leads a call where its gateways are', async () => {
-    const at = platform()
+    const at = engine()
     const { account_sid, service_provider_sid } = account
     at.carriers = [
       matchOf('c', { account_sid, service_provider_sid, application_sid: application.application_sid }),

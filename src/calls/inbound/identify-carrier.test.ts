@@ -5,11 +5,11 @@ import { carrierOf, matchOf, numberOf } from '../../../test/support/scripted-eng
 import {
   account,
   application,
-  createPlatform,
+  createScriptedEngine,
   phone,
   settle,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { Platform } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 
@@ -20,59 +20,59 @@ const mine: Partial<CarrierFacts> = { account_sid, service_provider_sid }
 const another: Partial<CarrierFacts> = { account_sid: 'another', service_provider_sid: 'elsewhere' }
 
 function platformWith(
-  facts: Partial<Pick<Platform, 'carriers' | 'numbers' | 'patterns' | 'peer'>>,
-): Platform {
-  const platform = createPlatform(parsePlainVerbs)
-  platform.hooks.on('/call', [{ verb: 'answer' }])
-  return Object.assign(platform, facts)
+  facts: Partial<Pick<ScriptedEngine, 'carriers' | 'numbers' | 'patterns' | 'peer'>>,
+): ScriptedEngine {
+  const engine = createScriptedEngine(parsePlainVerbs)
+  engine.hooks.on('/call', [{ verb: 'answer' }])
+  return Object.assign(engine, facts)
 }
 
-async function ring(platform: Platform, to = `+${called}@192.0.2.1`): Promise<ScriptedInvite> {
-  const invite = platform.ring({ to })
+async function ring(engine: ScriptedEngine, to = `+${called}@192.0.2.1`): Promise<ScriptedInvite> {
+  const invite = engine.ring({ to })
   await settle()
   return invite
 }
 
-const journalOf = (platform: Platform) => platform.store.journalOf(platform.store.records[0]?.call_sid ?? '')
+const journalOf = (engine: ScriptedEngine) => engine.store.journalOf(engine.store.records[0]?.call_sid ?? '')
 
 const xReason = (invite: ScriptedInvite): string | undefined =>
   invite.final?.headers?.find(({ name }) => name === 'x-reason')?.value
 
 describe('a call from a carrier', () => {
   it('carries its name from the call hook to the record', async () => {
-    const platform = platformWith({
+    const engine = platformWith({
       carriers: [matchOf('c', mine)],
       numbers: [numberOf(called, 'c', { account_sid, application_sid })],
     })
-    await ring(platform)
-    for (const payload of [...platform.hooks.payloadsOf('/call'), ...platform.store.notifications])
+    await ring(engine)
+    for (const payload of [...engine.hooks.payloadsOf('/call'), ...engine.store.notifications])
       expect(payload).toHaveProperty('originating_sip_trunk_name', 'carrier c')
-    expect(platform.store.statuses).toEqual(['trying', 'in-progress', 'completed'])
-    expect(platform.store.records).toMatchObject([{ trunk: 'carrier c', answered: true }])
+    expect(engine.store.statuses).toEqual(['trying', 'in-progress', 'completed'])
+    expect(engine.store.records).toMatchObject([{ trunk: 'carrier c', answered: true }])
   })
 
   it('tells an account nothing of the other carriers at the address', async () => {
-    const platform = platformWith({
+    const engine = platformWith({
       carriers: [matchOf('c', mine), matchOf('secret', another)],
       numbers: [numberOf(called, 'c', { account_sid, application_sid })],
     })
-    await ring(platform)
-    expect(platform.store.records).toMatchObject([{ trunk: 'carrier c' }])
-    expect(journalOf(platform)).toContainEqual(
-      expect.objectContaining({ rule: 'caller row 3: address of a carrier', outcome: '2 carriers' }),
+    await ring(engine)
+    expect(engine.store.records).toMatchObject([{ trunk: 'carrier c' }])
+    expect(journalOf(engine)).toContainEqual(
+      expect.objectContaining({ rule: 'caller-carrier-address', outcome: '2 carriers' }),
     )
-    expect(JSON.stringify(journalOf(platform))).not.toContain('secret')
+    expect(JSON.stringify(journalOf(engine))).not.toContain('secret')
   })
 
   it('leaves the host name that it calls behind, unless that is an address or a realm', async () => {
-    const platform = platformWith({
+    const engine = platformWith({
       carriers: [matchOf('c', mine)],
       numbers: [numberOf(called, 'c', { account_sid, application_sid })],
     })
     for (const host of ['192.0.2.1', 'example.com', 'sip.edge.example'])
-      await ring(platform, `${called}@${host}`)
-    expect(platform.store.records).toHaveLength(3)
-    expect(platform.hostsCalled).toEqual([[account_sid, 'sip.edge.example']])
+      await ring(engine, `${called}@${host}`)
+    expect(engine.store.records).toHaveLength(3)
+    expect(engine.hostsCalled).toEqual([[account_sid, 'sip.edge.example']])
   })
 
   it.each([
@@ -81,10 +81,10 @@ describe('a call from a carrier', () => {
   ])(
     'to our address from where a carrier of another account calls, with a realm in From, is %s',
     async (_, address, trunk) => {
-      const platform = platformWith({ carriers: [matchOf('secret', another)] })
-      platform.phones.set(phone.aor, [{ ...phone, remote: { ...phone.remote, address } }])
-      await ring(platform, `app-${application_sid}@192.0.2.1`)
-      expect(platform.store.records).toMatchObject([{ trunk, answered: trunk === 'user' }])
+      const engine = platformWith({ carriers: [matchOf('secret', another)] })
+      engine.phones.set(phone.aor, [{ ...phone, remote: { ...phone.remote, address } }])
+      await ring(engine, `app-${application_sid}@192.0.2.1`)
+      expect(engine.store.records).toMatchObject([{ trunk, answered: trunk === 'user' }])
     },
   )
 
@@ -94,40 +94,40 @@ describe('a call from a carrier', () => {
   ])(
     'to our address, from a phone that never registers, where a carrier of another account calls, is %s',
     async (_, address, trunk) => {
-      const platform = platformWith({ carriers: [matchOf('secret', another)] })
-      platform.knownAt = `${phone.aor.slice(phone.aor.indexOf('@') + 1)} ${address}`
-      await ring(platform, `app-${application_sid}@192.0.2.1`)
-      expect(platform.store.records).toMatchObject([{ trunk, answered: trunk === 'user' }])
+      const engine = platformWith({ carriers: [matchOf('secret', another)] })
+      engine.knownAt = `${phone.aor.slice(phone.aor.indexOf('@') + 1)} ${address}`
+      await ring(engine, `app-${application_sid}@192.0.2.1`)
+      expect(engine.store.records).toMatchObject([{ trunk, answered: trunk === 'user' }])
     },
   )
 
   it('that several may have sent is refused once, and nobody’s business', async () => {
-    const platform = platformWith({
+    const engine = platformWith({
       carriers: [matchOf('c', mine), matchOf('secret', another)],
       numbers: [
         numberOf(called, 'c', { account_sid }),
         numberOf(called, 'secret', { account_sid: 'another' }),
       ],
     })
-    const invite = await ring(platform)
+    const invite = await ring(engine)
     expect(invite.final).toMatchObject({ status: 503, isUnproven: true })
     expect(xReason(invite)).toMatch(/several carriers/)
-    expect(platform.store.batches).toEqual([])
-    expect(platform.calls.liveCount).toBe(0)
+    expect(engine.store.batches).toEqual([])
+    expect(engine.calls.liveCount).toBe(0)
   })
 
   it('that several of one account may have sent is on the record of that account', async () => {
     const registration = { username: 'trunk1', realm: '192.0.2.1' }
-    const platform = platformWith({
+    const engine = platformWith({
       carriers: [matchOf('c', { ...mine, registration }), matchOf('d', { ...mine, registration })],
     })
-    const invite = await ring(platform, 'trunk1@192.0.2.1')
+    const invite = await ring(engine, 'trunk1@192.0.2.1')
     expect(invite.final).toMatchObject({ status: 503 })
     expect(invite.final).not.toHaveProperty('isUnproven')
-    expect(platform.store.records).toMatchObject([{ sip_status: 503, trunk: 'carrier c', answered: false }])
-    expect(journalOf(platform)).toContainEqual(
+    expect(engine.store.records).toMatchObject([{ sip_status: 503, trunk: 'carrier c', answered: false }])
+    expect(journalOf(engine)).toContainEqual(
       expect.objectContaining({
-        rule: 'caller row 2: the user we register as, address of its carrier',
+        rule: 'caller-registered-carrier-ambiguous',
         outcome: 'refused',
         code: 'ambiguous_carrier',
       }),
@@ -140,12 +140,12 @@ describe('a call from a carrier', () => {
   ])('is held against patterns where %i carriers share the address: %i calls', async (count, answered) => {
     const others = Array.from({ length: count - 1 }, (_, at) => matchOf(`other ${at}`, another))
     const pattern = createNumberPattern(numberOf('1555*', 'c', { account_sid, application_sid }))
-    const platform = platformWith({
+    const engine = platformWith({
       carriers: [...others, matchOf('c', mine)],
       patterns: pattern === undefined ? [] : [pattern],
     })
-    const invite = await ring(platform)
-    expect(platform.store.records).toHaveLength(answered)
+    const invite = await ring(engine)
+    expect(engine.store.records).toHaveLength(answered)
     expect(invite.final?.status).toBe(answered === 1 ? undefined : 404)
   })
 })
@@ -154,24 +154,24 @@ describe('a carrier with a password', () => {
   const user = { username: 'trunk', realm: 'example.com', password: 'secret', peer: 'c' }
 
   it('is known by it', async () => {
-    const platform = platformWith({ peer: carrierOf('c', { ...mine, application_sid }) })
-    platform.authentication = { verdict: 'accepted', user }
-    await ring(platform, `${called}@example.com`)
-    expect(platform.store.records).toMatchObject([{ trunk: 'carrier c', answered: true }])
-    expect(journalOf(platform).flatMap((event) => (event.type === 'decision' ? [event.rule] : []))).toEqual([
-      'account of the SIP realm',
-      'digest authentication',
-      'carrier call: a number of nobody, for the account that the call names',
-      'carrier call row 8: application of the carrier',
+    const engine = platformWith({ peer: carrierOf('c', { ...mine, application_sid }) })
+    engine.authentication = { verdict: 'accepted', user }
+    await ring(engine, `${called}@example.com`)
+    expect(engine.store.records).toMatchObject([{ trunk: 'carrier c', answered: true }])
+    expect(journalOf(engine).flatMap((event) => (event.type === 'decision' ? [event.rule] : []))).toEqual([
+      'caller-realm',
+      'caller-digest',
+      'carrier-named-account',
+      'carrier-application',
     ])
   })
 
   it('that was switched off since is refused as one with a wrong password', async () => {
-    const platform = platformWith({ peer: undefined })
-    platform.authentication = { verdict: 'accepted', user }
-    const invite = await ring(platform, `${called}@example.com`)
+    const engine = platformWith({ peer: undefined })
+    engine.authentication = { verdict: 'accepted', user }
+    const invite = await ring(engine, `${called}@example.com`)
     expect(invite.final).toMatchObject({ status: 403 })
     expect(xReason(invite)).toBe('Invalid credentials')
-    expect(platform.store.records).toMatchObject([{ sip_status: 403, trunk: 'user' }])
+    expect(engine.store.records).toMatchObject([{ sip_status: 403, trunk: 'user' }])
   })
 })

@@ -5,14 +5,16 @@ import { realmOf } from '../../sip/realm.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import { inactiveAccount } from './identity.ts'
-import type { Decision, Identity } from './identity.ts'
+import type { Identity } from './identity.ts'
 import { calledHostOf, calledUserOf, callerHostOf } from './invite.ts'
 import type { AccountFacts, CarrierDirectory, CarrierMatch, NumberPattern } from '../ports.ts'
 import { toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
-import { mayServe, tellCaller } from '../routing/calling-carrier.ts'
+import { mayServe, identifyCaller } from '../routing/calling-carrier.ts'
 import { byCarrier, byNumber, byPattern, byProvider, calledNumber, ownerOf } from '../routing/carrier-call.ts'
 import type { CarrierCall, Outcome } from '../routing/carrier-call.ts'
+import type { RuleName } from '../routing/rules.ts'
+import type { Decision } from '../journal/decision.ts'
 
 /** Undefined when no carrier is calling: a user may be. */
 export async function identifyCarrier(
@@ -24,7 +26,7 @@ export async function identifyCarrier(
   if (matches.length === 0) return undefined
   const host = calledHostOf(invite.request)
   const realmOwner = host === undefined ? undefined : await directory.accountByRealm(host)
-  const caller = tellCaller({
+  const caller = identifyCaller({
     host,
     user: calledUserOf(invite.request),
     realmOwner,
@@ -85,11 +87,12 @@ export async function settleCarrierCall(
   }
   const account = claim.account ?? (outcome && (await accountOf(outcome, directory)))
   if (outcome === undefined || account === undefined) {
-    const rule = 'carrier call row 7: a number of nobody'
+    const rule = 'carrier-number-unknown'
     return await refuse(invite, services, { ...call, ...claim, rule, refusal: notProvisioned() })
   }
-  const { rule, carrier, application } = outcome
-  const chosen = { rule, outcome: `account ${account.account_sid}, carrier ${carrier.name}` }
+  const { rule, pattern, carrier, application } = outcome
+  const found = `account ${account.account_sid}, carrier ${carrier.name}`
+  const chosen = { rule, outcome: pattern === undefined ? found : `${pattern}: ${found}` }
   const settled = { account, decisions: [...claim.decisions, chosen] }
   if (!account.is_active) return { kind: 'refused', carrier, refusal: inactiveAccount(), ...settled }
   return { kind: 'known', origin: { kind: 'carrier', carrier, application }, ...settled }
@@ -114,13 +117,13 @@ async function findRoute(call: CarrierCall, directory: CarrierDirectory): Promis
 }
 
 // More carriers than this share an address only where strangers use the same company: then plain numbers tell them apart.
-const mostPatternCarriers = 16
+const maxPatternCarriers = 16
 
 async function patternsOf(
   { matches }: CarrierCall,
   directory: CarrierDirectory,
 ): Promise<readonly NumberPattern[]> {
-  if (matches.length > mostPatternCarriers) return []
+  if (matches.length > maxPatternCarriers) return []
   const sids = matches.map(({ carrier: { voip_carrier_sid } }) => voip_carrier_sid)
   return (await Promise.all(sids.map((sid) => directory.patternsOf(sid)))).flat()
 }
@@ -136,7 +139,7 @@ async function accountOf(
 }
 
 interface Unserved extends CarrierCall {
-  readonly rule: string
+  readonly rule: RuleName
   readonly decisions: readonly Decision[]
   readonly refusal: Refusal
 }

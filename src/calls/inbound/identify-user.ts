@@ -5,8 +5,9 @@ import type { IncomingInvite } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import { settleCarrierCall } from './identify-carrier.ts'
 import { inactiveAccount } from './identity.ts'
-import type { Decision, Identity } from './identity.ts'
+import type { Identity } from './identity.ts'
 import { toRefusal, toStackRefusal } from '../leg/refusals.ts'
+import type { Decision } from '../journal/decision.ts'
 
 export async function identifyUser(invite: IncomingInvite, services: CallServices): Promise<Identity> {
   const { directory } = services
@@ -27,15 +28,15 @@ export async function identifyUser(invite: IncomingInvite, services: CallService
     invite.reject(checked.verdict === 'refused' ? checked.reply : toRefusal(unknown).reply)
     return { kind: 'turned-away' }
   }
-  const decisions: Decision[] = [{ rule: 'account of the SIP realm', outcome: account.account_sid }]
+  const decisions: Decision[] = [{ rule: 'caller-realm', outcome: account.account_sid }]
   const refused = { kind: 'refused', account, decisions, carrier: undefined } as const
   if (checked.verdict === 'refused')
     return { ...refused, refusal: toStackRefusal(checked.code, checked.reply) }
   if (!account.is_active) return { ...refused, refusal: inactiveAccount() }
   const { user } = checked
-  const rule = user.judged === undefined ? 'digest authentication' : 'registration hook'
+  const rule = user.judged === undefined ? 'caller-digest' : 'caller-registration-hook'
   decisions.push({ rule, outcome: `${user.username}@${user.realm}` })
-  if (checked.note !== undefined) decisions.push({ rule: 'digest-uri', outcome: checked.note })
+  if (checked.note !== undefined) decisions.push({ rule: 'caller-digest-uri', outcome: checked.note })
   if (user.peer === undefined) return { kind: 'known', account, decisions, origin: { kind: 'user', user } }
   const carrier = await directory.carrier(user.peer)
   // Removed or switched off since its password was checked.

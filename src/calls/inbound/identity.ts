@@ -1,11 +1,11 @@
 // Who is calling, once that is settled: whose call it is, by which rules, and what it came from.
 import { AppError } from '../../lib/errors.ts'
 import type { SipUser } from '../../sip/sip.ts'
-import type { DecisionFact } from '../journal/journal.ts'
 import type { AccountFacts, CarrierFacts } from '../ports.ts'
 import { toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import type { CarrierRoute } from '../routing/carrier-call.ts'
+import type { Decision } from '../journal/decision.ts'
 
 export type Origin =
   | { readonly kind: 'user'; readonly user: SipUser }
@@ -15,13 +15,11 @@ export type Origin =
       readonly application: CarrierRoute['application']
     }
 
-interface Settled {
+interface OfAccount {
   readonly account: AccountFacts
   /** In the order they were made; they open the journal. */
   readonly decisions: readonly Decision[]
 }
-
-export type Decision = Omit<DecisionFact, 'type'>
 
 export type Identity =
   /** The INVITE has its answer, and nothing is kept of it: it is nobody's call. */
@@ -30,10 +28,13 @@ export type Identity =
       readonly kind: 'refused'
       readonly carrier: CarrierFacts | undefined
       readonly refusal: Refusal
-    } & Settled)
-  | ({ readonly kind: 'known'; readonly origin: Origin } & Settled)
+    } & OfAccount)
+  | ({ readonly kind: 'known'; readonly origin: Origin } & OfAccount)
 
-export function carrierOf(identity: Exclude<Identity, { kind: 'turned-away' }>): CarrierFacts | undefined {
+/** An INVITE whose account is known: it gets a record. */
+export type OwnedIdentity = Exclude<Identity, { kind: 'turned-away' }>
+
+export function carrierOf(identity: OwnedIdentity): CarrierFacts | undefined {
   if (identity.kind === 'refused') return identity.carrier
   return identity.origin.kind === 'carrier' ? identity.origin.carrier : undefined
 }

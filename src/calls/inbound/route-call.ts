@@ -4,6 +4,8 @@ import type { SipUser } from '../../sip/sip.ts'
 import type { Origin } from './identity.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { AccountFacts, ApplicationFacts, Directory } from '../ports.ts'
+import { toDecision } from '../journal/decision.ts'
+import type { RuleName } from '../routing/rules.ts'
 import { chooseApplication } from '../routing/user-call.ts'
 
 /** Throws AppError no_application, direct_app_calling_off or wrong_credentials. */
@@ -19,13 +21,13 @@ export async function routeCall(
       : routeCarrier(journal, origin)
   const application = await directory.application(account.account_sid, application_sid)
   const outcome = application === undefined ? 'no such application' : application_sid
-  journal.note({ type: 'decision', rule, outcome })
+  journal.note(toDecision({ rule, outcome }))
   if (application === undefined) throw new AppError('no_application', 'the account has no such application')
   return application
 }
 
 interface Chosen {
-  readonly rule: string
+  readonly rule: RuleName
   readonly application_sid: string
 }
 
@@ -46,7 +48,7 @@ async function routeUser(
     named_application_sid: user.judged?.destination,
   })
   if (target.kind === 'application') return { rule, application_sid: target.application_sid }
-  journal.note({ type: 'decision', rule, outcome: 'refused', code: target.code })
+  journal.note(toDecision({ rule, outcome: 'refused', code: target.code }))
   throw new AppError(target.code, refusalSentences[target.code])
 }
 
@@ -58,8 +60,7 @@ const refusalSentences = {
 function routeCarrier(journal: JournalWriter, { application }: Extract<Origin, { kind: 'carrier' }>): Chosen {
   if (application !== undefined) return application
   const code = 'no_application'
-  const rule = 'carrier call row 8: neither the phone number nor the carrier names an application'
-  journal.note({ type: 'decision', rule, outcome: 'refused', code })
+  journal.note(toDecision({ rule: 'carrier-no-application', outcome: 'refused', code }))
   throw new AppError(code, refusalSentences[code], {
     cure: 'Set application_sid on the phone number, or on the carrier.',
   })

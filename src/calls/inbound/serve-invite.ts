@@ -8,11 +8,11 @@ import type { SipRequest } from '../../sip/message/message.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { CallServices } from '../call-services.ts'
-import { findRoom } from '../leg/hold-to-limits.ts'
+import { holdToLimits } from '../leg/hold-to-limits.ts'
 import { identifyCarrier } from './identify-carrier.ts'
 import { identifyUser } from './identify-user.ts'
 import { carrierOf } from './identity.ts'
-import type { Identity, Origin } from './identity.ts'
+import type { Identity, Origin, OwnedIdentity } from './identity.ts'
 import { partiesOf } from './invite.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import type { StartedFact } from '../journal/journal.ts'
@@ -20,9 +20,11 @@ import { Leg } from '../leg/leg.ts'
 import type { ApplicationFacts } from '../ports.ts'
 import { toAppError, toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
+import { toDecision } from '../journal/decision.ts'
 import { routeCall } from './route-call.ts'
-import type { CallsBefore } from '../routing/call-limits.ts'
-import { runApplication } from '../application/run-application.ts'
+import type { CallRegistry } from '../registry.ts'
+import type { WireTap } from '../journal/wire-tap.ts'
+import { runScript } from '../application/run-script.ts'
 import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { unansweredIncoming } from '../leg/unanswered-invite.ts'
@@ -33,8 +35,8 @@ export interface Arrival {
   readonly invite: IncomingInvite
   /** Epoch ms. */
   readonly attemptedAt: number
-  /** Set when it is refused, independently of its caller. */
-  readonly owed: Refusal | undefined
+  /** Set when it is refused, whoever calls. Also set later: by a node that stops while the caller is being identified. */
+  owed: Refusal | undefined
   /** Set when the caller gave up before the leg existed. */
   cancel: SipRequest | undefined
   leg: Leg | undefined
@@ -42,16 +44,10 @@ export interface Arrival {
 
 export interface InboundOptions {
   readonly services: CallServices
-  /** Takes the leg into the registry. */
-  readonly onLeg: (arrival: Arrival, leg: Leg) => void
-  readonly onEnded: (leg: Leg) => void
-  /** What the limits are held against. */
-  readonly callsBefore: (leg: Leg) => CallsBefore
-  /** Why no call is taken now, or undefined. */
-  readonly refusesNow: () => AppError | undefined
+  readonly registry: CallRegistry
+  readonly tap: WireTap
 }
 
-type Settled = Exclude<Identity, { kind: 'turned-away' }>
 type Known = Extract<Identity, { kind: 'known' }>
 
 /** Serves the INVITE to its end. Never rejects. */
@@ -76,6 +72,12 @@ export async function serveInvite(arrival: Arrival, options: InboundOptions): Pr
   }
 }
 
+/** The caller gave up. */
+export function cancelArrival(arrival: Arrival, cancel: SipRequest): void {
+  arrival.cancel ??= cancel
+  arrival.leg?.cancelled(cancel)
+}
+
 async function identify({ invite, owed }: Arrival, services: CallServices): Promise<Identity> {
   const carrier = await identifyCarrier(invite, services)
   if (carrier !== undefined) return carrier
@@ -86,8 +88,8 @@ async function identify({ invite, owed }: Arrival, services: CallServices): Prom
   return { kind: 'turned-away' }
 }
 
-function openLeg(arrival: Arrival, identity: Settled, options: InboundOptions): Leg {
-  const { services } = options
+function openLeg(arrival: Arrival, identity: OwnedIdentity, options: InboundOptions): Leg {
+  const { services, registry, tap } = options
   const { clock, node } = services
   const started = toStarted(arrival, identity, services)
   const log = services.log.child({ call_sid: started.call_sid })
@@ -99,7 +101,7 @@ function openLeg(arrival: Arrival, identity: Settled, options: InboundOptions): 
   // The gateways of carriers are where they are, many of them inside.
   const isUser = carrierOf(identity) === undefined
   if (isUser) arrival.invite.restrict(services.isAllowedHop)
-  const leg = new Leg({
+  const leg: Leg = new Leg({
     unanswered: unansweredIncoming(arrival.invite, services.maxCallMs),
     journal,
     status: new StatusReporter(journal, node()),
@@ -107,17 +109,18 @@ function openLeg(arrival: Arrival, identity: Settled, options: InboundOptions): 
     clock,
     log,
     maxCallMs: services.maxCallMs,
-    onEnded: options.onEnded,
+    onEnded: () => registry.ended(leg),
   })
   arrival.leg = leg
-  options.onLeg(arrival, leg)
-  for (const decision of identity.decisions) journal.note({ type: 'decision', ...decision })
+  registry.add(leg)
+  tap.attach(arrival.invite, journal)
+  for (const decision of identity.decisions) journal.note(toDecision(decision))
   journal.commit()
   log.info({ account_sid: started.account_sid, from: started.from, to: started.to }, 'call began')
   return leg
 }
 
-function toStarted(arrival: Arrival, identity: Settled, services: CallServices): StartedFact {
+function toStarted(arrival: Arrival, identity: OwnedIdentity, services: CallServices): StartedFact {
   const { invite, attemptedAt } = arrival
   const { account } = identity
   const carrier = carrierOf(identity)
@@ -150,12 +153,10 @@ async function serveCaller(
   leg: Leg,
   invite: IncomingInvite,
   { account, origin }: Known,
-  { services, callsBefore, refusesNow }: InboundOptions,
+  { services, registry }: InboundOptions,
 ): Promise<void> {
-  const refused = refusesNow()
-  if (refused !== undefined) return leg.refuse(refused)
   const limits = await services.directory.callLimits(account)
-  const overLimit = findRoom(leg, limits, { before: callsBefore(leg), pool: services.pool })
+  const overLimit = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
   if (overLimit !== undefined) return leg.refuseWith(overLimit)
   if (leg.hasEnded) return
   const application = await routeCall(leg.journal, account, origin, services.directory)
@@ -167,7 +168,7 @@ async function serveCaller(
   await runToItsEnd(leg, invite, { application, origin }, services)
 }
 
-interface Session {
+interface Chosen {
   readonly application: ApplicationFacts
   readonly origin: Origin
 }
@@ -175,18 +176,18 @@ interface Session {
 async function runToItsEnd(
   leg: Leg,
   { request, raw, remote }: IncomingInvite,
-  { application, origin }: Session,
+  { application, origin }: Chosen,
   services: CallServices,
 ): Promise<void> {
   const question = (): object =>
     toCallHookPayload({
       facts: leg.journal.facts,
-      application,
+      script: application,
       node: services.node(),
       invite: { request, raw, remote, origin },
     })
   const onAccepted = (): void => leg.status.announce(application.call_status_hook)
-  await runApplication({ leg, application, question, onAccepted }, services)
+  await runScript({ leg, script: application, question, onAccepted }, services)
   if (leg.isAnswered) await leg.hangUp()
   else if (!leg.signal.aborted)
     leg.refuse(new AppError('application_ended', 'application ended without answering'))

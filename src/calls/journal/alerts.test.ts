@@ -4,7 +4,7 @@ import type { JournalEvent, JournalFact } from './journal.ts'
 import {
   account,
   callRequest,
-  createPlatform,
+  createScriptedEngine,
   placeOn,
   settle,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
@@ -50,17 +50,17 @@ describe('alerts of the journal', () => {
 
   it('are raised once each, with the call they happened in', async () => {
     const raised: Alert[] = []
-    const platform = createPlatform(parsePlainVerbs, {
+    const engine = createScriptedEngine(parsePlainVerbs, {
       alerts: { raise: (alert) => void raised.push(alert) },
     })
-    platform.hooks.answers.set('/call', () =>
+    engine.hooks.answers.set('/call', () =>
       Promise.reject(
         new AppError('hook_bad_status', 'the hook answered with status 404', { detail: { status: 404 } }),
       ),
     )
-    platform.ring()
+    engine.ring()
     await settle()
-    const [record] = platform.store.records
+    const [record] = engine.store.records
     expect(raised).toEqual([
       {
         account_sid: account.account_sid,
@@ -74,11 +74,11 @@ describe('alerts of the journal', () => {
 
   it('tell once of a call to a phone number that no carrier takes', async () => {
     const raised: Alert[] = []
-    const platform = createPlatform(parsePlainVerbs, {
+    const engine = createScriptedEngine(parsePlainVerbs, {
       alerts: { raise: (alert) => void raised.push(alert) },
     })
     const to = { type: 'phone', number: '+15550100' } as const
-    const { call_sid } = await placeOn(platform, { ...callRequest, to })
+    const { call_sid } = await placeOn(engine, { ...callRequest, to })
     expect(raised).toEqual([
       {
         account_sid: account.account_sid,

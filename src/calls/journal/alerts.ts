@@ -1,8 +1,7 @@
 // Alerts are read off the journal: what a person should know of was written there by whoever met it.
 import { hookAlertType } from '../../contracts/alert.ts'
-import type { JournalEvent } from './journal.ts'
+import type { CallStore, JournalEvent } from './journal.ts'
 import type { Alert, Alerts } from '../../contracts/alert.ts'
-import type { CallStore } from '../ports.ts'
 
 /** The store, which also raises the alerts of what is written to it. */
 export function createAlertingStore(store: CallStore, alerts: Alerts): CallStore {

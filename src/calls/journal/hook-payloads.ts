@@ -65,7 +65,7 @@ export function toNodeAddresses({ publicIp, apiBaseUrl }: NodeFacts): Record<str
 
 export interface CallHookQuestion {
   readonly facts: CallFacts
-  readonly application: CallScript
+  readonly script: CallScript
   readonly node: NodeFacts
   /** Of an inbound call. */
   readonly invite?: ReceivedInvite
@@ -84,9 +84,9 @@ export interface ReceivedInvite {
 }
 
 export function toCallHookPayload(question: CallHookQuestion): Record<string, unknown> {
-  const { facts, application, invite, node } = question
+  const { facts, script, invite, node } = question
   const { started } = facts
-  const hasSip = application.call_hook?.method !== 'GET'
+  const hasSip = script.call_hook?.method !== 'GET'
   return {
     ...toCommonPayload(facts),
     ...toNodeAddresses(node),
@@ -94,8 +94,8 @@ export function toCallHookPayload(question: CallHookQuestion): Record<string, un
     service_provider_sid: started.service_provider_sid,
     local_sip_address: localSipAddressOf(facts),
     ...(hasSip && invite !== undefined ? { sip: toSip(invite, facts) } : {}),
-    defaults: toDefaults(application),
-    ...(application.env_vars === null ? {} : { env_vars: application.env_vars }),
+    defaults: toDefaults(script),
+    ...(script.env_vars === null ? {} : { env_vars: script.env_vars }),
   }
 }
 
@@ -119,18 +119,18 @@ function originHeaders(origin: PayloadOrigin): VouchedHeaders {
   return { 'X-Originating-Carrier': name, 'X-Voip-Carrier-Sid': voip_carrier_sid }
 }
 
-function toDefaults(application: CallScript): object {
+function toDefaults(script: CallScript): object {
   return {
     synthesizer: withoutNulls({
-      vendor: application.speech_synthesis_vendor,
-      label: application.speech_synthesis_label,
-      language: application.speech_synthesis_language,
-      voice: application.speech_synthesis_voice,
+      vendor: script.speech_synthesis_vendor,
+      label: script.speech_synthesis_label,
+      language: script.speech_synthesis_language,
+      voice: script.speech_synthesis_voice,
     }),
     recognizer: withoutNulls({
-      vendor: application.speech_recognizer_vendor,
-      label: application.speech_recognizer_label,
-      language: application.speech_recognizer_language,
+      vendor: script.speech_recognizer_vendor,
+      label: script.speech_recognizer_label,
+      language: script.speech_recognizer_language,
     }),
   }
 }

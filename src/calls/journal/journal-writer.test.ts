@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { StartedFact } from './journal.ts'
 import { JournalWriter } from './journal-writer.ts'
-import { MemoryStore } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { MemoryCallStore } from '../../../test/support/scripted-engine/scripted-engine.ts'
 
 const started = {
   type: 'started',
@@ -12,8 +12,8 @@ const started = {
   is_record_disabled: false,
 } as StartedFact
 
-function open(): { journal: JournalWriter; store: MemoryStore } {
-  const store = new MemoryStore()
+function open(): { journal: JournalWriter; store: MemoryCallStore } {
+  const store = new MemoryCallStore()
   return {
     journal: new JournalWriter(started, { store, clock: createFakeClock(), hidesDigits: false }),
     store,

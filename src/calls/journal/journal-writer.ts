@@ -1,15 +1,21 @@
 // The one writer of a call's journal: numbers the events, keeps the derived facts, hands both to storage.
 import type { Clock } from '../../lib/clock.ts'
 import { withoutDigits } from './hidden-digits.ts'
-import type { EssentialFact, JournalEvent, JournalFact, StartedFact } from './journal.ts'
-import type { CallBatch, CallStore } from '../ports.ts'
+import type {
+  CallBatch,
+  CallStore,
+  EssentialFact,
+  JournalEvent,
+  JournalFact,
+  StartedFact,
+} from './journal.ts'
 import type { Notification } from '../../contracts/call-record.ts'
 import { factsOf, reduce, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 
 /** A day-long call with a chatty phone stays below both; a flood does not. */
-const mostEvents = 4000
-const mostBytes = 1_048_576
+const maxEvents = 4000
+const maxBytes = 1_048_576
 /** What an event weighs besides its longest part; an estimate is enough for a bound. */
 const eventBytes = 120
 
@@ -78,7 +84,7 @@ export class JournalWriter {
   /** Adds an event that nothing derived depends on; left out once the journal is full. */
   note(fact: JournalFact): void {
     if (this.#isTruncated) return
-    if (this.#count >= mostEvents || this.#bytes >= mostBytes) {
+    if (this.#count >= maxEvents || this.#bytes >= maxBytes) {
       this.#isTruncated = true
       this.#append({ type: 'truncated' })
     } else {

@@ -1,5 +1,6 @@
 // The journal: the append-only story of one call, from which everything else that is said of it is derived.
 // Facts are wire names: the journal is read through the API. Aliases, not interfaces: storage takes them as plain records.
+import type { CallBatch as StoredBatch, CallStore as Store } from '../../contracts/call-record.ts'
 import type { CallStatus } from './call-status.ts'
 
 /** What is known of a call when it begins. Always the first event. */
@@ -61,10 +62,13 @@ export type SipFact = {
   readonly raw: string
 }
 
-/** A choice the platform made, and the rule that made it. */
+/** A choice that the platform made, and the rule that made it. */
 export type DecisionFact = {
   readonly type: 'decision'
+  /** The name of the rule in docs/reference/routing.md. */
   readonly rule: string
+  /** What the rule found. */
+  readonly sentence: string
   readonly outcome: string
   readonly code?: string
 }
@@ -243,3 +247,7 @@ type EventBase = {
 }
 
 export type JournalEvent = JournalFact & EventBase
+
+/** Everything that one step of a call changes: what a store commits in one transaction. */
+export type CallBatch = StoredBatch<JournalEvent>
+export type CallStore = Store<JournalEvent>

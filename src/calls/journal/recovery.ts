@@ -1,14 +1,15 @@
 // Calls that a dead node left behind: each gets the end it never had, and its one record.
 import type { Logger } from '../../lib/log.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import type { JournalEvent, JournalFact, StatusFact } from './journal.ts'
-import type { StoredEvent } from '../../contracts/journal.ts'
-import type { CallBatch, CallStore, Directory } from '../ports.ts'
-import type { Notification, UnfinishedCall } from '../../contracts/call-record.ts'
+import type { CallBatch, CallStore, JournalEvent, JournalFact, StatusFact } from './journal.ts'
+import { toDecision } from './decision.ts'
+import type { Directory } from '../ports.ts'
 import { reduce, replay, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 import { toChangePayload, toCommonPayload, toNodePayload } from './hook-payloads.ts'
 import type { NodeFacts } from './hook-payloads.ts'
+import type { StoredEvent } from '../../contracts/journal.ts'
+import type { Notification, UnfinishedCall } from '../../contracts/call-record.ts'
 
 export const stoppedInMidCall = 'platform stopped in mid-call'
 
@@ -93,7 +94,7 @@ function endingEvents(facts: CallFacts, before: readonly StoredEvent[]): Journal
           duration: Math.max(0, Math.floor((at - facts.answered_at) / 1000)),
         }
   const added: JournalFact[] = [
-    { type: 'decision', rule: 'recovery of a dead node', outcome: stoppedInMidCall },
+    toDecision({ rule: 'recovery', outcome: stoppedInMidCall }),
     { ...status, call_termination_by: 'jambonz' },
     { type: 'ended', termination_reason: stoppedInMidCall },
   ]

@@ -6,7 +6,7 @@ import { defaultTransport, isReliable, toTransport } from '../../sip/transport/t
 import type { SipFact } from './journal.ts'
 
 /** A message that fits any sensible phone's INVITE; longer ones are cut in the journal. */
-const longestRaw = 8192
+const maxRawLength = 8192
 
 const credentials = /^((?:proxy-)?authorization[ \t]*:)[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim
 
@@ -42,6 +42,6 @@ export function toSipFact(event: Omit<WireEvent, 'callId'>): SipFact {
     direction: event.direction,
     summary: message.kind === 'request' ? message.method : `${message.status} ${message.reason}`,
     remote: remoteText(remote),
-    raw: text.length <= longestRaw ? text : `${text.slice(0, longestRaw)}[truncated]`,
+    raw: text.length <= maxRawLength ? text : `${text.slice(0, maxRawLength)}[truncated]`,
   }
 }

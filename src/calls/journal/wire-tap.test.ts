@@ -3,14 +3,14 @@ import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { WireEvent } from '../../sip/sip.ts'
 import type { StartedFact } from './journal.ts'
 import { JournalWriter } from './journal-writer.ts'
-import { MemoryStore } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { MemoryCallStore } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { ScriptedInvite, sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { WireTap } from './wire-tap.ts'
 
 const started = { type: 'started', call_sid: 'c', account_sid: 'a' } as StartedFact
 
 const open = () =>
-  new JournalWriter(started, { store: new MemoryStore(), clock: createFakeClock(), hidesDigits: false })
+  new JournalWriter(started, { store: new MemoryCallStore(), clock: createFakeClock(), hidesDigits: false })
 
 function received(invite: ScriptedInvite): WireEvent {
   const { request, raw, remote, callId } = invite

@@ -8,8 +8,8 @@ import type { JournalWriter } from './journal-writer.ts'
 import { toSipFact } from './sip-text.ts'
 
 /** INVITEs that arrived and have no leg yet: those in authentication, and those the stack turned away. */
-const mostAside = 500
-const mostEventsAside = 32
+const maxThreadsAside = 500
+const maxEventsAside = 32
 
 interface Thread {
   /** Of an INVITE that came: a new one with the same Call-ID is another attempt, not a retransmission. */
@@ -31,7 +31,7 @@ export class WireTap {
     }
     if (thread === undefined) return
     if (thread.journal !== undefined) thread.journal.note(toSipFact(event))
-    else if (thread.aside.length < mostEventsAside) thread.aside.push(toSipFact(event))
+    else if (thread.aside.length < maxEventsAside) thread.aside.push(toSipFact(event))
   }
 
   /** From now on the messages of the INVITE's Call-ID go to `journal`; those seen so far are put into it. */
@@ -66,7 +66,7 @@ export class WireTap {
     const thread: Thread = { cseq, aside: [], journal: undefined }
     this.#threads.set(callId, thread)
     this.#waiting.add(callId)
-    if (this.#waiting.size > mostAside) {
+    if (this.#waiting.size > maxThreadsAside) {
       const [oldest] = this.#waiting
       if (oldest !== undefined) this.drop(oldest)
     }

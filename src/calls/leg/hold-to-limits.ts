@@ -6,20 +6,17 @@ import { toRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import { checkCallLimits } from '../routing/call-limits.ts'
 import type { CallPool, CallsBefore } from '../routing/call-limits.ts'
+import { toDecision } from '../journal/decision.ts'
 
 /** The refusal, when there is no room; in the journal it is the last of the decisions. */
-export function findRoom(
+export function holdToLimits(
   { journal }: Leg,
   limits: CallLimits,
   calls: { readonly before: CallsBefore; readonly pool: CallPool },
 ): Refusal | undefined {
   for (const { rule, outcome, refusal } of checkCallLimits(limits, calls, journal.facts.started)) {
-    journal.note({
-      type: 'decision',
-      rule,
-      outcome,
-      ...(refusal === undefined ? {} : { code: refusal.code }),
-    })
+    const code = refusal === undefined ? {} : { code: refusal.code }
+    journal.note(toDecision({ rule, outcome, ...code }))
     if (refusal === undefined) continue
     const { reply, fact } = toRefusal(new AppError(refusal.code, refusal.sentence))
     const headers = [...(reply.headers ?? []), ...refusal.headers]

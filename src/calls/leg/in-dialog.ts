@@ -3,6 +3,7 @@ import type { Logger } from '../../lib/log.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { DialogListener, Reply } from '../../sip/sip.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
+import { toDecision } from '../journal/decision.ts'
 import { hungUpByFarEnd, hungUpByUs } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
 import type { LegMedia } from './leg-media.ts'
@@ -26,7 +27,7 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
     confirmed: (ack) => leg.onConfirmed(ack),
     // The stack has given the dialog up and sent BYE.
     failed(reason) {
-      leg.journal.note({ type: 'decision', rule: 'dialog lost', outcome: reason })
+      leg.journal.note(toDecision({ rule: 'dialog-lost', outcome: reason }))
       leg.onEnd(hungUpByUs(direction))
     },
     offered: (offer, request) => answerOffer(offer, request, leg),

@@ -1,19 +1,16 @@
 // One leg: an INVITE, the dialog it becomes, its media, and its one and only end.
-import type { Clock, Timer } from '../../lib/clock.ts'
+import type { Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Logger } from '../../lib/log.ts'
-import type { Media, MediaEvent, PlayOptions, PlayResult } from '../../media/media.ts'
+import type { MediaEvent, PlayOptions, PlayResult } from '../../media/media.ts'
 import { sdpOf } from '../../sip/message/body.ts'
-import { headerOf } from '../../sip/message/message.ts'
-import type { HeaderField, SipRequest, SipResponse } from '../../sip/message/message.ts'
-import { tagOf } from '../../sip/message/name-addr.ts'
+import type { SipRequest, SipResponse } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Dialog, IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
 import { listenInDialog } from './in-dialog.ts'
 import type { Hook } from '../../contracts/hook.ts'
-import type { AttemptFact, AttemptPlaces } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
-import { KeyPresses } from '../digits/key-presses.ts'
+import { toDecision } from '../journal/decision.ts'
+import { FarEndProgress } from './far-end-progress.ts'
 import {
   cancelledByCaller,
   givenUpByUs,
@@ -23,26 +20,15 @@ import {
   refusedByUs,
 } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
+import { LegDigits } from './leg-digits.ts'
 import { LegMedia } from './leg-media.ts'
-import { reasonHeader, toAppError, toProblem, toRefusal } from './refusals.ts'
+import type { HangUpOptions, LegOptions } from './leg-options.ts'
+import { reasonHeader, toAppError, toRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import type { StatusReporter } from './status-reporter.ts'
-import type { Unanswered } from './unanswered-invite.ts'
 
-export interface LegOptions {
-  readonly unanswered: Unanswered
-  readonly journal: JournalWriter
-  readonly status: StatusReporter
-  readonly media: Pick<Media, 'open'>
-  readonly clock: Clock
-  readonly log: Logger
-  /** So long after the answer, without another end, the platform hangs up. */
-  readonly maxCallMs: number
-  readonly onEnded: (leg: Leg) => void
-}
-
-/** What runs a call, as far as it can be told from outside to make way. */
-export interface RunningApplication {
+/** The verbs that run a call, as a command from outside reaches them. */
+export interface RunningScript {
   /** Failures are journalled, and the call goes on as it was. */
   takeOver(hook: Hook): Promise<void>
 }
@@ -52,17 +38,6 @@ type State =
   | { readonly state: 'answered'; readonly dialog: Dialog; readonly sinceMs: number }
   | { readonly state: 'ended' }
 
-export interface HangUpOptions {
-  readonly headers?: readonly HeaderField[]
-  /** Goes out as X-Reason. */
-  readonly reason?: string | undefined
-  /** What the record says of an answered call instead of who hung up. */
-  readonly recorded?: string | undefined
-}
-
-/** A far end that changes between ringing and early media more often than this is heard as it was. */
-const maxProgress = 64
-
 // One for all: the reason an abort makes by itself comes with a stack trace that nobody reads.
 const callEnded = new DOMException('the call has ended', 'AbortError')
 
@@ -71,21 +46,18 @@ export class Leg {
   readonly status: StatusReporter
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void>
-  /** Set once an application runs the call. */
-  application: RunningApplication | undefined
+  /** Set once its verbs run. */
+  script: RunningScript | undefined
   readonly #options: LegOptions
   readonly #media: LegMedia
   readonly #lifetime = new AbortController()
-  readonly #digitListeners = new Set<(digit: string) => void>()
+  readonly #digits: LegDigits
+  readonly #progress: FarEndProgress
   readonly #resolveClosed: (closing: Promise<void>) => void
   #state: State = { state: 'unanswered' }
   #isEarly = false
   #cap: Timer
   #ringing: Timer | undefined
-  readonly #keys = new KeyPresses()
-  /** SDP of provisional responses to our INVITE, by the tag of the fork that sent it. */
-  readonly #earlyAnswers = new Map<string, string>()
-  #progressCount = 0
 
   constructor(options: LegOptions) {
     this.#options = options
@@ -93,6 +65,8 @@ export class Leg {
     this.status = options.status
     const { media, journal, log } = options
     this.#media = new LegMedia({ media, journal, log, onEvent: (event) => this.#onMedia(event) })
+    this.#digits = new LegDigits(journal, options.clock)
+    this.#progress = new FarEndProgress({ journal, status: this.status, media: this.#media, log })
     const { promise, resolve } = Promise.withResolvers<void>()
     this.closed = promise
     this.#resolveClosed = resolve
@@ -156,7 +130,7 @@ export class Leg {
     if (ms === 0 || incoming === undefined || this.#state.state !== 'unanswered') return
     this.#ringing = this.#options.clock.after(ms, () => {
       if (this.#state.state !== 'unanswered' || this.#isEarly) return
-      this.journal.note({ type: 'decision', rule: 'ringing', outcome: `nothing was said within ${ms} ms` })
+      this.journal.note(toDecision({ rule: 'ringing', outcome: `nothing was said within ${ms} ms` }))
       incoming.progress({ status: 180 })
       this.status.reportRinging()
     })
@@ -167,43 +141,16 @@ export class Leg {
     return this.#mediaOrEnd(this.#media.offerTo(address))
   }
 
-  /** An INVITE of ours is out. */
-  dialled(attempt: Omit<AttemptFact, 'type'>): void {
-    const isFirst = this.journal.facts.attempt === undefined
-    this.journal.add({ type: 'attempt', ...attempt })
-    if (isFirst)
-      this.status.report({ call_status: 'trying', sip_status: 100, sip_reason: reasonPhraseOf(100) })
-    else this.journal.commit()
-  }
-
-  /** Which of the places that rang together has answered. */
-  answeredBy(places: AttemptPlaces): void {
-    this.journal.add({ type: 'branch-answered', ...places })
-  }
-
-  /**
-   * A provisional response to our INVITE: it rings, or is heard before the answer. Where several places ring, the one that
-   * spoke last is heard (RFC 3261 §13.2.2.4 leaves the choice).
-   */
+  /** A provisional response to our INVITE. */
   progressed(response: SipResponse, from: Remote): void {
-    if (this.#state.state !== 'unanswered' || this.#progressCount === maxProgress) return
-    const sdp = sdpOf(response)
-    const tag = toTagOf(response)
-    // What is heard goes on: another 180 of the same place says nothing new.
-    if (sdp === undefined && this.#earlyAnswers.has(tag)) return
-    if (sdp !== undefined) void this.#heardEarly(sdp, tag, from)
-    const { call_status: before } = this.journal.facts
-    if (sdp !== undefined || before !== 'ringing') this.#progressCount += 1
-    const call_status = sdp === undefined ? 'ringing' : 'early-media'
-    if (call_status !== before)
-      this.status.report({ call_status, sip_status: response.status, sip_reason: response.reason })
+    if (this.#state.state === 'unanswered') this.#progress.follow(response, from)
   }
 
   /** The far end's answer to our INVITE. Media that does not fit ends the leg; look at `hasEnded` afterwards. */
   async connected(dialog: Dialog, response: SipResponse, from: Remote): Promise<void> {
     if (this.#state.state !== 'unanswered') return void dialog.bye()
     this.#answered(dialog)
-    await this.#confirmed(sdpOf(response) ?? this.#earlyAnswers.get(toTagOf(response)), from.address)
+    await this.#confirmed(this.#progress.answerIn(response), from.address)
   }
 
   /** The far end's final refusal of our INVITE. */
@@ -217,8 +164,7 @@ export class Leg {
 
   /** Returns the function that stops listening. */
   onDigit(listener: (digit: string) => void): () => void {
-    this.#digitListeners.add(listener)
-    return () => void this.#digitListeners.delete(listener)
+    return this.#digits.listen(listener)
   }
 
   /** The stack has answered the CANCEL and sent 487. */
@@ -236,14 +182,14 @@ export class Leg {
     this.journal.add(fact)
     const recorded = reasonInRecord(fact)
     if (this.#state.state === 'answered') return void this.hangUp({ reason: fact.sentence, recorded })
-    void this.#withdraw(reply)
+    void this.#options.unanswered.withdraw(reply)
     this.#end(refusedByUs(reply, recorded))
   }
 
   /** The application chooses the refusal: `sip:decline`. */
   decline(reply: Reply): void {
     if (this.#state.state !== 'unanswered') return
-    void this.#withdraw(reply)
+    void this.#options.unanswered.withdraw(reply)
     this.#end(refusedByUs(reply))
   }
 
@@ -258,13 +204,9 @@ export class Leg {
       return bye.catch((error: unknown) => this.#options.log.warn({ err: error }, 'BYE failed'))
     }
     const reply = { status: this.#options.unanswered.hangUpStatus, headers: fields }
-    const withdrawn = this.#withdraw(reply)
+    const withdrawn = this.#options.unanswered.withdraw(reply)
     this.#end(givenUpByUs(reply, this.#direction))
     return withdrawn
-  }
-
-  #withdraw(reply: Reply): Promise<void> {
-    return this.#options.unanswered.withdraw(reply)
   }
 
   #answered(dialog: Dialog): void {
@@ -276,7 +218,7 @@ export class Leg {
         media: this.#media,
         log: this.#options.log,
         onConfirmed: (ack) => void this.#confirmed(sdpOf(ack)),
-        onDigit: (digit, durationMs) => this.#press(digit, durationMs, 'info'),
+        onDigit: (digit, durationMs) => this.#digits.press({ digit, durationMs, source: 'info' }),
         onEnd: (end) => this.#end(end),
       }),
     )
@@ -291,7 +233,7 @@ export class Leg {
   }
 
   #hangUpBecause(reason: string, recorded?: string): void {
-    this.journal.note({ type: 'decision', rule: 'platform hang-up', outcome: reason })
+    this.journal.note(toDecision({ rule: 'time-limit', outcome: reason }))
     void this.hangUp({ reason, recorded })
   }
 
@@ -313,15 +255,6 @@ export class Leg {
     }
   }
 
-  async #heardEarly(answer: string, tag: string, from: Remote): Promise<void> {
-    this.#earlyAnswers.set(tag, answer)
-    try {
-      await this.#media.acceptEarly(answer, from.address)
-    } catch (error) {
-      this.journal.note(toProblem(toAppError(error, this.#options.log)))
-    }
-  }
-
   async #confirmed(answer: string | undefined, peer?: string): Promise<void> {
     try {
       await this.#media.acknowledge(answer, peer)
@@ -332,7 +265,7 @@ export class Leg {
 
   #onMedia(event: MediaEvent): void {
     if (this.hasEnded) return
-    if (event.type === 'digit') this.#press(event.digit, event.durationMs, 'rtp')
+    if (event.type === 'digit') this.#digits.press({ ...event, source: 'rtp' })
     if (event.type === 'lost') return this.refuse(new AppError('media_lost', 'media server failure'))
     if (event.type === 'timeout') this.#onSilence(event)
   }
@@ -347,17 +280,6 @@ export class Leg {
     this.#hangUpBecause(reason, reason.toLowerCase())
   }
 
-  #press(digit: string, durationMs: number, source: 'rtp' | 'info'): void {
-    const knewBoth = this.#keys.sendsBoth
-    if (!this.#keys.isNew({ digit, durationMs, source }, this.#options.clock.monotonic())) {
-      const sentence = 'keys come as RTP events and as INFO: of each press the first counts'
-      if (!knewBoth) this.journal.note({ type: 'note', sentence })
-      return
-    }
-    this.journal.note({ type: 'digit', digit, duration_ms: durationMs, source })
-    for (const listener of [...this.#digitListeners]) listener(digit)
-  }
-
   /** The one place where a leg ends: whoever comes first decides how, everybody later is too late. */
   #end({ change, termination_reason, by }: LegEnd): void {
     const state = this.#state
@@ -365,7 +287,7 @@ export class Leg {
     this.#state = { state: 'ended' }
     this.#cap.cancel()
     this.#ringing?.cancel()
-    this.#digitListeners.clear()
+    this.#digits.close()
     const duration =
       state.state === 'answered'
         ? { duration: Math.floor((this.#options.clock.monotonic() - state.sinceMs) / 1000) }
@@ -375,11 +297,6 @@ export class Leg {
     this.#options.log.info({ call_status, sip_status, ...duration, termination_reason }, 'call ended')
     this.#lifetime.abort(callEnded)
     this.#resolveClosed(this.#media.close())
-    this.#options.onEnded(this)
+    this.#options.onEnded()
   }
-}
-
-/** Which fork a response to our INVITE is from. */
-function toTagOf(response: SipResponse): string {
-  return tagOf(headerOf(response, 'to')) ?? ''
 }

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { covers } from '../../../test/support/covers.ts'
-import { account, createPlatform, settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { Platform } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  account,
+  createScriptedEngine,
+  settle,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { Alert } from '../../contracts/alert.ts'
@@ -9,12 +13,14 @@ import type { CallLimits } from '../ports.ts'
 
 const raised: Alert[] = []
 
-function platformWith(limits: CallLimits): Platform {
+function platformWith(limits: CallLimits): ScriptedEngine {
   raised.length = 0
-  const platform = createPlatform(parsePlainVerbs, { alerts: { raise: (alert) => void raised.push(alert) } })
-  platform.hooks.on('/call', [{ verb: 'speak' }])
-  platform.limits = limits
-  return platform
+  const engine = createScriptedEngine(parsePlainVerbs, {
+    alerts: { raise: (alert) => void raised.push(alert) },
+  })
+  engine.hooks.on('/call', [{ verb: 'speak' }])
+  engine.limits = limits
+  return engine
 }
 
 const statuses = (invites: readonly ScriptedInvite[]) =>
@@ -27,24 +33,24 @@ describe('the limit voice_call_session', () => {
     'of the account refuses the call beyond it: 503, reason, owner and limit; a record and an alert',
     covers({ section: 'Limits', says: 'An account has limits that are read and set.' }),
     async () => {
-      const platform = platformWith({ account: 2 })
-      const invites = [platform.ring(), platform.ring()]
+      const engine = platformWith({ account: 2 })
+      const invites = [engine.ring(), engine.ring()]
       await settle()
-      const beyond = platform.ring()
+      const beyond = engine.ring()
       await settle()
       expect(statuses([...invites, beyond])).toEqual([200, 200, 503])
       expect(beyond.final).toMatchObject({ status: 503, reason: 'Max Account Calls In Progress' })
       expect(header(beyond, 'x-reason')).toBe('Max Account Calls In Progress')
       expect(header(beyond, 'x-account-sid')).toBe(account.account_sid)
       expect(header(beyond, 'x-call-limit')).toBe('2')
-      const [record] = platform.store.records
+      const [record] = engine.store.records
       expect(record).toMatchObject({ sip_status: 503, answered: false, termination_reason: 'failed' })
       expect(raised).toMatchObject([{ alert_type: 'account-call-limit', call_sid: record?.call_sid }])
-      const journal = platform.store.journalOf(record?.call_sid ?? '')
+      const journal = engine.store.journalOf(record?.call_sid ?? '')
       expect(journal).toContainEqual(
         expect.objectContaining({
           type: 'decision',
-          rule: 'limit voice_call_session of the account',
+          rule: 'limit-account',
           outcome: 'refused: 2 of 2 in progress',
           code: 'account_call_limit',
         }),
@@ -53,10 +59,10 @@ describe('the limit voice_call_session', () => {
   )
 
   it('of the service provider refuses with its own name', async () => {
-    const platform = platformWith({ account: 5, service_provider: 1 })
-    platform.ring()
+    const engine = platformWith({ account: 5, service_provider: 1 })
+    engine.ring()
     await settle()
-    const beyond = platform.ring()
+    const beyond = engine.ring()
     await settle()
     expect(beyond.final).toMatchObject({ status: 503, reason: 'Max Service Provider Calls In Progress' })
     expect(header(beyond, 'x-service-provider-sid')).toBe(account.service_provider_sid)
@@ -64,43 +70,43 @@ describe('the limit voice_call_session', () => {
   })
 
   it('of the service provider counts the calls of all its accounts', async () => {
-    const platform = platformWith({ service_provider: 1 })
-    platform.ring()
+    const engine = platformWith({ service_provider: 1 })
+    engine.ring()
     await settle()
-    platform.account = { ...account, account_sid: 'a0000000-0000-4000-8000-000000000002' }
-    const sibling = platform.ring()
+    engine.account = { ...account, account_sid: 'a0000000-0000-4000-8000-000000000002' }
+    const sibling = engine.ring()
     await settle()
     expect(sibling.final).toMatchObject({ reason: 'Max Service Provider Calls In Progress' })
-    platform.account = { ...platform.account, service_provider_sid: 'b0000000-0000-4000-8000-000000000002' }
-    const foreign = platform.ring()
+    engine.account = { ...engine.account, service_provider_sid: 'b0000000-0000-4000-8000-000000000002' }
+    const foreign = engine.ring()
     await settle()
     expect(foreign.final?.headers ?? []).not.toContainEqual(expect.objectContaining({ name: 'x-call-limit' }))
   })
 
   it('lets exactly as many through when all come at once', async () => {
-    const platform = platformWith({ account: 3 })
-    const invites = Array.from({ length: 8 }, () => platform.ring())
+    const engine = platformWith({ account: 3 })
+    const invites = Array.from({ length: 8 }, () => engine.ring())
     await settle()
     expect(statuses(invites)).toEqual([200, 200, 200, 503, 503, 503, 503, 503])
   })
 
   it('is counted from what is live: an ended call makes room, a refused one takes none', async () => {
-    const platform = platformWith({ account: 1 })
+    const engine = platformWith({ account: 1 })
     for (let round = 0; round < 3; round++) {
-      const first = platform.ring()
+      const first = engine.ring()
       await settle()
-      const second = platform.ring()
+      const second = engine.ring()
       await settle()
       expect(statuses([first, second])).toEqual([200, 503])
-      platform.clock.advance(1000)
+      engine.clock.advance(1000)
       await settle()
     }
-    expect(platform.calls.liveCount).toBe(0)
+    expect(engine.calls.liveCount).toBe(0)
   })
 
   it('of 0 is none', async () => {
-    const platform = platformWith({ account: 0, service_provider: 0 })
-    const invites = Array.from({ length: 5 }, () => platform.ring())
+    const engine = platformWith({ account: 0, service_provider: 0 })
+    const invites = Array.from({ length: 5 }, () => engine.ring())
     await settle()
     expect(statuses(invites)).toEqual([200, 200, 200, 200, 200])
     expect(raised).toEqual([])

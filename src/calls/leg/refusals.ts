@@ -14,7 +14,7 @@ const busyCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'no_media_port',
   'account_share',
 ])
-const longestSentence = 500
+const maxSentenceLength = 500
 
 export interface Refusal {
   readonly reply: Reply
@@ -44,7 +44,7 @@ export function toStackRefusal(code: ErrorCode, reply: Reply): Refusal {
 
 /** The journal entry of a failure the call survives. */
 export function toProblem(error: AppError): ProblemFact {
-  const sentence = error.message.slice(0, longestSentence)
+  const sentence = error.message.slice(0, maxSentenceLength)
   return { type: 'problem', code: error.code, sentence, cure: error.cure }
 }
 

@@ -2,19 +2,19 @@
 import { describe, expect, it } from 'vitest'
 import {
   account,
-  createPlatform,
+  createScriptedEngine,
   heldAnswer,
   settle,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { Platform } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 
 const statusesOf = ({ provisionals }: ScriptedInvite): number[] => provisionals.map(({ status }) => status)
 
-/** A platform whose application keeps its caller waiting. */
-function slowPlatform(ringingMs: number): { at: Platform; release: (verbs: unknown) => Promise<void> } {
-  const at = createPlatform(parsePlainVerbs, { ringingMs })
+/** An engine whose application keeps its caller waiting. */
+function slowPlatform(ringingMs: number): { at: ScriptedEngine; release: (verbs: unknown) => Promise<void> } {
+  const at = createScriptedEngine(parsePlainVerbs, { ringingMs })
   const { answer, release } = heldAnswer()
   at.hooks.answers.set('/call', answer)
   return {
@@ -59,7 +59,7 @@ describe('a caller whose application is slow', () => {
   })
 
   it('hears ringing too when the first verbs come at once and say nothing', async () => {
-    const at = createPlatform(parsePlainVerbs, { ringingMs: 500 })
+    const at = createScriptedEngine(parsePlainVerbs, { ringingMs: 500 })
     at.hooks.on('/call', [{ verb: 'wait', ms: 2_000 }, { verb: 'answer' }])
     const invite = at.ring()
     await settle()
@@ -75,7 +75,7 @@ describe('a caller whose application is slow', () => {
     ['speaks early', [{ verb: 'speak-early' }, { verb: 'wait', ms: 5_000 }], [183]],
     ['declines', [{ verb: 'decline', status: 486 }], []],
   ])('hears none when the application %s in time', async (_, verbs, expected) => {
-    const at = createPlatform(parsePlainVerbs, { ringingMs: 500 })
+    const at = createScriptedEngine(parsePlainVerbs, { ringingMs: 500 })
     at.hooks.on('/call', verbs)
     const invite = at.ring()
     await settle()
@@ -84,7 +84,7 @@ describe('a caller whose application is slow', () => {
   })
 
   it.each([
-    ['the platform has it off', 0, null, 5_000, []],
+    ['the engine has it off', 0, null, 5_000, []],
     ['its account has it off', 500, 0, 5_000, []],
     ['its account waits longer', 500, 3_000, 2_999, []],
     ['its account is quicker', 500, 100, 100, [180]],

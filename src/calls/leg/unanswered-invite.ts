@@ -1,7 +1,7 @@
 // The INVITE of a leg until its final response (RFC 3261 §13): one that came, or one that was sent.
 import type { IncomingInvite, Reply } from '../../sip/sip.ts'
 
-export interface Unanswered {
+export interface UnansweredInvite {
   /** The one that came: it is ours to answer. */
   readonly incoming: IncomingInvite | undefined
   /** How long it may stay unanswered, and what is said when the platform gives it up. */
@@ -12,7 +12,7 @@ export interface Unanswered {
   withdraw(reply: Reply): Promise<void>
 }
 
-export function unansweredIncoming(invite: IncomingInvite, limitMs: number): Unanswered {
+export function unansweredIncoming(invite: IncomingInvite, limitMs: number): UnansweredInvite {
   return {
     incoming: invite,
     limit: { ms: limitMs, reason: 'Max Call Duration' },

@@ -4,6 +4,7 @@ import { escapeUser, serializeUri } from '../../sip/message/uri.ts'
 import type { Binding, Remote } from '../../sip/sip.ts'
 import { phoneOf } from '../../sip/registrar/binding.ts'
 import type { CallServices } from '../call-services.ts'
+import { toDecision } from '../journal/decision.ts'
 import type { Round, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from '../calls.ts'
@@ -37,7 +38,7 @@ async function toUser(
   const phones = mayRing ? onePerPhone(await sip().bindings.get(aor)) : []
   const places = phones.map(({ remote }) => placeOf(remote)).join(', ')
   const outcome = phones.length === 0 ? `${aor} is not registered` : `${aor} at ${places}`
-  journal.note({ type: 'decision', rule: 'registrar', outcome })
+  journal.note(toDecision({ rule: 'registrar', outcome }))
   if (phones.length === 0) throw new AppError('user_not_registered', `${aor} is not registered`)
   return [
     phones.map((binding) => ({

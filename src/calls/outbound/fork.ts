@@ -6,24 +6,26 @@ import { quoted } from '../../sip/message/list.ts'
 import { headerOf } from '../../sip/message/message.ts'
 import type { HeaderField, SipResponse } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
+import { serializeHostPort } from '../../sip/message/uri.ts'
+import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Dialog, OutgoingInvite, Remote } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import type { Leg } from '../leg/leg.ts'
-import type { Attempt } from './attempt.ts'
-import type { Dialling } from './outgoing-invites.ts'
-import { serializeHostPort } from '../../sip/message/uri.ts'
+import { toDecision } from '../journal/decision.ts'
 import type { AttemptPlaces } from '../journal/journal.ts'
+import type { Attempt } from './attempt.ts'
+import type { OutgoingInvites } from './outgoing-invites.ts'
 
-/** What is dialled on. */
-export interface Line {
+/** A leg whose far end is being called. */
+export interface DialledLeg {
   readonly leg: Leg
-  readonly dialling: Dialling
-  /** Told when an INVITE is out. */
+  readonly invites: OutgoingInvites
+  /** Called when an INVITE is out. */
   readonly onSent: () => void
 }
 
 export interface ForkOptions {
-  readonly line: Line
+  readonly dialled: DialledLeg
   readonly sip: CallServices['sip']
 }
 
@@ -65,15 +67,15 @@ class Fork {
 
   async #try(attempt: Attempt): Promise<void> {
     const destination = await destinationOf(attempt)
-    if (this.#isOver || this.#options.line.leg.hasEnded) return
+    if (this.#isOver || this.#options.dialled.leg.hasEnded) return
     if (destination instanceof AppError) {
       this.#error ??= destination
       this.#note(`${destination.message}: ${attempt.place}`)
       return
     }
     // An offer for each place: they may be reached by different addresses of ours.
-    const offer = await this.#options.line.leg.offerTo(destination)
-    if (offer === undefined || this.#isOver || this.#options.line.leg.hasEnded) return
+    const offer = await this.#options.dialled.leg.offerTo(destination)
+    if (offer === undefined || this.#isOver || this.#options.dialled.leg.hasEnded) return
     const invite = this.#send(attempt, destination, offer)
     this.#ringing.add(invite)
     const outcome = await invite.outcome
@@ -87,8 +89,8 @@ class Fork {
   }
 
   #send(attempt: Attempt, destination: Remote, offer: string): OutgoingInvite {
-    const { sip, line } = this.#options
-    const { leg, dialling, onSent } = line
+    const { sip, dialled } = this.#options
+    const { leg, invites, onSent } = dialled
     const invite = sip().invite({
       ...attempt.invite(sip().addressFor(destination).host),
       callId: leg.journal.facts.started.sip_call_id,
@@ -100,8 +102,8 @@ class Fork {
         leg.progressed(response, destination)
       },
     })
-    dialling.sent(invite)
-    if (this.#ringing.size === 0) leg.dialled({ trunk: attempt.trunk, ...this.#placesOf(destination) })
+    invites.sent(invite)
+    if (this.#ringing.size === 0) noteAttempt(leg, attempt.trunk, this.#placesOf(destination))
     onSent()
     return invite
   }
@@ -115,7 +117,8 @@ class Fork {
     const elsewhere = becauseOf(200, 'Call completed elsewhere')
     // Two phones were picked up at once.
     if (this.#isOver) return void dialog.bye(elsewhere)
-    if (!this.#isAlone) this.#options.line.leg.answeredBy(this.#placesOf(destination))
+    if (!this.#isAlone)
+      this.#options.dialled.leg.journal.add({ type: 'branch-answered', ...this.#placesOf(destination) })
     this.#finish({ kind: 'answered', dialog, response, from: destination }, elsewhere)
   }
 
@@ -135,8 +138,16 @@ class Fork {
 
   /** What became of one branch; the end of the leg tells it when there is only one. */
   #note(outcome: string): void {
-    if (!this.#isAlone) this.#options.line.leg.journal.note({ type: 'decision', rule: 'branch', outcome })
+    if (!this.#isAlone) this.#options.dialled.leg.journal.note(toDecision({ rule: 'branch', outcome }))
   }
+}
+
+/** An INVITE is out: the record names the place of the last one. */
+function noteAttempt({ journal, status }: Leg, trunk: string, places: AttemptPlaces): void {
+  const isFirst = journal.facts.attempt === undefined
+  journal.add({ type: 'attempt', trunk, ...places })
+  if (isFirst) status.report({ call_status: 'trying', sip_status: 100, sip_reason: reasonPhraseOf(100) })
+  else journal.commit()
 }
 
 async function destinationOf(attempt: Attempt): Promise<Remote | AppError> {

@@ -1,10 +1,10 @@
 // Our side of a leg that is not answered yet: the INVITEs that are under way, and their withdrawal.
 import type { OutgoingInvite, Reply } from '../../sip/sip.ts'
-import type { Unanswered } from '../leg/unanswered-invite.ts'
+import type { UnansweredInvite } from '../leg/unanswered-invite.ts'
 
-export class Dialling implements Unanswered {
+export class OutgoingInvites implements UnansweredInvite {
   readonly incoming = undefined
-  readonly limit: Unanswered['limit']
+  readonly limit: UnansweredInvite['limit']
   readonly hangUpStatus = 487
   readonly #current = new Set<OutgoingInvite>()
 

@@ -7,26 +7,26 @@ import {
   account,
   application,
   callRequest,
-  createPlatform,
+  createScriptedEngine,
   outboundCarrier,
   phone,
   placeOn,
   settle,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import type { Platform } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import type { ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
 
-function platformWith(verbs: unknown): Platform {
-  const platform = createPlatform(parsePlainVerbs)
-  platform.hooks.on('/call', verbs)
-  platform.phones.set(phone.aor, [phone])
-  return platform
+function platformWith(verbs: unknown): ScriptedEngine {
+  const engine = createScriptedEngine(parsePlainVerbs)
+  engine.hooks.on('/call', verbs)
+  engine.phones.set(phone.aor, [phone])
+  return engine
 }
 
 interface Placed extends Pick<PreparedCall, 'call_sid' | 'call_id'> {
-  readonly platform: Platform
+  readonly engine: ScriptedEngine
   readonly invite: ScriptedOutgoing
   readonly journal: () => readonly JournalEvent[]
 }
@@ -36,25 +36,25 @@ async function place(
   changes: Partial<CallRequest> = {},
   verbs: unknown = [{ verb: 'speak' }],
 ): Promise<Placed> {
-  const platform = platformWith(verbs)
-  const placed = await placeOn(platform, { ...callRequest, ...changes })
-  const [invite] = platform.sent
+  const engine = platformWith(verbs)
+  const placed = await placeOn(engine, { ...callRequest, ...changes })
+  const [invite] = engine.sent
   if (invite === undefined) throw new Error('no INVITE was sent')
-  const journal = () => platform.store.journalOf(placed.call_sid)
-  return { ...placed, platform, invite, journal }
+  const journal = () => engine.store.journalOf(placed.call_sid)
+  return { ...placed, engine, invite, journal }
 }
 
 const sipUri = (text: string): Partial<CallRequest> => ({ to: { type: 'sip', sipUri: text } })
 
 describe('a call that is placed', () => {
   it('rings, is answered, runs the application and leaves one record', async () => {
-    const { platform, invite, call_sid, call_id } = await place()
-    expect(platform.hooks.asked).toEqual([])
+    const { engine, invite, call_sid, call_id } = await place()
+    expect(engine.hooks.asked).toEqual([])
     invite.progress(180)
-    expect(platform.calls.count(account.account_sid)).toEqual({ inbound: 0, outbound: 1 })
+    expect(engine.calls.count(account.account_sid)).toEqual({ inbound: 0, outbound: 1 })
     invite.answer()
     await settle()
-    expect(platform.hooks.payloadsOf('/call')).toMatchObject([
+    expect(engine.hooks.payloadsOf('/call')).toMatchObject([
       {
         call_sid,
         call_id,
@@ -68,17 +68,17 @@ describe('a call that is placed', () => {
         trace_id: call_sid.replaceAll('-', ''),
       },
     ])
-    expect(platform.hooks.payloadsOf('/call')[0]).not.toHaveProperty('sip')
-    expect(platform.hooks.payloadsOf('/call')[0]).not.toHaveProperty('originating_sip_ip')
-    platform.clock.advance(1000)
+    expect(engine.hooks.payloadsOf('/call')[0]).not.toHaveProperty('sip')
+    expect(engine.hooks.payloadsOf('/call')[0]).not.toHaveProperty('originating_sip_ip')
+    engine.clock.advance(1000)
     await settle()
-    expect(platform.store.statuses).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
-    expect(platform.store.notifications.at(-1)).toMatchObject({
+    expect(engine.store.statuses).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
+    expect(engine.store.notifications.at(-1)).toMatchObject({
       duration: 1,
       call_termination_by: 'jambonz',
       direction: 'outbound',
     })
-    expect(platform.store.records).toMatchObject([
+    expect(engine.store.records).toMatchObject([
       {
         call_sid,
         sip_call_id: call_id,
@@ -93,8 +93,8 @@ describe('a call that is placed', () => {
       },
     ])
     expect(invite.dialog.sentBye).toEqual([])
-    expect(platform.media.openSessions).toBe(0)
-    expect(platform.clock.pending).toBe(0)
+    expect(engine.media.openSessions).toBe(0)
+    expect(engine.clock.pending).toBe(0)
   })
 
   it('goes to where the phone registered from, with an offer of ours', async () => {
@@ -116,34 +116,34 @@ describe('a call that is placed', () => {
   })
 
   it('is hung up by the far end: completed, by the called party', async () => {
-    const { platform, invite } = await place()
+    const { engine, invite } = await place()
     invite.answer()
     await settle()
     invite.dialog.hangUp([{ name: 'reason', value: 'Q.850 ; cause=16' }])
     await settle()
-    expect(platform.store.notifications.at(-1)).toMatchObject({
+    expect(engine.store.notifications.at(-1)).toMatchObject({
       call_status: 'completed',
       call_termination_by: 'caller',
       sip_reason_header: 'Q.850;cause=16',
     })
-    expect(platform.store.records).toMatchObject([{ termination_reason: 'called party hungup' }])
+    expect(engine.store.records).toMatchObject([{ termination_reason: 'called party hungup' }])
   })
 
   it('carries its tag in every payload', async () => {
-    const { platform, invite } = await place({ tag: { order: 7 } })
+    const { engine, invite } = await place({ tag: { order: 7 } })
     invite.answer()
     await settle()
-    for (const payload of [...platform.store.notifications, ...platform.hooks.payloadsOf('/call')])
+    for (const payload of [...engine.store.notifications, ...engine.hooks.payloadsOf('/call')])
       expect(payload['customerData']).toEqual({ order: 7 })
   })
 
   it('runs hooks of its own without an application', async () => {
     const script = { ...application, app_json: '[{"verb":"speak"}]', env_vars: null }
-    const { platform, invite } = await place({ runs: { script } })
+    const { engine, invite } = await place({ runs: { script } })
     invite.answer()
     await settle()
-    expect(platform.media.sessions[0]?.played).toEqual(['/clips/1000'])
-    expect(platform.store.notifications[0]).not.toHaveProperty('application_sid')
+    expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+    expect(engine.store.notifications[0]).not.toHaveProperty('application_sid')
   })
 
   it.each([
@@ -151,11 +151,11 @@ describe('a call that is placed', () => {
     ['an empty list', []],
     ['an unknown verb', [{ verb: 'juggle' }]],
   ])('is hung up with X-Reason when the call hook answers %s', async (_, answer) => {
-    const { platform, invite } = await place({}, answer)
+    const { engine, invite } = await place({}, answer)
     invite.answer()
     await settle()
     expect(invite.dialog.sentBye).toMatchObject([{ name: 'x-reason' }])
-    expect(platform.store.records).toMatchObject([{ answered: true, termination_reason: 'caller hungup' }])
+    expect(engine.store.records).toMatchObject([{ answered: true, termination_reason: 'caller hungup' }])
   })
 
   it('says in its journal where its requests go, when that is not where they should', async () => {
@@ -178,46 +178,46 @@ describe('a call that is placed', () => {
   })
 
   it('is hung up after its time limit, counted from the answer', async () => {
-    const { platform, invite } = await place({ maxCallMs: 5000 }, [{ verb: 'wait', ms: 60_000 }])
-    platform.clock.advance(30_000)
-    expect(platform.store.statuses).toEqual(['trying'])
+    const { engine, invite } = await place({ maxCallMs: 5000 }, [{ verb: 'wait', ms: 60_000 }])
+    engine.clock.advance(30_000)
+    expect(engine.store.statuses).toEqual(['trying'])
     invite.answer()
     await settle()
-    platform.clock.advance(5000)
+    engine.clock.advance(5000)
     await settle()
     expect(invite.dialog.sentBye).toEqual([{ name: 'x-reason', value: 'Max Call Duration' }])
-    expect(platform.store.records).toMatchObject([{ duration: 5 }])
+    expect(engine.store.records).toMatchObject([{ duration: 5 }])
   })
 })
 
 describe('the media of a call that is placed', () => {
   it('is heard before the answer: early-media, and no ringing after it', async () => {
-    const { platform, invite } = await place()
+    const { engine, invite } = await place()
     invite.progress(180)
     invite.progress(183, 'v=0 early')
     invite.progress(180)
     invite.progress(183, 'v=0 early')
     await settle()
-    expect(platform.media.sessions[0]?.answers).toEqual(['v=0 early'])
+    expect(engine.media.sessions[0]?.answers).toEqual(['v=0 early'])
     invite.answer('v=0 early')
     await settle()
-    expect(platform.media.sessions[0]?.answers).toEqual(['v=0 early'])
-    expect(platform.store.statuses).toEqual(['trying', 'ringing', 'early-media', 'in-progress'])
-    expect(platform.store.notifications[2]).toMatchObject({ sip_status: 183, sip_reason: 'Session Progress' })
+    expect(engine.media.sessions[0]?.answers).toEqual(['v=0 early'])
+    expect(engine.store.statuses).toEqual(['trying', 'ringing', 'early-media', 'in-progress'])
+    expect(engine.store.notifications[2]).toMatchObject({ sip_status: 183, sip_reason: 'Session Progress' })
   })
 
   it('follows the fork that spoke last until one answers, and the ringing of others is told', async () => {
-    const { platform, invite } = await place()
+    const { engine, invite } = await place()
     invite.progress(183, 'v=0 one', 'one')
     invite.progress(180, undefined, 'two')
     invite.progress(183, 'v=0 two', 'two')
     invite.progress(180, undefined, 'one')
     await settle()
-    expect(platform.media.sessions[0]?.answers).toEqual(['v=0 one', 'v=0 two'])
+    expect(engine.media.sessions[0]?.answers).toEqual(['v=0 one', 'v=0 two'])
     invite.answer('', 'one')
     await settle()
-    expect(platform.media.sessions[0]?.answers).toEqual(['v=0 one', 'v=0 two', 'v=0 one'])
-    expect(platform.store.statuses.slice(0, 5)).toEqual([
+    expect(engine.media.sessions[0]?.answers).toEqual(['v=0 one', 'v=0 two', 'v=0 one'])
+    expect(engine.store.statuses.slice(0, 5)).toEqual([
       'trying',
       'early-media',
       'ringing',
@@ -227,46 +227,44 @@ describe('the media of a call that is placed', () => {
   })
 
   it('changes a bounded number of times before the answer', async () => {
-    const { platform, invite } = await place()
+    const { engine, invite } = await place()
     for (let count = 0; count < 500; count += 1) invite.progress(183, `v=0 ${count}`, `t${count}`)
     await settle()
-    expect(platform.media.sessions[0]?.answers).toHaveLength(64)
+    expect(engine.media.sessions[0]?.answers).toHaveLength(64)
   })
 
   it('is that of the 200, which may be another than the early one', async () => {
-    const { platform, invite } = await place()
+    const { engine, invite } = await place()
     invite.progress(183, 'v=0 early')
     invite.answer('v=0 final')
     await settle()
-    expect(platform.media.sessions[0]?.answers).toEqual(['v=0 early', 'v=0 final'])
+    expect(engine.media.sessions[0]?.answers).toEqual(['v=0 early', 'v=0 final'])
   })
 
   it('is the early one when the 200 has none', async () => {
-    const { platform, invite } = await place()
+    const { engine, invite } = await place()
     invite.progress(183, 'v=0 early')
     invite.answer('')
     await settle()
-    expect(platform.store.statuses.at(-1)).toBe('in-progress')
+    expect(engine.store.statuses.at(-1)).toBe('in-progress')
   })
 
   it('that never comes ends the call with X-Reason', async () => {
-    const { platform, invite } = await place()
+    const { engine, invite } = await place()
     invite.answer('')
     await settle()
     expect(invite.dialog.sentBye).toEqual([{ name: 'x-reason', value: 'no answer came to our offer' }])
-    expect(platform.hooks.asked).toEqual([])
-    expect(platform.media.openSessions).toBe(0)
+    expect(engine.hooks.asked).toEqual([])
+    expect(engine.media.openSessions).toBe(0)
   })
 
   it('without a free port fails the call before any INVITE', async () => {
-    const platform = platformWith([])
-    platform.media.failure = { at: 'open', error: new AppError('no_media_port', 'No RTP port is free.') }
-    const { call_sid } = await placeOn(platform, callRequest)
-    expect(platform.sent).toEqual([])
-    expect(platform.store.records).toMatchObject([
-      { call_sid, sip_status: 503, termination_reason: 'failed' },
-    ])
-    expect(platform.store.statuses).toEqual(['failed'])
+    const engine = platformWith([])
+    engine.media.failure = { at: 'open', error: new AppError('no_media_port', 'No RTP port is free.') }
+    const { call_sid } = await placeOn(engine, callRequest)
+    expect(engine.sent).toEqual([])
+    expect(engine.store.records).toMatchObject([{ call_sid, sip_status: 503, termination_reason: 'failed' }])
+    expect(engine.store.statuses).toEqual(['failed'])
   })
 })
 
@@ -282,78 +280,72 @@ describe('a call that is not answered', () => {
     [503, 'failed', 'failed'],
     [302, 'failed', 'failed'],
   ])('%i is %s, with the Reason header of the response', async (status, call_status, termination_reason) => {
-    const { platform, invite } = await place()
+    const { engine, invite } = await place()
     invite.refuse(status, [{ name: 'reason', value: 'Q.850 ;cause=17 ; text="busy"' }])
     await settle()
-    expect(platform.store.notifications.at(-1)).toMatchObject({
+    expect(engine.store.notifications.at(-1)).toMatchObject({
       call_status,
       sip_status: status,
       sip_reason_header: 'Q.850;cause=17;text="busy"',
       call_termination_by: 'caller',
     })
-    expect(platform.store.records).toMatchObject([
-      { answered: false, sip_status: status, termination_reason },
-    ])
-    expect(platform.media.openSessions).toBe(0)
-    expect(platform.clock.pending).toBe(0)
+    expect(engine.store.records).toMatchObject([{ answered: false, sip_status: status, termination_reason }])
+    expect(engine.media.openSessions).toBe(0)
+    expect(engine.clock.pending).toBe(0)
   })
 
   it('is cancelled after its ring time: no-answer 487', async () => {
-    const { platform, invite } = await place({ ringMs: 20_000 })
+    const { engine, invite } = await place({ ringMs: 20_000 })
     invite.progress(180)
-    platform.clock.advance(19_999)
+    engine.clock.advance(19_999)
     expect(invite.cancelled).toBeUndefined()
-    platform.clock.advance(1)
+    engine.clock.advance(1)
     await settle()
     expect(invite.cancelled).toEqual([{ name: 'x-reason', value: 'Ring Timeout' }])
-    expect(platform.store.notifications.at(-1)).toMatchObject({
+    expect(engine.store.notifications.at(-1)).toMatchObject({
       call_status: 'no-answer',
       sip_status: 487,
       call_termination_by: 'jambonz',
     })
-    expect(platform.store.records).toMatchObject([
-      { sip_status: 487, termination_reason: 'caller abandoned' },
-    ])
+    expect(engine.store.records).toMatchObject([{ sip_status: 487, termination_reason: 'caller abandoned' }])
   })
 
   it('is cancelled by the API, once, and ends once', async () => {
-    const { platform, invite, call_sid } = await place()
+    const { engine, invite, call_sid } = await place()
     invite.progress(180)
-    expect(await platform.calls.hangUp(account.account_sid, call_sid)).toBe(true)
-    expect(await platform.calls.hangUp(account.account_sid, call_sid)).toBe(false)
+    expect(await engine.calls.hangUp(account.account_sid, call_sid)).toBe(true)
+    expect(await engine.calls.hangUp(account.account_sid, call_sid)).toBe(false)
     await settle()
     expect(invite.cancelled).toEqual([])
-    expect(platform.store.records).toHaveLength(1)
-    expect(platform.store.statuses).toEqual(['trying', 'ringing', 'no-answer'])
+    expect(engine.store.records).toHaveLength(1)
+    expect(engine.store.statuses).toEqual(['trying', 'ringing', 'no-answer'])
   })
 
   it('hears nothing of responses that come after its end', async () => {
-    const { platform, invite, call_sid } = await place()
-    await platform.calls.hangUp(account.account_sid, call_sid)
+    const { engine, invite, call_sid } = await place()
+    await engine.calls.hangUp(account.account_sid, call_sid)
     invite.progress(183, 'v=0 late')
     await settle()
-    expect(platform.store.statuses).toEqual(['trying', 'no-answer'])
+    expect(engine.store.statuses).toEqual(['trying', 'no-answer'])
   })
 })
 
 describe('a call to a user', () => {
   it.each([
-    ['is not registered', (platform: Platform) => platform.phones.clear()],
-    ['is no client', (platform: Platform) => void (platform.client = undefined)],
+    ['is not registered', (engine: ScriptedEngine) => engine.phones.clear()],
+    ['is no client', (engine: ScriptedEngine) => void (engine.client = undefined)],
     [
       'was switched off',
-      (platform: Platform) => void (platform.client = { ...platform.client!, is_active: false }),
+      (engine: ScriptedEngine) => void (engine.client = { ...engine.client!, is_active: false }),
     ],
   ])('who %s fails with 404 and says why', async (_, arrange) => {
-    const platform = platformWith([])
-    arrange(platform)
-    const { call_sid } = await placeOn(platform, callRequest)
-    expect(platform.sent).toEqual([])
-    expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status: 404 }])
-    expect(platform.store.records).toMatchObject([
-      { call_sid, sip_status: 404, termination_reason: 'failed' },
-    ])
-    expect(platform.store.journalOf(call_sid)).toContainEqual(
+    const engine = platformWith([])
+    arrange(engine)
+    const { call_sid } = await placeOn(engine, callRequest)
+    expect(engine.sent).toEqual([])
+    expect(engine.store.notifications).toMatchObject([{ call_status: 'failed', sip_status: 404 }])
+    expect(engine.store.records).toMatchObject([{ call_sid, sip_status: 404, termination_reason: 'failed' }])
+    expect(engine.store.journalOf(call_sid)).toContainEqual(
       expect.objectContaining({ type: 'refusal', code: 'user_not_registered' }),
     )
   })
@@ -376,19 +368,19 @@ describe('a call to a user with several phones', () => {
   const elsewhere = [{ name: 'reason', value: 'SIP;cause=200;text="Call completed elsewhere"' }]
 
   async function ring(bindings: readonly Binding[] = [phone, second]) {
-    const platform = platformWith([{ verb: 'speak' }])
-    platform.phones.set(phone.aor, bindings)
-    const { call_sid } = await placeOn(platform, callRequest)
+    const engine = platformWith([{ verb: 'speak' }])
+    engine.phones.set(phone.aor, bindings)
+    const { call_sid } = await placeOn(engine, callRequest)
     await settle()
-    const journal = () => platform.store.journalOf(call_sid)
+    const journal = () => engine.store.journalOf(call_sid)
     const decisions = () =>
       journal().flatMap((event) => (event.type === 'decision' ? [`${event.rule}: ${event.outcome}`] : []))
-    return { platform, call_sid, journal, decisions, sent: platform.sent }
+    return { engine, call_sid, journal, decisions, sent: engine.sent }
   }
 
   it('makes each an offer that faces it, and media faces the one that answers', async () => {
-    const { platform, sent } = await ring()
-    const [session, ...others] = platform.media.sessions
+    const { engine, sent } = await ring()
+    const [session, ...others] = engine.media.sessions
     expect(others).toEqual([])
     expect(session?.peers).toEqual([phone.remote.address, second.remote.address])
     sent[0]?.answer()
@@ -397,7 +389,7 @@ describe('a call to a user with several phones', () => {
   })
 
   it('rings them all with one Call-ID, and the journal says where', async () => {
-    const { platform, sent, decisions } = await ring()
+    const { engine, sent, decisions } = await ring()
     expect(sent.map(({ options }) => [options.uri, options.destination])).toEqual([
       [phone.contact, phone.remote],
       [second.contact, second.remote],
@@ -405,30 +397,30 @@ describe('a call to a user with several phones', () => {
     expect(new Set(sent.map(({ callId }) => callId)).size).toBe(1)
     expect(decisions()).toContain('registrar: alice@example.com at udp:192.0.2.7:40000, tcp:192.0.2.8:41000')
     for (const invite of sent) invite.progress(180)
-    expect(platform.store.statuses).toEqual(['trying', 'ringing'])
-    expect(platform.calls.count(account.account_sid)).toEqual({ inbound: 0, outbound: 1 })
+    expect(engine.store.statuses).toEqual(['trying', 'ringing'])
+    expect(engine.calls.count(account.account_sid)).toEqual({ inbound: 0, outbound: 1 })
   })
 
   it('is that of the first to answer: the others are cancelled as completed elsewhere, and one record says where', async () => {
-    const { platform, sent, call_sid } = await ring([phone, second, third])
+    const { engine, sent, call_sid } = await ring([phone, second, third])
     sent[1]!.answer()
     await settle()
     expect(sent.map(({ cancelled }) => cancelled)).toEqual([elsewhere, undefined, elsewhere])
-    expect(platform.hooks.payloadsOf('/call')).toHaveLength(1)
-    platform.clock.advance(1000)
+    expect(engine.hooks.payloadsOf('/call')).toHaveLength(1)
+    engine.clock.advance(1000)
     await settle()
-    expect(platform.store.records).toMatchObject([
+    expect(engine.store.records).toMatchObject([
       { call_sid, answered: true, trunk: 'user', remote_host: second.remote.address },
     ])
-    expect(platform.clock.pending).toBe(0)
+    expect(engine.clock.pending).toBe(0)
   })
 
   it('that are picked up at once ends at one of them, which is told so', async () => {
-    const { platform, sent } = await ring()
+    const { engine, sent } = await ring()
     for (const invite of sent) invite.answer()
     await settle()
     expect(sent.map(({ dialog }) => dialog.sentBye)).toEqual([undefined, elsewhere])
-    expect(platform.store.statuses).toEqual(['trying', 'in-progress'])
+    expect(engine.store.statuses).toEqual(['trying', 'in-progress'])
   })
 
   it.each<[string, readonly number[], string, number]>([
@@ -436,58 +428,58 @@ describe('a call to a user with several phones', () => {
     ['is not busy when one is not', [486, 480], 'failed', 480],
     ['says what the best of them said', [503, 404], 'failed', 404],
   ])('%s', async (_, statuses, call_status, sip_status) => {
-    const { platform, sent, decisions } = await ring()
+    const { engine, sent, decisions } = await ring()
     for (const [index, status] of statuses.entries()) {
-      expect(platform.store.records).toEqual([])
+      expect(engine.store.records).toEqual([])
       sent[index]!.refuse(status, spoken)
       await settle()
     }
-    expect(platform.store.notifications.at(-1)).toMatchObject({ call_status, sip_status })
-    expect(platform.store.records).toHaveLength(1)
+    expect(engine.store.notifications.at(-1)).toMatchObject({ call_status, sip_status })
+    expect(engine.store.records).toHaveLength(1)
     expect(decisions().filter((decision) => decision.startsWith('branch: '))).toHaveLength(2)
   })
 
   it('is busy when the one that spoke is, and the other was silent', async () => {
-    const { platform, sent } = await ring()
+    const { engine, sent } = await ring()
     sent[0]!.refuse(486, spoken)
     sent[1]!.refuse(408)
     await settle()
-    expect(platform.store.notifications.at(-1)).toMatchObject({ call_status: 'busy', sip_status: 486 })
+    expect(engine.store.notifications.at(-1)).toMatchObject({ call_status: 'busy', sip_status: 486 })
   })
 
   it('is over when one of them declines for all', async () => {
-    const { platform, sent } = await ring([phone, second, third])
+    const { engine, sent } = await ring([phone, second, third])
     sent[1]!.refuse(603, spoken)
     await settle()
     const declined = [{ name: 'reason', value: 'SIP;cause=603;text="Decline"' }]
     expect(sent.map(({ cancelled }) => cancelled)).toEqual([declined, undefined, declined])
-    expect(platform.store.notifications.at(-1)).toMatchObject({ call_status: 'busy', sip_status: 603 })
+    expect(engine.store.notifications.at(-1)).toMatchObject({ call_status: 'busy', sip_status: 603 })
   })
 
   it('is cancelled at all of them when it is given up', async () => {
-    const { platform, sent, call_sid } = await ring()
-    await platform.calls.hangUp(account.account_sid, call_sid)
+    const { engine, sent, call_sid } = await ring()
+    await engine.calls.hangUp(account.account_sid, call_sid)
     expect(sent.every(({ cancelled }) => cancelled !== undefined)).toBe(true)
-    expect(platform.store.notifications.at(-1)).toMatchObject({ call_status: 'no-answer', sip_status: 487 })
-    expect(platform.clock.pending).toBe(0)
+    expect(engine.store.notifications.at(-1)).toMatchObject({ call_status: 'no-answer', sip_status: 487 })
+    expect(engine.clock.pending).toBe(0)
   })
 
   it('goes to those that can be reached, and says why one cannot', async () => {
-    const platform = platformWith([{ verb: 'speak' }])
-    platform.phones.set(phone.aor, [phone, second])
-    platform.reach = ({ remote }) =>
+    const engine = platformWith([{ verb: 'speak' }])
+    engine.phones.set(phone.aor, [phone, second])
+    engine.reach = ({ remote }) =>
       remote.transport === 'udp'
         ? Promise.resolve(remote)
         : Promise.reject(new AppError('sip_unreachable', 'its connection is gone'))
-    const { call_sid } = await placeOn(platform, callRequest)
+    const { call_sid } = await placeOn(engine, callRequest)
     await settle()
-    expect(platform.sent).toHaveLength(1)
-    expect(platform.store.journalOf(call_sid)).toContainEqual(
+    expect(engine.sent).toHaveLength(1)
+    expect(engine.store.journalOf(call_sid)).toContainEqual(
       expect.objectContaining({ rule: 'branch', outcome: 'its connection is gone: tcp:192.0.2.8:41000' }),
     )
-    platform.sent[0]!.answer()
+    engine.sent[0]!.answer()
     await settle()
-    expect(platform.store.statuses).toEqual(['trying', 'in-progress'])
+    expect(engine.store.statuses).toEqual(['trying', 'in-progress'])
   })
 
   it('rings a phone with two flows once, by the one it used last', async () => {
@@ -503,7 +495,7 @@ describe('a call to a user with several phones', () => {
 
 describe('a call to a SIP URI', () => {
   it('goes there, without the headers of the URI', async () => {
-    const { platform, invite } = await place(sipUri('sip:bob@192.0.2.9:5080;user=phone?Subject=x'))
+    const { engine, invite } = await place(sipUri('sip:bob@192.0.2.9:5080;user=phone?Subject=x'))
     const uri = 'sip:bob@192.0.2.9:5080;user=phone'
     expect(invite.options).toMatchObject({
       uri,
@@ -512,7 +504,7 @@ describe('a call to a SIP URI', () => {
     })
     invite.refuse(404)
     await settle()
-    expect(platform.store.records).toMatchObject([{ trunk: 'sipUri', remote_host: '192.0.2.9' }])
+    expect(engine.store.records).toMatchObject([{ trunk: 'sipUri', remote_host: '192.0.2.9' }])
   })
 
   it('goes by way of its proxy, which is the address that is checked, with its credentials', async () => {
@@ -534,11 +526,11 @@ describe('a call to a SIP URI', () => {
     ['of scheme sips', 'sips:bob@192.0.2.9', 501, 'not_served'],
     ['that is none', 'bob', 400, 'bad_request'],
   ])('%s is not sent at all', async (_, text, sip_status, code) => {
-    const platform = platformWith([])
-    const { call_sid } = await placeOn(platform, { ...callRequest, ...sipUri(text) })
-    expect(platform.sent).toEqual([])
-    expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status }])
-    expect(platform.store.journalOf(call_sid)).toContainEqual(
+    const engine = platformWith([])
+    const { call_sid } = await placeOn(engine, { ...callRequest, ...sipUri(text) })
+    expect(engine.sent).toEqual([])
+    expect(engine.store.notifications).toMatchObject([{ call_status: 'failed', sip_status }])
+    expect(engine.store.journalOf(call_sid)).toContainEqual(
       expect.objectContaining({ type: 'refusal', code }),
     )
   })
@@ -549,30 +541,30 @@ describe('a call to a phone', () => {
   const gateway = (host: string) => ({ host, port: 5060, protocol: 'udp' }) as const
   const carriers = [outboundCarrier('first', { gateways: [gateway('10.0.0.9'), gateway('5.5.5.5')] })]
 
-  function arrange(changes: Partial<Platform> = {}): Platform {
+  function arrange(changes: Partial<ScriptedEngine> = {}): ScriptedEngine {
     return Object.assign(platformWith([{ verb: 'speak' }]), { waysOut: carriers }, changes)
   }
-  const placeFrom = (platform: Platform) => placeOn(platform, { ...callRequest, to })
-  const uris = ({ sent }: Platform) => sent.map(({ options }) => options.uri)
+  const placeFrom = (engine: ScriptedEngine) => placeOn(engine, { ...callRequest, to })
+  const uris = ({ sent }: ScriptedEngine) => sent.map(({ options }) => options.uri)
 
   it('is tried at one gateway after another, those inside last, and recorded once with the last', async () => {
-    const platform = arrange()
-    const { call_id } = await placeFrom(platform)
-    platform.sent[0]?.progress(180)
-    platform.sent[0]?.refuse(503)
+    const engine = arrange()
+    const { call_id } = await placeFrom(engine)
+    engine.sent[0]?.progress(180)
+    engine.sent[0]?.refuse(503)
     await settle()
-    expect(uris(platform)).toEqual([
+    expect(uris(engine)).toEqual([
       'sip:15550100@5.5.5.5;transport=udp',
       'sip:15550100@10.0.0.9;transport=udp',
     ])
-    expect(platform.sent.map(({ callId }) => callId)).toEqual([call_id, call_id])
-    platform.clock.advance(3000)
-    platform.sent[1]?.answer()
+    expect(engine.sent.map(({ callId }) => callId)).toEqual([call_id, call_id])
+    engine.clock.advance(3000)
+    engine.sent[1]?.answer()
     await settle()
-    platform.clock.advance(1000)
+    engine.clock.advance(1000)
     await settle()
-    expect(platform.store.statuses).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
-    expect(platform.store.records).toMatchObject([
+    expect(engine.store.statuses).toEqual(['trying', 'ringing', 'in-progress', 'completed'])
+    expect(engine.store.records).toMatchObject([
       { trunk: 'first', remote_host: '10.0.0.9', to: '15550100', answered: true },
     ])
   })
@@ -585,105 +577,103 @@ describe('a call to a phone', () => {
       workload: 1,
     }))
     const dialPlan = { routes: [{ regex: '1', matches: () => true, entries }], fallback: undefined }
-    const platform = arrange({ waysOut: [b, a], dialPlan })
-    await placeFrom(platform)
-    platform.sent[0]?.refuse(500)
+    const engine = arrange({ waysOut: [b, a], dialPlan })
+    await placeFrom(engine)
+    engine.sent[0]?.refuse(500)
     await settle()
-    platform.sent[1]?.refuse(500)
+    engine.sent[1]?.refuse(500)
     await settle()
-    expect(uris(platform)).toEqual([
+    expect(uris(engine)).toEqual([
       'sip:15550100@192.0.2.10;transport=udp',
       'sip:9915550100@192.0.2.10;transport=udp',
     ])
-    expect(platform.store.records).toMatchObject([{ trunk: 'b', sip_status: 500 }])
+    expect(engine.store.records).toMatchObject([{ trunk: 'b', sip_status: 500 }])
   })
 
   it.each([486, 487, 600, 603, 604])('that is refused with %i is not tried elsewhere', async (status) => {
-    const platform = arrange()
-    await placeFrom(platform)
-    platform.sent[0]?.refuse(status)
+    const engine = arrange()
+    await placeFrom(engine)
+    engine.sent[0]?.refuse(status)
     await settle()
-    expect(platform.sent).toHaveLength(1)
-    expect(platform.store.records).toMatchObject([{ sip_status: status }])
+    expect(engine.sent).toHaveLength(1)
+    expect(engine.store.records).toMatchObject([{ sip_status: status }])
   })
 
   it('that was heard already is not tried elsewhere', async () => {
-    const platform = arrange()
-    await placeFrom(platform)
-    platform.sent[0]?.progress(183, 'v=0 announcement')
-    platform.sent[0]?.refuse(503)
+    const engine = arrange()
+    await placeFrom(engine)
+    engine.sent[0]?.progress(183, 'v=0 announcement')
+    engine.sent[0]?.refuse(503)
     await settle()
-    expect(platform.sent).toHaveLength(1)
+    expect(engine.sent).toHaveLength(1)
   })
 
   it('passes over a gateway that has no address', async () => {
     const gateways = [gateway('gone.example'), gateway('192.0.2.12')]
-    const platform = arrange({ waysOut: [outboundCarrier('first', { gateways })] })
-    await placeFrom(platform)
-    expect(uris(platform)).toEqual(['sip:15550100@192.0.2.12;transport=udp'])
+    const engine = arrange({ waysOut: [outboundCarrier('first', { gateways })] })
+    await placeFrom(engine)
+    expect(uris(engine)).toEqual(['sip:15550100@192.0.2.12;transport=udp'])
   })
 
   it('fails with 480 when no gateway has one', async () => {
-    const platform = arrange({ waysOut: [outboundCarrier('first', { gateways: [gateway('gone.example')] })] })
-    await placeFrom(platform)
-    expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status: 480 }])
+    const engine = arrange({ waysOut: [outboundCarrier('first', { gateways: [gateway('gone.example')] })] })
+    await placeFrom(engine)
+    expect(engine.store.notifications).toMatchObject([{ call_status: 'failed', sip_status: 480 }])
   })
 
   it('given up between two gateways is not tried at the next', async () => {
-    const platform = arrange()
-    const { call_sid } = await placeFrom(platform)
-    platform.sent[0]?.refuse(503)
-    await platform.calls.hangUp(account.account_sid, call_sid)
+    const engine = arrange()
+    const { call_sid } = await placeFrom(engine)
+    engine.sent[0]?.refuse(503)
+    await engine.calls.hangUp(account.account_sid, call_sid)
     await settle()
-    expect(platform.sent).toHaveLength(1)
-    expect(platform.store.statuses).toEqual(['trying', 'no-answer'])
+    expect(engine.sent).toHaveLength(1)
+    expect(engine.store.statuses).toEqual(['trying', 'no-answer'])
   })
 
   it('fails with 603 when no carrier takes it, and says which rule found none', async () => {
-    const platform = arrange({ waysOut: [] })
-    const { call_sid } = await placeFrom(platform)
-    expect(platform.store.notifications).toMatchObject([{ call_status: 'failed', sip_status: 603 }])
-    const journal = platform.store.journalOf(call_sid)
-    expect(journal).toContainEqual(
-      expect.objectContaining({ type: 'decision', rule: expect.stringContaining('row 6') }),
-    )
+    const engine = arrange({ waysOut: [] })
+    const { call_sid } = await placeFrom(engine)
+    expect(engine.store.notifications).toMatchObject([{ call_status: 'failed', sip_status: 603 }])
+    const journal = engine.store.journalOf(call_sid)
+    expect(journal).toContainEqual(expect.objectContaining({ type: 'decision', rule: 'phone-no-carrier' }))
     expect(journal).toContainEqual(expect.objectContaining({ type: 'refusal', code: 'no_carrier' }))
   })
 })
 
 describe('calls are not placed', () => {
-  it('while the platform stops', async () => {
-    const platform = platformWith([])
-    await platform.calls.drain()
-    await expect(placeOn(platform, callRequest)).rejects.toMatchObject({ code: 'stopping' })
-    expect(platform.store.batches).toEqual([])
+  it('while the engine stops', async () => {
+    const engine = platformWith([])
+    await engine.calls.drain()
+    await expect(placeOn(engine, callRequest)).rejects.toMatchObject({ code: 'stopping' })
+    expect(engine.store.batches).toEqual([])
   })
 
-  it('when the platform has begun to stop since they were prepared: they fail, with a record', async () => {
-    const platform = platformWith([])
-    const { call_sid, begin } = await platform.calls.prepare(callRequest)
-    expect(platform.store.batches).toEqual([])
-    await platform.calls.drain()
+  it('when the engine has begun to stop since they were prepared: they fail, with a record', async () => {
+    const engine = platformWith([])
+    const { call_sid, begin } = await engine.calls.prepare(callRequest)
+    expect(engine.store.batches).toEqual([])
+    await engine.calls.drain()
     await begin()
     await settle()
-    expect(platform.sent).toEqual([])
-    expect(platform.store.records).toMatchObject([{ call_sid, answered: false, sip_status: 503 }])
-    expect(platform.calls.liveCount).toBe(0)
+    expect(engine.sent).toEqual([])
+    expect(engine.store.records).toMatchObject([{ call_sid, answered: false, sip_status: 503 }])
+    expect(engine.calls.liveCount).toBe(0)
   })
 
-  it('beyond what the platform carries, inbound and outbound together', async () => {
-    const platform = createPlatform(parsePlainVerbs, { maxCalls: 2 })
-    platform.phones.set(phone.aor, [phone])
-    platform.hooks.on('/call', [{ verb: 'wait', ms: 60_000 }])
-    platform.ring()
-    await placeOn(platform, callRequest)
-    await expect(placeOn(platform, callRequest)).rejects.toMatchObject({ code: 'overloaded' })
+  it('beyond what the engine carries, inbound and outbound together', async () => {
+    const engine = createScriptedEngine(parsePlainVerbs, { maxCalls: 2 })
+    engine.phones.set(phone.aor, [phone])
+    engine.hooks.on('/call', [{ verb: 'wait', ms: 60_000 }])
+    engine.ring()
+    await placeOn(engine, callRequest)
+    await expect(placeOn(engine, callRequest)).rejects.toMatchObject({ code: 'overloaded' })
   })
 
   it('for an account that was switched off', async () => {
-    const platform = platformWith([])
-    platform.account = { ...account, is_active: false }
-    await expect(placeOn(platform, callRequest)).rejects.toMatchObject({ code: 'account_inactive' })
+    const engine = platformWith([])
+    engine.account = { ...account, is_active: false }
+    await expect(placeOn(engine, callRequest)).rejects.toMatchObject({ code: 'account_inactive' })
   })
 
   it.each([
@@ -695,38 +685,38 @@ describe('calls are not placed', () => {
       'not_served',
     ],
   ])('for %s', async (_, found, code) => {
-    const platform = platformWith([])
-    platform.application = found
-    await expect(placeOn(platform, callRequest)).rejects.toMatchObject({ code })
-    expect(platform.store.batches).toEqual([])
+    const engine = platformWith([])
+    engine.application = found
+    await expect(placeOn(engine, callRequest)).rejects.toMatchObject({ code })
+    expect(engine.store.batches).toEqual([])
   })
 
   it('beyond the limit of the account, which counts outbound calls by themselves', async () => {
-    const platform = platformWith([{ verb: 'wait', ms: 60_000 }])
-    platform.limits = { account: 1 }
-    platform.ring()
-    await placeOn(platform, callRequest)
+    const engine = platformWith([{ verb: 'wait', ms: 60_000 }])
+    engine.limits = { account: 1 }
+    engine.ring()
+    await placeOn(engine, callRequest)
     await settle()
-    const { call_sid } = await placeOn(platform, callRequest)
-    expect(platform.sent).toHaveLength(1)
-    expect(platform.store.records).toMatchObject([{ call_sid, sip_status: 503, direction: 'outbound' }])
-    expect(platform.store.notifications.at(-1)).toMatchObject({
+    const { call_sid } = await placeOn(engine, callRequest)
+    expect(engine.sent).toHaveLength(1)
+    expect(engine.store.records).toMatchObject([{ call_sid, sip_status: 503, direction: 'outbound' }])
+    expect(engine.store.notifications.at(-1)).toMatchObject({
       call_status: 'failed',
       sip_reason: 'Max Account Calls In Progress',
     })
   })
 })
 
-describe('when the platform stops', () => {
+describe('when the engine stops', () => {
   it('ringing calls are cancelled and drained ones awaited', async () => {
-    const { platform, invite } = await place()
+    const { engine, invite } = await place()
     let isDrained = false
-    const drained = platform.calls.drain().then(() => (isDrained = true))
+    const drained = engine.calls.drain().then(() => (isDrained = true))
     await settle()
     expect(isDrained).toBe(false)
-    await platform.calls.hangUpAll('the platform is stopping')
+    await engine.calls.hangUpAll('the engine is stopping')
     await drained
-    expect(invite.cancelled).toEqual([{ name: 'x-reason', value: 'the platform is stopping' }])
-    expect(platform.store.records).toMatchObject([{ sip_status: 487 }])
+    expect(invite.cancelled).toEqual([{ name: 'x-reason', value: 'the engine is stopping' }])
+    expect(engine.store.records).toMatchObject([{ sip_status: 487 }])
   })
 })

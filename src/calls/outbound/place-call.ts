@@ -5,18 +5,19 @@ import type { AppError } from '../../lib/errors.ts'
 import { traceIdOf } from '../../lib/ids.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { CallServices } from '../call-services.ts'
-import { findRoom } from '../leg/hold-to-limits.ts'
+import { holdToLimits } from '../leg/hold-to-limits.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import type { StartedFact } from '../journal/journal.ts'
 import { Leg } from '../leg/leg.ts'
-import type { CallsBefore } from '../routing/call-limits.ts'
-import { runApplication } from '../application/run-application.ts'
+import type { CallRegistry } from '../registry.ts'
+import type { WireTap } from '../journal/wire-tap.ts'
+import { runScript } from '../application/run-script.ts'
 import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import type { Attempt } from './attempt.ts'
-import { dial } from './try-rounds.ts'
-import type { Line } from './fork.ts'
-import { Dialling } from './outgoing-invites.ts'
+import { tryRounds } from './try-rounds.ts'
+import type { DialledLeg } from './fork.ts'
+import { OutgoingInvites } from './outgoing-invites.ts'
 import { findAttempts } from './find-attempts.ts'
 import { calledPartyOf } from './call-order.ts'
 import type { CallOrder } from './call-order.ts'
@@ -24,17 +25,13 @@ import { serializeHostPort } from '../../sip/message/uri.ts'
 
 export interface OutboundOptions {
   readonly services: CallServices
-  /** Takes the leg into the registry. */
-  readonly onLeg: (leg: Leg) => void
-  readonly onEnded: (leg: Leg) => void
-  /** What the limits are held against. */
-  readonly callsBefore: (leg: Leg) => CallsBefore
-  /** Why no call may begin at this moment, if so. */
-  readonly refusesNow: () => AppError | undefined
+  readonly registry: CallRegistry
+  readonly tap: WireTap
+  /** Why the call is refused: no call may begin now. */
+  readonly refused: AppError | undefined
 }
 
 export interface PlacedCall {
-  readonly leg: Leg
   /** Resolves when the first INVITE is out, or the leg has ended without one. */
   readonly sent: Promise<void>
   /** Resolves when the call is over. Never rejects. */
@@ -42,27 +39,25 @@ export interface PlacedCall {
 }
 
 export function placeCall(order: CallOrder, options: OutboundOptions): PlacedCall {
-  const dialling = new Dialling(order.ringMs)
-  // Asked before the leg counts as a call.
-  const refused = options.refusesNow()
+  const invites = new OutgoingInvites(order.ringMs)
   const peers = new Set<string>()
-  const leg = openLeg(order, dialling, peers, options)
-  if (refused !== undefined) leg.refuse(refused)
+  const leg = openLeg(order, invites, peers, options)
+  if (options.refused !== undefined) leg.refuse(options.refused)
   const { promise: sent, resolve: onSent } = Promise.withResolvers<void>()
   const { account_sid } = order.account
-  const done = actingFor(account_sid, () => serve(order, { leg, dialling, onSent }, peers, options))
+  const done = actingFor(account_sid, () => serve(order, { leg, invites, onSent }, peers, options))
     .catch((error: unknown) => leg.refuse(error))
     .finally(onSent)
-  return { leg, sent, done }
+  return { sent, done }
 }
 
 function openLeg(
   order: CallOrder,
-  dialling: Dialling,
+  invites: OutgoingInvites,
   peers: ReadonlySet<string>,
   options: OutboundOptions,
 ): Leg {
-  const { services } = options
+  const { services, registry, tap } = options
   const { clock, node } = services
   const { application_sid, script, tag } = order
   const started = toStarted(order, services)
@@ -72,8 +67,8 @@ function openLeg(
     clock,
     hidesDigits: order.account.sensitive_digits,
   })
-  const leg = new Leg({
-    unanswered: dialling,
+  const leg: Leg = new Leg({
+    unanswered: invites,
     journal,
     status: new StatusReporter(journal, node()),
     // The gateways of carriers are where they are, many of them inside.
@@ -81,9 +76,10 @@ function openLeg(
     clock,
     log,
     maxCallMs: Math.min(order.maxCallMs ?? services.maxCallMs, services.maxCallMs),
-    onEnded: options.onEnded,
+    onEnded: () => registry.ended(leg),
   })
-  options.onLeg(leg)
+  registry.add(leg)
+  tap.expect(started.sip_call_id, journal)
   leg.status.follow(script.call_status_hook)
   if (application_sid !== undefined) journal.add({ type: 'application', application_sid })
   if (tag !== undefined) journal.add({ type: 'tagged', data: tag })
@@ -131,15 +127,15 @@ function withoutPlus(number: string): string {
 /** Notes in `peers` where INVITEs go. */
 async function serve(
   order: CallOrder,
-  line: Line,
+  dialled: DialledLeg,
   peers: Set<string>,
   options: OutboundOptions,
 ): Promise<void> {
-  const { services, callsBefore } = options
-  const { leg } = line
+  const { services, registry } = options
+  const { leg } = dialled
   if (leg.hasEnded) return
   const limits = await services.directory.callLimits(order.account)
-  const overLimit = findRoom(leg, limits, { before: callsBefore(leg), pool: services.pool })
+  const overLimit = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
   if (overLimit !== undefined) return leg.refuseWith(overLimit)
   const rounds = await findAttempts({ order, services, journal: leg.journal })
   const noted = (attempt: Attempt): Attempt => ({
@@ -150,15 +146,15 @@ async function serve(
       return remote
     },
   })
-  await dial(
+  await tryRounds(
     rounds.map((round) => round.map(noted)),
-    line,
+    dialled,
     services,
   )
   if (!leg.isAnswered) return
   const { script } = order
   const node = services.node()
-  const question = (): object => toCallHookPayload({ facts: leg.journal.facts, application: script, node })
-  await runApplication({ leg, application: script, question }, services)
+  const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
+  await runScript({ leg, script, question }, services)
   await leg.hangUp()
 }

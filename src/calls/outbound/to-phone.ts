@@ -3,12 +3,13 @@ import { createAddressGuard, literalOf } from '../../network/address-guard.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { OutboundGateway } from '../ports.ts'
 import { chooseCarriers } from '../routing/phone-call.ts'
+import { toDecision } from '../journal/decision.ts'
 import type { Round, Search } from './attempt.ts'
 import type { TargetOf } from '../calls.ts'
 import { nextHopOf, toInvite } from './phone-attempt.ts'
 
 /** A caller has hung up long before. */
-const mostAttempts = 20
+const maxAttempts = 20
 
 const isPublic = createAddressGuard([])
 
@@ -32,11 +33,13 @@ export async function toPhone(
     random,
   )
   const names = choice.carriers.map(({ name }) => name).join(', ')
-  journal.note({ type: 'decision', rule: choice.rule, outcome: names === '' ? 'no carrier' : names })
+  const chosen = names === '' ? 'no carrier' : names
+  const { rule, route } = choice
+  journal.note(toDecision({ rule, outcome: route === undefined ? chosen : `${route}: ${chosen}` }))
   if (choice.carriers.length === 0) throw new AppError('no_carrier', 'no carrier takes calls to this number')
   return choice.carriers
     .flatMap((carrier) => publicFirst(carrier.gateways).map((gateway) => ({ carrier, gateway })))
-    .slice(0, mostAttempts)
+    .slice(0, maxAttempts)
     .map(({ carrier, gateway }) => [
       {
         trunk: carrier.name,

@@ -1,21 +1,22 @@
 // Tries the places a call may go to, one round after another, until one answers or none is left (calls.md §3.7).
 import type { CallServices } from '../call-services.ts'
 import type { Leg } from '../leg/leg.ts'
+import { toDecision } from '../journal/decision.ts'
 import type { Round } from './attempt.ts'
 import { mayTryNext } from './failover.ts'
 import { fork } from './fork.ts'
-import type { Line } from './fork.ts'
+import type { DialledLeg } from './fork.ts'
 
 /** Afterwards the leg is answered or has ended. Throws AppError when no request could be sent to the last places. */
-export async function dial(
+export async function tryRounds(
   rounds: readonly Round[],
-  line: Line,
+  dialled: DialledLeg,
   { sip }: Pick<CallServices, 'sip'>,
 ): Promise<void> {
-  const { leg } = line
+  const { leg } = dialled
   for (const [index, round] of rounds.entries()) {
     const isLast = index === rounds.length - 1
-    const outcome = await fork(round, { line, sip })
+    const outcome = await fork(round, { dialled, sip })
     if (outcome.kind === 'answered') return leg.connected(outcome.dialog, outcome.response, outcome.from)
     if (leg.hasEnded) return
     if (outcome.kind === 'unreachable') {
@@ -32,5 +33,5 @@ export async function dial(
 function noteFailover({ journal }: Leg, round: Round, failure: string): void {
   const trunks = [...new Set(round.map(({ trunk }) => trunk))].join(', ')
   const outcome = `${failure} from ${trunks}: the next place is tried`
-  journal.note({ type: 'decision', rule: 'failover', outcome })
+  journal.note(toDecision({ rule: 'failover', outcome }))
 }

@@ -1,8 +1,9 @@
-// Whether one more call fits into the limits of its account and of the account's service provider (calls.md §3.5), or,
+// Whether one more call fits into the limits of its account and of the account's service provider, or,
 // where the account has no limit, into its share of the calls that the platform carries.
 import { mayTakeOne } from '../../lib/tenant-pool.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { AccountFacts, CallLimits } from '../ports.ts'
+import type { RuleName } from './rules.ts'
 
 /** Live calls that began before this one. */
 export interface CallsBefore {
@@ -24,8 +25,7 @@ export interface CallPool {
 }
 
 export interface LimitDecision {
-  /** For the journal. */
-  readonly rule: string
+  readonly rule: RuleName
   readonly outcome: string
   readonly refusal?: {
     readonly code: 'account_call_limit' | 'service_provider_call_limit' | 'account_share'
@@ -41,14 +41,14 @@ export function checkCallLimits(
   { account_sid, service_provider_sid }: Pick<AccountFacts, 'account_sid' | 'service_provider_sid'>,
 ): readonly LimitDecision[] {
   const ofAccount = check(limits.account, before.account, {
-    rule: 'limit voice_call_session of the account',
+    rule: 'limit-account',
     code: 'account_call_limit',
     sentence: 'Max Account Calls In Progress',
     owner: { name: 'x-account-sid', value: account_sid },
   })
   if (ofAccount?.refusal !== undefined) return [ofAccount]
   const ofProvider = check(limits.service_provider, before.service_provider, {
-    rule: 'limit voice_call_session of the service provider',
+    rule: 'limit-service-provider',
     code: 'service_provider_call_limit',
     sentence: 'Max Service Provider Calls In Progress',
     owner: { name: 'x-service-provider-sid', value: service_provider_sid },
@@ -58,7 +58,7 @@ export function checkCallLimits(
   return [ofAccount, ofProvider, ofShare].filter((decision) => decision !== undefined)
 }
 
-/** An account for which somebody set a limit is held to that limit alone. */
+/** An account that has a limit is held to that limit alone. */
 export function checkShare(
   { account: limit = 0 }: CallLimits,
   {
@@ -73,7 +73,7 @@ export function checkShare(
   // Where nothing is left the platform is full, whatever this account has.
   if (limit > 0 || all >= size || mayTakeOne({ size, used: all, held, percent })) return undefined
   return {
-    rule: "share of the platform's calls",
+    rule: 'limit-share',
     outcome: `refused: ${held} of the ${all} calls in progress are of the account, ${size} can be`,
     refusal: {
       code: 'account_share',
@@ -84,7 +84,7 @@ export function checkShare(
 }
 
 interface LimitRule {
-  readonly rule: string
+  readonly rule: RuleName
   readonly code: 'account_call_limit' | 'service_provider_call_limit'
   readonly sentence: string
   readonly owner: HeaderField

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AccountFacts, CarrierMatch } from '../ports.ts'
 import { matchOf } from '../../../test/support/scripted-engine/carriers.ts'
-import { tellCaller } from './calling-carrier.ts'
+import { identifyCaller } from './calling-carrier.ts'
 
 const account: AccountFacts = {
   account_sid: 'a',
@@ -31,7 +31,7 @@ interface Case {
   readonly matches: readonly CarrierMatch[]
 }
 
-function told({
+function shown({
   host = '203.0.113.1',
   user = '15551230100',
   isRealm = false,
@@ -39,38 +39,37 @@ function told({
   matches,
 }: Case): string {
   const realmOwner = isRealm ? account : undefined
-  const caller = tellCaller({ host, user, matches, realmOwner, isLikeUser })
+  const caller = identifyCaller({ host, user, matches, realmOwner, isLikeUser })
   if (caller.kind === 'user') return 'user'
-  const row = /row \d/.exec(caller.rule)?.[0] ?? caller.rule
   const sids = caller.matches.map(({ carrier }) => carrier.voip_carrier_sid).join(', ')
-  return `${caller.kind} by ${row}: ${sids}`
+  return `${caller.rule}: ${sids}`
 }
 
 describe('who is calling', () => {
   it.each<[string, Case, string]>([
     ['a stranger', { matches: [] }, 'user'],
     ['a stranger who names a realm', { isRealm: true, matches: [] }, 'user'],
-    ['a carrier of the realm', { isRealm: true, matches: [own] }, 'carrier by row 1: own'],
-    ['a shared carrier, to a realm', { isRealm: true, matches: [shared] }, 'carrier by row 1: shared'],
+    ['a carrier of the realm', { isRealm: true, matches: [own] }, 'caller-own-carrier: own'],
+    ['a shared carrier, to a realm', { isRealm: true, matches: [shared] }, 'caller-own-carrier: shared'],
     [
       'one of several, to a realm',
       { isRealm: true, matches: [sibling, own, foreign, shared] },
-      'carrier by row 1: own, shared',
+      'caller-own-carrier: own, shared',
     ],
     [
       'a carrier of another account, to a realm',
       { isRealm: true, matches: [sibling] },
-      'carrier by row 3: sibling',
+      'caller-carrier-address: sibling',
     ],
     [
       'a carrier of another provider, to a realm',
       { isRealm: true, matches: [foreign] },
-      'carrier by row 3: foreign',
+      'caller-carrier-address: foreign',
     ],
     [
       'a carrier of the platform, to a realm',
       { isRealm: true, matches: [platform] },
-      'carrier by row 3: platform',
+      'caller-carrier-address: platform',
     ],
     [
       'a user of a realm, from where carriers of others call',
@@ -82,35 +81,35 @@ describe('who is calling', () => {
       { isLikeUser: true, matches: [sibling] },
       'user',
     ],
-    ['a carrier', { matches: [own] }, 'carrier by row 3: own'],
-    ['one of several', { matches: [own, sibling, foreign] }, 'carrier by row 3: own, sibling, foreign'],
+    ['a carrier', { matches: [own] }, 'caller-carrier-address: own'],
+    ['one of several', { matches: [own, sibling, foreign] }, 'caller-carrier-address: own, sibling, foreign'],
     [
       'a carrier we register with',
       { host: 'carrier.example', user: 'trunk1', matches: [own, registered] },
-      'carrier by row 2: registered',
+      'caller-registered-carrier: registered',
     ],
     [
       'one of two that we register with as the same',
       { host: 'carrier.example', user: 'trunk1', matches: [registered, registeredToo] },
-      'ambiguous by row 2: registered, registered too',
+      'caller-registered-carrier-ambiguous: registered, registered too',
     ],
     [
       'a carrier we register with, to another user',
       { host: 'carrier.example', matches: [registered] },
-      'carrier by row 3: registered',
+      'caller-carrier-address: registered',
     ],
     [
       'a carrier we register with, to another host',
       { user: 'trunk1', matches: [registered] },
-      'carrier by row 3: registered',
+      'caller-carrier-address: registered',
     ],
   ])('%s', (_, call, expected) => {
-    expect(told(call)).toBe(expected)
+    expect(shown(call)).toBe(expected)
   })
 
   it('names the account only where the call does', () => {
     const call = { host: 'a.example', user: '1', isLikeUser: false, matches: [own] }
-    expect(tellCaller({ ...call, realmOwner: account })).toMatchObject({ account })
-    expect(tellCaller({ ...call, realmOwner: undefined })).toMatchObject({ account: undefined })
+    expect(identifyCaller({ ...call, realmOwner: account })).toMatchObject({ account })
+    expect(identifyCaller({ ...call, realmOwner: undefined })).toMatchObject({ account: undefined })
   })
 })

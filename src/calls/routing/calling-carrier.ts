@@ -1,5 +1,6 @@
-// Whether a carrier is calling, and which ones it may be (calls.md §3.1). Row numbers below are that table's.
+// Whether a carrier is calling, and which ones it may be.
 import type { AccountFacts, CarrierMatch } from '../ports.ts'
+import type { RuleName } from './rules.ts'
 
 export interface UnknownCaller {
   /** Of the Request-URI, lower case; undefined where it names none. */
@@ -16,8 +17,7 @@ export interface UnknownCaller {
 
 export interface CarrierCaller {
   readonly kind: 'carrier'
-  /** For the journal. */
-  readonly rule: string
+  readonly rule: RuleName
   /** Set where the call itself says whose it is. */
   readonly account: AccountFacts | undefined
   /** Never empty. */
@@ -27,31 +27,27 @@ export interface CarrierCaller {
 export type Caller =
   | CarrierCaller
   /** Of the carriers that share the address, several register as the user that is called. */
-  | { readonly kind: 'ambiguous'; readonly rule: string; readonly matches: readonly CarrierMatch[] }
+  | { readonly kind: 'ambiguous'; readonly rule: RuleName; readonly matches: readonly CarrierMatch[] }
   | { readonly kind: 'user' }
 
-export function tellCaller({ host, user, realmOwner, isLikeUser, matches }: UnknownCaller): Caller {
+export function identifyCaller({ host, user, realmOwner, isLikeUser, matches }: UnknownCaller): Caller {
   if (realmOwner !== undefined) {
     const own = matches.filter(({ carrier }) => mayServe(carrier, realmOwner))
-    const rule = 'caller row 1: SIP realm of the account, address of its carrier'
-    if (own.length > 0) return { kind: 'carrier', rule, account: realmOwner, matches: own }
+    if (own.length > 0)
+      return { kind: 'carrier', rule: 'caller-own-carrier', account: realmOwner, matches: own }
   }
-  // Deviation from row 3: another account's carrier, which may name any address as its own, does not get the calls of users.
-  // A realm alone proves nothing either: its owner may have chosen the name that carriers of others call.
+  // A carrier may name any address as its own. One of another account does not get the calls of users for it, and a realm
+  // alone proves nothing: its owner may have chosen the name by which carriers of other accounts call.
   if (isLikeUser) return { kind: 'user' }
   const registered = matches.filter(({ carrier: { registration } }) => {
     return registration?.username === user && registration.realm === host
   })
-  const row2 = 'caller row 2: the user we register as, address of its carrier'
-  if (registered.length > 1) return { kind: 'ambiguous', rule: row2, matches: registered }
-  if (registered.length === 1) return { kind: 'carrier', rule: row2, account: undefined, matches: registered }
+  if (registered.length > 1)
+    return { kind: 'ambiguous', rule: 'caller-registered-carrier-ambiguous', matches: registered }
+  if (registered.length === 1)
+    return { kind: 'carrier', rule: 'caller-registered-carrier', account: undefined, matches: registered }
   if (matches.length === 0) return { kind: 'user' }
-  return {
-    kind: 'carrier',
-    rule: 'caller row 3: address of a carrier',
-    account: undefined,
-    matches,
-  }
+  return { kind: 'carrier', rule: 'caller-carrier-address', account: undefined, matches }
 }
 
 /** An account is served by carriers of its own and by those its provider shares. */

@@ -22,7 +22,7 @@ const call = (matches: readonly CarrierMatch[], account?: string): CarrierCall =
 /** carrier > account > application, or why there is none. */
 function shown(outcome: Outcome | undefined): string {
   if (outcome === undefined) return 'nothing'
-  if (outcome.kind === 'ambiguous') return `ambiguous by ${/row \d/.exec(outcome.rule)?.[0]}`
+  if (outcome.kind === 'ambiguous') return outcome.rule
   const { carrier, account_sid, application } = outcome
   return `${carrier.voip_carrier_sid} > ${account_sid ?? '-'} > ${application?.application_sid ?? '-'}`
 }
@@ -92,7 +92,7 @@ describe('a call to a phone number', () => {
       'that two carriers of the address have is ambiguous',
       call([own, sibling]),
       [numberOf(called, 'own'), numberOf(called, 'sibling', { account_sid: 'b' })],
-      'ambiguous by row 3',
+      'carrier-number-ambiguous',
     ],
     [
       'that a carrier of a wider network has as well is not taken from the narrower one',
@@ -147,7 +147,7 @@ describe('a call to a number that a pattern stands for', () => {
       'is ambiguous where several accounts have one as long',
       call([own, sibling]),
       [pattern('1555*', 'own'), pattern('155\\d', 'sibling', { account_sid: 'b' })],
-      'ambiguous by row 4',
+      'carrier-pattern-ambiguous',
     ],
     [
       'follows the first of one account that are as long',
@@ -173,7 +173,7 @@ describe('a call to a number of nobody', () => {
       call([plain, own, shared]),
       'own > a > of own',
     ],
-    ['is ambiguous where several have one', call([own, sibling]), 'ambiguous by row 5'],
+    ['is ambiguous where several have one', call([own, sibling]), 'carrier-application-ambiguous'],
     ['goes to the one of the narrowest network', call([own, wide]), 'own > a > of own'],
     ['goes to the wider network where the narrower has none', call([plain, wide]), 'wide > b > of wide'],
     ['goes nowhere where none has one', call([plain, shared]), 'nothing'],

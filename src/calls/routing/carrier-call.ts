@@ -1,6 +1,7 @@
-// Which account and application a call from a carrier goes to (calls.md §3.2). Row numbers below are that table's.
+// Which account and application a call from a carrier goes to.
 import { telephoneNumber } from '../../sip/message/uri.ts'
 import type { AccountFacts, CarrierFacts, CarrierMatch, NumberFacts, NumberPattern } from '../ports.ts'
+import type { RuleName } from './rules.ts'
 
 export interface CarrierCall {
   /** As `calledNumber` has it. */
@@ -12,18 +13,19 @@ export interface CarrierCall {
 }
 
 export interface CarrierRoute {
-  /** For the journal. */
-  readonly rule: string
+  readonly rule: RuleName
+  /** The pattern that matched, where one did. */
+  readonly pattern?: string
   readonly carrier: CarrierFacts
   /** Null where only the provider is known. */
   readonly account_sid: string | null
-  readonly application: { readonly rule: string; readonly application_sid: string } | undefined
+  readonly application: { readonly rule: RuleName; readonly application_sid: string } | undefined
 }
 
 export type Outcome =
-  ({ readonly kind: 'route' } & CarrierRoute) | { readonly kind: 'ambiguous'; readonly rule: string }
+  ({ readonly kind: 'route' } & CarrierRoute) | { readonly kind: 'ambiguous'; readonly rule: RuleName }
 
-/** Row 1, and without the parameters of the number (RFC 3966 §3), which tell how it was dialled. */
+/** Without the plus, the separators and the parameters of the number (RFC 3966 §3), which say how it was dialled. */
 export function calledNumber(user: string): string {
   const [number = '', ...params] = user.split(';')
   const context = params.find((param) => /^phone-context=/i.test(param))?.slice('phone-context='.length)
@@ -32,62 +34,72 @@ export function calledNumber(user: string): string {
   return (isNumber ? telephoneNumber(number, context) : number).replace(/^\+/, '') || 'anonymous'
 }
 
-/** Rows 2 and 3. `numbers` are those that were called, of any carrier. Undefined where the rows say nothing. */
+/** `numbers` are those that were called, of any carrier. Undefined where no carrier of the call has one. */
 export function byNumber(call: CarrierCall, numbers: readonly NumberFacts[]): Outcome | undefined {
   const [hit, ...others] = narrowest(call, numbers)
   if (hit === undefined) return undefined
-  if (others.length > 0) return { kind: 'ambiguous', rule: 'carrier call row 3: several such phone numbers' }
-  return toRoute('carrier call row 2: the phone number', call, hit)
+  if (others.length > 0) return { kind: 'ambiguous', rule: 'carrier-number-ambiguous' }
+  return toRoute('carrier-number', call, hit)
 }
 
 // E.164 §6.2 has 15 digits, and a prefix or an extension may come with them; what is longer is no number.
-const longestCalled = 32
+const maxCalledLength = 32
 
-/** Row 4. `patterns` are those of the carriers of the call. */
+/** `patterns` are those of the carriers of the call. */
 export function byPattern(call: CarrierCall, patterns: readonly NumberPattern[]): Outcome | undefined {
-  if (call.called.length > longestCalled) return undefined
+  if (call.called.length > maxCalledLength) return undefined
   const matching = patterns.filter((pattern) => pattern.matches(call.called))
   const hits = narrowest(call, matching)
   const longest = Math.max(...hits.map(({ number: { number } }) => number.length))
   const [hit, ...others] = hits.filter(({ number: { number } }) => number.length === longest)
   if (hit === undefined) return undefined
   if (others.some(({ number: { account_sid } }) => account_sid !== hit.number.account_sid))
-    return { kind: 'ambiguous', rule: 'carrier call row 4: patterns of several accounts, equally long' }
-  return toRoute(`carrier call row 4: the pattern ${hit.number.number}`, call, hit)
+    return { kind: 'ambiguous', rule: 'carrier-pattern-ambiguous' }
+  return { ...toRoute('carrier-pattern', call, hit), pattern: hit.number.number }
 }
 
-/** Row 5; where the call says whose it is, its first carrier that has an application takes it. */
+/** For a number that is no phone number here. Where the call names its account, the first carrier with an application counts. */
 export function byCarrier({ account, matches }: CarrierCall): Outcome | undefined {
   const withApplication = matches.filter(({ carrier: { application_sid } }) => application_sid !== null)
   if (account !== undefined) {
     const { carrier } = withApplication[0] ?? matches[0] ?? {}
-    const rule = 'carrier call: a number of nobody, for the account that the call names'
+    const { account_sid } = account
     return (
-      carrier && { kind: 'route', rule, carrier, account_sid: account.account_sid, ...applicationOf(carrier) }
+      carrier && {
+        kind: 'route',
+        rule: 'carrier-named-account',
+        carrier,
+        account_sid,
+        ...applicationOf(carrier),
+      }
     )
   }
   const own = withApplication.filter(({ carrier: { account_sid } }) => account_sid !== null)
   const [hit, ...others] = own.filter(({ netmask }) => netmask === own[0]?.netmask)
   if (hit === undefined) return undefined
-  if (others.length > 0)
-    return { kind: 'ambiguous', rule: 'carrier call row 5: several carriers with an application' }
+  if (others.length > 0) return { kind: 'ambiguous', rule: 'carrier-application-ambiguous' }
   const { carrier } = hit
-  const rule = 'carrier call row 5: the only carrier with an application'
-  return { kind: 'route', rule, carrier, account_sid: carrier.account_sid, ...applicationOf(carrier) }
+  const { account_sid } = carrier
+  return { kind: 'route', rule: 'carrier-only-application', carrier, account_sid, ...applicationOf(carrier) }
 }
 
-/** Row 6, for the only account of the provider, if it has only one. Undefined when the carriers are of several providers. */
+/** For the only account of the provider, if it has only one. Undefined when the carriers are of several providers. */
 export function byProvider({ matches }: CarrierCall): Outcome | undefined {
   const carrier = matches[0]?.carrier
   const isOfOne = matches.every(
     (match) => match.carrier.service_provider_sid === carrier?.service_provider_sid,
   )
   if (carrier === undefined || !isOfOne) return undefined
-  const rule = 'carrier call row 6: the only account of the provider'
-  return { kind: 'route', rule, carrier, account_sid: null, ...applicationOf(carrier) }
+  return {
+    kind: 'route',
+    rule: 'carrier-only-account',
+    carrier,
+    account_sid: null,
+    ...applicationOf(carrier),
+  }
 }
 
-/** The account that all the carriers belong to: a refusal is its business even where the number is nobody's. */
+/** The account that all the carriers belong to: it gets the record of a refusal, even where nothing says whose the number is. */
 export function ownerOf({ account, matches }: Pick<CarrierCall, 'account' | 'matches'>): string | undefined {
   if (account !== undefined) return account.account_sid
   const [owner, ...others] = new Set(matches.map(({ carrier: { account_sid } }) => account_sid))
@@ -116,10 +128,10 @@ function narrowest<N extends NumberFacts>(
 }
 
 function toRoute(
-  rule: string,
+  rule: RuleName,
   { account }: CarrierCall,
   { match: { carrier }, number }: Hit<NumberFacts>,
-): Outcome {
+): Outcome & { readonly kind: 'route' } {
   const account_sid = number.account_sid ?? carrier.account_sid ?? account?.account_sid ?? null
   const { application_sid } = number
   return {
@@ -129,16 +141,12 @@ function toRoute(
     account_sid,
     ...(application_sid === null
       ? applicationOf(carrier)
-      : { application: { rule: 'application of the phone number', application_sid } }),
+      : { application: { rule: 'carrier-number-application', application_sid } }),
   }
 }
 
-/** Row 8. */
 function applicationOf({ application_sid }: CarrierFacts): Pick<CarrierRoute, 'application'> {
   return {
-    application:
-      application_sid === null
-        ? undefined
-        : { rule: 'carrier call row 8: application of the carrier', application_sid },
+    application: application_sid === null ? undefined : { rule: 'carrier-application', application_sid },
   }
 }

@@ -31,27 +31,68 @@ const planWithoutDefault = { ...plan, fallback: undefined }
 
 describe('the carriers of a call to a phone', () => {
   it.each([
-    ['the named one', { trunk: 'other' }, { plan, carrierOfCaller: 'own' }, 1, ['other']],
-    ['an unknown name counts as none', { trunk: 'Other' }, { carrierOfCaller: 'own' }, 2, ['own']],
-    ['that of the calling number', {}, { carrierOfCaller: 'shared' }, 2, ['shared']],
-    ['one of the calling number that takes no calls', {}, { carrierOfCaller: 'gone' }, 5, ['own']],
-    ['the table goes before the calling number', {}, { plan, carrierOfCaller: 'own' }, 3, ['other', 'own']],
-    ['the first route that matches, not the longest', { number: '4930' }, { plan }, 3, ['other', 'own']],
-    ['carriers that take no calls are left out', { number: '44' }, { plan }, 3, ['own']],
-    ['a route with none that takes calls is no excuse for another', { number: '33' }, { plan }, 3, []],
-    ['the default of the table', { number: '1' }, { plan }, 3, ['shared']],
-    ['a table that says nothing of the number', { number: '1' }, { plan: planWithoutDefault }, 5, ['own']],
-    ['any of the account', {}, {}, 5, ['own']],
-    ['any of the provider', {}, { carriers: [shared] }, 5, ['shared']],
-    ['none', {}, { carriers: [] }, 6, []],
-  ])('%s', (_, call, ways, row, expected) => {
+    ['the named one', { trunk: 'other' }, { plan, carrierOfCaller: 'own' }, 'phone-named-carrier', ['other']],
+    [
+      'an unknown name counts as none',
+      { trunk: 'Other' },
+      { carrierOfCaller: 'own' },
+      'phone-caller-carrier',
+      ['own'],
+    ],
+    ['that of the calling number', {}, { carrierOfCaller: 'shared' }, 'phone-caller-carrier', ['shared']],
+    [
+      'one of the calling number that takes no calls',
+      {},
+      { carrierOfCaller: 'gone' },
+      'phone-account-carrier',
+      ['own'],
+    ],
+    [
+      'the table goes before the calling number',
+      {},
+      { plan, carrierOfCaller: 'own' },
+      'phone-route',
+      ['other', 'own'],
+    ],
+    [
+      'the first route that matches, not the longest',
+      { number: '4930' },
+      { plan },
+      'phone-route',
+      ['other', 'own'],
+    ],
+    ['carriers that take no calls are left out', { number: '44' }, { plan }, 'phone-route', ['own']],
+    [
+      'a route with none that takes calls is no excuse for another',
+      { number: '33' },
+      { plan },
+      'phone-route',
+      [],
+    ],
+    ['the default of the table', { number: '1' }, { plan }, 'phone-default-route', ['shared']],
+    [
+      'a table that says nothing of the number',
+      { number: '1' },
+      { plan: planWithoutDefault },
+      'phone-account-carrier',
+      ['own'],
+    ],
+    ['any of the account', {}, {}, 'phone-account-carrier', ['own']],
+    ['any of the provider', {}, { carriers: [shared] }, 'phone-provider-carrier', ['shared']],
+    ['none', {}, { carriers: [] }, 'phone-no-carrier', []],
+  ])('%s', (_, call, ways, rule, expected) => {
     const choice = chooseCarriers(
       { number: '49123', trunk: undefined, ...call },
       { carriers: all, plan: undefined, carrierOfCaller: undefined, ...ways },
       () => 0,
     )
     expect(choice.carriers.map(({ name }) => name)).toEqual(expected)
-    expect(choice.rule).toContain(`row ${row}`)
+    expect(choice.rule).toBe(rule)
+  })
+
+  it('are those of the route that matches, which is named', () => {
+    const ways = { carriers: all, plan, carrierOfCaller: undefined }
+    expect(chooseCarriers({ number: '49123', trunk: undefined }, ways, () => 0).route).toBe('49')
   })
 
   it('of which any will do are drawn', () => {

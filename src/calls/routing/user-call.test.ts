@@ -31,13 +31,28 @@ describe('chooseApplication', () => {
     ).toEqual(target)
   })
 
-  it('names the row it followed, also where a row is not served yet', () => {
-    const call = {
-      called: 'conference-x',
-      allow_direct_app_calling: true,
-      device_calling_application_sid: null,
-      named_application_sid: undefined,
-    }
-    expect(chooseApplication(call).rule).toContain('conference- targets (row 4)')
+  const call = {
+    called: '+4420',
+    allow_direct_app_calling: true,
+    device_calling_application_sid: null,
+    named_application_sid: undefined,
+  }
+
+  it('takes the application that the registration hook named before all others', () => {
+    const named = { ...call, called: `app-${sid}`, named_application_sid: device }
+    expect(chooseApplication(named).target).toEqual(toApplication(device))
+  })
+
+  it.each([
+    ['user-hook-application', { named_application_sid: sid }],
+    ['user-dialled-application', { called: `app-${sid}` }],
+    ['user-dialled-application', { called: 'app-sales' }],
+    ['user-device-application', { device_calling_application_sid: device }],
+    ['user-may-not-dial-applications', { called: `app-${sid}`, allow_direct_app_calling: false }],
+    ['user-target-not-served', { called: 'queue-sales' }],
+    ['user-target-not-served', { called: 'conference-x' }],
+    ['user-no-application', {}],
+  ])('names the rule that decided: %s', (rule, more) => {
+    expect(chooseApplication({ ...call, ...more }).rule).toBe(rule)
   })
 })

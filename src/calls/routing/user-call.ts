@@ -1,5 +1,6 @@
-// Which application a call from a SIP user goes to (calls.md §3.3). Row numbers below are that table's.
+// Which application a call from a SIP user goes to.
 import { isSid } from '../../lib/ids.ts'
+import type { RuleName } from './rules.ts'
 
 export interface UserCall {
   /** The user part of the Request-URI. */
@@ -10,51 +11,41 @@ export interface UserCall {
   readonly named_application_sid: string | undefined
 }
 
-export interface Route {
-  /** The rule that decided, for the journal. */
-  readonly rule: string
+export interface UserRoute {
+  readonly rule: RuleName
   readonly target:
     | { readonly kind: 'application'; readonly application_sid: string }
     | { readonly kind: 'refused'; readonly code: 'no_application' | 'direct_app_calling_off' }
 }
 
 const directApplication = 'app-'
-/** Targets of rows 3 and 4, which this release does not serve: they are treated by row 6. */
-const laterTargets = [
-  { prefix: 'queue-', row: 3 },
-  { prefix: 'conference-', row: 4 },
-] as const
+/** What may be dialled one day. Until then such a call goes where any other goes. */
+const unservedTargets = ['queue-', 'conference-'] as const
 
-export function chooseApplication(call: UserCall): Route {
+export function chooseApplication(call: UserCall): UserRoute {
   if (call.named_application_sid !== undefined)
-    return {
-      rule: 'user call: the application that the registration hook named',
-      target: { kind: 'application', application_sid: call.named_application_sid },
-    }
+    return toApplication('user-hook-application', call.named_application_sid)
   const isDirect = call.called.startsWith(directApplication)
   if (isDirect && call.allow_direct_app_calling) {
     const application_sid = call.called.slice(directApplication.length).toLowerCase()
-    const rule = 'user call row 1: the dialled application'
-    if (isSid(application_sid)) return { rule, target: { kind: 'application', application_sid } }
-    return { rule, target: { kind: 'refused', code: 'no_application' } }
+    const rule = 'user-dialled-application'
+    return isSid(application_sid) ? toApplication(rule, application_sid) : refused(rule)
   }
-  const application_sid = call.device_calling_application_sid
-  if (application_sid !== null)
-    return {
-      rule: 'user call row 2: the device calling application of the account',
-      target: { kind: 'application', application_sid },
-    }
-  if (isDirect)
-    return {
-      rule: 'user call row 1: the client may not dial applications',
-      target: { kind: 'refused', code: 'direct_app_calling_off' },
-    }
-  return { rule: ruleWithoutApplication(call.called), target: { kind: 'refused', code: 'no_application' } }
+  const { device_calling_application_sid } = call
+  if (device_calling_application_sid !== null)
+    return toApplication('user-device-application', device_calling_application_sid)
+  if (isDirect) return refused('user-may-not-dial-applications', 'direct_app_calling_off')
+  const isUnserved = unservedTargets.some((prefix) => call.called.startsWith(prefix))
+  return refused(isUnserved ? 'user-target-not-served' : 'user-no-application')
 }
 
-function ruleWithoutApplication(called: string): string {
-  const later = laterTargets.find(({ prefix }) => called.startsWith(prefix))
-  return later === undefined
-    ? 'user call row 6: no device calling application'
-    : `user call row 6: no device calling application; ${later.prefix} targets (row ${later.row}) are not served`
+function toApplication(rule: RuleName, application_sid: string): UserRoute {
+  return { rule, target: { kind: 'application', application_sid } }
+}
+
+function refused(
+  rule: RuleName,
+  code: 'no_application' | 'direct_app_calling_off' = 'no_application',
+): UserRoute {
+  return { rule, target: { kind: 'refused', code } }
 }

@@ -14,19 +14,25 @@ export const structuralHeaders: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What no application may set: those, and where the peer sends its next request, what the body is, what both sides
- * support, and credentials. The engine above sends challenges, so the stack takes these from it.
+ * What two stacks tell each other: those, where the peer sends its next request, what the body is, and credentials. An
+ * application that reads the headers of a message is not shown these. The engine above sends challenges, so the stack takes
+ * them from it.
  */
-export const reservedHeaders: ReadonlySet<string> = new Set([
+export const plumbingHeaders: ReadonlySet<string> = new Set([
   ...structuralHeaders,
   'contact',
   'content-type',
-  'content-encoding',
-  'require',
-  'proxy-require',
-  'supported',
   'authorization',
   'proxy-authorization',
   'www-authenticate',
   'proxy-authenticate',
+])
+
+/** What no application may set: those, and what both sides support, which would be a promise that the stack does not keep. */
+export const reservedHeaders: ReadonlySet<string> = new Set([
+  ...plumbingHeaders,
+  'content-encoding',
+  'require',
+  'proxy-require',
+  'supported',
 ])

@@ -11,7 +11,7 @@ interface JsonSchema {
 
 /** Of Ajv's errors, made with `verbose`. */
 export function sentenceOf(errors: readonly ErrorObject[]): string {
-  const error = mostTelling(errors)
+  const error = clearestOf(errors)
   if (error === undefined) return 'is not valid'
   const path = error.instancePath.slice(1).replaceAll('/', '.')
   if (error.keyword === 'required') {
@@ -27,7 +27,7 @@ export function sentenceOf(errors: readonly ErrorObject[]): string {
 }
 
 /** A branch that matched deeper down is the one that was meant; otherwise the outermost error comes last. */
-function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
+function clearestOf(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1)
   const deepest = errors.toSorted((a, b) => depth(b) - depth(a))[0]
   return deepest !== undefined && last !== undefined && depth(deepest) > depth(last) ? deepest : last

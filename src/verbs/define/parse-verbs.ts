@@ -5,13 +5,13 @@ import type { Verb } from './define-verb.ts'
 import { isUnservedVerb } from './unserved-verbs.ts'
 
 /** More in one answer is a mistake of the application, or an attack. */
-const mostVerbs = 1000
-const longestName = 64
+const maxVerbs = 1000
+const maxNameLength = 64
 
 /** Throws hook_invalid_payload with a sentence that names the verb and the field; one bad verb spoils the list. */
 export function parseList(list: unknown, verbs: readonly Verb[]): readonly RunnableVerb[] {
   if (!Array.isArray(list)) throw invalid('the answer must be an array of verbs')
-  if (list.length > mostVerbs) throw invalid(`the answer has more than ${mostVerbs} verbs`)
+  if (list.length > maxVerbs) throw invalid(`the answer has more than ${maxVerbs} verbs`)
   return list.map((item: unknown, index) => parseItem(item, `verb ${index + 1}`, verbs))
 }
 
@@ -21,7 +21,7 @@ function parseItem(item: unknown, place: string, verbs: readonly Verb[]): Runnab
   const verb = verbs.find((known) => known.name === name)
   if (verb === undefined && isUnservedVerb(name))
     throw invalid(`${place}: the verb "${name}" is not served yet`)
-  if (verb === undefined) throw invalid(`${place}: unknown verb "${name.slice(0, longestName)}"`)
+  if (verb === undefined) throw invalid(`${place}: unknown verb "${name.slice(0, maxNameLength)}"`)
   return verb.prepare(properties, `${place} (${name})`)
 }
 
@@ -36,7 +36,7 @@ function readNotation(
   const [entry, ...others] = Object.entries(item)
   if (entry === undefined || others.length > 0) throw invalid(`${place}: "verb" is required`)
   const [name, properties] = entry
-  if (!isRecord(properties)) throw invalid(`${place}: "${name.slice(0, longestName)}" must be an object`)
+  if (!isRecord(properties)) throw invalid(`${place}: "${name.slice(0, maxNameLength)}" must be an object`)
   return { name, properties }
 }
 

@@ -4,7 +4,7 @@ interface ObjectSchema {
   readonly properties?: Readonly<Record<string, unknown>>
 }
 
-const mostNamed = 20
+const maxNamed = 20
 
 /** Paths like `say.speed`; `allowed` are the properties common to all verbs. */
 export function unknownProperties(
@@ -28,7 +28,7 @@ function collect(
   // A schema without properties takes any: customer data, headers, vendor options.
   if (properties === undefined || (Object.keys(properties).length === 0 && prefix !== '')) return
   for (const [key, nested] of Object.entries(value)) {
-    if (unknown.length >= mostNamed) return
+    if (unknown.length >= maxNamed) return
     const part = Object.hasOwn(properties, key) ? properties[key] : undefined
     if (part !== undefined) {
       if (isObject(part) && isObject(nested)) collect(part, nested, `${prefix}${key}.`, new Set(), unknown)

@@ -4,16 +4,19 @@ import type { FakeClock } from '../fake-clock.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import { silentLogger } from '../../../src/lib/log.ts'
 import type { Authentication, Binding, Remote } from '../../../src/sip/sip.ts'
-import type { CallRequest, Calls, PreparedCall } from '../../../src/calls/calls.ts'
+import type {
+  CallHandlers,
+  CallRequest,
+  Calls,
+  CallsOptions,
+  PreparedCall,
+} from '../../../src/calls/calls.ts'
 import { createCalls } from '../../../src/calls/create-calls.ts'
-import type { CallHandlers, CallsOptions } from '../../../src/calls/create-calls.ts'
-import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
+import type { CallBatch, CallStore, JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type {
   AccountFacts,
   ApplicationFacts,
-  CallBatch,
   CallLimits,
-  CallStore,
   CarrierFacts,
   CarrierMatch,
   ClientFacts,
@@ -70,7 +73,7 @@ export const application: ApplicationFacts = {
 }
 
 /** Keeps batches as storage would: the first record of a leg counts. */
-export class MemoryStore implements CallStore {
+export class MemoryCallStore implements CallStore {
   readonly batches: CallBatch[] = []
   /** Calls of a dead node. */
   readonly left: UnfinishedCall[] = []
@@ -155,10 +158,10 @@ export function heldAnswer(): { answer: Answer; release: (body: unknown) => void
   return { answer, release: resolve }
 }
 
-export interface Platform {
+export interface ScriptedEngine {
   readonly clock: FakeClock
   readonly calls: Calls & CallHandlers
-  readonly store: MemoryStore
+  readonly store: MemoryCallStore
   readonly hooks: ScriptedHooks
   readonly media: ScriptedMedia
   /** Clips lent out and not given back. */
@@ -195,9 +198,12 @@ export interface Platform {
   ring(options?: Partial<ScriptedInviteOptions>): ScriptedInvite
 }
 
-export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOptions> = {}): Platform {
+export function createScriptedEngine(
+  parseVerbs: ParseVerbs,
+  options: Partial<CallsOptions> = {},
+): ScriptedEngine {
   const clock = createFakeClock()
-  const store = new MemoryStore()
+  const store = new MemoryCallStore()
   const hooks = new ScriptedHooks()
   const media = new ScriptedMedia(clock)
   const lent = new Set<BorrowedClip>()
@@ -212,9 +218,9 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
   }
   const calls = createCalls({
     sip: () => ({
-      authenticate: () => Promise.resolve(platform.authentication),
+      authenticate: () => Promise.resolve(engine.authentication),
       drain: () => undefined,
-      addressFor: (remote) => ({ host: platform.localAddress(remote?.address), port: 5060 }),
+      addressFor: (remote) => ({ host: engine.localAddress(remote?.address), port: 5060 }),
       listening: { address: '0.0.0.0', port: 5060 },
       bindings: {
         get: (aor) => Promise.resolve(phones.get(aor) ?? []),
@@ -224,8 +230,8 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
         forget: () => Promise.resolve(),
         list: () => Promise.resolve([...phones.values()].flat()),
       },
-      hasUserAt: (realm, address) => platform.knownAt === `${realm} ${address}`,
-      reach: (binding) => platform.reach(binding),
+      hasUserAt: (realm, address) => engine.knownAt === `${realm} ${address}`,
+      reach: (binding) => engine.reach(binding),
       resolve: resolveLiteral,
       invite(inviteOptions) {
         const invite = new ScriptedOutgoing(inviteOptions)
@@ -235,26 +241,26 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     }),
     media,
     isAllowedAddress: (address) => address.startsWith('192.0.2.'),
-    carrierCalled: ({ account_sid }, host) => void platform.hostsCalled.push([account_sid, host]),
+    carrierCalled: ({ account_sid }, host) => void engine.hostsCalled.push([account_sid, host]),
     isAllowedHop: (address) => address.startsWith('192.0.2.'),
     directory: {
-      accountByRealm: (realm) => Promise.resolve(realm === account.sip_realm ? platform.account : undefined),
-      account: () => Promise.resolve(platform.account),
-      carriersAt: () => Promise.resolve(platform.carriers),
-      carrier: () => Promise.resolve(platform.peer),
-      numbersCalled: (called) => Promise.resolve(platform.numbers.filter(({ number }) => number === called)),
+      accountByRealm: (realm) => Promise.resolve(realm === account.sip_realm ? engine.account : undefined),
+      account: () => Promise.resolve(engine.account),
+      carriersAt: () => Promise.resolve(engine.carriers),
+      carrier: () => Promise.resolve(engine.peer),
+      numbersCalled: (called) => Promise.resolve(engine.numbers.filter(({ number }) => number === called)),
       patternsOf: (sid) =>
-        Promise.resolve(platform.patterns.filter(({ voip_carrier_sid }) => voip_carrier_sid === sid)),
+        Promise.resolve(engine.patterns.filter(({ voip_carrier_sid }) => voip_carrier_sid === sid)),
       soleAccountOf: () => Promise.resolve(undefined),
-      outboundCarriers: () => Promise.resolve(platform.waysOut),
-      dialPlan: () => Promise.resolve(platform.dialPlan),
-      callLimits: () => Promise.resolve(platform.limits),
-      client: () => Promise.resolve(platform.client),
+      outboundCarriers: () => Promise.resolve(engine.waysOut),
+      dialPlan: () => Promise.resolve(engine.dialPlan),
+      callLimits: () => Promise.resolve(engine.limits),
+      client: () => Promise.resolve(engine.client),
       registrationHook: () => Promise.resolve(undefined),
       application: (account_sid, application_sid) =>
         Promise.resolve(
-          platform.application?.application_sid === application_sid && account_sid === account.account_sid
-            ? platform.application
+          engine.application?.application_sid === application_sid && account_sid === account.account_sid
+            ? engine.application
             : undefined,
         ),
     },
@@ -262,7 +268,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     store,
     speech: {
       synthesize: async ({ text, vendor, voice }) => {
-        const clip = await lend(() => platform.speak(text))
+        const clip = await lend(() => engine.speak(text))
         const isVendorMissing = vendor === 'absent' && voice !== 'absent'
         return Object.assign(clip, {
           fallback: isVendorMissing || voice === 'absent',
@@ -272,7 +278,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
       },
       warm: () => undefined,
     },
-    audio: { fetch: (url) => lend(() => platform.fetch(url)) },
+    audio: { fetch: (url) => lend(() => engine.fetch(url)) },
     verbs: parseVerbs,
     random: () => 0,
     clock,
@@ -282,7 +288,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
     sharePercent: 100,
     ...options,
   })
-  const platform: Platform = {
+  const engine: ScriptedEngine = {
     clock,
     calls,
     store,
@@ -321,7 +327,7 @@ export function createPlatform(parseVerbs: ParseVerbs, options: Partial<CallsOpt
       return invite
     },
   }
-  return platform
+  return engine
 }
 
 /** Addresses need no look-up, and there are no names. */
@@ -378,7 +384,7 @@ export const callRequest: CallRequest = {
 
 /** Lets everything run that waits for nothing but its turn. */
 export async function placeOn(
-  { calls }: Pick<Platform, 'calls'>,
+  { calls }: Pick<ScriptedEngine, 'calls'>,
   request: CallRequest,
 ): Promise<PreparedCall> {
   const call = await calls.prepare(request)

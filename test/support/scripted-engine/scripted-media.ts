@@ -22,7 +22,7 @@ const stats: StreamStats = {
 }
 
 /** What is repeated for ever; the longest that a timer takes. */
-const longestMs = 2 ** 31 - 1
+const maxMs = 2 ** 31 - 1
 
 /** The path of a scripted clip is its length: `/clips/1500` lasts 1.5 s. */
 export function clipOf(ms: number): { path: string } {
@@ -117,7 +117,7 @@ export class ScriptedSession implements MediaSession {
   #play({ clip, offsetMs = 0, rounds = 1, signal }: PlayOptions): Promise<PlayResult> {
     this.played.push(clip.path)
     const roundMs = Math.max(0, Number(clip.path.split('/').at(-1)) - offsetMs)
-    const wholeMs = roundMs === 0 ? 0 : Math.min(roundMs * rounds, longestMs)
+    const wholeMs = roundMs === 0 ? 0 : Math.min(roundMs * rounds, maxMs)
     const started = this.#clock.monotonic()
     return new Promise((resolve) => {
       const end = (reason: PlayResult['reason']): void => {

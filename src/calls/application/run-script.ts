@@ -1,16 +1,17 @@
 // An application runs a call: asks its hook for the first verbs, runs them and those that replace them.
 import { AppError } from '../../lib/errors.ts'
-import { ActiveCall } from './verb-call.ts'
+import { VerbCall } from './verb-call.ts'
 import { AppHooks, parseAppJson } from './app-hooks.ts'
 import type { CallServices } from '../call-services.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
+import { toDecision } from '../journal/decision.ts'
 import type { RunnableVerb } from '../verb.ts'
 import { VerbLoop } from './verb-loop.ts'
 
 export interface Run {
   readonly leg: Leg
-  readonly application: CallScript
+  readonly script: CallScript
   /** What the call hook is asked. */
   readonly question: () => object
   /** The first verbs are there, and the call is still up. */
@@ -18,12 +19,12 @@ export interface Run {
 }
 
 /** Resolves when no verb is left or the call has ended. Throws AppError when there is no usable first answer. */
-export async function runApplication(run: Run, services: CallServices): Promise<void> {
+export async function runScript(run: Run, services: CallServices): Promise<void> {
   const { clock, log, speech, audio } = services
-  const { leg, application } = run
+  const { leg, script } = run
   const { journal, signal } = leg
   const hooks = new AppHooks({
-    account_sid: application.account_sid,
+    account_sid: script.account_sid,
     hooks: services.hooks,
     parseVerbs: services.verbs,
     journal,
@@ -37,19 +38,19 @@ export async function runApplication(run: Run, services: CallServices): Promise<
   run.onAccepted?.()
   const loop = new VerbLoop({ journal, clock, signal })
   const node = services.node()
-  const call = new ActiveCall({ leg, application, hooks, queue: loop, speech, audio, clock, node, base })
-  leg.application = call
+  const call = new VerbCall({ leg, script, hooks, queue: loop, speech, audio, clock, node, base })
+  leg.script = call
   await loop.run(verbs, call)
 }
 
 async function firstVerbs(
-  { leg, application, question }: Run,
+  { leg, script, question }: Run,
   hooks: AppHooks,
   services: CallServices,
 ): Promise<{ readonly verbs: readonly RunnableVerb[]; readonly base: string | undefined }> {
-  const { call_hook: hook, app_json } = application
+  const { call_hook: hook, app_json } = script
   if (app_json !== null) {
-    leg.journal.note({ type: 'decision', rule: 'verbs of the application', outcome: 'app_json' })
+    leg.journal.note(toDecision({ rule: 'app-json', outcome: 'app_json' }))
     const verbs = atLeastOne(parseAppJson(app_json, services.verbs), 'app_json of the application')
     return { verbs, base: hook?.url }
   }

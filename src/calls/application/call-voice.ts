@@ -1,0 +1,111 @@
+// How a call speaks and plays: texts and files become pieces of sound, in the fallback voice once the first one has failed.
+import { sleep } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { PlayResult } from '../../media/media.ts'
+import type { PlayRequest, SayRequest, Voice } from '../call.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { CallScript } from '../ports.ts'
+import type { CallNotes } from './call-notes.ts'
+import { playPrompt } from './prompt-player.ts'
+import type { Piece, Prompt } from './prompt-player.ts'
+import type { AudioFetcher, BorrowedClip, Speech } from '../../contracts/speech.ts'
+
+export interface CallVoiceOptions {
+  readonly leg: Leg
+  readonly script: CallScript
+  readonly speech: Speech
+  readonly audio: AudioFetcher
+  readonly clock: Clock
+  readonly notes: CallNotes
+  /** Makes a URL of the application absolute. */
+  readonly resolveUrl: (url: string) => string
+}
+
+const silence = /^silence_stream:\/\/(\d{1,9})/
+
+export class CallVoice {
+  readonly #options: CallVoiceOptions
+  #usesFallback = false
+
+  constructor(options: CallVoiceOptions) {
+    this.#options = options
+  }
+
+  say({ texts, voice, rounds, signal }: SayRequest): Promise<PlayResult> {
+    const pieces = texts.map(
+      (text): Piece =>
+        toSilence(text) ??
+        (text.trim() === '' ? { silenceMs: 0 } : { borrow: () => this.#synthesize(text, voice, signal) }),
+    )
+    return this.#play({ pieces, rounds, signal })
+  }
+
+  play({ urls, offsetMs, rounds, signal }: PlayRequest): Promise<PlayResult> {
+    const pieces = urls.map((url, index): Piece => {
+      const borrow = (): Promise<BorrowedClip> => this.#fetch(url, signal)
+      return toSilence(url) ?? (offsetMs === undefined || index > 0 ? { borrow } : { borrow, offsetMs })
+    })
+    return this.#play({ pieces, rounds, signal })
+  }
+
+  async #synthesize(text: string, voice: Voice, signal: AbortSignal): Promise<BorrowedClip> {
+    const { fallback } = voice
+    if (fallback === undefined) return this.#synthesizeWith(text, voice, signal)
+    if (this.#usesFallback) return this.#synthesizeWith(text, fallback, signal)
+    try {
+      return await this.#synthesizeWith(text, voice, signal)
+    } catch (error) {
+      if (!(error instanceof AppError) || signal.aborted) throw error
+      this.#options.notes.problem(error)
+      this.#usesFallback = true
+      return this.#synthesizeWith(text, fallback, signal)
+    }
+  }
+
+  async #synthesizeWith(text: string, voice: Voice, signal: AbortSignal): Promise<BorrowedClip> {
+    const { speech, script, notes } = this.#options
+    const vendor = chosen(voice.vendor, script.speech_synthesis_vendor)
+    const clip = await speech.synthesize({
+      account_sid: script.account_sid,
+      text,
+      vendor,
+      language: chosen(voice.language, script.speech_synthesis_language),
+      voice: chosen(voice.voice, script.speech_synthesis_voice),
+      label: chosen(voice.label, script.speech_synthesis_label),
+      signal,
+    })
+    if (clip.fallback === true && vendor !== null) {
+      const sentence = clip.note ?? `the embedded voice spoke: "${vendor}" has no such voice here`
+      if (clip.isVendorMissing === true) notes.goWithout(new AppError('synthesizer_unknown', sentence))
+      else notes.note(sentence)
+    }
+    return clip
+  }
+
+  async #fetch(url: string, signal: AbortSignal): Promise<BorrowedClip> {
+    const { audio, resolveUrl } = this.#options
+    return await audio.fetch(resolveUrl(url), { signal })
+  }
+
+  async #play(prompt: Prompt): Promise<PlayResult> {
+    const { clock, leg, notes } = this.#options
+    const result = await playPrompt(prompt, {
+      play: (options) => leg.play(options),
+      wait: (ms, signal) => sleep(ms, clock, signal),
+      nowMs: () => clock.monotonic(),
+    })
+    if (result.missedMs !== undefined)
+      notes.note(`${result.missedMs} ms of silence stood in for audio that the disk did not bring in time`)
+    return result
+  }
+}
+
+function toSilence(text: string): Piece | undefined {
+  const ms = silence.exec(text)?.[1]
+  return ms === undefined ? undefined : { silenceMs: Number(ms) }
+}
+
+function chosen(given: string | object | undefined, inherited: string | null): string | null {
+  return typeof given === 'string' && given !== 'default' ? given : inherited
+}

@@ -1,0 +1,226 @@
+// The call engine: takes INVITEs, keeps the live calls of this node, and runs the commands of the REST API on them.
+import { AppError } from '../lib/errors.ts'
+import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
+import { Admission, overloaded, stopping } from './admission.ts'
+import { command } from './application/call-command.ts'
+import type { CallServices } from './call-services.ts'
+import type { CallCommand, CallHandlers, CallRequest, Calls, LiveCall, PreparedCall } from './calls.ts'
+import { cancelArrival, serveInvite } from './inbound/serve-invite.ts'
+import type { Arrival } from './inbound/serve-invite.ts'
+import type { NodeFacts } from './journal/hook-payloads.ts'
+import type { JournalEvent } from './journal/journal.ts'
+import { createRecovery } from './journal/recovery.ts'
+import type { Recovery } from './journal/recovery.ts'
+import { WireTap } from './journal/wire-tap.ts'
+import { toRefusal, toStackRefusal } from './leg/refusals.ts'
+import type { Refusal } from './leg/refusals.ts'
+import { toOrder } from './outbound/call-order.ts'
+import type { CallOrder } from './outbound/call-order.ts'
+import { placeCall } from './outbound/place-call.ts'
+import type { Alerts } from '../contracts/alert.ts'
+import { CallRegistry } from './registry.ts'
+import { checkShare } from './routing/call-limits.ts'
+import { toDecision } from './journal/decision.ts'
+
+export interface EngineOptions extends Omit<CallServices, 'node'> {
+  readonly publicAddress: string | undefined
+  readonly apiBaseUrl: (() => string | undefined) | undefined
+  readonly alerts: Alerts | undefined
+  readonly maxCalls: number
+}
+
+/** When storage does not commit in this time, the client is told of the call all the same: it has been placed. */
+const durableWaitMs = 2000
+/** A far end that does not respond to our BYE in this time is gone. */
+const byeGraceMs = 2000
+const retryAfterSeconds = 5
+
+export class CallEngine implements Calls, CallHandlers {
+  readonly name = 'calls'
+  readonly #options: EngineOptions
+  readonly #services: CallServices
+  readonly #registry: CallRegistry
+  readonly #tap = new WireTap()
+  readonly #admission: Admission
+  readonly #arrivals = new Set<Arrival>()
+  readonly #recovery: Recovery
+  #isStopped = false
+
+  constructor(options: EngineOptions) {
+    this.#options = options
+    this.#services = { ...options, node: () => this.#node() }
+    this.#admission = new Admission(options.maxCalls)
+    this.#registry = new CallRegistry(options.clock, (journal) => {
+      this.#tap.detach(journal.facts.started.sip_call_id, journal)
+    })
+    const { store, directory, log } = options
+    this.#recovery = createRecovery({ store, directory, log, node: () => this.#node() })
+  }
+
+  get liveCount(): number {
+    return this.#registry.liveCount
+  }
+
+  async start(): Promise<void> {
+    this.#options.store.watch({
+      abandoned: () => this.#recovery.run(),
+      lost: (calls) => this.#lost(new Set(calls)),
+    })
+    // Not awaited: there may be many calls to recover, and new ones are served meanwhile.
+    this.#recovery.run()
+  }
+
+  async stop(): Promise<void> {
+    await this.#recovery.stop()
+    await this.hangUpAll('the platform is stopping')
+    this.#isStopped = true
+  }
+
+  /** Another node has written the records of these calls, which say that they are over. */
+  #lost(calls: ReadonlySet<string>): void {
+    for (const leg of this.#registry.live)
+      if (calls.has(leg.call_sid)) void leg.hangUp({ reason: 'the call was taken for lost' })
+  }
+
+  list(account_sid: string): LiveCall[] {
+    return this.#registry.list(account_sid)
+  }
+
+  listOfProvider(service_provider_sid: string): LiveCall[] {
+    return this.#registry.listOfProvider(service_provider_sid)
+  }
+
+  find(account_sid: string, call_sid: string): LiveCall | undefined {
+    return this.#registry.find(account_sid, call_sid)
+  }
+
+  count(account_sid: string): { inbound: number; outbound: number } {
+    return this.#registry.count(account_sid)
+  }
+
+  journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined {
+    return this.#registry.journal(account_sid, call_sid)
+  }
+
+  async prepare(request: CallRequest): Promise<PreparedCall> {
+    const order = await toOrder(request, this.#options.directory)
+    const refused = this.#admission.refusal()
+    if (refused !== undefined) throw refused
+    await this.#demandShare(order.account)
+    const { call_sid, call_id } = order
+    return { call_sid, call_id, begin: () => this.#begin(order) }
+  }
+
+  /** Refuses at once. Of calls that are prepared together, those beyond the share are refused when they begin. */
+  async #demandShare({ account_sid, service_provider_sid }: CallOrder['account']): Promise<void> {
+    const { inbound, outbound } = this.#registry.count(account_sid)
+    const { pool, directory } = this.#options
+    const calls = { before: { held: inbound + outbound, all: this.liveCount }, pool }
+    if (checkShare({}, calls, account_sid) === undefined) return
+    const limits = await directory.callLimits({ account_sid, service_provider_sid })
+    const refusal = checkShare(limits, calls, account_sid)?.refusal
+    if (refusal === undefined) return
+    const error = new AppError(refusal.code, refusal.sentence, { retryAfterSeconds })
+    const { message, cure: detail } = error
+    this.#options.alerts?.raise({ account_sid, alert_type: 'account-call-limit', message, detail })
+    throw error
+  }
+
+  async #begin(order: CallOrder): Promise<void> {
+    const refused = this.#admission.refusal()
+    const leave = this.#admission.enter()
+    const { sent, done } = placeCall(order, {
+      refused,
+      services: this.#services,
+      registry: this.#registry,
+      tap: this.#tap,
+    })
+    void done.finally(leave)
+    await sent
+    // A client that knows of a call must find its record, even when this process is killed now.
+    await this.#atMost(durableWaitMs, this.#options.store.flush())
+  }
+
+  hangUp(account_sid: string, call_sid: string): Promise<boolean> {
+    const leg = this.#registry.liveLeg(account_sid, call_sid)
+    if (leg === undefined) return Promise.resolve(false)
+    leg.journal.note(toDecision({ rule: 'api', outcome: 'hang up' }))
+    // The leg has ended when this returns. The far end's response to the BYE is not awaited.
+    void leg.hangUp()
+    return Promise.resolve(true)
+  }
+
+  command(account_sid: string, call_sid: string, asked: CallCommand): boolean {
+    const leg = this.#registry.liveLeg(account_sid, call_sid)
+    if (leg === undefined) return false
+    command(leg, asked)
+    return true
+  }
+
+  async drain(): Promise<void> {
+    this.#close()
+    this.#options.sip().drain()
+    await this.#admission.whenIdle()
+  }
+
+  async hangUpAll(reason: string): Promise<void> {
+    this.#close()
+    const legs = this.#registry.live
+    const farewells = legs.map((leg) => leg.hangUp({ reason }))
+    await this.#options.store.flush()
+    const closing = [...farewells, ...legs.map((leg) => leg.closed), this.#admission.whenIdle()]
+    await this.#atMost(byeGraceMs, Promise.all(closing))
+    await this.#options.store.flush()
+  }
+
+  /** Refuses new calls, and those whose caller is still being identified. */
+  #close(): void {
+    this.#admission.close()
+    for (const arrival of this.#arrivals)
+      if (arrival.leg === undefined) arrival.owed ??= toRefusal(stopping())
+  }
+
+  invited(invite: IncomingInvite): void {
+    const refused = this.#admission.refusal()
+    this.#arrive(invite, refused === undefined ? undefined : toRefusal(refused))
+  }
+
+  refused(invite: IncomingInvite, { code, reply }: Owed): void {
+    this.#arrive(invite, toStackRefusal(code, reply))
+  }
+
+  #arrive(invite: IncomingInvite, owed: Refusal | undefined): void {
+    if (this.#isStopped || this.#admission.isFlooded) {
+      invite.reject({ ...(owed ?? toRefusal(overloaded())).reply, isUnproven: true })
+      this.#tap.drop(invite.callId)
+      return
+    }
+    const attemptedAt = this.#options.clock.now()
+    const arrival: Arrival = { invite, attemptedAt, owed, cancel: undefined, leg: undefined }
+    this.#arrivals.add(arrival)
+    const leave = this.#admission.enter()
+    invite.onCancel((cancel) => cancelArrival(arrival, cancel))
+    const parts = { services: this.#services, registry: this.#registry, tap: this.#tap }
+    void serveInvite(arrival, parts).finally(() => {
+      this.#arrivals.delete(arrival)
+      if (arrival.leg === undefined) this.#tap.drop(invite.callId)
+      leave()
+    })
+  }
+
+  wire(event: WireEvent): void {
+    this.#tap.record(event)
+  }
+
+  #node(): NodeFacts {
+    const { publicAddress, apiBaseUrl } = this.#options
+    return { publicIp: publicAddress, apiBaseUrl: apiBaseUrl?.() }
+  }
+
+  async #atMost(ms: number, work: Promise<unknown>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = this.#options.clock.after(ms, resolve)
+    await Promise.race([work, promise])
+    timer.cancel()
+  }
+}

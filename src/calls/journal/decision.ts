@@ -1,0 +1,17 @@
+// A choice of the platform as the journal has it: what the rule found, and the name by which the reference lists the rule.
+import { rules } from '../routing/rules.ts'
+import type { RuleName } from '../routing/rules.ts'
+import type { DecisionFact } from './journal.ts'
+
+export interface Decision {
+  readonly rule: RuleName
+  /** What was chosen. */
+  readonly outcome: string
+  /** The code of the refusal, when the rule refuses. */
+  readonly code?: string
+}
+
+export function toDecision({ rule, outcome, code }: Decision): DecisionFact {
+  const { sentence } = rules[rule]
+  return { type: 'decision', rule, sentence, outcome, ...(code === undefined ? {} : { code }) }
+}

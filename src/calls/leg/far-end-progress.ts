@@ -1,0 +1,68 @@
+// The provisional responses to an INVITE that was sent: the far end rings, or is heard before it answers.
+import type { Logger } from '../../lib/log.ts'
+import { sdpOf } from '../../sip/message/body.ts'
+import { headerOf } from '../../sip/message/message.ts'
+import type { SipResponse } from '../../sip/message/message.ts'
+import { tagOf } from '../../sip/message/name-addr.ts'
+import type { Remote } from '../../sip/sip.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { LegMedia } from './leg-media.ts'
+import { toAppError, toProblem } from './refusals.ts'
+import type { StatusReporter } from './status-reporter.ts'
+
+export interface FarEndProgressOptions {
+  readonly journal: JournalWriter
+  readonly status: StatusReporter
+  readonly media: Pick<LegMedia, 'acceptEarly'>
+  readonly log: Logger
+}
+
+/** A far end that changes between ringing and early media more often than this is not followed any further. */
+const maxChanges = 64
+
+export class FarEndProgress {
+  readonly #options: FarEndProgressOptions
+  /** SDP of provisional responses, by the tag of the fork that sent it. */
+  readonly #answers = new Map<string, string>()
+  #changes = 0
+
+  constructor(options: FarEndProgressOptions) {
+    this.#options = options
+  }
+
+  /** Where several places ring, the one that spoke last is heard (RFC 3261 §13.2.2.4 leaves the choice). */
+  follow(response: SipResponse, from: Remote): void {
+    if (this.#changes === maxChanges) return
+    const { journal, status } = this.#options
+    const sdp = sdpOf(response)
+    const tag = toTagOf(response)
+    // Early media goes on: another 180 of the same place says nothing new.
+    if (sdp === undefined && this.#answers.has(tag)) return
+    if (sdp !== undefined) void this.#hear(sdp, tag, from)
+    const { call_status: before } = journal.facts
+    if (sdp !== undefined || before !== 'ringing') this.#changes += 1
+    const call_status = sdp === undefined ? 'ringing' : 'early-media'
+    if (call_status !== before)
+      status.report({ call_status, sip_status: response.status, sip_reason: response.reason })
+  }
+
+  /** The SDP that answers our offer: that of the 200, or else of an earlier response of the same fork. */
+  answerIn(response: SipResponse): string | undefined {
+    return sdpOf(response) ?? this.#answers.get(toTagOf(response))
+  }
+
+  async #hear(answer: string, tag: string, from: Remote): Promise<void> {
+    const { journal, media, log } = this.#options
+    this.#answers.set(tag, answer)
+    try {
+      await media.acceptEarly(answer, from.address)
+    } catch (error) {
+      journal.note(toProblem(toAppError(error, log)))
+    }
+  }
+}
+
+/** The tag that tells the forks of an INVITE apart. */
+function toTagOf(response: SipResponse): string {
+  return tagOf(headerOf(response, 'to')) ?? ''
+}

@@ -1,0 +1,39 @@
+// The keys that the far end of a leg presses: each press counts once, is written to the journal, and is handed to listeners.
+import type { Clock } from '../../lib/clock.ts'
+import { KeyPresses } from '../digits/key-presses.ts'
+import type { KeyPress } from '../digits/key-presses.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+
+export class LegDigits {
+  readonly #journal: JournalWriter
+  readonly #clock: Clock
+  readonly #presses = new KeyPresses()
+  readonly #listeners = new Set<(digit: string) => void>()
+
+  constructor(journal: JournalWriter, clock: Clock) {
+    this.#journal = journal
+    this.#clock = clock
+  }
+
+  /** Returns the function that stops listening. */
+  listen(listener: (digit: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  press({ digit, durationMs, source }: KeyPress): void {
+    const knewBoth = this.#presses.sendsBoth
+    if (!this.#presses.isNew({ digit, durationMs, source }, this.#clock.monotonic())) {
+      const sentence = 'keys come as RTP events and as INFO: of each press the first counts'
+      if (!knewBoth) this.#journal.note({ type: 'note', sentence })
+      return
+    }
+    this.#journal.note({ type: 'digit', digit, duration_ms: durationMs, source })
+    for (const listener of [...this.#listeners]) listener(digit)
+  }
+
+  /** Nothing is handed on any more. */
+  close(): void {
+    this.#listeners.clear()
+  }
+}

@@ -1,0 +1,273 @@
+// The rules that decide calls, as docs/reference/routing.md lists them and as the journal of a call names them. Within a group
+// that chooses, they are asked in the order in which they stand here, and the first one that applies decides.
+
+interface Rule {
+  /** What the rule found, in words for a customer. */
+  readonly sentence: string
+  /** What follows from it. */
+  readonly decides: string
+}
+
+interface RuleGroup {
+  readonly title: string
+  /** The question that the group settles, and when it is asked. */
+  readonly question: string
+  readonly rules: Readonly<Record<string, Rule>>
+}
+
+const caller = {
+  title: 'The caller',
+  question:
+    'Who is calling? Asked of every INVITE that comes in, before anything else. A caller that no rule takes for a carrier or for a user is refused.',
+  rules: {
+    'caller-own-carrier': {
+      sentence:
+        'The call names the SIP realm of an account and comes from an address of one of its carriers.',
+      decides: 'A carrier calls, for this account.',
+    },
+    'caller-registered-carrier': {
+      sentence:
+        'The call is for the user that the platform is registered as with a carrier, and comes from an address of that carrier.',
+      decides: 'That carrier calls.',
+    },
+    'caller-registered-carrier-ambiguous': {
+      sentence:
+        'Several carriers at the address of the caller register the platform as the user that is called.',
+      decides: 'The call is refused with `ambiguous_carrier`.',
+    },
+    'caller-carrier-address': {
+      sentence: 'The call comes from an address of a carrier.',
+      decides:
+        'One of the carriers that have this address calls. A call that looks like that of a user of an account without a carrier there is a user’s instead.',
+    },
+    'caller-realm': {
+      sentence: 'The SIP realm that the caller names is that of this account.',
+      decides: 'The account. Its user must prove who it is.',
+    },
+    'caller-digest': {
+      sentence: 'The caller has proved its password.',
+      decides: 'This user calls, or the carrier that has this password.',
+    },
+    'caller-registration-hook': {
+      sentence: 'The registration hook has accepted the credentials of the caller.',
+      decides: 'This user calls.',
+    },
+    'caller-digest-uri': {
+      sentence: 'The caller computed its digest for another URI than the one it calls.',
+      decides: 'Nothing: the digest is right, and old phones do so.',
+    },
+  },
+} as const satisfies RuleGroup
+
+const carrierCall = {
+  title: 'Calls from carriers',
+  question:
+    'Which account does a call from a carrier go to, and which application takes it? Carriers that name a single address come before those that name a network, and numbers without their `+`.',
+  rules: {
+    'carrier-number': {
+      sentence: 'The number called is a phone number of the carrier.',
+      decides: 'The account of the phone number, or else that of the carrier.',
+    },
+    'carrier-number-ambiguous': {
+      sentence: 'Several carriers at the address of the caller have the number called.',
+      decides: 'The call is refused with `ambiguous_carrier`.',
+    },
+    'carrier-pattern': {
+      sentence:
+        'The number called matches a phone number of the carrier that stands for many; the longest that matches counts.',
+      decides: 'The account of the phone number, or else that of the carrier.',
+    },
+    'carrier-pattern-ambiguous': {
+      sentence:
+        'Phone numbers of several accounts that stand for many match the number called, and are equally long.',
+      decides: 'The call is refused with `ambiguous_carrier`.',
+    },
+    'carrier-named-account': {
+      sentence: 'The number called is no phone number here, and the call itself names the account.',
+      decides: 'That account, and its first carrier at this address that has an application.',
+    },
+    'carrier-only-application': {
+      sentence:
+        'The number called is no phone number here, and of the carriers at this address that belong to an account one alone has an application.',
+      decides: 'The account of that carrier.',
+    },
+    'carrier-application-ambiguous': {
+      sentence:
+        'The number called is no phone number here, and several carriers at this address have an application.',
+      decides: 'The call is refused with `ambiguous_carrier`.',
+    },
+    'carrier-only-account': {
+      sentence:
+        'The number called is no phone number here, and the service provider of the carrier has one account alone.',
+      decides: 'That account.',
+    },
+    'carrier-number-unknown': {
+      sentence: 'The number called is no phone number here, and nothing else says whose call it is.',
+      decides: 'The call is refused with `number_not_provisioned`.',
+    },
+    'carrier-number-application': {
+      sentence: 'The phone number names an application.',
+      decides: 'That application takes the call.',
+    },
+    'carrier-application': {
+      sentence: 'The phone number, if there is one, names no application, and the carrier does.',
+      decides: 'The application of the carrier takes the call.',
+    },
+    'carrier-no-application': {
+      sentence: 'Neither the phone number nor the carrier names an application.',
+      decides: 'The call is refused with `no_application`.',
+    },
+  },
+} as const satisfies RuleGroup
+
+const userCall = {
+  title: 'Calls from SIP users',
+  question: 'Which application takes a call that a user of an account makes?',
+  rules: {
+    'user-hook-application': {
+      sentence: 'The registration hook has named an application for the call.',
+      decides: 'That application takes the call.',
+    },
+    'user-dialled-application': {
+      sentence: 'The user has dialled an application: `app-` and its sid.',
+      decides: 'That application takes the call. What is no sid is refused with `no_application`.',
+    },
+    'user-device-application': {
+      sentence: 'The account has an application for calls of its devices.',
+      decides: 'That application takes the call.',
+    },
+    'user-may-not-dial-applications': {
+      sentence:
+        'The user has dialled an application, which its client does not allow, and the account has no application for calls of its devices.',
+      decides: 'The call is refused with `direct_app_calling_off`.',
+    },
+    'user-target-not-served': {
+      sentence:
+        'The user has dialled a queue or a conference, which are not served yet, and the account has no application for calls of its devices.',
+      decides: 'The call is refused with `no_application`.',
+    },
+    'user-no-application': {
+      sentence: 'The account has no application for calls of its devices.',
+      decides: 'The call is refused with `no_application`.',
+    },
+  },
+} as const satisfies RuleGroup
+
+const phoneCall = {
+  title: 'Calls to phone numbers',
+  question:
+    'Which carriers take a call that the platform makes to a phone number? Their gateways are tried one after another, those at private addresses last.',
+  rules: {
+    'phone-named-carrier': {
+      sentence: 'The request names one of the carriers that the account may use.',
+      decides: 'That carrier.',
+    },
+    'phone-caller-carrier': {
+      sentence:
+        'There is no table of least cost routing, and the calling number is a phone number of a carrier.',
+      decides: 'That carrier.',
+    },
+    'phone-route': {
+      sentence: 'A route of the table of least cost routing matches the number called.',
+      decides:
+        'The carriers of the route: a lower priority first, and among those of one priority in proportion to their workload.',
+    },
+    'phone-default-route': {
+      sentence:
+        'No route of the table of least cost routing matches the number called, and the table has a default.',
+      decides: 'The carrier of the default.',
+    },
+    'phone-account-carrier': {
+      sentence: 'Nothing else chooses a carrier, and the account has some of its own.',
+      decides: 'Any one of them, drawn for each call.',
+    },
+    'phone-provider-carrier': {
+      sentence: 'Nothing else chooses a carrier, and the account has none of its own.',
+      decides: 'Any one of those that its service provider shares, drawn for each call.',
+    },
+    'phone-no-carrier': {
+      sentence: 'The account has no carrier that takes calls.',
+      decides: 'The call fails with `no_carrier`.',
+    },
+  },
+} as const satisfies RuleGroup
+
+const limits = {
+  title: 'Limits',
+  question:
+    'Is there room for one more call? Calls that began earlier count, those of the same direction for a limit.',
+  rules: {
+    'limit-account': {
+      sentence: 'The account has a limit `voice_call_session`.',
+      decides: 'A call beyond it is refused with `account_call_limit`.',
+    },
+    'limit-service-provider': {
+      sentence: 'The service provider of the account has a limit `voice_call_session`.',
+      decides: 'A call beyond it is refused with `service_provider_call_limit`.',
+    },
+    'limit-share': {
+      sentence:
+        'The account has no limit, and has its share of the calls that the platform carries: the more the platform is used, the smaller it is.',
+      decides: 'The call is refused with `account_share`.',
+    },
+  },
+} as const satisfies RuleGroup
+
+const course = {
+  title: 'During the call',
+  question: 'What the platform decides about a call that is under way.',
+  rules: {
+    'app-json': {
+      sentence: 'The application has `app_json`.',
+      decides: 'Its verbs run, and the call hook is not asked.',
+    },
+    ringing: {
+      sentence: 'The application has not answered in the time after which callers hear ringing.',
+      decides: 'The caller is sent 180.',
+    },
+    registrar: {
+      sentence: 'The call is for a user of the account.',
+      decides:
+        'All phones that the user has registered ring. Without any, the call fails with `user_not_registered`.',
+    },
+    branch: {
+      sentence: 'One of several places that ring together has refused or cannot be reached.',
+      decides: 'The others go on ringing, unless the refusal is final (6xx).',
+    },
+    failover: {
+      sentence: 'A place has refused the call or cannot be reached, and there is another one to try.',
+      decides:
+        'The next place is tried, unless the called party itself has spoken: with 486, 487, 600, 603 or 604, or with early media.',
+    },
+    api: {
+      sentence: 'A client of the REST API has asked for it.',
+      decides: 'What the client has asked for.',
+    },
+    'time-limit': {
+      sentence:
+        'The call has reached a limit in time: of ringing, of its duration, of silence or of being held.',
+      decides: 'The platform hangs up.',
+    },
+    'dialog-lost': {
+      sentence: 'The far end no longer responds in signalling.',
+      decides: 'The platform hangs up.',
+    },
+    recovery: {
+      sentence: 'The process that carried the call is gone.',
+      decides: 'The call ends at the last moment that its journal knows of.',
+    },
+  },
+} as const satisfies RuleGroup
+
+export const ruleGroups = [caller, carrierCall, userCall, phoneCall, limits, course] as const
+
+export const rules = {
+  ...caller.rules,
+  ...carrierCall.rules,
+  ...userCall.rules,
+  ...phoneCall.rules,
+  ...limits.rules,
+  ...course.rules,
+}
+
+export type RuleName = keyof typeof rules
