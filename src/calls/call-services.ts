@@ -29,9 +29,9 @@ export interface CallServices {
   readonly directory: Directory
   /** Whether a customer's SIP URI may lead to this IP address. */
   readonly isAllowedAddress: (address: string) => boolean
-  /** Takes note of the host name by which a carrier of the account calls us. */
+  /** Called with the host name that a carrier of the account has called. */
   readonly carrierCalled: (account: Pick<AccountFacts, 'account_sid'>, host: string) => void
-  /** Whether the words of a user or of a called SIP URI may lead a dialog or its media on to this IP address. */
+  /** Whether a user or a called SIP URI may direct a dialog or its media to this IP address. */
   readonly isAllowedHop: (address: string) => boolean
   readonly hooks: Hooks
   readonly store: CallStore
@@ -44,7 +44,7 @@ export interface CallServices {
   readonly log: Logger
   readonly node: () => NodeFacts
   readonly maxCallMs: number
-  /** So long after its application was asked a caller hears ringing, if nothing else was said; 0: never. */
+  /** A caller hears ringing this long after its application was asked, unless the call is answered first; 0: never. */
   readonly ringingMs: number
   readonly pool: CallPool
 }

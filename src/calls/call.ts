@@ -14,7 +14,7 @@ export type HookForm =
       readonly basicAuth?: { readonly username: string; readonly password: string }
     }
 
-/** What a verb or the session says of the voice; `default` and absence mean the application's. */
+/** The voice that a verb or the session asks for; `default` and absence mean the application's. */
 export interface Voice {
   readonly vendor?: string
   readonly label?: string
@@ -88,7 +88,7 @@ export interface Call {
   decline(decline: Decline): void
   /** Journals a failure that the call survives. */
   problem(error: AppError): void
-  /** Journals what the call goes on without: as a problem, which raises an alert, and from the second time on as a note. */
+  /** Journals what the call goes on without: the first time as a problem, which raises an alert, then as a note. */
   goWithout(error: AppError): void
   note(sentence: string): void
 }

@@ -29,9 +29,9 @@ export interface EngineOptions extends Omit<CallServices, 'node'> {
   readonly maxCalls: number
 }
 
-/** When storage does not commit in this time, the client is told of the call all the same: it has been placed. */
+/** When storage does not commit in this time, the client gets its response all the same: the call has been placed. */
 const durableWaitMs = 2000
-/** A far end that does not respond to our BYE in this time is gone. */
+/** A far end that does not respond to a BYE in this time is gone. */
 const byeGraceMs = 2000
 const retryAfterSeconds = 5
 

@@ -10,7 +10,7 @@ export interface AccountFacts {
   readonly is_active: boolean
   readonly device_calling_application_sid: string | null
   readonly disable_cdrs: boolean
-  /** Null: as the platform does; 0: never. */
+  /** Null: as long as the platform says; 0: never. */
   readonly ringing_after_ms: number | null
   /** Keys are hidden in what is kept of its calls, where an application does not say otherwise. */
   readonly sensitive_digits: boolean
@@ -59,18 +59,18 @@ export interface CarrierFacts {
   readonly service_provider_sid: string | null
   /** Runs for calls to numbers that name no application. */
   readonly application_sid: string | null
-  /** Whom we register as, where calls come to the address of record we have there. */
+  /** The user that the platform is registered as, where calls come to its address of record. */
   readonly registration: { readonly username: string; readonly realm: string } | undefined
 }
 
 /** A carrier that an address belongs to. */
 export interface CarrierMatch {
   readonly carrier: CarrierFacts
-  /** Of the narrowest of its gateways that the address is in; 32 is that address alone. */
+  /** The netmask of its narrowest gateway that has the address; 32 is that address alone. */
   readonly netmask: number
 }
 
-/** Whose calls to a number are, as far as its owner said. */
+/** Who has a number: carrier, account and application, where they are set. */
 export interface NumberFacts {
   /** Without a leading plus. */
   readonly number: string
@@ -85,7 +85,7 @@ export interface NumberPattern extends NumberFacts {
   matches(called: string): boolean
 }
 
-/** What is known of carriers and of the numbers that are called through them. */
+/** The carriers, and the numbers that are called through them. */
 export interface CarrierDirectory {
   /** Those that send calls from the address: the narrowest network first, in one width an account's before shared ones. */
   carriersAt(address: string): Promise<readonly CarrierMatch[]>
@@ -107,7 +107,7 @@ export interface OutboundGateway {
   readonly protocol: Transport
 }
 
-/** A carrier that takes calls of ours: it is active, and has at least one gateway for them. */
+/** A carrier that takes calls: it is active, and has at least one gateway for them. */
 export interface OutboundCarrier {
   readonly voip_carrier_sid: string
   readonly name: string
@@ -150,7 +150,7 @@ export interface DialPlan {
   readonly fallback: RouteEntry | undefined
 }
 
-/** What is known of the ways out of the platform. */
+/** The ways out of the platform. */
 export interface OutboundDirectory {
   /** The account's own, then those it shares. */
   outboundCarriers(account: AccountFacts): Promise<readonly OutboundCarrier[]>

@@ -7,7 +7,7 @@ import type { JournalWriter } from './journal/journal-writer.ts'
 import type { Leg } from './leg/leg.ts'
 import type { CallsBefore } from './routing/call-limits.ts'
 
-/** Clients look a call up for an hour after its end (calls.md §6.3). */
+/** Clients may look a call up for an hour after its end. */
 const keepEndedMs = 3_600_000
 /** At 100 calls a second an hour of them would not fit: the oldest go first, storage still has them. */
 const maxEnded = 500
@@ -19,7 +19,7 @@ export class CallRegistry {
   readonly #live = new Map<string, Map<string, Leg>>()
   /** In order of arrival. */
   readonly #all = new Set<Leg>()
-  /** What they were, not what they held: media, dialogs and verbs of an ended call are gone. */
+  /** Only the journals: the media, dialogs and verbs of ended calls are gone. */
   readonly #ended = new Map<string, { readonly journal: JournalWriter; readonly at: number }>()
 
   constructor(clock: Clock, onForgotten: (journal: JournalWriter) => void) {
@@ -71,7 +71,7 @@ export class CallRegistry {
     return count
   }
 
-  /** Counted by order of arrival, so that of calls that come together just as many fit as there is room for. */
+  /** Counts by order of arrival, so that exactly as many of the calls that come together fit as there is room for. */
   before(leg: Leg): CallsBefore {
     const { account_sid, service_provider_sid, direction } = leg.journal.facts.started
     let account = 0

@@ -8,7 +8,7 @@ import type { Call } from './call.ts'
 export type VerbNeeds = 'nothing' | 'audio' | 'answered' | 'unanswered'
 
 export interface VerbContext {
-  /** Aborts on hang-up, redirect or replacement: whatever the verb waits for ends. */
+  /** Aborts on hang-up, redirect or replacement, and ends every wait of the verb. */
   readonly signal: AbortSignal
 }
 
@@ -19,7 +19,7 @@ export interface RunnableVerb {
   readonly id?: string
   readonly needs: VerbNeeds
   readonly isEarlyMedia: boolean
-  /** Properties it does not have, for the journal (architecture.md ruling 17). */
+  /** Properties it does not have, for the journal. */
   readonly ignored: readonly string[]
   /** Resolves when the verb is done. Throws AppError for what went wrong and leaves the call standing. */
   run(call: Call, context: VerbContext): Promise<void>

@@ -1,4 +1,4 @@
-// verb answer (calls.md §5.1)
+// The verb answer: answers the call.
 import Type from 'typebox'
 import { defineVerb } from './define/define-verb.ts'
 

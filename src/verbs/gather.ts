@@ -1,4 +1,4 @@
-// verb gather (calls.md §5.4)
+// The verb gather: collects digits, with a prompt.
 import Type from 'typebox'
 import type { Static } from 'typebox'
 import type { Call } from '../calls/call.ts'

@@ -1,4 +1,4 @@
-// verb hangup (calls.md §5.6)
+// The verb hangup: ends the call.
 import Type from 'typebox'
 import { defineVerb } from './define/define-verb.ts'
 import { optional } from './define/schemas.ts'

@@ -1,4 +1,4 @@
-// verb pause (calls.md §5.8)
+// The verb pause: waits in silence.
 import Type from 'typebox'
 import { defineVerb } from './define/define-verb.ts'
 

@@ -1,4 +1,4 @@
-// verb play (calls.md §5.3)
+// The verb play: plays audio files.
 import Type from 'typebox'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'

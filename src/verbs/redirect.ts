@@ -1,4 +1,4 @@
-// verb redirect (calls.md §5.7)
+// The verb redirect: goes on with the verbs of another hook.
 import Type from 'typebox'
 import { defineVerb } from './define/define-verb.ts'
 import { hook } from './define/schemas.ts'

@@ -1,4 +1,4 @@
-// verb say (calls.md §5.2)
+// The verb say: speaks text.
 import Type from 'typebox'
 import { defineVerb } from './define/define-verb.ts'
 import { sayProperties, speak } from './define/prompt.ts'

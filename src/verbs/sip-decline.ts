@@ -1,4 +1,4 @@
-// verb sip:decline (calls.md §5.11)
+// The verb sip:decline: refuses a call that is not answered.
 import Type from 'typebox'
 import { defineVerb } from './define/define-verb.ts'
 import { optional } from './define/schemas.ts'

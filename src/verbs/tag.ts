@@ -1,4 +1,4 @@
-// verb tag (calls.md §5.10)
+// The verb tag: sets the customerData of later payloads.
 import Type from 'typebox'
 import { defineVerb } from './define/define-verb.ts'
 

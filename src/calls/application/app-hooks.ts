@@ -89,7 +89,7 @@ const withdrawn = {
   cure: 'Nothing is wrong with the hook; a faster answer would have been in time.',
 } as const
 
-/** A question cut off by the end of its call fails as it likes; nobody needs to act. */
+/** When the end of the call cuts a question off, its failure means nothing, and is not logged. */
 const quiet: Pick<Logger, 'error'> = { error: () => undefined }
 
 function statusOf({ detail }: AppError): { status?: number } {

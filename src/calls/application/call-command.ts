@@ -1,11 +1,11 @@
-// What is asked of a live call from outside (calls.md §6.2): another application, an end, another tag.
+// The commands of the REST API on a live call: another script, an end, another tag.
 import { AppError } from '../../lib/errors.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { CallCommand } from '../calls.ts'
 import type { Hook } from '../../contracts/hook.ts'
 
-/** Begins what is asked; what becomes of it is in the journal. Throws AppError call_state, and then nothing has changed. */
+/** Begins the command; the journal says what became of it. Throws AppError call_state, and then nothing has changed. */
 export function command(leg: Leg, asked: CallCommand): void {
   switch (asked.kind) {
     case 'redirect':
@@ -29,7 +29,7 @@ function redirect(leg: Leg, hook: Hook, statusHook: Hook | undefined): void {
   void script.takeOver(hook).catch((error: unknown) => leg.refuse(error))
 }
 
-/** Before the answer a call has no end but no-answer, and after it none but completed. */
+/** A call that is not answered ends with no-answer, an answered one with completed. */
 function end(leg: Leg, call_status: 'completed' | 'no-answer'): void {
   const possible = leg.isAnswered ? 'completed' : 'no-answer'
   if (call_status !== possible)

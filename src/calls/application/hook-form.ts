@@ -1,4 +1,4 @@
-// The forms in which an application names a hook (calls.md §1.1), turned into a complete one.
+// The forms in which an application names a hook, turned into a complete one.
 import type { HookForm } from '../call.ts'
 import type { Hook } from '../../contracts/hook.ts'
 
@@ -25,7 +25,7 @@ export function toHook(form: HookForm, { base, application }: HookContext): Hook
   }
 }
 
-/** What cannot be resolved is left as it is; the one who sends it refuses it by name. */
+/** A URL that cannot be resolved is returned as it is: the sender refuses it and names it. */
 export function resolveUrl(url: string, base: string | undefined): string {
   if (base === undefined || !url.startsWith('/') || !URL.canParse(url, base)) return url
   // "//host/x" would otherwise leave the application's host.

@@ -1,4 +1,4 @@
-// What a say or play makes the caller hear: one piece after the other, round after round, without a gap between them.
+// Plays what a say or play verb asks for: one piece after the other, round after round, without a gap between them.
 import type { PlayOptions, PlayResult } from '../../media/media.ts'
 import type { BorrowedClip } from '../../contracts/speech.ts'
 
@@ -25,7 +25,7 @@ export interface PromptPlayerOptions {
   readonly nowMs: () => number
 }
 
-/** Rounds shorter than this are followed by a pause: repeating nothing for ever must not occupy the platform. */
+/** A pause follows rounds shorter than this: repeating nothing for ever must not occupy the platform. */
 const minRoundMs = 100
 const pauseMs = 1000
 
@@ -40,10 +40,10 @@ class PromptPlayer {
   readonly #borrowed = new Map<number, Promise<BorrowedClip>>()
   /** Aborts with the signal of the prompt, and when a piece fails. */
   readonly #ending = new AbortController()
-  /** The end of what media got last, and of what it got before that: one plays, one is ready to follow. */
+  /** The ends of the last two pieces that media has: one plays, one is ready to follow. */
   #latest: Promise<unknown> = Promise.resolve()
   #previous: Promise<unknown> = Promise.resolve()
-  /** Of each piece, when it was heard last. */
+  /** When each piece was heard last. */
   readonly #heardMs: number[] = []
   #playedMs = 0
   #missedMs = 0

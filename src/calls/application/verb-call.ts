@@ -21,7 +21,7 @@ import { ScriptHooks } from './script-hooks.ts'
 import type { AudioFetcher, Speech } from '../../contracts/speech.ts'
 import type { Hook } from '../../contracts/hook.ts'
 
-/** How the call reaches the verbs that run: replaces what follows, or what runs as well; names what runs now. */
+/** How the call reaches the verbs that run. `replace` leaves the running one alone, `interrupt` ends it; `currentId` is its id. */
 export interface VerbQueue {
   replace(verbs: readonly RunnableVerb[]): void
   interrupt(verbs: readonly RunnableVerb[]): void

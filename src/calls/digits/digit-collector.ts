@@ -1,4 +1,4 @@
-// Collecting digits for one question (calls.md §5.4): when enough were pressed, and when to stop waiting.
+// Collecting digits for one question: when enough keys have been pressed, and when to stop waiting.
 import type { Clock, Timer } from '../../lib/clock.ts'
 
 export interface DigitRules {

@@ -1,4 +1,4 @@
-// Digits that arrive as SIP INFO instead of RTP events: application/dtmf-relay and application/dtmf (calls.md §3.9).
+// Digits that arrive as SIP INFO instead of RTP events: application/dtmf-relay and application/dtmf.
 import { headerOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 
@@ -7,7 +7,7 @@ export interface InfoDigit {
   readonly durationMs: number
 }
 
-/** What phones leave out when they mean an ordinary press. */
+/** The duration of an ordinary press, for phones that do not name one. */
 const usualDurationMs = 160
 const maxDurationMs = 10_000
 const key = /^[0-9A-D*#]$/

@@ -1,4 +1,4 @@
-// One key is one digit: phones that send each press both as an RTP event and as INFO, and what came first.
+// One key is one digit, also from phones that send each press twice: as an RTP event and as INFO.
 
 export interface KeyPress {
   readonly digit: string
@@ -14,7 +14,7 @@ interface Heard extends KeyPress {
 
 /** How far the two reports of one press lie apart. */
 const sameKeyMs = 200
-/** Once a phone is known to send both: an INFO that was lost is sent again after 500 ms, and after a second more. */
+/** For a phone that is known to send both: a lost INFO is sent again after 500 ms, and after a second more. */
 const lateReportMs = 2_000
 const maxHeard = 32
 

@@ -1,4 +1,4 @@
-// A call from a carrier: known by the address it comes from, taken to the account of the number (calls.md §3.1, §3.2).
+// A call from a carrier: known by the address it comes from, taken to the account of the number .
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import { realmOf } from '../../sip/realm.ts'
@@ -46,7 +46,7 @@ export async function identifyCarrier(
   return await refuse(invite, services, { ...call, refusal: ambiguous() })
 }
 
-/** Of an account that none of the carriers serves: a user must prove who it is, and is not taken for another's carrier. */
+/** Whether a user of an account calls that none of the carriers serves: it must prove who it is, and is no other's carrier. */
 async function isLikeUser(
   { request, remote }: IncomingInvite,
   { directory, sip }: CallServices,
@@ -58,7 +58,7 @@ async function isLikeUser(
   if (matches.some(({ carrier }) => mayServe(carrier, owner))) return false
   // Only with the realm in both: what stands in From alone may be the name of a carrier, which anyone could claim.
   if (calledHostOf(request) === realm && callerHostOf(request) === realm) return true
-  // A phone that proved itself here before does not become another's carrier because that one names its address.
+  // A phone that has proved itself here stays a user, even if a carrier of another account claims its address.
   if (sip().hasUserAt(realm, remote.address)) return true
   const phones = await sip().bindings.list(realm)
   return phones.some((phone) => phone.remote.address === remote.address)
@@ -144,7 +144,7 @@ interface Unserved extends CarrierCall {
   readonly refusal: Refusal
 }
 
-/** Recorded where all the carriers are of one account; nobody else may be told of a call that may be another's. */
+/** Recorded where all the carriers are of one account. Otherwise the call may be another account's, and no record is kept. */
 async function refuse(
   invite: IncomingInvite,
   { directory, log }: CallServices,
@@ -164,7 +164,7 @@ async function refuse(
 }
 
 function notProvisioned(): Refusal {
-  // calls.md §3.4: carriers look at the phrase as well.
+  // Carriers look at the phrase as well.
   const sentence = 'Number Not Provisioned'
   const { reply, fact } = toRefusal(new AppError('number_not_provisioned', sentence))
   return { reply: { ...reply, reason: sentence }, fact }
@@ -174,7 +174,7 @@ function ambiguous(): Refusal {
   return toRefusal(new AppError('ambiguous_carrier', 'several carriers at this address may have this number'))
 }
 
-/** Of several only how many: their names are other people's business. */
+/** Of several carriers only their number: their names are the business of other accounts. */
 function shown(matches: readonly CarrierMatch[]): string {
   const [first, ...others] = matches
   return first === undefined || others.length > 0 ? `${matches.length} carriers` : first.carrier.name

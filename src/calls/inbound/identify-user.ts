@@ -1,4 +1,4 @@
-// A call from a SIP user, or from a carrier that proves itself as users do (calls.md §3.1 row 5).
+// A call from a SIP user, or from a carrier that proves itself as users do.
 import { AppError } from '../../lib/errors.ts'
 import { realmOf } from '../../sip/realm.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
@@ -17,7 +17,7 @@ export async function identifyUser(invite: IncomingInvite, services: CallService
     return { kind: 'turned-away' }
   }
   if (checked.verdict === 'refused' && !checked.isWorthRecord) {
-    // Strangers who go on and on would fill the disk with records of it.
+    // A stranger who tries again and again would fill the disk with records.
     invite.reject(checked.reply)
     return { kind: 'turned-away' }
   }

@@ -22,7 +22,7 @@ interface OfAccount {
 }
 
 export type Identity =
-  /** The INVITE has its answer, and nothing is kept of it: it is nobody's call. */
+  /** The INVITE has its final response. No account is known, so no record is kept. */
   | { readonly kind: 'turned-away' }
   | ({
       readonly kind: 'refused'

@@ -7,7 +7,7 @@ import type { NameAddr } from '../../sip/message/name-addr.ts'
 import { telephoneNumber, tryParseUri, unescapeUri } from '../../sip/message/uri.ts'
 
 export interface Parties {
-  /** The user part of From, a leading + kept (calls.md §1.3). */
+  /** The user part of From, a leading + kept. */
   readonly from: string
   /** The user part of the Request-URI. */
   readonly to: string

@@ -1,5 +1,5 @@
-// An incoming INVITE: whose call it is, which application takes it, and that application's run (calls.md §3.1 to §3.5).
-// Every way out of here is an answer to the INVITE and, once the account is known, a record.
+// An incoming INVITE: whose call it is, which application takes it, and that application's run. However it ends, the INVITE
+// gets a final response and, once the account is known, a record.
 import { actingFor } from '../../lib/acting-for.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSid, traceIdOf } from '../../lib/ids.ts'
@@ -67,7 +67,7 @@ export async function serveInvite(arrival: Arrival, options: InboundOptions): Pr
       leg.refuse(error),
     )
   } catch (error) {
-    // No leg, so no journal: the answer alone has to tell.
+    // Without a leg there is no journal: the response alone says why.
     arrival.invite.reject(toRefusal(toAppError(error, log)).reply)
   }
 }
@@ -81,7 +81,7 @@ export function cancelArrival(arrival: Arrival, cancel: SipRequest): void {
 async function identify({ invite, owed }: Arrival, services: CallServices): Promise<Identity> {
   const carrier = await identifyCarrier(invite, services)
   if (carrier !== undefined) return carrier
-  // RFC 3261 §8.2 asks who is there before what is wanted. A node that takes no calls asks no stranger.
+  // RFC 3261 §8.2 authenticates before anything else. A node that takes no calls does not challenge strangers.
   const isNewcomer = headerOf(invite.request, 'authorization') === undefined
   if (owed?.reply.status !== 503 || !isNewcomer) return await identifyUser(invite, services)
   invite.reject({ ...owed.reply, isUnproven: true })
@@ -98,7 +98,7 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: InboundOpti
     clock,
     hidesDigits: identity.account.sensitive_digits,
   })
-  // The gateways of carriers are where they are, many of them inside.
+  // Users only: many gateways of carriers are at private addresses.
   const isUser = carrierOf(identity) === undefined
   if (isUser) arrival.invite.restrict(services.isAllowedHop)
   const leg: Leg = new Leg({

@@ -1,4 +1,4 @@
-// Alerts are read off the journal: what a person should know of was written there by whoever met it.
+// Alerts are read off the journal: every failure that a person should know of is an event there already.
 import { hookAlertType } from '../../contracts/alert.ts'
 import type { CallStore, JournalEvent } from './journal.ts'
 import type { Alert, Alerts } from '../../contracts/alert.ts'

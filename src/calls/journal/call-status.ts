@@ -1,4 +1,4 @@
-// The states of a call as customers see them (spec "call_status values", calls.md §2.1).
+// The states of a call as customers see them: `call_status`.
 
 export const callStatuses = [
   'trying',

@@ -1,4 +1,4 @@
-// Keys that callers press, taken out of what is kept of a call: card numbers and PINs are for the application alone.
+// Takes the keys that callers press out of journals and captures: card numbers and PINs are for the application alone.
 import type { JournalFact } from './journal.ts'
 
 const hidden = 'x'

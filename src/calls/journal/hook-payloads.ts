@@ -8,7 +8,7 @@ import { localSipAddressOf, originOf } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 import { toText } from './sip-text.ts'
 
-/** The fields every hook of a call carries, besides the address of the node (calls.md §1.3). */
+/** The fields every hook of a call carries, besides the address of the node. */
 export function toCommonPayload(facts: CallFacts): Record<string, unknown> {
   const { started } = facts
   return {
@@ -151,7 +151,7 @@ const vouchedNames = [
   'X-Voip-Carrier-Sid',
 ] as const
 
-/** Headers that the platform alone writes (calls.md §1.5): an application may believe them. */
+/** Headers that the platform alone writes: an application may believe them. */
 export type VouchedHeaders = { readonly [N in (typeof vouchedNames)[number]]?: string }
 
 const vouched: ReadonlySet<string> = new Set(vouchedNames.map((name) => name.toLowerCase()))
@@ -161,7 +161,7 @@ export interface SipPayloadOptions {
   readonly added: VouchedHeaders
 }
 
-/** The `sip` object of the call hook (spec "sipRequest"; architecture.md ruling 12 for `payload`). */
+/** The `sip` object of the call hook. `payload` has the parts of the body, by their number. */
 export function toSipPayload(request: SipRequest, raw: Uint8Array, { added }: SipPayloadOptions): object {
   const text = toText(request, raw)
   const parts = bodyParts(request)
@@ -176,7 +176,7 @@ export function toSipPayload(request: SipRequest, raw: Uint8Array, { added }: Si
   }
 }
 
-// Answers to our own challenge: of no use to an application, of some to a thief.
+// Responses to the challenge of the platform: an application has no use for them, a thief has.
 const withheld: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
 
 /** Known names in lower case, extension names as the caller spelled them; repeated fields joined with a comma. */

@@ -16,7 +16,7 @@ import type { CallFacts } from './projection.ts'
 /** A day-long call with a chatty phone stays below both; a flood does not. */
 const maxEvents = 4000
 const maxBytes = 1_048_576
-/** What an event weighs besides its longest part; an estimate is enough for a bound. */
+/** The weight of an event besides its longest part; an estimate is enough for a bound. */
 const eventBytes = 120
 
 function weightOf(fact: JournalFact): number {
@@ -67,7 +67,7 @@ export class JournalWriter {
     return this.#facts
   }
 
-  /** While the call lives, all of them; then those that storage has not been given. */
+  /** All of them while the call lives, and then those that storage has not been given. */
   get events(): readonly JournalEvent[] {
     return this.#events
   }

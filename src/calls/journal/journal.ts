@@ -3,7 +3,7 @@
 import type { CallBatch as StoredBatch, CallStore as Store } from '../../contracts/call-record.ts'
 import type { CallStatus } from './call-status.ts'
 
-/** What is known of a call when it begins. Always the first event. */
+/** What is known of a call when it begins: always the first event. */
 export type StartedFact = {
   readonly type: 'started'
   readonly call_sid: string
@@ -13,16 +13,16 @@ export type StartedFact = {
   readonly from: string
   readonly to: string
   readonly caller_name: string
-  /** What the call record shows (calls.md §8): P-Asserted-Identity before From; of an outbound call without its plus. */
+  /** The caller in the call record: P-Asserted-Identity before From. Outbound calls have it without its plus. */
   readonly calling_number: string
-  /** Left out where the record shows `to` as it is. */
+  /** The called party in the call record, where that is not `to`. */
   readonly called_number?: string
   readonly sip_call_id: string
   readonly trace_id: string
-  /** Our address as the far end sees it; of an outbound call, before there is one. */
+  /** The address of the platform as the far end sees it. An outbound call has one for each of its attempts instead. */
   readonly host: string
   readonly local_sip_address: string
-  /** Of an outbound call this and `trunk` are empty, and its attempts tell. */
+  /** For an outbound call this and `trunk` are empty: its attempts have them. */
   readonly remote_host: string
   readonly originating_sip_ip?: string
   /** The carrier that the call came from. */
@@ -35,22 +35,22 @@ export type StartedFact = {
   readonly is_record_disabled: boolean
 }
 
-/** The two ends of an INVITE of ours. */
+/** The two ends of an INVITE that was sent. */
 export type AttemptPlaces = {
   readonly remote_host: string
-  /** Our address as that host sees it. */
+  /** The address of the platform as that host sees it. */
   readonly host: string
   readonly local_sip_address: string
 }
 
-/** An INVITE of ours goes out; the last one of a leg is that of its record. */
+/** An INVITE has been sent. The record of the leg names the place of the last one. */
 export type AttemptFact = AttemptPlaces & {
   readonly type: 'attempt'
   /** A carrier's name, `user` or `sipUri`. */
   readonly trunk: string
 }
 
-/** Of the places of an attempt that rang together, this one answered. */
+/** Several places of an attempt rang together, and this one answered. */
 export type BranchAnsweredFact = AttemptPlaces & { readonly type: 'branch-answered' }
 
 export type SipFact = {
@@ -98,7 +98,7 @@ export type HookFailedFact = {
   readonly type: 'hook-failed'
   readonly hook: HookKind
   readonly url: string
-  /** Of the HTTP answer, when there was one. */
+  /** The HTTP status, when the server responded. */
   readonly status?: number
   readonly duration_ms: number
   readonly code: string
@@ -122,7 +122,7 @@ export type MediaFact =
   | {
       readonly type: 'media-open'
       readonly codec: string
-      /** Ours. */
+      /** Where the platform receives the media. */
       readonly address: string
       readonly port: number
       /** Where the SDP of the far end wants its media. */
@@ -185,11 +185,11 @@ export type StatusFact = {
   readonly call_termination_by?: 'caller' | 'jambonz'
   /** Whole seconds since the answer, by the monotonic clock; only with `completed`. */
   readonly duration?: number
-  /** Of the far end's BYE, names snake-cased. */
+  /** The headers of the far end's BYE, their names in snake case. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Why the call was not served. */
+/** Why the platform refused the call. */
 export type RefusalFact = {
   readonly type: 'refusal'
   readonly code: string
@@ -210,7 +210,7 @@ export type NoteFact = { readonly type: 'note'; readonly sentence: string }
 
 export type EndedFact = { readonly type: 'ended'; readonly termination_reason: string }
 
-/** The bound of this journal is reached: what is left out from here on is not in it. */
+/** The journal has reached its bound: from here on it has only what the record depends on. */
 export type TruncatedFact = { readonly type: 'truncated' }
 
 /** Facts the derived records depend on: kept beyond the bound. There are few of them in any call. */

@@ -1,7 +1,7 @@
 // The record of a live call, as the REST API shows it.
 import type { CallStatus } from './call-status.ts'
 
-/** The live-call record (spec "Call (live call)"), plus what clients of this API are used to (rest.md §5.5). */
+/** Besides the members of the interface, those that clients of this API are used to. */
 export interface LiveCall {
   readonly account_sid: string
   readonly service_provider_sid: string

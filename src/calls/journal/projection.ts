@@ -86,7 +86,7 @@ function makeLiveCall(facts: CallFacts): LiveCall {
   }
 }
 
-/** Our address as the far end sees it: of an outbound call, as the last place that it was tried at does. */
+/** The address of the platform as the far end sees it; for an outbound call, as the last place that was tried sees it. */
 export function localSipAddressOf({ started, attempt }: CallFacts): string {
   return attempt?.local_sip_address ?? started.local_sip_address
 }
@@ -106,7 +106,7 @@ function placesOf({ remote_host, host, local_sip_address }: BranchAnsweredFact):
   return { remote_host, host, local_sip_address }
 }
 
-/** The call record of a leg that has ended (calls.md §8). */
+/** The call record of a leg that has ended. */
 export function toRecentCall(facts: CallFacts): RecentCall {
   const { started, attempt } = facts
   const isAnswered = facts.answered_at !== undefined

@@ -79,7 +79,7 @@ function closing(facts: CallFacts): Pick<CallBatch, 'record' | 'ended'> {
   return facts.started.is_record_disabled ? { ended: true } : { record: toRecentCall(facts) }
 }
 
-/** The end is dated with the last thing that is known of the call: nobody knows when the process died. */
+/** The end is dated with the last event of the call: when the process died is not known. */
 function endingEvents(facts: CallFacts, before: readonly StoredEvent[]): JournalEvent[] {
   const last = before.at(-1)
   const at = last?.at ?? facts.started.attempted_at
@@ -101,7 +101,7 @@ function endingEvents(facts: CallFacts, before: readonly StoredEvent[]): Journal
   return added.map((fact, index) => ({ seq: (last?.seq ?? 0) + 1 + index, at, ...fact }))
 }
 
-/** Whoever was told that the call began is told that it ended. */
+/** A status hook that has heard of the call hears of its end. */
 async function notificationsOf(
   ended: CallFacts,
   before: CallFacts,

@@ -12,7 +12,7 @@ const maxThreadsAside = 500
 const maxEventsAside = 32
 
 interface Thread {
-  /** Of an INVITE that came: a new one with the same Call-ID is another attempt, not a retransmission. */
+  /** That of the INVITE that came: another one with the same Call-ID is a new attempt, no retransmission. */
   readonly cseq: string | undefined
   readonly aside: SipFact[]
   journal: JournalWriter | undefined
@@ -47,17 +47,17 @@ export class WireTap {
     for (const fact of thread.aside.splice(0)) journal.note(fact)
   }
 
-  /** The messages of an INVITE of ours go to `journal`. */
+  /** From now on the messages with this Call-ID, of an INVITE that is to be sent, go to `journal`. */
   expect(callId: string, journal: JournalWriter): void {
     this.#threads.set(callId, { cseq: undefined, aside: [], journal })
   }
 
-  /** Of an INVITE that was turned away before anybody knew whose call it is. */
+  /** Forgets an INVITE that was turned away before its account was known. */
   drop(callId: string): void {
     if (this.#waiting.delete(callId)) this.#threads.delete(callId)
   }
 
-  /** Late messages of a forgotten leg belong to nobody. */
+  /** Late messages of a leg that is forgotten are dropped. */
   detach(callId: string, journal: JournalWriter): void {
     if (this.#threads.get(callId)?.journal === journal) this.#threads.delete(callId)
   }

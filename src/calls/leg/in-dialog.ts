@@ -1,4 +1,4 @@
-// What the far end may do within the dialog of an answered leg, and what it is told.
+// The requests of the far end within the dialog of an answered leg, and the responses to them.
 import type { Logger } from '../../lib/log.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { DialogListener, Reply } from '../../sip/sip.ts'
@@ -14,7 +14,7 @@ export interface AnsweredLeg {
   readonly journal: JournalWriter
   readonly media: Pick<LegMedia, 'renegotiate' | 'live'>
   readonly log: Logger
-  /** The ACK for our 200. */
+  /** The ACK for the 200 that was sent. */
   readonly onConfirmed: (ack: SipRequest) => void
   readonly onDigit: (digit: string, durationMs: number) => void
   readonly onEnd: (end: LegEnd) => void
@@ -56,7 +56,7 @@ async function answerOffer(
 
 function answerRequest(request: SipRequest, { media, onDigit }: AnsweredLeg): Reply {
   media.live()
-  // A phone that asks whether the call still stands.
+  // A phone asks whether the call still stands.
   if (request.method === 'OPTIONS') return { status: 200 }
   if (request.method !== 'INFO')
     return { status: 501, headers: [reasonHeader(`${request.method} within a call is not served`)] }

@@ -1,4 +1,4 @@
-// Every way a leg can end, in the words of its status hook and its record (calls.md §2, §8).
+// Every way a leg can end, in the words of its status hook and its record .
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { SipMessage, SipRequest, SipResponse } from '../../sip/message/message.ts'
 import type { Reply } from '../../sip/sip.ts'
@@ -17,7 +17,7 @@ export interface LegEnd {
   readonly by: 'caller' | 'jambonz'
 }
 
-/** In records the caller is the side that sent the INVITE (calls.md §8). */
+/** In records the caller is the side that sent the INVITE. */
 const hangUps = {
   inbound: { farEnd: 'caller hungup', ours: 'called party hungup' },
   outbound: { farEnd: 'called party hungup', ours: 'caller hungup' },
@@ -27,7 +27,7 @@ const failed = 'failed'
 
 const completed = { call_status: 'completed', sip_status: 200, sip_reason: reasonPhraseOf(200) } as const
 
-/** Their BYE. */
+/** The far end has sent BYE. */
 export function hungUpByFarEnd(bye: SipRequest, direction: Direction): LegEnd {
   return {
     change: { ...completed, ...causeOf(bye), headers: byeHeaders(bye) },
@@ -36,7 +36,7 @@ export function hungUpByFarEnd(bye: SipRequest, direction: Direction): LegEnd {
   }
 }
 
-/** Our BYE, or the stack's when the dialog is lost. `reason` is for ends that no application chose. */
+/** The platform sends BYE, or the stack does when the dialog is lost. `reason` is for ends that no application chose. */
 export function hungUpByUs(direction: Direction, reason?: string): LegEnd {
   return { change: completed, termination_reason: reason ?? hangUps[direction].ours, by: 'jambonz' }
 }
@@ -74,7 +74,7 @@ export function givenUpByUs(reply: Reply, direction: Direction): LegEnd {
   }
 }
 
-/** The final response to an INVITE of ours, from 300 on. */
+/** The final response to an INVITE that was sent, from 300 on. */
 export function refusedByFarEnd(response: SipResponse): LegEnd {
   const { status, reason } = response
   return {
@@ -89,7 +89,7 @@ export function refusedByFarEnd(response: SipResponse): LegEnd {
   }
 }
 
-/** Of a called party; what is not here is `failed` (calls.md §2.3, with its advice on 600 and 603). */
+/** The final status of a called party that refuses. Any other response is `failed`. */
 const finalStatuses: ReadonlyMap<number, CallStatus> = new Map([
   [486, 'busy'],
   [487, 'no-answer'],

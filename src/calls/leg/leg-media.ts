@@ -44,8 +44,8 @@ export class LegMedia {
   }
 
   /**
-   * Our half of the first offer/answer exchange (RFC 3264) of an INVITE that came from `peer`; an offer of ours when it
-   * has none.
+   * The platform's half of the first offer/answer exchange (RFC 3264) of an INVITE that came from `peer`: an answer, or an
+   * offer when the INVITE has none.
    */
   async negotiate(offer: string | undefined, peer: string): Promise<string | undefined> {
     if (this.#sdp !== undefined) return this.#sdp
@@ -56,7 +56,7 @@ export class LegMedia {
     return this.#sdp
   }
 
-  /** Our offer to the next place that is tried: it names the address of ours that the place can reach. */
+  /** The offer to the next place that is tried: it names the address that this place can reach. */
   async offerTo(peer: string): Promise<string | undefined> {
     // Several places may be made an offer at once.
     this.#opening ??= this.#open()
@@ -66,7 +66,7 @@ export class LegMedia {
     return this.#offer(session)
   }
 
-  /** The far end gave a sign of life in signalling. */
+  /** The far end has given a sign of life in signalling. */
   live(): void {
     this.#session?.live()
   }
@@ -78,18 +78,18 @@ export class LegMedia {
     return offer === undefined ? await this.#offer(session) : await this.#answer(session, offer)
   }
 
-  /** The message that owes the answer to our offer, when we made one: an ACK, or the 200 to an INVITE of ours. */
+  /** Takes the answer to an offer of the platform from the message that must bring it: an ACK, or the 200 to an INVITE. */
   async acknowledge(answer: string | undefined, peer = this.#peer): Promise<void> {
     if (!this.#owesAnswer) return
     this.#owesAnswer = false
     const early = this.#earlyAnswer
     if (answer === undefined && early === undefined)
-      throw new AppError('media_not_acceptable', 'no answer came to our offer')
+      throw new AppError('media_not_acceptable', 'the far end did not answer the offer')
     if (answer === undefined || answer === early) return
     await this.#accept(answer, peer)
   }
 
-  /** A provisional response with an answer: it holds until that of the 200, which may be of another fork. */
+  /** Takes the answer of a provisional response. It holds until that of the 200, which may come from another fork. */
   async acceptEarly(answer: string, peer: string): Promise<void> {
     if (!this.#owesAnswer || answer === this.#earlyAnswer) return
     this.#earlyAnswer = answer
@@ -101,7 +101,7 @@ export class LegMedia {
     }
   }
 
-  /** Of several places that were made an offer, the answer is from this one. */
+  /** Takes the answer of one place, where several were made an offer. */
   async #accept(answer: string, peer: string | undefined): Promise<void> {
     const session = this.#session
     if (session === undefined) return

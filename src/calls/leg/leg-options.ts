@@ -14,7 +14,7 @@ export interface LegOptions {
   readonly media: Pick<Media, 'open'>
   readonly clock: Clock
   readonly log: Logger
-  /** So long after the answer, without another end, the platform hangs up. */
+  /** The platform hangs up this long after the answer. */
   readonly maxCallMs: number
   readonly onEnded: () => void
 }

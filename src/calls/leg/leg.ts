@@ -38,7 +38,7 @@ type State =
   | { readonly state: 'answered'; readonly dialog: Dialog; readonly sinceMs: number }
   | { readonly state: 'ended' }
 
-// One for all: the reason an abort makes by itself comes with a stack trace that nobody reads.
+// One for all legs: an abort without a reason makes an error with a stack trace each time.
 const callEnded = new DOMException('the call has ended', 'AbortError')
 
 export class Leg {
@@ -95,7 +95,7 @@ export class Leg {
     return this.#lifetime.signal
   }
 
-  /** Sends 200. An offer that media cannot serve ends the leg; look at `hasEnded` afterwards. */
+  /** Sends 200. An offer that media cannot serve ends the leg: look at `hasEnded` afterwards. */
   async answer(): Promise<void> {
     const { incoming } = this.#options.unanswered
     if (this.#state.state !== 'unanswered' || incoming === undefined) return
@@ -104,7 +104,7 @@ export class Leg {
     this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
   }
 
-  /** Sends 183 with our SDP, once. */
+  /** Sends 183 with SDP, once. */
   async startEarlyMedia(): Promise<void> {
     const { incoming } = this.#options.unanswered
     if (this.#state.state !== 'unanswered' || incoming === undefined || this.#isEarly) return
@@ -136,24 +136,24 @@ export class Leg {
     })
   }
 
-  /** Our offer, for an INVITE of ours to this place. Undefined when media has no room for it, which ends the leg. */
+  /** The offer for an INVITE to this place. Undefined when media has no room for it, which ends the leg. */
   offerTo({ address }: Remote): Promise<string | undefined> {
     return this.#mediaOrEnd(this.#media.offerTo(address))
   }
 
-  /** A provisional response to our INVITE. */
+  /** A provisional response to the INVITE that was sent. */
   progressed(response: SipResponse, from: Remote): void {
     if (this.#state.state === 'unanswered') this.#progress.follow(response, from)
   }
 
-  /** The far end's answer to our INVITE. Media that does not fit ends the leg; look at `hasEnded` afterwards. */
+  /** The far end has answered. Media that does not fit ends the leg: look at `hasEnded` afterwards. */
   async connected(dialog: Dialog, response: SipResponse, from: Remote): Promise<void> {
     if (this.#state.state !== 'unanswered') return void dialog.bye()
     this.#answered(dialog)
     await this.#confirmed(this.#progress.answerIn(response), from.address)
   }
 
-  /** The far end's final refusal of our INVITE. */
+  /** The far end has refused the INVITE. */
   refusedBy(response: SipResponse): void {
     this.#end(refusedByFarEnd(response))
   }
@@ -172,7 +172,7 @@ export class Leg {
     this.#end(cancelledByCaller(cancel))
   }
 
-  /** Turns the call away: refusal or CANCEL before the answer, BYE with X-Reason after it. */
+  /** Before the answer the call is refused or cancelled, after it there is a BYE with X-Reason. */
   refuse(error: unknown): void {
     this.refuseWith(toRefusal(toAppError(error, this.#options.log)))
   }
@@ -193,7 +193,7 @@ export class Leg {
     this.#end(refusedByUs(reply))
   }
 
-  /** Ends the leg now. The promise is the far end's word on the BYE, or on the CANCEL. */
+  /** Ends the leg now. Resolves when the far end has responded to the BYE or to the CANCEL. */
   async hangUp({ headers = [], reason, recorded }: HangUpOptions = {}): Promise<void> {
     const state = this.#state
     if (state.state === 'ended') return
@@ -280,7 +280,7 @@ export class Leg {
     this.#hangUpBecause(reason, reason.toLowerCase())
   }
 
-  /** The one place where a leg ends: whoever comes first decides how, everybody later is too late. */
+  /** The one place where a leg ends. The first end counts, later ones change nothing. */
   #end({ change, termination_reason, by }: LegEnd): void {
     const state = this.#state
     if (state.state === 'ended') return

@@ -1,4 +1,4 @@
-// What the journal says of where media comes from: it must explain one-way audio to an operator at night.
+// What the journal says about where media comes from: it must explain one-way audio to an operator at night.
 import type { MediaEvent } from '../../media/media.ts'
 import type { MediaFact } from '../journal/journal.ts'
 

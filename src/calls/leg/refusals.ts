@@ -1,4 +1,4 @@
-// How a call is refused: one AppError becomes the SIP answer, the journal entry and, for our own bugs, the log line.
+// How a call is refused: one AppError becomes the SIP response, the journal entry and, for bugs of the platform, the log line.
 import { AppError, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -21,7 +21,7 @@ export interface Refusal {
   readonly fact: RefusalFact
 }
 
-/** `error` as one a caller may be told of: anything that is not an AppError is our bug, whose text stays in the log. */
+/** The error to show. Anything that is not an AppError is a bug of the platform, whose text stays in the log. */
 export function toAppError(error: unknown, log: Pick<Logger, 'error'>): AppError {
   if (error instanceof AppError) return error
   log.error({ err: error }, 'unexpected exception in a call')
@@ -35,7 +35,7 @@ export function toRefusal(error: AppError): Refusal {
   return { reply, fact: { type: 'refusal', code, sentence, cure, sip_status: reply.status } }
 }
 
-/** A refusal whose SIP answer the stack made already (digest authentication). */
+/** A refusal whose SIP response the stack has made already. */
 export function toStackRefusal(code: ErrorCode, reply: Reply): Refusal {
   const sentence = reply.headers?.find(({ name }) => name === 'x-reason')?.value ?? code
   const { cure } = entryOf(code)

@@ -22,7 +22,7 @@ export class StatusReporter {
     this.#node = node
   }
 
-  /** From now on this hook hears of every change. */
+  /** From now on every change is reported to this hook. */
   follow(hook: Hook | null): void {
     this.#hook = hook
     this.#isAnnounced = true
@@ -62,7 +62,7 @@ export class StatusReporter {
     this.#journal.commit({ notifications, isLast: true })
   }
 
-  /** An action hook answered with something that is no list of verbs (calls.md §1.6). */
+  /** An action hook answered with something that is no list of verbs. */
   reportInvalidPayload(error: AppError): void {
     this.#journal.note(toProblem(error))
     const extra = { error: error.code, reason: error.message }

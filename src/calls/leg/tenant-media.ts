@@ -1,5 +1,5 @@
-// Where the media of a leg may be sent when its far end is a user's phone or a SIP URI that was called: what SDP says there are
-// the words of strangers, and packets to any address of our network are what they could ask for.
+// Where the media of a leg may be sent when its far end is a user's phone or a called SIP URI. A stranger wrote that SDP, and
+// could direct packets to any address of the operator's network.
 import type { Media } from '../../media/media.ts'
 
 export interface TenantMediaOptions {

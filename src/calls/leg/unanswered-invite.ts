@@ -2,13 +2,13 @@
 import type { IncomingInvite, Reply } from '../../sip/sip.ts'
 
 export interface UnansweredInvite {
-  /** The one that came: it is ours to answer. */
+  /** The one that came, which the platform may answer. */
   readonly incoming: IncomingInvite | undefined
-  /** How long it may stay unanswered, and what is said when the platform gives it up. */
+  /** How long it may stay unanswered, and the reason that is given then. */
   readonly limit: { readonly ms: number; readonly reason: string }
   /** What an unanswered leg ends with when the platform hangs up. */
   readonly hangUpStatus: number
-  /** Refuses the INVITE that came, cancels the one that was sent. Resolves when the far end has heard of it. */
+  /** Refuses the INVITE that came, cancels the one that was sent. Resolves when the far end has responded. */
   withdraw(reply: Reply): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// One place an INVITE of ours may go to, and what stands in it.
+// One place that an INVITE may be sent to, and what stands in it.
 import type { OutgoingInviteOptions, Remote } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
@@ -13,17 +13,17 @@ export type AttemptInvite = Pick<
 >
 
 export interface Attempt {
-  /** What the call record calls the way out: a carrier's name, `user` or `sipUri` (calls.md §8). */
+  /** The way out in the call record: a carrier's name, `user` or `sipUri`. */
   readonly trunk: string
   /** What the journal calls it. */
   readonly place: string
-  /** `host` is our address as the place sees it: what From says when nothing else does. */
+  /** `host` is the address of the platform as the place sees it: what From says when nothing else does. */
   readonly invite: (host: string) => AttemptInvite
   /** Where the request is sent. Rejects with AppError when there is no such place, or none that may be called. */
   readonly destination: () => Promise<Remote>
 }
 
-/** What is looked for places with. */
+/** Everything that the search for places needs. */
 export interface Search {
   readonly order: CallOrder
   readonly services: CallServices

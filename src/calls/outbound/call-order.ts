@@ -1,4 +1,4 @@
-// What a call that the platform makes is made of: whom to call, as whom, and what runs it once it is answered.
+// The order for a call that the platform makes: the target, the caller, and the script that runs it once it is answered.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import type { CallRequest, CallWishes, Target } from '../calls.ts'
@@ -42,7 +42,7 @@ function usable(script: CallScript): CallScript {
   return script
 }
 
-/** The called party as hooks and records name it (calls.md §1.3). */
+/** The called party as hooks and records name it. */
 export function calledPartyOf(to: Target): string {
   switch (to.type) {
     case 'phone':

@@ -1,4 +1,4 @@
-// Who calls, as the INVITE says it (calls.md §3.8).
+// Who calls, as the INVITE says it.
 import type { HeaderField } from '../../sip/message/message.ts'
 import { serializeNameAddr } from '../../sip/message/name-addr.ts'
 import { noParams } from '../../sip/message/params.ts'
@@ -7,7 +7,7 @@ import type { CallOrder } from './call-order.ts'
 
 export type CallerOrder = Pick<CallOrder, 'from' | 'fromUser' | 'fromHost' | 'callerName' | 'headers'>
 
-/** What of an INVITE says who calls. */
+/** The fields of an INVITE that say who calls. */
 export interface CallerFields {
   readonly from: string
   readonly contactUser: string

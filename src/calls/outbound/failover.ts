@@ -1,10 +1,10 @@
-// Whether a call that one place refused is tried at the next (calls.md §3.7).
+// Whether a call that one place refused is tried at the next.
 
-/** The called party itself has spoken: to ring it again over another way would be rude, and cost twice. */
+/** With these the called party itself has refused: calling it again by another way would be rude, and cost twice. */
 const finalAnswers: ReadonlySet<number> = new Set([486, 487, 600, 603, 604])
 
 export interface FailedAttempt {
-  /** Of the final response. */
+  /** The status of the final response. */
   readonly status: number
   /** The caller has heard the far end already. */
   readonly hadEarlyMedia: boolean

@@ -1,4 +1,4 @@
-// Where a call of ours goes, by the type of its target (calls.md §3.6): the places to try, one round after another.
+// Where an outbound call goes, by the type of its target: the places to try, one round after another.
 import { AppError } from '../../lib/errors.ts'
 import { escapeUser, serializeUri } from '../../sip/message/uri.ts'
 import type { Binding, Remote } from '../../sip/sip.ts'
@@ -73,7 +73,7 @@ async function toSipUri(
   const { directory } = services
   const uri = parseTargetUri(sipUri, 'to.sipUri')
   if ((await directory.accountByRealm(uri.host)) !== undefined) throw loop()
-  // What a URI says of headers is not for the start line (RFC 3261 §19.1.1).
+  // The headers of a URI do not belong into the start line (RFC 3261 §19.1.1).
   const text = serializeUri({ ...uri, headers: new Map() })
   return [
     [
@@ -84,7 +84,7 @@ async function toSipUri(
           ...callerFields(order, host),
           uri: text,
           to: text,
-          // The far end may not lead us where the customer may not.
+          // A redirect of the far end must not lead to an address that the customer may not call.
           mayReach: (address) => services.isAllowedHop(address),
           ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
           ...(auth === undefined ? {} : { credentials: auth }),
@@ -101,7 +101,7 @@ function toLooseRoute(proxy: string): string {
   return serializeUri({ ...uri, headers: new Map(), params: new Map([...uri.params, ['lr', undefined]]) })
 }
 
-/** The address is looked at after the name was looked up, and is the one that is used: no second look-up can differ. */
+/** Checks the address that the name led to, and returns that address: a second look-up could find another one. */
 async function guarded(uri: string, { sip, isAllowedAddress }: CallServices): Promise<Remote> {
   const remote = await sip().resolve(uri)
   const { host, port } = sip().addressFor(remote)

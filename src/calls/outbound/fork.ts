@@ -73,7 +73,7 @@ class Fork {
       this.#note(`${destination.message}: ${attempt.place}`)
       return
     }
-    // An offer for each place: they may be reached by different addresses of ours.
+    // An offer for each place: the platform may have another address towards each.
     const offer = await this.#options.dialled.leg.offerTo(destination)
     if (offer === undefined || this.#isOver || this.#options.dialled.leg.hasEnded) return
     const invite = this.#send(attempt, destination, offer)
@@ -122,7 +122,7 @@ class Fork {
     this.#finish({ kind: 'answered', dialog, response, from: destination }, elsewhere)
   }
 
-  /** The others stop ringing, and nobody waits for their word on it. */
+  /** The other places stop ringing. Their responses to the CANCEL are not awaited. */
   #finish(outcome: ForkOutcome, because: readonly HeaderField[]): void {
     this.#isOver = true
     this.#settled.resolve(outcome)
@@ -136,7 +136,7 @@ class Fork {
     return { kind: 'unreachable', error }
   }
 
-  /** What became of one branch; the end of the leg tells it when there is only one. */
+  /** Journals what became of one branch. When there is only one, the end of the leg says it. */
   #note(outcome: string): void {
     if (!this.#isAlone) this.#options.dialled.leg.journal.note(toDecision({ rule: 'branch', outcome }))
   }

@@ -1,4 +1,4 @@
-// Our side of a leg that is not answered yet: the INVITEs that are under way, and their withdrawal.
+// The INVITEs of an outbound leg that is not answered yet, and their withdrawal.
 import type { OutgoingInvite, Reply } from '../../sip/sip.ts'
 import type { UnansweredInvite } from '../leg/unanswered-invite.ts'
 
@@ -12,7 +12,7 @@ export class OutgoingInvites implements UnansweredInvite {
     this.limit = { ms: ringMs, reason: 'Ring Timeout' }
   }
 
-  /** Until its outcome, this is one of the INVITEs to withdraw. */
+  /** From now until its outcome the INVITE is one of those to withdraw. */
   sent(invite: OutgoingInvite): void {
     this.#current.add(invite)
     void invite.outcome.then(() => this.#current.delete(invite))

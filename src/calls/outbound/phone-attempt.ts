@@ -1,4 +1,4 @@
-// What a carrier's gateway is sent for a phone number (calls.md §3.8).
+// What a carrier's gateway is sent for a phone number.
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
 import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
 import type { AttemptInvite } from './attempt.ts'
@@ -14,7 +14,7 @@ export interface PhoneAttempt {
   readonly auth: Credentials | undefined
   readonly carrier: OutboundCarrier
   readonly gateway: OutboundGateway
-  /** Our address: what From says when nothing else does. */
+  /** The address of the platform: what From says when nothing else does. */
   readonly host: string
 }
 
@@ -56,7 +56,7 @@ export function nextHopOf(
   return /;transport=/i.test(uri) ? uri : `${uri};transport=${protocol}`
 }
 
-/** Whom we register with knows its own realm only, and the gateway is the way there. */
+/** A carrier that the platform registers with knows its own realm only, and the gateway is the way there. */
 function placeOf({ carrier, gateway }: PhoneAttempt): string {
   const { requires_register, register_sip_realm: realm } = carrier
   return requires_register && realm !== null ? realm : hostPortOf(gateway)

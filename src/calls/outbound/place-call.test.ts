@@ -714,9 +714,9 @@ describe('when the engine stops', () => {
     const drained = engine.calls.drain().then(() => (isDrained = true))
     await settle()
     expect(isDrained).toBe(false)
-    await engine.calls.hangUpAll('the engine is stopping')
+    await engine.calls.hangUpAll('the platform is stopping')
     await drained
-    expect(invite.cancelled).toEqual([{ name: 'x-reason', value: 'the engine is stopping' }])
+    expect(invite.cancelled).toEqual([{ name: 'x-reason', value: 'the platform is stopping' }])
     expect(engine.store.records).toMatchObject([{ sip_status: 487 }])
   })
 })

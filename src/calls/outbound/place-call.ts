@@ -1,5 +1,5 @@
-// A call that the platform makes: from the order to the end of the application that runs it (calls.md §2.3, §3.6).
-// Every way out of here is a status of the leg and its record.
+// A call that the platform makes, from the order to the end of the script that runs it. However it ends, its status and its
+// record say how.
 import { actingFor } from '../../lib/acting-for.ts'
 import type { AppError } from '../../lib/errors.ts'
 import { traceIdOf } from '../../lib/ids.ts'
@@ -119,7 +119,7 @@ function toStarted(order: CallOrder, services: CallServices): StartedFact {
   }
 }
 
-/** As records of outbound calls have their numbers (calls.md §8). */
+/** Records of outbound calls have their numbers without a plus. */
 function withoutPlus(number: string): string {
   return number.replace(/^\+/, '')
 }

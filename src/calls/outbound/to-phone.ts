@@ -8,7 +8,7 @@ import type { Round, Search } from './attempt.ts'
 import type { TargetOf } from '../calls.ts'
 import { nextHopOf, toInvite } from './phone-attempt.ts'
 
-/** A caller has hung up long before. */
+// No caller waits for more places than this.
 const maxAttempts = 20
 
 const isPublic = createAddressGuard([])
@@ -45,13 +45,14 @@ export async function toPhone(
         trunk: carrier.name,
         place: gateway.host,
         invite: (host) => toInvite({ order, number, auth, carrier, gateway, host }),
-        // Whoever may write a carrier may name any address: many gateways are inside (SECURITY.md).
+        // Not guarded: many gateways are at private addresses, and an account that may write a carrier is trusted with them
+        // (SECURITY.md).
         destination: () => sip().resolve(nextHopOf(carrier, gateway)),
       },
     ])
 }
 
-/** Private destinations come last (calls.md §3.7). */
+/** Private destinations come last. */
 function publicFirst(gateways: readonly OutboundGateway[]): readonly OutboundGateway[] {
   const isInside = ({ host }: OutboundGateway): boolean => literalOf(host) !== undefined && !isPublic(host)
   return [...gateways.filter((gateway) => !isInside(gateway)), ...gateways.filter(isInside)]

@@ -1,4 +1,4 @@
-// Tries the places a call may go to, one round after another, until one answers or none is left (calls.md §3.7).
+// Tries the places a call may go to, one round after another, until one answers or none is left.
 import type { CallServices } from '../call-services.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toDecision } from '../journal/decision.ts'

@@ -1,4 +1,4 @@
-// Which carriers an address belongs to: their inbound gateways, found by the network they stand for (calls.md §3.1).
+// Which carriers an address belongs to: their inbound gateways, found by the network they stand for.
 import ipaddr from 'ipaddr.js'
 import type { CarrierFacts, CarrierMatch } from '../ports.ts'
 

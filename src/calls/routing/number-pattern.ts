@@ -1,4 +1,4 @@
-// A phone number that stands for many (calls.md §3.2 row 4): `1555*`, or a regular expression.
+// A phone number that stands for many: `1555*`, or a regular expression.
 import { compilePattern } from '../../lib/pattern.ts'
 import type { Pattern } from '../../lib/pattern.ts'
 import type { NumberFacts, NumberPattern } from '../ports.ts'

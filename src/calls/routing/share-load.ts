@@ -1,8 +1,8 @@
-// The order in which the carriers of a route are tried (release history: a lower priority first, and among those of one
-// priority in proportion to their workload).
+// The order in which the carriers of a route are tried: a lower priority first, and among those of one priority in proportion
+// to their workload.
 import type { RouteEntry } from '../ports.ts'
 
-/** `random` answers 0 to 1, without 1. */
+/** `random` returns 0 to 1, without 1. */
 export function shareLoad<E extends RouteEntry>(entries: readonly E[], random: () => number): readonly E[] {
   const byPriority = Map.groupBy(entries, ({ priority }) => priority)
   return [...byPriority].sort(([a], [b]) => a - b).flatMap(([, equals]) => draw(equals, random))

@@ -1,4 +1,4 @@
-// The sentence that tells an application's author which field of a verb is wrong, and what it should be.
+// The sentence that says to an application's author which field of a verb is wrong, and what it should be.
 import type { ErrorObject } from 'ajv'
 
 interface JsonSchema {
@@ -9,7 +9,7 @@ interface JsonSchema {
   readonly items?: JsonSchema
 }
 
-/** Of Ajv's errors, made with `verbose`. */
+/** The sentence for Ajv's errors, which were made with `verbose`. */
 export function sentenceOf(errors: readonly ErrorObject[]): string {
   const error = clearestOf(errors)
   if (error === undefined) return 'is not valid'

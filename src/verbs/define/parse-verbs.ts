@@ -1,4 +1,4 @@
-// Reads a list of verbs in either notation: {"verb":"say", ...} and the older {"say":{...}} (calls.md §1.5).
+// Reads a list of verbs in either notation: {"verb":"say", ...} and the older {"say":{...}}.
 import type { RunnableVerb } from '../../calls/verb.ts'
 import { invalid } from './define-verb.ts'
 import type { Verb } from './define-verb.ts'

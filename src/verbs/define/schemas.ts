@@ -1,4 +1,4 @@
-// Options that several verbs share (calls.md §5.0).
+// Options that several verbs share.
 import Type from 'typebox'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))

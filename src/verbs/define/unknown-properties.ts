@@ -1,4 +1,4 @@
-// Properties that a verb does not have: ignored, and named in the journal (architecture.md ruling 17).
+// Properties that a verb does not have: ignored, and named in the journal.
 
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, unknown>>

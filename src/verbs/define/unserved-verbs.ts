@@ -1,4 +1,4 @@
-// The verbs of the interface that this release does not serve: they are refused as such, not as misspelt.
+// The verbs that this release does not serve: an application that uses one learns so, instead of "unknown verb".
 
 const names: ReadonlySet<string> = new Set([
   'agent',
