@@ -563,7 +563,7 @@ describe('requests within a dialog', () => {
 
   it('to a peer that has forgotten the call ends it on our side', async () => {
     const { network, outgoing, callee, told } = await connect()
-    callee.stop()
+    void callee.stop()
     network.drops = (message) => message.kind === 'request'
     const answer = outgoing.request('INFO')
     await network.run(longAfterMs)
