@@ -211,7 +211,7 @@ describe('a call whose INVITE has no offer', () => {
 })
 
 describe('the end of a call', () => {
-  it('by a CANCEL during the call hook leaves "caller abandoned" and no status event', async () => {
+  it('by a CANCEL during the call hook leaves "caller abandoned", and the status hook hears of it', async () => {
     const engine = createScriptedEngine(parsePlainVerbs)
     const held = heldAnswer()
     engine.hooks.answers.set('/call', held.answer)
@@ -223,7 +223,10 @@ describe('the end of a call', () => {
     expect(engine.store.records).toMatchObject([
       { termination_reason: 'caller abandoned', sip_status: 487, answered: false, answered_at: null },
     ])
-    expect(engine.store.notifications).toEqual([])
+    expect(engine.store.notifications).toMatchObject([
+      { call_status: 'trying', sip_status: 100 },
+      { call_status: 'no-answer', sip_status: 487, call_termination_by: 'caller' },
+    ])
     expect(journalOf(engine)).toContainEqual(
       expect.objectContaining({ type: 'hook-failed', code: 'withdrawn' }),
     )
@@ -231,6 +234,15 @@ describe('the end of a call', () => {
     await settle()
     expect(invite.dialog).toBeUndefined()
     expect(engine.store.records).toHaveLength(1)
+  })
+
+  it('by a failing call hook is in the record alone', async () => {
+    const engine = createScriptedEngine(parsePlainVerbs)
+    engine.hooks.answers.set('/call', () => Promise.reject(new AppError('hook_timeout', 'no answer')))
+    engine.ring()
+    await settle()
+    expect(engine.store.records).toMatchObject([{ sip_status: 480, answered: false }])
+    expect(engine.store.notifications).toEqual([])
   })
 
   it(

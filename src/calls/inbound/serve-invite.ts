@@ -162,6 +162,7 @@ async function serveCaller(
   const application = await routeCall(leg.journal, account, origin, services.directory)
   if (leg.hasEnded) return
   leg.journal.add({ type: 'application', application_sid: application.application_sid })
+  leg.status.expect(application.call_status_hook)
   if (headerOf(invite.request, 'x-application-sid') === application.application_sid)
     throw new AppError('loop_detected', 'the call came back to the application it left')
   leg.ringAfter(account.ringing_after_ms ?? services.ringingMs)

@@ -44,8 +44,9 @@ const callEnded = new DOMException('the call has ended', 'AbortError')
 export class Leg {
   readonly journal: JournalWriter
   readonly status: StatusReporter
+  readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
-  readonly closed: Promise<void>
+  readonly closed: Promise<void> = this.#closing.promise
   /** Set once its verbs run. */
   script: RunningScript | undefined
   readonly #options: LegOptions
@@ -53,7 +54,6 @@ export class Leg {
   readonly #lifetime = new AbortController()
   readonly #digits: LegDigits
   readonly #progress: FarEndProgress
-  readonly #resolveClosed: (closing: Promise<void>) => void
   #state: State = { state: 'unanswered' }
   #isEarly = false
   #cap: Timer
@@ -67,9 +67,6 @@ export class Leg {
     this.#media = new LegMedia({ media, journal, log, onEvent: (event) => this.#onMedia(event) })
     this.#digits = new LegDigits(journal, options.clock)
     this.#progress = new FarEndProgress({ journal, status: this.status, media: this.#media, log })
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.closed = promise
-    this.#resolveClosed = resolve
     const { ms, reason } = options.unanswered.limit
     this.#cap = this.#hangUpAfter(ms, reason)
   }
@@ -169,6 +166,7 @@ export class Leg {
 
   /** The stack has answered the CANCEL and sent 487. */
   cancelled(cancel: SipRequest): void {
+    if (!this.hasEnded) this.status.announceAbandoned()
     this.#end(cancelledByCaller(cancel))
   }
 
@@ -296,7 +294,7 @@ export class Leg {
     const { call_status, sip_status } = change
     this.#options.log.info({ call_status, sip_status, ...duration, termination_reason }, 'call ended')
     this.#lifetime.abort(callEnded)
-    this.#resolveClosed(this.#media.close())
+    this.#closing.resolve(this.#media.close())
     this.#options.onEnded()
   }
 }

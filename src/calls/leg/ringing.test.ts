@@ -98,6 +98,16 @@ describe('a caller whose application is slow', () => {
     expect(statusesOf(invite)).toEqual(expected)
   })
 
+  it('who hangs up while it rings is reported as trying, ringing and no-answer', async () => {
+    const { at } = slowPlatform(500)
+    const invite = at.ring()
+    await settle()
+    at.clock.advance(500)
+    invite.cancel()
+    await settle()
+    expect(at.store.statuses).toEqual(['trying', 'ringing', 'no-answer'])
+  })
+
   it('who hangs up first hears nothing any more', async () => {
     const { at } = slowPlatform(500)
     const invite = at.ring()

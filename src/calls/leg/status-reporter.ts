@@ -28,6 +28,16 @@ export class StatusReporter {
     this.#isAnnounced = true
   }
 
+  /** The application is being asked. Its status hook hears of the call once it is announced. */
+  expect(hook: Hook | null): void {
+    this.#hook = hook
+  }
+
+  /** The caller gives up. A status hook that is only expected hears of the call from its beginning. */
+  announceAbandoned(): void {
+    if (!this.#isAnnounced && this.#hook !== null) this.announce(this.#hook)
+  }
+
   /**
    * The application has taken the call: its status hook hears of every change, this one first. A caller that heard ringing
    * meanwhile still does, which is the second one.

@@ -253,7 +253,9 @@ describe('the media of a call that is placed', () => {
     const { engine, invite } = await place()
     invite.answer('')
     await settle()
-    expect(invite.dialog.sentBye).toEqual([{ name: 'x-reason', value: 'no answer came to our offer' }])
+    expect(invite.dialog.sentBye).toEqual([
+      { name: 'x-reason', value: 'the far end did not answer the offer' },
+    ])
     expect(engine.hooks.asked).toEqual([])
     expect(engine.media.openSessions).toBe(0)
   })
