@@ -12,11 +12,19 @@ import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'
 import type { AnyDescriptor, Operation } from './descriptors.ts'
 import { explainBrokenRule } from './explain-broken-rule.ts'
 import { ownerOf } from './ownership.ts'
-import { cellsOf, chunksOf, columnsOf, filterValues, setters, withSecrets } from './row-cells.ts'
+import {
+  cellsOf,
+  chunksOf,
+  columnsOf,
+  filterShapeOf,
+  filterValues,
+  setters,
+  withSecrets,
+} from './row-cells.ts'
 import type { Vault } from '../secrets.ts'
 import type { Filter, ListOptions, Repositories, Repository, Row, TableName } from './rows.ts'
 import { createTableQueries, reachOf, reachValues } from './table-queries.ts'
-import type { ListShape, TableQueries } from './table-queries.ts'
+import type { TableQueries } from './table-queries.ts'
 
 /** Runs the statements of a repository at once, or within a transaction. */
 export interface Runner {
@@ -87,10 +95,9 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   async findMany(sids: readonly string[]): Promise<Row<T>[]> {
     if (!this.#may('read')) return []
     const { tenancy, runner } = this.#context
-    const reach = reachOf(tenancy)
     const found: Row<T>[] = []
     for (const chunk of chunksOf(sids)) {
-      const query = this.#queries.findMany(reach, chunk.length)
+      const query = this.#queries.findMany(reachOf(tenancy), chunk.length)
       const keys = Object.fromEntries(chunk.map((sid, index) => [`key${index}`, sid]))
       for (const cells of await query.all(runner.reader, { ...reachValues(tenancy), ...keys }))
         found.push(this.#decode(cells))
@@ -101,22 +108,15 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   async list(options: ListOptions<T> = {}): Promise<Row<T>[]> {
     if (!this.#may('read')) return []
     const { tenancy, runner } = this.#context
-    const { key } = this.#descriptor
-    const order: readonly string[] = options.orderBy ?? ['created_at']
-    const shape: ListShape = {
-      ...this.#filterShape(options),
-      // The key makes the order total, so that pages neither repeat nor miss a row.
-      orderBy: order.includes(key) ? order : [...order, key],
-      isPaged: options.limit !== undefined || options.offset !== undefined,
-      isAfter: options.after !== undefined,
-    }
-    const rows = await this.#queries.list(reachOf(tenancy), shape).all(runner.reader, {
-      ...reachValues(tenancy),
-      ...filterValues(options),
-      limit: options.limit ?? Number.MAX_SAFE_INTEGER,
-      offset: options.offset ?? 0,
-      after: options.after,
-    })
+    const rows = await this.#queries
+      .list(reachOf(tenancy), listShapeOf(options, this.#descriptor))
+      .all(runner.reader, {
+        ...reachValues(tenancy),
+        ...filterValues(options),
+        limit: options.limit ?? Number.MAX_SAFE_INTEGER,
+        offset: options.offset ?? 0,
+        after: options.after,
+      })
     return rows.map((cells) => this.#decode(cells))
   }
 
@@ -124,7 +124,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     if (!this.#may('read')) return 0
     const { tenancy, runner } = this.#context
     const [row] = await this.#queries
-      .count(reachOf(tenancy), this.#filterShape(options))
+      .count(reachOf(tenancy), filterShapeOf(options, this.#descriptor))
       .all(runner.reader, { ...reachValues(tenancy), ...filterValues(options) })
     return Number(row?.['count'] ?? 0)
   }
@@ -212,8 +212,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
 
   /** Whether a change of these columns is more than a trace of use. */
   #isAudited(cells: Cells): boolean {
-    const { unaudited } = this.#descriptor
-    return unaudited.length === 0 || Object.keys(cells).some((column) => !unaudited.includes(column))
+    return Object.keys(cells).some((column) => !this.#descriptor.unaudited.includes(column))
   }
 
   async #note(
@@ -273,18 +272,6 @@ class BoundRepository<T extends TableName> implements Repository<T> {
         key: sid,
       })
       if (seen.length === 0) throw new AppError('bad_request', `${column} names no existing record`)
-    }
-  }
-
-  #filterShape({ where = {}, contains, alike }: Filter<T>) {
-    const filters = Object.entries(cellsOf(where))
-    const { secrets } = this.#descriptor
-    for (const [column] of filters)
-      if (secrets.includes(column)) throw new Error(`${column} is encrypted and cannot be searched`)
-    return {
-      where: filters.map(([column, value]) => ({ column, isNull: value === null })),
-      contains: contains?.column,
-      alike: alike?.column,
     }
   }
 

@@ -1,7 +1,9 @@
 // Rows and filters as the cells that the statements of a repository take.
 import type { Cell, Cells } from '../database/database.ts'
-import type { Filter, TableName } from './rows.ts'
+import type { Filter, ListOptions, TableName } from './rows.ts'
+import type { AnyDescriptor } from './descriptors.ts'
 import { containing } from './table-queries.ts'
+import type { FilterShape, ListShape } from './table-queries.ts'
 
 /** Without the members that are undefined; rows hold nothing but cells. */
 export function cellsOf(row: object): Cells {
@@ -26,6 +28,36 @@ export function setters(cells: Cells): Cells {
   const values: Cells = {}
   for (const column of Object.keys(cells)) values[`set_${column}`] = cells[column] ?? null
   return values
+}
+
+/** Throws for a filter on a secret: it is stored encrypted, each time another way. */
+export function filterShapeOf<T extends TableName>(
+  { where = {}, contains, alike }: Filter<T>,
+  { secrets }: AnyDescriptor,
+): FilterShape {
+  const filters = Object.entries(cellsOf(where))
+  for (const [column] of filters)
+    if (secrets.includes(column)) throw new Error(`${column} is encrypted and cannot be searched`)
+  return {
+    where: filters.map(([column, value]) => ({ column, isNull: value === null })),
+    contains: contains?.column,
+    alike: alike?.column,
+  }
+}
+
+export function listShapeOf<T extends TableName>(
+  options: ListOptions<T>,
+  descriptor: AnyDescriptor,
+): ListShape {
+  const { key } = descriptor
+  const order: readonly string[] = options.orderBy ?? ['created_at']
+  return {
+    ...filterShapeOf(options, descriptor),
+    // The key makes the order total, so that pages neither repeat nor miss a row.
+    orderBy: order.includes(key) ? order : [...order, key],
+    isPaged: options.limit !== undefined || options.offset !== undefined,
+    isAfter: options.after !== undefined,
+  }
 }
 
 export function filterValues<T extends TableName>({ where = {}, contains, alike }: Filter<T>): Cells {
