@@ -120,7 +120,7 @@ const settings = {
     name: 'SWITCHHOOK_DATABASE_URL',
     fallback: '',
     describe:
-      'A postgres:// URL to use PostgreSQL, whose user may create the extension pg_trgm or finds it there; empty for the embedded database.',
+      'A postgres:// URL to use PostgreSQL, whose user may create tables there, and the extension pg_trgm for faster searches; empty for the embedded database.',
     parse: (text) => {
       if (text !== '' && (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)))
         throw new Error('must be a postgres:// URL')
