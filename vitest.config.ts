@@ -25,6 +25,10 @@ for (const file of onPostgresToo)
   if (!existsSync(join(import.meta.dirname, file)))
     throw new Error(`vitest.config.ts names ${file}, which is not there`)
 
+// npm names its script here. What is quick does without two databases, killed processes and disks, and without real time.
+const isQuick = process.env['npm_lifecycle_event'] === 'test:quick'
+const slow = ['src/storage/**', 'src/media/**']
+
 const cores = availableParallelism()
 
 export default defineConfig({
@@ -46,7 +50,7 @@ export default defineConfig({
         test: {
           name: 'SQLite',
           include: ['{src,test,examples,scripts}/**/*.test.ts'],
-          exclude: journeys,
+          exclude: isQuick ? [...journeys, ...slow] : journeys,
           provide: { store: 'SQLite' },
         },
       },
