@@ -20,7 +20,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
   started: ({ from, to }) => `a call from ${String(from)} to ${String(to)}`,
   sip: ({ direction, summary }) =>
     toldSip.test(String(summary)) ? `SIP: ${String(direction)} ${String(summary)}` : undefined,
-  decision: ({ rule, outcome }) => `decided: ${String(outcome)} (${String(rule)})`,
+  decision: ({ rule, sentence, outcome }) => `${String(sentence)}: ${String(outcome)} (${String(rule)})`,
   'hook-answered': (event) =>
     `the ${String(event['hook'])} hook answered in ${String(event['duration_ms'])} ms: ${verbs(event)}`,
   'hook-failed': withCure,
