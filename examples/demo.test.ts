@@ -29,7 +29,7 @@ const conversation = [
   'platform: says "Please enter up to four digits, and then the pound key."',
   'phone: presses 4 2 #',
   'server: POST /digits: digits 42; answers say, hangup',
-  'platform: says "You pressed 4 2. Goodbye."',
+  'platform: says "You pressed 4 2."',
   'platform: hangs up',
 ]
 

@@ -48,10 +48,7 @@ describe('the hello application', () => {
   it('says which digits were pressed and hangs up', async () => {
     const { url } = await start()
     const response = await post(`${url}/digits`, { digits: '4207', reason: 'dtmfDetected' })
-    expect(await response.json()).toEqual([
-      { verb: 'say', text: 'You pressed 4 2 0 7. Goodbye.' },
-      { verb: 'hangup' },
-    ])
+    expect(await response.json()).toEqual([{ verb: 'say', text: 'You pressed 4 2 0 7.' }, { verb: 'hangup' }])
   })
 
   it('says so when there were none', async () => {

@@ -39,10 +39,10 @@ export const phrases = {
   greeting: 'Hello from Switchhook.',
   question: 'Please enter up to four digits, and then the pound key.',
   goodbye: (digits: string): string =>
-    digits === '' ? 'I heard no digits. Goodbye.' : `You pressed ${digits.split('').join(' ')}. Goodbye.`,
+    digits === '' ? 'I heard no digits. Goodbye.' : `You pressed ${digits.split('').join(' ')}.`,
 } as const
 
-/** The tone between greeting and question: A4, which no voice holds for half a second. */
+/** The tone between greeting and question: A4, which no voice holds as steadily. */
 export const toneHz = 440
 
 const maxBodyBytes = 1024 * 1024
@@ -156,10 +156,10 @@ export function isSignedWith(secret: string, header: string | string[] | undefin
     .some((given) => given.length === expected.length && timingSafeEqual(given, expected))
 }
 
-/** Half a second of the tone: a WAV file of 8000 samples a second, 16 bits, one channel. */
+/** A third of a second of the tone: a WAV file of 8000 samples a second, 16 bits, one channel. */
 function toneWav(): Buffer {
   const rate = 8000
-  const samples = rate / 2
+  const samples = Math.floor(rate / 3)
   const file = Buffer.alloc(44 + samples * 2)
   file.write('RIFF', 0, 'latin1')
   file.writeUInt32LE(36 + samples * 2, 4)

@@ -25,10 +25,10 @@ const sampleRate = 8000
 const eventPayloadType = 101
 /** RFC 4733 §3.2: the events 0 to 15. */
 const keypad = '0123456789*#ABCD'
-const keyTicks = 5
+const keyTicks = 4
 // RFC 4733 §2.5.1.4: the end of an event is sent three times.
 const endTicks = 3
-const gapTicks = 2
+const gapTicks = 1
 
 // Of 32,768: louder than the noise of a quiet line.
 const loud = 300
