@@ -10,10 +10,10 @@ import { readWavFormat, toMono } from './codecs/wav.ts'
 import type { WavFormat } from './codecs/wav.ts'
 import { frameBytes } from './frame-reader.ts'
 
-const largestFileBytes = 100 * 1024 * 1024
-const longestSeconds = 30 * 60
+const maxFileBytes = 100 * 1024 * 1024
+const maxSeconds = 30 * 60
 // What callers hear again and again is shorter than this and stays in memory; music and readings are streamed.
-const longestInMemoryBytes = 30 * telephoneRate
+const maxInMemoryBytes = 30 * telephoneRate
 // Small enough that converting one piece (48 kHz stereo at worst) stays near a millisecond: packets wait behind it.
 const pieceBytes = 16_384
 // Half a second coded before the first frame goes out: a slow read of the next piece is not heard.
@@ -109,7 +109,7 @@ export class Clips {
     try {
       const stat = await file.stat()
       if (!stat.isFile()) throw new AppError('audio_not_supported', 'The audio is not a file.')
-      if (stat.size > largestFileBytes)
+      if (stat.size > maxFileBytes)
         throw new AppError('audio_not_supported', 'The audio file is larger than 100 MB.')
       const stamp = `${stat.ino}:${stat.size}:${stat.mtimeMs}`
       const known = this.#known(key, stamp)
@@ -135,7 +135,7 @@ export class Clips {
 
   async #reserve(key: string, law: Law, stamp: string, format: WavFormat): Promise<Clip> {
     const samples = Math.ceil((format.dataBytes / format.frameBytes / format.rate) * telephoneRate)
-    if (samples > longestSeconds * telephoneRate)
+    if (samples > maxSeconds * telephoneRate)
       throw new AppError('audio_not_supported', 'The audio is longer than 30 minutes.')
     const clip = await this.#place({ law, stamp, totalFrames: Math.ceil(samples / frameBytes) })
     clip.users = 1
@@ -152,7 +152,7 @@ export class Clips {
   async #place(facts: Pick<Clip, 'law' | 'stamp' | 'totalFrames'>): Promise<Clip> {
     const { maxMemoryBytes, maxDiskBytes, directory } = this.#options
     const bytes = facts.totalFrames * frameBytes
-    if (bytes <= longestInMemoryBytes && this.#evict(false, maxMemoryBytes - bytes)) {
+    if (bytes <= maxInMemoryBytes && this.#evict(false, maxMemoryBytes - bytes)) {
       this.#memoryBytes += bytes
       return new Clip({ ...facts, store: inMemory(bytes), isOnDisk: false })
     }

@@ -419,43 +419,6 @@ describe('hold and resume', () => {
   })
 })
 
-describe('digits out', () => {
-  it('are marked, grow, and end three times', async () => {
-    const peer = await peerOf()
-    const session = await media.open()
-    await session.answer(peer.offer())
-    await session.sendDigits('5#', 100)
-    await peer.caughtUp()
-    const events = peer.heard.items.filter(({ payloadType }) => payloadType === 101)
-    const rows = events.map(({ marker, payload }) => [
-      marker,
-      payload[0],
-      (payload[1] ?? 0) >> 7,
-      payload.readUInt16BE(2),
-    ])
-    const key = (event: number): unknown[] => [
-      [true, event, 0, 160],
-      [false, event, 0, 320],
-      [false, event, 0, 480],
-      [false, event, 0, 640],
-      [false, event, 1, 800],
-      [false, event, 1, 800],
-      [false, event, 1, 800],
-    ]
-    expect(rows).toEqual([...key(5), ...key(11)])
-    expect(new Set(events.slice(0, 7).map(({ timestamp }) => timestamp)).size).toBe(1)
-  })
-
-  it('are refused when they are none, or nobody takes them', async () => {
-    const peer = await peerOf()
-    const session = await media.open()
-    await session.answer(peer.offer({ payloads: '0' }))
-    await expect(session.sendDigits('5x', 100)).rejects.toMatchObject({ code: 'bad_request' })
-    await expect(session.sendDigits('5', 9000)).rejects.toMatchObject({ code: 'bad_request' })
-    await expect(session.sendDigits('5', 100)).rejects.toMatchObject({ code: 'media_not_acceptable' })
-  })
-})
-
 describe('reports', () => {
   it('say goodbye at the end, and tell what the far end reports of us', async () => {
     const peer = await peerOf()

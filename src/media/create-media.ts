@@ -26,7 +26,7 @@ interface Member {
 
 // A worker that is late in more than one tick of ten cannot take a call more. With few sessions it is the machine
 // that is slow, and refusing calls would not help.
-const mostLateShare = 0.1
+const maxLateShare = 0.1
 const alwaysAdmitted = 50
 
 export function createMedia(options: MediaOptions): Media {
@@ -61,7 +61,7 @@ export function createMedia(options: MediaOptions): Media {
   const sizeOf = (member: Member): number => member.sessions.size + member.opening
 
   function isAdmitting({ link, sessions }: Member): boolean {
-    return link.isRunning && (sessions.size < alwaysAdmitted || link.load.lateShare <= mostLateShare)
+    return link.isRunning && (sessions.size < alwaysAdmitted || link.load.lateShare <= maxLateShare)
   }
 
   async function openOn(member: Member, { maySendTo }: OpenOptions): Promise<Session> {

@@ -93,9 +93,6 @@ export interface MediaSession {
   /** A second play while one runs ends the first as 'stopped', unless it follows it. Time goes on while the far end
    *  holds. Throws audio_not_found, audio_not_supported, overloaded, or internal when the worker died. */
   play(options: PlayOptions): Promise<PlayResult>
-  /** RFC 4733 events out (0-9 * # A-D, `w` waits 500 ms); resolves when the last one is sent. A playback pauses meanwhile.
-   *  Throws bad_request, or media_not_acceptable when the far end takes no telephone events. */
-  sendDigits(digits: string, durationMs: number): Promise<void>
   onEvent(listener: (event: MediaEvent) => void): void
   stats(): Promise<StreamStats>
   /** Frees the port; resolves with the final figures. Idempotent. */

@@ -44,12 +44,6 @@ export type WorkerRequest =
       readonly follows: boolean
     }
   | { readonly kind: 'stop-play'; readonly session: string; readonly play: number }
-  | {
-      readonly kind: 'digits'
-      readonly session: string
-      readonly digits: string
-      readonly durationMs: number
-    }
   | { readonly kind: 'stats'; readonly session: string }
   | { readonly kind: 'close'; readonly session: string }
   | { readonly kind: 'ping' }
@@ -62,7 +56,6 @@ export interface WorkerReplies {
   readonly agree: null
   readonly play: PlayResult
   readonly 'stop-play': null
-  readonly digits: null
   readonly stats: StreamStats
   readonly close: StreamStats
   readonly ping: WorkerLoad

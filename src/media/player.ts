@@ -8,7 +8,7 @@ import type { PlayResult } from './media.ts'
 import { tickMs } from './tick-clock.ts'
 
 // A file on a dead network disk must end as an error, not as a caller in silence.
-const longestWaitMs = 10_000
+const maxWaitMs = 10_000
 
 export interface PlayerOptions {
   readonly clips: Clips
@@ -111,7 +111,7 @@ export class Player {
     this.#waitsSinceMs ??= nowMs
     if (failure !== undefined)
       this.#fail(new AppError('audio_not_found', 'The audio file could not be read.', { cause: failure }))
-    else if (nowMs - this.#waitsSinceMs > longestWaitMs)
+    else if (nowMs - this.#waitsSinceMs > maxWaitMs)
       this.#fail(new AppError('audio_not_found', 'The audio file could not be read in time.'))
     return undefined
   }

@@ -1,7 +1,5 @@
 // One media session as the call engine sees it: offer and answer here, the packets in a worker.
-import { AppError } from '../lib/errors.ts'
 import type { LocalAddress } from '../network/local-address.ts'
-import { isDigits, longestDigitMs, sendingMs, shortestDigitMs } from './dtmf.ts'
 import type { FarEnd, MediaEvent, MediaSession, PlayOptions, PlayResult, StreamStats } from './media.ts'
 import { Negotiation } from './sdp/negotiation.ts'
 import type { Agreement, Answered } from './sdp/negotiation.ts'
@@ -101,14 +99,6 @@ export class Session implements MediaSession {
     } finally {
       signal?.removeEventListener('abort', stop)
     }
-  }
-
-  async sendDigits(digits: string, durationMs: number): Promise<void> {
-    if (!isDigits(digits)) throw new AppError('bad_request', 'Digits are 0-9, *, #, A-D and w, at most 128.')
-    if (!(durationMs >= shortestDigitMs && durationMs <= longestDigitMs))
-      throw new AppError('bad_request', `A digit lasts ${shortestDigitMs} to ${longestDigitMs} ms.`)
-    const limitMs = sendingMs(digits, durationMs) + promptLimitMs
-    await this.#link.request<'digits'>({ kind: 'digits', session: this.id, digits, durationMs }, limitMs)
   }
 
   onEvent(listener: (event: MediaEvent) => void): void {

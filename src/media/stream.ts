@@ -3,8 +3,8 @@ import { AppError } from '../lib/errors.ts'
 import type { Clips } from './clips.ts'
 import { createTranscoder } from './codecs/g711.ts'
 import type { Law, Laws } from './codecs/g711.ts'
-import { DigitReceiver, digitSteps } from './dtmf.ts'
-import type { Digit, DigitStep } from './dtmf.ts'
+import { DigitReceiver } from './digit-receiver.ts'
+import type { Digit } from './digit-receiver.ts'
 import { FarEndWatch } from './far-end-watch.ts'
 import { frameBytes } from './frame-reader.ts'
 import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
@@ -37,7 +37,7 @@ export interface StreamOptions {
 const unitsPerMs = 8
 
 // One plays, one is ready to follow, and one more may cross the end of the first on its way here.
-const mostFollowing = 3
+const maxFollowing = 3
 
 export interface PlayOrder {
   readonly id: number
@@ -47,15 +47,9 @@ export interface PlayOrder {
   readonly follows: boolean
 }
 
-interface Sending {
-  readonly steps: Iterator<DigitStep>
-  readonly resolve: () => void
-}
-
 /** What goes out in one tick. */
 interface Beat {
   readonly tick: number
-  readonly step: DigitStep | undefined
   readonly frame: PlayedFrame | undefined
 }
 
@@ -72,7 +66,6 @@ export class Stream {
   #players: readonly { readonly id: number; readonly player: Player }[] = []
   #isTalking = false
   #kinds: PayloadKinds = new Uint8Array()
-  #sending: Sending | undefined
   #transcoder: { readonly from: Law; readonly to: Law; readonly table: Uint8Array } | undefined
   #remoteRtcp: Endpoint | undefined
   #tick = 0
@@ -110,7 +103,7 @@ export class Stream {
   async play({ id, follows, path, offsetMs, rounds }: PlayOrder): Promise<PlayResult> {
     if (this.#agreement === undefined) throw new Error('play before offer and answer')
     if (!follows) this.#stopPlayers()
-    if (this.#players.length > mostFollowing)
+    if (this.#players.length > maxFollowing)
       throw new AppError('overloaded', 'Too many playbacks of one call wait for each other.')
     const { clips } = this.#options
     const player = new Player({ clips, path, offsetMs, rounds, law: this.#agreement.law })
@@ -122,25 +115,14 @@ export class Stream {
     this.#players.find((one) => one.id === id)?.player.stop()
   }
 
-  /** Resolves when the last end packet is sent. Digits sent meanwhile by another request replace these. */
-  async sendDigits(digits: string, durationMs: number): Promise<void> {
-    if (this.#agreement?.send.event === undefined)
-      throw new AppError('media_not_acceptable', 'The far end does not take RFC 4733 digits.')
-    this.#sending?.resolve()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#sending = { steps: digitSteps(digits, durationMs), resolve }
-    await promise
-  }
-
-  /** The beat. Playback and digits go on in time also while the far end holds us; it just does not hear them. */
+  /** The beat. Playback goes on in time also while the far end holds us; it just does not hear it. */
   tick(tick: number, nowMs: number): void {
     this.#tick = tick
     const agreement = this.#agreement
     if (agreement === undefined) return
-    const step = this.#nextDigitStep()
-    const frame = step === undefined ? this.#nextFrame(nowMs) : undefined
+    const frame = this.#nextFrame(nowMs)
     const to = this.#source.destination
-    if (agreement.maySend && to !== undefined) this.#send({ tick, step, frame }, agreement, to)
+    if (agreement.maySend && to !== undefined) this.#send({ tick, frame }, agreement, to)
     const expired = this.#digits.expire(nowMs)
     if (expired !== undefined) this.#report([expired])
     this.#watch.checkSilence(agreement, nowMs)
@@ -163,7 +145,6 @@ export class Stream {
   /** Says goodbye (RFC 3550 §6.6), ends what runs, and resolves when the ports are free. */
   async close(): Promise<StreamStats> {
     this.#stopPlayers()
-    this.#sending?.resolve()
     if (this.#sender.packets + this.#reception.packetsReceived > 0) this.#sendReport(true)
     await this.#options.sockets.close()
     return this.stats()
@@ -184,28 +165,13 @@ export class Stream {
     }
   }
 
-  #nextDigitStep(): DigitStep | undefined {
-    if (this.#sending === undefined) return undefined
-    const { done, value } = this.#sending.steps.next()
-    if (done !== true) return value
-    this.#sending.resolve()
-    this.#sending = undefined
-    return undefined
-  }
-
   /**
    * Sound in every tick, silence when there is nothing to say: it opens and holds the NAT binding, lets the far
    * end latch on to us, and keeps phones and carriers that hang up on dead media from doing so. Not sending
    * would need comfort noise (RFC 3389), which many phones play as a hiss or not at all.
    */
-  #send({ tick, step, frame }: Beat, { send, law }: Agreement, to: Endpoint): void {
+  #send({ tick, frame }: Beat, { send, law }: Agreement, to: Endpoint): void {
     const { sockets, laws } = this.#options
-    // An event in progress stands for the audio: RFC 4733 §2.1 lets the two exclude each other.
-    if (step?.kind === 'event' && send.event !== undefined) {
-      const { packet, bytes } = this.#sender.event(tick, send.event, step)
-      sockets.sendRtp(packet, bytes, to)
-      return
-    }
     const payloadType = send.audio
     const payloadBytes = send.packetMs * unitsPerMs
     const startsTalk = frame !== undefined && !this.#isTalking

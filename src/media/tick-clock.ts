@@ -6,7 +6,7 @@ export const tickMs = 20
 export const tickSamples = 160
 
 // What a phone's jitter buffer takes at once. Ticks beyond it are skipped: audio waits, timestamps go on.
-const mostCatchUpTicks = 3
+const maxCatchUpTicks = 3
 // A timer may fire a little early; sending half a millisecond early is better than another turn of the loop.
 const earlyMs = 0.5
 // Later than this and a phone's smallest jitter buffer of 20 ms is half used up.
@@ -23,7 +23,7 @@ export interface Due {
 export function dueTicks(next: number, elapsedMs: number): Due {
   const reached = Math.floor((elapsedMs + earlyMs) / tickMs)
   const owed = Math.max(0, reached - next + 1)
-  const count = Math.min(owed, mostCatchUpTicks)
+  const count = Math.min(owed, maxCatchUpTicks)
   return { first: next + owed - count, count }
 }
 

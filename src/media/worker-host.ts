@@ -98,9 +98,6 @@ export class WorkerHost {
       case 'stop-play':
         this.#sessions.get(request.session)?.stream.stopPlay(request.play)
         return null
-      case 'digits':
-        await this.#streamOf(request.session).sendDigits(request.digits, request.durationMs)
-        return null
       case 'stats':
         return this.#streamOf(request.session).stats()
       case 'close':

@@ -1,7 +1,9 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { toWav, tone } from '../../test/support/audio.ts'
 import { freePorts } from '../../test/support/ports.ts'
 import { RtpPeer } from '../../test/support/rtp-peer.ts'
 import { Inbox, until, within } from '../../test/support/wait.ts'
@@ -11,6 +13,7 @@ import { createMedia } from './create-media.ts'
 import type { Media, MediaEvent } from './media.ts'
 
 let firstPort: number
+let folder: string
 const threads: Worker[] = []
 let media: Media | undefined
 
@@ -49,6 +52,12 @@ beforeAll(async () => {
   // RTP takes the even ones.
   const free = await freePorts(21)
   firstPort = free + (free % 2)
+  folder = await mkdtemp(join(tmpdir(), 'switchhook-worker-'))
+  await writeFile(join(folder, 'tone.wav'), toWav(tone(440, 1000)))
+})
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true })
 })
 
 afterEach(async () => {
@@ -66,8 +75,8 @@ describe('a worker that dies', () => {
     await lost.answer(peer.offer())
     const events = new Inbox<MediaEvent>()
     lost.onEvent((event) => events.push(event))
-    const sending = lost.sendDigits('1'.repeat(100), 100)
-    const refused = expect(within('the failure', 10_000, sending)).rejects.toMatchObject({ code: 'internal' })
+    const playing = lost.play({ clip: { path: join(folder, 'tone.wav') }, rounds: Infinity })
+    const refused = expect(within('the failure', 10_000, playing)).rejects.toMatchObject({ code: 'internal' })
     // Sessions spread over the workers, the first one to the first.
     await threads[0]?.terminate()
     await refused

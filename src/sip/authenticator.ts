@@ -18,7 +18,7 @@ import { refusal } from './refusal.ts'
 import type { Authentication, Judgement, Remote, Reply, SipDirectory, SipUser } from './sip.ts'
 
 // Of a digest-uri in the journal.
-const longestUri = 256
+const maxUriChars = 256
 
 export type Authenticate = (request: SipRequest, remote: Remote) => Promise<Authentication>
 
@@ -127,7 +127,7 @@ function digestUriNote(credentials: DigestCredentials, request: SipRequest): str
   const named = tryParseUri(credentials.uri)
   const actual = tryParseUri(request.uri)
   if (named !== undefined && actual !== undefined && areAlike(named, actual)) return undefined
-  return `the digest was computed for ${credentials.uri.slice(0, longestUri)}, not for the Request-URI`
+  return `the digest was computed for ${credentials.uri.slice(0, maxUriChars)}, not for the Request-URI`
 }
 
 function areAlike(a: Uri, b: Uri): boolean {

@@ -1,4 +1,96 @@
-// The bounds of the SIP stack, each with its reason.
+// The bounds of the SIP stack, each with its reason: what a source, a guess, a connection, a transaction and a registration
+// may take. What bounds the text of one message stands in message/.
 
 /** Of every 503: long enough for a dispatcher to try another node, short enough for a phone to come back to this one. */
 export const retryAfterSeconds = 5
+
+/** Messages that a source may send before one of them is read; `capacity` at once, refilled over `refillMs`. */
+export const sourceLimits = {
+  // An office of a hundred phones that is switched on: the first of them that has answered its challenge proves the source.
+  // A probe that asks for our health does so every second at most.
+  perStranger: { capacity: 200, refillMs: 10_000 },
+  // Of all strangers together, since over UDP one host can claim to be any number: 500 a second cost a twentieth of a core.
+  // The burst is a network of 2,500 phones that comes back after a power cut.
+  perAllStrangers: { capacity: 5_000, refillMs: 10_000 },
+  // More than any one peer needs: a carrier that brings 500 calls a second sends 2,500 messages, a dialler of a customer
+  // that makes 200 a second 1,000. It keeps one that has gone mad, or been taken over, from having the platform to itself.
+  perGateway: { capacity: 20_000, refillMs: 4_000 },
+  perUser: { capacity: 10_000, refillMs: 5_000 },
+  // A phone that refreshes its registration once a day is proven in between.
+  proven: { lifetimeMs: 25 * 3_600_000, capacity: 100_000 },
+}
+
+/** Wrong passwords that are listened to. */
+export const guessLimits = {
+  // A phone with a wrong password tries about once a minute; corrected, it is heard again within one.
+  perUser: { capacity: 10, refillMs: 600_000 },
+  // An office where several phones were given wrong passwords; a list of names is tried at five a minute.
+  perStranger: { capacity: 50, refillMs: 600_000 },
+  // 200 phones may share an address that has proved itself with some that are wrong.
+  perSource: { capacity: 200, refillMs: 600_000 },
+  // Sources are cheap: a /48 of IPv6 has 65,536. A user who comes from a new place finds the door open unless it is tried
+  // twice a minute just then, and from where it has been before it always does.
+  perName: { capacity: 100, refillMs: 3_600_000 },
+  // Records of refusals; enough to say why the calls of an account are refused.
+  perRealm: { capacity: 60, refillMs: 3_600_000 },
+  // A phone that is away over a weekend is still known on Monday.
+  known: { lifetimeMs: 3 * 86_400_000, capacity: 100_000 },
+  // As long as a user name can be; the rest of a longer one makes no other user.
+  maxNameChars: 128,
+}
+
+export interface ConnectionLimits {
+  readonly maxConnections: number
+  /** A message must be complete this long after its first byte; a new connection must bring one in the same time. */
+  readonly messageMs: number
+  /** A connection without traffic is closed after this. */
+  readonly idleMs: number
+  /** How long a connection is silent before the operating system asks whether the far end is still there. */
+  readonly keepAliveMs: number
+  readonly connectMs: number
+  /** Written but not taken by the far end. */
+  readonly maxUnsentBytes: number
+  /** Of the free connections: what one source may have. */
+  readonly strangerShare: number
+  readonly provenShare: number
+}
+
+export const connectionLimits: ConnectionLimits = {
+  // A quarter of the usual limit of open files; RTP and HTTP need the rest.
+  maxConnections: 5_000,
+  messageMs: 10_000,
+  // RFC 5626 §4.4.1: a client sends its keep-alive at the latest every 14 minutes.
+  idleMs: 900_000,
+  keepAliveMs: 30_000,
+  connectMs: 4_000,
+  maxUnsentBytes: 1_048_576,
+  // 98 connections for one stranger that takes all it can, half of all for the phones behind one NAT.
+  strangerShare: 1 / 50,
+  provenShare: 1,
+}
+
+export const transactionLimits = {
+  // A call leaves two behind for 32 s each: this carries 900 calls a second.
+  max: 60_000,
+  // One unit is what a usual INVITE takes at most; a larger request counts as several.
+  unitBytes: 4_096,
+  // Of what is free: a carrier may have three quarters of all, a stranger 3,500 of 60,000, which are answered in
+  // milliseconds.
+  provenShare: 3,
+  strangerShare: 1 / 16,
+  // BYE and CANCEL end what takes room, so they are let in a little beyond the bound.
+  endingShare: 1.1,
+  // RFC 3261 §18.1.1: without knowledge of the path MTU.
+  maxDatagramBytes: 1_300,
+  // Where nothing listened on TCP lately, a large request goes over UDP at once, and no caller waits for it.
+  datagramsOnly: { lifetimeMs: 600_000, capacity: 1_000 },
+}
+
+export const registrationLimits = {
+  max: 100_000,
+  // Phones of one user; the one that registered longest ago gives way to a new one.
+  maxPerUser: 10,
+  // A Contact that is longer is no address a phone has; nor is all of a Path.
+  maxContactChars: 512,
+  maxPathChars: 2_048,
+}

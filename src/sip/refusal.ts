@@ -5,13 +5,13 @@ import type { HeaderField } from './message/message.ts'
 import type { Reply } from './sip.ts'
 
 // Longer text belongs in the journal, not in a header that must fit a datagram with all the others.
-const longestValue = 256
+const maxValueChars = 256
 
 const controls = /\p{Cc}/gu
 
 /** Text made safe as a header value: on one line, without control characters, bounded. */
 export function cleanHeaderValue(text: string): string {
-  return text.slice(0, longestValue).replaceAll(controls, ' ').trim()
+  return text.slice(0, maxValueChars).replaceAll(controls, ' ').trim()
 }
 
 export interface RefusalOptions {

@@ -1,19 +1,16 @@
 // The public face of the SIP stack: what a call engine sees of it. `createSip` in create-sip.ts makes one.
 import type { Clock } from '../lib/clock.ts'
-import type { RegisteredPhone } from '../contracts/registered-phone.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { ResolvedAddress } from '../network/names.ts'
 import type { DigestAlgorithm, DigestCredentials } from './digest.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import type { Timers } from './timers.ts'
-import type { Transport } from './transport/transports.ts'
+import type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
+import type { Remote } from './transport/transports.ts'
 
-export interface Remote {
-  readonly transport: Transport
-  readonly address: string
-  readonly port: number
-}
+export type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
+export type { Remote } from './transport/transports.ts'
 
 /** A message that crossed the wire, for whoever keeps a record. `raw` is the exact bytes. */
 export interface WireEvent {
@@ -200,56 +197,6 @@ export interface SipDirectory {
     device: Pick<SipUser, 'realm' | 'username'> & Pick<Binding, 'key'>,
     bind: () => Promise<void>,
   ): Promise<string | undefined>
-}
-
-/** A binding of an address of record (RFC 3261 §10). `expiresAt` in epoch ms. */
-export interface Binding extends RegisteredPhone {
-  /** Tells it apart from the other bindings of its address of record. */
-  readonly key: string
-  /** `+sip.instance` and `reg-id` of RFC 5626, where the phone names them. */
-  readonly instance: string | undefined
-  /** As the phone ranks its Contact. */
-  readonly q: string | undefined
-  readonly remote: Remote
-  readonly path: readonly string[]
-  readonly callId: string
-  readonly cseq: number
-  readonly userAgent: string | undefined
-}
-
-export interface BindingStore {
-  /** The live bindings of an address of record, the one that registered last first. */
-  get(aor: string): Promise<readonly Binding[]>
-  /** Takes the place of those of the same phone. Resolves when it survives the process. */
-  put(binding: Binding): Promise<void>
-  /** The phone of the binding has shown itself; nothing else has changed. */
-  touch(binding: Binding): void
-  /** One of its bindings, or all. */
-  remove(aor: string, key?: string): Promise<void>
-  /** All bindings of a realm. */
-  forget(realm: string): Promise<void>
-  /** Live bindings of a realm, sorted by address of record. */
-  list(realm: string): Promise<Binding[]>
-}
-
-/** A binding as it was kept, perhaps by a version of this stack with more transports. */
-export interface KeptBinding extends Omit<Binding, 'remote'> {
-  readonly remote: { readonly transport: string; readonly address: string; readonly port: number }
-}
-
-/** Keeps the bindings of this node beyond its process. A failure is logged, never thrown: the phones are reached. */
-export interface BindingArchive {
-  /** The live ones whose users may still register, the one that registered last first. */
-  load(): Promise<readonly KeptBinding[]>
-  /** `gone` are the keys it took the place of. Resolves when it is kept; one that is only a refresh is kept soon after. */
-  save(
-    binding: Binding,
-    change: { readonly gone: readonly string[]; readonly isRefresh: boolean },
-  ): Promise<void>
-  /** One binding of this node, or all of the address of record, on whichever node they are. */
-  remove(aor: string, key?: string): Promise<void>
-  /** All of a realm, on whichever node they are. */
-  forget(realm: string): Promise<void>
 }
 
 /** The verdict of digest authentication (RFC 3261 §22) on an out-of-dialog request. */

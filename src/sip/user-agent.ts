@@ -1,10 +1,9 @@
 // The user agent core: which part answers a request, over whatever carries the messages (RFC 3261 §8.2).
 import { AppError } from '../lib/errors.ts'
-import type { ErrorCode } from '../lib/errors.ts'
 import { createAuthenticator } from './authenticator.ts'
 import type { Authenticate } from './authenticator.ts'
 import type { DigestAlgorithm } from './digest.ts'
-import { methodsInDialog, supportedExtensions, supportedHeader, withHeaders } from './dialog/core.ts'
+import { withHeaders } from './dialog/core.ts'
 import type { Core } from './dialog/core.ts'
 import { DialogTable, dialogIdOf } from './dialog/dialog-table.ts'
 import { PendingInvite } from './dialog/pending-invite.ts'
@@ -12,20 +11,18 @@ import { refuseReplaces } from './dialog/replaces.ts'
 import { SentInvite } from './dialog/sent-invite.ts'
 import { createGuessLimit } from './guess-limit.ts'
 import type { GuessLimit } from './guess-limit.ts'
-import { retryAfterSeconds } from './limits.ts'
 import { cseqOf } from './message/cseq.ts'
 import { headerOf } from './message/message.ts'
 import type { SipRequest, SipResponse } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
 import { escapeUser, serializeHostPort } from './message/uri.ts'
-import { allowHeader } from './message/validate.ts'
 import { createNonces } from './nonces.ts'
-import { refusal } from './refusal.ts'
 import { createBindings } from './registrar/bindings.ts'
 import { createReach } from './registrar/reach.ts'
 import type { Reach } from './registrar/reach.ts'
 import { createRegistrar } from './registrar/registrar.ts'
 import type { Register } from './registrar/registrar.ts'
+import { capabilities, optionsReply, stopping, toOwed, withoutDialog } from './replies.ts'
 import type { ResolveUri } from './resolve.ts'
 import type { Authentication, Binding, HostPort, OutgoingInvite, OutgoingInviteOptions } from './sip.ts'
 import type { Owed, Remote, Reply, Sip, SipOptions } from './sip.ts'
@@ -53,15 +50,6 @@ export interface UserAgent extends Sip {
 export interface UserAgentCounters extends TransactionCounters {
   /** Calls, unanswered ones included. */
   readonly calls: number
-}
-
-// Without a dialog these have nothing to act on; the others are served inside dialogs only.
-const needDialog = new Set(['BYE', 'UPDATE', 'INFO'])
-const servedOutside = ['INVITE', 'BYE', 'OPTIONS', 'REGISTER']
-const capabilities = {
-  allow: [...methodsInDialog, 'REGISTER'],
-  supported: supportedExtensions,
-  accept: ['application/sdp', 'multipart/mixed', 'multipart/alternative', 'multipart/related'],
 }
 
 // Deviation from what RFC 8760 §2.1 would like: SHA-256 is offered on request only, since user agents in wide use give
@@ -283,41 +271,4 @@ class Agent implements UserAgent {
     const { uriParameter } = transports[remote.transport]
     return uriParameter === undefined ? `<sip:${place}>` : `<sip:${place};transport=${uriParameter}>`
   }
-}
-
-function withoutDialog(method: string): Reply {
-  if (needDialog.has(method)) return { status: 481 }
-  return { status: 405, headers: [allowHeader(servedOutside)] }
-}
-
-function optionsReply(): Reply {
-  return {
-    status: 200,
-    headers: [
-      allowHeader(capabilities.allow),
-      { name: 'accept', value: 'application/sdp' },
-      supportedHeader(),
-    ],
-  }
-}
-
-/** The refusal of `validateRequest` in the words of the catalogue. */
-function toOwed(request: SipRequest, reply: Reply): Owed {
-  const said = (code: ErrorCode, sentence: string): Owed => {
-    const headers = reply.headers ?? []
-    return { code, reply: refusal(code, sentence, { status: reply.status, headers }) }
-  }
-  if (reply.status === 415) {
-    const type =
-      headerOf(request, 'content-encoding') ?? headerOf(request, 'content-type') ?? 'without a type'
-    return said('body_not_supported', `A body of ${type} is not read`)
-  }
-  if (reply.status === 416) return said('uri_not_supported', `The URI ${request.uri} is not served`)
-  const tags = reply.headers?.find(({ name }) => name === 'unsupported')?.value ?? ''
-  return said('extension_not_supported', `The extension ${tags} is not supported`)
-}
-
-function stopping(): Reply {
-  const headers = [{ name: 'retry-after', value: String(retryAfterSeconds) }]
-  return refusal('stopping', 'This node is shutting down', { headers })
 }

@@ -14,7 +14,7 @@ const cutoffHz = 3950
 const transitionHz = 900
 const stopbandDb = 60
 // All common rates have fewer phases than this; an odd rate is rounded to the nearest, 58 dB below the signal.
-const mostPhases = 640
+const maxPhases = 640
 
 function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b)
@@ -60,7 +60,7 @@ export function createResampler(rate: number): Resampler {
   const up = telephoneRate / divisor
   const down = rate / divisor
   // The faster the input, the smaller the step that one phase is off: the table is of one size from 48 kHz on.
-  const phases = Math.min(up, Math.ceil(mostPhases * Math.min(1, 48_000 / rate)))
+  const phases = Math.min(up, Math.ceil(maxPhases * Math.min(1, 48_000 / rate)))
   const transition = transitionHz * Math.min(1, rate / telephoneRate)
   // Kaiser's estimate of the length, made even so that the window is centred.
   const taps = 2 * Math.ceil((stopbandDb - 8) / (2.285 * ((2 * Math.PI * transition) / rate)) / 2)

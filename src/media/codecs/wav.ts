@@ -18,7 +18,7 @@ export type ReadAt = (offset: number, length: number) => Promise<Uint8Array>
 const lowestRate = 2000
 const highestRate = 192_000
 // Editors put notes, covers and padding before the samples; a file with more chunks than this is not audio.
-const mostChunks = 64
+const maxChunks = 64
 
 function notSupported(message: string): AppError {
   return new AppError('audio_not_supported', message)
@@ -83,7 +83,7 @@ export async function readWavFormat(readAt: ReadAt, fileBytes: number): Promise<
     throw notSupported('The file is not a WAV file.')
   let format: ReturnType<typeof parseFormat> | undefined
   let offset = 12
-  for (let chunk = 0; chunk < mostChunks; chunk += 1) {
+  for (let chunk = 0; chunk < maxChunks; chunk += 1) {
     const header = await readAt(offset, 8)
     if (header.length < 8) break
     const size = view(header).getUint32(4, true)

@@ -28,7 +28,7 @@ type Decoder = (bytes: Uint8Array) => Iterable<Decoded>
 
 // A few kilobytes may stand for hours of silence: what comes out of one piece is bounded by what goes in.
 const pieceBytes = 4096
-const longestSamples = 30 * 60 * telephoneRate
+const maxSamples = 30 * 60 * telephoneRate
 const headerBytes = 44
 
 function notPlayable(sentence: string, cause?: unknown): AppError {
@@ -137,7 +137,7 @@ class WavWriter {
 
   async #append(samples: Float32Array | undefined): Promise<void> {
     if (samples === undefined || samples.length === 0) return
-    if (this.#samples + samples.length > longestSamples)
+    if (this.#samples + samples.length > maxSamples)
       throw new AppError('audio_not_supported', 'The audio is longer than 30 minutes.', {
         cure: 'Serve a shorter file.',
       })

@@ -7,7 +7,7 @@
 //  +------+---------+------+------------------+--------+----------+-------+----------+-----------------+---------
 const headerBytes = 27
 // A packet that goes on over pages for ever is no audio: an Opus packet has at most 61,440 octets (RFC 7845 §6).
-const longestPacket = 65_536
+const maxPacketBytes = 65_536
 
 export class OggPackets {
   #pending = Buffer.alloc(0)
@@ -41,7 +41,7 @@ export class OggPackets {
       this.#packet.push(payload.subarray(offset, offset + length))
       this.#packetBytes += length
       offset += length
-      if (this.#packetBytes > longestPacket) throw new RangeError('a packet is too long')
+      if (this.#packetBytes > maxPacketBytes) throw new RangeError('a packet is too long')
       // A segment of 255 goes on in the next one.
       if (length === 255) continue
       yield Buffer.concat(this.#packet)

@@ -1,5 +1,5 @@
 // What each payload type means on one stream: looked up for every packet, so it is a table.
-import type { Receivable } from '../sdp/negotiation.ts'
+import type { Receivable } from '../sdp/far-end-section.ts'
 
 export const notAgreed = 0
 export const pcmu = 1

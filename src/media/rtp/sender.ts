@@ -3,8 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { frameBytes } from '../frame-reader.ts'
 import { tickSamples } from '../tick-clock.ts'
 import { rtpHeaderBytes, writeRtpHeader } from './packet.ts'
-import { telephoneEventBytes, writeTelephoneEvent } from './telephone-event.ts'
-import type { TelephoneEvent } from './telephone-event.ts'
 
 /** A packet in a buffer that is used again: valid until a few packets later. */
 export interface Outgoing {
@@ -42,7 +40,6 @@ export class RtpSender {
   readonly #timestampStart = randomBytes(4).readUInt32BE()
   readonly #ring = Array.from({ length: ringPackets }, () => Buffer.alloc(rtpHeaderBytes + frameBytes))
   #lastAudioTick: number | undefined
-  #eventTick = 0
   #packets = 0
   #octets = 0
 
@@ -77,19 +74,6 @@ export class RtpSender {
     const start = rtpHeaderBytes + from
     packet.copy(next.packet, rtpHeaderBytes, start, start + payloadBytes)
     return next
-  }
-
-  /** All packets of one event carry the timestamp of its first: RFC 4733 §2.2.1. */
-  event(tick: number, payloadType: number, step: { event: TelephoneEvent; isFirst: boolean }): Outgoing {
-    if (step.isFirst) this.#eventTick = tick
-    const outgoing = this.#next({
-      timestamp: this.timestampAt(this.#eventTick),
-      payloadType,
-      marker: step.isFirst,
-      payloadBytes: telephoneEventBytes,
-    })
-    writeTelephoneEvent(outgoing.packet, rtpHeaderBytes, step.event)
-    return outgoing
   }
 
   #next({ timestamp, payloadType, marker, payloadBytes }: PacketFields): Outgoing {

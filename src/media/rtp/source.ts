@@ -37,12 +37,12 @@ const plausibleStep = 500
 const namedPlacesFirstMs = 2000
 // Stray packets of another call seldom go on for so long in one stream.
 const provenAfterMs = 200
-const fewestProvenPackets = 5
+const minProvenPackets = 5
 // Between two packets of a stream that is being proven; more than a pause of comfort noise lasts is another attempt.
-const longestGapMs = 100
+const maxGapMs = 100
 // Half a second of loss is no stream to go by; one counter over many ports of ours steps further.
 const provenStep = 25
-const mostCandidates = 8
+const maxCandidates = 8
 
 /** Places of more trust take over at once; the others only after signalling said something new. */
 const ranks: Readonly<Record<Exclude<Trust, 'same-stream'>, number>> = {
@@ -194,13 +194,13 @@ export class SourceLatch {
     const { ssrc, sequence } = packet
     const former = this.#candidates.find((one) => isSame(one.endpoint, endpoint))
     const isContinued =
-      former !== undefined && isAhead(former, packet, provenStep) && nowMs - former.heardMs <= longestGapMs
+      former !== undefined && isAhead(former, packet, provenStep) && nowMs - former.heardMs <= maxGapMs
     const sinceMs = isContinued ? former.sinceMs : nowMs
     const packets = isContinued ? former.packets + 1 : 1
-    if (nowMs - sinceMs >= provenAfterMs && packets >= fewestProvenPackets)
+    if (nowMs - sinceMs >= provenAfterMs && packets >= minProvenPackets)
       return this.#latch({ from: endpoint, rank: ranks['behind-nat'], trust: 'behind-nat' }, packet, nowMs)
-    const others = this.#candidates.filter((one) => one !== former && nowMs - one.heardMs <= longestGapMs)
-    if (others.length < mostCandidates)
+    const others = this.#candidates.filter((one) => one !== former && nowMs - one.heardMs <= maxGapMs)
+    if (others.length < maxCandidates)
       others.push({ endpoint, ssrc, sequence, sinceMs, heardMs: nowMs, packets })
     this.#candidates = others
     return 'foreign'

@@ -6,7 +6,7 @@
 // |     event     |E|R| volume    |          duration             |
 // +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
 
-export const telephoneEventBytes = 4
+const telephoneEventBytes = 4
 
 /** Event codes 0 to 15 in order: RFC 4733 §3.2 table 3. */
 export const digitsByEvent = '0123456789*#ABCD'
@@ -26,13 +26,4 @@ export function parseTelephoneEvent(payload: Buffer): TelephoneEvent | undefined
     isEnd: (payload.readUInt8(1) & 0x80) !== 0,
     duration: payload.readUInt16BE(2),
   }
-}
-
-// -10 dBm0, a level every receiver takes; receivers that only want the digit ignore it.
-const volume = 10
-
-export function writeTelephoneEvent(packet: Buffer, offset: number, event: TelephoneEvent): void {
-  packet.writeUInt8(event.event, offset)
-  packet.writeUInt8((event.isEnd ? 0x80 : 0) | volume, offset + 1)
-  packet.writeUInt16BE(event.duration, offset + 2)
 }

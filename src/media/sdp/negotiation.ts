@@ -1,18 +1,27 @@
 // Offer/answer for one leg: RFC 3264, with symmetric hold, telephone-event (RFC 4733) and rtcp-mux (RFC 5761).
 import { isIP } from 'node:net'
-import { AppError } from '../../lib/errors.ts'
 import type { LocalAddress } from '../../network/local-address.ts'
 import type { Law } from '../codecs/g711.ts'
 import type { Endpoint } from '../rtp/source.ts'
-import { clockRate, parseSdp, writeSdp } from './sdp.ts'
-import type { Direction, Format, LocalAudio, LocalSection, MediaSection, ParsedSdp } from './sdp.ts'
-
-/** Payload types that the far end may send. */
-export interface Receivable {
-  readonly laws: readonly { readonly law: Law; readonly payloadType: number }[]
-  readonly events: readonly number[]
-  readonly noises: readonly number[]
-}
+import {
+  addressOf,
+  chooseSection,
+  codecsOf,
+  directionTowards,
+  lawsOf,
+  mayReceive,
+  maySend,
+  numbersOf,
+  objectionTo,
+  packetMsFor,
+  refused,
+  remoteOf,
+  rtcpOf,
+  toReceivable,
+} from './far-end-section.ts'
+import type { Receivable } from './far-end-section.ts'
+import { parseSdp, writeSdp } from './sdp.ts'
+import type { Direction, LocalAudio, LocalSection, MediaSection } from './sdp.ts'
 
 /** What offer and answer agreed on, in the words of whoever sends the packets. */
 export interface Agreement {
@@ -51,149 +60,6 @@ const firstOffer: LocalAudio = {
   hasRtcpMux: false,
   protocol: 'RTP/AVP',
 }
-// RFC 3389: static, so phones send it unasked in pauses.
-const ourNoisePayloadType = 13
-const plainProfiles = ['RTP/AVP', 'RTP/AVPF']
-const mostNamedFormats = 10
-const longestName = 24
-
-function refused(message: string): AppError {
-  return new AppError('media_not_acceptable', message)
-}
-
-function lawOf({ encoding, rate }: Format): Law | undefined {
-  return rate === clockRate && (encoding === 'PCMU' || encoding === 'PCMA') ? encoding : undefined
-}
-
-/** Events are in the clock of the codec; a phone with wideband codecs names them once for each clock: RFC 4733 §2.1. */
-function numbersOf(section: MediaSection, encoding: 'TELEPHONE-EVENT' | 'CN'): number[] {
-  return section.formats
-    .filter((format) => format.encoding === encoding && format.rate === clockRate)
-    .map(({ payloadType }) => payloadType)
-}
-
-function lawsOf(section: MediaSection): Receivable['laws'] {
-  return section.formats.flatMap((format) => {
-    const law = lawOf(format)
-    return law === undefined ? [] : [{ law, payloadType: format.payloadType }]
-  })
-}
-
-/** The codecs of a line as they are told to people; events and comfort noise are no codecs. */
-function codecsOf(section: MediaSection): string {
-  const names = section.formats
-    .filter(({ encoding }) => encoding !== 'TELEPHONE-EVENT' && encoding !== 'CN')
-    .map(({ encoding, rate }) => encoding.slice(0, longestName) + (rate === 0 ? '' : `/${rate}`))
-  if (names.length === 0) return 'none'
-  const more = names.length > mostNamedFormats ? ' and more' : ''
-  return names.slice(0, mostNamedFormats).join(', ') + more
-}
-
-/** The longest of our packet lengths that the far end takes; half a frame or a quarter where its buffer is that small. */
-function packetMsFor({ maxptime }: MediaSection): number {
-  return [20, 10].find((ms) => maxptime === undefined || ms <= maxptime) ?? 5
-}
-
-/** Why this line cannot be our stream; undefined when it can. */
-function objectionTo(section: MediaSection, verb: 'offered' | 'answered'): string | undefined {
-  if (section.type !== 'audio' || section.port === 0) return 'The SDP offers no audio stream.'
-  if (section.port > 65_535) return 'The audio port of the SDP is out of range.'
-  if (!plainProfiles.includes(section.protocol))
-    return 'The audio stream is offered over another profile than RTP/AVP.'
-  if (lawsOf(section).length === 0)
-    return `The audio stream is ${verb} without PCMU and PCMA; its codecs are: ${codecsOf(section)}.`
-  return undefined
-}
-
-interface Chosen {
-  readonly section: MediaSection
-  /** Of the far end. */
-  readonly address: string
-}
-
-function isUnspecified(address: string): boolean {
-  return /^[0:.]+$/.test(address)
-}
-
-function isMulticast(address: string): boolean {
-  if (address.includes(':')) return /^ff/i.test(address)
-  return Number(address.split('.', 1)[0]) >= 224
-}
-
-/** The first address of the line that we can exchange packets with. Throws media_not_acceptable. */
-function addressOf({ addresses }: MediaSection, local: LocalAddress): string {
-  const usable = addresses.filter((address) => isIP(address) !== 0)
-  const [first] = usable
-  if (first === undefined) throw refused('The connection line of the SDP names no IP address.')
-  const served = usable.find((address) => isUnspecified(address) || local.serves(address))
-  if (served === undefined)
-    throw refused(`The SDP offers IPv${isIP(first)} media, which this platform is not reached over.`)
-  if (isMulticast(served) && !isUnspecified(served))
-    throw refused('The connection line of the SDP is not a unicast address.')
-  return served
-}
-
-/** Lines that are alternatives of each other stand together, in the order of their preference: RFC 4091 §3.2. */
-function inOrder({ sections, alternatives }: ParsedSdp): readonly MediaSection[] {
-  const ranks = new Map(alternatives.flat().map((mid, index) => [mid, index]))
-  const rankOf = ({ mid }: MediaSection): number => (mid === undefined ? undefined : ranks.get(mid)) ?? 0
-  return ranks.size === 0 ? sections : sections.toSorted((a, b) => rankOf(a) - rankOf(b))
-}
-
-/** The first audio line that fits; the objection to the first audio line, or to having none, otherwise. */
-function chooseSection(sdp: ParsedSdp, local: LocalAddress): Chosen {
-  let objection: AppError | undefined
-  for (const section of inOrder(sdp)) {
-    if (section.type !== 'audio' || section.port === 0) continue
-    try {
-      const text = objectionTo(section, 'offered')
-      if (text !== undefined) throw refused(text)
-      return { section, address: addressOf(section, local) }
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      objection ??= error
-    }
-  }
-  throw objection ?? refused('The SDP offers no audio stream.')
-}
-
-/** Where the far end wants its media. Undefined for the hold of RFC 2543, an unspecified address. */
-function remoteOf({ section, address }: Chosen): Endpoint | undefined {
-  return isUnspecified(address) ? undefined : { address, port: section.port }
-}
-
-function rtcpOf(section: MediaSection, remote: Endpoint | undefined): Endpoint | undefined {
-  if (remote === undefined) return undefined
-  const { rtcp } = section
-  if (rtcp === undefined) return { address: remote.address, port: Math.min(remote.port + 1, 65_535) }
-  const { address } = rtcp
-  const isUsable = address !== undefined && isIP(address) === isIP(remote.address) && !isMulticast(address)
-  const port = rtcp.port > 0 && rtcp.port <= 65_535 ? rtcp.port : remote.port + 1
-  return { address: isUsable ? address : remote.address, port }
-}
-
-const mirrored: Readonly<Record<Direction, Direction>> = {
-  sendrecv: 'sendrecv',
-  sendonly: 'recvonly',
-  recvonly: 'sendonly',
-  inactive: 'inactive',
-}
-
-/** Our direction against the far end's: what it does not want, or cannot be given, is left out. */
-function directionTowards(section: MediaSection, remote: Endpoint | undefined): Direction {
-  const direction = mirrored[section.direction]
-  if (remote !== undefined) return direction
-  return direction === 'sendrecv' ? 'recvonly' : direction === 'sendonly' ? 'inactive' : direction
-}
-
-function maySend(direction: Direction): boolean {
-  return direction === 'sendrecv' || direction === 'sendonly'
-}
-
-function mayReceive(direction: Direction): boolean {
-  return direction === 'sendrecv' || direction === 'recvonly'
-}
-
 export interface NegotiationOptions {
   readonly sessionId: string
   readonly port: number
@@ -375,16 +241,4 @@ interface Stream {
   readonly remote: Endpoint | undefined
   readonly direction: Direction
   readonly hasRtcpMux: boolean
-}
-
-/** What the line names besides, and comfort noise, which is sent without being named. */
-function toReceivable(
-  section: MediaSection,
-  { laws, events }: Pick<Receivable, 'laws' | 'events'>,
-): Receivable {
-  return {
-    laws,
-    events: [...events, ...numbersOf(section, 'TELEPHONE-EVENT')],
-    noises: [ourNoisePayloadType, ...numbersOf(section, 'CN')],
-  }
 }

@@ -42,9 +42,9 @@ export interface ParsedSdp {
 }
 
 // SDPs of browsers with every codec and candidate stay under 16 kB; phones send less than 2 kB.
-const mostCharacters = 32_768
-const mostLineCharacters = 1024
-const mostSections = 16
+const maxCharacters = 32_768
+const maxLineCharacters = 1024
+const maxSections = 16
 // An attribute that is not listed never reaches the parser's patterns.
 const readLines =
   /^(?:[vosctm]=|a=(?:rtpmap:|rtcp:|rtcp-mux$|sendrecv$|sendonly$|recvonly$|inactive$|maxptime:|mid:|group:ANAT ))/
@@ -129,11 +129,11 @@ function toSection(
 
 /** Throws media_not_acceptable when the text is no SDP. */
 export function parseSdp(text: string): ParsedSdp {
-  if (text.length > mostCharacters) throw refused('The SDP is too long.')
+  if (text.length > maxCharacters) throw refused('The SDP is too long.')
   const lines = text.split(/\r\n|\r|\n/)
   if (lines[0]?.startsWith('v=0') !== true) throw refused('The body is not an SDP.')
-  const kept = lines.filter((line) => line.length <= mostLineCharacters && readLines.test(line))
-  if (kept.filter((line) => line.startsWith('m=')).length > mostSections)
+  const kept = lines.filter((line) => line.length <= maxLineCharacters && readLines.test(line))
+  if (kept.filter((line) => line.startsWith('m=')).length > maxSections)
     throw refused('The SDP has too many media lines.')
   // The parser does not know the count of ports behind a port (RFC 8866 §5.14), which layered video uses.
   const session = parse(kept.map((line) => line.replace(/^(m=\S+ \d+)\/\d+/, '$1')).join('\r\n'))
@@ -173,7 +173,7 @@ export interface LocalSdp {
 }
 
 // Packets of any length are understood; longer ones of G.711 would not fit into an Ethernet frame.
-const longestPacketMs = 150
+const maxPacketMs = 150
 
 function toAudio(audio: LocalAudio, port: number): MediaDescription {
   const { formats, eventPayloadType } = audio
@@ -196,7 +196,7 @@ function toAudio(audio: LocalAudio, port: number): MediaDescription {
     rtp,
     fmtp,
     ptime: audio.ptime,
-    maxptime: longestPacketMs,
+    maxptime: maxPacketMs,
     ...(audio.mid === undefined ? {} : { mid: audio.mid }),
     direction: audio.direction,
     ...(audio.hasRtcpMux ? { rtcpMux: 'rtcp-mux' as const } : {}),

@@ -1,21 +1,21 @@
 // A confirmed dialog, from either side: RFC 3261 §12 to §15, RFC 3311.
-import { buildRequest, responseTo } from '../message/build.ts'
+import { responseTo } from '../message/build.ts'
 import { cseqOf } from '../message/cseq.ts'
-import { headersOf } from '../message/message.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
-import type { Dialog, DialogListener, Remote, Reply } from '../sip.ts'
+import type { Dialog, DialogListener, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { asClient, capabilityHeaders, cleanHeaders, cleanReply, mergeHeaders } from './core.ts'
+import { capabilityHeaders, cleanReply } from './core.ts'
 import { randomRetryAfter, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
-import { addressed, dialogHeaders, noteSequence, refreshTarget } from './dialog-state.ts'
+import { noteSequence, refreshTarget } from './dialog-state.ts'
+import { DialogClient } from './dialog-client.ts'
+import type { RequestOptions } from './dialog-client.ts'
 import { DialogRoute } from './dialog-route.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry } from './dialog-table.ts'
 import type { Flow } from './flow.ts'
 import { readDescription } from './offer.ts'
 import { repeatUntilAck } from './repeat-until-ack.ts'
-import { sendRequest } from './send-request.ts'
 import type { Credentials } from './send-request.ts'
 
 export interface DialogOptions {
@@ -32,11 +32,6 @@ export interface DialogOptions {
   readonly mayReach?: ((address: string) => boolean) | undefined
 }
 
-interface RequestOptions {
-  readonly headers?: readonly HeaderField[]
-  readonly body?: Reply['body']
-}
-
 /** `ending`: a BYE of ours is under way, or waits for the ACK. `over`: out of the table. */
 type Phase = 'live' | 'ending' | 'over'
 
@@ -44,8 +39,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #core: Core
   readonly #state: DialogState
   readonly #contactUser: string | undefined
-  readonly #credentials: Credentials | undefined
   readonly #route: DialogRoute
+  readonly #client: DialogClient
   readonly #listening = Promise.withResolvers<DialogListener>()
   // What repeats a 2xx of ours, by the CSeq of the INVITE it answers.
   readonly #awaitedAcks = new Map<number, () => void>()
@@ -61,9 +56,10 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#core = core
     this.#state = state
     this.#contactUser = contactUser
-    this.#credentials = credentials
     const noted = (sentence: string): void => this.#tell((listener) => listener.noted?.(sentence))
-    this.#route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
+    const route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
+    this.#route = route
+    this.#client = new DialogClient({ core, state, route, contactUser, credentials })
     core.dialogs.set(state, this)
   }
 
@@ -92,14 +88,14 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   /** UAC: acknowledges a 2xx, each time it comes: RFC 3261 §13.2.2.4. */
   acknowledge(invite: SipRequest): void {
-    void this.#sendAck(invite)
+    void this.#client.acknowledge(invite)
   }
 
   async request(method: string, options: RequestOptions = {}): Promise<SipResponse> {
-    if (this.#phase !== 'live') return this.#localResponse(method, 481)
+    if (this.#phase !== 'live') return this.#client.localResponse(method, 481)
     if (method !== 'INVITE') return this.#send(method, options)
     // RFC 3261 §14.1: not while another INVITE is under way in either direction.
-    if (this.#isInviting || this.#incomingOffer !== undefined) return this.#localResponse(method, 491)
+    if (this.#isInviting || this.#incomingOffer !== undefined) return this.#client.localResponse(method, 491)
     this.#isInviting = true
     const response = await this.#send(method, options)
     this.#isInviting = false
@@ -228,7 +224,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
       await this.#firstAck.promise
       if (this.#hasEnded()) return
     }
-    await this.#send('BYE', { headers })
+    await this.#client.send('BYE', { headers })
     this.#end()
   }
 
@@ -246,72 +242,11 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#core.dialogs.delete(this.#state, this)
   }
 
-  /** Resolves with the final response, made here when none came. */
   async #send(method: string, options: RequestOptions): Promise<SipResponse> {
-    const { remote, keepsTransport } = await this.#route.find()
-    const answered = Promise.withResolvers<SipResponse>()
-    sendRequest({
-      transactions: this.#core.transactions,
-      remote,
-      keepsTransport,
-      credentials: this.#credentials,
-      build: (authorization) => this.#build(method, remote, options, authorization),
-      response: (response, request) => {
-        if (response.status < 200) return
-        if (method === 'INVITE' && response.status < 300) this.acknowledge(request)
-        answered.resolve(response)
-      },
-    })
-    const response = await answered.promise
-    const isOk = response.status < 300
-    if (isOk && (method === 'INVITE' || method === 'UPDATE')) refreshTarget(this.#state, response)
+    const response = await this.#client.send(method, options)
     // RFC 3261 §12.2.1.2: the peer has no such dialog, or is gone.
-    if (method !== 'BYE' && (response.status === 481 || response.status === 408))
-      this.#fail('transport-error')
+    if (response.status === 481 || response.status === 408) this.#fail('transport-error')
     return response
-  }
-
-  #build(
-    method: string,
-    remote: Remote,
-    { headers = [], body }: RequestOptions,
-    authorization: readonly HeaderField[],
-  ): SipRequest {
-    this.#state.localSequence += 1
-    const { uri } = addressed(this.#state.remoteTarget, this.#state.routeSet)
-    const isRefresh = method === 'INVITE' || method === 'UPDATE'
-    return buildRequest({
-      method,
-      uri,
-      headers: [
-        ...dialogHeaders(this.#state, method, this.#state.localSequence),
-        ...authorization,
-        ...mergeHeaders(
-          [
-            ...(isRefresh ? capabilityHeaders(this.#core, remote, this.#contactUser).map(asClient) : []),
-            ...(isRefresh ? [] : [{ name: 'user-agent', value: this.#core.product }]),
-          ],
-          cleanHeaders(headers),
-        ),
-      ],
-      ...(body === undefined ? {} : { body }),
-    })
-  }
-
-  async #sendAck(invite: SipRequest): Promise<void> {
-    const { remote } = await this.#route.find()
-    const { uri } = addressed(this.#state.remoteTarget, this.#state.routeSet)
-    // RFC 3261 §13.2.2.4: the same credentials as in the INVITE.
-    const credentials = ['authorization', 'proxy-authorization'].flatMap((name) =>
-      headersOf(invite, name).map((value) => ({ name, value })),
-    )
-    const headers = [...dialogHeaders(this.#state, 'ACK', cseqOf(invite).sequence), ...credentials]
-    this.#core.transactions.sendAck(buildRequest({ method: 'ACK', uri, headers }), remote)
-  }
-
-  #localResponse(method: string, status: number): SipResponse {
-    const headers = dialogHeaders(this.#state, method, this.#state.localSequence)
-    return responseTo(buildRequest({ method, uri: this.#state.remoteTarget, headers }), { status })
   }
 
   #respond(transaction: ServerTransaction, reply: Reply): void {

@@ -17,7 +17,7 @@ import { flowOf } from './flow.ts'
 // RFC 3261 §13.3.1.1: proxies give up on an INVITE that is silent for three minutes.
 const provisionalRepeatMs = 60_000
 // What is longer is no number and no name, and stands in each message of the call.
-const longestContactUser = 128
+const maxContactUserChars = 128
 
 export class PendingInvite implements IncomingInvite, DialogEntry {
   readonly #core: Core
@@ -56,7 +56,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   get #contactUser(): string | undefined {
     const uri = tryParseUri(this.request.uri)
     const user = uri?.scheme === 'tel' ? uri.number : uri?.user
-    return user === undefined || user.length > longestContactUser ? undefined : unescapeUri(user)
+    return user === undefined || user.length > maxContactUserChars ? undefined : unescapeUri(user)
   }
 
   get callId(): string {

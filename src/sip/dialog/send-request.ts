@@ -28,7 +28,7 @@ export interface SendOptions {
 }
 
 // One for the far end, one for a proxy, one for a nonce that went stale in between.
-const mostAnswers = 3
+const maxAnswers = 3
 
 /** When no final response comes, one is made here: 408 for silence, 503 for a network that refuses (RFC 3261 §8.1.3.1). */
 export function sendRequest(options: SendOptions): void {
@@ -46,7 +46,7 @@ function attempt(options: SendOptions, authorization: ReadonlyMap<string, string
       {
         response(response) {
           const next =
-            answered < mostAnswers ? authorize(options, request, response, authorization) : undefined
+            answered < maxAnswers ? authorize(options, request, response, authorization) : undefined
           if (next === undefined) options.response(response, request)
           else attempt(options, next, answered + 1)
         },

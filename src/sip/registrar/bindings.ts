@@ -2,6 +2,7 @@
 // that survives the process.
 import { AppError } from '../../lib/errors.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
+import { registrationLimits } from '../limits.ts'
 import type { Binding, BindingArchive, BindingStore, Remote } from '../sip.ts'
 import { contactOf, isSamePhone } from './binding.ts'
 import { isReliable, toTransport } from '../transport/transports.ts'
@@ -25,9 +26,6 @@ export interface BindingsOptions {
   readonly archive?: BindingArchive | undefined
 }
 
-/** Most phones of one user. The one that registered longest ago gives way to a new one. */
-export const maxPerUser = 10
-
 // Expired bindings are never shown; the sweep only gives their memory back.
 const sweepIntervalMs = 60_000
 
@@ -45,7 +43,7 @@ class MemoryBindings implements Bindings {
   #size = 0
   #timer: Timer | undefined
 
-  constructor({ clock, capacity = 100_000, archive }: BindingsOptions) {
+  constructor({ clock, capacity = registrationLimits.max, archive }: BindingsOptions) {
     this.#clock = clock
     this.#capacity = capacity
     this.#archive = archive
@@ -80,7 +78,7 @@ class MemoryBindings implements Bindings {
     if (replaced.length === 0 && this.#size >= this.#capacity)
       throw new AppError('overloaded', 'The registrar holds as many bindings as it may.')
     const others = before.filter((there) => !replaced.includes(there))
-    const kept = others.filter((there) => this.#isLive(there)).slice(0, maxPerUser - 1)
+    const kept = others.filter((there) => this.#isLive(there)).slice(0, registrationLimits.maxPerUser - 1)
     this.#set(aor, [binding, ...kept])
     const gone = before.filter(({ key }) => key !== binding.key && !kept.some((there) => there.key === key))
     await this.#archive?.save(binding, {

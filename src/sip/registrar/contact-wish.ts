@@ -1,12 +1,12 @@
 // What the Contact fields of a REGISTER ask for: RFC 3261 §10.3 steps 6 and 7.
 import { AppError } from '../../lib/errors.ts'
+import { registrationLimits } from '../limits.ts'
 import { splitList } from '../message/list.ts'
 import { headerOf, headersOf } from '../message/message.ts'
 import type { SipRequest } from '../message/message.ts'
 import { parseNameAddr } from '../message/name-addr.ts'
 import { parseUri } from '../message/uri.ts'
 import { instanceOf, keyOf } from './binding.ts'
-import { maxPerUser } from './bindings.ts'
 import { grantExpires, parseDeltaSeconds } from './expires.ts'
 
 export type ContactWish =
@@ -25,11 +25,10 @@ export interface PhoneWish {
   readonly q: string | undefined
 }
 
-/** A Contact longer than this is no address a phone has. */
-export const longestContact = 512
-
 // RFC 3261 §25.1.
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+
+const { maxContactChars, maxPerUser } = registrationLimits
 
 /** Throws AppError bad_request. */
 export function readContacts(request: SipRequest): ContactWish {
@@ -50,7 +49,7 @@ export function readContacts(request: SipRequest): ContactWish {
 function readPhone(contact: string, expires: string | undefined): PhoneWish {
   const { uri, params } = parseNameAddr(contact)
   const instance = instanceOf(params)
-  const isUsable = isSaneValue(uri, longestContact) && isSaneValue(instance ?? '', longestContact)
+  const isUsable = isSaneValue(uri, maxContactChars) && isSaneValue(instance ?? '', maxContactChars)
   if (!isUsable || parseUri(uri).scheme === 'tel')
     throw new AppError('bad_request', 'Contact is not a SIP URI of a reasonable length')
   const q = params.get('q')
@@ -66,6 +65,6 @@ function readPhone(contact: string, expires: string | undefined): PhoneWish {
   }
 }
 
-export function isSaneValue(text: string, longest: number): boolean {
-  return text.length <= longest && !/\p{Cc}/u.test(text)
+export function isSaneValue(text: string, maxChars: number): boolean {
+  return text.length <= maxChars && !/\p{Cc}/u.test(text)
 }

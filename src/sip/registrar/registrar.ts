@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { accountRefusal, credentialsRefusal } from '../authenticator.ts'
 import type { Authenticate } from '../authenticator.ts'
+import { registrationLimits } from '../limits.ts'
 import { cseqOf } from '../message/cseq.ts'
 import { splitList } from '../message/list.ts'
 import { headerOf, headersOf } from '../message/message.ts'
@@ -17,7 +18,7 @@ import { isSamePhone } from './binding.ts'
 import { withinBounds } from './expires.ts'
 import { readContacts } from './contact-wish.ts'
 import type { ContactWish, PhoneWish } from './contact-wish.ts'
-import { isSaneValue, longestContact } from './contact-wish.ts'
+import { isSaneValue } from './contact-wish.ts'
 import { keepAliveSeconds, registered, unregistered } from './registered.ts'
 import { isReliable } from '../transport/transports.ts'
 
@@ -29,9 +30,6 @@ export interface RegistrarOptions {
 }
 
 export type Register = (request: SipRequest, remote: Remote) => Promise<Reply>
-
-// All of Path, longer than this, is no address a phone has.
-const longestPath = 2048
 
 export function createRegistrar(options: RegistrarOptions): Register {
   return async (request, remote) => {
@@ -151,7 +149,7 @@ function toBinding({ uri, seconds, key, instance, q }: PhoneWish, input: ChangeI
     path: readPath(request),
     callId: headerOf(request, 'call-id') ?? '',
     cseq: cseqOf(request).sequence,
-    userAgent: headerOf(request, 'user-agent')?.slice(0, longestContact),
+    userAgent: headerOf(request, 'user-agent')?.slice(0, registrationLimits.maxContactChars),
   }
 }
 
@@ -200,7 +198,7 @@ async function refusalOf(
 function readPath(request: SipRequest): string[] {
   const isUsable = nameAddrsOf(request, 'path').every(({ uri }) => parseUri(uri).scheme !== 'tel')
   const path = headersOf(request, 'path').flatMap(splitList)
-  if (!isUsable || !isSaneValue(path.join(','), longestPath)) {
+  if (!isUsable || !isSaneValue(path.join(','), registrationLimits.maxPathChars)) {
     throw new AppError('bad_request', 'Path is not a list of SIP URIs of a reasonable length')
   }
   return path

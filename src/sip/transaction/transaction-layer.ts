@@ -4,11 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { randomHex } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
-import { networkOf } from '../../network/network-of.ts'
-import { Shares } from '../../lib/shares.ts'
-import { createRecent } from '../../lib/recent.ts'
-import type { Recent } from '../../lib/recent.ts'
-import { retryAfterSeconds } from '../limits.ts'
+import { retryAfterSeconds, transactionLimits } from '../limits.ts'
 import { responseTo } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipMessage, SipRequest, SipResponse } from '../message/message.ts'
@@ -16,7 +12,7 @@ import { tagOf } from '../message/name-addr.ts'
 import { serializeMessage } from '../message/serialize-message.ts'
 import { validateRequest, validateResponse } from '../message/validate.ts'
 import type { Capabilities } from '../message/validate.ts'
-import { magicCookie, serializeVia, topVia } from '../message/via.ts'
+import { topVia } from '../message/via.ts'
 import type { Via } from '../message/via.ts'
 import type { Remote, Reply, WireEvent } from '../sip.ts'
 import type { Sources } from '../sources.ts'
@@ -25,13 +21,12 @@ import type { Timers } from '../timers.ts'
 import { markReceived, responseTarget } from '../transport/response-address.ts'
 import type { ResponseTarget } from '../transport/response-address.ts'
 import type { TransportLayer } from '../transport/transport.ts'
-import { ClientTransactionMachine } from './client-transaction.ts'
-import type { OutgoingRequest } from './client-transaction.ts'
+import { Admission } from './admission.ts'
+import { ClientTransactions } from './client-transactions.ts'
 import { ServerTransactionMachine } from './server-transaction.ts'
-import { clientKey, clientKeyOf, mergeKey, serverKey } from './transaction-key.ts'
+import { mergeKey, serverKey } from './transaction-key.ts'
 import type { ClientHandlers, ClientTransaction, TransactionCounters } from './transaction.ts'
 import type { TransactionLayer, TransactionUser } from './transaction.ts'
-import { isReliable, largeRequestTransport, transports } from '../transport/transports.ts'
 
 export interface TransactionLayerOptions {
   readonly transport: Pick<TransportLayer, 'send'>
@@ -52,17 +47,6 @@ export interface TransactionLayerOptions {
   readonly maxTransactions?: number
 }
 
-// RFC 3261 §18.1.1: without knowledge of the path MTU.
-const largestDatagramBytes = 1_300
-// A call leaves two behind for 32 s each: this carries 900 calls a second. A unit is what a usual INVITE takes at most.
-const defaultMaxTransactions = 60_000
-const unitBytes = 4_096
-// Of what is free: a carrier may have three quarters of all, a stranger 3,500 of 60,000, which are answered in milliseconds.
-const provenShare = 3
-const strangerShare = 1 / 16
-// Where nothing listened on TCP lately, a large request goes over UDP at once, and no caller waits for it.
-const udpOnly = { lifetimeMs: 600_000, capacity: 1_000 }
-
 export function createTransactionLayer(options: TransactionLayerOptions): TransactionLayer {
   return new Layer(options)
 }
@@ -70,27 +54,30 @@ export function createTransactionLayer(options: TransactionLayerOptions): Transa
 class Layer implements TransactionLayer {
   readonly #options: TransactionLayerOptions
   readonly #timers: Timers
-  readonly #random: (bytes: number) => string
-  readonly #maxTransactions: number
-  readonly #clients = new Map<string, ClientTransactionMachine>()
+  readonly #clients: ClientTransactions
   readonly #servers = new Map<string, ServerTransactionMachine>()
-  /** What the server transactions of each source take. */
-  readonly #shares: Shares
+  readonly #admission: Admission
   /** Requests outside dialogs, to tell a merged one (RFC 3261 §8.2.2.2). */
   readonly #merges = new Map<string, ServerTransactionMachine>()
-  readonly #udpOnly: Recent
   readonly #tagSecret: string
   readonly #counted = { retransmissionsReceived: 0, retransmissionsSent: 0, refused: 0 }
   #isStopped = false
 
   constructor(options: TransactionLayerOptions) {
+    const { clock, sources, random = randomHex, timers = standardTimers } = options
+    const { maxTransactions = transactionLimits.max } = options
     this.#options = options
-    this.#timers = options.timers ?? standardTimers
-    this.#udpOnly = createRecent({ clock: options.clock, ...udpOnly })
-    this.#random = options.random ?? randomHex
-    this.#maxTransactions = options.maxTransactions ?? defaultMaxTransactions
-    this.#shares = new Shares(this.#maxTransactions)
-    this.#tagSecret = this.#random(16)
+    this.#timers = timers
+    this.#clients = new ClientTransactions({
+      clock,
+      timers,
+      maxTransactions,
+      random,
+      advertised: (remote) => options.advertised(remote),
+      send: (sent, isRepeated) => this.#send(sent.request, sent.bytes, { remote: sent.remote }, isRepeated),
+    })
+    this.#admission = new Admission({ maxTransactions, sources })
+    this.#tagSecret = random(16)
   }
 
   get counters(): TransactionCounters {
@@ -100,7 +87,7 @@ class Layer implements TransactionLayer {
   stop(): void {
     this.#isStopped = true
     for (const transaction of [...this.#servers.values()]) transaction.stop()
-    for (const transaction of [...this.#clients.values()]) transaction.stop()
+    this.#clients.stop()
   }
 
   request(
@@ -110,21 +97,12 @@ class Layer implements TransactionLayer {
     { keepsTransport = false }: { readonly keepsTransport?: boolean } = {},
   ): ClientTransaction {
     if (this.#isStopped) throw new AppError('stopping', 'the SIP stack is stopping')
-    if (this.#clients.size >= this.#maxTransactions) {
-      throw new AppError('overloaded', 'too many SIP transactions')
-    }
     this.#options.sources?.prove(remote)
-    const branch = this.#newBranch()
-    const asked = this.#outgoing(message, remote, branch)
-    const isTooLarge = !isReliable(remote) && asked.bytes.byteLength > largestDatagramBytes
-    const mayChange = !keepsTransport && !this.#udpOnly.has(placeOf(remote))
-    if (!isTooLarge || !mayChange) return this.#startClient(asked, undefined, branch, handlers)
-    const large = this.#outgoing(message, { ...remote, transport: largeRequestTransport }, branch)
-    return this.#startClient(large, asked, branch, handlers)
+    return this.#clients.start(message, remote, handlers, { keepsTransport })
   }
 
   sendAck(ack: SipRequest, remote: Remote): void {
-    const { request, bytes } = this.#outgoing(ack, remote, this.#newBranch())
+    const { request, bytes } = this.#clients.toAck(ack, remote)
     this.#send(request, bytes, { remote }).catch(() => undefined)
   }
 
@@ -143,9 +121,7 @@ class Layer implements TransactionLayer {
   #receiveResponse(response: SipResponse, remote: Remote): void {
     const reason = validateResponse(response)
     if (reason !== undefined) return this.#options.log.debug({ remote, reason }, 'sip response dropped')
-    const transaction = this.#clients.get(clientKeyOf(response, topVia(response)))
-    if (transaction !== undefined) return transaction.received(response, remote)
-    this.#options.user.strayResponse(response, remote)
+    if (!this.#clients.receive(response, remote)) this.#options.user.strayResponse(response, remote)
   }
 
   #receiveRequest(received: SipRequest, raw: Uint8Array, remote: Remote): void {
@@ -217,22 +193,12 @@ class Layer implements TransactionLayer {
 
   /** What a request that may be served is answered without a transaction. */
   #refusalOf(request: SipRequest, raw: Uint8Array, remote: Remote): Reply | undefined {
-    // What ends a call is let through a little longer: it frees more than it takes.
-    const isEnding = request.method === 'BYE' || request.method === 'CANCEL'
     const immediate = request.method === 'CANCEL' ? undefined : this.#options.user.immediate?.(request)
     if (immediate !== undefined) return immediate
-    const hasRoom = isEnding
-      ? this.#shares.used < this.#maxTransactions * 1.1
-      : this.#shares.mayTake(networkOf(remote.address), this.#shareOf(remote), unitsOf(raw))
+    const hasRoom = this.#admission.admits(request.method, raw, remote)
     if (hasRoom) return undefined
     this.#counted.refused += 1
     return { status: 503, headers: [{ name: 'retry-after', value: String(retryAfterSeconds) }] }
-  }
-
-  #shareOf(remote: Remote): number {
-    const { sources } = this.#options
-    if (sources === undefined) return Number.POSITIVE_INFINITY
-    return sources.isProven(remote) ? provenShare : strangerShare
   }
 
   /** Without a transaction: a repeated request is answered again, with the same tag (RFC 3261 §8.2.7). */
@@ -256,7 +222,7 @@ class Layer implements TransactionLayer {
     localTag: string,
   ): ServerTransactionMachine {
     const merge = mergeKey(request)
-    const [source, units] = [networkOf(remote.address), unitsOf(raw)]
+    const taken = this.#admission.take(raw, remote)
     const transaction = new ServerTransactionMachine({
       request,
       raw,
@@ -269,52 +235,12 @@ class Layer implements TransactionLayer {
       acknowledged: (ack, ackRaw, ackRemote) => this.#options.user.ack(ack, ackRaw, ackRemote),
       terminated: () => {
         this.#servers.delete(key)
-        this.#shares.give(source, units)
+        taken.giveBack()
         if (merge !== undefined && this.#merges.get(merge) === transaction) this.#merges.delete(merge)
       },
     })
     this.#servers.set(key, transaction)
-    this.#shares.take(source, units)
     return transaction
-  }
-
-  #startClient(
-    outgoing: OutgoingRequest,
-    fallback: OutgoingRequest | undefined,
-    branch: string,
-    handlers: ClientHandlers,
-  ): ClientTransactionMachine {
-    const key = clientKey(branch, outgoing.request.method)
-    const transaction = new ClientTransactionMachine({
-      branch,
-      outgoing,
-      fallback,
-      fellBack: () => this.#udpOnly.note(placeOf(outgoing.remote)),
-      handlers,
-      clock: this.#options.clock,
-      timers: this.#timers,
-      send: (sent, isRepeated) => this.#send(sent.request, sent.bytes, { remote: sent.remote }, isRepeated),
-      cancel: (cancel) => void this.#startClient(cancel, undefined, branch, ignored),
-      terminated: () => void this.#clients.delete(key),
-    })
-    this.#clients.set(key, transaction)
-    transaction.start()
-    return transaction
-  }
-
-  #newBranch(): string {
-    return magicCookie + this.#random(12)
-  }
-
-  #outgoing(message: SipRequest, remote: Remote, branch: string): OutgoingRequest {
-    const { host, port } = this.#options.advertised(remote)
-    const params = new Map<string, string | undefined>([
-      ['branch', branch],
-      ['rport', undefined],
-    ])
-    const via = serializeVia({ transport: transports[remote.transport].viaName, host, port, params })
-    const request = { ...message, headers: [{ name: 'via', value: via }, ...message.headers] }
-    return { request, bytes: serializeMessage(request), remote }
   }
 
   async #send(
@@ -346,17 +272,6 @@ function isAboutService(request: SipRequest, { status }: Reply): boolean {
   return (
     request.method === 'INVITE' && serviceStatuses.has(status) && tagOf(headerOf(request, 'to')) === undefined
   )
-}
-
-/** The core has no interest in what becomes of a CANCEL: it waits for the 487 of its INVITE. */
-const ignored: ClientHandlers = { response: () => undefined, failed: () => undefined }
-
-function unitsOf(raw: Uint8Array): number {
-  return Math.max(1, Math.ceil(raw.byteLength / unitBytes))
-}
-
-function placeOf({ address, port }: Remote): string {
-  return `${address}|${port}`
 }
 
 function viaOf(request: SipRequest): Via | undefined {

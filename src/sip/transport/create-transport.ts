@@ -5,8 +5,8 @@ import { toListenError } from '../../network/listen-error.ts'
 import type { ListenPlace } from '../../network/listen-error.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Remote } from '../sip.ts'
-import { standardLimits } from './limits.ts'
-import type { TransportLimits } from './limits.ts'
+import { connectionLimits } from '../limits.ts'
+import type { ConnectionLimits } from '../limits.ts'
 import { TcpTransport } from './tcp-transport.ts'
 import type { TransportLayer, TransportCounters, TransportHandlers } from './transport.ts'
 import { UdpTransport } from './udp-transport.ts'
@@ -19,7 +19,7 @@ export interface TransportOptions {
   readonly port: number
   readonly clock: Clock
   readonly log: Logger
-  readonly limits?: Partial<TransportLimits>
+  readonly limits?: Partial<ConnectionLimits>
 }
 
 // With port 0 the port TCP was given may be taken for UDP; so many times another one is asked for.
@@ -105,7 +105,7 @@ class SharedPort implements TransportLayer {
       unparsable: (reason, remote) => this.#dropped(reason, remote),
     })
     const tcp = new TcpTransport({
-      limits: { ...standardLimits, ...this.#options.limits },
+      limits: { ...connectionLimits, ...this.#options.limits },
       clock: this.#options.clock,
       handlers: counting,
       misbehaved: (reason, kind, remote) => {

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
-import { standardLimits } from './limits.ts'
+import { connectionLimits } from '../limits.ts'
 import { TcpConnection } from './tcp-connection.ts'
 
 it.each(['127.0.0.1', '::1'])(
@@ -31,7 +31,7 @@ it.each(['127.0.0.1', '::1'])(
         socket,
         remote: { transport: 'tcp', address: host, port },
         isInbound,
-        limits: standardLimits,
+        limits: connectionLimits,
         clock: systemClock,
         message: () => undefined,
         admits: () => true,

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SipMessage } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
-import type { TransportLimits } from './limits.ts'
+import type { ConnectionLimits } from '../limits.ts'
 import { StreamFramer } from './stream-framer.ts'
 
 export interface TcpConnectionOptions {
@@ -12,7 +12,7 @@ export interface TcpConnectionOptions {
   readonly remote: Remote
   /** The far end opened it, and owes a message soon. */
   readonly isInbound: boolean
-  readonly limits: TransportLimits
+  readonly limits: ConnectionLimits
   readonly clock: Clock
   message(message: SipMessage, raw: Uint8Array, remote: Remote): void
   /** Whether one more message is listened to; the connection closes itself at the first that is not. */

@@ -7,24 +7,21 @@ import { toPlainAddress } from '../../network/mapped-address.ts'
 import { networkOf } from '../../network/network-of.ts'
 import { Shares } from '../../lib/shares.ts'
 import type { Remote } from '../sip.ts'
-import type { TransportLimits } from './limits.ts'
+import type { ConnectionLimits } from '../limits.ts'
 import { TcpConnection } from './tcp-connection.ts'
 import type { TransportHandlers } from './transport.ts'
 import { transports } from './transports.ts'
 
 export interface TcpTransportOptions {
-  readonly limits: TransportLimits
+  readonly limits: ConnectionLimits
   readonly clock: Clock
   readonly handlers: TransportHandlers
   misbehaved(reason: string, kind: 'unparsable' | 'slow', remote: Remote): void
   refused(): void
 }
 
-// Of what is free: 98 connections for one stranger that takes all it can, half of all for the phones behind one NAT.
-const strangerShare = 1 / 50
-const provenShare = 1
 // How many connections are looked at to find one that gives way.
-const mostLookedAt = 64
+const maxLookedAt = 64
 
 export class TcpTransport {
   readonly #options: TcpTransportOptions
@@ -144,16 +141,16 @@ export class TcpTransport {
   }
 
   #mayEnter(remote: Remote): boolean {
-    const { handlers } = this.#options
+    const { handlers, limits } = this.#options
     if (handlers.admits?.(remote) === false || !this.#makeRoom()) return false
-    const share = handlers.isProven?.(remote) === true ? provenShare : strangerShare
+    const share = handlers.isProven?.(remote) === true ? limits.provenShare : limits.strangerShare
     return this.#shares.mayTake(networkOf(remote.address), share)
   }
 
   /** At the bound, the oldest connection of a stranger gives way, or one that never brought a message. */
   #makeRoom(): boolean {
     if (this.#connections.size < this.#options.limits.maxConnections) return true
-    let left = mostLookedAt
+    let left = maxLookedAt
     for (const [key, connection] of this.#connections) {
       if (!this.#isKept(connection)) {
         this.#options.misbehaved('gave way to a new connection', 'slow', connection.remote)

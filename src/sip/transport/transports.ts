@@ -34,6 +34,13 @@ export const transports = {
 
 export type Transport = keyof typeof transports
 
+/** Where messages go to and come from. */
+export interface Remote {
+  readonly transport: Transport
+  readonly address: string
+  readonly port: number
+}
+
 /** Of a sip URI without a transport parameter: RFC 3263 §4.1. */
 export const defaultTransport: Transport = 'udp'
 /** By which a request goes that is too large for a datagram: RFC 3261 §18.1.1. */

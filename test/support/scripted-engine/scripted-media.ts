@@ -134,10 +134,6 @@ export class ScriptedSession implements MediaSession {
     })
   }
 
-  sendDigits(): Promise<void> {
-    return Promise.resolve()
-  }
-
   onEvent(listener: (event: MediaEvent) => void): void {
     this.#listeners.push(listener)
   }

@@ -1,4 +1,4 @@
-// Keys as RFC 4733 events: packets in, each pressed key once; digits in, packets out. Pure: time comes in as arguments.
+// DTMF digits from the RFC 4733 events of a stream: packets in, each pressed key once. Pure: time comes in as arguments.
 import { timestampDistance } from './rtp/packet.ts'
 import { digitsByEvent } from './rtp/telephone-event.ts'
 import type { TelephoneEvent } from './rtp/telephone-event.ts'
@@ -119,50 +119,4 @@ function continued(pressed: Pressed, packet: EventPacket, isInTime: boolean): Pr
   // The next segment of a long press starts where the last one ended; a new press starts later, or says so.
   if (ahead >= 0x8000 && ahead <= 0xffff) return { ...pressed, timestamp, duration }
   return isInTime ? { ...pressed, timestamp, duration, isMoving: true } : undefined
-}
-
-/** What to send in one 20 ms tick while digits go out. */
-export type DigitStep =
-  | { readonly kind: 'event'; readonly event: TelephoneEvent; readonly isFirst: boolean }
-  | { readonly kind: 'pause' }
-
-export const shortestDigitMs = 40
-// The duration field ends at 8191 ms; longer presses would need segments, which receivers handle badly.
-export const longestDigitMs = 8000
-export const mostDigits = 128
-
-const tickMs = 20
-const endPackets = 3
-// The end is repeated in the first ticks of the pause; RFC 4733 §2.5.1.4 and Q.24 both ask for 40 ms or more.
-const pauseTicks = 5
-/** `w` waits, as dial strings have it. */
-const waitTicks = 500 / tickMs
-
-export function isDigits(digits: string): boolean {
-  return digits.length <= mostDigits && /^[0-9*#A-Dw]*$/i.test(digits)
-}
-
-/** How long the whole string takes to send. */
-export function sendingMs(digits: string, durationMs: number): number {
-  return digits.length * Math.max(durationMs + pauseTicks * tickMs, waitTicks * tickMs)
-}
-
-function* stepsOf(digit: string, durationMs: number): Generator<DigitStep> {
-  if (digit === 'w') {
-    for (let tick = 0; tick < waitTicks; tick += 1) yield { kind: 'pause' }
-    return
-  }
-  const event = digitsByEvent.indexOf(digit.toUpperCase())
-  const ticks = Math.round(durationMs / tickMs)
-  for (let tick = 1; tick <= ticks + endPackets - 1; tick += 1) {
-    // The end packet and its repeats carry the same, final duration: RFC 4733 §2.5.1.4.
-    const duration = Math.min(tick, ticks) * tickMs * unitsPerMs
-    yield { kind: 'event', event: { event, isEnd: tick >= ticks, duration }, isFirst: tick === 1 }
-  }
-  for (let tick = endPackets - 1; tick < pauseTicks; tick += 1) yield { kind: 'pause' }
-}
-
-/** One step per tick until all digits are sent. */
-export function* digitSteps(digits: string, durationMs: number): Generator<DigitStep> {
-  for (const digit of digits) yield* stepsOf(digit, durationMs)
 }

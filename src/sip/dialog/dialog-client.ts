@@ -1,0 +1,105 @@
+// The requests that this side sends within a dialog: RFC 3261 §12.2.1.
+import { buildRequest, responseTo } from '../message/build.ts'
+import { cseqOf } from '../message/cseq.ts'
+import { headersOf } from '../message/message.ts'
+import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import type { Remote, Reply } from '../sip.ts'
+import { asClient, capabilityHeaders, cleanHeaders, mergeHeaders } from './core.ts'
+import type { Core } from './core.ts'
+import type { DialogRoute } from './dialog-route.ts'
+import { addressed, dialogHeaders, refreshTarget } from './dialog-state.ts'
+import type { DialogState } from './dialog-state.ts'
+import { sendRequest } from './send-request.ts'
+import type { Credentials } from './send-request.ts'
+
+export interface RequestOptions {
+  readonly headers?: readonly HeaderField[]
+  readonly body?: Reply['body']
+}
+
+export interface DialogClientOptions {
+  readonly core: Core
+  readonly state: DialogState
+  readonly route: DialogRoute
+  readonly contactUser: string | undefined
+  readonly credentials: Credentials | undefined
+}
+
+export class DialogClient {
+  readonly #options: DialogClientOptions
+
+  constructor(options: DialogClientOptions) {
+    this.#options = options
+  }
+
+  /** Resolves with the final response, made here when none came. The ACK of an INVITE is sent. */
+  async send(method: string, options: RequestOptions): Promise<SipResponse> {
+    const { core, state, route, credentials } = this.#options
+    const { remote, keepsTransport } = await route.find()
+    const answered = Promise.withResolvers<SipResponse>()
+    sendRequest({
+      transactions: core.transactions,
+      remote,
+      keepsTransport,
+      credentials,
+      build: (authorization) => this.#build(method, remote, options, authorization),
+      response: (response, request) => {
+        if (response.status < 200) return
+        if (method === 'INVITE' && response.status < 300) void this.acknowledge(request)
+        answered.resolve(response)
+      },
+    })
+    const response = await answered.promise
+    if (response.status < 300 && isTargetRefresh(method)) refreshTarget(state, response)
+    return response
+  }
+
+  /** A 2xx to this INVITE of ours, each time it comes: RFC 3261 §13.2.2.4. */
+  async acknowledge(invite: SipRequest): Promise<void> {
+    const { core, state, route } = this.#options
+    const { remote } = await route.find()
+    const { uri } = addressed(state.remoteTarget, state.routeSet)
+    // RFC 3261 §13.2.2.4: the same credentials as in the INVITE.
+    const credentials = ['authorization', 'proxy-authorization'].flatMap((name) =>
+      headersOf(invite, name).map((value) => ({ name, value })),
+    )
+    const headers = [...dialogHeaders(state, 'ACK', cseqOf(invite).sequence), ...credentials]
+    core.transactions.sendAck(buildRequest({ method: 'ACK', uri, headers }), remote)
+  }
+
+  /** A final response to a request that is not sent. */
+  localResponse(method: string, status: number): SipResponse {
+    const { state } = this.#options
+    const headers = dialogHeaders(state, method, state.localSequence)
+    return responseTo(buildRequest({ method, uri: state.remoteTarget, headers }), { status })
+  }
+
+  #build(
+    method: string,
+    remote: Remote,
+    { headers = [], body }: RequestOptions,
+    authorization: readonly HeaderField[],
+  ): SipRequest {
+    const { core, state, contactUser } = this.#options
+    state.localSequence += 1
+    const { uri } = addressed(state.remoteTarget, state.routeSet)
+    const ours = isTargetRefresh(method)
+      ? capabilityHeaders(core, remote, contactUser).map(asClient)
+      : [{ name: 'user-agent', value: core.product }]
+    return buildRequest({
+      method,
+      uri,
+      headers: [
+        ...dialogHeaders(state, method, state.localSequence),
+        ...authorization,
+        ...mergeHeaders(ours, cleanHeaders(headers)),
+      ],
+      ...(body === undefined ? {} : { body }),
+    })
+  }
+}
+
+/** RFC 3261 §12.2 and RFC 3311 §5.1: these say again where each side is reached. */
+function isTargetRefresh(method: string): boolean {
+  return method === 'INVITE' || method === 'UPDATE'
+}

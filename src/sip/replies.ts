@@ -1,0 +1,55 @@
+// What the user agent says of itself, and how it answers what is for no dialog and no user (RFC 3261 §8.2, §11.2).
+import type { ErrorCode } from '../lib/errors.ts'
+import { methodsInDialog, supportedExtensions, supportedHeader } from './dialog/core.ts'
+import { retryAfterSeconds } from './limits.ts'
+import { headerOf } from './message/message.ts'
+import type { SipRequest } from './message/message.ts'
+import { allowHeader } from './message/validate.ts'
+import { refusal } from './refusal.ts'
+import type { Owed, Reply } from './sip.ts'
+
+// Without a dialog these have nothing to act on; the others are served inside dialogs only.
+const needDialog = new Set(['BYE', 'UPDATE', 'INFO'])
+const servedOutside = ['INVITE', 'BYE', 'OPTIONS', 'REGISTER']
+export const capabilities = {
+  allow: [...methodsInDialog, 'REGISTER'],
+  supported: supportedExtensions,
+  accept: ['application/sdp', 'multipart/mixed', 'multipart/alternative', 'multipart/related'],
+}
+
+export function withoutDialog(method: string): Reply {
+  if (needDialog.has(method)) return { status: 481 }
+  return { status: 405, headers: [allowHeader(servedOutside)] }
+}
+
+export function optionsReply(): Reply {
+  return {
+    status: 200,
+    headers: [
+      allowHeader(capabilities.allow),
+      { name: 'accept', value: 'application/sdp' },
+      supportedHeader(),
+    ],
+  }
+}
+
+/** The refusal of `validateRequest` in the words of the catalogue. */
+export function toOwed(request: SipRequest, reply: Reply): Owed {
+  const said = (code: ErrorCode, sentence: string): Owed => {
+    const headers = reply.headers ?? []
+    return { code, reply: refusal(code, sentence, { status: reply.status, headers }) }
+  }
+  if (reply.status === 415) {
+    const type =
+      headerOf(request, 'content-encoding') ?? headerOf(request, 'content-type') ?? 'without a type'
+    return said('body_not_supported', `A body of ${type} is not read`)
+  }
+  if (reply.status === 416) return said('uri_not_supported', `The URI ${request.uri} is not served`)
+  const tags = reply.headers?.find(({ name }) => name === 'unsupported')?.value ?? ''
+  return said('extension_not_supported', `The extension ${tags} is not supported`)
+}
+
+export function stopping(): Reply {
+  const headers = [{ name: 'retry-after', value: String(retryAfterSeconds) }]
+  return refusal('stopping', 'This node is shutting down', { headers })
+}

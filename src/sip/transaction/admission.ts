@@ -1,0 +1,51 @@
+// How much of the transactions each source may take: a request over 4 kB counts as several.
+import { networkOf } from '../../network/network-of.ts'
+import { Shares } from '../../lib/shares.ts'
+import { transactionLimits } from '../limits.ts'
+import type { Remote } from '../sip.ts'
+import type { Sources } from '../sources.ts'
+
+export interface AdmissionOptions {
+  readonly maxTransactions: number
+  /** Who has proved itself; left out, only the bound of all is held against a source. */
+  readonly sources: Pick<Sources, 'isProven'> | undefined
+}
+
+/** What a request takes, given back when its transaction is over. */
+export interface Taken {
+  giveBack(): void
+}
+
+export class Admission {
+  readonly #options: AdmissionOptions
+  readonly #shares: Shares
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options
+    this.#shares = new Shares(options.maxTransactions)
+  }
+
+  /** Whether there is room for a request of this method and size. */
+  admits(method: string, raw: Uint8Array, remote: Remote): boolean {
+    // What ends a call is let through a little longer: it frees more than it takes.
+    if (method === 'BYE' || method === 'CANCEL')
+      return this.#shares.used < this.#options.maxTransactions * transactionLimits.endingShare
+    return this.#shares.mayTake(networkOf(remote.address), this.#shareOf(remote), unitsOf(raw))
+  }
+
+  take(raw: Uint8Array, remote: Remote): Taken {
+    const [source, units] = [networkOf(remote.address), unitsOf(raw)]
+    this.#shares.take(source, units)
+    return { giveBack: () => this.#shares.give(source, units) }
+  }
+
+  #shareOf(remote: Remote): number {
+    const { sources } = this.#options
+    if (sources === undefined) return Number.POSITIVE_INFINITY
+    return sources.isProven(remote) ? transactionLimits.provenShare : transactionLimits.strangerShare
+  }
+}
+
+function unitsOf(raw: Uint8Array): number {
+  return Math.max(1, Math.ceil(raw.byteLength / transactionLimits.unitBytes))
+}

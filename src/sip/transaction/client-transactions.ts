@@ -1,0 +1,123 @@
+// The client transactions of the layer (RFC 3261 §17.1): made with a Via of their own, found by their responses.
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { createRecent } from '../../lib/recent.ts'
+import type { Recent } from '../../lib/recent.ts'
+import { transactionLimits } from '../limits.ts'
+import type { SipRequest, SipResponse } from '../message/message.ts'
+import { serializeMessage } from '../message/serialize-message.ts'
+import { magicCookie, serializeVia, topVia } from '../message/via.ts'
+import type { Remote } from '../sip.ts'
+import type { Timers } from '../timers.ts'
+import { isReliable, largeRequestTransport, transports } from '../transport/transports.ts'
+import { ClientTransactionMachine } from './client-transaction.ts'
+import type { OutgoingRequest } from './client-transaction.ts'
+import { clientKey, clientKeyOf } from './transaction-key.ts'
+import type { ClientHandlers, ClientTransaction } from './transaction.ts'
+
+export interface ClientTransactionsOptions {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly maxTransactions: number
+  readonly random: (bytes: number) => string
+  /** Host and port for the Via of a request to `remote`. */
+  advertised(remote: Remote): { readonly host: string; readonly port: number }
+  send(outgoing: OutgoingRequest, isRepeated: boolean): Promise<void>
+}
+
+export class ClientTransactions {
+  readonly #options: ClientTransactionsOptions
+  readonly #transactions = new Map<string, ClientTransactionMachine>()
+  /** Places where no connection could be opened lately. */
+  readonly #datagramsOnly: Recent
+
+  constructor(options: ClientTransactionsOptions) {
+    this.#options = options
+    this.#datagramsOnly = createRecent({ clock: options.clock, ...transactionLimits.datagramsOnly })
+  }
+
+  get size(): number {
+    return this.#transactions.size
+  }
+
+  /** Throws AppError overloaded at the bound. */
+  start(
+    message: SipRequest,
+    remote: Remote,
+    handlers: ClientHandlers,
+    { keepsTransport }: { readonly keepsTransport: boolean },
+  ): ClientTransaction {
+    if (this.#transactions.size >= this.#options.maxTransactions)
+      throw new AppError('overloaded', 'too many SIP transactions')
+    const branch = this.#newBranch()
+    const asked = this.#outgoing(message, remote, branch)
+    const isTooLarge = !isReliable(remote) && asked.bytes.byteLength > transactionLimits.maxDatagramBytes
+    const mayChange = !keepsTransport && !this.#datagramsOnly.has(placeOf(remote))
+    if (!isTooLarge || !mayChange) return this.#start(asked, undefined, branch, handlers)
+    const large = this.#outgoing(message, { ...remote, transport: largeRequestTransport }, branch)
+    return this.#start(large, asked, branch, handlers)
+  }
+
+  /** An ACK for a 2xx, with a Via of its own; no transaction (RFC 3261 §13.2.2.4). */
+  toAck(ack: SipRequest, remote: Remote): OutgoingRequest {
+    return this.#outgoing(ack, remote, this.#newBranch())
+  }
+
+  /** False when it is the response of no transaction. */
+  receive(response: SipResponse, remote: Remote): boolean {
+    const transaction = this.#transactions.get(clientKeyOf(response, topVia(response)))
+    transaction?.received(response, remote)
+    return transaction !== undefined
+  }
+
+  stop(): void {
+    for (const transaction of [...this.#transactions.values()]) transaction.stop()
+  }
+
+  #start(
+    outgoing: OutgoingRequest,
+    fallback: OutgoingRequest | undefined,
+    branch: string,
+    handlers: ClientHandlers,
+  ): ClientTransactionMachine {
+    const { clock, timers, send } = this.#options
+    const key = clientKey(branch, outgoing.request.method)
+    const transaction = new ClientTransactionMachine({
+      branch,
+      outgoing,
+      fallback,
+      fellBack: () => this.#datagramsOnly.note(placeOf(outgoing.remote)),
+      handlers,
+      clock,
+      timers,
+      send,
+      cancel: (cancel) => void this.#start(cancel, undefined, branch, ignored),
+      terminated: () => void this.#transactions.delete(key),
+    })
+    this.#transactions.set(key, transaction)
+    transaction.start()
+    return transaction
+  }
+
+  #newBranch(): string {
+    return magicCookie + this.#options.random(12)
+  }
+
+  #outgoing(message: SipRequest, remote: Remote, branch: string): OutgoingRequest {
+    const { host, port } = this.#options.advertised(remote)
+    const params = new Map<string, string | undefined>([
+      ['branch', branch],
+      ['rport', undefined],
+    ])
+    const via = serializeVia({ transport: transports[remote.transport].viaName, host, port, params })
+    const request = { ...message, headers: [{ name: 'via', value: via }, ...message.headers] }
+    return { request, bytes: serializeMessage(request), remote }
+  }
+}
+
+/** The core has no interest in what becomes of a CANCEL: it waits for the 487 of its INVITE. */
+const ignored: ClientHandlers = { response: () => undefined, failed: () => undefined }
+
+function placeOf({ address, port }: Remote): string {
+  return `${address}|${port}`
+}
