@@ -1,0 +1,176 @@
+import { isIP } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import type { LocalAddress } from '../../network/local-address.ts'
+import { chooseSection, codecsOf, directionTowards, lawsOf, packetMsFor } from './far-end-section.ts'
+import { numbersOf, remoteOf, rtcpOf, toReceivable } from './far-end-section.ts'
+import { parseSdp } from './sdp.ts'
+import type { MediaSection } from './sdp.ts'
+
+/** A platform that is reached over IPv4 alone, or over both. */
+function localOf(...versions: readonly number[]): LocalAddress {
+  return {
+    general: '192.0.2.1',
+    towards: () => '192.0.2.1',
+    serves: (address) => versions.includes(isIP(address)),
+  }
+}
+
+const both = localOf(4, 6)
+
+function sdpOf(lines: readonly string[], session: readonly string[] = ['c=IN IP4 198.51.100.9']): string {
+  return ['v=0', 'o=- 1 1 IN IP4 198.51.100.9', 's=-', ...session, 't=0 0', ...lines, ''].join('\r\n')
+}
+
+function sectionOf(...lines: readonly string[]): MediaSection {
+  const [section] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 0 8', ...lines])).sections
+  if (section === undefined) throw new Error('no section')
+  return section
+}
+
+const choose = (lines: readonly string[], local = both, session?: readonly string[]) =>
+  chooseSection(parseSdp(sdpOf(lines, session)), local)
+
+describe('the line that is taken', () => {
+  it.each([
+    ['the first audio line', ['m=audio 5004 RTP/AVP 0', 'm=audio 5006 RTP/AVP 0'], 5004],
+    ['not a video line', ['m=video 5002 RTP/AVP 96', 'm=audio 5004 RTP/AVP 0'], 5004],
+    ['not one that is switched off', ['m=audio 0 RTP/AVP 0', 'm=audio 5004 RTP/AVP 0'], 5004],
+    ['not an encrypted one', ['m=audio 5002 RTP/SAVP 0', 'm=audio 5004 RTP/AVP 0'], 5004],
+    ['one with feedback', ['m=audio 5004 RTP/AVPF 0'], 5004],
+    ['not one without our codecs', ['m=audio 5002 RTP/AVP 18', 'm=audio 5004 RTP/AVP 8'], 5004],
+  ])('is %s', (_what, lines, port) => {
+    expect(choose(lines).section.port).toBe(port)
+  })
+
+  it.each([
+    ['no audio at all', ['m=video 5002 RTP/AVP 96'], 'The SDP offers no audio stream.'],
+    ['all switched off', ['m=audio 0 RTP/AVP 0'], 'The SDP offers no audio stream.'],
+    ['a port that there is not', ['m=audio 70000 RTP/AVP 0'], 'The audio port of the SDP is out of range.'],
+    ['encryption', ['m=audio 5004 RTP/SAVP 0'], 'over another profile than RTP/AVP'],
+    ['a codec that is not served', ['m=audio 5004 RTP/AVP 9'], 'its codecs are: G722/8000'],
+    [
+      'the objection to the first of several',
+      ['m=audio 5002 RTP/AVP 9', 'm=audio 5004 RTP/AVP 18'],
+      'G722/8000',
+    ],
+  ])('is none, and the refusal names %s', (_what, lines, sentence) => {
+    expect(() => choose(lines)).toThrow(sentence)
+  })
+
+  it.each([
+    ['no address', ['c=IN IP4 phone.example'], 'names no IP address'],
+    ['an address of a version that is not served', ['c=IN IP6 2001:db8::9'], 'offers IPv6 media'],
+    ['a group', ['c=IN IP4 239.1.2.3'], 'not a unicast address'],
+  ])('is refused for %s', (_what, session, sentence) => {
+    expect(() => choose(['m=audio 5004 RTP/AVP 0'], localOf(4), session)).toThrow(sentence)
+  })
+
+  it('has the first of its addresses that is served', () => {
+    const lines = ['m=audio 5004 RTP/AVP 0', 'c=IN IP6 2001:db8::9', 'c=IN IP4 198.51.100.7']
+    expect(choose(lines, localOf(4)).address).toBe('198.51.100.7')
+    expect(choose(lines, both).address).toBe('2001:db8::9')
+  })
+})
+
+describe('where the far end wants its media', () => {
+  it.each([
+    ['c=IN IP4 198.51.100.9', { address: '198.51.100.9', port: 5004 }],
+    ['c=IN IP4 0.0.0.0', undefined],
+    ['c=IN IP6 ::', undefined],
+  ])('with %s is %j', (session, expected) => {
+    expect(remoteOf(choose(['m=audio 5004 RTP/AVP 0'], both, [session]))).toEqual(expected)
+  })
+
+  it.each([
+    ['', { address: '198.51.100.9', port: 5005 }],
+    ['a=rtcp:6001', { address: '198.51.100.9', port: 6001 }],
+    ['a=rtcp:6001 IN IP4 198.51.100.77', { address: '198.51.100.77', port: 6001 }],
+    ['a=rtcp:6001 IN IP6 2001:db8::7', { address: '198.51.100.9', port: 6001 }],
+    ['a=rtcp:6001 IN IP4 239.1.2.3', { address: '198.51.100.9', port: 6001 }],
+    ['a=rtcp:0', { address: '198.51.100.9', port: 5005 }],
+  ])('and its reports, with "%s", is %j', (line, expected) => {
+    const section = sectionOf(...(line === '' ? [] : [line]))
+    expect(rtcpOf(section, { address: '198.51.100.9', port: 5004 })).toEqual(expected)
+  })
+
+  it('and its reports is never past the last port', () => {
+    expect(rtcpOf(sectionOf(), { address: '198.51.100.9', port: 65_535 })?.port).toBe(65_535)
+  })
+
+  it('and its reports is nowhere while it holds without an address', () => {
+    expect(rtcpOf(sectionOf('a=rtcp:6001'), undefined)).toBeUndefined()
+  })
+})
+
+describe('our direction', () => {
+  const somewhere = { address: '198.51.100.9', port: 5004 }
+  it.each([
+    ['sendrecv', 'sendrecv', 'recvonly'],
+    ['sendonly', 'recvonly', 'recvonly'],
+    ['recvonly', 'sendonly', 'inactive'],
+    ['inactive', 'inactive', 'inactive'],
+  ] as const)('to %s is %s, and %s where there is no address to send to', (theirs, ours, withoutAddress) => {
+    const section = sectionOf(`a=${theirs}`)
+    expect(directionTowards(section, somewhere)).toBe(ours)
+    expect(directionTowards(section, undefined)).toBe(withoutAddress)
+  })
+})
+
+describe('the formats of a line', () => {
+  it('are laws in the order of preference, in the numbers of the far end', () => {
+    const [section] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 8 97 0', 'a=rtpmap:97 PCMU/8000'])).sections
+    expect(section === undefined ? [] : lawsOf(section)).toEqual([
+      { law: 'PCMA', payloadType: 8 },
+      { law: 'PCMU', payloadType: 97 },
+      { law: 'PCMU', payloadType: 0 },
+    ])
+  })
+
+  it('are no laws in another clock, and events are read in the clock of the laws', () => {
+    const lines = [
+      'a=rtpmap:8 PCMA/16000',
+      'a=rtpmap:100 telephone-event/48000',
+      'a=rtpmap:101 telephone-event/8000',
+    ]
+    const [section] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 8 100 101', ...lines])).sections
+    expect(section === undefined ? undefined : lawsOf(section)).toEqual([])
+    expect(section === undefined ? undefined : numbersOf(section, 'TELEPHONE-EVENT')).toEqual([101])
+  })
+
+  it('are named without events and comfort noise, no more than ten, and each no longer than a name is', () => {
+    expect(codecsOf(sectionOf())).toBe('PCMU/8000, PCMA/8000')
+    const many = Array.from({ length: 12 }, (_, index) => 96 + index)
+    const maps = many.map((number) => `a=rtpmap:${number} ${'X'.repeat(40)}${number}/8000`)
+    const [section] = parseSdp(sdpOf([`m=audio 5004 RTP/AVP 13 ${many.join(' ')}`, ...maps])).sections
+    const named = section === undefined ? '' : codecsOf(section)
+    expect(named.split(', ')).toHaveLength(10)
+    expect(named).toMatch(/^X{24}\/8000, .* and more$/)
+    const [nothing] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 13'])).sections
+    expect(nothing === undefined ? '' : codecsOf(nothing)).toBe('none')
+  })
+
+  it.each([
+    [undefined, 20],
+    [150, 20],
+    [20, 20],
+    [19, 10],
+    [10, 10],
+    [9, 5],
+    [1, 5],
+  ])('are packed for a far end that takes %s ms at most in packets of %i ms', (maxptime, packetMs) => {
+    expect(packetMsFor(sectionOf(...(maxptime === undefined ? [] : [`a=maxptime:${maxptime}`])))).toBe(
+      packetMs,
+    )
+  })
+
+  it('may be sent with events and comfort noise, which needs no name', () => {
+    const laws = [{ law: 'PCMU', payloadType: 0 }] as const
+    const lines = ['a=rtpmap:101 telephone-event/8000', 'a=rtpmap:102 CN/8000']
+    const [section] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 0 101 102', ...lines])).sections
+    expect(section === undefined ? undefined : toReceivable(section, { laws, events: [96] })).toEqual({
+      laws,
+      events: [96, 101],
+      noises: [13, 102],
+    })
+  })
+})
