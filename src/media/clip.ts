@@ -68,7 +68,7 @@ export interface ClipOptions {
 /** May be played while its later frames are still being coded. */
 export class Clip {
   readonly law: Law
-  /** Of the version of the file that it was coded from. */
+  /** Names the version of the file that it was coded from. */
   readonly stamp: string
   readonly isOnDisk: boolean
   /** What it takes of its store. */

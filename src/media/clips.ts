@@ -36,11 +36,11 @@ export interface ClipsOptions {
   readonly laws: Laws
   /** Where long clips are kept while they play; the directory is there and empty. */
   readonly directory: string
-  /** Of coded audio in memory, kept and in use together. What does not fit goes to the disk. One hour is 29 MB. */
+  /** Bound of the coded audio in memory, kept and in use together. The rest goes to the disk. One hour is 29 MB. */
   readonly maxMemoryBytes: number
   /** The same on the disk. */
   readonly maxDiskBytes: number
-  /** On the disk, kept without a listener. */
+  /** Bound of what is kept on the disk without a listener. */
   readonly maxIdleDiskBytes: number
 }
 

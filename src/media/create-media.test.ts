@@ -21,7 +21,7 @@ let sine: string
 let media: Media
 const peers: RtpPeer[] = []
 
-// Of 100 pairs.
+// The first of 100 pairs.
 let firstPort: number
 
 function mediaWith(options: Partial<Parameters<typeof createMedia>[0]> = {}): Media {
@@ -162,7 +162,7 @@ describe('playback', () => {
     const loud = peer.heard.items
       .slice(count)
       .filter(({ payload }) => payload.some((octet) => octet !== 0xff))
-    // Of the thousand packets that the clip has; what is on its way while the processor does something else.
+    // The clip has a thousand packets; a few may be on their way while the processor does something else.
     expect(loud.length).toBeLessThanOrEqual(25)
   })
 
@@ -391,7 +391,7 @@ describe('hold and resume', () => {
     expect(hold.sdp).toContain('a=recvonly')
     await peer.caughtUp()
     const before = peer.heard.items.length
-    // A playback takes its time although nobody hears it.
+    // A playback takes its time although the far end does not hear it.
     expect((await session.play({ clip: { path: sine } })).playedMs).toBe(1000)
     await peer.caughtUp()
     expect(peer.heard.items.length).toBeLessThanOrEqual(before + 1)

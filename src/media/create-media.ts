@@ -1,4 +1,4 @@
-// The media plane: its workers, which of them takes a new session, and who is told when one dies.
+// The media plane: its workers, which of them takes a new session, and what is closed when one dies.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -75,7 +75,7 @@ export function createMedia(options: MediaOptions): Media {
       member.sessions.set(id, session)
       return session
     } catch (error) {
-      // A worker that answers too late has opened a session that nobody knows.
+      // A worker that replies too late has opened a session that has no owner.
       member.link.request<'close'>({ kind: 'close', session: id }, promptLimitMs).catch(() => undefined)
       throw error
     } finally {

@@ -6,7 +6,7 @@ import type { TelephoneEvent } from './rtp/telephone-event.ts'
 
 interface Timed extends EventPacket {
   readonly atMs: number
-  /** Of the RTP header; says which packets are late. */
+  /** The sequence of the RTP header, which says which packets are late. */
   readonly sequence: number
 }
 

@@ -26,9 +26,9 @@ const firstNonDigitEvent = digitsByEvent.length
 
 interface Pressed {
   readonly event: number
-  /** Of the first segment: names the key press. */
+  /** The timestamp of the first segment, which names the key press. */
   readonly startTimestamp: number
-  /** Of the present segment; differs from the start only for presses over 8 s (RFC 4733 §2.5.1.3). */
+  /** That of the present segment; differs from the start only for presses over 8 s (RFC 4733 §2.5.1.3). */
   readonly timestamp: number
   readonly duration: number
   /** The sender moves the timestamp within the event. Deviation from RFC 4733 §2.2.1: gateways in use do. */
@@ -112,7 +112,7 @@ function continued(pressed: Pressed, packet: EventPacket, isInTime: boolean): Pr
   const ahead = timestampDistance(pressed.timestamp, timestamp)
   if (ahead === 0) return { ...pressed, duration: Math.max(duration, pressed.duration) }
   const afterStart = timestampDistance(pressed.startTimestamp, timestamp)
-  // Of an earlier segment; or late, from a sender that moves the timestamp.
+  // It is of an earlier segment; or late, from a sender that moves the timestamp.
   const isOfStart = afterStart >= 0 || (packet.isLate && afterStart > -lostEndAfterMs * unitsPerMs)
   if (ahead < 0 && isOfStart) return pressed
   if (packet.marker) return undefined

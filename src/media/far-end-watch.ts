@@ -1,11 +1,11 @@
-// What is told of the far end of one stream: where it is heard, who else sends, and that it fell silent.
+// Reports on the far end of one stream: where it is heard, who else sends, and that it fell silent.
 import type { MediaEvent } from './media.ts'
 import type { SilenceLimits } from './messages.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
 import type { Agreement } from './sdp/negotiation.ts'
 
-// A stream that is sprayed at from everywhere says so this often, and counts the rest.
-const mostStrangersTold = 3
+// A stream that is sprayed at from everywhere names this many places, and counts the rest.
+const maxStrangers = 3
 
 export interface FarEndWatchOptions {
   readonly limits: SilenceLimits
@@ -14,9 +14,9 @@ export interface FarEndWatchOptions {
 
 export class FarEndWatch {
   readonly #options: FarEndWatchOptions
-  /** When the far end last gave a sign of life, and when its silence was last told. */
+  /** When the far end last gave a sign of life, and when its silence was last reported. */
   #aliveMs = 0
-  #toldMs = 0
+  #reportedMs = 0
   #wasHeard = false
   #ignored = 0
   #strangers: Endpoint[] = []
@@ -47,19 +47,19 @@ export class FarEndWatch {
 
   ignore({ address, port }: Endpoint): void {
     this.#ignored += 1
-    const told = this.#strangers
-    if (told.length >= mostStrangersTold) return
-    if (told.some((one) => one.port === port && one.address === address)) return
-    told.push({ address, port })
+    const reported = this.#strangers
+    if (reported.length >= maxStrangers) return
+    if (reported.some((one) => one.port === port && one.address === address)) return
+    reported.push({ address, port })
     this.#options.onEvent({ type: 'ignored', address, port })
   }
 
-  /** Told once for each time that the limit passes: the call may have had a reason not to heed it. */
+  /** Reports once for each time that the limit passes: the call may have had a reason not to heed it. */
   checkSilence({ mayReceive, maySend }: Agreement, nowMs: number): void {
     const isHeld = !mayReceive || !maySend
     const limitMs = isHeld ? this.#options.limits.heldMs : this.#options.limits.mediaMs
-    if (limitMs === 0 || nowMs - Math.max(this.#aliveMs, this.#toldMs) < limitMs) return
-    this.#toldMs = nowMs
+    if (limitMs === 0 || nowMs - Math.max(this.#aliveMs, this.#reportedMs) < limitMs) return
+    this.#reportedMs = nowMs
     this.#options.onEvent({
       type: 'timeout',
       cause: isHeld ? 'held' : 'silent',

@@ -260,7 +260,7 @@ describe('the time-out', () => {
       expect(second.silentMs - first.silentMs).toBeGreaterThanOrEqual(1500)
   })
 
-  it('is put off by signs of life in signalling, and counts anew after a hold', async () => {
+  it('is put off by signs of life in signalling, and begins again after a hold', async () => {
     await start({ limits: { mediaMs: 1000, heldMs: 0 } })
     const peer = await peerAt()
     const { session, events } = await legOf()

@@ -49,11 +49,11 @@ export type MediaEvent =
   | { readonly type: 'first-packet'; readonly address: string; readonly port: number; readonly trust: Trust }
   /** The far end's packets come from another place from now on. */
   | { readonly type: 'moved'; readonly address: string; readonly port: number; readonly trust: Trust }
-  /** Packets from a place that is not the far end's are dropped. Told of a few places after each offer or answer. */
+  /** Packets from a place that is not the far end's are dropped. Reported for a few places after each offer or answer. */
   | { readonly type: 'ignored'; readonly address: string; readonly port: number }
   /** One pressed key, reported once however often its end packet is repeated (RFC 4733 §2.5.1.4). */
   | { readonly type: 'digit'; readonly digit: string; readonly durationMs: number }
-  /** Neither RTP nor RTCP for the limit; told again each time that it passes. `held`: the far end need not send. */
+  /** Neither RTP nor RTCP for the limit; reported again each time that it passes. `held`: the far end need not send. */
   | {
       readonly type: 'timeout'
       readonly cause: 'silent' | 'held'
@@ -84,7 +84,7 @@ export interface MediaSession {
   /** Applies the far end's offer and returns our answer (RFC 3264); also for re-offers. From here on packets are sent,
    *  so call it when the answer goes out. Throws media_not_acceptable and leaves the stream as it was. */
   answer(offer: string): Promise<FarEnd & { readonly sdp: string }>
-  /** An offer of ours, for an INVITE without SDP or an outgoing leg; a fresh one each time until one is answered. */
+  /** Makes an offer, for an INVITE without SDP or an outgoing leg; a fresh one each time until one is answered. */
   offer(): Promise<string>
   /** Applies the answer to `offer()`. */
   acceptAnswer(sdp: string): Promise<FarEnd>

@@ -12,7 +12,7 @@ export interface WorkerSetup {
   readonly limits: SilenceLimits
 }
 
-/** How long a far end may give no sign of life, RTP or RTCP, until its call is told; 0 for ever. */
+/** How long a far end may give no sign of life, RTP or RTCP, until that is reported; 0 for ever. */
 export interface SilenceLimits {
   /** One that is supposed to send. */
   readonly mediaMs: number

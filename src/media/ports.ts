@@ -151,7 +151,7 @@ export async function openSockets(pool: PortPool, bind: string): Promise<SocketP
   throw new AppError('no_media_port', 'No RTP port is free.', { cause })
 }
 
-/** At a start: a range that cannot be used is told to the operator, and not to the first caller. Throws StartError. */
+/** At a start: a range that cannot be used stops the start, and does not wait for the first caller. Throws StartError. */
 export async function demandPorts(bind: string, range: PortRange, workers: number): Promise<void> {
   for (const part of splitPorts(range, Math.max(1, workers))) {
     try {

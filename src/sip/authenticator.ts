@@ -17,7 +17,7 @@ import { realmOf } from './realm.ts'
 import { refusal } from './refusal.ts'
 import type { Authentication, Judgement, Remote, Reply, SipDirectory, SipUser } from './sip.ts'
 
-// Of a digest-uri in the journal.
+// How much of a digest-uri the journal shows.
 const maxUriChars = 256
 
 export type Authenticate = (request: SipRequest, remote: Remote) => Promise<Authentication>
@@ -32,7 +32,7 @@ export interface AuthenticatorOptions {
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { directory, nonces, guesses, algorithms } = options
-  // An unknown user costs the same work as a wrong password: nobody can learn names by the clock.
+  // An unknown user costs the same work as a wrong password: names cannot be learned by the clock.
   const decoyPassword = randomBytes(16).toString('hex')
 
   const challenge = (scope: NonceScope, isStale: boolean): Authentication => {
@@ -74,8 +74,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     const user = judge === undefined ? await directory.findUser(realm, username) : undefined
     // Without a judge, nothing is waited for from here to the verdict: guesses that come all at once are still counted one by
     // one. A judge bounds itself how many it looks at together.
-    // Who answers a nonce that was sent to this address can receive there, where the guess is counted. Anybody else is
-    // not told whether the password was right: neither a forged address nor a phone that has just got another one.
+    // Who answers a nonce that was sent to this address can receive there, where the guess is counted. Any other sender does
+    // not learn whether the password was right: neither a forged address nor a phone that has just got another one.
     const nonce = nonces.fresh(credentials.nonce, scope)
     if (nonce === undefined) return challenge(scope, true)
     const guess = { ...scope, username }

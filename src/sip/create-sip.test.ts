@@ -313,7 +313,7 @@ describe('over TCP', () => {
         `To: <sip:x@${realm}>${to}`,
         'Call-ID: tcp-call',
         `CSeq: ${sequence} ${method}`,
-        // Nobody listens there: only the connection leads back.
+        // Nothing listens there: only the connection leads back.
         'Contact: <sip:a@10.9.9.9;transport=tcp>',
         'Content-Length: 0',
         '',
@@ -408,7 +408,7 @@ describe.skipIf(isMissing('sipp'))('with sipp', () => {
     70_000,
   )
 
-  it('is cancelled before anybody answers', async () => {
+  it('is cancelled before it is answered', async () => {
     const { target, told } = await start()
     const result = await runSipp({
       scenario: 'call-cancel',

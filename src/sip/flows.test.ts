@@ -159,7 +159,7 @@ describe('a phone that registered over TCP', () => {
     await until('the binding to be gone', async () => (await stage.sip.bindings.list(realm)).length === 0)
   })
 
-  it('is not registered any more once nobody answers at its Contact', async () => {
+  it('is not registered any more once nothing answers at its Contact', async () => {
     const stage = await start()
     const phone = await openTcpPhone(stage)
     // Where it connected from, and does not listen.
@@ -224,7 +224,7 @@ describe('a stack that starts with phones from before', () => {
 })
 
 describe('a peer that answers from elsewhere', () => {
-  /** A call of ours to `place`, whose 200 has these fields. */
+  /** A call to `place`, whose 200 has these fields. */
   async function call({ sip }: Stage, place: RawPhone, lines: readonly string[]) {
     const destination = { transport: 'udp', address: '127.0.0.1', port: place.port } as const
     const { outcome } = sip.invite({

@@ -21,7 +21,7 @@ export interface GuessLimit {
   succeeded(guess: Guess): void
   /** Whether a user of the realm has been right at this source within three days. */
   hasSucceeded(at: Pick<Guess, 'address' | 'realm'>): boolean
-  /** Notes one more refusal that no password was asked for. False when this realm has had so many that it needs no record. */
+  /** Notes one more refusal that no password was asked for. False when this realm has had too many of them to record one more. */
   isWorthRecord(realm: string): boolean
 }
 

@@ -1,7 +1,7 @@
 // The bounds of the SIP stack, each with its reason: what a source, a guess, a connection, a transaction and a registration
 // may take. What bounds the text of one message stands in message/.
 
-/** Of every 503: long enough for a dispatcher to try another node, short enough for a phone to come back to this one. */
+/** Stands in every 503: long enough for a dispatcher to try another node, short enough for a phone to come back to this one. */
 export const retryAfterSeconds = 5
 
 /** Messages that a source may send before one of them is read; `capacity` at once, refilled over `refillMs`. */
@@ -9,7 +9,7 @@ export const sourceLimits = {
   // An office of a hundred phones that is switched on: the first of them that has answered its challenge proves the source.
   // A probe that asks for our health does so every second at most.
   perStranger: { capacity: 200, refillMs: 10_000 },
-  // Of all strangers together, since over UDP one host can claim to be any number: 500 a second cost a twentieth of a core.
+  // Holds for all strangers together, since over UDP one host can claim to be any number: 500 a second cost a twentieth of a core.
   // The burst is a network of 2,500 phones that comes back after a power cut.
   perAllStrangers: { capacity: 5_000, refillMs: 10_000 },
   // More than any one peer needs: a carrier that brings 500 calls a second sends 2,500 messages, a dialler of a customer
@@ -50,7 +50,7 @@ export interface ConnectionLimits {
   readonly connectMs: number
   /** Written but not taken by the far end. */
   readonly maxUnsentBytes: number
-  /** Of the free connections: what one source may have. */
+  /** The share of the free connections that one source may have. */
   readonly strangerShare: number
   readonly provenShare: number
 }
@@ -74,7 +74,7 @@ export const transactionLimits = {
   max: 60_000,
   // One unit is what a usual INVITE takes at most; a larger request counts as several.
   unitBytes: 4_096,
-  // Of what is free: a carrier may have three quarters of all, a stranger 3,500 of 60,000, which are answered in
+  // Shares of what is free: a carrier may have three quarters of all, a stranger 3,500 of 60,000, which are answered in
   // milliseconds.
   provenShare: 3,
   strangerShare: 1 / 16,

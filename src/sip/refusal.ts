@@ -1,4 +1,4 @@
-// How the stack itself says no: a status, a sentence in X-Reason, never a line break from anybody's field.
+// How the stack itself says no: a status, a sentence in X-Reason, never a line break from a field of the request.
 import { entryOf } from '../lib/errors.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import type { HeaderField } from './message/message.ts'

@@ -12,7 +12,7 @@ import type { Remote } from './transport/transports.ts'
 export type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
 export type { Remote } from './transport/transports.ts'
 
-/** A message that crossed the wire, for whoever keeps a record. `raw` is the exact bytes. */
+/** A message that crossed the wire, for those who keep a record. `raw` is the exact bytes. */
 export interface WireEvent {
   readonly direction: 'received' | 'sent'
   readonly callId: string
@@ -29,7 +29,7 @@ export interface Reply {
   readonly body?: { readonly type: string; readonly content: string }
   /**
    * The answer to a sender that has not proved who and where it is: sent once for each time it asks, and forgotten, so
-   * that a forged address has nobody flooded and costs no memory (RFC 3261 §26.3.2.4).
+   * that a forged address floods no third party and costs no memory (RFC 3261 §26.3.2.4).
    */
   readonly isUnproven?: true
 }
@@ -56,7 +56,7 @@ export interface IncomingInvite {
   accept(reply: Omit<Reply, 'status'>): Dialog
   /**
    * Called once when the caller gave up before a final response: a CANCEL, a BYE within the early dialog, or (with the
-   * INVITE itself) a transaction nobody waits for any more. The stack has answered it and sent 487.
+   * INVITE itself) a transaction that its client has given up. The stack has answered it and sent 487.
    */
   onCancel(listener: (cancel: SipRequest) => void): void
 }
@@ -68,7 +68,7 @@ export interface DialogListener {
   confirmed(ack: SipRequest): void
   /**
    * No ACK within 64*T1, or the peer does not know the dialog or does not answer within it (RFC 3261 §12.2.1.2): the
-   * stack sends BYE itself. Nothing is told afterwards.
+   * stack sends BYE itself. The listener hears nothing afterwards.
    */
   failed(reason: 'ack-timeout' | 'transport-error'): void
   /**
@@ -145,9 +145,9 @@ export interface SipUser {
   readonly realm: string
   /** Undefined where a judge decided, who alone knows it. */
   readonly password: string | undefined
-  /** What the judge had to say of an accepted user. */
+  /** What the judge said of an accepted user. */
   readonly judged?: JudgedUser
-  /** Set for a peer: somebody who may place calls, but not register. Its owner's key. */
+  /** Set for a peer, which may place calls but not register: its owner's key. */
   readonly peer?: string
 }
 
@@ -158,7 +158,7 @@ export interface JudgedUser {
   readonly destination?: string
 }
 
-/** Digest credentials that somebody else than this stack verifies. Everything in them is as the sender wrote it. */
+/** Digest credentials that are verified outside of this stack. Everything in them is as the sender wrote it. */
 export interface DigestQuestion {
   readonly request: SipRequest
   readonly remote: Remote
@@ -267,7 +267,7 @@ export interface SipHandlers {
 export interface SipOptions {
   /** The address to bind; 0.0.0.0 or :: for every one. */
   readonly bind: string
-  /** Of UDP and TCP alike; 0 for any free one. */
+  /** The port of every transport; 0 for any free one. */
   readonly port: number
   /** Written into Contact and Via, when peers see us under another address than the bound one. */
   readonly publicAddress?: string | undefined

@@ -1,4 +1,4 @@
-// What a source may ask of the stack: messages before they are parsed, and how much of what is everybody's it may hold.
+// What a source may ask of the stack: messages before they are parsed, and how much of what all share it may hold.
 // A stranger gets little, and all strangers together get no more than the platform can spare; a source that has proved
 // itself has a budget of its own, which no stranger touches.
 import type { Clock } from '../lib/clock.ts'
@@ -9,10 +9,10 @@ import { sourceLimits } from './limits.ts'
 import type { Remote } from './sip.ts'
 
 export interface Sources {
-  /** Whether one more message, or one more connection, is listened to. Takes it from the budget. */
+  /** Whether one more message or connection is taken. It counts against the budget. */
   admits(remote: Remote): boolean
   isProven(remote: Remote): boolean
-  /** A right password came from there, or a request of ours went there. */
+  /** A right password came from there, or the platform sent a request there. */
   prove(remote: Remote): void
 }
 

@@ -188,7 +188,7 @@ describe('a call', () => {
     expect(seen).toEqual([180])
   })
 
-  it('ends in 408 when nobody answers, and in 503 when the place is no place', async () => {
+  it('ends in 408 when there is no answer, and in 503 when the place is no place', async () => {
     const { network, caller, isQuiet } = setUp()
     network.drops = () => true
     const silent = caller.invite(offered)
@@ -368,7 +368,7 @@ function rawRequest(
 }
 
 describe('CANCEL', () => {
-  it('of ours ends a ringing call with 487', async () => {
+  it('from this side ends a ringing call with 487', async () => {
     const cancelled: SipMessage[] = []
     const { network, caller, isQuiet } = setUp({
       invited(invite) {

@@ -192,7 +192,7 @@ class Agent implements UserAgent {
     this.#isDraining = true
   }
 
-  /** The answer to what is for no dialog and no user: nothing is kept of it, since anybody may send it. */
+  /** The response to what is for no dialog and no user. Nothing is kept of it, since any host may send it. */
   #immediate(request: SipRequest): Reply | undefined {
     const reply = this.#withoutState(request)
     return reply && this.#complete(reply)

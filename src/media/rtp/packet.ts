@@ -18,7 +18,7 @@
 
 export const rtpHeaderBytes = 12
 
-/** Nobody sends more than an Ethernet frame of speech; what is larger is not for us. */
+/** No phone sends more speech than an Ethernet frame holds; a larger datagram is no RTP for us. */
 export const largestPacketBytes = 1500
 
 export interface RtpHeader {

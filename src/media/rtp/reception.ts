@@ -7,7 +7,7 @@ export type Arrival = 'next' | 'late' | 'duplicate' | 'stray'
 
 export interface ReceptionReport {
   readonly ssrc: number
-  /** Of 256, since the last report. */
+  /** In 1/256, since the last report. */
   readonly fractionLost: number
   readonly packetsLost: number
   readonly highestSequence: number

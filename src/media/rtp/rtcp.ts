@@ -126,7 +126,7 @@ export function toCompound(report: Report): Buffer {
 /** What a compound packet tells us. */
 export interface HeardReport {
   readonly ssrc: number
-  /** Of a sender report: the middle 32 bits of its NTP time. */
+  /** The middle 32 bits of the NTP time of a sender report. */
   readonly senderReport: number | undefined
   readonly blocks: readonly ReportBlock[]
   readonly isBye: boolean
@@ -180,7 +180,7 @@ export function parseRtcp(datagram: Buffer): HeardReport | undefined {
 export function roundTripMs(block: ReportBlock, nowMs: number): number | undefined {
   if (block.lastSenderReport === 0) return undefined
   const units = (toShortNtp(nowMs) - block.lastSenderReport - block.delaySinceLastSenderReport) | 0
-  // A clock of ours that was set back, or a far end that miscounts its delay, gives nonsense: say nothing.
+  // Our clock was set back, or the far end miscounts its delay: such a figure says nothing.
   if (units < 0 || units > 65_536 * 60) return undefined
   return (units * 1000) / 65_536
 }

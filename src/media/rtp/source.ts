@@ -40,7 +40,7 @@ const provenAfterMs = 200
 const minProvenPackets = 5
 // Between two packets of a stream that is being proven; more than a pause of comfort noise lasts is another attempt.
 const maxGapMs = 100
-// Half a second of loss is no stream to go by; one counter over many ports of ours steps further.
+// Half a second of loss is no stream to go by; one counter over many of our ports steps further.
 const provenStep = 25
 const maxCandidates = 8
 

@@ -42,7 +42,7 @@ export function lawsOf(section: MediaSection): Receivable['laws'] {
   })
 }
 
-/** The codecs of a line as they are told to people; events and comfort noise are no codecs. */
+/** The codecs of a line, for people to read; events and comfort noise are no codecs. */
 export function codecsOf(section: MediaSection): string {
   const names = section.formats
     .filter(({ encoding }) => encoding !== 'TELEPHONE-EVENT' && encoding !== 'CN')
@@ -70,7 +70,7 @@ export function objectionTo(section: MediaSection, verb: 'offered' | 'answered')
 
 interface Chosen {
   readonly section: MediaSection
-  /** Of the far end. */
+  /** The far end's. */
   readonly address: string
 }
 

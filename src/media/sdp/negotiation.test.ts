@@ -272,7 +272,7 @@ describe('an offer is refused with media_not_acceptable', () => {
     ['no SDP', 'hello'],
     ['only encryption', offer({ media: 'audio 5004 RTP/SAVP 0' })],
     ['only DTLS', offer({ media: 'audio 5004 UDP/TLS/RTP/SAVPF 0' })],
-    ['no codec of ours', offer({ media: 'audio 5004 RTP/AVP 18 9' })],
+    ['none of our codecs', offer({ media: 'audio 5004 RTP/AVP 18 9' })],
     ['G.711 at another rate', offer({ media: 'audio 5004 RTP/AVP 97', lines: ['a=rtpmap:97 PCMU/16000'] })],
     ['no audio', offer({ media: 'video 5004 RTP/AVP 96' })],
     ['audio with port 0', offer({ media: 'audio 0 RTP/AVP 0' })],

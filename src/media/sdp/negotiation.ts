@@ -23,7 +23,7 @@ import type { Receivable } from './far-end-section.ts'
 import { parseSdp, writeSdp } from './sdp.ts'
 import type { Direction, LocalAudio, LocalSection, MediaSection } from './sdp.ts'
 
-/** What offer and answer agreed on, in the words of whoever sends the packets. */
+/** What offer and answer agreed on, as the side that sends packets needs it. */
 export interface Agreement {
   readonly law: Law
   /** Undefined: there is no address to send to (hold in the old way, RFC 2543). */
@@ -82,7 +82,7 @@ export class Negotiation {
     this.#address = options.local.general
   }
 
-  /** Ours, as the far end was last told. */
+  /** Our address, as the last SDP named it. */
   get address(): string {
     return this.#address
   }
@@ -177,7 +177,7 @@ export class Negotiation {
     return { sdp, agreement: this.#agreement, isHeld: !maySend(direction) }
   }
 
-  /** What is in use already: a re-offer of ours changes nothing (RFC 3264 §8). */
+  /** What is in use already: our re-offer changes nothing (RFC 3264 §8). */
   #offerOf({ law, receive, hasRtcpMux }: Agreement): LocalAudio {
     const { audio } = this.#offered()
     const kept = audio.formats.filter((ours) => receive.laws.some((one) => one.law === ours.law))
@@ -204,7 +204,7 @@ export class Negotiation {
 
   /**
    * Ours as the peer of the signalling sees it, whose address is the one that is certain: that of media may be one of a
-   * network behind NAT, which could look like a network of ours. It says the IP version.
+   * network behind NAT, which could look like our own network. It says the IP version.
    */
   #addressTowards(remote: Endpoint | undefined): string {
     const { local } = this.#options

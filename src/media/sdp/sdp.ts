@@ -5,7 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Law } from '../codecs/g711.ts'
 import type { Endpoint } from '../rtp/source.ts'
 
-/** Of both laws: RFC 3551 §4.5.14. */
+/** The clock of both laws: RFC 3551 §4.5.14. */
 export const clockRate = 8000
 
 export type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
@@ -153,14 +153,14 @@ export interface LocalAudio {
   readonly eventPayloadType: number | undefined
   /** The length of our packets in ms. */
   readonly ptime: number
-  /** Of the offer's line, where it was one of several alternatives. */
+  /** The mid of the offer's line, where that was one of several alternatives. */
   readonly mid?: string
   readonly direction: Direction
   readonly hasRtcpMux: boolean
   readonly protocol: string
 }
 
-/** A line of ours: audio, or a refusal of the far end's line (port 0, RFC 3264 §6). */
+/** A line that is written: audio, or a refusal of the far end's line (port 0, RFC 3264 §6). */
 export type LocalSection = LocalAudio | { readonly refused: MediaSection }
 
 export interface LocalSdp {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { cleanReply, withHeaders } from './core.ts'
 
 describe('cleanReply', () => {
-  it('lets nobody write a second line, a field of the stack or a name that is none', () => {
+  it('lets no value write a second line, a field of the stack or a name that is none', () => {
     const reply = cleanReply({
       status: 480,
       reason: 'Gone\r\nX: y',

@@ -54,7 +54,7 @@ export class DialogClient {
     return response
   }
 
-  /** A 2xx to this INVITE of ours, each time it comes: RFC 3261 §13.2.2.4. */
+  /** Sends the ACK for a 2xx to this INVITE, each time the 2xx comes: RFC 3261 §13.2.2.4. */
   async acknowledge(invite: SipRequest): Promise<void> {
     const { core, state, route } = this.#options
     const { remote } = await route.find()

@@ -15,7 +15,7 @@ export interface DialogRouteOptions {
   readonly flow: Flow
   /** Requests over UDP stay there, however large they are. */
   readonly keepsTransport: boolean
-  /** Of addresses that the peer names; all may be when left out. */
+  /** Whether requests may go to an address that the peer names; to all when left out. */
   readonly mayReach: ((address: string) => boolean) | undefined
   /** Called once for each fault, however many requests meet it. */
   noted(sentence: string): void
@@ -38,7 +38,7 @@ export class DialogRoute {
     this.#isRegistered = options.core.isBound(options.flow.source)
   }
 
-  /** The peer's packets come from here now. */
+  /** From now on the peer's packets come from `source`. */
   follow(request: SipRequest, source: Remote): void {
     this.#flow = { ...flowOf(request, source), isOurs: this.#flow.isOurs }
     this.#isRegistered ||= this.#options.core.isBound(source)
@@ -68,7 +68,7 @@ export class DialogRoute {
     })
   }
 
-  /** Undefined where no request can, or may, be sent to. Better the way its packets took than none. */
+  /** Undefined for a place that cannot be found or may not be reached. */
   async #resolve(uri: string): Promise<Remote | undefined> {
     const { core, state, mayReach } = this.#options
     try {

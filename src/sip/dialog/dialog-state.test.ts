@@ -68,7 +68,7 @@ describe('dialog state', () => {
     })
   })
 
-  it('leaves out a Record-Route that nobody could send to', () => {
+  it('leaves out a Record-Route that no request can be sent to', () => {
     const headers = [...invite.headers, { name: 'record-route', value: 'nonsense, <tel:+441234>' }]
     expect(uasDialogState({ ...invite, headers }, 'b1').routeSet).toHaveLength(3)
   })
@@ -99,7 +99,7 @@ describe('dialog state', () => {
     expect(state.remoteTarget).toBe('sip:new@pc')
   })
 
-  it('places a request of ours', () => {
+  it('places a request of this side', () => {
     const state = uacDialogState(invite, ok)
     expect(dialogHeaders(state, 'BYE', 8)).toEqual(
       fields(`

@@ -108,7 +108,7 @@ export function addressed(target: string, routeSet: readonly string[]): Addresse
   return { uri, routes: [...routeSet.slice(1), `<${target}>`], nextHop: hop }
 }
 
-/** The fields that place a request of ours within the dialog. An ACK takes the CSeq of its INVITE. */
+/** The fields that place a request within the dialog. An ACK takes the CSeq of its INVITE. */
 export function dialogHeaders(state: DialogState, method: string, sequence: number): HeaderField[] {
   const { routes } = addressed(state.remoteTarget, state.routeSet)
   return [

@@ -28,11 +28,11 @@ export interface DialogOptions {
   /** Requests over UDP stay there, however large they are. */
   readonly keepsTransport?: boolean
   readonly credentials?: Credentials | undefined
-  /** Of addresses that the peer names; all may be when left out. */
+  /** Whether requests may go to an address that the peer names; to all when left out. */
   readonly mayReach?: ((address: string) => boolean) | undefined
 }
 
-/** `ending`: a BYE of ours is under way, or waits for the ACK. `over`: out of the table. */
+/** `ending`: our BYE is under way, or waits for the ACK. `over`: the dialog is out of the table. */
 type Phase = 'live' | 'ending' | 'over'
 
 export class EstablishedDialog implements Dialog, DialogEntry {
@@ -42,7 +42,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #route: DialogRoute
   readonly #client: DialogClient
   readonly #listening = Promise.withResolvers<DialogListener>()
-  // What repeats a 2xx of ours, by the CSeq of the INVITE it answers.
+  // What repeats our 2xx, by the CSeq of its INVITE.
   readonly #awaitedAcks = new Map<number, () => void>()
   readonly #firstAck = Promise.withResolvers<void>()
   #firstInvite: { readonly sequence: number; readonly hasOffer: boolean } | undefined
@@ -107,7 +107,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     return this.#bye
   }
 
-  /** Ends it without a word to anybody: the stack stops, or the dialog never came to be. */
+  /** Ends it without sending anything: the stack stops, or the dialog never came to be. */
   stop(): void {
     this.#end()
   }

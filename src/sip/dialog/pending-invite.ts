@@ -36,7 +36,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     // Responses carry our tag, so the caller may address us within the early dialog from the first one on.
     core.dialogs.set(this.#state, this)
     transaction.onCancel((cancel) => this.#abandon(cancel))
-    // Nobody will take the answer any more: to the owner that is a caller who hung up.
+    // The answer would reach no caller any more: for the owner, the caller hung up.
     transaction.onEnd(() => this.#abandon(transaction.request))
   }
 
@@ -120,7 +120,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       this.#abandon(transaction.request)
       return
     }
-    // RFC 3311 §5.2: the offer of the INVITE has no reliable answer yet. Nothing else is for an early dialog of ours.
+    // RFC 3311 §5.2: the offer of the INVITE has no reliable answer yet. An early dialog takes nothing else.
     transaction.respond({ status: 500, headers: [randomRetryAfter()] })
   }
 
@@ -147,7 +147,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   }
 
   #complete(reply: Reply): Reply {
-    // RFC 3261 §12.1.1: the proxies that want to stay on the path must be told to the caller too.
+    // RFC 3261 §12.1.1: the response names the proxies that want to stay on the path.
     const recorded = this.request.headers.filter(({ name }) => name === 'record-route')
     const ours = capabilityHeaders(this.#core, this.remote, this.#contactUser)
     return withHeaders(cleanReply(reply), [...recorded, ...ours])

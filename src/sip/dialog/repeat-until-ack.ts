@@ -12,7 +12,7 @@ export interface RepeatOptions {
   readonly timedOut: () => void
 }
 
-/** Answers how to stop: on the ACK, or when the dialog is over. */
+/** Returns how to stop: on the ACK, or when the dialog is over. */
 export function repeatUntilAck({ clock, timers, repeat, timedOut }: RepeatOptions): () => void {
   let intervalMs = timers.t1Ms
   const again = (): void => {

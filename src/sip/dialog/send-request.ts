@@ -1,4 +1,4 @@
-// One request of ours until its final answer, challenges answered on the way: RFC 3261 §8.1.3 and §22.2.
+// Sends a request until its final response, with credentials where it is challenged: RFC 3261 §8.1.3 and §22.2.
 import { AppError } from '../../lib/errors.ts'
 import { answerChallenge } from '../digest.ts'
 import { responseTo } from '../message/build.ts'
@@ -17,7 +17,7 @@ export interface SendOptions {
   /** The request goes over UDP, however large it is. */
   readonly keepsTransport: boolean
   readonly credentials: Credentials | undefined
-  /** Builds the request anew for each try: the CSeq must rise, `authorization` answers the challenges so far. */
+  /** Builds the request for each try: the CSeq must rise, `authorization` meets the challenges so far. */
   build(authorization: readonly HeaderField[]): SipRequest
   /** Every response that is not a challenge we answer, each with the request it answers. */
   response(response: SipResponse, request: SipRequest): void

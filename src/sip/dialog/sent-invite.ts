@@ -1,4 +1,4 @@
-// An INVITE of ours, until each of its answers is dealt with: the UAC side of RFC 3261 §13.2, forks included.
+// An INVITE that the platform sends, until each of its responses is dealt with: the UAC side of RFC 3261 §13.2, with forks.
 import type { Timer } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/ids.ts'
 import { buildRequest, responseTo } from '../message/build.ts'

@@ -16,7 +16,7 @@ export function parseAuthHeader(text: string): AuthHeader {
   const scheme = (space === -1 ? text : text.slice(0, space)).toLowerCase()
   if (!isToken(scheme)) throw malformed('Bad authentication scheme')
   const params = new Map<string, string>()
-  // Another scheme's credentials may be anything, a bearer token for one: the scheme alone is told.
+  // Another scheme's credentials may be anything, a bearer token for one: only the scheme is returned.
   if (scheme !== 'digest') return { scheme, params }
   for (const part of space === -1 ? [] : splitOutside(text.slice(space + 1), ',')) {
     if (part === '') continue

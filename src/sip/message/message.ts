@@ -1,4 +1,4 @@
-// What a SIP message is (RFC 3261 §7). Headers stay text until somebody asks for a parsed one.
+// What a SIP message is (RFC 3261 §7). Headers stay text until a parsed one is asked for.
 
 /** One header field line; `name` is canonical lower case with compact forms expanded (RFC 3261 §7.3.3). */
 export interface HeaderField {

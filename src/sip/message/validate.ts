@@ -1,5 +1,5 @@
 // Which status a request that could be parsed, but is wrong, is owed (RFC 3261 §8.2, §16.3); and which responses are
-// dropped. Answers are values: a refusal is a normal outcome here.
+// dropped. A refusal is a value: it is a normal outcome here.
 import { AppError } from '../../lib/errors.ts'
 import type { Reply } from '../sip.ts'
 import { isOptionalBody, mediaTypeOf } from './body.ts'

@@ -27,7 +27,7 @@ export function parseVia(text: string): Via {
   const protocol = sentProtocol.exec(text)
   if (protocol === null) throw malformed('Bad Via protocol')
   const rest = text.slice(protocol[0].length)
-  // Stricter than elsewhere: by this field answers are routed and transactions are told apart (RFC 4475 §3.1.2.1).
+  // Stricter than elsewhere: this field routes responses and tells transactions apart (RFC 4475 §3.1.2.1).
   if (/;\s*(?:;|$)/.test(rest)) throw malformed('Empty parameter')
   const semicolon = indexOutside(rest, ';')
   const sentBy = (semicolon === -1 ? rest : rest.slice(0, semicolon)).trim()

@@ -7,7 +7,7 @@ export interface ExpiresBounds {
 }
 
 export const expiresBounds: ExpiresBounds = {
-  // What user agents on UDP are told to refresh at; who asks for less is answered 423.
+  // The time that user agents on UDP get; a request for less gets 423.
   minSeconds: 30,
   // Longer than a day tells nothing of where a phone is.
   maxSeconds: 86_400,

@@ -14,7 +14,7 @@ export interface RegisteredFacts {
   readonly own: readonly Binding[]
   readonly request: SipRequest
   readonly now: number
-  /** What the phone is told instead of what is left. */
+  /** Stands in the response instead of the time that is left. */
   readonly seconds?: number
   /** It took bindings away, and made none. */
   readonly isRemoval?: boolean

@@ -312,7 +312,7 @@ describe('a REGISTER that is refused', () => {
     expect(reasonOf(response)).toEqual([403, 'Account exists but is inactive'])
   })
 
-  it('for the address of somebody else gets 403', async () => {
+  it('for the address of another user gets 403', async () => {
     const response = await sendWithDigest({ to: '<sip:bob@a.example>' })
     expect(reasonOf(response)).toEqual([403, 'These credentials are not for this address of record'])
     expect(await bindings.get('bob@a.example')).toEqual([])

@@ -154,8 +154,8 @@ function toBinding({ uri, seconds, key, instance, q }: PhoneWish, input: ChangeI
 }
 
 /**
- * Withdraws a binding when its user has lost the right to it since authentication. Whoever takes the right away changes
- * what the directory says first, and removes the bindings then: a binding made before that is found there, one made after
+ * Withdraws a binding when its user has lost the right to it since authentication. A right is taken away in two steps: the
+ * directory changes, then the bindings are removed. A binding made before the second step is found there, one made after
  * it is found here.
  */
 async function confirm(
@@ -180,7 +180,7 @@ async function withdraw(binding: Binding, bindings: BindingStore): Promise<void>
   if (bound?.callId === callId && bound.cseq === cseq) await bindings.remove(aor, key)
 }
 
-/** What a user is answered who has authenticated a moment ago; undefined while nothing has changed. */
+/** Returns the refusal of a user who authenticated a moment ago; undefined while nothing has changed. */
 async function refusalOf(
   { realm, username, password, judged }: SipUser,
   directory: RegistrarOptions['directory'],

@@ -1,4 +1,4 @@
-// One client transaction (RFC 3261 §17.1): runs the table, repeats the request, acknowledges refusals, tells its core.
+// One client transaction (RFC 3261 §17.1): runs the table, repeats the request, acknowledges refusals, reports to its core.
 import type { Clock } from '../../lib/clock.ts'
 import { ackFor, cancelOf } from '../message/build.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'

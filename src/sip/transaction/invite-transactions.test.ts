@@ -45,7 +45,7 @@ describe('INVITE transactions', () => {
     expect(both.network.sent.filter((line) => line.includes('401'))).toHaveLength(2)
   })
 
-  it('repeat a refusal when the client no longer repeats its request, whoever it is', () => {
+  it('repeat a refusal when the client no longer repeats its request', () => {
     let late: ServerTransaction | undefined
     const both = createPair({ onRequest: (transaction) => void (late = transaction) })
     const heard = ask(both, requestOf('INVITE'))
@@ -91,7 +91,7 @@ describe('INVITE transactions', () => {
     expect(ok === undefined ? undefined : headerOf(ok, 'to')).toContain(`tag=${both.requests[0]?.localTag}`)
     both.clock.advance(32_000)
     expect(both.clock.pending).toBe(0)
-    // A 200 that comes after timer M is nobody's transaction, but the core hears of it.
+    // A 200 that comes after timer M belongs to no transaction, and goes to the core.
     expect(heard.state()).toBe('terminated')
   })
 

@@ -37,7 +37,7 @@ export type ServerMachine = Machine<ServerState, ServerInput, ServerAction>
 
 // RFC 3261 §17.2.1 figure 7, as corrected by RFC 6026 §7.1: a 2xx leads to accepted, where retransmitted INVITEs are
 // absorbed and the core repeats its 2xx until the ACK. A transport error ends nothing: the request may still be repeated.
-// sendOnce is a refusal of somebody who has not proved to be where the request says: repeating it would let a forged
+// sendOnce is a refusal of a sender that has not proved to be where the request says: repeating it would let a forged
 // address direct a stream of packets at a third party, and keeping it costs memory (RFC 3261 §26.3.2.4).
 export const inviteServer: ServerMachine = {
   trying: {},

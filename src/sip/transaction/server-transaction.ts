@@ -1,4 +1,4 @@
-// One server transaction (RFC 3261 §17.2): runs the table, keeps the last response, tells its core.
+// One server transaction (RFC 3261 §17.2): runs the table, keeps the last response, reports to its core.
 import type { Clock } from '../../lib/clock.ts'
 import { responseTo } from '../message/build.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
@@ -92,7 +92,7 @@ export class ServerTransactionMachine implements ServerTransaction {
     else this.#input('ack')
   }
 
-  /** Only the first CANCEL before a final response is told (RFC 3261 §9.2). */
+  /** Only the first CANCEL before a final response reaches the listener (RFC 3261 §9.2). */
   cancelled(cancel: SipRequest): void {
     if (this.#cancel !== undefined || this.#state !== 'proceeding') return
     this.#cancel = cancel

@@ -163,7 +163,7 @@ describe('the layer', () => {
     expect(sent).toEqual(['tcp SIP/2.0/TCP', 'udp SIP/2.0/UDP'])
     clock.advance(500)
     expect(sent.at(-1)).toBe('udp SIP/2.0/UDP')
-    // Nobody waits for that again, until the place may have changed.
+    // No caller waits for that again, until the place may have changed.
     const again = (): void => {
       sent.length = 0
       node.layer.request(requestOf('INVITE', { body: 'x'.repeat(1_300) }), remote, handlers)

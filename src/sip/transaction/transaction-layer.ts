@@ -39,7 +39,7 @@ export interface TransactionLayerOptions {
   /** Every message in either direction, retransmissions included. */
   onWire?(event: WireEvent): void
   readonly timers?: Timers
-  /** Hex text that nobody can guess; for tests that need the same one twice. */
+  /** Hex text that cannot be guessed; replaced by tests that need the same one twice. */
   readonly random?: (bytes: number) => string
   /** Who has proved itself; left out, only the bound of all is held against a source. */
   readonly sources?: Pick<Sources, 'isProven' | 'prove'>
@@ -191,7 +191,7 @@ class Layer implements TransactionLayer {
     invite.cancelled(cancel)
   }
 
-  /** What a request that may be served is answered without a transaction. */
+  /** The response without a transaction to a request that may be served; undefined when it gets one. */
   #refusalOf(request: SipRequest, raw: Uint8Array, remote: Remote): Reply | undefined {
     const immediate = request.method === 'CANCEL' ? undefined : this.#options.user.immediate?.(request)
     if (immediate !== undefined) return immediate

@@ -216,7 +216,7 @@ describe('TCP', () => {
     server.close()
   })
 
-  it('tells when nobody listens', async () => {
+  it('rejects when nothing listens', async () => {
     const nobody = { transport: 'tcp', address: '127.0.0.1', port: 1 } as const
     await expect(transport.send(options('x'), nobody)).rejects.toThrow(AppError)
   })

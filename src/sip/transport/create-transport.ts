@@ -22,7 +22,7 @@ export interface TransportOptions {
   readonly limits?: Partial<ConnectionLimits>
 }
 
-// With port 0 the port TCP was given may be taken for UDP; so many times another one is asked for.
+// With port 0, the port that TCP was given may be taken for UDP: another one is asked for this many times.
 const portAttempts = 50
 const logIntervalMs = 1_000
 
@@ -125,7 +125,7 @@ class SharedPort implements TransportLayer {
     return false
   }
 
-  /** At most one line a second: whoever sends garbage must not fill the log. */
+  /** Writes at most one line a second: garbage must not fill the log. */
   #dropped(reason: string, remote: Remote, kind: 'unparsable' | 'slow' | 'dropped' = 'unparsable'): void {
     if (kind !== 'slow') this.#counted[kind] += 1
     this.#unlogged += 1

@@ -16,7 +16,7 @@ describe('a response over UDP', () => {
     ['names itself by a name', source, 'pbx.example.com:5062', at(source, 5062)],
     ['is behind NAT and does not ask for rport', source, '192.168.1.5:5060', source],
     ['is behind the NAT of its carrier', source, '100.64.3.4', source],
-    ['is behind NAT within a network of ours', inside, '192.168.1.5:5060', inside],
+    ['is behind NAT within our network', inside, '192.168.1.5:5060', inside],
     ['is in our network and not behind NAT', inside, '10.0.0.9:5062', at(inside, 5062)],
   ])('to a sender that %s goes where that one hears it', (_who, remote, sentBy, expected) => {
     const via = parseVia(`SIP/2.0/UDP ${sentBy};branch=z9hG4bK1`)

@@ -1,4 +1,4 @@
-// One TCP connection, whoever opened it: frames what comes in, answers pings, ends slow and idle far ends.
+// One TCP connection, opened by either side: frames what comes in, answers pings, ends slow and idle far ends.
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -46,7 +46,7 @@ export class TcpConnection {
     // A far end that vanished without a word is found out, and what it registered with it.
     this.#socket.setKeepAlive(true, options.limits.keepAliveMs)
     this.#socket.on('data', (chunk: Buffer) => this.#received(chunk))
-    // The error itself reaches whoever waits for a write; `close` follows it.
+    // A pending write rejects with the error; `close` follows it.
     this.#socket.on('error', () => undefined)
     this.#socket.on('close', () => {
       this.#messageTimer?.cancel()
@@ -95,7 +95,7 @@ export class TcpConnection {
     let hasPinged = false
     for (const framed of this.#framer.push(chunk)) {
       if (framed.kind === 'ping') {
-        // A ping shows that somebody is there, not that it speaks SIP: the first message is owed all the same.
+        // A ping shows that the far end is there, not that it speaks SIP: the first message is still due in time.
         if (this.#hasSpoken) this.#settled()
         hasPinged = true
       } else if (framed.kind === 'message') {

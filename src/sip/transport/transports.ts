@@ -5,7 +5,7 @@ interface TransportTraits {
   /** What is sent arrives, in order, over a connection (RFC 3261 §18): nothing is repeated, and no size is too large. */
   readonly isReliable: boolean
   readonly isSecure: boolean
-  /** Of a URI and of a sent-by that name none (RFC 3261 §19.1.2, §18.2.2). */
+  /** The port of a URI or sent-by that names none (RFC 3261 §19.1.2, §18.2.2). */
   readonly defaultPort: number
   /** The transport of a Via: RFC 3261 §20.42. */
   readonly viaName: string
@@ -41,9 +41,9 @@ export interface Remote {
   readonly port: number
 }
 
-/** Of a sip URI without a transport parameter: RFC 3263 §4.1. */
+/** What a sip URI without a transport parameter means: RFC 3263 §4.1. */
 export const defaultTransport: Transport = 'udp'
-/** By which a request goes that is too large for a datagram: RFC 3261 §18.1.1. */
+/** Carries a request that is too large for a datagram: RFC 3261 §18.1.1. */
 export const largeRequestTransport: Transport = 'tcp'
 
 export function isReliable({ transport }: { readonly transport: Transport }): boolean {

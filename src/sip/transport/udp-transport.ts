@@ -42,7 +42,7 @@ export class UdpTransport {
       socket.once('error', fail)
       socket.bind({ address, port, exclusive: true }, () => {
         socket.off('error', fail)
-        // What a datagram before this one brought about: nothing that could be told to anybody.
+        // An earlier datagram caused it, and its sender is not known here.
         socket.on('error', () => undefined)
         socket.setRecvBufferSize(receiveBufferBytes)
         socket.on('message', (bytes, { address: from, port: fromPort }) => {
