@@ -35,7 +35,7 @@ interface Sent<T> {
 }
 
 /** A stream, and a beat that a test moves. */
-function open(agreement: Agreement | undefined = plain) {
+function open(agreement: Agreement | 'none' = plain) {
   let nowMs = 1_700_000_000_000
   let tick = 0
   let onRtp: (datagram: Buffer, from: Endpoint) => void = () => undefined
@@ -67,13 +67,13 @@ function open(agreement: Agreement | undefined = plain) {
     onEvent: (event) => events.push(event),
     now: () => nowMs,
   })
-  if (agreement !== undefined) stream.agree(agreement)
+  if (agreement !== 'none') stream.agree(agreement)
   return {
     stream,
     events,
     rtp,
     rtcp,
-    run(ticks: number) {
+    run: (ticks: number): void => {
       for (let count = 0; count < ticks; count += 1) {
         nowMs += 20
         stream.tick((tick += 1), nowMs)
@@ -101,7 +101,7 @@ const reportOf = (ssrc = 7): Buffer =>
 
 describe('what a stream sends', () => {
   it('is nothing before offer and answer, and then a packet in every tick, numbered and timed without a gap', () => {
-    const silent = open(undefined)
+    const silent = open('none')
     silent.run(50)
     silent.stream.agree(plain)
     silent.run(50)
@@ -355,7 +355,7 @@ describe('reports', () => {
 
 describe('a playback', () => {
   it('is refused before offer and answer', async () => {
-    const { stream } = open(undefined)
+    const { stream } = open('none')
     const order = { id: 1, path: 'a.wav', offsetMs: 0, rounds: 1, follows: false }
     await expect(stream.play(order)).rejects.toThrow('play before offer and answer')
   })

@@ -80,7 +80,7 @@ export class ClientTransactions {
     branch: string,
     handlers: ClientHandlers,
   ): ClientTransactionMachine {
-    const { clock, timers, send } = this.#options
+    const { clock, timers } = this.#options
     const key = clientKey(branch, outgoing.request.method)
     const transaction = new ClientTransactionMachine({
       branch,
@@ -90,7 +90,7 @@ export class ClientTransactions {
       handlers,
       clock,
       timers,
-      send,
+      send: (sent, isRepeated) => this.#options.send(sent, isRepeated),
       cancel: (cancel) => void this.#start(cancel, undefined, branch, ignored),
       terminated: () => void this.#transactions.delete(key),
     })

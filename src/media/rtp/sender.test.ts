@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { parseRtp, rtpHeaderBytes } from './packet.ts'
+import type { RtpPacket } from './packet.ts'
+import { RtpSender } from './sender.ts'
+import type { Outgoing } from './sender.ts'
+
+const whole = { payloadType: 0, startsTalk: false, payloadBytes: 160 }
+
+function read({ packet, bytes }: Outgoing): RtpPacket {
+  const parsed = parseRtp(Buffer.from(packet.subarray(0, bytes)))
+  if (parsed === undefined) throw new Error('no RTP')
+  return parsed
+}
+
+describe('the packets of a stream', () => {
+  it('are numbered in a row, also across the end of the range', () => {
+    const sender = new RtpSender()
+    const first = read(sender.audio(1, whole)).sequence
+    for (let tick = 2; tick <= 70_000; tick += 1)
+      if (read(sender.audio(tick, whole)).sequence !== ((first + tick - 1) & 0xffff))
+        throw new Error(`tick ${tick}`)
+    expect(sender.packets).toBe(70_000)
+  })
+
+  it('are timed by the tick, also where ticks were left out', () => {
+    const sender = new RtpSender()
+    const [one, two, ten] = [1, 2, 10].map((tick) => read(sender.audio(tick, whole)).timestamp)
+    expect(((two ?? 0) - (one ?? 0)) >>> 0).toBe(160)
+    expect(((ten ?? 0) - (two ?? 0)) >>> 0).toBe(8 * 160)
+    expect(sender.timestampAt(10)).toBe(ten)
+  })
+
+  it('are marked at the start, after a pause, and where talk begins (RFC 3551 §4.1)', () => {
+    const sender = new RtpSender()
+    const marks = [
+      sender.audio(1, whole),
+      sender.audio(2, whole),
+      sender.audio(3, { ...whole, startsTalk: true }),
+      sender.audio(4, whole),
+      sender.audio(9, whole),
+    ].map((outgoing) => read(outgoing).marker)
+    // Read when all are written: a packet stays as it is for a few more.
+    expect(marks).toEqual([true, false, true, false, true])
+  })
+
+  it('have one source of their own each', () => {
+    const sources = Array.from({ length: 20 }, () => new RtpSender().ssrc)
+    expect(new Set(sources).size).toBe(20)
+    const sender = new RtpSender()
+    expect(read(sender.audio(1, whole)).ssrc).toBe(sender.ssrc)
+  })
+
+  it.each([
+    [80, 2],
+    [40, 4],
+  ])('of %i octets carry a frame in %i parts, in order and in time', (payloadBytes, parts) => {
+    const sender = new RtpSender()
+    const frame = Buffer.from(Array.from({ length: 160 }, (_, octet) => octet))
+    const first = sender.audio(5, { ...whole, payloadBytes })
+    frame.copy(first.packet, rtpHeaderBytes)
+    const sent = [first]
+    for (let from = payloadBytes; from < 160; from += payloadBytes)
+      sent.push(sender.rest(first, { tick: 5, payloadType: 0, from }))
+    const packets = sent.map(read)
+    expect(packets).toHaveLength(parts)
+    expect(Buffer.concat(packets.map(({ payload }) => payload))).toEqual(frame)
+    const start = sender.timestampAt(5)
+    expect(packets.map(({ timestamp }) => (timestamp - start) >>> 0)).toEqual(
+      packets.map((_, part) => part * payloadBytes),
+    )
+    expect(packets.map(({ marker }) => marker)).toEqual(packets.map((_, part) => part === 0))
+    expect(sender.octets).toBe(160)
+  })
+
+  it('do not overwrite each other before they are sent', () => {
+    const sender = new RtpSender()
+    const outgoing = Array.from({ length: 8 }, (_, tick) => {
+      const packet = sender.audio(tick, whole)
+      packet.packet.fill(tick, rtpHeaderBytes)
+      return packet
+    })
+    expect(outgoing.map((packet) => read(packet).payload[0])).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  })
+})
