@@ -10,98 +10,13 @@ import type { Outgoing } from '../outgoing/outgoing.ts'
 import { createDelivery } from './create-delivery.ts'
 import type { DeliveryOptions } from './create-delivery.ts'
 import type { Alert } from '../contracts/alert.ts'
-import type { Hook } from '../contracts/hook.ts'
-import type { OutboxItem, OutboxStore, Settlement } from '../contracts/outbox.ts'
+import { MemoryOutbox } from '../../test/support/memory-outbox.ts'
 
 const closing: (() => Promise<void>)[] = []
 
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
-
-interface Row {
-  item: OutboxItem
-  dueAt: number
-}
-
-/** The contract of the outbox in a few lines of memory; the durable one is tested where it is made. */
-class MemoryOutbox implements OutboxStore {
-  readonly rows: Row[] = []
-  readonly log: Settlement[] = []
-  claims = 0
-  brokenSettles = 0
-  readonly #now: () => number
-  readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = []
-  #listener = (): void => {}
-
-  constructor(now: () => number) {
-    this.#now = now
-  }
-
-  add(
-    url: string,
-    call: string,
-    { account = 'a1', hook = {} }: { account?: string; hook?: Partial<Hook> } = {},
-  ): void {
-    const sequence = this.rows.filter(({ item }) => item.call_sid === call).length + 1
-    const item: OutboxItem = {
-      id: this.rows.length + this.log.length + 1,
-      account_sid: account,
-      call_sid: call,
-      sequence,
-      hook: { url, method: 'POST', username: null, password: null, ...hook },
-      payload: JSON.stringify({ call_sid: call, n: sequence }),
-      attempts: 0,
-      created_at: this.#now(),
-    }
-    this.rows.push({ item, dueAt: this.#now() })
-    this.#listener()
-  }
-
-  async claim(limit: number, leaseMs: number, except: readonly string[] = []): Promise<OutboxItem[]> {
-    this.claims++
-    const heads = this.rows.filter(
-      (row, index) => this.rows.findIndex(({ item }) => item.call_sid === row.item.call_sid) === index,
-    )
-    const due = heads.filter(({ dueAt, item }) => dueAt <= this.#now() && !except.includes(item.account_sid))
-    const taken = due.slice(0, limit)
-    for (const row of taken) row.dueAt = this.#now() + leaseMs
-    return taken.map(({ item }) => item)
-  }
-
-  async settle(outcomes: readonly Settlement[]): Promise<void> {
-    if (this.brokenSettles > 0) {
-      this.brokenSettles--
-      throw new Error('disk full')
-    }
-    for (const outcome of outcomes) {
-      const index = this.rows.findIndex(({ item }) => item.id === outcome.id)
-      const row = this.rows[index]
-      if (row === undefined) continue
-      if (outcome.outcome === 'retry') {
-        row.item = { ...row.item, attempts: row.item.attempts + 1 }
-        row.dueAt = outcome.at
-      } else this.rows.splice(index, 1)
-      this.log.push(outcome)
-    }
-    for (const one of this.#waiting) if (this.log.length >= one.count) one.resolve()
-  }
-
-  onEnqueued(listener: () => void): void {
-    this.#listener = listener
-  }
-
-  async nextDueAt(): Promise<number | undefined> {
-    return this.rows.length === 0 ? undefined : Math.min(...this.rows.map(({ dueAt }) => dueAt))
-  }
-
-  settled(count: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.log.length >= count) resolve()
-      else this.#waiting.push({ count, resolve })
-    })
-  }
-}
 
 /** How many requests are under way: what the fake clock stands still for. */
 let underWay = 0

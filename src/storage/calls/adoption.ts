@@ -35,13 +35,20 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
       const [gone] = await queries.abandoned.all(database.reader, {})
       const rows = gone === undefined ? [] : await take(String(gone['node_id']))
       for (const row of rows) adopted.set(String(row['call_sid']), String(row['account_sid']))
-      const calls: UnfinishedCall[] = []
-      for (const [call_sid, account_sid] of adopted) {
-        const cells = await queries.journal.all(database.reader, { call_sid })
-        calls.push({ call_sid, account_sid, events: cells.flatMap(({ events }) => parseEvents(events)) })
-      }
+      // Taken out before they are read: of two callers at once, one gets them.
+      const taken = [...adopted]
       adopted.clear()
-      return calls
+      try {
+        const calls: UnfinishedCall[] = []
+        for (const [call_sid, account_sid] of taken) {
+          const cells = await queries.journal.all(database.reader, { call_sid })
+          calls.push({ call_sid, account_sid, events: cells.flatMap(({ events }) => parseEvents(events)) })
+        }
+        return calls
+      } catch (error) {
+        for (const [call_sid, account_sid] of taken) adopted.set(call_sid, account_sid)
+        throw error
+      }
     },
   }
 }

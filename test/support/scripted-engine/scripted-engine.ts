@@ -95,6 +95,15 @@ export class MemoryCallStore implements CallStore {
     this.listener = listener
   }
 
+  /** The node dies: the calls that it has not closed are left to be adopted. */
+  abandon(): void {
+    const isClosing = ({ record, ended }: CallBatch): boolean => record !== undefined || ended === true
+    const closed = new Set(this.batches.filter(isClosing).map(({ call_sid }) => call_sid))
+    const open = this.batches.filter(({ call_sid }) => !closed.has(call_sid))
+    for (const { call_sid, account_sid } of new Map(open.map((batch) => [batch.call_sid, batch])).values())
+      this.left.push({ call_sid, account_sid, events: this.journalOf(call_sid) })
+  }
+
   /** Every record handed over, duplicates included. */
   get records(): RecentCall[] {
     return this.batches.flatMap(({ record }) => (record === undefined ? [] : [record]))
@@ -138,7 +147,8 @@ export class ScriptedHooks implements Hooks {
     this.asked.push(request)
     const url = new URL(request.hook.url)
     const body = await this.answers.get(url.pathname)?.(request)
-    if (request.signal?.aborted === true) throw new AppError('hook_timeout', 'cut off')
+    request.signal?.throwIfAborted()
+    url.hash = ''
     return { url: url.href, status: 200, durationMs: 1, attempts: 1, body }
   }
 }
@@ -150,9 +160,7 @@ export function heldAnswer(): { answer: Answer; release: (body: unknown) => void
     Promise.race([
       promise,
       new Promise((_, reject) => {
-        signal?.addEventListener('abort', () => reject(new AppError('hook_timeout', 'cut off')), {
-          once: true,
-        })
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
       }),
     ])
   return { answer, release: resolve }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { createDirectory } from './directory/create-directory.ts'
-import { systemTenancy } from './lib/caller.ts'
-import { createFakeClock } from '../test/support/fake-clock.ts'
-import { makeAccount, onEachStore } from '../test/support/each-store.ts'
+import { createDirectory } from './create-directory.ts'
+import { systemTenancy } from '../lib/caller.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { makeAccount, onEachStore } from '../../test/support/each-store.ts'
 
 onEachStore(({ open }) => {
   it('reads nothing for the second call of a user, also where there is no registration hook', async () => {

@@ -1,0 +1,161 @@
+// What delivery may rely on in an outbox, whether it is the one in memory that its tests use or the real one.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Hook } from '../../src/contracts/hook.ts'
+import type { OutboxItem, OutboxStore } from '../../src/contracts/outbox.ts'
+import { createSid } from '../../src/lib/ids.ts'
+import { onEachStore } from '../support/each-store.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import type { FakeClock } from '../support/fake-clock.ts'
+import { MemoryOutbox } from '../support/memory-outbox.ts'
+
+interface Place {
+  readonly outbox: OutboxStore
+  add(account_sid: string, call_sid: string, hook: Hook): Promise<void>
+  close(): Promise<void>
+}
+
+describe('in memory', () => {
+  behavesAsOutbox(async (clock) => {
+    const outbox = new MemoryOutbox(() => clock.now())
+    return {
+      outbox,
+      add: async (account, call, hook) => outbox.add(hook.url, call, { account, hook }),
+      close: () => Promise.resolve(),
+    }
+  })
+})
+
+onEachStore(({ open }) => {
+  behavesAsOutbox(async (clock) => {
+    const test = await open({ clock })
+    const { outbox, calls } = test.storage
+    return {
+      outbox,
+      async add(account_sid, call_sid, hook) {
+        const notification = { account_sid, call_sid, hook, payload: { call_sid } }
+        calls.write({ call_sid, account_sid, events: [], notifications: [notification] }, 'now')
+        await calls.flush()
+      },
+      close: () => test.close(),
+    }
+  })
+})
+
+function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
+  const leaseMs = 60_000
+  const account = createSid()
+  const hook: Hook = { url: 'https://app.test/status', method: 'POST', username: 'u', password: 's3cret' }
+  let clock: FakeClock
+  let place: Place
+  let outbox: OutboxStore
+
+  beforeEach(async () => {
+    clock = createFakeClock()
+    place = await open(clock)
+    outbox = place.outbox
+  })
+  afterEach(() => place.close())
+
+  const claim = (except?: readonly string[]): Promise<readonly OutboxItem[]> =>
+    outbox.claim(10, leaseMs, except)
+  const delivered = ({ id }: OutboxItem) => ({ id, outcome: 'delivered', status: 200, durationMs: 1 }) as const
+
+  async function claimOne(): Promise<OutboxItem> {
+    const [item, ...others] = await claim()
+    expect(others).toEqual([])
+    if (item === undefined) throw new Error('nothing is due')
+    return item
+  }
+
+  it('hands out an item as it was put in, with JSON text for the payload', async () => {
+    const call_sid = createSid()
+    await place.add(account, call_sid, hook)
+    const item = await claimOne()
+    expect(item).toMatchObject({ account_sid: account, call_sid, sequence: 1, hook, attempts: 0 })
+    expect(item.created_at).toBe(clock.now())
+    expect(JSON.parse(item.payload)).toMatchObject({ call_sid })
+  })
+
+  it('hands out one item of each call, and the next when that is delivered', async () => {
+    const [a, b] = [createSid(), createSid()]
+    await place.add(account, a, hook)
+    await place.add(account, a, hook)
+    clock.advance(1)
+    await place.add(account, b, hook)
+    const first = await claim()
+    expect(first.map(({ call_sid, sequence }) => [call_sid, sequence])).toEqual([
+      [a, 1],
+      [b, 1],
+    ])
+    await outbox.settle(first.map(delivered))
+    expect(await claimOne()).toMatchObject({ call_sid: a, sequence: 2 })
+  })
+
+  it('hands an item out again when its lease has run out, and not before', async () => {
+    await place.add(account, createSid(), hook)
+    const { id } = await claimOne()
+    clock.advance(leaseMs - 1)
+    expect(await claim()).toEqual([])
+    clock.advance(1)
+    expect(await claimOne()).toMatchObject({ id, attempts: 0 })
+  })
+
+  it('hands out an item whose delivery failed at the time of its next try, with the attempt counted', async () => {
+    const call_sid = createSid()
+    await place.add(account, call_sid, hook)
+    await place.add(account, call_sid, hook)
+    const { id } = await claimOne()
+    await outbox.settle([{ id, outcome: 'retry', at: clock.now() + 5000, error: 'status 500' }])
+    clock.advance(4999)
+    expect(await claim()).toEqual([])
+    clock.advance(1)
+    expect(await claimOne()).toMatchObject({ id, sequence: 1, attempts: 1 })
+  })
+
+  it('goes on with the next item of a call when one is abandoned', async () => {
+    const call_sid = createSid()
+    await place.add(account, call_sid, hook)
+    await place.add(account, call_sid, hook)
+    const { id } = await claimOne()
+    await outbox.settle([{ id, outcome: 'abandoned', error: 'status 410' }])
+    expect(await claimOne()).toMatchObject({ call_sid, sequence: 2 })
+  })
+
+  it('leaves the items of accounts that are excepted', async () => {
+    const busy = createSid()
+    await place.add(busy, createSid(), hook)
+    await place.add(account, createSid(), hook)
+    expect((await claim([busy])).map(({ account_sid }) => account_sid)).toEqual([account])
+    expect((await claim()).map(({ account_sid }) => account_sid)).toEqual([busy])
+  })
+
+  it('settles an item that is gone already without a word', async () => {
+    await place.add(account, createSid(), hook)
+    const item = await claimOne()
+    await outbox.settle([delivered(item)])
+    await outbox.settle([delivered(item)])
+    clock.advance(leaseMs)
+    expect(await claim()).toEqual([])
+  })
+
+  it('says when the next item falls due: its lease, its next try, never a later item of the same call', async () => {
+    expect(await outbox.nextDueAt()).toBeUndefined()
+    const call_sid = createSid()
+    await place.add(account, call_sid, hook)
+    await place.add(account, call_sid, hook)
+    expect(await outbox.nextDueAt()).toBe(clock.now())
+    const { id } = await claimOne()
+    expect(await outbox.nextDueAt()).toBe(clock.now() + leaseMs)
+    await outbox.settle([{ id, outcome: 'retry', at: clock.now() + 5000, error: 'status 500' }])
+    expect(await outbox.nextDueAt()).toBe(clock.now() + 5000)
+  })
+
+  it('announces each item that is put in', async () => {
+    let announced = 0
+    outbox.onEnqueued(() => announced++)
+    await place.add(account, createSid(), hook)
+    expect(announced).toBe(1)
+    await place.add(account, createSid(), hook)
+    expect(announced).toBe(2)
+  })
+}
