@@ -1,5 +1,6 @@
-// On which tenant's behalf running code was called. Bounds that are kept per tenant ask here where nothing can hand the
-// tenant down: a pool of connections, a stack of protocols that knows no tenants.
+// The tenant on whose behalf code runs, for the bounds that are kept per tenant. It is ambient because the bounds lie where
+// nothing can hand the tenant down: in pools that tenants share, and below a SIP stack that knows none. Only bounds read it;
+// who may see what never rests on it.
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 const tenants = new AsyncLocalStorage<string>()

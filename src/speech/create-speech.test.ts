@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { scripted } from '../../test/support/scripted-vendor.ts'
 import { until } from '../../test/support/wait.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
@@ -11,7 +12,6 @@ import { createSpeech } from './create-speech.ts'
 import type { SpeechRequest } from '../contracts/speech.ts'
 import type { SpeechCredentials } from './speech.ts'
 import type { SpeechOptions } from './create-speech.ts'
-import type { Settings, SpeechVendor, Synthesizer, Utterance } from './vendor.ts'
 
 let cacheDir = ''
 const stopping: (() => Promise<void>)[] = []
@@ -50,38 +50,6 @@ const request = (text: string, more: Partial<SpeechRequest> = {}): SpeechRequest
   label: null,
   ...more,
 })
-
-/** A vendor that writes one sample per character, and waits to be let on when told to. */
-function scripted(
-  script: { readonly wait?: Promise<void>; fails?: boolean; needsCredential?: true; name?: string } = {},
-) {
-  const said: Utterance[] = []
-  const paidWith: Settings[] = []
-  const voices = ['ada', 'bob']
-  const synthesizer: Synthesizer = {
-    takesSsml: false,
-    choose: ({ voice, language }) => ({
-      voice: voices.find((name) => name === voice) ?? 'ada',
-      language,
-      isStandIn: (voice !== null && !voices.includes(voice)) || language?.startsWith('en') === false,
-    }),
-    async synthesize(utterance, settings) {
-      said.push(utterance)
-      paidWith.push(settings)
-      await script.wait
-      if (script.fails === true) throw new Error('no voice today')
-      return { sampleRate: 8000, bytes: new Uint8Array(2 * utterance.text.length) }
-    },
-  }
-  const vendor: SpeechVendor = {
-    name: script.name ?? 'scripted',
-    version: '1',
-    needsCredential: script.needsCredential === true,
-    offer: () => ({}),
-    synthesizer,
-  }
-  return { said, paidWith, script, vendor, makers: [() => vendor] as const satisfies SpeechOptions['makers'] }
-}
 
 describe('the embedded voice', () => {
   it('speaks: a WAV file of the right length that is not silent', { timeout: 60_000 }, async () => {

@@ -58,7 +58,8 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
 
   const claim = (except?: readonly string[]): Promise<readonly OutboxItem[]> =>
     outbox.claim(10, leaseMs, except)
-  const delivered = ({ id }: OutboxItem) => ({ id, outcome: 'delivered', status: 200, durationMs: 1 }) as const
+  const delivered = ({ id }: OutboxItem) =>
+    ({ id, outcome: 'delivered', status: 200, durationMs: 1 }) as const
 
   async function claimOne(): Promise<OutboxItem> {
     const [item, ...others] = await claim()

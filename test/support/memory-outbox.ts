@@ -43,7 +43,9 @@ export class MemoryOutbox implements OutboxStore {
 
   async claim(limit: number, leaseMs: number, except: readonly string[] = []): Promise<OutboxItem[]> {
     this.claims++
-    const due = this.#heads().filter(({ dueAt, item }) => dueAt <= this.#now() && !except.includes(item.account_sid))
+    const due = this.#heads().filter(
+      ({ dueAt, item }) => dueAt <= this.#now() && !except.includes(item.account_sid),
+    )
     const taken = due.slice(0, limit)
     for (const row of taken) row.dueAt = this.#now() + leaseMs
     return taken.map(({ item }) => item)

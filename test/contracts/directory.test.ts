@@ -1,0 +1,145 @@
+// What the call engine may rely on when it asks for rows, whether they are scripted or stored.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AccountFacts, ApplicationFacts, ClientFacts, Directory } from '../../src/calls/ports.ts'
+import { createDirectory } from '../../src/directory/create-directory.ts'
+import { systemTenancy } from '../../src/lib/caller.ts'
+import { createSid } from '../../src/lib/ids.ts'
+import { makeAccount, onEachStore } from '../support/each-store.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { account, application, client } from '../support/scripted-engine/scripted-engine.ts'
+import { createScriptedDirectory } from '../support/scripted-engine/scripted-directory.ts'
+
+/** A directory of one account with a client, an application and a number. */
+interface Place {
+  readonly directory: Directory
+  readonly account: AccountFacts
+  readonly client: ClientFacts
+  readonly application: ApplicationFacts
+  close(): Promise<void>
+}
+
+const number = '4930100200'
+
+describe('scripted', () => {
+  behavesAsDirectory(async () => {
+    const { account_sid } = account
+    const directory = createScriptedDirectory(() => ({
+      account,
+      client,
+      application,
+      limits: {},
+      carriers: [],
+      peer: undefined,
+      numbers: [{ number, voip_carrier_sid: null, account_sid, application_sid: null }],
+      patterns: [],
+      waysOut: [],
+      dialPlan: undefined,
+    }))
+    return { directory, account, client, application, close: () => Promise.resolve() }
+  })
+})
+
+onEachStore(({ open }) => {
+  behavesAsDirectory(async () => {
+    const test = await open()
+    const { account_sid, service_provider_sid } = await makeAccount(test.storage)
+    const rows = test.storage.for(systemTenancy)
+    const owner = { account_sid, service_provider_sid: null }
+    const hooks = await Promise.all(
+      [application.call_hook, application.call_status_hook].map((hook) =>
+        rows.webhooks.insert({ ...owner, ...hook, url: String(hook?.url) }),
+      ),
+    )
+    const [call_hook_sid, call_status_hook_sid] = hooks.map(({ webhook_sid }) => webhook_sid)
+    const { env_vars, call_hook, call_status_hook, application_sid: _, ...columns } = application
+    const app = await rows.applications.insert({
+      ...columns,
+      name: 'app',
+      account_sid,
+      call_hook_sid: call_hook_sid ?? null,
+      call_status_hook_sid: call_status_hook_sid ?? null,
+      env_vars: JSON.stringify(env_vars),
+    })
+    const user = await rows.clients.insert({
+      account_sid,
+      username: client.username,
+      password: 'secret',
+      allow_direct_app_calling: 1,
+      allow_direct_queue_calling: 1,
+      allow_direct_user_calling: 1,
+    })
+    await rows.phone_numbers.insert({ ...owner, number, voip_carrier_sid: null })
+    const realm = (await rows.accounts.find(account_sid))?.sip_realm ?? ''
+    return {
+      // Its clock stands still: nothing that is remembered grows old.
+      directory: createDirectory({ storage: test.storage, clock: createFakeClock() }),
+      account: { ...account, account_sid, service_provider_sid, sip_realm: realm },
+      client: { ...client, client_sid: user.client_sid },
+      application: {
+        ...columns,
+        account_sid,
+        application_sid: app.application_sid,
+        call_hook,
+        call_status_hook,
+        env_vars,
+      },
+      close: () => test.close(),
+    }
+  })
+})
+
+function behavesAsDirectory(open: () => Promise<Place>): void {
+  const other = createSid()
+  let place: Place
+  let directory: Directory
+
+  beforeAll(async () => {
+    place = await open()
+    directory = place.directory
+  })
+  afterAll(() => place.close())
+
+  it('finds an account by its realm in any letter case, and by its sid', async () => {
+    const { sip_realm, account_sid } = place.account
+    expect(await directory.accountByRealm(String(sip_realm))).toEqual(place.account)
+    expect(await directory.accountByRealm(String(sip_realm).toUpperCase())).toEqual(place.account)
+    expect(await directory.account(account_sid)).toEqual(place.account)
+  })
+
+  it('knows no account of another realm or sid', async () => {
+    expect(await directory.accountByRealm('other.example.com')).toBeUndefined()
+    expect(await directory.account(other)).toBeUndefined()
+  })
+
+  it('finds a client by its name within its account only', async () => {
+    const { account_sid } = place.account
+    expect(await directory.client(account_sid, place.client.username)).toEqual(place.client)
+    expect(await directory.client(account_sid, 'bob')).toBeUndefined()
+    expect(await directory.client(other, place.client.username)).toBeUndefined()
+  })
+
+  it('finds an application with its hooks within its account only', async () => {
+    const { account_sid, application_sid } = place.application
+    expect(await directory.application(account_sid, application_sid)).toEqual(place.application)
+    expect(await directory.application(other, application_sid)).toBeUndefined()
+    expect(await directory.application(account_sid, other)).toBeUndefined()
+  })
+
+  it('finds a number as it is called, and no other', async () => {
+    expect(await directory.numbersCalled(number)).toEqual([
+      { number, voip_carrier_sid: null, account_sid: place.account.account_sid, application_sid: null },
+    ])
+    expect(await directory.numbersCalled('4930100201')).toEqual([])
+  })
+
+  it('has lists without entries, and no value, where nothing is set', async () => {
+    expect(await directory.callLimits(place.account)).toEqual({})
+    expect(await directory.carriersAt('198.51.100.7')).toEqual([])
+    expect(await directory.carrier(other)).toBeUndefined()
+    expect(await directory.patternsOf(other)).toEqual([])
+    expect(await directory.soleAccountOf(other)).toBeUndefined()
+    expect(await directory.outboundCarriers(place.account)).toEqual([])
+    expect(await directory.dialPlan(place.account)).toBeUndefined()
+    expect(await directory.registrationHook(String(place.account.sip_realm))).toBeUndefined()
+  })
+}

@@ -1,0 +1,60 @@
+// For tests: the rows that the engine asks for, as one account of a script. `test/contracts/directory.test.ts` holds it
+// against the real ones.
+import type {
+  AccountFacts,
+  ApplicationFacts,
+  CallLimits,
+  CarrierFacts,
+  CarrierMatch,
+  ClientFacts,
+  DialPlan,
+  Directory,
+  NumberFacts,
+  NumberPattern,
+  OutboundCarrier,
+} from '../../../src/calls/ports.ts'
+
+export interface ScriptedRows {
+  readonly account: AccountFacts | undefined
+  readonly client: ClientFacts | undefined
+  readonly application: ApplicationFacts | undefined
+  readonly limits: CallLimits
+  /** At whatever address. */
+  readonly carriers: readonly CarrierMatch[]
+  /** The one that has a password. */
+  readonly peer: CarrierFacts | undefined
+  readonly numbers: readonly NumberFacts[]
+  readonly patterns: readonly NumberPattern[]
+  readonly waysOut: readonly OutboundCarrier[]
+  readonly dialPlan: DialPlan | undefined
+}
+
+export function createScriptedDirectory(rows: () => ScriptedRows): Directory {
+  const accountIf = (isIt: (account: AccountFacts) => boolean): AccountFacts | undefined => {
+    const { account } = rows()
+    return account !== undefined && isIt(account) ? account : undefined
+  }
+  return {
+    accountByRealm: async (realm) =>
+      accountIf(({ sip_realm }) => sip_realm?.toLowerCase() === realm.toLowerCase()),
+    account: async (sid) => accountIf(({ account_sid }) => account_sid === sid),
+    carriersAt: async () => rows().carriers,
+    carrier: async (sid) => (rows().peer?.voip_carrier_sid === sid ? rows().peer : undefined),
+    numbersCalled: async (called) => rows().numbers.filter(({ number }) => number === called),
+    patternsOf: async (sid) => rows().patterns.filter(({ voip_carrier_sid }) => voip_carrier_sid === sid),
+    soleAccountOf: async () => undefined,
+    outboundCarriers: async () => rows().waysOut,
+    dialPlan: async () => rows().dialPlan,
+    callLimits: async () => rows().limits,
+    client: async (account_sid, username) =>
+      rows().account?.account_sid === account_sid && rows().client?.username === username
+        ? rows().client
+        : undefined,
+    registrationHook: async () => undefined,
+    application: async (account_sid, application_sid) => {
+      const { application } = rows()
+      const isIt = application?.account_sid === account_sid && application.application_sid === application_sid
+      return isIt ? application : undefined
+    },
+  }
+}
