@@ -68,7 +68,7 @@ onEachStore(({ open }) => {
       allow_direct_queue_calling: 1,
       allow_direct_user_calling: 1,
     })
-    await rows.phone_numbers.insert({ ...owner, number, voip_carrier_sid: null })
+    await rows.phone_numbers.insert({ ...owner, number, received_number: number, voip_carrier_sid: null })
     const realm = (await rows.accounts.find(account_sid))?.sip_realm ?? ''
     return {
       // Its clock stands still: nothing that is remembered grows old.

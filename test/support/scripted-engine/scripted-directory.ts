@@ -16,6 +16,8 @@ import type {
 
 export interface ScriptedRows {
   readonly account: AccountFacts | undefined
+  /** Accounts that are only looked up. */
+  readonly otherAccounts?: readonly AccountFacts[]
   readonly client: ClientFacts | undefined
   readonly application: ApplicationFacts | undefined
   readonly limits: CallLimits
@@ -31,8 +33,8 @@ export interface ScriptedRows {
 
 export function createScriptedDirectory(rows: () => ScriptedRows): Directory {
   const accountIf = (isIt: (account: AccountFacts) => boolean): AccountFacts | undefined => {
-    const { account } = rows()
-    return account !== undefined && isIt(account) ? account : undefined
+    const { account, otherAccounts = [] } = rows()
+    return [...(account === undefined ? [] : [account]), ...otherAccounts].find(isIt)
   }
   return {
     accountByRealm: async (realm) =>

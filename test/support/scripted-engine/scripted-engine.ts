@@ -177,6 +177,8 @@ export interface ScriptedEngine {
   readonly lent: Set<BorrowedClip>
   authentication: Authentication
   account: AccountFacts | undefined
+  /** Whose carriers and numbers there are besides. */
+  readonly otherAccounts: AccountFacts[]
   client: ClientFacts | undefined
   application: ApplicationFacts | undefined
   limits: CallLimits
