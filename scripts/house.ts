@@ -21,7 +21,7 @@ const rules: readonly Rule[] = [
   { name: 'walls', isOn: true, faults: wallFaults(sources) },
   {
     name: 'circles',
-    isOn: false,
+    isOn: true,
     faults: knotsOf(sources).map((knot) => `a circle of imports, types included: ${knot.join(', ')}`),
   },
   {

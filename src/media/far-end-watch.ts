@@ -1,6 +1,6 @@
 // Reports on the far end of one stream: where it is heard, who else sends, and that it fell silent.
 import type { MediaEvent } from './media.ts'
-import type { SilenceLimits } from './messages.ts'
+import type { SilenceLimits } from './worker-setup.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
 import type { Agreement } from './sdp/negotiation.ts'
 

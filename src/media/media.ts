@@ -2,7 +2,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { PortRange, SilenceLimits, WorkerSetup } from './messages.ts'
+import type { PortRange, SilenceLimits, WorkerSetup } from './worker-setup.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
 
 /** Audio on disk: a WAV file (PCM 16 bit, or G.711, any rate). Paths are ours, never a customer's text. */

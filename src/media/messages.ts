@@ -3,28 +3,6 @@ import type { ErrorCode } from '../lib/errors.ts'
 import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
 import type { Agreement } from './sdp/negotiation.ts'
 
-/** Given to a worker when its thread starts. */
-export interface WorkerSetup {
-  readonly bind: string
-  readonly ports: PortRange
-  /** A directory of this worker alone, for clips that are too long for memory; it empties it when it starts. */
-  readonly scratchDir: string
-  readonly limits: SilenceLimits
-}
-
-/** How long a far end may give no sign of life, RTP or RTCP, until that is reported; 0 for ever. */
-export interface SilenceLimits {
-  /** One that is supposed to send. */
-  readonly mediaMs: number
-  /** One that holds us, or may not send. */
-  readonly heldMs: number
-}
-
-export interface PortRange {
-  readonly first: number
-  readonly last: number
-}
-
 /** How a worker fares: `lateShare` is the part of its latest ticks that came too late to be heard in time. */
 export interface WorkerLoad {
   readonly lateShare: number

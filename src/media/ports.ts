@@ -6,7 +6,7 @@ import { AppError } from '../lib/errors.ts'
 import { toListenError } from '../network/listen-error.ts'
 import { toMappedAddress, toPlainAddress } from '../network/mapped-address.ts'
 import { StartError } from '../lib/start-error.ts'
-import type { PortRange } from './messages.ts'
+import type { PortRange } from './worker-setup.ts'
 import type { Endpoint } from './rtp/source.ts'
 
 export function portPairs({ first, last }: PortRange): number {

@@ -3,14 +3,8 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
 import { Clips } from './clips.ts'
 import { createLaws } from './codecs/g711.ts'
-import type {
-  Envelope,
-  FromWorker,
-  RequestKind,
-  WorkerReplies,
-  WorkerRequest,
-  WorkerSetup,
-} from './messages.ts'
+import type { Envelope, FromWorker, RequestKind, WorkerReplies, WorkerRequest } from './messages.ts'
+import type { WorkerSetup } from './worker-setup.ts'
 import { openSockets, PortPool } from './ports.ts'
 import { Stream } from './stream.ts'
 import { TickClock } from './tick-clock.ts'

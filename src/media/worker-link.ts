@@ -4,15 +4,8 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { MediaEvent } from './media.ts'
-import type {
-  Envelope,
-  FromWorker,
-  RequestKind,
-  RequestOf,
-  WorkerLoad,
-  WorkerReplies,
-  WorkerSetup,
-} from './messages.ts'
+import type { Envelope, FromWorker, RequestKind, RequestOf, WorkerLoad, WorkerReplies } from './messages.ts'
+import type { WorkerSetup } from './worker-setup.ts'
 
 export interface WorkerLinkOptions {
   readonly createWorker: (setup: WorkerSetup, name: string) => Worker

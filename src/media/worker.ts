@@ -1,7 +1,8 @@
 // The entry of a media worker thread: joins its host to the port of the main thread.
 import { constants, platform, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Envelope, WorkerSetup } from './messages.ts'
+import type { Envelope } from './messages.ts'
+import type { WorkerSetup } from './worker-setup.ts'
 import { WorkerHost } from './worker-host.ts'
 
 /** A late packet is heard, a late database row is not: where the operator allows it, packets come first. */
