@@ -134,7 +134,7 @@ async function resetAdminSecrets(config: Config): Promise<never> {
  */
 function boundMemory(): void {
   const isBound = process.execArgv.some((argument) => argument.startsWith('--max-semi-space-size'))
-  // Who holds a channel to us, `node --watch` for one, would lose it.
+  // A parent that holds a channel to this process, `node --watch` for one, would lose it.
   if (isBound || process.channel !== undefined || process.platform === 'win32') return
   const { execPath, execArgv, argv, env } = process
   process.execve?.(execPath, [execPath, ...execArgv, ...heapBounds, keepsWasm, ...argv.slice(1)], {

@@ -13,7 +13,7 @@ const stallTimeoutMs = 20_000
 const totalTimeoutMs = 3_600_000
 // No WAV file is longer: its header counts in 32 bits.
 const maxObjectBytes = 2 ** 32
-// Of whatever is no recording.
+// The most that is read of a response that is no recording.
 const maxDocumentBytes = 64 * 1024
 
 /** An answer of success, whose body is to be read or destroyed. Throws AppError not_found, bucket_failed or overloaded. */
@@ -65,7 +65,7 @@ export async function readDocument({ body }: StreamedAnswer, vendor: string): Pr
   }
 }
 
-// What is written need not be there before.
+// An object that is written need not be there before.
 const looksForObject = { GET: true, DELETE: true, PUT: false, POST: false }
 
 /** The codes of S3 and Azure, and the sentence of Google: 404 is about the object, or about all there is. */

@@ -9,7 +9,7 @@ import type { Buckets } from './buckets.ts'
 
 export interface BucketsOptions extends ObjectsOptions {
   readonly log: Logger
-  /** Of one account, at a time. */
+  /** How many one account may have open at a time. */
   readonly maxReads?: number
 }
 
@@ -20,11 +20,11 @@ export function createBuckets(options: BucketsOptions): Buckets {
 
   return {
     ...objects,
-    async get(key, errand) {
+    async get(key, job) {
       // Readers may be as slow as they like, and accounts share the connections to a vendor.
-      const leave = reads.enter(errand.account_sid)
+      const leave = reads.enter(job.account_sid)
       try {
-        const object = await objects.get(key, errand)
+        const object = await objects.get(key, job)
         finished(object.body, (error) => {
           leave()
           if (error instanceof AppError) log.warn({ code: error.code, err: error }, 'an object was cut off')
@@ -36,19 +36,19 @@ export function createBuckets(options: BucketsOptions): Buckets {
       }
     },
     // With objects of its own, which remember no token that a bad credential could hide behind.
-    test: (errand) => tryBucket(createObjects(options), errand, log),
+    test: (job) => tryBucket(createObjects(options), job, log),
   }
 }
 
-/** Who does how much at a time. */
-function createTally(most: number) {
+/** Counts what each owner does at a time. */
+function createTally(max: number) {
   const counts = new Map<string, number>()
   return {
-    /** Throws too_many_requests, or answers with what is to be called at the end. */
+    /** Throws too_many_requests, or returns a function to be called at the end. */
     enter(owner: string): () => void {
       const count = counts.get(owner) ?? 0
-      if (count >= most)
-        throw new AppError('too_many_requests', `${most} recordings of the account are being read already`, {
+      if (count >= max)
+        throw new AppError('too_many_requests', `${max} recordings of the account are being read already`, {
           retryAfterSeconds: 5,
         })
       counts.set(owner, count + 1)

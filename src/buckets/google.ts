@@ -5,7 +5,7 @@ import { createServiceAccountTokens, googleTokenUrl } from '../outgoing/service-
 import { askStorage, readDocument } from './ask-storage.ts'
 import type {
   BucketCredential,
-  BucketErrand,
+  BucketJob,
   BucketVendor,
   BucketVendorOptions,
   StoredObject,
@@ -31,7 +31,7 @@ export function createGoogle(
 ): BucketVendor {
   const tokens = createServiceAccountTokens({ ...options, url: at.token, scope, code: 'bucket_failed' })
 
-  async function askForToken(body: string, { signal }: BucketErrand, secrets: readonly string[]) {
+  async function askForToken(body: string, { signal }: BucketJob, secrets: readonly string[]) {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const request = { method: 'POST', url: at.token, headers, body, secrets } as const
     return readDocument(await askStorage(options, name, request, signal), name)
@@ -40,12 +40,12 @@ export function createGoogle(
   return {
     name,
     tellsWhatIsMissing: true,
-    async sign(action, errand) {
-      const { credential } = errand
+    async sign(action, job) {
+      const { credential } = job
       const bucket = bucketName(credential)
       const serviceKey = neededPart(credential, 'service_key')
       const own = [serviceKey, ...privateKeyIn(serviceKey)]
-      const token = await tokens.obtain(serviceKey, (form) => askForToken(form, errand, own))
+      const token = await tokens.obtain(serviceKey, (form) => askForToken(form, job, own))
       const secrets = [...own, token]
       const headers = { authorization: `Bearer ${token}` }
       const objects = `storage/v1/b/${bucket}/o`

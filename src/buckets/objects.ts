@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { StreamedAnswer } from '../outgoing/stream.ts'
 import { askStorage, readStart } from './ask-storage.ts'
 import type {
-  BucketErrand,
+  BucketJob,
   BucketVendor,
   BucketVendorMaker,
   BucketVendorOptions,
@@ -22,11 +22,11 @@ export interface ReadObject {
 
 /** All throw AppError bucket_failed or overloaded, or the signal's reason when that aborts. */
 export interface Objects {
-  put(object: StoredObject, errand: BucketErrand): Promise<void>
+  put(object: StoredObject, job: BucketJob): Promise<void>
   /** Throws AppError not_found too. */
-  get(key: string, errand: BucketErrand): Promise<ReadObject>
+  get(key: string, job: BucketJob): Promise<ReadObject>
   /** Throws AppError not_found too. */
-  remove(key: string, errand: BucketErrand): Promise<void>
+  remove(key: string, job: BucketJob): Promise<void>
 }
 
 export interface ObjectsOptions extends BucketVendorOptions {
@@ -37,30 +37,30 @@ export function createObjects({ makers = bucketVendorMakers, ...options }: Objec
   const made = makers.map((make) => make(options))
   const vendors = new Map(made.map((vendor) => [vendor.name, vendor]))
 
-  function vendorOf({ credential }: BucketErrand): BucketVendor {
+  function vendorOf({ credential }: BucketJob): BucketVendor {
     const vendor = vendors.get(neededPart(credential, 'vendor'))
     if (vendor === undefined) throw unusable('is of a vendor that is not known')
     return vendor
   }
 
-  async function ask(action: ObjectAction, errand: BucketErrand): Promise<StreamedAnswer> {
-    const { signal } = errand
+  async function ask(action: ObjectAction, job: BucketJob): Promise<StreamedAnswer> {
+    const { signal } = job
     signal?.throwIfAborted()
-    const vendor = vendorOf(errand)
-    return askStorage(options, vendor.name, await vendor.sign(action, errand), signal)
+    const vendor = vendorOf(job)
+    return askStorage(options, vendor.name, await vendor.sign(action, job), signal)
   }
 
   return {
-    async put(object, errand) {
-      await readStart((await ask({ act: 'put', ...object }, errand)).body)
+    async put(object, job) {
+      await readStart((await ask({ act: 'put', ...object }, job)).body)
     },
-    async get(key, errand) {
-      const { body, headers } = await ask({ act: 'get', key }, errand)
+    async get(key, job) {
+      const { body, headers } = await ask({ act: 'get', key }, job)
       return { body, bytes: lengthIn(headers) }
     },
-    async remove(key, errand) {
-      if (!vendorOf(errand).tellsWhatIsMissing) (await ask({ act: 'get', key }, errand)).body.destroy()
-      await readStart((await ask({ act: 'remove', key }, errand)).body)
+    async remove(key, job) {
+      if (!vendorOf(job).tellsWhatIsMissing) (await ask({ act: 'get', key }, job)).body.destroy()
+      await readStart((await ask({ act: 'remove', key }, job)).body)
     },
   }
 }

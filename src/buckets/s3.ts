@@ -23,7 +23,7 @@ const inAws: AwsS3Address = ({ region, name }) => {
   return /^[a-z0-9-]{3,63}$/.test(name) ? `https://${name}.${host}` : `https://${host}/${name}`
 }
 
-// What storage that knows no regions expects in signatures.
+// Storage that knows no regions expects this one in signatures.
 const anyRegion = 'us-east-1'
 
 export function createAwsS3(options: BucketVendorOptions, at: AwsS3Address = inAws): BucketVendor {

@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import { readStart } from './ask-storage.ts'
-import type { BucketErrand } from './vendor.ts'
+import type { BucketJob } from './vendor.ts'
 import type { Objects } from './objects.ts'
 
 export interface BucketTestResult {
@@ -15,45 +15,37 @@ export interface BucketTestResult {
 const content = 'Written to try the credential of this bucket; it may be removed.\n'
 
 /** Throws the signal's reason when that aborts. */
-export async function tryBucket(
-  objects: Objects,
-  errand: BucketErrand,
-  log: Logger,
-): Promise<BucketTestResult> {
+export async function tryBucket(objects: Objects, job: BucketJob, log: Logger): Promise<BucketTestResult> {
   // A random name, so that it is no other object's.
   const key = `switchhook-test/${createSid()}.txt`
   let step = 'written'
   try {
-    await objects.put({ key, contentType: 'text/plain', bytes: Buffer.from(content) }, errand)
+    await objects.put({ key, contentType: 'text/plain', bytes: Buffer.from(content) }, job)
     step = 'read'
-    await demandContent(key, objects, errand)
+    await demandContent(key, objects, job)
     step = 'removed'
-    await objects.remove(key, errand)
+    await objects.remove(key, job)
     return { status: 'ok' }
   } catch (error) {
-    if (step === 'read' || errand.signal?.aborted === true) await cleanUp(key, objects, errand)
+    if (step === 'read' || job.signal?.aborted === true) await cleanUp(key, objects, job)
     if (!(error instanceof AppError)) throw error
     log.info(
-      { vendor: errand.credential['vendor'], step, code: error.code, err: error },
+      { vendor: job.credential['vendor'], step, code: error.code, err: error },
       'bucket failed its test',
     )
     return { status: 'failed', reason: `an object could not be ${step}: ${error.message}` }
   }
 }
 
-async function demandContent(key: string, objects: Objects, errand: BucketErrand): Promise<void> {
-  const { body } = await objects.get(key, errand)
+async function demandContent(key: string, objects: Objects, job: BucketJob): Promise<void> {
+  const { body } = await objects.get(key, job)
   const read = await readStart(body)
   if (read.toString('utf8') !== content)
     throw new AppError('bucket_failed', 'something else came back than had been written')
 }
 
 /** Also when the request has been given up: what was written for the test does not stay. */
-async function cleanUp(
-  key: string,
-  objects: Objects,
-  { account_sid, credential }: BucketErrand,
-): Promise<void> {
+async function cleanUp(key: string, objects: Objects, { account_sid, credential }: BucketJob): Promise<void> {
   // The result reports the failure before this one.
   await objects.remove(key, { account_sid, credential }).catch(() => {})
 }

@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 
-/** As the account has it, by the names of the API: vendor, name, region, access_key_id ... */
+/** The credential as the account has it, by the names of the API: vendor, name, region, access_key_id ... */
 export type BucketCredential = Readonly<Record<string, unknown>>
 
 export interface StoredObject {
@@ -17,7 +17,7 @@ export type ObjectAction =
   ({ readonly act: 'put' } & StoredObject) | { readonly act: 'get' | 'remove'; readonly key: string }
 
 /** One piece of work for one account. */
-export interface BucketErrand {
+export interface BucketJob {
   readonly account_sid: string
   readonly credential: BucketCredential
   /** Left out for work that is carried through although its client has gone. */
@@ -29,7 +29,7 @@ export interface BucketRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** What no sentence may repeat. */
+  /** Texts that no sentence may repeat. */
   readonly secrets: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export interface BucketVendor {
   /** False where removing what is not there looks like success. */
   readonly tellsWhatIsMissing: boolean
   /** Throws AppError bucket_failed for a credential that cannot be used. */
-  sign(action: ObjectAction, errand: BucketErrand): Promise<BucketRequest>
+  sign(action: ObjectAction, job: BucketJob): Promise<BucketRequest>
 }
 
 export interface BucketVendorOptions {

@@ -11,7 +11,7 @@ import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { createAzure } from './azure.ts'
-import type { BucketCredential, BucketErrand, BucketVendorMaker } from './vendor.ts'
+import type { BucketCredential, BucketJob, BucketVendorMaker } from './vendor.ts'
 import { createGoogle } from './google.ts'
 import { createObjects } from './objects.ts'
 import type { Objects } from './objects.ts'
@@ -173,7 +173,7 @@ const key = '2026/11/21/5f0c4e9a-2f3b-4c55-9d0e-7b1a3c2d4e5f.wav'
 const sound = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7) % 256))
 const recording = { key, contentType: 'audio/wav', bytes: sound }
 
-const errand = (credential: BucketCredential, signal = new AbortController().signal): BucketErrand => ({
+const job = (credential: BucketCredential, signal = new AbortController().signal): BucketJob => ({
   account_sid: 'a',
   credential,
   signal,
@@ -189,14 +189,14 @@ async function failureOf(work: Promise<unknown>): Promise<AppError> {
 }
 
 const acts: Readonly<Record<string, (credential: BucketCredential) => Promise<unknown>>> = {
-  putting: (credential) => objects.put(recording, errand(credential)),
-  getting: (credential) => objects.get(key, errand(credential)),
-  removing: (credential) => objects.remove(key, errand(credential)),
+  putting: (credential) => objects.put(recording, job(credential)),
+  getting: (credential) => objects.get(key, job(credential)),
+  removing: (credential) => objects.remove(key, job(credential)),
 }
 
 describe.each(Object.entries(cases))('%s', (_name, { storage, credential, forged, secrets, refusal }) => {
   it('keeps an object with its type and tags, byte for byte', async () => {
-    await objects.put(recording, errand(credential()))
+    await objects.put(recording, job(credential()))
     expect([...storage().objects.keys()]).toEqual([`recordings/${key}`])
     const kept = storage().objects.get(`recordings/${key}`)
     expect(kept).toMatchObject({
@@ -207,20 +207,20 @@ describe.each(Object.entries(cases))('%s', (_name, { storage, credential, forged
   })
 
   it('keeps an object without tags', async () => {
-    await objects.put(recording, errand({ ...credential(), tags: undefined }))
+    await objects.put(recording, job({ ...credential(), tags: undefined }))
     expect(storage().objects.get(`recordings/${key}`)?.tags).toEqual({})
   })
 
   it('gives it back as it comes, and says how long it is', async () => {
-    await objects.put(recording, errand(credential()))
-    const { body, bytes } = await objects.get(key, errand(credential()))
+    await objects.put(recording, job(credential()))
+    const { body, bytes } = await objects.get(key, job(credential()))
     expect(bytes).toBe(sound.length)
     expect((await buffer(body)).equals(sound)).toBe(true)
   })
 
   it('removes it', async () => {
-    await objects.put(recording, errand(credential()))
-    await objects.remove(key, errand(credential()))
+    await objects.put(recording, job(credential()))
+    await objects.remove(key, job(credential()))
     expect(storage().objects.size).toBe(0)
   })
 
@@ -298,7 +298,7 @@ describe.each(Object.entries(cases))('%s', (_name, { storage, credential, forged
   })
 
   it('fails in the middle of an object that is cut off or stops coming', async () => {
-    await objects.put(recording, errand(credential()))
+    await objects.put(recording, job(credential()))
     for (const cuts of [true, false]) {
       storage().instead = ({ method, url }, response) => {
         if (method !== 'GET' || url.pathname === '/token') return false
@@ -306,7 +306,7 @@ describe.each(Object.entries(cases))('%s', (_name, { storage, credential, forged
         response.write(sound.subarray(0, 5000), () => cuts && response.destroy())
         return true
       }
-      const { body } = await objects.get(key, errand(credential()))
+      const { body } = await objects.get(key, job(credential()))
       let read = 0
       const failing = failureOf(
         (async () => {
@@ -322,12 +322,12 @@ describe.each(Object.entries(cases))('%s', (_name, { storage, credential, forged
   it('ends with the signal', async () => {
     storage().instead = () => true
     const leaving = new AbortController()
-    const getting = objects.get(key, errand(credential(), leaving.signal))
+    const getting = objects.get(key, job(credential(), leaving.signal))
     await until('the request', () => storage().received.length > 0)
     leaving.abort(new Error('gone'))
     await expect(getting).rejects.toThrow('gone')
     await storage().answered.next('the connection to close', (how) => how === 'cut')
-    await expect(objects.put(recording, errand(credential(), leaving.signal))).rejects.toThrow('gone')
+    await expect(objects.put(recording, job(credential(), leaving.signal))).rejects.toThrow('gone')
   })
 })
 
@@ -405,7 +405,7 @@ describe('a credential that cannot be used', () => {
 
 describe('what vendors are asked', () => {
   const urlsOf = async (make: BucketVendorMaker, credential: BucketCredential): Promise<string> =>
-    (await make({ outgoing, clock }).sign({ act: 'get', key: 'a/b.wav' }, errand(credential))).url
+    (await make({ outgoing, clock }).sign({ act: 'get', key: 'a/b.wav' }, job(credential))).url
 
   it('is at Amazon where the bucket is', async () => {
     const at = (name: string, region: string): Promise<string> =>
@@ -435,7 +435,7 @@ describe('what vendors are asked', () => {
     outgoing = createOutgoing({ allow: [], log: silentLogger, clock })
     objects = createObjects({ outgoing, clock, makers })
     for (const { credential } of Object.values(cases))
-      expect(await failureOf(objects.get(key, errand(credential())))).toMatchObject({
+      expect(await failureOf(objects.get(key, job(credential())))).toMatchObject({
         code: 'bucket_failed',
         message: expect.stringMatching(/is at an address that may not be reached$/) as string,
       })
@@ -445,11 +445,11 @@ describe('what vendors are asked', () => {
   it('is asked at Google with one token until shortly before its end', async () => {
     const credential = cases['google']!.credential()
     const tokens = (): number => google.received.filter(({ url }) => url.pathname === '/token').length
-    await objects.put(recording, errand(credential))
-    ;(await objects.get(key, errand(credential))).body.resume()
+    await objects.put(recording, job(credential))
+    ;(await objects.get(key, job(credential))).body.resume()
     expect(tokens()).toBe(1)
     clock.advance(3_550_000)
-    await objects.remove(key, errand(credential))
+    await objects.remove(key, job(credential))
     expect(tokens()).toBe(2)
   })
 })

@@ -1,6 +1,6 @@
 // Alerts: what a person should know of, in the words that clients of the alerts endpoint know.
 
-/** Of an account, or of a service provider alone. */
+/** An account, or a service provider alone. */
 export type AlertOwner =
   | { readonly account_sid: string; readonly service_provider_sid?: undefined }
   | { readonly service_provider_sid: string; readonly account_sid?: undefined }

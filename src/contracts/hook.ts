@@ -26,7 +26,7 @@ export interface HookAnswer {
   readonly status: number
   readonly durationMs: number
   readonly attempts: number
-  /** As the answer named it, for a sentence about an answer that carried no JSON. */
+  /** The content type that the answer names, for a sentence about an answer that carried no JSON. */
   readonly contentType?: string
   /** The parsed JSON document; undefined when the answer carried none. */
   readonly body: unknown

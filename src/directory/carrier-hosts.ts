@@ -59,7 +59,7 @@ export function createCarrierHosts({ storage, clock, log }: CarrierHostsOptions)
       })
     },
     async isCalledByOthers(host, account_sid) {
-      // Of two accounts at least one is another.
+      // Two rows are enough: at least one is another account's.
       const callers = await rows().carrier_hosts.list({ where: { host }, limit: 2 })
       return callers.some((caller) => caller.account_sid !== account_sid)
     },

@@ -34,14 +34,14 @@ export interface Peer {
   readonly password: string
 }
 
-interface Book {
+interface CarrierIndex {
   readonly gateways: GatewayIndex
   readonly bySid: ReadonlyMap<string, CarrierFacts>
   /** Those that prove themselves by a password, by the name they do it under. */
   readonly byUsername: ReadonlyMap<string, readonly CarrierFacts[]>
 }
 
-const noBook: Book = { gateways: new GatewayIndex(), bySid: new Map(), byUsername: new Map() }
+const noCarriers: CarrierIndex = { gateways: new GatewayIndex(), bySid: new Map(), byUsername: new Map() }
 
 const owners = ['accounts', 'service_providers'] as const
 const carrierTables = ['voip_carriers', 'sip_gateways', ...owners] as const
@@ -50,39 +50,39 @@ const numberTables = ['phone_numbers', 'voip_carriers', ...owners] as const
 // A page is read in one turn of the event loop, in a few milliseconds.
 const pageRows = 500
 // `isGateway` is asked for each message of a stranger, and must not look for changes as often.
-const glanceMs = 1_000
+const lookAgainMs = 1_000
 // One number may be with many carriers, but of one address few have it.
-const mostNumbers = 256
-const mostPatterns = 1000
+const maxNumbers = 256
+const maxPatterns = 1000
 
 export function createCarrierDirectory({ rows, remember, clock }: CarrierDirectoryOptions): StorageCarriers {
-  const books = remember<Book>(carrierTables)
+  const indexes = remember<CarrierIndex>(carrierTables)
   const numbers = remember<readonly NumberFacts[]>(numberTables)
   const patterns = remember<readonly NumberPattern[]>(numberTables)
   const soleAccounts = remember<string>(owners)
 
-  let latest = noBook
-  let glancedAt = Number.NEGATIVE_INFINITY
+  let latest = noCarriers
+  let lookedAt = Number.NEGATIVE_INFINITY
 
-  const book = async (): Promise<Book> => {
-    latest = (await books('all', () => readBook(rows()))) ?? noBook
+  const index = async (): Promise<CarrierIndex> => {
+    latest = (await indexes('all', () => readCarriers(rows()))) ?? noCarriers
     return latest
   }
 
   return {
     isGateway(address) {
       const now = clock.monotonic()
-      if (now - glancedAt >= glanceMs) {
-        glancedAt = now
+      if (now - lookedAt >= lookAgainMs) {
+        lookedAt = now
         // Storage that fails says so where a call needs it; until it is back, the carriers are those it knew.
-        book().catch(() => undefined)
+        index().catch(() => undefined)
       }
       return latest.gateways.has(address)
     },
-    carriersAt: async (address) => (await book()).gateways.at(address),
-    carrier: async (voip_carrier_sid) => (await book()).bySid.get(voip_carrier_sid),
+    carriersAt: async (address) => (await index()).gateways.at(address),
+    carrier: async (voip_carrier_sid) => (await index()).bySid.get(voip_carrier_sid),
     async peer(account, username) {
-      const { byUsername } = await book()
+      const { byUsername } = await index()
       const carrier = byUsername.get(username)?.find((candidate) => mayServe(candidate, account))
       if (carrier === undefined) return undefined
       const { voip_carrier_sid } = carrier
@@ -92,7 +92,7 @@ export function createCarrierDirectory({ rows, remember, clock }: CarrierDirecto
     async numbersCalled(called) {
       const found = await numbers(called, async () => {
         // The oldest first: who comes later cannot push anybody out.
-        const listed = await rows().phone_numbers.list({ where: { number: called }, limit: mostNumbers })
+        const listed = await rows().phone_numbers.list({ where: { number: called }, limit: maxNumbers })
         return listed.length === 0 ? undefined : listed.map(toNumberFacts)
       })
       return found ?? []
@@ -100,7 +100,7 @@ export function createCarrierDirectory({ rows, remember, clock }: CarrierDirecto
     async patternsOf(voip_carrier_sid) {
       const found = await patterns(voip_carrier_sid, async () => {
         const where = { voip_carrier_sid, is_pattern: 1 } as const
-        const listed = await rows().phone_numbers.list({ where, limit: mostPatterns })
+        const listed = await rows().phone_numbers.list({ where, limit: maxPatterns })
         return listed
           .flatMap((row) => createNumberPattern(toNumberFacts(row)) ?? [])
           .sort((a, b) => b.number.length - a.number.length)
@@ -116,7 +116,7 @@ export function createCarrierDirectory({ rows, remember, clock }: CarrierDirecto
   }
 }
 
-async function readBook({ voip_carriers, sip_gateways }: Repositories): Promise<Book> {
+async function readCarriers({ voip_carriers, sip_gateways }: Repositories): Promise<CarrierIndex> {
   const bySid = new Map<string, CarrierFacts>()
   const byUsername = new Map<string, CarrierFacts[]>()
   const withPassword = new Set<string>()
@@ -138,7 +138,7 @@ async function readBook({ voip_carriers, sip_gateways }: Repositories): Promise<
   for await (const page of gatewayPages)
     for (const gateway of page) {
       const carrier = bySid.get(gateway.voip_carrier_sid)
-      // Who has a password is known by it, and not by an address that others may share.
+      // A carrier with a password is recognised by it, and not by an address that others may share.
       if (carrier !== undefined && !withPassword.has(carrier.voip_carrier_sid)) gateways.add(carrier, gateway)
     }
   return { gateways, bySid, byUsername }

@@ -25,10 +25,10 @@ const carrierTables = ['voip_carriers', 'sip_gateways', ...owners] as const
 const planTables = ['lcrs', 'lcr_routes', 'lcr_carrier_set_entries', 'voip_carriers', ...owners] as const
 
 // More than anybody has; what is read for a call must end somewhere.
-const mostCarriers = 500
-const mostGateways = 64
-const mostRoutes = 1000
-const mostEntries = 64
+const maxCarriers = 500
+const maxGateways = 64
+const maxRoutes = 1000
+const maxEntries = 64
 
 export function createOutboundDirectory({ rows, remember }: OutboundDirectoryOptions): OutboundDirectory {
   const carriers = remember<readonly OutboundCarrier[]>(carrierTables)
@@ -46,7 +46,7 @@ async function readCarriers(
   { account_sid, service_provider_sid }: AccountFacts,
   { voip_carriers, sip_gateways }: Repositories,
 ): Promise<readonly OutboundCarrier[]> {
-  const order = { orderBy: ['created_at'], limit: mostCarriers } as const
+  const order = { orderBy: ['created_at'], limit: maxCarriers } as const
   const own = await voip_carriers.list({ where: { account_sid, is_active: 1 }, ...order })
   const shared = await voip_carriers.list({
     where: { service_provider_sid, account_sid: null, is_active: 1 },
@@ -56,7 +56,7 @@ async function readCarriers(
   for (const row of [...own, ...shared]) {
     const { voip_carrier_sid } = row
     const where = { voip_carrier_sid, outbound: 1, is_active: 1 } as const
-    const gateways = await sip_gateways.list({ where, orderBy: ['created_at'], limit: mostGateways })
+    const gateways = await sip_gateways.list({ where, orderBy: ['created_at'], limit: maxGateways })
     const usable = gateways.flatMap((gateway) => toGateway(gateway) ?? [])
     if (usable.length > 0) found.push(toCarrier(row, usable))
   }
@@ -99,11 +99,11 @@ async function readPlan(
   if (lcr === undefined) return undefined
   const { lcr_sid, default_carrier_set_entry_sid: sid } = lcr
   const orderBy = ['priority', 'created_at'] as const
-  const found = await lcr_routes.list({ where: { lcr_sid }, orderBy, limit: mostRoutes })
+  const found = await lcr_routes.list({ where: { lcr_sid }, orderBy, limit: maxRoutes })
   const routes: DialRoute[] = []
   for (const { lcr_route_sid, regex } of found) {
     const where = { lcr_route_sid }
-    const entries = await lcr_carrier_set_entries.list({ where, orderBy, limit: mostEntries })
+    const entries = await lcr_carrier_set_entries.list({ where, orderBy, limit: maxEntries })
     routes.push(toRoute(regex, entries.map(toEntry)))
   }
   const fallback = sid === null ? undefined : await lcr_carrier_set_entries.find(sid)

@@ -4,7 +4,7 @@ export type PlayableKind = 'wav' | 'mp3' | 'ogg-opus'
 
 export type AudioKind = { readonly kind: PlayableKind } | { readonly kind: undefined; readonly what: string }
 
-/** As many bytes are enough to tell; the end of a shorter file is too. */
+/** This many bytes from the start show the kind; a shorter file shows it by its end. */
 export const kindBytes = 64
 
 /** Words at places: the first line that fits says what the file is. */

@@ -1,4 +1,4 @@
-// Who asks, and whose rows they may see. Authentication makes it, every repository filters by it.
+// The sender of a request, and whose rows it may see. Authentication makes it, every repository filters by it.
 
 /** The tenancy a repository is bound to. `system` is the platform itself: call engine, first boot, recovery. */
 export type Tenancy =

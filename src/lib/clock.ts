@@ -19,7 +19,7 @@ export const systemClock: Clock = {
   after(delayMs, action) {
     let handle: NodeJS.Timeout
     const arm = (leftMs: number): void => {
-      const partMs = Math.min(leftMs, longestTimeoutMs)
+      const partMs = Math.min(leftMs, maxTimeoutMs)
       handle = setTimeout(() => (leftMs > partMs ? arm(leftMs - partMs) : action()), partMs)
       handle.unref()
     }
@@ -29,7 +29,7 @@ export const systemClock: Clock = {
 }
 
 /** The longest time setTimeout takes, 24.8 days: a longer one would be over at once. */
-const longestTimeoutMs = 2 ** 31 - 1
+const maxTimeoutMs = 2 ** 31 - 1
 
 /** Resolves after `delayMs`, or at once when `signal` aborts: a cut wait is a normal outcome for its callers. */
 export function sleep(delayMs: number, clock: Clock, signal?: AbortSignal): Promise<void> {

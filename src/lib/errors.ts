@@ -5,7 +5,7 @@ interface CatalogueEntry {
   readonly http: number
   readonly sip?: number
   readonly cure: string
-  /** What brings it about. */
+  /** What causes it. */
   readonly cause: string
 }
 

@@ -1,17 +1,17 @@
 // A pool that many draw from. What one of them may hold is a share of what is free: the fuller the pool, the less, so
 // that a few who take all they can leave room for the next one who asks.
 
-export interface Wish {
-  /** What is free in the pool before the wish is granted. */
+export interface Claim {
+  /** What is free in the pool before the claim is granted. */
   readonly free: number
-  /** By the holder, before the wish is granted. */
+  /** By the holder, before the claim is granted. */
   readonly held: number
   readonly units: number
   readonly share: number
 }
 
 /** Whether a holder may take this many units more; the first is given to everyone while there is one. */
-export function isWithinShare({ free, held, units, share }: Wish): boolean {
+export function isWithinShare({ free, held, units, share }: Claim): boolean {
   return units <= free && (held === 0 || held + units <= free * share)
 }
 

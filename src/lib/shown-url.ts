@@ -3,7 +3,7 @@
 const longest = 200
 const parts = /^([a-z][a-z0-9+.-]*:\/\/)?(?:[^/?#@]*@)?([^?#]*)(\?)?/i
 
-/** As it was written, without them; a query is only said to be there. */
+/** Returns the URL as it was written, without them; a query is only said to be there. */
 export function shownUrl(text: string): string {
   const [, scheme = '', place = '', query] = parts.exec(text) ?? []
   return `${scheme}${place}`.slice(0, longest) + (query === undefined ? '' : '?[redacted]')

@@ -5,7 +5,7 @@ import { isWithinShare, Shares } from './shares.ts'
 /** The most of a pool that one tenant may take while no other takes any, in percent. 100: as much as there is. */
 export const defaultSharePercent = 80
 
-/** As `lib/shares.ts` counts: how many times what is free one may hold, who alone gets `percent` of the pool. */
+/** The share as `lib/shares.ts` counts: how many times what is free one may hold, who alone gets `percent` of the pool. */
 function shareOf(percent: number): number {
   return percent / (100 - percent)
 }

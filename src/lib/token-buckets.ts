@@ -11,7 +11,7 @@ export interface BucketRule {
 export interface TokenBuckets {
   /** Takes a token and answers 0, or takes none and answers in how many ms there will be one. */
   take(key: string, rule: BucketRule): number
-  /** What `take` would answer; takes none. */
+  /** Returns what `take` would return, and takes none. */
   wait(key: string, rule: BucketRule): number
 }
 

@@ -27,7 +27,7 @@ const patienceMs = 5000
 const otherFamilyMs = 50
 const maxUnderWay = 1000
 const maxRemembered = 10_000
-const longestMs = 3_600_000
+const maxRememberedMs = 3_600_000
 // A record that was just made is found soon.
 const absentMs = 5000
 // The machine may have moved to another network, with other servers.
@@ -63,7 +63,7 @@ class ResolvingNames {
   readonly #servers: readonly string[] | undefined
   readonly #machine: () => Promise<MachineNames>
   readonly #maxPerTenant: number
-  /** In the order in which they were learnt. */
+  /** In the order in which they were looked up. */
   readonly #remembered = new Map<string, Remembered>()
   readonly #underWay = new Map<string, Promise<readonly ResolvedAddress[]>>()
   readonly #perTenant = new Map<string | undefined, number>()
@@ -112,7 +112,7 @@ class ResolvingNames {
     return known.addresses
   }
 
-  /** Of many who want the same name at once, one asks. */
+  /** When many want the same name at once, one asks. */
   #learn(key: string, machine: MachineNames): Promise<readonly ResolvedAddress[]> {
     const present = this.#underWay.get(key)
     if (present !== undefined) return present
@@ -138,7 +138,7 @@ class ResolvingNames {
     if (ttlMs <= 0) return
     const [oldest] = this.#remembered.keys()
     if (oldest !== undefined && this.#remembered.size >= maxRemembered) this.#remembered.delete(oldest)
-    const until = this.#clock.monotonic() + Math.min(ttlMs, longestMs)
+    const until = this.#clock.monotonic() + Math.min(ttlMs, maxRememberedMs)
     this.#remembered.set(key, { addresses, until })
   }
 

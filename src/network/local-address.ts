@@ -23,7 +23,7 @@ export interface LocalAddressOptions {
 
 // Interfaces and routes change seldom; asking the system for each message would cost more than parsing it.
 const rememberedMs = 10_000
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 
 export function createLocalAddress({ bind, publicAddress, clock }: LocalAddressOptions): LocalAddress {
   const isAnywhere = bind === '0.0.0.0' || bind === '::'
@@ -43,7 +43,7 @@ export function createLocalAddress({ bind, publicAddress, clock }: LocalAddressO
     general,
     serves: (address) => isServed(toPlainAddress(address)),
     towards(remote) {
-      if (clock.monotonic() >= forgetAt || known.size >= mostRemembered) {
+      if (clock.monotonic() >= forgetAt || known.size >= maxRemembered) {
         known.clear()
         forgetAt = clock.monotonic() + rememberedMs
       }

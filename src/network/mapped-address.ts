@@ -7,7 +7,7 @@ export function toPlainAddress(address: string): string {
   return address.startsWith(prefix) && address.includes('.') ? address.slice(prefix.length) : address
 }
 
-/** As a socket of IPv6 takes it. */
+/** Returns the address in the form that a socket of IPv6 takes. */
 export function toMappedAddress(address: string): string {
   return address.includes(':') ? address : prefix + address
 }

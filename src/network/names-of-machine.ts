@@ -23,8 +23,8 @@ export const systemFiles: MachineFiles =
 
 // An entry written by hand is seen by the time its author has switched windows.
 const lookAgainMs = 2000
-// As the C library bounds it.
-const mostSearchDomains = 6
+// The C library has the same bound.
+const maxSearchDomains = 6
 
 /** Reads the files when they are first needed, and again after they have changed. */
 export function createMachineNames(files: MachineFiles, clock: Clock): () => Promise<MachineNames> {
@@ -84,5 +84,5 @@ export function parseResolver(text: string): Omit<MachineNames, 'hosts'> {
     const given = word === 'options' ? values.find((value) => /^ndots:\d{1,2}$/.test(value)) : undefined
     if (given !== undefined) ndots = Math.min(15, Number(given.slice('ndots:'.length)))
   }
-  return { search: search.filter((domain) => domain !== '').slice(0, mostSearchDomains), ndots }
+  return { search: search.filter((domain) => domain !== '').slice(0, maxSearchDomains), ndots }
 }

@@ -1,4 +1,4 @@
-// Host names, as those look them up who want addresses.
+// The types of look-ups of host names.
 
 export interface ResolvedAddress {
   readonly address: string

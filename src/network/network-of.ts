@@ -10,7 +10,7 @@ export function networkOf(address: string): string {
   return network
 }
 
-/** Of IPv6 a network for each of these lengths, multiples of 16; otherwise the address alone, as above. */
+/** Returns a network of each of these lengths (multiples of 16) for an IPv6 address; any other address alone, as above. */
 export function networksOf(address: string, lengths: readonly number[]): readonly string[] {
   // The usual address is spared the parser.
   if (!address.includes(':') || !ipaddr.isValid(address)) return [address]

@@ -31,8 +31,8 @@ export interface OutgoingOptions {
   readonly resolve?: (hostname: string) => Promise<readonly ResolvedAddress[]>
 }
 
-// What is heard over WebSockets are transcripts and control messages.
-const longestMessageBytes = 1024 * 1024
+// WebSockets bring transcripts and control messages.
+const maxMessageBytes = 1024 * 1024
 
 export function createOutgoing(options: OutgoingOptions): Outgoing {
   const { log, clock = systemClock, maxRunning = 2000, connectTimeoutMs = 3000 } = options
@@ -51,7 +51,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
     // Exchange keeps the time; a second set of timers per request would only cost.
     headersTimeout: 0,
     bodyTimeout: 0,
-    webSocket: { maxPayloadSize: longestMessageBytes },
+    webSocket: { maxPayloadSize: maxMessageBytes },
   })
   const running = new TenantPool({
     size: maxRunning,
@@ -129,7 +129,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
 
 class StaleConnection extends Error {}
 
-/** The same client for one errand: everything it asks ends when the signal aborts. */
+/** The same client for one piece of work: all its requests end when the signal aborts. */
 export function endingWith(signal: AbortSignal, outgoing: Outgoing): Outgoing {
   return {
     ...outgoing,

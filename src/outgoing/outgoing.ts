@@ -1,4 +1,4 @@
-// Requests to servers that customers and operators name, as the rest of the platform sends them.
+// The types of requests to servers that customers and operators name.
 
 export interface Outgoing {
   /** Throws AppError hook_*, or the signal's reason when that aborts. Any status is an answer, also 3xx. */
@@ -57,7 +57,7 @@ export interface Conversation {
   /** How sentences about a failure call the other side. */
   readonly subject: string
   readonly totalTimeoutMs: number
-  /** Of all messages heard. */
+  /** The most bytes of all messages heard. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
 }

@@ -11,7 +11,7 @@ export const googleTokenUrl = 'https://oauth2.googleapis.com/token'
 export interface ServiceAccountOptions {
   /** Where tokens are asked for. Never the one that a key names: that may be anybody's. */
   readonly url: string
-  /** What the tokens are good for. */
+  /** The scopes of the tokens. */
   readonly scope: string
   readonly code: VendorCode
   readonly clock: Clock
@@ -30,7 +30,7 @@ interface Token {
 const tokenSeconds = 3600
 // Longer than one request with it may take to be sent.
 const renewBeforeMs = 60_000
-const mostTokens = 500
+const maxTokens = 500
 
 /** Tokens are kept until shortly before they expire. */
 export function createServiceAccountTokens(options: ServiceAccountOptions): ServiceAccountTokens {
@@ -49,7 +49,7 @@ export function createServiceAccountTokens(options: ServiceAccountOptions): Serv
       const text = textOf(answer, 'access_token')
       if (text === undefined) throw new AppError(code, 'google answered without a token')
       const seconds = Number(memberOf(answer, 'expires_in') ?? 0)
-      if (tokens.size >= mostTokens) tokens.clear()
+      if (tokens.size >= maxTokens) tokens.clear()
       tokens.set(name, { text, expiresAt: now + (Number.isFinite(seconds) ? seconds * 1000 : 0) })
       return text
     },

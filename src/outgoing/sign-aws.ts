@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 export interface AwsKeys {
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Of keys that are lent for a while. */
+  /** The session token of temporary keys. */
   readonly sessionToken?: string
 }
 

@@ -80,14 +80,14 @@ export function streamAnswer(
   })
 }
 
-/** Calls `bark` when it was started and neither stopped nor started again in time. */
-function createWatch(clock: Clock, timeoutMs: number, bark: () => void) {
+/** Calls `onStall` when it was started and neither stopped nor started again in time. */
+function createWatch(clock: Clock, timeoutMs: number, onStall: () => void) {
   let timer: Timer | undefined
   const stop = (): void => timer?.cancel()
   return {
     start(): void {
       stop()
-      timer = clock.after(timeoutMs, bark)
+      timer = clock.after(timeoutMs, onStall)
     },
     stop,
   }

@@ -16,9 +16,9 @@ export interface VendorRefusal {
   readonly secrets: readonly string[]
 }
 
-const longestReason = 200
+const maxReasonLength = 200
 // Whatever is longer is no sentence, and not worth a search.
-const mostReadBytes = 64 * 1024
+const maxReadBytes = 64 * 1024
 
 /** A status that is none of success. */
 export function vendorRefusal(code: VendorCode, refusal: VendorRefusal): AppError {
@@ -58,9 +58,9 @@ export function toVendorError<E>(code: VendorCode, error: E): E | AppError {
 export function toReason(sentence: string, secrets: readonly string[]): string {
   let shown = onOneLine(sentence)
   for (const secret of secrets.map(onOneLine))
-    // What is shorter would be hidden in words that have nothing to do with it.
+    // A shorter secret would be hidden within ordinary words.
     if (secret.length >= 4) shown = shown.replaceAll(secret, '[hidden]')
-  return shown.slice(0, longestReason)
+  return shown.slice(0, maxReasonLength)
 }
 
 function onOneLine(text: string): string {
@@ -81,7 +81,7 @@ const reasonPaths: readonly (readonly (string | number)[])[] = [
 ]
 
 function sentenceIn({ body, contentType }: VendorRefusal): string {
-  const text = body.toString('utf8', 0, mostReadBytes)
+  const text = body.toString('utf8', 0, maxReadBytes)
   if (/\bjson\b/.test(contentType)) {
     try {
       const parsed: unknown = JSON.parse(text)

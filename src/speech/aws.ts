@@ -87,7 +87,7 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
       accepts: /xml/,
     })
     const lent = readLentKeys(answer)
-    if (roles.size >= mostRoles) roles.clear()
+    if (roles.size >= maxRoles) roles.clear()
     roles.set(name, lent)
     return lent.keys
   }
@@ -99,7 +99,7 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
     offer: awsOffer,
     synthesizer: {
       takesSsml: true,
-      choose: (wish) => chooseVoice(awsOffer(), wish, { voice: 'Joanna', language: 'en-US' }),
+      choose: (wanted) => chooseVoice(awsOffer(), wanted, { voice: 'Joanna', language: 'en-US' }),
       async synthesize(utterance, settings) {
         const keys = await keysOf(settings)
         const say = (engine: 'neural' | 'standard'): Promise<VendorAnswer> =>
@@ -144,7 +144,7 @@ export function createAws(options: VendorOptions, at: AwsAddress = inAws): Speec
       const keys = await keysOf(settings)
       const voices: unknown[] = []
       let path: string | undefined = '/v1/voices'
-      for (let page = 0; path !== undefined && page < mostPages; page += 1) {
+      for (let page = 0; path !== undefined && page < maxPages; page += 1) {
         const answer = await send(settings, keys, { service: 'polly', method: 'GET', path, accepts: /json/ })
         const parsed = parseAnswer(answer, vendor)
         voices.push(...listOf(parsed, 'Voices').filter(isSpokenHere))
@@ -211,9 +211,9 @@ function toRequest({ text, isSsml, voice }: Utterance, engine: string): object {
 
 // Longer than one request with them may take.
 const renewBeforeMs = 60_000
-const mostRoles = 500
+const maxRoles = 500
 // There is one today.
-const mostPages = 10
+const maxPages = 10
 
 function ownKeys(settings: Settings): AwsKeys {
   const accessKeyId = textOf(settings, 'access_key_id')

@@ -1,10 +1,10 @@
 // Which voice of a vendor speaks when an application names only a language, or nothing.
-import type { ChosenVoice, Offer, VoiceWish } from './vendor.ts'
+import type { ChosenVoice, Offer, WantedVoice } from './vendor.ts'
 
 /** A voice that is named goes to the vendor as it is: our list does not know them all. */
 export function chooseVoice(
   { tts = [] }: Offer,
-  { voice, language }: VoiceWish,
+  { voice, language }: WantedVoice,
   preset: { readonly voice: string; readonly language: string | null },
 ): ChosenVoice {
   if (voice !== null) return { voice, language: language ?? preset.language, isStandIn: false }

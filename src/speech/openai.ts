@@ -29,7 +29,7 @@ export function createOpenAi(
     offer: openAiOffer,
     synthesizer: {
       takesSsml: false,
-      choose: (wish) => chooseVoice(openAiOffer(), wish, { voice: 'alloy', language: null }),
+      choose: (wanted) => chooseVoice(openAiOffer(), wanted, { voice: 'alloy', language: null }),
       soundOf: speakingModel,
       async synthesize({ text, voice }, settings) {
         const answer = await callVendor(outgoing, settings, {

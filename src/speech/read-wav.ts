@@ -4,7 +4,7 @@ import type { Pcm } from './vendor.ts'
 
 const pcm = 1
 const extensible = 0xfffe
-const mostChunks = 64
+const maxChunks = 64
 
 export function startsLikeWav(bytes: Buffer): boolean {
   return (
@@ -19,7 +19,7 @@ export function readWav(bytes: Buffer, who: string): Pcm {
   if (!startsLikeWav(bytes)) throw unusable(who, 'audio that is no WAV file')
   let sampleRate: number | undefined
   let offset = 12
-  for (let chunk = 0; chunk < mostChunks && offset + 8 <= bytes.length; chunk++) {
+  for (let chunk = 0; chunk < maxChunks && offset + 8 <= bytes.length; chunk++) {
     const name = bytes.toString('latin1', offset, offset + 4)
     const size = bytes.readUInt32LE(offset + 4)
     const start = offset + 8

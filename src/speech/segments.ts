@@ -3,7 +3,7 @@ import { splitSentences } from './split-sentences.ts'
 
 export type Segment = { readonly text: string } | { readonly pauseMs: number }
 
-const longestPauseMs = 10_000
+const maxPauseMs = 10_000
 const breakStrengthMs: Readonly<Record<string, number>> = {
   none: 0,
   'x-weak': 100,
@@ -43,7 +43,7 @@ function readSsml(text: string): Segment[] {
   }
   const pause = (pauseMs: number): void => {
     flush()
-    if (pauseMs > 0) segments.push({ pauseMs: Math.min(pauseMs, longestPauseMs) })
+    if (pauseMs > 0) segments.push({ pauseMs: Math.min(pauseMs, maxPauseMs) })
   }
   for (let at = 0; at < text.length;) {
     const open = text.indexOf('<', at)

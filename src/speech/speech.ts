@@ -1,10 +1,10 @@
-// Speech as the rest of the platform asks for it: the call engine, the API, and who looks up credentials for it.
+// Speech as the rest of the platform asks for it: the call engine, the API, and the directory that finds its credentials.
 import type { Speech } from '../contracts/speech.ts'
 import type { TestResults, Uses } from './try-vendor.ts'
-import type { Offer, Pcm, Settings, VoiceWish } from './vendor.ts'
+import type { Offer, Pcm, Settings, WantedVoice } from './vendor.ts'
 
 export interface SpeechService extends Speech, SpeechVendors {
-  /** What was spoken and is kept; of one account, what it has asked for since the start. */
+  /** The clips that are kept: all of them, or those that one account has asked for since the start. */
   readonly cache: {
     size(account_sid?: string): Promise<number>
     clear(account_sid?: string): Promise<void>
@@ -37,9 +37,9 @@ export interface SpeechVendors {
   /** Throws the signal's reason when that aborts; what is wrong with the credential is a result. */
   test(trial: VendorTrial): Promise<TestResults>
   /** Speaks with this very credential and keeps nothing. Throws AppError speech_failed or synthesizer_unknown, or the signal's reason. */
-  speak(wish: SpeakingWish): Promise<Pcm>
+  speak(request: SpeakRequest): Promise<Pcm>
   /** What to choose from; the vendor is asked when settings are given. Undefined for an unknown vendor. */
-  offer(wish: OfferWish): Promise<Offer | undefined>
+  offer(request: OfferRequest): Promise<Offer | undefined>
 }
 
 export interface VendorTrial {
@@ -49,6 +49,8 @@ export interface VendorTrial {
   readonly signal?: AbortSignal
 }
 
-export type SpeakingWish = Omit<VendorTrial, 'uses'> & VoiceWish & { readonly text: string }
+export type SpeakRequest = Omit<VendorTrial, 'uses'> & WantedVoice & { readonly text: string }
 
-export type OfferWish = Pick<VendorTrial, 'vendor' | 'signal'> & { readonly settings?: Settings | undefined }
+export type OfferRequest = Pick<VendorTrial, 'vendor' | 'signal'> & {
+  readonly settings?: Settings | undefined
+}

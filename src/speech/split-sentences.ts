@@ -1,11 +1,11 @@
 // Cuts long text where a speaker would breathe, so that each piece can be synthesised and heard on its own.
-import { longestUtterance } from './vendor.ts'
+import { maxUtteranceLength } from './vendor.ts'
 
 // Best first: the end of a sentence, of a clause, of a word.
 const boundaries = [/[.!?…。！？]["')\]]*\s/g, /[;:,–—]\s/g, /\s/g]
 
 /** Pieces of at most `maxLength` UTF-16 units, none of them empty. */
-export function splitSentences(text: string, maxLength = longestUtterance): string[] {
+export function splitSentences(text: string, maxLength = maxUtteranceLength): string[] {
   const pieces: string[] = []
   let rest = text.trim()
   while (rest.length > maxLength) {

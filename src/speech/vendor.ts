@@ -12,7 +12,7 @@ export interface Pcm {
 /** What a speech credential holds for its vendor, by the names of the API: api_key, region, model_id ... */
 export type Settings = Readonly<Record<string, unknown>>
 
-export interface VoiceWish {
+export interface WantedVoice {
   readonly voice: string | null
   /** BCP 47. */
   readonly language: string | null
@@ -21,12 +21,12 @@ export interface VoiceWish {
 export interface ChosenVoice {
   readonly voice: string
   readonly language: string | null
-  /** True when it is not what was wished for. */
+  /** True when it is not what was wanted. */
   readonly isStandIn: boolean
 }
 
 export interface Utterance {
-  /** At most `longestUtterance` characters of plain text, or a whole SSML document. */
+  /** At most `maxUtteranceLength` characters of plain text, or a whole SSML document. */
   readonly text: string
   readonly isSsml: boolean
   readonly voice: string
@@ -36,7 +36,7 @@ export interface Utterance {
 export interface Synthesizer {
   /** Documents that begin with `<speak` are handed over whole; without it, their words and pauses. */
   readonly takesSsml: boolean
-  choose(wish: VoiceWish, settings: Settings): ChosenVoice
+  choose(wanted: WantedVoice, settings: Settings): ChosenVoice
   /** Those settings that change how a text sounds, or whose voice it is: part of what a cached clip is found by. */
   soundOf?(settings: Settings): string
   /** Gets ready, in the background. */
@@ -94,4 +94,4 @@ export interface VendorOptions {
 export type VendorMaker = (options: VendorOptions) => SpeechVendor
 
 /** Longer texts are cut at the ends of sentences. */
-export const longestUtterance = 900
+export const maxUtteranceLength = 900

@@ -109,7 +109,7 @@ function variableFault(variable: unknown): string | undefined {
   return undefined
 }
 
-/** What is wrong with the values that an account sets, or undefined. What the application does not know may be set too. */
+/** What is wrong with the values that an account sets, or undefined. An account may also set values that the application does not publish. */
 export function valuesFault(
   schema: AppEnvSchema,
   values: Readonly<Record<string, unknown>>,

@@ -23,7 +23,7 @@ export interface AudioFetcherOptions {
   readonly decode?: Decode
   readonly userAgent?: string
   readonly maxFileBytes?: number
-  /** Of all files that are lent out or on their way. */
+  /** The bytes of all files that are lent out or on their way. */
   readonly maxHeldBytes?: number
   /** The most of that for one account while no other has any, in percent. */
   readonly sharePercent?: number

@@ -30,7 +30,7 @@ const leaseMs = 60_000
 const sendingMs = 20_000
 // Looks again although nothing was announced: leases of a killed process run out unannounced.
 const lookAgainMs = 1000
-const longestSleepMs = 60_000
+const maxSleepMs = 60_000
 const settleRetryMs = 1000
 
 interface Held {
@@ -146,10 +146,10 @@ class Delivery implements Part {
 
   async #untilNextDue(): Promise<number> {
     const dueAt = await this.#options.outbox.nextDueAt()
-    if (dueAt === undefined) return longestSleepMs
+    if (dueAt === undefined) return maxSleepMs
     const inMs = dueAt - this.#clock.now()
     // Due and yet not handed out: another node, or this one, holds a lease on it or on its predecessor.
-    return inMs <= 0 ? lookAgainMs : Math.min(inMs, longestSleepMs)
+    return inMs <= 0 ? lookAgainMs : Math.min(inMs, maxSleepMs)
   }
 
   async #run({ item, leasedUntil }: Held): Promise<void> {
@@ -200,7 +200,7 @@ class Delivery implements Part {
           await new Promise<void>((resolve) => this.#clock.after(settleRetryMs, resolve))
           continue
         }
-        // What was sent and is not settled is sent again after the next start: at least once, not exactly once.
+        // A notification that was sent and not settled is sent again after the next start: at least once, not exactly once.
       }
       this.#held -= batch.length
     }

@@ -32,7 +32,7 @@ export interface Failure {
   readonly attempts: number
   readonly created_at: number
   readonly now: number
-  /** What Retry-After asked for. */
+  /** The delay that Retry-After names. */
   readonly retryAfterMs: number | undefined
   /** 0 up to 1. */
   readonly random: number

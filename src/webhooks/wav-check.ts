@@ -11,7 +11,7 @@ const playableBits: ReadonlyMap<number, readonly number[]> = new Map([
 ])
 const extensible = 0xfffe
 // Notes and padding may stand before the format; a file that hides it deeper is not worth a search.
-const mostChunks = 64
+const maxChunks = 64
 
 function startsLikeWav(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE'
@@ -22,7 +22,7 @@ export async function checkWav(file: FileHandle): Promise<void> {
   const head = await readAt(file, 0, 12)
   if (head.length < 12 || !startsLikeWav(head)) throw notSupported('is not a WAV file')
   let offset = 12
-  for (let chunk = 0; chunk < mostChunks; chunk++) {
+  for (let chunk = 0; chunk < maxChunks; chunk++) {
     const header = await readAt(file, offset, 8)
     if (header.length < 8) break
     const bytes = header.readUInt32LE(4)

@@ -163,9 +163,9 @@ export function localS3(): Promise<BucketStandIn> {
 export function createLocalAwsS3(options: BucketVendorOptions): BucketVendor {
   return {
     ...createAwsS3(options),
-    async sign(action, errand) {
+    async sign(action, job) {
       const { url } = await localS3()
-      return createAwsS3(options, ({ name }) => `${url}/${name}`).sign(action, errand)
+      return createAwsS3(options, ({ name }) => `${url}/${name}`).sign(action, job)
     },
   }
 }

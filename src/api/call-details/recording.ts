@@ -1,5 +1,5 @@
 // The recording of a call, which is an object in the bucket of its account.
-import type { BucketCredential, BucketErrand } from '../../buckets/vendor.ts'
+import type { BucketCredential, BucketJob } from '../../buckets/vendor.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { bytes } from '../define/reply-fields.ts'
@@ -34,8 +34,8 @@ export const getRecording = defineRoute({
   },
   errors: ['not_found', 'bucket_failed'],
   async handle({ account, params, caller, services, whenGone, head }) {
-    const { key, errand, format } = await find(account, params, { caller, services })
-    const { body, bytes } = await services.buckets.get(key, { ...errand, signal: whenGone() })
+    const { key, job, format } = await find(account, params, { caller, services })
+    const { body, bytes } = await services.buckets.get(key, { ...job, signal: whenGone() })
     head.header('content-type', `audio/${format}`)
     if (bytes !== undefined) head.header('content-length', String(bytes))
     return body
@@ -53,9 +53,9 @@ export const removeRecording = defineRoute({
   reply: { status: 204, description: 'Removed.' },
   errors: ['not_found', 'bucket_failed'],
   async handle({ account, params, caller, services }) {
-    const { key, errand } = await find(account, params, { caller, services })
+    const { key, job } = await find(account, params, { caller, services })
     // Carried through, as every change is: after a removal that was cut short one could not know whether it took place.
-    await services.buckets.remove(key, errand)
+    await services.buckets.remove(key, job)
     const { account_sid, service_provider_sid } = account
     const owner = { account_sid, service_provider_sid }
     await services.storage.audit.note({ ...owner, action: 'delete', resource: 'recordings', sid: key })
@@ -76,7 +76,7 @@ interface RecordingPath {
 interface Found {
   readonly key: string
   readonly format: Format
-  readonly errand: BucketErrand
+  readonly job: BucketJob
 }
 
 async function find(
@@ -94,7 +94,7 @@ async function find(
     })
   const credential = JSON.parse(bucket_credential) as BucketCredential
   const key = `${day}/${call_sid}.${format}`
-  return { key, format, errand: { account_sid, credential } }
+  return { key, format, job: { account_sid, credential } }
 }
 
 function dayOf({ Year, Month, Day }: RecordingPath): string {
