@@ -36,7 +36,8 @@ import type { AppEnv } from '../../src/webhooks/app-env.ts'
 import { documented } from './documented.ts'
 import { createLocalAwsS3 } from './bucket-vendors.ts'
 import { storePlaces } from './store-places.ts'
-import type { StorePlace, StoreReader } from './store-places.ts'
+import type { StorePlace } from './store-places.ts'
+import type { StoreReader } from './store-reader.ts'
 
 export interface ApiAnswer {
   readonly status: number

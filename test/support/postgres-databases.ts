@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
 import { Client } from 'pg'
 import { postgresUrl, runOn } from './postgres-server.ts'
-import type { StoreReader } from './store-places.ts'
+import type { StoreReader } from './store-reader.ts'
 
 export interface TestDatabase {
   readonly url: string

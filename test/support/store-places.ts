@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { createMigratedDatabase } from './postgres-databases.ts'
+import type { StoreReader } from './store-reader.ts'
 
 export type StoreName = 'SQLite' | 'PostgreSQL'
 
@@ -18,11 +19,6 @@ export interface StorePlace {
   contents(): Promise<string>
   /** Ends every connection to it and removes what does not lie in the data folder. */
   remove(): Promise<void>
-}
-
-export interface StoreReader {
-  query(sql: string): Promise<Record<string, unknown>[]>
-  close(): Promise<void>
 }
 
 declare module 'vitest' {
