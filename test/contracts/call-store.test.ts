@@ -4,7 +4,7 @@ import { createSid } from '../../src/lib/ids.ts'
 import type { CallBatch, CallStore, UnfinishedCall } from '../../src/contracts/call-record.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { endedCall } from '../support/ended-calls.ts'
-import { MemoryStore } from '../support/scripted-engine/scripted-engine.ts'
+import { MemoryCallStore } from '../support/scripted-engine/scripted-engine.ts'
 
 interface Place {
   readonly store: CallStore
@@ -15,7 +15,7 @@ interface Place {
 
 describe('in memory', () => {
   behavesAsCallStore(async () => {
-    const store = new MemoryStore()
+    const store = new MemoryCallStore()
     const restart = async (): Promise<CallStore> => {
       store.abandon()
       return store

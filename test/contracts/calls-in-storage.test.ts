@@ -1,14 +1,12 @@
 // The call engine on the real store: what the one says of a call's end is what the other understands.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parsePlainVerbs } from '../support/scripted-engine/plain-verbs.ts'
-import { account, createPlatform, settle } from '../support/scripted-engine/scripted-engine.ts'
-import type { Platform } from '../support/scripted-engine/scripted-engine.ts'
+import { account, createScriptedEngine, settle } from '../support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../support/scripted-engine/scripted-engine.ts'
 import { systemTenancy } from '../../src/lib/caller.ts'
 import { onEachStore } from '../support/each-store.ts'
 import type { TestStorage } from '../support/each-store.ts'
 import { until } from '../support/wait.ts'
-import { createScriptedEngine } from '../support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../support/scripted-engine/scripted-engine.ts'
 
 onEachStore(({ open }) => {
   let test: TestStorage

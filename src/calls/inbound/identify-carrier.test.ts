@@ -82,6 +82,7 @@ describe('a call from a carrier', () => {
     'to our address from where a carrier of another account calls, with a realm in From, is %s',
     async (_, address, trunk) => {
       const engine = platformWith({ carriers: [matchOf('secret', another)] })
+      engine.otherAccounts.push({ ...account, account_sid: 'another', sip_realm: null })
       engine.phones.set(phone.aor, [{ ...phone, remote: { ...phone.remote, address } }])
       await ring(engine, `app-${application_sid}@192.0.2.1`)
       expect(engine.store.records).toMatchObject([{ trunk, answered: trunk === 'user' }])
@@ -95,6 +96,7 @@ describe('a call from a carrier', () => {
     'to our address, from a phone that never registers, where a carrier of another account calls, is %s',
     async (_, address, trunk) => {
       const engine = platformWith({ carriers: [matchOf('secret', another)] })
+      engine.otherAccounts.push({ ...account, account_sid: 'another', sip_realm: null })
       engine.knownAt = `${phone.aor.slice(phone.aor.indexOf('@') + 1)} ${address}`
       await ring(engine, `app-${application_sid}@192.0.2.1`)
       expect(engine.store.records).toMatchObject([{ trunk, answered: trunk === 'user' }])

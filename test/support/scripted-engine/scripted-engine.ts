@@ -254,27 +254,7 @@ export function createScriptedEngine(
     isAllowedAddress: (address) => address.startsWith('192.0.2.'),
     carrierCalled: ({ account_sid }, host) => void engine.hostsCalled.push([account_sid, host]),
     isAllowedHop: (address) => address.startsWith('192.0.2.'),
-    directory: {
-      accountByRealm: (realm) => Promise.resolve(realm === account.sip_realm ? engine.account : undefined),
-      account: () => Promise.resolve(engine.account),
-      carriersAt: () => Promise.resolve(engine.carriers),
-      carrier: () => Promise.resolve(engine.peer),
-      numbersCalled: (called) => Promise.resolve(engine.numbers.filter(({ number }) => number === called)),
-      patternsOf: (sid) =>
-        Promise.resolve(engine.patterns.filter(({ voip_carrier_sid }) => voip_carrier_sid === sid)),
-      soleAccountOf: () => Promise.resolve(undefined),
-      outboundCarriers: () => Promise.resolve(engine.waysOut),
-      dialPlan: () => Promise.resolve(engine.dialPlan),
-      callLimits: () => Promise.resolve(engine.limits),
-      client: () => Promise.resolve(engine.client),
-      registrationHook: () => Promise.resolve(undefined),
-      application: (account_sid, application_sid) =>
-        Promise.resolve(
-          engine.application?.application_sid === application_sid && account_sid === account.account_sid
-            ? engine.application
-            : undefined,
-        ),
-    },
+    directory: createScriptedDirectory(() => engine),
     hooks,
     store,
     speech: {
@@ -300,6 +280,7 @@ export function createScriptedEngine(
     ...options,
   })
   const engine: ScriptedEngine = {
+    otherAccounts: [],
     clock,
     calls,
     store,
