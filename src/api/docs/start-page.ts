@@ -50,6 +50,9 @@ export function startPage(): string {
         a <a href="/docs/resources">REST interface</a>.
       </p>
       <h2 id="first-call">A first call</h2>
+      <p>
+        To see a call before you set anything up, run <code>npm run demo</code> in the folder of the platform.
+      </p>
       ${firstCall.map(
         ({ says, command }) =>
           html`<p>
