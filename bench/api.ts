@@ -238,7 +238,7 @@ async function measureLogins(platform: Platform, { middling }: ApiData): Promise
   }
 }
 
-/** How long somebody waits who logs in while the core is full. */
+/** How long a login takes while the core is full. */
 async function measureBusyLogins(platform: Platform, { middling }: ApiData): Promise<Figure> {
   const body = { username: 'admin', password: adminPassword }
   const work = { what: 'load', path: `/v1/Accounts/${middling}`, maxMs: 0 }

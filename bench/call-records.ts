@@ -1,4 +1,4 @@
-// Pages over many call records, and their removal beside somebody who writes, on both stores. Takes some minutes.
+// Pages over many call records, and their removal beside a writer, on both stores. Takes some minutes.
 //   node bench/call-records.ts [--records 5000000] [--store SQLite]
 import { mkdtemp, rm } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'

@@ -1,4 +1,4 @@
-// The application of the call benches: answers each call, is silent, and counts what it is told.
+// The application of the call benches: answers each call, is silent, and counts its requests.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,5 +1,5 @@
 // A scanner: sends OPTIONS, REGISTER and INVITE in turn at a steady rate from as many addresses of the loopback network as
-// it is told, and says what came back. Run by scanner.ts as a process of its own.
+// it is given, and says what came back. Run by scanner.ts as a process of its own.
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { once } from 'node:events'

@@ -20,7 +20,7 @@ export class Admission {
     return this.#isFull(1) ? overloaded() : undefined
   }
 
-  /** So many calls are being refused that not even their records are kept. */
+  /** More calls are being refused than records can be kept of. */
   get isFlooded(): boolean {
     return this.#isFull(flood)
   }

@@ -111,7 +111,7 @@ export interface OutboundGateway {
 export interface OutboundCarrier {
   readonly voip_carrier_sid: string
   readonly name: string
-  /** Of the provider, for all of its accounts. */
+  /** The limit of the provider, for all of its accounts together. */
   readonly isShared: boolean
   readonly gateways: readonly OutboundGateway[]
   readonly tech_prefix: string | null

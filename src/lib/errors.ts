@@ -46,7 +46,7 @@ export const catalogue = {
   },
   password_change_required: {
     cause:
-      'The user logs in with a password that somebody else has chosen, and must choose another one first.',
+      'The user logs in with a password that another person has chosen, and must choose another one first.',
     http: 403,
     cure: 'Send old_password and new_password to POST /change-password or PUT /Users/{UserSid}.',
   },
@@ -67,7 +67,7 @@ export const catalogue = {
     cure: 'Compare method and path with /v1/openapi.json.',
   },
   stale_record: {
-    cause: 'Somebody changed the record after the ETag in If-Match was read.',
+    cause: 'The record was changed after the ETag in If-Match was read.',
     http: 412,
     cure: 'Read the record again, apply your change to it and send the new ETag.',
   },
@@ -113,7 +113,7 @@ export const catalogue = {
     cure: 'Set SWITCHHOOK_SMTP_URL, or let an administrator give the user a new password.',
   },
   internal: {
-    cause: 'A mistake of ours, or a part of the platform that failed in a way nobody foresaw.',
+    cause: 'A mistake in the platform, or a part of it that failed in a way that was not foreseen.',
     http: 500,
     sip: 500,
     cure: 'Report the request id to the operator; the log holds the details under it.',

@@ -76,7 +76,7 @@ export class Session implements MediaSession {
   }
 
   live(): void {
-    // When this fails the worker is gone, which is told elsewhere.
+    // When this fails the worker is gone, which its link reports.
     this.#link.request<'live'>({ kind: 'live', session: this.id }, promptLimitMs).catch(() => undefined)
   }
 
@@ -121,7 +121,7 @@ export class Session implements MediaSession {
     for (const listener of this.#listeners) listener(event)
   }
 
-  /** Its worker died: what runs has been rejected already, and the call is told that nothing will be heard again. */
+  /** Its worker died: what runs has been rejected already, and the event says that nothing will be heard again. */
   lose(): void {
     if (this.#closing !== undefined) return
     this.#closing = Promise.resolve(this.#stats)

@@ -50,7 +50,7 @@ const directory: SipDirectory = {
 interface Stage {
   readonly sip: Sip
   readonly target: { readonly address: string; readonly port: number }
-  /** What the owner of the stack was told. */
+  /** The events that the owner of the stack received. */
   readonly told: Inbox<string>
   readonly wire: Inbox<WireEvent>
   readonly dialogs: Inbox<Dialog>

@@ -36,7 +36,7 @@ function udp(address: string): Remote {
   return { transport: 'udp', address, port: 5060 }
 }
 
-/** A listener that writes down what it is told. */
+/** A listener that writes down what it receives. */
 function recorder(told: string[], replies: { offered?: Reply; requested?: Reply } = {}): DialogListener {
   return {
     ended: () => void told.push('ended'),

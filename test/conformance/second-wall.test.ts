@@ -24,7 +24,7 @@ const tables = Object.keys(descriptors) as TableName[]
 const anything = { status: 200, description: 'Whatever it found.', body: json({}), isVaried: true } as const
 const body = { table: text({ max: 64 }), sid: text({ max: 64 }), changes: json().default({}) }
 
-/** Each does to any table and id what it is told to. */
+/** Each acts on any table and id that it is given. */
 const careless = {
   read: defineRoute({
     method: 'POST',

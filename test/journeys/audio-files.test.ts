@@ -1,5 +1,5 @@
-// Audio files of several kinds, from the application to the ear of a phone from elsewhere, and what is told of
-// those that cannot be played.
+// Audio files of several kinds, from the application to the ear of a phone from elsewhere, and what the
+// journal says of those that cannot be played.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

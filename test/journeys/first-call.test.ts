@@ -1,5 +1,5 @@
 // The main job, end to end: a phone from elsewhere registers, calls, hears speech and a WAV file, presses
-// digits, is told them back and is hung up; the REST interface shows the call while it lives and afterwards.
+// digits, hears them read back and is hung up; the REST interface shows the call while it lives and afterwards.
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../support/covers.ts'

@@ -90,7 +90,7 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       return calls.length
     }
 
-    /** Every call has one record and was told to have ended once. */
+    /** Every call has one record, and its end was reported once. */
     async function settled({ api }: Platform, tenant: Tenant): Promise<readonly RecentCallRecord[]> {
       const records = await recentCalls(api, tenant.account_sid, callCount)
       const calls = answered(tenant).map(({ call_sid }) => String(call_sid))

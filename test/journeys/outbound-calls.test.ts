@@ -60,7 +60,7 @@ function place(to: object, more: object = {}): Promise<Placed> {
 
 const addressOf = ({ port }: Sipp): object => ({ type: 'sip', sipUri: `sip:bob@127.0.0.1:${port}` })
 
-/** What the status hook was told of the call, once it has ended. */
+/** What the status hook received of the call, once it has ended. */
 async function statusesOf({ sid }: Placed): Promise<Record<string, unknown>[]> {
   const told = (): Record<string, unknown>[] =>
     application

@@ -1,4 +1,4 @@
-// The whole product on PostgreSQL: what it is told it keeps, also when it is killed; a call leaves its record.
+// The whole product on PostgreSQL: it keeps what it has taken, also when it is killed; a call leaves its record.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -35,7 +35,7 @@ export interface Arrival {
   readonly invite: IncomingInvite
   /** Epoch ms. */
   readonly attemptedAt: number
-  /** Set when it is refused, whoever calls. Also set later: by a node that stops while the caller is being identified. */
+  /** Set when any caller is refused. Also set later: by a node that stops while the caller is being identified. */
   owed: Refusal | undefined
   /** Set when the caller gave up before the leg existed. */
   cancel: SipRequest | undefined

@@ -7,11 +7,11 @@ import type { RuleName } from './rules.ts'
 
 /** Live calls that began before this one. */
 export interface CallsBefore {
-  /** Of the same direction. */
+  /** Calls of the same direction. */
   readonly account: number
-  /** Of the same direction. */
+  /** Calls of the same direction. */
   readonly service_provider: number
-  /** Of the account, in both directions. */
+  /** Calls of the account, in both directions. */
   readonly held: number
   /** Of all accounts, in both directions. */
   readonly all: number

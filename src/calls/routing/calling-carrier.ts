@@ -3,7 +3,7 @@ import type { AccountFacts, CarrierMatch } from '../ports.ts'
 import type { RuleName } from './rules.ts'
 
 export interface UnknownCaller {
-  /** Of the Request-URI, lower case; undefined where it names none. */
+  /** The host of the Request-URI, lower case; undefined where it names none. */
   readonly host: string | undefined
   /** The user of the Request-URI. */
   readonly user: string
@@ -26,7 +26,7 @@ export interface CarrierCaller {
 
 export type Caller =
   | CarrierCaller
-  /** Of the carriers that share the address, several register as the user that is called. */
+  /** Several of the carriers that share the address register as the user that is called. */
   | { readonly kind: 'ambiguous'; readonly rule: RuleName; readonly matches: readonly CarrierMatch[] }
   | { readonly kind: 'user' }
 

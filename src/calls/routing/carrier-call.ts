@@ -111,7 +111,7 @@ interface Hit<N extends NumberFacts> {
   readonly number: N
 }
 
-/** Of the numbers that carriers of the call have, those of the narrowest network that has any. */
+/** The numbers that carriers of the call have, in the narrowest network that has any. */
 function narrowest<N extends NumberFacts>(
   { account, matches }: CarrierCall,
   numbers: readonly N[],
