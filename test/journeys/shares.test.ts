@@ -9,6 +9,7 @@ import { journalOf, provision, recentCalls, startPlatform } from '../support/pla
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { startSipp } from '../support/sipp.ts'
 import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
 import { tone, toWav } from '../support/audio.ts'
 
 let application: Application
@@ -81,9 +82,12 @@ describe.skipIf(isMissing('sipp'))('an account that makes all the calls it can',
       expect((await callee.finished).report).toBe('')
       const [record] = await recentCalls(platform.api, other.account_sid, 1)
       expect(record).toMatchObject({ answered: true, sip_status: 200 })
-      const journal = await journalOf(platform.api, other.account_sid, record!.call_sid)
-      const closed = journal.find(({ type }) => type === 'media-closed')
-      expect(Number(closed?.['packets_sent'])).toBeGreaterThanOrEqual(25)
+      // The figures of the media come from their thread, after the record.
+      const closed = await until('the end of the media in the journal', async () => {
+        const journal = await journalOf(platform.api, other.account_sid, record!.call_sid)
+        return journal.find(({ type }) => type === 'media-closed')
+      })
+      expect(Number(closed['packets_sent'])).toBeGreaterThanOrEqual(25)
 
       // The operator's word counts more than the share.
       await platform.api.must('POST', `/Accounts/${greedy.account_sid}/Limits`, {
