@@ -23,6 +23,8 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   directory: ['api', 'calls', 'storage', 'webhooks', 'speech', 'sip', 'network'],
   // The engine. Anything else it needs is a port that it declares in calls/ports.ts.
   calls: ['sip', 'media', 'network'],
+  // Every setting. Parts get theirs as values, so that no room imports it.
+  config: [],
   // Mechanisms: none knows another.
   http: ['passwords', 'network'],
   storage: ['passwords'],
@@ -47,4 +49,4 @@ export const leaves: readonly string[] = ['lib', 'contracts']
 export const packagesOfLeaves: readonly string[] = ['pino', 're2js']
 
 /** Files at the root of src put the parts together, so they may import any of them. */
-export const rootFiles: readonly string[] = ['main.ts', 'app.ts', 'config.ts', 'data-directory.ts']
+export const rootFiles: readonly string[] = ['main.ts', 'app.ts', 'parts.ts', 'data-directory.ts']

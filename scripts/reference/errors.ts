@@ -1,4 +1,4 @@
-// docs/reference/errors.md, from the catalogue in src/lib/errors.ts.
+// docs/reference/errors.md, from the catalogue in src/lib/errors/.
 import { catalogue, entryOf } from '../../src/lib/errors.ts'
 import type { ErrorCode } from '../../src/lib/errors.ts'
 import { page, table } from './page.ts'
@@ -9,7 +9,7 @@ export function errorsPage(): string {
     const { http, sip, cause, cure } = entryOf(code)
     return [`\`${code}\``, String(http), sip === undefined ? '' : String(sip), cause, cure]
   })
-  return page('Errors', '`src/lib/errors.ts`', [
+  return page('Errors', '`src/lib/errors/`', [
     'Every failure the platform reports has one of these codes: in the `code` of an API error, in the journal of a',
     'call and in the log. SIP refusals carry the sentence in `X-Reason`.',
     '',

@@ -1,5 +1,5 @@
-// docs/reference/settings.md, from src/config.ts.
-import { describeSettings } from '../../src/config.ts'
+// docs/reference/settings.md, from src/config/.
+import { describeSettings } from '../../src/config/config.ts'
 import { page, table } from './page.ts'
 
 export function settingsPage(): string {
@@ -8,7 +8,7 @@ export function settingsPage(): string {
     fallback === '' ? 'empty' : `\`${fallback}\``,
     describe,
   ])
-  return page('Settings', '`src/config.ts`', [
+  return page('Settings', '`src/config/`', [
     'Every setting is an environment variable. A wrong one stops the start with its name and the rule.',
     '',
     ...table(['Setting', 'Default', 'Meaning'], rows),

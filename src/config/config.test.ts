@@ -8,8 +8,8 @@ describe('the settings', () => {
   })
 
   it('are each read by the platform: there is none that does nothing', () => {
-    const readers = ['app.ts', 'main.ts'].map((file) =>
-      readFileSync(`${import.meta.dirname}/${file}`, 'utf8'),
+    const readers = ['app.ts', 'parts.ts', 'main.ts'].map((file) =>
+      readFileSync(`${import.meta.dirname}/../${file}`, 'utf8'),
     )
     const text = readers.join('\n')
     const unread = Object.keys(parseConfig({})).filter((name) => !new RegExp(`\\b${name}\\b`).test(text))

@@ -1,0 +1,54 @@
+// Who gets in: the secrets of the first boot, rate limits, and what accounts may make themselves.
+import { apiKey, count, onOff, optionalText } from './setting.ts'
+import type { Setting } from './setting.ts'
+
+export const accessSettings = {
+  adminPassword: {
+    name: 'SWITCHHOOK_ADMIN_PASSWORD',
+    fallback: '',
+    describe: 'The admin password at first boot; empty generates one and prints it once.',
+    parse: (text) => {
+      if (text !== '' && text.length < 8) throw new Error('must have at least 8 characters')
+      return optionalText(text)
+    },
+  } satisfies Setting<string | undefined>,
+  adminApiKey: apiKey(
+    'SWITCHHOOK_ADMIN_API_KEY',
+    'The admin API key at first boot; empty generates one and prints it once.',
+  ),
+  accountApiKey: apiKey(
+    'SWITCHHOOK_ACCOUNT_API_KEY',
+    'The API key of the default account at first boot; empty generates one and prints it once.',
+  ),
+  rateLimitPerKey: count(
+    'SWITCHHOOK_RATE_LIMIT_PER_KEY',
+    '6000',
+    'How many REST requests a minute one API key or user may send; 0 for any number.',
+    0,
+  ),
+  rateLimitPerAddress: count(
+    'SWITCHHOOK_RATE_LIMIT_PER_ADDRESS',
+    '12000',
+    'How many REST requests a minute may come from one address (IPv6: one /64); 0 for any number.',
+    0,
+  ),
+  accountQuotas: onOff(
+    'SWITCHHOOK_ACCOUNT_QUOTAS',
+    'on limits how many applications, carriers, gateways, phone numbers, speech credentials and API keys an account may make.',
+  ),
+  adminCarriers: onOff(
+    'SWITCHHOOK_ADMIN_CARRIERS',
+    'on keeps carriers, gateways and phone numbers for administrators and service providers to change.',
+  ),
+  minNetmask: {
+    name: 'SWITCHHOOK_MIN_NETMASK',
+    fallback: '1',
+    describe:
+      'The least bits that the netmask of a gateway may have: the widest network calls are taken from.',
+    parse: (text) => {
+      if (!/^\d{1,2}$/.test(text) || Number(text) < 1 || Number(text) > 32)
+        throw new Error('must be a whole number from 1 to 32')
+      return Number(text)
+    },
+  } satisfies Setting<number>,
+}

@@ -1,0 +1,73 @@
+// How calls are taken, shared out and ended.
+import { availableParallelism } from 'node:os'
+import { count } from './setting.ts'
+import type { Setting } from './setting.ts'
+
+/** For SIP passwords (RFC 8760). */
+export type SipDigest = 'MD5' | 'SHA-256'
+
+export const callSettings = {
+  sipDigest: {
+    name: 'SWITCHHOOK_SIP_DIGEST',
+    fallback: 'MD5',
+    describe:
+      'The digest algorithms phones are challenged with, the preferred one first: MD5, SHA-256 or both, separated by a comma. Phones in wide use, among them baresip as Debian ships it, give up when SHA-256 is offered at all.',
+    parse: (text) => {
+      const names = text.split(',').map((name) => name.trim().toUpperCase())
+      const known = names.filter((name) => name === 'MD5' || name === 'SHA-256')
+      if (known.length < names.length || new Set(names).size < names.length)
+        throw new Error('must be MD5, SHA-256 or both, separated by a comma')
+      return known
+    },
+  } satisfies Setting<readonly SipDigest[]>,
+  mediaWorkers: {
+    name: 'SWITCHHOOK_MEDIA_WORKERS',
+    fallback: 'auto',
+    describe:
+      'How many threads carry RTP; one serves about 400 calls. auto: one less than there are processors, and at least one.',
+    parse: (text) => {
+      if (text === 'auto') return Math.max(1, availableParallelism() - 1)
+      if (!/^[1-9]\d{0,2}$/.test(text)) throw new Error('must be auto or a whole number of at least 1')
+      return Number(text)
+    },
+  } satisfies Setting<number>,
+  accountShare: {
+    name: 'SWITCHHOOK_ACCOUNT_SHARE',
+    fallback: '80',
+    describe:
+      'The most that one account may take, in percent, of what all accounts share (calls and their RTP ports, fetched and decoded audio, texts waiting to be spoken, requests to hooks) while no other takes any; of what is left the next one gets as many percent. 100 where one account may use everything. A limit voice_call_session of an account counts for its calls instead.',
+    parse: (text) => {
+      const percent = Number(text)
+      if (!/^\d{1,3}$/.test(text) || percent < 10 || percent > 100)
+        throw new Error('must be a whole number from 10 to 100')
+      return percent
+    },
+  } satisfies Setting<number>,
+  /** 0: never. */
+  ringingMs: {
+    name: 'SWITCHHOOK_RINGING',
+    fallback: '500',
+    describe:
+      'After how many milliseconds a caller hears ringing (180) when its application is being asked and nothing else was said; off for never. Accounts may choose their own: ringing_after_ms.',
+    parse: (text) => {
+      if (text === 'off') return 0
+      if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 60_000)
+        throw new Error('must be off or a whole number from 1 to 60000')
+      return Number(text)
+    },
+  } satisfies Setting<number>,
+  // Two silent report intervals of RFC 3550 §6.2 and a margin: shorter would end calls of phones that suppress silence.
+  mediaTimeoutSeconds: count(
+    'SWITCHHOOK_MEDIA_TIMEOUT_SECONDS',
+    '30',
+    'An answered call whose far end should send media ends after this long without RTP, RTCP or a SIP request from it; 0 never ends one.',
+    0,
+  ),
+  // Longer than people let others wait; phones on hold send nothing, so that only the session timer shows them alive.
+  holdTimeoutSeconds: count(
+    'SWITCHHOOK_HOLD_TIMEOUT_SECONDS',
+    '1800',
+    'A call that its far end holds, or whose far end only listens, ends after this long without RTP, RTCP or a SIP request from it; 0 never ends one.',
+    0,
+  ),
+}

@@ -1,0 +1,87 @@
+// Every setting by its theme, read from the environment that main.ts hands in; no other file reads it.
+// docs/reference/settings.md is generated from here.
+import { nearestWord } from '../lib/nearest-word.ts'
+import { accessSettings } from './access.ts'
+import { callSettings } from './calls.ts'
+import { dnsSettings } from './dns.ts'
+import { mailSettings } from './mail.ts'
+import { networkSettings } from './network.ts'
+import { processSettings } from './process.ts'
+import { storageSettings } from './storage.ts'
+
+const settings = {
+  ...networkSettings,
+  ...callSettings,
+  ...storageSettings,
+  ...accessSettings,
+  ...mailSettings,
+  ...dnsSettings,
+  ...processSettings,
+}
+
+type Settings = typeof settings
+
+/** The value of each setting. */
+export type Config = { readonly [Key in keyof Settings]: ReturnType<Settings[Key]['parse']> }
+
+/** A setting that cannot be used; main.ts prints the message and stops. */
+export class ConfigError extends Error {}
+
+/** Reads every setting; throws ConfigError with the name and the rule of each one that is wrong or unknown. */
+export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const problems = unknownSettings(environment)
+  const values: Record<string, unknown> = {}
+  for (const [key, setting] of Object.entries(settings)) {
+    const text = environment[setting.name] ?? setting.fallback
+    try {
+      values[key] = setting.parse(text)
+    } catch (error) {
+      problems.push(`${setting.name} ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  // Config is made of the types that these parsers return.
+  const config = values as unknown as Config
+  const missing = missingForDns(config)
+  if (missing !== undefined) throw new ConfigError(`SWITCHHOOK_DNS_SERVER needs ${missing}`)
+  if (config.accountApiKey !== undefined && config.accountApiKey === config.adminApiKey)
+    throw new ConfigError('SWITCHHOOK_ACCOUNT_API_KEY must not be SWITCHHOOK_ADMIN_API_KEY')
+  if (config.httpPort !== 0 && config.httpPort === config.sipPort)
+    throw new ConfigError('SWITCHHOOK_SIP_PORT must not be SWITCHHOOK_HTTP_PORT: both take it for TCP')
+  return config
+}
+
+const prefix = 'SWITCHHOOK_'
+// Read by the tests alone. A shell that has them set may start the platform too.
+const ofTests: ReadonlySet<string> = new Set(['SWITCHHOOK_TEST_RESULT', 'SWITCHHOOK_FUZZ_SEED'])
+// Kubernetes and Docker describe a service or container called switchhook to the others in such variables.
+const ofService =
+  /^SWITCHHOOK_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
+const serviceUrl = /^(tcp|udp|sctp):\/\//
+
+/** A misspelt setting would otherwise leave the default in force without a word. */
+function unknownSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const known = Object.values(settings).map(({ name }): string => name)
+  const isForeign = (name: string): boolean =>
+    !name.startsWith(prefix) ||
+    ofTests.has(name) ||
+    ofService.test(name) ||
+    (name.endsWith('_PORT') && serviceUrl.test(environment[name] ?? ''))
+  return Object.keys(environment)
+    .filter((name) => !known.includes(name) && !isForeign(name))
+    .map((name) => `${name} is not a setting: the nearest one is ${nearestWord(name, known) ?? prefix}`)
+}
+
+function missingForDns(config: Config): string | undefined {
+  if (config.dnsServer === undefined) return undefined
+  if (config.dnsZone === undefined) return 'SWITCHHOOK_DNS_ZONE'
+  if (config.dnsTsigName === undefined) return 'SWITCHHOOK_DNS_TSIG_NAME'
+  if (config.dnsTsigSecret === undefined) return 'SWITCHHOOK_DNS_TSIG_SECRET'
+  const isAnywhere = config.bind === '0.0.0.0' || config.bind === '::'
+  return config.publicAddress === undefined && isAnywhere ? 'SWITCHHOOK_PUBLIC_ADDRESS' : undefined
+}
+
+/** For the reference page: one row per setting. */
+export function describeSettings(): { name: string; fallback: string; describe: string }[] {
+  return Object.values(settings).map(({ name, fallback, describe }) => ({ name, fallback, describe }))
+}

@@ -1,0 +1,81 @@
+// Where the platform listens, how it is reached, and which networks it trusts.
+import { isIP } from 'node:net'
+import { optionalText, parseRanges, port } from './setting.ts'
+import type { Setting } from './setting.ts'
+
+export const networkSettings = {
+  bind: {
+    name: 'SWITCHHOOK_BIND',
+    fallback: '0.0.0.0',
+    describe: 'The address that HTTP, SIP and RTP listen on.',
+    parse: (text) => {
+      if (isIP(text) === 0) throw new Error('must be an IP address')
+      return text
+    },
+  } satisfies Setting<string>,
+  httpPort: port('SWITCHHOOK_HTTP_PORT', '3000', 'The TCP port of the REST API.'),
+  sipPort: port('SWITCHHOOK_SIP_PORT', '5060', 'The port of SIP, on UDP and TCP.'),
+  publicAddress: {
+    name: 'SWITCHHOOK_PUBLIC_ADDRESS',
+    fallback: '',
+    describe:
+      'The IP address phones and carriers reach us at, when it is not the bound one (NAT, containers).',
+    parse: (text) => {
+      if (text !== '' && isIP(text) === 0) throw new Error('must be an IP address')
+      return optionalText(text)
+    },
+  } satisfies Setting<string | undefined>,
+  rtpPorts: {
+    name: 'SWITCHHOOK_RTP_PORTS',
+    fallback: '40000-43999',
+    describe: 'The UDP ports of RTP and RTCP; each call takes two.',
+    parse: (text) => {
+      const match = /^(\d{1,5})-(\d{1,5})$/.exec(text)
+      const first = Number(match?.[1])
+      const last = Number(match?.[2])
+      if (match === null || first < 1024 || last > 65_535)
+        throw new Error('must be FIRST-LAST within 1024-65535')
+      // RTP is on an even port and RTCP on the next one.
+      if (last - first < 1 + (first % 2)) throw new Error('must hold an even port and the one after it')
+      return { first, last }
+    },
+  } satisfies Setting<{ first: number; last: number }>,
+  nameServers: {
+    name: 'SWITCHHOOK_NAME_SERVERS',
+    fallback: '',
+    describe:
+      'The name servers that host names are looked up with, as IP-ADDRESS or IP-ADDRESS:PORT, separated by commas; empty for those of the machine. Its hosts file counts either way.',
+    parse: (text) => {
+      if (text === '') return undefined
+      const servers = text.split(',').map((server) => server.trim())
+      const isServer = (server: string): boolean => {
+        const [, six, four, port = '53'] = /^(?:\[([^\]]+)\]|([0-9.]+))(?::(\d{1,5}))?$/.exec(server) ?? []
+        const isPort = Number(port) >= 1 && Number(port) <= 65_535
+        return isIP(server) !== 0 || (isIP(six ?? four ?? '') !== 0 && isPort)
+      }
+      if (!servers.every(isServer)) throw new Error('must be a comma-separated list of IP-ADDRESS:PORT')
+      return servers
+    },
+  } satisfies Setting<readonly string[] | undefined>,
+  webhookAllow: {
+    name: 'SWITCHHOOK_WEBHOOK_ALLOW',
+    fallback: '',
+    describe:
+      'CIDR ranges inside the private address space that hooks, media URLs and called SIP URIs may reach, separated by commas; empty allows loopback outside production.',
+    parse: (text) => (text === '' ? undefined : parseRanges(text)),
+  } satisfies Setting<readonly string[] | undefined>,
+  sipProxies: {
+    name: 'SWITCHHOOK_SIP_PROXIES',
+    fallback: '',
+    describe:
+      'CIDR ranges of our own SIP proxies and media relays inside the private address space, separated by commas: users and called SIP URIs may lead a call there by Record-Route, Path and SDP, and to no other inside address but the one they call from.',
+    parse: (text) => (text === '' ? [] : parseRanges(text)),
+  } satisfies Setting<readonly string[]>,
+  trustedProxies: {
+    name: 'SWITCHHOOK_TRUSTED_PROXIES',
+    fallback: '',
+    describe:
+      'CIDR ranges of reverse proxies, separated by commas: their X-Forwarded-For names the address a REST request came from.',
+    parse: (text) => (text === '' ? undefined : parseRanges(text)),
+  } satisfies Setting<readonly string[] | undefined>,
+}

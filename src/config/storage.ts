@@ -1,0 +1,44 @@
+// Where data lie, and how long they are kept.
+import { count, optionalText } from './setting.ts'
+import type { Setting } from './setting.ts'
+
+export const storageSettings = {
+  dataDir: {
+    name: 'SWITCHHOOK_DATA_DIR',
+    fallback: './data',
+    describe: 'Where the embedded database, the key file and the audio cache live.',
+    parse: (text) => text,
+  } satisfies Setting<string>,
+  databaseUrl: {
+    name: 'SWITCHHOOK_DATABASE_URL',
+    fallback: '',
+    describe:
+      'A postgres:// URL to use PostgreSQL, whose user may create tables there, and the extension pg_trgm for faster searches; empty for the embedded database.',
+    parse: (text) => {
+      if (text !== '' && (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)))
+        throw new Error('must be a postgres:// URL')
+      return optionalText(text)
+    },
+  } satisfies Setting<string | undefined>,
+  secretKey: {
+    name: 'SWITCHHOOK_SECRET_KEY',
+    fallback: '',
+    describe: 'The key for secrets at rest, 64 hex digits; empty for a key file made at first boot.',
+    parse: (text) => {
+      if (text !== '' && !/^[0-9a-f]{64}$/i.test(text)) throw new Error('must be 64 hex digits')
+      return optionalText(text)
+    },
+  } satisfies Setting<string | undefined>,
+  deliveryLogDays: count(
+    'SWITCHHOOK_DELIVERY_LOG_DAYS',
+    '30',
+    'How long the log of delivered notifications is kept; 0 for ever.',
+    0,
+  ),
+  callRecordDays: count(
+    'SWITCHHOOK_CALL_RECORD_DAYS',
+    '0',
+    'How long call records and their journals are kept; 0 for ever.',
+    0,
+  ),
+}

@@ -1,0 +1,139 @@
+// Why a call or a registration is refused, or ends.
+import type { CatalogueEntry } from './catalogue-entry.ts'
+
+export const callErrors = {
+  unknown_realm: {
+    cause: 'A phone named a SIP domain that no account has.',
+    http: 404,
+    sip: 404,
+    cure: 'Set sip_realm on the account, and the same domain in the phone.',
+  },
+  account_inactive: {
+    cause: 'The account was switched off by the operator.',
+    http: 403,
+    sip: 503,
+    cure: 'Set is_active on the account.',
+  },
+  account_call_limit: {
+    cause: 'As many calls of the account are up as its limit allows.',
+    http: 503,
+    sip: 503,
+    cure: 'Raise the limit voice_call_session of the account, or wait until a call ends.',
+  },
+  account_share: {
+    cause:
+      'The account holds as much of what all accounts share as it may while others could need the rest: calls and their RTP ports, audio that is fetched or decoded, texts that wait to be spoken, requests to hooks.',
+    http: 503,
+    sip: 503,
+    cure: 'Wait until some of it has ended. The operator may raise SWITCHHOOK_ACCOUNT_SHARE, or give the account a limit voice_call_session, which then counts for its calls.',
+  },
+  service_provider_call_limit: {
+    cause: 'As many calls of the service provider are up as its limit allows.',
+    http: 503,
+    sip: 503,
+    cure: 'Raise the limit voice_call_session of the service provider, or wait until a call ends.',
+  },
+  device_limit: {
+    cause: 'As many phones are registered as the limit allows.',
+    http: 503,
+    sip: 503,
+    cure: 'Raise the limit device of the account or service provider, or unregister a phone.',
+  },
+  no_application: {
+    cause: 'Nothing says which application runs this call.',
+    http: 422,
+    sip: 480,
+    cure: 'Dial app-<application_sid>, or set device_calling_application_sid on the account.',
+  },
+  number_not_provisioned: {
+    cause: 'A carrier sent a call to a number that no account has with it.',
+    http: 404,
+    sip: 404,
+    cure: 'Add the number, as the carrier sends it, to the phone numbers of the account and name the carrier there.',
+  },
+  ambiguous_carrier: {
+    cause:
+      'A call came from an address that several carriers share, and the number did not tell whose it is.',
+    http: 503,
+    sip: 503,
+    cure: 'Keep the number with one carrier, or let the carrier send calls to the SIP realm of the account.',
+  },
+  direct_app_calling_off: {
+    cause: 'The phone dialled an application, and its SIP client may not.',
+    http: 403,
+    sip: 480,
+    cure: 'Set allow_direct_app_calling on the SIP client.',
+  },
+  loop_detected: {
+    cause: 'The call passed through here before.',
+    http: 482,
+    sip: 482,
+    cure: 'The call came back to the application it left; correct the route.',
+  },
+  extension_not_supported: {
+    cause: 'An INVITE requires an extension of SIP that the platform does not have.',
+    http: 400,
+    sip: 420,
+    cure: 'Switch the extension off in the phone or at the carrier, or make it optional there.',
+  },
+  body_not_supported: {
+    cause: 'The body of an INVITE is neither SDP nor multipart.',
+    http: 415,
+    sip: 415,
+    cure: 'Send the offer as application/sdp, alone or in a multipart body.',
+  },
+  uri_not_supported: {
+    cause: 'An INVITE calls a URI that is neither sip, sips nor tel.',
+    http: 400,
+    sip: 416,
+    cure: 'Call a sip or tel URI.',
+  },
+  media_not_acceptable: {
+    cause: 'The offer has no audio stream that the platform can take part in.',
+    http: 488,
+    sip: 488,
+    cure: 'Offer one audio stream with PCMU or PCMA over RTP/AVP.',
+  },
+  media_lost: {
+    cause: 'The thread that carried the audio of the call died.',
+    http: 503,
+    sip: 503,
+    cure: 'Call again: a media thread died and a new one serves the next call; the log says why.',
+  },
+  no_media_port: {
+    cause: 'All RTP ports are taken by running calls.',
+    http: 503,
+    sip: 503,
+    cure: 'Widen SWITCHHOOK_RTP_PORTS or lower the number of calls.',
+  },
+  sip_unreachable: {
+    cause: 'No answer came from the SIP address, or no connection to it could be made.',
+    http: 480,
+    sip: 480,
+    cure: 'Check the address, and that the far end listens there over that transport.',
+  },
+  sip_refused_address: {
+    cause:
+      'The SIP URI leads to a private or reserved address, which customers may not call through the platform.',
+    http: 403,
+    sip: 403,
+    cure: 'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if it is meant to be called, or reach it through a carrier.',
+  },
+  user_not_registered: {
+    cause: 'No phone is registered under the name that was to be called.',
+    http: 404,
+    sip: 404,
+    cure: 'Check the name and that the phone is registered: see /Accounts/{AccountSid}/RegisteredSipUsers.',
+  },
+  no_carrier: {
+    cause: 'No carrier is there that takes calls to the number.',
+    http: 422,
+    sip: 603,
+    cure: 'Give the account a carrier that is active, with a gateway that is active and outbound over UDP or TCP.',
+  },
+  call_state: {
+    cause: 'The live call is in no state for what was asked of it.',
+    http: 422,
+    cure: 'Look at call_status of the call: before the answer it can end as no-answer only, after it as completed only.',
+  },
+} as const satisfies Record<string, CatalogueEntry>

@@ -1,0 +1,56 @@
+// What the platform, its operator or a part beside it cannot do now.
+import type { CatalogueEntry } from './catalogue-entry.ts'
+
+export const platformErrors = {
+  mail_not_configured: {
+    cause: 'The platform has no mail server to send a link with.',
+    http: 422,
+    cure: 'Set SWITCHHOOK_SMTP_URL, or let an administrator give the user a new password.',
+  },
+  internal: {
+    cause: 'A mistake in the platform, or a part of it that failed in a way that was not foreseen.',
+    http: 500,
+    sip: 500,
+    cure: 'Report the request id to the operator; the log holds the details under it.',
+  },
+  stopping: {
+    cause: 'The operator is stopping or restarting the platform.',
+    http: 503,
+    sip: 503,
+    cure: 'The platform is shutting down; send the call to another node or try again.',
+  },
+  database_unavailable: {
+    cause: 'The database did not answer, or broke off a transaction.',
+    // Not 503: older clients take what is above 500 for an empty success.
+    http: 500,
+    sip: 503,
+    cure: 'Try again; the operator should look at the database. With an Idempotency-Key nothing happens twice.',
+  },
+  overloaded: {
+    cause: 'More work is waiting than the platform does in a bearable time.',
+    http: 503,
+    sip: 503,
+    cure: 'The platform is at its capacity; try again after Retry-After.',
+  },
+  realm_not_proven: {
+    cause:
+      'An account asks for a SIP realm that is outside the domain of its provider, leads to the platform, or is called by carriers of others.',
+    http: 403,
+    cure: 'Choose a name below the domain of the provider, make the TXT record that the message names, or ask the provider to set the realm.',
+  },
+  dns_unavailable: {
+    cause: 'Whether an account may have a SIP realm depends on DNS, and no name server responds.',
+    http: 503,
+    cure: 'Try again in a minute; the operator should look at the name servers of the machine or at SWITCHHOOK_NAME_SERVERS.',
+  },
+  dns_update_failed: {
+    cause: 'The name server that keeps the records of SIP realms did not take a change of them.',
+    http: 500,
+    cure: 'The operator should compare the SWITCHHOOK_DNS_ settings with the keys and the update policy of the name server.',
+  },
+  bucket_failed: {
+    cause: "The storage that keeps an account's recordings refused the request or failed.",
+    http: 422,
+    cure: 'Correct bucket_credential of the account; POST /Accounts/{AccountSid}/BucketCredentialTest tries one out.',
+  },
+} as const satisfies Record<string, CatalogueEntry>

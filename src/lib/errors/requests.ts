@@ -1,0 +1,108 @@
+// What is wrong with a request to the API, or who may send it.
+import type { CatalogueEntry } from './catalogue-entry.ts'
+
+export const requestErrors = {
+  bad_request: {
+    cause: 'A field, parameter or header has a value that it cannot have, or a required one is missing.',
+    http: 400,
+    sip: 400,
+    cure: 'Correct the field or header the message names and send it again.',
+  },
+  malformed_body: {
+    cause: 'The body is not one JSON document, or not as long as its headers say.',
+    http: 400,
+    cure: 'Send one JSON document with Content-Type: application/json.',
+  },
+  not_authenticated: {
+    cause: 'The request carries no token, or one that is unknown, expired or revoked.',
+    http: 401,
+    sip: 401,
+    cure: 'Send "Authorization: Bearer <token>" with an API key or the token POST /login answered.',
+  },
+  not_permitted: {
+    cause: 'The caller is known, but the record or the action is outside its scope, or it may only look.',
+    http: 403,
+    sip: 403,
+    cure: 'Use a key or user whose scope covers this record.',
+  },
+  wrong_credentials: {
+    cause: 'The user name, the password or both are wrong; which one is not told.',
+    http: 403,
+    sip: 403,
+    cure: 'Check the user name, the password and the SIP realm.',
+  },
+  locked_out: {
+    cause: 'Too many wrong passwords came for this user or from this address (IPv6: its network).',
+    http: 403,
+    cure: 'Wait for the seconds in Retry-After, or get a new password: by a mailed link, or from an administrator.',
+  },
+  password_change_required: {
+    cause:
+      'The user logs in with a password that another person has chosen, and must choose another one first.',
+    http: 403,
+    cure: 'Send old_password and new_password to POST /change-password or PUT /Users/{UserSid}.',
+  },
+  user_refused: {
+    cause: 'A rule about users does not allow the change.',
+    http: 403,
+    cure: 'Correct what the message names and send the whole request again.',
+  },
+  not_found: {
+    cause: 'There is no such record, or none that the caller may see.',
+    http: 404,
+    sip: 404,
+    cure: 'Check the identifier in the path.',
+  },
+  no_such_route: {
+    cause: 'No endpoint has this method and path.',
+    http: 404,
+    cure: 'Compare method and path with /v1/openapi.json.',
+  },
+  stale_record: {
+    cause: 'The record was changed after the ETag in If-Match was read.',
+    http: 412,
+    cure: 'Read the record again, apply your change to it and send the new ETag.',
+  },
+  too_large: {
+    cause: 'The body is larger than is read.',
+    http: 413,
+    sip: 513,
+    cure: 'Send less: the limit stands in docs/reference/settings.md.',
+  },
+  request_in_progress: {
+    cause: 'A request with the same Idempotency-Key is still being carried out.',
+    http: 409,
+    cure: 'Wait for the answer of the first request, or send it again in a moment.',
+  },
+  idempotency_key_reused: {
+    cause: 'The Idempotency-Key was used before, for another request.',
+    http: 422,
+    cure: 'Use a new Idempotency-Key for each request that is not a repetition.',
+  },
+  duplicate: {
+    cause: 'Another record has the value already, and it must be unique.',
+    http: 422,
+    cure: 'Choose a value that no other record uses.',
+  },
+  in_use: {
+    cause: 'Other records point at the one that was to be removed or changed.',
+    http: 422,
+    cure: 'Remove the references the message names first.',
+  },
+  quota_reached: {
+    cause: 'The account has as many records of this kind as the operator allows.',
+    http: 422,
+    cure: 'Remove records that are not needed, or ask the operator to lift SWITCHHOOK_ACCOUNT_QUOTAS.',
+  },
+  too_many_requests: {
+    cause: 'More requests came than the rate limit allows.',
+    http: 429,
+    cure: 'Wait for the seconds in Retry-After, then go on more slowly. RateLimit names the limit that was reached.',
+  },
+  not_served: {
+    cause: 'The request asks for a part of the interface that this release does not serve yet.',
+    http: 400,
+    sip: 501,
+    cure: 'Leave out what the message names.',
+  },
+} as const satisfies Record<string, CatalogueEntry>

@@ -1,0 +1,234 @@
+// Builds every part of the platform from the settings; nothing starts here.
+import { join } from 'node:path'
+import { createApi } from './api/create-api.ts'
+import { createPasswordResets } from './api/logins/password-resets.ts'
+import { createBuckets } from './buckets/create-buckets.ts'
+import { createCalls } from './calls/create-calls.ts'
+import type { Config } from './config/config.ts'
+import { createCarrierHosts } from './directory/carrier-hosts.ts'
+import { createDirectory } from './directory/create-directory.ts'
+import { createDeviceLimits } from './directory/device-limits.ts'
+import { createLogLevel } from './directory/log-level.ts'
+import { createRealmFacts } from './directory/realm-facts.ts'
+import { createRegistrationHook } from './directory/registration-hook.ts'
+import { createSpeechDirectory } from './directory/speech-credentials.ts'
+import { createRealmRecords } from './dns/realm-records.ts'
+import type { RealmRecords } from './dns/realm-records.ts'
+import { createUpdateClient } from './dns/update-client.ts'
+import { systemClock } from './lib/clock.ts'
+import type { LeveledLogger } from './lib/log.ts'
+import { createMedia } from './media/create-media.ts'
+import { createAudioDecoder } from './media/files/audio-decoder.ts'
+import { portPairs } from './media/ports.ts'
+import { createAddressGuard } from './network/address-guard.ts'
+import { createNames } from './network/create-names.ts'
+import { createOutgoing } from './outgoing/create-outgoing.ts'
+import { createMailer } from './outgoing/mail.ts'
+import { createHashThread } from './passwords/hash-thread.ts'
+import { createSip } from './sip/create-sip.ts'
+import { createSpeech } from './speech/create-speech.ts'
+import { createStorage } from './storage/create-storage.ts'
+import { createRetention } from './storage/retention.ts'
+import { parseVerbs, verbTexts } from './verbs/index.ts'
+import { createAppEnv } from './webhooks/app-env.ts'
+import { createAudioFetcher } from './webhooks/audio-fetcher.ts'
+import { createDelivery } from './webhooks/create-delivery.ts'
+import { createHooks } from './webhooks/create-hooks.ts'
+
+const userAgent = 'Switchhook'
+const loopback = ['127.0.0.0/8', '::1/128']
+
+// A phone waits for its registration less patiently than a caller for an application.
+const registrationBudgets = { answerMs: 3000, totalMs: 5000, maxAnswerBytes: 64 * 1024 }
+
+export type Base = ReturnType<typeof createBase>
+export type Sound = ReturnType<typeof createSound>
+export type Telephony = ReturnType<typeof createTelephony>
+export type Administration = ReturnType<typeof createAdministration>
+
+/** What everything else stands on: rows, names of hosts, the HTTP client. */
+export function createBase(config: Config, log: LeveledLogger) {
+  const clock = systemClock
+  const { dataDir, databaseUrl, secretKey, accountShare: sharePercent } = config
+  const storage = createStorage({ dataDir, databaseUrl, secretKey, clock, log })
+  const allow = config.webhookAllow ?? (config.isProduction ? [] : loopback)
+  const names = createNames({ servers: config.nameServers, clock })
+  return {
+    config,
+    log,
+    clock,
+    cacheDir: join(dataDir, 'cache'),
+    sharePercent,
+    storage,
+    directory: createDirectory({ storage, clock }),
+    carrierHosts: createCarrierHosts({ storage, clock, log }),
+    /** Networks that may be reached although they are not public. */
+    allow,
+    names,
+    outgoing: createOutgoing({ allow, sharePercent, log, clock, resolve: names.lookup }),
+  }
+}
+
+/** What callers hear: speech, audio files, RTP. */
+export function createSound({ config, log, clock, cacheDir, sharePercent, storage, outgoing }: Base) {
+  const speech = createSpeech({
+    cacheDir: join(cacheDir, 'speech'),
+    outgoing,
+    credentials: createSpeechDirectory({ storage, clock, log }),
+    sharePercent,
+    clock,
+    log,
+  })
+  const decoder = createAudioDecoder({ clock, sharePercent })
+  const audio = createAudioFetcher({
+    outgoing,
+    cacheDir: join(cacheDir, 'audio'),
+    decode: (job, signal) => decoder.decode(job, signal),
+    sharePercent,
+    log,
+  })
+  const media = createMedia({
+    bind: config.bind,
+    publicAddress: config.publicAddress,
+    ports: config.rtpPorts,
+    workers: config.mediaWorkers,
+    limits: { mediaMs: config.mediaTimeoutSeconds * 1000, heldMs: config.holdTimeoutSeconds * 1000 },
+    scratchDir: join(cacheDir, 'media'),
+    log,
+  })
+  return { speech, decoder, audio, media }
+}
+
+/** The SIP stack and the call engine, each the other's user, and the delivery of what calls report. */
+export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => string | undefined) {
+  const { config, log, clock, storage, directory, outgoing } = base
+  const { signingSecret } = directory
+  const calls = createCalls({
+    ...enginePorts(base, sound),
+    sip: () => sip,
+    verbs: parseVerbs,
+    random: Math.random,
+    maxMedia: portPairs(config.rtpPorts),
+    sharePercent: base.sharePercent,
+    clock,
+    log,
+    publicAddress: config.publicAddress,
+    ringingMs: config.ringingMs,
+    apiBaseUrl,
+  })
+  const sip = createSip({
+    bind: config.bind,
+    port: config.sipPort,
+    publicAddress: config.publicAddress,
+    directory: {
+      ...directory,
+      judgeOf: createRegistrationHook({
+        hookOf: directory.registrationHook,
+        hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent, budgets: registrationBudgets }),
+        alerts: storage.alerts,
+        clock,
+      }),
+      admitDevice: createDeviceLimits({ storage, alerts: storage.alerts, bindings: () => sip.bindings }),
+    },
+    handlers: calls,
+    clock,
+    log,
+    userAgent,
+    bindingArchive: storage.registrations,
+    digestAlgorithms: config.sipDigest,
+    lookup: base.names.lookup,
+  })
+  const { outbox, alerts } = storage
+  const delivery = createDelivery({ outbox, outgoing, signingSecret, alerts, clock, log, userAgent })
+  return { sip, calls, delivery }
+}
+
+/** The parts that the engine asks, in the shapes that it declares. */
+function enginePorts(base: Base, { media, speech, audio }: Sound) {
+  const { config, log, clock, allow, storage, directory, carrierHosts, outgoing } = base
+  const { signingSecret } = directory
+  return {
+    media,
+    directory,
+    isAllowedAddress: createAddressGuard(allow),
+    isAllowedHop: createAddressGuard([...allow, ...config.sipProxies]),
+    carrierCalled: carrierHosts.carrierCalled,
+    hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent }),
+    store: storage.calls,
+    alerts: storage.alerts,
+    speech,
+    audio,
+  }
+}
+
+/** The API, and what it needs alone. */
+export function createAdministration(base: Base, sound: Sound, telephony: Telephony, isReady: () => boolean) {
+  const { config, log, clock, storage, outgoing, names, carrierHosts } = base
+  const passwords = createHashThread(log)
+  const mail = createMailer({ url: config.smtpUrl, from: config.mailFrom })
+  const portalUrl = (): string => config.portalUrl ?? new URL(apiUrlOf(config, http)).origin
+  const resets = createPasswordResets({ storage, mail, portalUrl, clock, log })
+  const { deliveryLogDays, callRecordDays } = config
+  const http = createApi({
+    bind: config.bind,
+    port: config.httpPort,
+    storage,
+    calls: telephony.calls,
+    bindings: telephony.sip.bindings,
+    speech: sound.speech,
+    speechCache: sound.speech.cache,
+    buckets: createBuckets({ outgoing, clock, log }),
+    resets,
+    derive: passwords.derive,
+    appEnv: createAppEnv({ outgoing }),
+    realms: createRealms(base, telephony),
+    realmFacts: createRealmFacts({ ...config, names, storage, carrierHosts }),
+    parseVerbs,
+    verbs: verbTexts,
+    isReady,
+    canWrite: () => storage.canWrite(),
+    ...apiRules(config),
+    clock,
+    log,
+  })
+  return {
+    http,
+    passwords,
+    mail,
+    resets,
+    retention: createRetention({ expired: storage.expired, deliveryLogDays, callRecordDays, clock, log }),
+    logLevel: createLogLevel({ storage, configured: config.logLevel, log, clock }),
+  }
+}
+
+function apiRules(config: Config) {
+  return {
+    rules: {
+      hasQuotas: config.accountQuotas,
+      reservesCarriers: config.adminCarriers,
+      minNetmask: config.minNetmask,
+    },
+    rateLimits: { perKey: config.rateLimitPerKey, perAddress: config.rateLimitPerAddress },
+    trustedProxies: config.trustedProxies,
+  }
+}
+
+/** Undefined without a name server that the platform may update. */
+function createRealms({ config, clock }: Base, { sip }: Telephony): RealmRecords | undefined {
+  const { dnsServer: server, dnsZone: zone, dnsTsigName: name, dnsTsigSecret: secret } = config
+  if (server === undefined || zone === undefined || name === undefined || secret === undefined)
+    return undefined
+  return createRealmRecords({
+    client: createUpdateClient({ server, zone, key: { name, secret }, clock }),
+    zone,
+    target: () => ({ address: config.publicAddress ?? config.bind, port: sip.listening.port }),
+  })
+}
+
+export function shownHost({ publicAddress, bind }: Config): string {
+  return publicAddress ?? (bind === '0.0.0.0' || bind === '::' ? '127.0.0.1' : bind)
+}
+
+export function apiUrlOf(config: Config, http: { readonly address: { readonly port: number } }): string {
+  return `http://${shownHost(config)}:${http.address.port}/v1`
+}
