@@ -29,6 +29,7 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   http: ['passwords', 'network'],
   storage: ['passwords'],
   webhooks: ['outgoing', 'network'],
+  audio: ['outgoing'],
   speech: ['outgoing'],
   buckets: ['outgoing'],
   dns: ['network'],

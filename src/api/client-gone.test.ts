@@ -14,7 +14,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
-import { createAppEnv } from '../webhooks/app-env.ts'
+import { createAppEnv } from '../webhooks/create-app-env.ts'
 
 interface LogLine {
   readonly level: number

@@ -16,7 +16,7 @@ import type { Storage, TableName } from '../storage/storage.ts'
 import type { SpeechVendors } from '../speech/speech.ts'
 import type { Pcm } from '../speech/vendor.ts'
 import type { LoginThrottle } from '../http/limits/login-throttle.ts'
-import type { RealmRecords } from '../dns/realm-records.ts'
+import type { RealmRecords } from '../dns/dns.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
 import type { ListAnswer } from './define/list-text.ts'
 

@@ -8,8 +8,8 @@ import { until } from '../../test/support/wait.ts'
 import { actingFor } from '../lib/acting-for.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
-import { createAudioFetcher } from './audio-fetcher.ts'
-import type { AudioFetcherOptions } from './audio-fetcher.ts'
+import { createAudioFetcher } from './create-audio-fetcher.ts'
+import type { AudioFetcherOptions } from './create-audio-fetcher.ts'
 
 let cacheDir = ''
 const closing: (() => Promise<void>)[] = []

@@ -8,10 +8,10 @@ import type { NameServer } from '../../test/support/bind.ts'
 import { isMissing } from '../../test/support/tools.ts'
 import { until } from '../../test/support/wait.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createRealmRecords } from './realm-records.ts'
-import type { RealmRecords } from './realm-records.ts'
-import { createUpdateClient } from './update-client.ts'
-import type { UpdateClientOptions } from './update-client.ts'
+import { createRealmRecords } from './create-realm-records.ts'
+import type { RealmRecords } from './dns.ts'
+import { createUpdateClient } from './create-update-client.ts'
+import type { UpdateClientOptions } from './create-update-client.ts'
 
 const target = { address: '192.0.2.7', port: 5062 }
 

@@ -5,15 +5,10 @@ import dgram from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import type { UpdateClient } from './dns.ts'
 import { encodeUpdate, parseReply } from './message.ts'
-import type { Change, Prerequisite } from './message.ts'
 import { isAuthentic, sign, signatureError } from './tsig.ts'
 import type { Signed, TsigKey } from './tsig.ts'
-
-export interface UpdateClient {
-  /** Throws dns_update_failed. `conflict`: a prerequisite does not hold, and nothing was changed. */
-  update(prerequisites: readonly Prerequisite[], changes: readonly Change[]): Promise<'done' | 'conflict'>
-}
 
 export interface UpdateClientOptions {
   /** An IP address. */

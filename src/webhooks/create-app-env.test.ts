@@ -3,8 +3,9 @@ import { startReceiver } from '../../test/support/local-http.ts'
 import type { Receiver, Reply } from '../../test/support/local-http.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
-import { createAppEnv, schemaFault, valuesFault } from './app-env.ts'
+import { schemaFault, valuesFault } from './app-env.ts'
 import type { AppEnvSchema } from './app-env.ts'
+import { createAppEnv } from './create-app-env.ts'
 
 const variable = { type: 'string', description: 'What is said first.' }
 const closing: (() => Promise<void>)[] = []

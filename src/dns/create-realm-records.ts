@@ -4,28 +4,13 @@ import ipaddr from 'ipaddr.js'
 import { AppError } from '../lib/errors.ts'
 import { encodeName, uint16 } from './message.ts'
 import type { Change, RecordType, ResourceRecord } from './message.ts'
-import type { UpdateClient } from './update-client.ts'
-
-export interface RealmRecords {
-  /**
-   * Makes the records of `to` and removes those of `from`, both or none; `from` equal to `to` writes them again. Realms
-   * outside our zone are their owners' to look after. Throws duplicate or dns_update_failed.
-   */
-  move(from: string | undefined, to: string): Promise<void>
-  remove(realm: string): Promise<void>
-}
+import type { RealmRecords, UpdateClient } from './dns.ts'
 
 export interface RealmRecordsOptions {
   readonly client: UpdateClient
   readonly zone: string
   /** Where phones reach us; asked at each change, for the port may be known only after the start. */
   readonly target: () => { readonly address: string; readonly port: number }
-}
-
-/** For a platform without a name server of its own. */
-export const noRealmRecords: RealmRecords = {
-  move: () => Promise.resolve(),
-  remove: () => Promise.resolve(),
 }
 
 // A realm that moves is found again within five minutes.
