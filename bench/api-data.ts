@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { adminApiKey, adminPassword } from '../test/support/platform-process.ts'
-import { systemTenancy } from '../src/lib/caller.ts'
+import { systemTenancy } from '../src/contracts/caller.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { silentLogger } from '../src/lib/log.ts'
 import { createStorage } from '../src/storage/create-storage.ts'

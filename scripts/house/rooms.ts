@@ -20,7 +20,7 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   ],
   verbs: ['calls'],
   // What the engine and the SIP stack ask of stored rows, as values of the shapes that they declare.
-  directory: ['api', 'calls', 'storage', 'webhooks', 'speech', 'sip', 'network'],
+  directory: ['calls', 'storage', 'speech', 'sip', 'network'],
   // The engine. Anything else it needs is a port that it declares in calls/ports.ts.
   calls: ['sip', 'media', 'network'],
   // Every setting. Parts get theirs as values, so that no room imports it.

@@ -1,6 +1,6 @@
 // All the API says about API keys. A key is shown once, when it is made.
 import { apiKeyColumns } from '../lib/api-key.ts'
-import type { Caller } from '../lib/caller.ts'
+import type { Caller } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomUuid } from '../lib/ids.ts'
 import type { Repositories, Row } from '../storage/storage.ts'

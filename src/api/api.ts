@@ -1,12 +1,12 @@
 // What the API is made of: the parts of the platform that its endpoints reach, and where it listens.
+import type { RealmFacts } from '../contracts/realm-facts.ts'
 import type { RateLimitRules } from '../http/limits/rate-limits.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Derive } from '../passwords/password.ts'
 import type { RealmRecords } from '../dns/dns.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
-import type { ApiStorage, RealmFacts, Services } from './services.ts'
-import type { OperatorRules } from './services.ts'
+import type { ApiStorage, OperatorRules, Services } from './services.ts'
 import type { VerbDescription } from './docs/call-pages.ts'
 
 export interface ApiOptions {

@@ -1,6 +1,6 @@
 // Who may ask what: every declared route against callers of every kind. A route that is not covered fails here.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createSid } from '../lib/ids.ts'
 import { createKey, openTestApi } from '../../test/support/api.ts'

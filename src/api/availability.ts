@@ -1,5 +1,5 @@
 // Whether something that only one may have is still free.
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import type { Repositories } from '../storage/storage.ts'
 import { choice, dialled } from './define/fields.ts'
 import { object, truth } from './define/reply-fields.ts'

@@ -1,5 +1,5 @@
 // All the API says about a Client: a SIP user that registers with its account's realm.
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineResource } from './define/resource.ts'
 import type { Services } from './services.ts'

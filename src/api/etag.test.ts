@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createUser, openTestApi } from '../../test/support/api.ts'
 import type { ApiAnswer, TestApi } from '../../test/support/api.ts'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { apiRoutes } from './index.ts'
 
 let api: TestApi

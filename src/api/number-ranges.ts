@@ -1,6 +1,6 @@
 // Numbers of a carrier that a service provider shares: an account enters none within the range of another account.
 import { createNumberPattern } from '../calls/routing/number-pattern.ts'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { RecordContext } from './define/request.ts'
 

@@ -1,11 +1,12 @@
 // The parts of the platform that handlers may use.
 import type { StoredEvent } from '../contracts/journal.ts'
+import type { RealmFacts } from '../contracts/realm-facts.ts'
 import type { RegisteredPhone } from '../contracts/registered-phone.ts'
 import type { Buckets } from '../buckets/buckets.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Tokens } from '../http/tokens.ts'
 import type { Asker } from '../lib/asker.ts'
-import type { Tenancy } from '../lib/caller.ts'
+import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { AuditReading, AuditTrail } from '../storage/audit-log.ts'
@@ -73,20 +74,6 @@ export interface SpeechCache {
   clear(account_sid?: string): Promise<void>
   /** Returns what `speak` returns, and keeps it under the name as long as there is room, so that it is spoken once. */
   keep(name: string, account_sid: string, speak: () => Promise<Pcm>): Promise<Pcm>
-}
-
-/** Facts about a host name that an account wants as its SIP realm. */
-export interface RealmFacts {
-  /** Names of the platform itself. */
-  readonly reserved: ReadonlySet<string>
-  /** The zone in which the platform keeps the records of realms, if it does. */
-  readonly zone: string | undefined
-  /** Whether it has an address of this platform now. Throws dns_unavailable when no name server responds. */
-  leadsToUs(host: string): Promise<boolean>
-  /** The TXT records of a name; none when no name server responds. */
-  texts(name: string): Promise<readonly string[]>
-  /** Whether a carrier calls it with calls of another account. */
-  isCalledByOthers(host: string, account_sid: string): Promise<boolean>
 }
 
 /** What the operator of a platform may withhold from its accounts. */

@@ -1,6 +1,6 @@
 // Remembers by which host names carriers call us, and for which accounts: such a name is in use,
 // and another account cannot have it as its SIP realm.
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDirectory } from './create-directory.ts'
 import type { StorageDirectory } from './directory.ts'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
 import { makeAccount, onEachStore } from '../../test/support/each-store.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createDirectory } from './create-directory.ts'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { makeAccount, onEachStore } from '../../test/support/each-store.ts'
 

@@ -2,7 +2,7 @@
 import type { AccountFacts, ApplicationFacts, CallLimits, ClientFacts } from '../calls/ports.ts'
 import type { Hook } from '../contracts/hook.ts'
 import { createCarrierDirectory } from './carriers.ts'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createMemo } from '../lib/memo.ts'
 import type { Memo } from '../lib/memo.ts'

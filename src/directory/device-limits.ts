@@ -1,6 +1,6 @@
 // How many phones of an account, and of a service provider, may be registered at one time: counted from the live
 // bindings, never incremented.
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import type { BindingStore, SipDirectory } from '../sip/sip.ts'
 import type { AlertLog } from '../storage/alerts.ts'
 import type { Repositories, Storage } from '../storage/storage.ts'

@@ -1,5 +1,5 @@
 // Follows the log level of SystemInformation: an operator turns debug on for a running platform, on every node of it.
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { LeveledLogger, LogLevel } from '../lib/log.ts'

@@ -2,9 +2,9 @@
 // and whether carriers of others call it.
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
-import type { RealmFacts } from '../api/services.ts'
+import type { RealmFacts } from '../contracts/realm-facts.ts'
 import type { CarrierHosts } from './carrier-hosts.ts'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Names } from '../network/names.ts'
 import type { Storage } from '../storage/storage.ts'

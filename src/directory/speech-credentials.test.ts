@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../test/support/wait.ts'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { createSid } from '../lib/ids.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'

@@ -1,5 +1,5 @@
 // Tells speech which credential an account speaks with, from storage.
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { SpeechCredentials } from '../speech/speech.ts'

@@ -1,7 +1,7 @@
 // Who sends a request: the bearer token, an API key or a login token, becomes a caller. Callers are remembered, so that the
 // usual request reads no database, and forgotten exactly when something they rest on has changed.
 import { hashApiKey } from '../lib/api-key.ts'
-import type { Caller } from '../lib/caller.ts'
+import type { Caller } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { missingToken } from './error-reply.ts'

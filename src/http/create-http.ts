@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '../lib/caller.ts'
+import type { Caller } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { toListenError } from '../network/listen-error.ts'
 import type { Logger } from '../lib/log.ts'

@@ -1,6 +1,6 @@
 // What an HTTP route is to the server: its path, who may use it, and the function that handles it.
 import type { Asker } from '../lib/asker.ts'
-import type { Caller } from '../lib/caller.ts'
+import type { Caller } from '../contracts/caller.ts'
 import type { AppError } from '../lib/errors.ts'
 
 export type Level = Caller['tenancy']['level']

@@ -1,5 +1,5 @@
 // Whether a caller may use a route at all. Which rows it then sees is the repository's business.
-import type { Caller } from '../lib/caller.ts'
+import type { Caller } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { HttpRoute } from './route.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { makeAccount, onEachStore } from '../../test/support/each-store.ts'
 import type { TestAccount, TestStorage } from '../../test/support/each-store.ts'

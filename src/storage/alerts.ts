@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { SelectQueryBuilder } from 'kysely'
 import type { Alert, AlertOwner, Alerts } from '../contracts/alert.ts'
-import type { Tenancy } from '../lib/caller.ts'
+import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'

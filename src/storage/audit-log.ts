@@ -1,7 +1,7 @@
 // The audit log: who changed what, written with the change, chained so that later tampering shows.
 import { timingSafeEqual } from 'node:crypto'
 import type { Kysely, SelectQueryBuilder } from 'kysely'
-import type { Tenancy } from '../lib/caller.ts'
+import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import { batchSize, canonical, genesis, hashOf, verifyChain } from './audit-chain.ts'
 import type { AuditVerdict, Entry, Head } from './audit-chain.ts'

@@ -1,7 +1,7 @@
 // Makes storage: the database, everything that is bound to it, and how they are opened and closed.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { StartError } from '../lib/start-error.ts'
 import { createAlertStore } from './alerts.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { hashApiKey } from '../lib/api-key.ts'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { verifyPassword } from '../passwords/password.ts'
 import { firstBoot } from './first-boot.ts'
 import type { FirstBootOptions, FirstBootSecrets } from './first-boot.ts'

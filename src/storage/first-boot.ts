@@ -1,6 +1,6 @@
 // What a new platform starts with: a service provider with one account, an admin, and a key of each of the two. Runs at
 // every start, acts once.
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { apiKeyColumns } from '../lib/api-key.ts'
 import { createWebhookSecret, randomToken, randomUuid } from '../lib/ids.ts'
 import { hashPassword } from '../passwords/password.ts'

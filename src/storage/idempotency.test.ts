@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import type { OnceRequest, UnitStorage } from './idempotency.ts'
 import type { Actor } from './rows/rows.ts'
 import { onEachStore } from '../../test/support/each-store.ts'

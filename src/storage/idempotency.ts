@@ -1,5 +1,5 @@
 // Responses that are given again when a request is repeated: kept in the transaction of the request's changes.
-import type { Tenancy } from '../lib/caller.ts'
+import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ChangeSet } from './rows/change-set.ts'
 import type { Database, Session } from './database/database.ts'

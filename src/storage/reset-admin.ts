@@ -1,6 +1,6 @@
 // A way back in for an operator who has lost every admin secret: write access to the data directory is ownership of the platform.
 import { apiKeyColumns } from '../lib/api-key.ts'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { randomToken, randomUuid } from '../lib/ids.ts'
 import { hashPassword } from '../passwords/password.ts'
 import { StartError } from '../lib/start-error.ts'

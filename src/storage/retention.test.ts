@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../lib/caller.ts'
+import { systemTenancy } from '../contracts/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'

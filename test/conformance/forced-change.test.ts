@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiRoute } from '../../src/api/define/route.ts'
 import { apiRoutes } from '../../src/api/index.ts'
-import { systemTenancy } from '../../src/lib/caller.ts'
+import { systemTenancy } from '../../src/contracts/caller.ts'
 import { createUser, testPassword } from '../support/api.ts'
 import type { TestUser } from '../support/api.ts'
 import { marks, openWorld, seedEverything } from './api/world.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AccountFacts, ApplicationFacts, ClientFacts, Directory } from '../../src/calls/ports.ts'
 import { createDirectory } from '../../src/directory/create-directory.ts'
-import { systemTenancy } from '../../src/lib/caller.ts'
+import { systemTenancy } from '../../src/contracts/caller.ts'
 import { createSid } from '../../src/lib/ids.ts'
 import { makeAccount, onEachStore } from '../support/each-store.ts'
 import { createFakeClock } from '../support/fake-clock.ts'

@@ -1,5 +1,5 @@
 // For durability.test.ts: a process that writes and reports what was acknowledged, until it is killed.
-import { systemTenancy } from '../../src/lib/caller.ts'
+import { systemTenancy } from '../../src/contracts/caller.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { silentLogger } from '../../src/lib/log.ts'
 import { createStorage } from '../../src/storage/create-storage.ts'

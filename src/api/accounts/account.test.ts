@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../../test/support/covers.ts'
 import type { LiveCall } from '../../calls/calls.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
 import { createUser, openTestApi } from '../../../test/support/api.ts'
 import type { TestApi } from '../../../test/support/api.ts'

@@ -1,5 +1,5 @@
 // The DNS records of a realm follow it: they move before the account does, so that a realm that is stored is one that works.
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Services } from '../services.ts'
 import type { Undo } from '../define/undo.ts'

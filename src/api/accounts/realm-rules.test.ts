@@ -7,13 +7,13 @@ import type { ScriptedNameServer } from '../../../test/support/name-server.ts'
 import { until } from '../../../test/support/wait.ts'
 import { createCarrierHosts } from '../../directory/carrier-hosts.ts'
 import type { CarrierHosts } from '../../directory/carrier-hosts.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { silentLogger } from '../../lib/log.ts'
 import { createNames } from '../../network/create-names.ts'
 import type { Names } from '../../network/names.ts'
 import { createRealmFacts } from '../../directory/realm-facts.ts'
-import type { RealmFacts } from '../services.ts'
+import type { RealmFacts } from '../../contracts/realm-facts.ts'
 
 let server: ScriptedNameServer
 let names: Names

@@ -1,6 +1,6 @@
 // Which account may have which host name as its SIP realm. Calls to the name become the account's, so it must prove that the
 // name is its own, or the operator of the platform must have given it the name.
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { RecordContext } from '../define/request.ts'
 

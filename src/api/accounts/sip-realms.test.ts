@@ -8,7 +8,7 @@ import { isMissing } from '../../../test/support/tools.ts'
 import { createRealmRecords } from '../../dns/create-realm-records.ts'
 import type { RealmRecords } from '../../dns/dns.ts'
 import { createUpdateClient } from '../../dns/create-update-client.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createSid } from '../../lib/ids.ts'
 

@@ -6,7 +6,7 @@ import type { ApiAnswer, TestApi } from '../../../test/support/api.ts'
 import { localBucket, localS3, serveAzure, serveS3 } from '../../../test/support/bucket-vendors.ts'
 import type { BucketRequest, BucketStandIn } from '../../../test/support/bucket-vendors.ts'
 import { until } from '../../../test/support/wait.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { createLogger } from '../../lib/log.ts'
 
 const keys = { id: 'minio', secret: 'Pl4nted-bucket-secret', region: 'us-east-1' }

@@ -1,5 +1,5 @@
 // The stories of calls: live ones from the call engine, ended ones from storage.
-import type { Caller } from '../../lib/caller.ts'
+import type { Caller } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Services } from '../services.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'

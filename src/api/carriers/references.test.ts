@@ -1,6 +1,6 @@
 // What may not be removed while others refer to it, and what goes with its owner.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { openTestApi } from '../../../test/support/api.ts'
 import type { TestApi } from '../../../test/support/api.ts'
 

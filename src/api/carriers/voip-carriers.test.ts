@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
 import { openTestApi } from '../../../test/support/api.ts'
 import type { TestApi } from '../../../test/support/api.ts'

@@ -2,7 +2,7 @@
 // and hands its handler the rows that the caller may see.
 import type { HttpRequest, HttpRoute } from '../../http/route.ts'
 import { actingFor } from '../../lib/acting-for.ts'
-import type { Caller } from '../../lib/caller.ts'
+import type { Caller } from '../../contracts/caller.ts'
 import { AppError, entryOf } from '../../lib/errors.ts'
 import { servicesFor } from './request-storage.ts'
 import type { Services } from '../services.ts'

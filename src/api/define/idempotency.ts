@@ -1,7 +1,7 @@
 // Idempotency-Key: a POST that is sent again has its effect once, and the first response. Only routes with `keepsKey` know
 // of it.
 import type { HttpRequest } from '../../http/route.ts'
-import type { Principal } from '../../lib/caller.ts'
+import type { Principal } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Answer, KeptResponse, OnceRequest } from '../../storage/idempotency.ts'
 import { actorOf } from './request-storage.ts'

@@ -1,6 +1,6 @@
 // What a declared resource is: what its file says of it, and what the generic code makes of that.
 import type { Level } from '../../http/route.ts'
-import type { Caller } from '../../lib/caller.ts'
+import type { Caller } from '../../contracts/caller.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Services } from '../services.ts'
 import type { ApiRequest, RecordContext } from './request.ts'

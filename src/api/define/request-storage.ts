@@ -2,7 +2,7 @@
 // one, and nothing more is read for a client that has gone.
 import type { HttpRequest } from '../../http/route.ts'
 import type { Asker } from '../../lib/asker.ts'
-import type { Tenancy } from '../../lib/caller.ts'
+import type { Tenancy } from '../../contracts/caller.ts'
 import type { Actor, Maker, Repositories, TableName } from '../../storage/storage.ts'
 import type { ApiReading, ApiStorage, Services } from '../services.ts'
 import type { ApiRoute } from './route.ts'

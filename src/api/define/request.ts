@@ -1,6 +1,6 @@
 // What a handler gets: the caller, what the request says, the rows that the caller may see, and the parts of the platform.
 import type { Access, HttpRequest } from '../../http/route.ts'
-import type { Caller } from '../../lib/caller.ts'
+import type { Caller } from '../../contracts/caller.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
 import type { Services } from '../services.ts'
 import type { Fields, QueryValues, Values } from './field.ts'

@@ -1,7 +1,7 @@
 // The account or service provider that a path names. A caller below admin cannot tell a foreign one from a missing one.
 import { AppError } from '../../lib/errors.ts'
 import { insufficientPermissions } from '../../http/scopes.ts'
-import type { Caller } from '../../lib/caller.ts'
+import type { Caller } from '../../contracts/caller.ts'
 import { demandSid } from './path-sid.ts'
 import { repositoryOf } from './rows.ts'
 import type { Cells, Repositories } from './rows.ts'

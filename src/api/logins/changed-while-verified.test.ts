@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
 import type { ApiAnswer, TestApi } from '../../../test/support/api.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import type { Row } from '../../storage/storage.ts'
 
 let api: TestApi

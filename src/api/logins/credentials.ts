@@ -1,7 +1,7 @@
 // What the stored keys, users and sessions grant: the source that authentication reads.
 import type { CredentialSource, Grant } from '../../http/authentication.ts'
-import { systemTenancy } from '../../lib/caller.ts'
-import type { Caller, RequestQuota } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
+import type { Caller, RequestQuota } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Repositories, Row, Storage } from '../../storage/storage.ts'

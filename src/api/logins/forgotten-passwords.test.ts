@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createMailer } from '../../outgoing/mail.ts'
 import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'

@@ -1,6 +1,6 @@
 // The way back in without the password: a mailed link, a sign-in with it, a new password.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { hashPassword } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'

@@ -3,7 +3,7 @@ import { createUser, openTestApi, testPassword } from '../../../test/support/api
 import type { ApiAnswer, TestApi } from '../../../test/support/api.ts'
 import { until } from '../../../test/support/wait.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 
 let api: TestApi
 const clock = createFakeClock(Date.UTC(2026, 10, 21))

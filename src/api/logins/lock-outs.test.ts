@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, openTestApi } from '../../../test/support/api.ts'
 import type { TestApi, TestUser } from '../../../test/support/api.ts'
 import { Inbox, until } from '../../../test/support/wait.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { createLogger } from '../../lib/log.ts'
 
 interface LogLine {

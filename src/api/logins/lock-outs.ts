@@ -1,7 +1,7 @@
 // Raises an alert when guesses at a user's password are locked out. It is no entry of the audit log: alerts are bounded and
 // forgotten after a month, so that nothing can be filled up from outside.
 import type { LockOut } from '../../http/limits/login-throttle.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { ApiStorage } from '../services.ts'
 

@@ -1,6 +1,6 @@
 // What a login makes: a session row, and the token that stands on it. Ends sessions too.
 import { tokenLifetimeMs } from '../../http/tokens.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSid } from '../../lib/ids.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'

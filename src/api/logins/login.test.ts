@@ -1,7 +1,7 @@
 import { decodeJwt, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { covers } from '../../../test/support/covers.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
 import type { TestApi, TestUser } from '../../../test/support/api.ts'

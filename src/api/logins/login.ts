@@ -1,7 +1,7 @@
 // Logging in and out: a password becomes a token, and a session that the token stands on.
 import { placeOfLogin } from '../../http/limits/password-queue.ts'
 import { maxFailures, lockOutMs } from '../../http/limits/login-throttle.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { hashPassword, needsRehash, verifyAgainstNothing, verifyPassword } from '../../passwords/password.ts'
 import type { Derive } from '../../passwords/password.ts'

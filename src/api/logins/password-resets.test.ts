@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createUser } from '../../../test/support/api.ts'
 import { until } from '../../../test/support/wait.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../../test/support/fake-clock.ts'
 import { silentLogger } from '../../lib/log.ts'

@@ -1,7 +1,7 @@
 // Links that let in a user who forgot the password: made, mailed, exchanged once for a session and once for a new password,
 // within an hour.
 import { createHash } from 'node:crypto'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'

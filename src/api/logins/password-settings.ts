@@ -1,5 +1,5 @@
 // The rules for new passwords, which an administrator sets.
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { flag, integer } from '../define/fields.ts'
 import { bit, object, whole } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'

@@ -1,7 +1,7 @@
 // Passwords of people: which they may choose, and whether they know the one they have.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
-import type { Caller } from '../../lib/caller.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import type { Caller } from '../../contracts/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { verifyPassword } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'

@@ -1,5 +1,5 @@
 // Requests to a vendor with a speech credential: whether it works, and what there is to choose from.
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { pickCredential } from '../../speech/pick-credential.ts'
 import type { TestResult, TestResults } from '../../speech/try-vendor.ts'

@@ -1,8 +1,8 @@
 // Changing a user: what goes together, what only others may do, and which sessions end with it.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { changeRequired, insufficientPermissions } from '../../http/scopes.ts'
-import type { Caller } from '../../lib/caller.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import type { Caller } from '../../contracts/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { hashPassword } from '../../passwords/password.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'

@@ -1,5 +1,5 @@
 // A user on the wire, and the refusals of what is wrong with one.
-import type { Caller } from '../../lib/caller.ts'
+import type { Caller } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
 import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
 import type { ApiAnswer, TestApi, TestTenant } from '../../../test/support/api.ts'

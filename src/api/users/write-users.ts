@@ -1,8 +1,8 @@
 // Making and removing users: whose they may be, and that the platform keeps an administrator.
 import { placeOfTenant } from '../../http/limits/password-queue.ts'
 import { insufficientPermissions } from '../../http/scopes.ts'
-import type { Caller } from '../../lib/caller.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import type { Caller } from '../../contracts/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { hashPassword } from '../../passwords/password.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Caller, RequestQuota } from '../../lib/caller.ts'
+import type { Caller, RequestQuota } from '../../contracts/caller.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { silentLogger } from '../../lib/log.ts'

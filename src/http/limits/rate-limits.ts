@@ -1,6 +1,6 @@
 // How many requests a minute one address, one key or user, one account and one service provider may send. Each has a bucket
 // of its own, so that none pays for another's haste. The headers are those of draft-ietf-httpapi-ratelimit-headers.
-import type { Caller, Principal, RequestQuota } from '../../lib/caller.ts'
+import type { Caller, Principal, RequestQuota } from '../../contracts/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { networkOf } from '../../network/network-of.ts'
 

@@ -1,7 +1,7 @@
 // The conditions on the call records of a page, with slots: those of the query, and what the tenancy sees.
 import { sql } from 'kysely'
 import type { RawBuilder, SelectQueryBuilder } from 'kysely'
-import type { Tenancy } from '../../lib/caller.ts'
+import type { Tenancy } from '../../contracts/caller.ts'
 import { rowSlot, slot } from '../database/prepared.ts'
 import type { Values } from '../database/prepared.ts'
 import type { RecentCallsRow, Schema } from '../tables.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestAsker } from '../../../test/support/asker.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
 import type { CallBatch } from '../../contracts/call-record.ts'
 import type { RecentCallQuery } from './call-match.ts'

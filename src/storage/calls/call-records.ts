@@ -1,6 +1,6 @@
 // Reads what calls have left: pages of recent calls, single records, journals.
 import type { Kysely, SelectQueryBuilder } from 'kysely'
-import type { Tenancy } from '../../lib/caller.ts'
+import type { Tenancy } from '../../contracts/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import { matchOf } from './call-match.ts'

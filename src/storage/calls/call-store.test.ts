@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { createSid } from '../../lib/ids.ts'
 import type { CallBatch, Notification, RecentCall } from '../../contracts/call-record.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'

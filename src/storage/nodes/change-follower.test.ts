@@ -6,7 +6,7 @@ import { createMigratedDatabase } from '../../../test/support/postgres-databases
 import type { TestDatabase } from '../../../test/support/postgres-databases.ts'
 import { isMissing } from '../../../test/support/tools.ts'
 import { until } from '../../../test/support/wait.ts'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../../test/support/fake-clock.ts'
 import { silentLogger } from '../../lib/log.ts'

@@ -1,5 +1,5 @@
 // What one transaction has changed: one entry for each record, however often it was written, with secrets masked.
-import type { Tenancy } from '../../lib/caller.ts'
+import type { Tenancy } from '../../contracts/caller.ts'
 import type { Cells } from '../database/database.ts'
 import type { AnyDescriptor } from './descriptors.ts'
 import type { ChangedTables } from './revisions.ts'

@@ -1,5 +1,5 @@
 // What a repository must know of each table besides its columns: its key, its secrets, and who may touch its rows.
-import type { Tenancy } from '../../lib/caller.ts'
+import type { Tenancy } from '../../contracts/caller.ts'
 import { references } from '../tables.ts'
 import type { Tables } from '../tables.ts'
 

@@ -1,5 +1,5 @@
 // Turns a rule of the database that a row has broken into an error its writer can act on.
-import type { Tenancy } from '../../lib/caller.ts'
+import type { Tenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { BrokenRule, Cells } from '../database/database.ts'
 

@@ -1,5 +1,5 @@
 // The owner of a new or moved row: what the caller gave, held against the caller's own tenancy.
-import type { Tenancy } from '../../lib/caller.ts'
+import type { Tenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Cell, Cells } from '../database/database.ts'
 import { descriptorOf } from './descriptors.ts'

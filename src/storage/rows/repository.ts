@@ -1,6 +1,6 @@
 // Reads and writes a table within a tenancy, seals its secrets, and turns broken rules into errors that a caller can act on.
-import { systemTenancy } from '../../lib/caller.ts'
-import type { Tenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
+import type { Tenancy } from '../../contracts/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSid } from '../../lib/ids.ts'

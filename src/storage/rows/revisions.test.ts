@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
 import type { Storage } from '../storage.ts'
 import { makeAccount, openTestStorage } from '../../../test/support/each-store.ts'
 import type { TestStorage } from '../../../test/support/each-store.ts'

@@ -1,6 +1,6 @@
 // Rows as the rest of the platform reads and writes them: repositories bound to a tenancy, transactions, and in whose name.
 import type { Asker } from '../../lib/asker.ts'
-import type { Principal, Tenancy } from '../../lib/caller.ts'
+import type { Principal, Tenancy } from '../../contracts/caller.ts'
 import type { Tables } from '../tables.ts'
 
 export type TableName = keyof Tables

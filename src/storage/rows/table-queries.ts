@@ -2,7 +2,7 @@
 // the scopes of the API, which holds when a handler forgets its check.
 import { sql } from 'kysely'
 import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely'
-import type { Tenancy } from '../../lib/caller.ts'
+import type { Tenancy } from '../../contracts/caller.ts'
 import type { Database } from '../database/database.ts'
 import type { AnyDescriptor } from './descriptors.ts'
 import { createPreparedCache, rowSlot, slot } from '../database/prepared.ts'

@@ -1,7 +1,7 @@
 // The second wall, for every table there is: a table that is added to the descriptors is tested without a new line here.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemTenancy } from '../../lib/caller.ts'
-import type { Tenancy } from '../../lib/caller.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
+import type { Tenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import { createSid } from '../../lib/ids.ts'
 import { descriptorOf, descriptors, isAtLeast } from './descriptors.ts'

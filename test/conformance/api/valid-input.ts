@@ -3,7 +3,7 @@
 import type { AnyField, FieldFacts, Fields } from '../../../src/api/define/field.ts'
 import type { ApiRoute } from '../../../src/api/define/route.ts'
 import { apiRoutes } from '../../../src/api/index.ts'
-import { systemTenancy } from '../../../src/lib/caller.ts'
+import { systemTenancy } from '../../../src/contracts/caller.ts'
 import { createSid, traceIdOf } from '../../../src/lib/ids.ts'
 import type { ApiAnswer, TestApi, TestTenant } from '../../support/api.ts'
 import { serveLocally } from '../../support/local-http.ts'
