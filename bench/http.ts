@@ -81,7 +81,8 @@ function figures(ours: readonly Round[], theirs: readonly Round[]): Figure[] {
   ]
 }
 
-async function load(pid: number, port: number, path: string, seconds: number): Promise<Round> {
+/** GETs over eight connections, as many as the core takes. */
+export async function load(pid: number, port: number, path: string, seconds: number): Promise<Round> {
   const before = { main: mainThreadCpuMs(pid), all: processCpuMs(pid) }
   const generator = pinned(
     'http-load.ts',
