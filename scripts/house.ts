@@ -1,43 +1,24 @@
-// Checks how the house is built: walls between rooms, circles of imports, the map, the words.
+// Checks how the house is built: walls between rooms, circles of imports, the map, the words. A path names another house.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { knotsOf } from './house/circles.ts'
+import { circleFaults } from './house/circles.ts'
 import { mapFaults, roomsOf } from './house/map.ts'
-import { readSources } from './house/sources.ts'
+import { readDocuments, readSources } from './house/sources.ts'
 import { wallFaults } from './house/walls.ts'
 import { wordFaults } from './house/words.ts'
 
-const root = join(import.meta.dirname, '..')
+const root = process.argv[2] ?? join(import.meta.dirname, '..')
 const sources = readSources(root, ['src', 'test', 'bench', 'examples', 'scripts', 'migrations'])
 
-interface Rule {
-  readonly name: string
-  /** False while the house is being put in order: its faults are counted and none is refused. */
-  readonly isOn: boolean
-  readonly faults: readonly string[]
+const faults = {
+  walls: wallFaults(sources),
+  circles: circleFaults(sources),
+  map: mapFaults(roomsOf(root), readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')),
+  words: wordFaults(sources, readDocuments(root)),
 }
 
-const rules: readonly Rule[] = [
-  { name: 'walls', isOn: true, faults: wallFaults(sources) },
-  {
-    name: 'circles',
-    isOn: true,
-    faults: knotsOf(sources).map((knot) => `a circle of imports, types included: ${knot.join(', ')}`),
-  },
-  {
-    name: 'map',
-    isOn: true,
-    faults: mapFaults(roomsOf(root), readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')),
-  },
-  { name: 'words', isOn: true, faults: wordFaults(root, sources) },
-  { name: 'words of exempt places', isOn: false, faults: wordFaults(root, sources, true) },
-]
-
-// `node scripts/house.ts 'words of exempt places' src/sip` lists the faults of one rule, on or off, in one folder.
-const [wanted, folder = ''] = process.argv.slice(2)
-for (const { name, isOn, faults } of rules) {
-  if (wanted === undefined ? isOn : wanted === name)
-    for (const fault of faults) if (fault.includes(folder)) console.log(fault)
-  console.log(`${name}: ${faults.length} faults${isOn ? '' : ' (not refused yet)'}`)
+for (const [rule, found] of Object.entries(faults)) {
+  for (const fault of found) console.log(fault)
+  console.log(`${rule}: ${found.length} faults`)
+  if (found.length > 0) process.exitCode = 1
 }
-process.exitCode = rules.some(({ isOn, faults }) => isOn && faults.length > 0) ? 1 : 0

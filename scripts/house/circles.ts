@@ -1,6 +1,11 @@
 // Finds circles of imports, those of types included: the files of a circle can only be understood together.
 import type { Source } from './sources.ts'
 
+/** One sentence for each knot. */
+export function circleFaults(sources: readonly Source[]): readonly string[] {
+  return knotsOf(sources).map((knot) => `a circle of imports, types included: ${knot.join(', ')}`)
+}
+
 /** Each knot is a set of files that reach each other: the strongly connected components of more than one file. */
 export function knotsOf(sources: readonly Source[]): readonly (readonly string[])[] {
   const importsOf = new Map(sources.map(({ path, imports }) => [path, imports]))

@@ -1,22 +1,29 @@
-// Finds imports that pass a wall of the table in rooms.ts.
+// Finds imports that pass a wall of the table in rooms.ts, and files that lie in no room.
 import { builtinModules } from 'node:module'
 import { leaves, packagesOfLeaves, rootFiles, walls } from './rooms.ts'
 import { isTest } from './sources.ts'
 import type { Source } from './sources.ts'
 
-/** One sentence for each import that is not allowed. */
+/** One sentence for each import that is not allowed, and for each file that lies outside the rooms. */
 export function wallFaults(sources: readonly Source[]): readonly string[] {
   return sources
     .filter(({ path }) => path.startsWith('src/') && !isTest(path))
-    .flatMap((source) => source.imports.flatMap((imported) => faultOf(source.path, imported) ?? []))
+    .flatMap(({ path, imports }) => {
+      const room = roomOf(path)
+      return room === undefined
+        ? looseFaults(path)
+        : imports.flatMap((imported) => faultOf(path, room, imported) ?? [])
+    })
 }
 
-function faultOf(path: string, imported: string): string | undefined {
-  const room = roomOf(path)
-  if (room === undefined)
-    return rootFiles.includes(path.slice('src/'.length))
-      ? undefined
-      : `${path}: only ${rootFiles.join(', ')} lie at the root of src; give it a room (scripts/house/rooms.ts)`
+function looseFaults(path: string): readonly string[] {
+  if (rootFiles.includes(path.slice('src/'.length))) return []
+  return [
+    `${path}: only ${rootFiles.join(', ')} lie at the root of src; give it a room (scripts/house/rooms.ts)`,
+  ]
+}
+
+function faultOf(path: string, room: string, imported: string): string | undefined {
   if (!imported.startsWith('src/')) return packageFault(path, room, imported)
   const other = roomOf(imported)
   if (other === undefined) return `${path} imports ${imported}: no room imports what puts it together`

@@ -1,7 +1,6 @@
-// Finds words in comments and documents that CONTRIBUTING asks not to be used.
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Source } from './sources.ts'
+// Finds words in comments, titles of tests and documents that CONTRIBUTING asks not to be used.
+import { isTest } from './sources.ts'
+import type { Document, Source } from './sources.ts'
 
 interface Habit {
   readonly pattern: RegExp
@@ -29,19 +28,19 @@ const habits: readonly Habit[] = [
 
 const bareOf: Habit = { pattern: /^Of the\b/, write: 'a sentence with a subject and a verb' }
 
-/** Folders and files whose words have not been gone through; the list only becomes shorter. */
-const exempt: readonly string[] = ['CONTRIBUTING.md', 'docs/reference', 'test']
+/** The list of the words itself, and sentences of the interface specification. */
+const exempt: readonly string[] = ['CONTRIBUTING.md', 'docs/reference/conformance.md']
 
-/** `isComplete`: those of exempt places too. */
-export function wordFaults(root: string, sources: readonly Source[], isComplete = false): readonly string[] {
-  const inComments = sources.flatMap(({ path, text }) =>
-    faultsOf(path, commentsOf(text), [...habits, bareOf]),
-  )
-  const inDocuments = documentsOf(root).flatMap((path) =>
-    faultsOf(path, linesOf(readFileSync(join(root, path), 'utf8')), habits),
-  )
-  const all = [...inComments, ...inDocuments]
-  return isComplete ? all : all.filter((fault) => !isExempt(fault))
+export function wordFaults(sources: readonly Source[], documents: readonly Document[]): readonly string[] {
+  return [
+    ...sources.flatMap(({ path, text }) => faultsOf(path, commentsOf(text), [...habits, bareOf])),
+    ...sources
+      .filter(({ path }) => isTest(path))
+      .flatMap(({ path, text }) => faultsOf(path, titlesOf(text), habits)),
+    ...documents
+      .filter(({ path }) => !exempt.includes(path))
+      .flatMap(({ path, text }) => faultsOf(path, linesOf(text), habits)),
+  ]
 }
 
 interface Line {
@@ -63,23 +62,20 @@ function linesOf(text: string): readonly Line[] {
 }
 
 /** What stands in comments, without their marks. A comment's words that wrap are not seen as one. */
-export function commentsOf(text: string): readonly Line[] {
+function commentsOf(text: string): readonly Line[] {
   return linesOf(text).flatMap(({ number, text: line }) => {
     const comment = /^\s*(?:\/\*\*?|\*(?!\/)|\/\/)\s?(.*)$/.exec(line) ?? /\s\/\/\s(.*)$/.exec(line)
     return comment === null ? [] : [{ number, text: (comment[1] ?? '').trim() }]
   })
 }
 
-/** A fault begins with its path. */
-function isExempt(fault: string): boolean {
-  return exempt.some((start) => fault.startsWith(`${start}:`) || fault.startsWith(`${start}/`))
-}
+const titleForms =
+  /(?:\b(?:it|test|describe)|\))\(\s*(?<quote>['"`])(?<title>(?:\\.|(?!\k<quote>)[^\\])*)\k<quote>/g
 
-/** All documents but the history: what CHANGELOG says of released versions stays as it was. */
-function documentsOf(root: string): readonly string[] {
-  const listed = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .map((name) => `docs/${name.replaceAll('\\', '/')}`)
-    .filter((name) => name.endsWith('.md'))
-  const atRoot = readdirSync(root).filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md')
-  return [...atRoot, ...listed].sort()
+/** What stands in the titles of tests: behind `it(`, and behind the list of `it.each(...)(`. */
+function titlesOf(text: string): readonly Line[] {
+  return Array.from(text.matchAll(titleForms), ({ index, groups }) => ({
+    number: text.slice(0, index).split('\n').length,
+    text: groups?.['title'] ?? '',
+  }))
 }

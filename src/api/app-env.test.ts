@@ -68,14 +68,14 @@ describe('GET /AppEnv', () => {
     '?url=/call',
     '?url=http://u:p@a.example.com',
     '?url=a&url=b',
-  ])('answers 400 naming url to %s, and asks nobody', async (query) => {
+  ])('answers 400 naming url to %s, and sends no request', async (query) => {
     const answer = await api.get(`/AppEnv${query}`, api.adminKey)
     expect(answer.status).toBe(400)
     expect(answer.body).toMatchObject({ msg: expect.stringContaining('url') })
     expect(asked).toEqual([])
   })
 
-  it('answers 401 without a token, and asks nobody', async () => {
+  it('answers 401 without a token, and sends no request', async () => {
     expect((await api.get(path)).status).toBe(401)
     expect(asked).toEqual([])
   })
@@ -118,7 +118,7 @@ describe('env_vars of an application', () => {
     }
   })
 
-  it('ask nobody when none are sent', async () => {
+  it('cause no request when none are sent', async () => {
     expect((await create({})).status).toBe(201)
     expect((await create({ env_vars: null })).status).toBe(201)
     expect(asked).toEqual([])
@@ -136,7 +136,7 @@ describe('env_vars of an application', () => {
     expect(asked).toEqual([url, url, other])
   })
 
-  it('of an application that is not the caller’s ask nobody', async () => {
+  it('of an application of another account cause no request', async () => {
     const { sid } = (await create({})).body as { sid: string }
     const change = { env_vars: { greeting: 'hi' } }
     expect((await api.put(`/Applications/${sid}`, api.foreign.accountKey, change)).status).toBe(404)

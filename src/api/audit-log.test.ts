@@ -78,7 +78,7 @@ describe('each request that changes a record', () => {
     expect(removed).toMatchObject({ action: 'delete', after: null, before: { name: 'renamed' } })
   })
 
-  it('is told of where a GET changes something, and where nobody is logged in', async () => {
+  it('is recorded where a GET makes it, and where no user is logged in', async () => {
     await api.get(`/Accounts/${api.own.account_sid}/WebhookSecret?regenerate=true`, api.own.accountKey)
     const [entry] = await entries(`&sid=${api.own.account_sid}`)
     expect(entry).toMatchObject({
@@ -86,7 +86,7 @@ describe('each request that changes a record', () => {
       actor_kind: 'api_key',
       after: { webhook_secret: '********' },
     })
-    await api.logIn({ name: 'somebody', account_sid: api.own.account_sid })
+    await api.logIn({ name: 'a-user', account_sid: api.own.account_sid })
     expect(await entries('&resource=user_sessions')).toContainEqual(
       expect.objectContaining({ action: 'create', actor_kind: 'anonymous', address: '127.0.0.1' }),
     )
@@ -130,7 +130,7 @@ describe('GET /AuditLog', () => {
     expect(await seen(viewer)).toEqual(ofAccount)
   })
 
-  it('shows whoever has a user when, and from where, it logged in and out', async () => {
+  it('shows the owner of a user when, and from where, it logged in and out', async () => {
     const { account_sid, service_provider_sid, accountKey, providerKey } = api.own
     const loggedIn = async (name: string, owner: object): Promise<string> => {
       await api.post('/logout', await api.logIn({ name, ...owner }))

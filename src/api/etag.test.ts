@@ -110,7 +110,7 @@ describe('a user', () => {
     expect([answer.status, answer.text, answer.headers['etag']]).toEqual([304, '', tag])
   })
 
-  it('is changed and removed by who has seen it as it is, and by nobody else', async () => {
+  it('is changed and removed by a client that has seen it as it is, and by no other', async () => {
     const { at, tag } = await createdUser()
     const first = { 'if-match': tag }
     expect((await ask('PUT', at, first, { force_change: true })).status).toBe(204)

@@ -124,7 +124,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post('/Clients', '~'.repeat(255), client('alice'))).status).toBe(201)
   })
 
-  it('is nothing else than a POST to whoever has no key, and to other methods', async () => {
+  it('does not repeat its answer to requests without a key, nor to other methods', async () => {
     const headers = { 'idempotency-key': 'k1' }
     expect((await api.request('GET', '/Clients', api.own.accountKey, { headers })).status).toBe(200)
     expect((await api.request('GET', '/Clients', api.own.accountKey, { headers })).status).toBe(200)
@@ -148,7 +148,7 @@ describe('the handlers that heed the key themselves', () => {
     ])
   })
 
-  it('are those for which it cannot be done around them: nobody is known yet, or the answer is no JSON', () => {
+  it('are those for which it cannot be done around them: no caller is known yet, or the answer is no JSON', () => {
     for (const { path, access, reply, keepsKey } of posts)
       if (access === 'public' || reply.mediaType !== undefined) expect(keepsKey, path).toBe(true)
   })

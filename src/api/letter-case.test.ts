@@ -49,7 +49,7 @@ describe('an id in upper case', () => {
     expect(gateways.body).toHaveLength(1)
   })
 
-  it('of somebody else is as foreign as in lower case', async () => {
+  it('of another account is as foreign as in lower case', async () => {
     const path = `/Accounts/${api.foreign.account_sid.toUpperCase()}`
     expect((await api.get(path, api.own.accountKey)).status).toBe(403)
   })

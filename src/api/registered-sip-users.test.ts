@@ -61,10 +61,10 @@ describe('RegisteredSipUsers', () => {
       says: 'POST takes an array of user names and answers a record for each.',
     }),
     async () => {
-      const answer = await api.post(path(), api.own.accountKey, ['nobody', 'desk'])
+      const answer = await api.post(path(), api.own.accountKey, ['unknown', 'desk'])
       expect(answer.status).toBe(200)
       expect(answer.body).toEqual([
-        { name: 'nobody', ...inactive },
+        { name: 'unknown', ...inactive },
         { name: 'desk', ...active },
       ])
     },
@@ -96,8 +96,8 @@ describe('RegisteredSipUsers', () => {
   )
 
   it('answers 200 for a user that never registered', async () => {
-    expect((await api.get(`${path()}/Nobody`, api.own.accountKey)).body).toEqual({
-      name: 'Nobody',
+    expect((await api.get(`${path()}/Unknown`, api.own.accountKey)).body).toEqual({
+      name: 'Unknown',
       ...inactive,
       allow_direct_app_calling: 0,
       allow_direct_queue_calling: 0,

@@ -147,7 +147,7 @@ describe('DELETE /ServiceProviders/{sid}', () => {
       expect(await rows[table].count({ where: { service_provider_sid } }), table).toBe(0)
   })
 
-  it('answers 422 while accounts or users belong to it, 403 to whoever is no administrator, 404 for none', async () => {
+  it('answers 422 while accounts or users belong to it, 403 to a caller that is no administrator, 404 for none', async () => {
     const path = `/ServiceProviders/${api.own.service_provider_sid}`
     const answer = await api.delete(path, api.adminKey)
     expect([answer.status, answer.body]).toEqual([

@@ -341,7 +341,7 @@ describe('a credential that cannot be used', () => {
     secret_access_key: 's',
   }
   it.each<[string, BucketCredential, string]>([
-    ['of nobody', { vendor: 'floppy' }, 'is of a vendor that is not known'],
+    ['of an unknown vendor', { vendor: 'floppy' }, 'is of a vendor that is not known'],
     ['without a secret', { ...s3Base, secret_access_key: '' }, 'has no secret_access_key'],
     ['with a name of a path', { ...s3Base, name: '../b' }, 'has a name that is no name of a bucket'],
     [
@@ -380,7 +380,7 @@ describe('a credential that cannot be used', () => {
       { ...azureBase, connection_string: 'DefaultEndpointsProtocol=ftp;AccountName=a;AccountKey=YQ==' },
       'has a connection_string with an endpoint that is no plain URL',
     ],
-  ])('%s is refused in a sentence, and nobody is asked', async (_what, credential, sentence) => {
+  ])('%s is refused in a sentence, and no request is sent', async (_what, credential, sentence) => {
     for (const run of Object.values(acts))
       expect(await failureOf(run(credential))).toMatchObject({
         code: 'bucket_failed',

@@ -137,7 +137,7 @@ describe('a call that is served', () => {
     )
   })
 
-  it('is hung up when a verb has a bug, which is told to nobody outside', async () => {
+  it('is hung up when a verb has a bug, which no one outside gets to see', async () => {
     const engine = platformWith([{ verb: 'answer' }, { verb: 'crash' }, { verb: 'speak' }])
     const invite = engine.ring()
     await settle()
@@ -461,7 +461,7 @@ describe('the end of a call', () => {
 })
 
 describe('requests within a call', () => {
-  it('answers a re-INVITE without SDP with an offer of ours, and UPDATE without SDP with nothing', async () => {
+  it('answers a re-INVITE without SDP with an offer, and UPDATE without SDP with nothing', async () => {
     const engine = platformWith([{ verb: 'answer' }, { verb: 'wait', ms: 9000 }])
     const invite = engine.ring()
     await settle()
@@ -499,7 +499,7 @@ describe('a call that is refused', () => {
       () => Promise.reject(new AppError('hook_bad_status', 'the call hook answered 500')),
       'the call hook answered 500',
     ],
-    ['throws what nobody expects', () => Promise.reject(new TypeError('a bug')), 'internal error'],
+    ['throws an unexpected error', () => Promise.reject(new TypeError('a bug')), 'internal error'],
   ])(
     'because its hook %s gets a final answer with X-Reason, a record and no status event',
     async (_, answer, reason) => {

@@ -74,7 +74,7 @@ describe.skipIf(isMissing('bind'))('records of a realm, on BIND', () => {
     await expectGone(`two.${bind.zone}`)
   })
 
-  it('are written anew when the realm stays, and taken up again after an attempt that broke off', async () => {
+  it('are written again when the realm stays, and taken up again after an attempt that broke off', async () => {
     const realm = `four.${bind.zone}`
     await records.move(undefined, realm)
     await records.move(realm, realm)
@@ -96,7 +96,7 @@ describe.skipIf(isMissing('bind'))('records of a realm, on BIND', () => {
     expect(await bind.resolver.resolve4(`www.${bind.zone}`)).toEqual(['192.0.2.80'])
   })
 
-  it('of realms outside the zone, and of the zone itself, are nobody’s here', async () => {
+  it('of realms outside the zone, and of the zone itself, are not touched', async () => {
     await records.move(undefined, 'sip.elsewhere.example')
     await records.move(undefined, bind.zone)
     await expect(bind.resolver.resolve4(bind.zone)).rejects.toMatchObject(isGone)
@@ -172,7 +172,7 @@ describe('a name server', () => {
     server.close()
   })
 
-  it('that does not listen is told of', async () => {
+  it('that does not listen makes the removal of records fail', async () => {
     const server = await deaf()
     server.close()
     await expect(server.records.remove('x.a.test')).rejects.toMatchObject({ code: 'dns_update_failed' })

@@ -11,7 +11,7 @@ describe('systemClock', () => {
     vi.useRealTimers()
   })
 
-  it('waits as long as it is told, beyond what one timer of the runtime holds too', () => {
+  it('waits as long as it should, beyond what one timer of the runtime holds too', () => {
     const action = vi.fn<() => void>()
     systemClock.after(60 * dayMs, action)
     vi.advanceTimersByTime(60 * dayMs - 1)

@@ -140,7 +140,7 @@ describe('keys heard', () => {
     expect(text(receive(order.map((packet, index) => ({ ...packet, atMs: index * 20 }))))).toBe('77')
   })
 
-  it('are told apart by their timestamp when the same one is pressed quickly', () => {
+  it('are distinguished by their timestamp when the same one is pressed quickly', () => {
     expect(text(receive(packetsOf('0000000000', { durationMs: 40 })))).toBe('0000000000')
   })
 

@@ -241,7 +241,7 @@ describe('the addresses of SDP and packets', () => {
 describe('the time-out', () => {
   const report = toCompound({ ssrc: 1, cname: 'x', sender: undefined, block: undefined, isBye: false })
 
-  it('counts RTCP as life, has another limit for who holds, and is told again', async () => {
+  it('counts RTCP as life, has another limit for a far end that holds, and is reported again', async () => {
     await start({ limits: { mediaMs: 1500, heldMs: 3000 } })
     const [talking, holding, listening] = [await peerAt(), await peerAt(), await peerAt()]
     const [silent, held, idle] = [await legOf(), await legOf(), await legOf()]

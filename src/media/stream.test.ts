@@ -250,7 +250,7 @@ describe('the silence of the far end', () => {
     ],
     ['signalling', (opened: ReturnType<typeof open>) => opened.stream.live()],
     ['an offer and its answer', (opened: ReturnType<typeof open>) => opened.stream.agree(plain)],
-  ])('is told after ten seconds, and counts from %s on', (_what, giveSign) => {
+  ])('is reported after ten seconds, and counts from %s on', (_what, giveSign) => {
     const opened = open()
     opened.run(499)
     giveSign(opened)
@@ -262,7 +262,7 @@ describe('the silence of the far end', () => {
     ])
   })
 
-  it('has another limit while the far end holds, and is told again each time that it passes', () => {
+  it('has another limit while the far end holds, and is reported each time that it passes', () => {
     const { run, events } = open({ ...plain, maySend: false })
     run(2_999)
     expect(timeouts(events)).toEqual([])

@@ -56,13 +56,13 @@ describe('converse', () => {
     const url = await serve({
       open({ request }) {
         request.socket.on('close', () => closed.resolve())
-        client.abort(new Error('nobody wants it'))
+        client.abort(new Error('the client left'))
       },
     })
     const { signal } = client
-    await expect(outgoing().converse(conversation(url.href, { signal }))).rejects.toThrow('nobody wants it')
+    await expect(outgoing().converse(conversation(url.href, { signal }))).rejects.toThrow('the client left')
     await closed.promise
-    await expect(outgoing().converse(conversation(url.href, { signal }))).rejects.toThrow('nobody wants it')
+    await expect(outgoing().converse(conversation(url.href, { signal }))).rejects.toThrow('the client left')
   })
 
   it('ends when the other side closes', async () => {

@@ -83,7 +83,7 @@ describe('request', () => {
     expect(answer.body.length).toBe(bomb.length)
   })
 
-  it('answers a redirect as what it is and asks nobody else', async () => {
+  it('returns a redirect as what it is and sends no other request', async () => {
     let visits = 0
     const elsewhere = await serve((_request, response) => void (visits++, response.end()))
     const url = await serve((_request, response) => response.writeHead(302, { location: elsewhere }).end())
@@ -269,7 +269,7 @@ describe('limits', () => {
     await expect(first).rejects.toMatchObject({ code: 'hook_timeout' })
   })
 
-  it('refuses a tenant more than its share of them, and nobody else', async () => {
+  it('refuses a tenant more than its share of them, and refuses no other tenant', async () => {
     const url = await serve(() => {})
     const client = outgoing({ maxRunning: 10 })
     const ask = (tenant: string): Promise<unknown> =>

@@ -95,7 +95,7 @@ describe('a reason', () => {
 const hookCodes = (Object.keys(catalogue) as ErrorCode[]).filter((code) => code.startsWith('hook_'))
 
 describe('a failed request to a vendor', () => {
-  it('is told as a failure of the vendor, with a cure that fits', () => {
+  it('is reported as a failure of the vendor, with a cure that fits', () => {
     const cause = new AppError('hook_refused_address', 'acme is at a private address')
     const failure = toVendorError('bucket_failed', cause)
     expect(failure).toMatchObject({ code: 'bucket_failed', message: 'acme is at a private address', cause })

@@ -33,7 +33,7 @@ describe('password hashes', () => {
     expect(await verifyPassword('password', hash)).toBe(false)
   })
 
-  it('of nobody verify nothing', async () => {
+  it('of no user verify nothing', async () => {
     expect(await verifyAgainstNothing('anything')).toBe(false)
   })
 })

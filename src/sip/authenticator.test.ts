@@ -24,9 +24,11 @@ beforeEach(() => {
     directory: {
       realmState: async (realm) => (realm === 'off.example' ? 'inactive' : 'active'),
       findUser: async (realm, username) =>
-        username === 'nobody' ? undefined : { username, realm, password: 'right' },
+        username === 'unknown' || username === 'peer-alone'
+          ? undefined
+          : { username, realm, password: 'right' },
       findPeer: async (realm, username) =>
-        username.endsWith('body') ? { username, realm, password: 'of the peer', peer: 'p1' } : undefined,
+        username.startsWith('peer-') ? { username, realm, password: 'of the peer', peer: 'p1' } : undefined,
     },
     nonces: createNonces({ clock }),
     guesses: createGuessLimit(clock),
@@ -65,10 +67,10 @@ const wordOf = (result: Authentication): string =>
 
 describe('a peer', () => {
   it.each([
-    ['nobody', 'of the peer', { peer: 'p1' }],
-    ['somebody', 'of the peer', { peer: 'p1' }],
-    ['somebody', 'right', {}],
-  ])('named %s who calls with the password "%s" is told by it', async (username, password, known) => {
+    ['peer-alone', 'of the peer', { peer: 'p1' }],
+    ['peer-and-user', 'of the peer', { peer: 'p1' }],
+    ['peer-and-user', 'right', {}],
+  ])('named %s who calls with the password "%s" is known by it', async (username, password, known) => {
     expect(await attempt(username, password)).toEqual({
       verdict: 'accepted',
       user: { username, realm: 'a.example', password, ...known },
@@ -77,7 +79,7 @@ describe('a peer', () => {
 
   it('does not register', async () => {
     const to = await challenge()
-    const credentials = { username: 'nobody', password: 'of the peer' }
+    const credentials = { username: 'peer-alone', password: 'of the peer' }
     const field = answerChallenge(to, { method: 'REGISTER', uri, credentials })
     const register = { ...invite(field === undefined ? [] : [field]), method: 'REGISTER' }
     expect(wordOf(await authenticate(register, remote))).toBe('wrong_credentials')
@@ -130,7 +132,7 @@ describe('a digest-uri that differs from the Request-URI', () => {
 })
 
 describe('guessing passwords', () => {
-  it.each(['alice', 'nobody'])(
+  it.each(['alice', 'unknown'])(
     'of %s ends after ten failures from one source, with 403 and a reason',
     async (name) => {
       for (let count = 0; count < 10; count++)

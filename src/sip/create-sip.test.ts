@@ -84,7 +84,7 @@ async function start(options: Partial<SipOptions> & { readonly hangUp?: boolean 
     invite.onCancel(() => told.push('cancelled'))
     const result = await sip.authenticate(invite.request, invite.remote)
     if (result.verdict !== 'accepted') return invite.reject(result.reply)
-    if (invite.request.uri.includes('nobody-answers')) return
+    if (invite.request.uri.includes('never-answers')) return
     const dialog = invite.accept({ body: answer })
     dialog.listen({
       ...listener,
@@ -186,7 +186,7 @@ describe('over UDP', () => {
     expect(text).toContain(`\r\nWWW-Authenticate: Digest realm="${realm}", nonce="`)
   })
 
-  it('a phone that comes with an old nonce is told so, answers the new one, and is registered', async () => {
+  it('a phone that comes with an old nonce gets a new one, answers it, and is registered', async () => {
     const clock = createFakeClock()
     const { sip, target } = await start({ clock })
     const phone = await openPhone(target)
@@ -371,7 +371,7 @@ describe.skipIf(isMissing('sipp'))('with sipp', () => {
     expect(last?.text).toMatch(transport === 'udp' ? /Expires: 30\r?\n/ : /Expires: 600\r?\n/)
   })
 
-  it.each(['alice', 'nobody'])('refuses a wrong password of %s with 403', async (username) => {
+  it.each(['alice', 'unknown'])('refuses a wrong password of %s with 403', async (username) => {
     const { sip, target } = await start()
     const result = await runSipp({
       scenario: 'register',
@@ -414,7 +414,7 @@ describe.skipIf(isMissing('sipp'))('with sipp', () => {
       scenario: 'call-cancel',
       target,
       ...common,
-      values: { ...values, target: `nobody-answers@${realm}`, cancelAfterMs: 200, cancelHeader: '' },
+      values: { ...values, target: `never-answers@${realm}`, cancelAfterMs: 200, cancelHeader: '' },
     })
     expect(result.report).toBe('')
     await told.next('the cancel', (news) => news === 'cancelled')

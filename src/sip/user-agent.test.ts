@@ -555,7 +555,7 @@ describe('requests within a dialog', () => {
     network.sent.length = 0
     const old = rawRequest('INFO', request, `<sip:b@b>;tag=${incoming.localTag}`, 1)
     network.deliver(old, way)
-    const foreign = rawRequest('INFO', request, '<sip:b@b>;tag=nobody', 9)
+    const foreign = rawRequest('INFO', request, '<sip:b@b>;tag=unknown', 9)
     network.deliver(foreign, way)
     await network.run(10)
     expect(network.sent).toEqual([`${calleeAddress} 500`, `${calleeAddress} 481`])
@@ -802,7 +802,7 @@ describe('an outgoing INVITE', () => {
     expect(network.sent.filter((line) => line.endsWith('INVITE'))).toHaveLength(2)
   })
 
-  it('goes to the first of its pre-loaded routes, or where it is told to', async () => {
+  it('goes to the first of its pre-loaded routes, or to the address that it is given', async () => {
     const { network, caller, told } = setUp()
     const routed = caller.invite({
       ...offered,

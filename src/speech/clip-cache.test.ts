@@ -28,7 +28,7 @@ describe('the clip cache', () => {
     )
   })
 
-  it('removes for an account what nobody else has asked for', async () => {
+  it('removes for an account what no other account has asked for', async () => {
     await speak('one', 'a')
     await speak('two', 'a')
     await speak('two', 'b')
@@ -37,7 +37,7 @@ describe('the clip cache', () => {
     expect([await cache.size('a'), await cache.size('b')]).toEqual([0, 1])
   })
 
-  it('removes everything but what is being played, and makes it anew when it is wanted', async () => {
+  it('removes everything but what is being played, and makes it again when it is wanted', async () => {
     await speak('one', 'a')
     const playing = await cache.obtain('two', make, 'a')
     await cache.clear()

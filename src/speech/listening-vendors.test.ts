@@ -121,20 +121,20 @@ describe.each(Object.entries(listeners))('%s', (_name, listener) => {
     expect(error.message).not.toMatch(/[\r\n]/)
   })
 
-  it.each([401, 403, 500, 302])('that refuses the handshake with %i is told as such', async (status) => {
+  it.each([401, 403, 500, 302])('that refuses the handshake with %i is reported as such', async (status) => {
     expect(await failureOf({ refuse: () => status })).toMatchObject({
       code: 'speech_failed',
       message: expect.stringContaining('accepts no WebSocket'),
     })
   })
 
-  it('that sends nonsense is told as such', async () => {
+  it('that sends nonsense is reported as such', async () => {
     expect(await failureOf({ open: (socket) => socket.send(Buffer.from('nonsense')) })).toMatchObject({
       code: 'speech_failed',
     })
   })
 
-  it('that breaks off is told as such', async () => {
+  it('that breaks off is reported as such', async () => {
     expect(await failureOf({ open: (socket) => socket.cut() })).toMatchObject({ code: 'speech_failed' })
   })
 

@@ -338,7 +338,7 @@ describe('google', () => {
     ['no private key', '{"client_email":"a"}'],
     ['a private key that is none', '{"client_email":"a","private_key":"-----BEGIN PRIVATE KEY-----\\nx"}'],
   ])(
-    'says that the service key cannot be used when it has %s, and asks nobody',
+    'says that the service key cannot be used when it has %s, and sends no request',
     async (_what, service_key) => {
       await expect(google.make().synthesizer!.synthesize(utterance, { service_key })).rejects.toMatchObject({
         code: 'speech_failed',
@@ -739,7 +739,7 @@ describe('a custom vendor', () => {
     ['audio/mpeg', 'cannot be played'],
     ['audio/l16;rate=4000', '4000 samples a second'],
     ['text/html', 'text/html'],
-  ])('is told that %s is no use', async (type, message) => {
+  ])('is refused when it sends %s', async (type, message) => {
     answer = (_request, response) => audio(response, samples, type)
     await expect(speak(custom)).rejects.toMatchObject({
       code: 'speech_failed',
@@ -777,7 +777,7 @@ describe.each(Object.entries(cases))('%s that fails', (name, vendor) => {
     [400, 'answered with status 400'],
     [500, 'answered with status 500'],
     [302, 'answered with status 302'],
-  ])('with status %i is told as such, with its reason and without a secret', async (status, sentence) => {
+  ])('with status %i is reported as such, with its reason and without a secret', async (status, sentence) => {
     const reason = `no ${secrets().join(' ')}\r\nX: y`
     answer = (_request, response) => json(response, { error: { message: reason } }, status)
     const error = await outcome()
@@ -802,7 +802,7 @@ describe.each(Object.entries(cases))('%s that fails', (name, vendor) => {
     })
   })
 
-  it('by a page of HTML is told as such', async () => {
+  it('by a page of HTML is reported as such', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
     expect(await outcome()).toMatchObject({
       code: 'speech_failed',
@@ -810,7 +810,7 @@ describe.each(Object.entries(cases))('%s that fails', (name, vendor) => {
     })
   })
 
-  it('by closing the connection is told as such', async () => {
+  it('by closing the connection is reported as such', async () => {
     answer = (_request, response) => response.destroy()
     expect(await outcome()).toMatchObject({ code: 'speech_failed' })
   })

@@ -111,7 +111,7 @@ onEachStore(({ name: store, open }) => {
         throw new AppError('bad_request', 'changed my mind')
       })
       await expect(work).rejects.toThrow('changed my mind')
-      expect(await clients().update(createSid(), { username: 'nobody' })).toBe(false)
+      expect(await clients().update(createSid(), { username: 'unknown' })).toBe(false)
       expect(await clients().remove(createSid())).toBe(false)
       expect((await page()).total).toBe(before)
     })
@@ -363,8 +363,8 @@ onEachStore(({ name: store, open }) => {
       await write(4)
       const { rows } = await page()
       const { hash: _hash, ...third } = rows.find(({ seq }) => seq === 3)!
-      const forged = hashOf({ ...third, actor_name: 'Somebody else' })
-      await tamper(`update audit_log set actor_name = 'Somebody else', hash = '${forged}' where seq = 3`)
+      const forged = hashOf({ ...third, actor_name: 'Another user' })
+      await tamper(`update audit_log set actor_name = 'Another user', hash = '${forged}' where seq = 3`)
       expect((await verdict()).problems).toEqual([{ seq: 4, problem: 'unchained' }])
     })
 

@@ -385,7 +385,7 @@ describe('gather', () => {
     expect(problems({ engine, invite })).toEqual(['audio_not_found'])
   })
 
-  it('for speech alone runs to its timeout and says in the journal that nobody listens', async () => {
+  it('for speech alone runs to its timeout and says in the journal that speech is not heard', async () => {
     const running = await run({ verb: 'gather', input: ['speech'], timeout: 2, actionHook: '/menu' })
     mediaOf(running).press('1')
     await pass(running.engine, 2000)

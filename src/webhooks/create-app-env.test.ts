@@ -54,7 +54,7 @@ describe('asking an application', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
-  it('finds nothing at an address that is refused or where nobody listens', async () => {
+  it('finds nothing at an address that is refused or where no server listens', async () => {
     const receiver = await application({ body: JSON.stringify({ a: variable }) })
     expect(await appEnv([]).ask(receiver.url)).toEqual({ outcome: 'none' })
     expect(receiver.received).toHaveLength(0)
@@ -62,7 +62,7 @@ describe('asking an application', () => {
     expect(await appEnv().ask(receiver.url)).toEqual({ outcome: 'none' })
   })
 
-  it('stops when nobody waits any more', async () => {
+  it('stops when no client waits any more', async () => {
     const receiver = await application({ hangs: true })
     const controller = new AbortController()
     const asked = appEnv().ask(receiver.url, controller.signal)

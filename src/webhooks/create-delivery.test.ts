@@ -138,12 +138,12 @@ describe('delivery', () => {
     const { outbox, delivery } = setUp({ alerts: { raise: (alert) => void alerts.push(alert) } })
     await delivery.start()
     outbox.add(app.url, 'c1')
-    outbox.add('mailto:nobody', 'c2')
+    outbox.add('mailto:someone', 'c2')
     await outbox.settled(2)
     expect(outbox.log.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned'])
     expect(alerts.sort((a, b) => String(a.call_sid).localeCompare(String(b.call_sid)))).toMatchObject([
       { account_sid: 'a1', call_sid: 'c1', alert_type: 'webhook-failure', detail: app.url },
-      { account_sid: 'a1', call_sid: 'c2', alert_type: 'webhook-failure', detail: 'mailto:nobody' },
+      { account_sid: 'a1', call_sid: 'c2', alert_type: 'webhook-failure', detail: 'mailto:someone' },
     ])
     expect(alerts[0]?.message).toContain('given up after attempt 1')
   })

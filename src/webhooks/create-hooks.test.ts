@@ -182,7 +182,7 @@ describe('a hook that fails', () => {
     ],
   ]
 
-  it.each(fails)('with %s is told with code, sentence and cure', async (_what, reply, expected) => {
+  it.each(fails)('with %s is reported with code, sentence and cure', async (_what, reply, expected) => {
     const app = await receiver(() => reply)
     const hooks = makeHooks('hangs' in reply ? { budgets: { answerMs: 100, totalMs: 200 } } : {})
     const asked = hooks.ask({ account_sid: 'a', hook: hookOf(`${app.url}/call`), payload })

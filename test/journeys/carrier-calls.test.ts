@@ -125,7 +125,7 @@ describe.skipIf(isMissing('sipp'))('a call from a carrier', () => {
         values: {
           mediaPort: peer.port,
           callerName: 'Ada',
-          header: 'X-Originating-Carrier: somebody else\nX-Authenticated-User: admin@example.test',
+          header: 'X-Originating-Carrier: another\nX-Authenticated-User: admin@example.test',
         },
       })
       liveCalls = await until('the answered call', async () => {

@@ -26,7 +26,7 @@ describe.skipIf(process.platform !== 'linux')('/health', () => {
       const refused = await platform.api.call('POST', '/ServiceProviders', { name: 'not kept' })
       expect(refused.body).toMatchObject({ code: 'database_unavailable' })
       const failing = { status: 503, body: { status: 'unavailable', reason: 'database_unavailable' } }
-      await until('it to be told', async () => (await health()).status === 503)
+      await until('the health to say so', async () => (await health()).status === 503)
       expect(await health()).toEqual(failing)
       expect((await platform.api.call('GET', '/ServiceProviders')).status).toBe(200)
       limitFiles(platform, 'unlimited')

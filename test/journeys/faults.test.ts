@@ -169,7 +169,7 @@ describe.skipIf(isMissing('sipp'))('faults', () => {
     })
 
     it('an unknown user is refused exactly as a wrong password is', async () => {
-      const result = await register({ status: 403 }, { username: 'nobody' })
+      const result = await register({ status: 403 }, { username: 'unknown' })
       expect(result.report).toBe('')
       expect(headerOf(result.messages.at(-1), 'X-Reason')).toBe('Invalid credentials')
     })

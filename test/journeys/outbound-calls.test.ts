@@ -136,7 +136,7 @@ describe.skipIf(isMissing('baresip'))('a call to a registered phone', () => {
   }, 60_000)
 
   it('a call to a phone that is not registered fails with 404, and the journal names the cure', async () => {
-    const placed = await place({ type: 'user', name: 'nobody' })
+    const placed = await place({ type: 'user', name: 'unknown' })
     expect(await statusesOf(placed)).toMatchObject([{ call_status: 'failed', sip_status: 404 }])
     expect(await recordOf(placed)).toMatchObject({ answered: false, sip_status: 404 })
     const journal = await journalOf(platform.api, tenant.account_sid, placed.sid)

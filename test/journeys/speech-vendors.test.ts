@@ -82,7 +82,7 @@ describe.skipIf(isMissing('sipp'))('say', () => {
   })
 
   it('lets the embedded voice stand in for a vendor without a credential, and the journal and an alert say so', async () => {
-    const { asked, journal, record, tenant } = await callThat(undefined, 'Good morning from nobody.')
+    const { asked, journal, record, tenant } = await callThat(undefined, 'Good morning from a vendor.')
     expect(asked).toEqual([])
     const sentence = expect.stringContaining('there is no credential for custom:mine')
     expect(journal).toContainEqual(expect.objectContaining({ type: 'problem', sentence }))

@@ -66,7 +66,11 @@ describe('POST /Accounts', () => {
     ['a realm with CR LF', { sip_realm: 'a.b.c\r\nX: y' }, 'sip_realm must be a host name'],
     ['a realm that is an address', { sip_realm: '192.0.2.1' }, 'sip_realm must be a host name'],
     ['a realm with a space', { sip_realm: 'a b.c.d' }, 'sip_realm must be a host name'],
-    ['an application of nobody', { siprec_hook_sid: createSid() }, 'siprec_hook_sid names no application'],
+    [
+      'an application that does not exist',
+      { siprec_hook_sid: createSid() },
+      'siprec_hook_sid names no application',
+    ],
     ['an unknown record format', { record_format: 'ogg' }, 'record_format must be one of "mp3", "wav"'],
     [
       'an incomplete bucket',

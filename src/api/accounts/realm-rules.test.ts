@@ -102,7 +102,7 @@ describe('an account without a root domain above it', () => {
     await refused(realm, `${realm} leads to this platform`)
   })
 
-  it('does not take one that leads where carriers are told to call us', async () => {
+  it('does not take one that leads to an address where carriers reach the platform', async () => {
     const { status } = await api.post('/Sbcs', api.adminKey, { ipv4: '203.0.113.99', port: 5060 })
     expect(status).toBe(201)
     const realm = fresh()

@@ -148,7 +148,7 @@ describe.skipIf(isMissing('bind'))('SIP realms with a name server', () => {
   })
 })
 
-describe('a realm that somebody else is given while its records are written', () => {
+describe('a realm that another account gets while its records are written', () => {
   it.each([{}, { 'idempotency-key': 'once' }])(
     'is refused with 422, and the records of the former one are back (%j)',
     async (headers) => {

@@ -150,7 +150,7 @@ describe('POST /Accounts/{sid}/BucketCredentialTest', () => {
     ['http://169.254.169.254', 's3_compatible is at an address that may not be reached'],
     ['http://[::ffff:10.0.0.1]', 's3_compatible is at an address that may not be reached'],
     ['ftp://storage.example.com', 'the bucket credential has an endpoint that is no plain URL'],
-  ])('asks nobody at %s', async (endpoint, reason) => {
+  ])('sends no request to %s', async (endpoint, reason) => {
     expect((await test({ ...compatible(), endpoint })).body).toEqual({
       status: 'failed',
       reason: `an object could not be written: ${reason}`,

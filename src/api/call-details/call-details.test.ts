@@ -43,7 +43,7 @@ const ofProvider = (id: string, token: string) =>
   api.get(`/ServiceProviders/${api.own.service_provider_sid}/RecentCalls/${encodeURIComponent(id)}`, token)
 
 describe('the SIP messages of a call', () => {
-  it('are answered for an ended call, in their order, to whoever may see it', async () => {
+  it('are returned for an ended call, in their order, to each caller that may see it', async () => {
     const call_sid = await endCall(api.own, 'ended@192.0.2.1')
     const message = { call_sid, remote: 'udp 192.0.2.1:5060' }
     const expected = {
@@ -70,7 +70,7 @@ describe('the SIP messages of a call', () => {
     expect((await ofProvider('live/1', api.own.providerKey)).body).toMatchObject({ total: 2 })
   })
 
-  it('are none for an unknown call and for one of somebody else', async () => {
+  it('are none for an unknown call and for one of another account', async () => {
     await endCall(api.sibling, 'theirs')
     const none = { total: 0, messages: [] }
     expect((await ofAccount('unknown', api.own.accountKey)).body).toEqual(none)
@@ -81,7 +81,7 @@ describe('the SIP messages of a call', () => {
     expect((await ofProvider('foreign', api.adminKey)).body).toEqual(none)
   })
 
-  it('are for nobody but the account and those above it', async () => {
+  it('are for the account and those above it only', async () => {
     expect((await ofAccount('theirs', api.own.accountKey, api.sibling)).status).toBe(403)
     expect((await ofAccount('ended@192.0.2.1', api.foreign.providerKey)).status).toBe(403)
     expect((await ofProvider('ended@192.0.2.1', api.own.accountKey)).status).toBe(403)
@@ -152,7 +152,7 @@ describe('a capture of a call', () => {
     if (transport === 'tcp') expect(packets[2]).toContain(`seq ${Buffer.byteLength(invite)}:`)
   })
 
-  it('is not there for an unknown call, one of somebody else, a registration', async () => {
+  it('is not there for an unknown call, one of another account, a registration', async () => {
     await endCall(api.own, 'kept', [message(1, 1, 'received', 'udp:192.0.2.1:5060', 'INVITE')])
     await endCall(api.sibling, 'not mine', [message(1, 1, 'received', 'udp:192.0.2.1:5060', 'INVITE')])
     const key = api.own.accountKey
@@ -240,7 +240,7 @@ describe('the trace and the log of a call', () => {
     expect(JSON.stringify(body)).not.toContain('INVITE raw')
   })
 
-  it('are not there for an unknown call, and not for one of somebody else', async () => {
+  it('are not there for an unknown call, and not for one of another account', async () => {
     const theirs = await endCall(api.sibling, 'their trace', story)
     for (const call_sid of [createSid(), theirs, 'nonsense'])
       for (const path of [`trace/${call_sid.replaceAll('-', '')}`, `${call_sid}/logs`]) {

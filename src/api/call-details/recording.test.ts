@@ -141,7 +141,7 @@ describe('GET .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}', 
     expect(s3.received.map(({ path }) => path)).toEqual([`/recordings/2026/11/21/${call_sid}.${format}`])
   })
 
-  it('answers it to whoever may see the call, and for a call that kept no record', async () => {
+  it('answers it to each caller that may see the call, and for a call that kept no record', async () => {
     const call_sid = await endCall(api.own, false)
     keep(call_sid)
     for (const token of [api.own.accountKey, api.own.providerKey, api.adminKey])
@@ -177,7 +177,7 @@ describe('GET .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}', 
     ['2026/11/..%2f1/wav', 'Year, Month and Day must be'],
     ['2026/11/21/flac', 'Format must be mp3 or wav'],
     ['2026/11/21/wav%2f..', 'Format must be mp3 or wav'],
-  ])('answers 400 for %s, and asks nobody', async (rest, msg) => {
+  ])('answers 400 for %s, and sends no request to the bucket', async (rest, msg) => {
     const answer = await api.get(pathOf(await endCall(api.own), rest), api.own.accountKey)
     expect(answer).toMatchObject({ status: 400, body: { msg: expect.stringContaining(msg) as string } })
     expect(s3.received).toEqual([])

@@ -224,7 +224,7 @@ describe('POST /Accounts/{sid}/Calls', () => {
     ['a time limit as text', { timeLimit: '10' }, 'timeLimit must be a whole number'],
     ['answering machine detection', { amd: {} }, 'amd is not served yet'],
     ['two streams', { dual_streams: true }, 'dual_streams is not served yet'],
-  ])('answers 400 naming the field for %s, and calls nobody', async (_, changes, msg) => {
+  ])('answers 400 naming the field for %s, and places no call', async (_, changes, msg) => {
     const answer = await create(call(changes))
     expect(answer.status).toBe(400)
     expect((answer.body as { msg: string }).msg).toContain(msg)
@@ -277,7 +277,7 @@ describe('POST /Accounts/{sid}/Calls', () => {
     expect(api.placed).toHaveLength(1)
   })
 
-  it('calls nobody before the Idempotency-Key is kept', async () => {
+  it('places no call before the Idempotency-Key is kept', async () => {
     const storage = (real: TestApi['storage']): TestApi['storage'] => ({
       ...real,
       idempotency: {

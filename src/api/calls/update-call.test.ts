@@ -69,7 +69,7 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     expect(api.commands).toEqual([])
   })
 
-  it('answers 404 for a call that is not there or somebody else’s, and reaches nobody', async () => {
+  it('answers 404 for a call that is not there or another account’s, and changes no call', async () => {
     const body = { call_status: 'completed' }
     expect((await send(body, path(createSid()))).status).toBe(404)
     expect((await send(body, path(makeCall(api, api.sibling)))).status).toBe(404)

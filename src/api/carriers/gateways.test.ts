@@ -40,7 +40,7 @@ describe.each([
     return (answer.body as { sid: string }).sid
   }
 
-  it('are made by whoever owns the carrier, and owned as it is', async () => {
+  it('are made by the owner of the carrier, and owned as it is', async () => {
     const { account_sid, service_provider_sid } = api.own
     const rows = api.storage.for(systemTenancy)[table]
     for (const token of [api.adminKey, api.own.providerKey, api.own.accountKey])

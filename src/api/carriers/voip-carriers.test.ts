@@ -39,7 +39,7 @@ async function createApplication(account_sid: string): Promise<string> {
 const registering = {
   requires_register: true,
   register_username: 'us',
-  register_password: 'a secret of ours',
+  register_password: 'our secret',
   register_sip_realm: 'sip.carrier.example.com',
 }
 

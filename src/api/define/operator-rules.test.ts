@@ -17,7 +17,7 @@ describe('quotas', () => {
     api = await openTestApi({ rules: { hasQuotas: true, reservesCarriers: false, minNetmask: 1 } })
   })
 
-  it('refuse an account one carrier more with 422, and nobody else', async () => {
+  it('refuse an account one carrier more with 422, and refuse no other caller', async () => {
     const { account_sid, accountKey, providerKey } = api.own
     const sent = { name: 'a carrier', account_sid }
     for (let count = 0; count < 10; count++) await post('/VoipCarriers', accountKey, sent)

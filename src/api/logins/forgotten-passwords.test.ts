@@ -114,7 +114,7 @@ describe('a new password ends the lock-out', () => {
     expect((await logIn(name, 'brand new 1')).status).toBe(200)
   })
 
-  it('when somebody above gave it', async () => {
+  it('when a user above gave it', async () => {
     const name = await lockedOut()
     const [user] = await api.storage.for(systemTenancy).users.list({ where: { name } })
     const initial_password = 'given by us 1'
@@ -162,7 +162,7 @@ describe('a mailed link', () => {
     await tokenBy(newer)
   })
 
-  it('is void once its user is switched off, and changes nobody else’s password', async () => {
+  it('is void once its user is switched off, and changes no other user’s password', async () => {
     const name = await createUser(api.storage, accountUser())
     const other = await createUser(api.storage, accountUser())
     const link = await mailedLink(name)
@@ -205,11 +205,11 @@ describe('a mailed link', () => {
 })
 
 describe('POST /forgot-password', () => {
-  it('answers 204 alike for unknown, foreign, disabled and strange addresses, and mails nobody', async () => {
+  it('answers 204 alike for unknown, foreign, disabled and strange addresses, and sends no mail', async () => {
     const disabled = await createUser(api.storage, { is_active: 0 })
     const known = await createUser(api.storage)
     const sent = smtp.mails.length
-    for (const email of ['nobody@example.com', `${disabled}@example.com`, 'no address', '%@example.com']) {
+    for (const email of ['unknown@example.com', `${disabled}@example.com`, 'no address', '%@example.com']) {
       const answer = await forget(email)
       expect([answer.status, answer.text]).toEqual([204, ''])
     }
@@ -279,7 +279,7 @@ describe('POST /signin', () => {
   it('answers one 403 for a wrong password and an unknown address, and locks guessing out', async () => {
     const name = await createUser(api.storage, accountUser())
     const wrong = await signIn({ email: `${name}@example.com`, password: 'wrong' })
-    const unknown = await signIn({ email: 'nobody@example.com', password: testPassword })
+    const unknown = await signIn({ email: 'unknown@example.com', password: testPassword })
     expect([wrong.status, unknown.status]).toEqual([403, 403])
     expect((wrong.body as { msg: string }).msg).toBe((unknown.body as { msg: string }).msg)
     for (let count = 0; count < 5; count++) await signIn({ email: `${name}@example.com`, password: 'wrong' })
@@ -287,7 +287,7 @@ describe('POST /signin', () => {
     expect(locked.body).toHaveProperty('code', 'locked_out')
   })
 
-  it('refuses whoever is locked out of /login, and counts with it', async () => {
+  it('refuses a user who is locked out of /login, and counts with it', async () => {
     const name = await createUser(api.storage, accountUser())
     for (let count = 0; count < 3; count++) {
       await logIn(name, 'wrong')

@@ -59,7 +59,7 @@ describe.each(doors)('POST $path with an Idempotency-Key', ({ path, bodyOf, memb
     for (const secret of [String(first.body[member]), testPassword]) expect(stored).not.toContain(secret)
   })
 
-  it('tells whoever does not know the password nothing, and counts the attempt', async () => {
+  it('reveals nothing to a client without the password, and counts the attempt', async () => {
     const name = await createUser(api.storage)
     expect((await post(path, 'k1', bodyOf(name))).status).toBe(200)
     for (let count = 0; count < 6; count++) {

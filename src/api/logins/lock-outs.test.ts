@@ -54,7 +54,7 @@ async function alerts(path: string, token: string): Promise<readonly Alert[]> {
 const messageOf = (name: string): string => `${name} is locked out at 127.0.0.1 after 6 wrong passwords`
 
 describe('a lock-out', () => {
-  it('of a user of an account is one alert, for the account and its provider and nobody else', async () => {
+  it('of a user of an account is one alert, for the account and its provider only', async () => {
     const { account_sid, service_provider_sid, accountKey, providerKey } = api.own
     const name = await lockOut({ account_sid, service_provider_sid })
     const told = [expect.objectContaining({ account_sid, message: messageOf(name) })]
@@ -72,7 +72,7 @@ describe('a lock-out', () => {
     ])
   })
 
-  it('of an administrator, whom no tenant may hear of, is told to the log', async () => {
+  it('of an administrator, whom no tenant may hear of, is written to the log', async () => {
     const from = lines.items.length
     const name = await lockOut({})
     const told = lines.items.slice(from).filter(({ msg }) => msg === 'user locked out of logins')
@@ -80,7 +80,7 @@ describe('a lock-out', () => {
     expect(JSON.stringify(told)).not.toContain(name)
   })
 
-  it('leaves no entry in the audit log, and of a name that nobody has no word anywhere', async () => {
+  it('leaves no entry in the audit log, and of a name that no user has no word anywhere', async () => {
     const total = async (): Promise<number> => {
       const { body } = await api.get('/AuditLog?page=1&count=1', api.adminKey)
       return (body as { readonly total: number }).total
@@ -93,11 +93,11 @@ describe('a lock-out', () => {
     expect(JSON.stringify(lines.items)).not.toContain('my-password')
   })
 
-  it('of an address that tries many names is told to the log', async () => {
+  it('of an address that tries many names is written to the log', async () => {
     let tried = 0
     await until('the address to be locked out', async () => {
       const { body } = await api.post('/login', undefined, {
-        username: `nobody-${++tried}`,
+        username: `unknown-${++tried}`,
         password: 'p',
       })
       return (body as { readonly code: string }).code === 'locked_out'

@@ -78,7 +78,7 @@ describe('POST /login', () => {
     const disabled = await createUser(api.storage, { is_active: 0 })
     const answers = await Promise.all([
       login(name, 'wrong'),
-      login('nobody', testPassword),
+      login('unknown', testPassword),
       login(disabled, testPassword),
     ])
     for (const answer of answers) {
@@ -179,7 +179,7 @@ describe('a login token', () => {
     expect((await api.get('/Accounts', token)).status).toBe(401)
   })
 
-  it('is refused when somebody else signed it, or nobody did', async () => {
+  it('is refused when another key signed it, or none did', async () => {
     const claims = decodeJwt(await api.logIn())
     const forged = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'HS256' })
@@ -208,7 +208,7 @@ describe('a login token', () => {
 })
 
 describe('POST /logout', () => {
-  it('answers 403 to an API key and 401 to nobody', async () => {
+  it('answers 403 to an API key and 401 without a token', async () => {
     expect((await api.post('/logout', api.adminKey)).status).toBe(403)
     expect((await api.post('/logout', undefined)).status).toBe(401)
   })

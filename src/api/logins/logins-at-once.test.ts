@@ -45,7 +45,7 @@ const atOnce = <R>(count: number, ask: (index: number) => Promise<R>): Promise<R
   Promise.all(Array.from({ length: count }, (_, index) => ask(index)))
 
 describe('at the same moment', () => {
-  it('all of 20 correct logins of one user succeed, and nobody is told of a lock-out', async () => {
+  it('all of 20 correct logins of one user succeed, and no lock-out is reported', async () => {
     const name = await createUser(api.storage)
     const answers = await atOnce(20, () => logIn(name, testPassword))
     expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(200))

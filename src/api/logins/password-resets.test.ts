@@ -62,9 +62,9 @@ onEachStore(({ name, open }) => {
       await resets.stop()
     })
 
-    it('of nobody leaves nothing', async () => {
+    it('for an address that no user has leaves nothing', async () => {
       const resets = createProcess()
-      await resets.request('nobody@example.com', test.storage)
+      await resets.request('unknown@example.com', test.storage)
       resets.serve()
       await until('the end of it', async () => (await waiting()) === 0)
       expect([tried, await rows().password_resets.count()]).toEqual([0, 0])
@@ -137,10 +137,10 @@ onEachStore(({ name, open }) => {
       })
     })
 
-    it('stands in no audit log: nobody has changed anything', async () => {
+    it('stands in no audit log, since it changes no record', async () => {
       const resets = createProcess()
-      await resets.request('nobody@example.com', test.storage)
-      expect(await test.contents()).toContain('nobody@example.com')
+      await resets.request('unknown@example.com', test.storage)
+      expect(await test.contents()).toContain('unknown@example.com')
       const { rows: entries } = await test.storage.audit.page({ level: 'admin' }, { page: 1, count: 9 })
       expect(entries.map(({ resource }) => resource)).not.toContain('password_reset_requests')
       await resets.stop()

@@ -27,7 +27,7 @@ describe('PasswordSettings', () => {
     }
   })
 
-  it('answer 403 to whoever is no administrator', async () => {
+  it('answer 403 to a caller that is no administrator', async () => {
     for (const token of [api.own.providerKey, api.own.accountKey])
       expect((await api.post('/PasswordSettings', token, { require_digit: 1 })).status).toBe(403)
   })

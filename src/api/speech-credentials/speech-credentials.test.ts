@@ -148,7 +148,7 @@ describe('POST SpeechCredentials', () => {
 
   it.each([
     ['no vendor', { vendor: undefined }, 'vendor is required'],
-    ['an unknown vendor', { vendor: 'nobody' }, 'vendor must be'],
+    ['an unknown vendor', { vendor: 'unknown' }, 'vendor must be'],
     ['the name of a member of every object', { vendor: 'constructor' }, 'vendor must be'],
     ['a custom vendor without a name', { vendor: 'custom:' }, 'vendor must be'],
     ['no key', { vendor: 'soniox', api_key: undefined }, 'api_key is required'],
@@ -553,7 +553,7 @@ describe('POST TtsCache/Synthesize', () => {
     })
   })
 
-  it('refuses a credential of somebody else, one that is not for speaking, and MP3', async () => {
+  it('refuses a credential of another account, one that is not for speaking, and MP3', async () => {
     const foreign = await create(ofAccount(api.sibling), api.adminKey)
     const silent = await create(ofAccount(), api.own.accountKey, deepgram({ use_for_tts: 0 }))
     const own = await create(ofAccount(), api.own.accountKey)
@@ -626,6 +626,6 @@ describe('GET SpeechCredentials/speech/supportedLanguagesAndVoices', () => {
 
   it('answers 400 without a vendor, 422 for an unknown one', async () => {
     expect((await api.get(path(''), api.own.accountKey)).status).toBe(400)
-    expect((await api.get(path('vendor=nobody'), api.own.accountKey)).status).toBe(422)
+    expect((await api.get(path('vendor=unknown'), api.own.accountKey)).status).toBe(422)
   })
 })

@@ -92,7 +92,7 @@ describe('POST /Users', () => {
     expect(decodeJwt(await logIn(sent.name))).toMatchObject({ scope: 'admin', is_view_only: false })
   })
 
-  it('answers 403 to whoever reaches above or beside itself', async () => {
+  it('answers 403 to a caller that reaches above or beside itself', async () => {
     for (const [token, more] of [
       [api.own.accountKey, { account_sid: api.sibling.account_sid }],
       [api.own.accountKey, { service_provider_sid: api.foreign.service_provider_sid }],
@@ -115,7 +115,7 @@ describe('POST /Users', () => {
     [{ name: 'a\r\nb' }, 'name must not contain control characters'],
     [{ name: 'x'.repeat(256) }, 'name must have at most 255 characters'],
     [{ email: undefined }, 'email is required'],
-    [{ email: 'nobody' }, 'email must be an e-mail address'],
+    [{ email: 'no-address' }, 'email must be an e-mail address'],
     [{ email: 'a@b.c\r\nBcc: d@e.f' }, 'email must be an e-mail address'],
     [{ email: '<a@b.c>' }, 'email must be an e-mail address'],
     [{ is_active: undefined }, 'is_active is required'],
@@ -140,7 +140,7 @@ describe('POST /Users', () => {
     expectRefusal(await api.post('/Users', api.adminKey, '{"name":'), 'not valid JSON')
   })
 
-  it('answers 403 for a name or an address that is taken, whoever has it and however it is written', async () => {
+  it('answers 403 for a name or an address that any other user has, however it is written', async () => {
     const taken = body(ofAccount(api.foreign))
     await api.post('/Users', api.adminKey, taken)
     expectRefusal(await api.post('/Users', api.own.accountKey, body({ name: taken.name })), 'name is already')
@@ -318,7 +318,7 @@ describe('PUT /Users/{sid}', () => {
     expect((await api.post('/login', undefined, { username: name, password })).status).toBe(403)
   })
 
-  it('resets the password of somebody else, whose sessions end', async () => {
+  it('resets the password of another user, whose sessions end', async () => {
     const token = await logIn(name)
     expect((await put({ initial_password: 'reset pass 3' })).status).toBe(204)
     expect((await api.get('/Users/me', token)).status).toBe(401)
@@ -345,7 +345,7 @@ describe('PUT /Users/{sid}', () => {
     [{}, 'nothing to change'],
     [{ unknown: 1 }, 'nothing to change'],
     [{ name: 5 }, 'name must be text'],
-    [{ email: 'nobody' }, 'email must be an e-mail address'],
+    [{ email: 'no-address' }, 'email must be an e-mail address'],
     [{ account_sid: null, is_active: 1 }, 'cannot be promoted'],
     [{ service_provider_sid: null, is_active: 1 }, 'cannot be promoted'],
     [{ account_sid: 'x' }, 'account_sid must be a UUID'],
@@ -389,7 +389,7 @@ describe('PUT /Users/{sid}', () => {
     expect(await read(user_sid)).toHaveProperty('is_active', 1)
   })
 
-  it('lets nobody reset the own password without the old one', async () => {
+  it('lets no user reset the own password without the old one', async () => {
     expectRefusal(
       await put({ initial_password: 'taken over 1' }, await logIn(name)),
       'old_password and new_password',
@@ -415,7 +415,7 @@ describe('PUT /Users/{sid}', () => {
     expect(await read(user_sid)).toHaveProperty('email_validated', 0)
   })
 
-  it('locks out whoever guesses the old password', async () => {
+  it('locks out a user who guesses the old password', async () => {
     const guess = { old_password: 'wrong', new_password: 'second pass 2' }
     for (let count = 0; count < 6; count++) await put(guess)
     const locked = await put({ old_password: password, new_password: 'second pass 2' })

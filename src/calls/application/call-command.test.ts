@@ -122,7 +122,7 @@ describe('a tag', () => {
   })
 })
 
-it('a command to a call of somebody else, or to none, changes nothing', async () => {
+it('a command to a call of another account, or to none, changes nothing', async () => {
   const { engine, call_sid } = await up(waiting)
   const asked = { kind: 'end', call_status: 'completed' } as const
   expect(engine.calls.command('another', call_sid, asked)).toBe(false)

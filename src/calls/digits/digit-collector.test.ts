@@ -42,7 +42,7 @@ const cases: readonly Case[] = [
   },
   { name: 'silence is a timeout', script: ['.', 15_000], outcome: timeout },
   { name: 'time only counts from the end of the prompt', script: [60_000, '.', 14_999], outcome: undefined },
-  { name: 'a digit starts the silence anew', script: ['.', 10_000, '1', 10_000], outcome: undefined },
+  { name: 'a digit starts the silence again', script: ['.', 10_000, '1', 10_000], outcome: undefined },
   {
     name: 'digits before a timeout are lost without minDigits',
     script: ['.', '1', 15_000],

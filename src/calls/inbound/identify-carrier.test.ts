@@ -103,7 +103,7 @@ describe('a call from a carrier', () => {
     },
   )
 
-  it('that several may have sent is refused once, and nobody’s business', async () => {
+  it('that several may have sent is refused once, and no account has a record of it', async () => {
     const engine = platformWith({
       carriers: [matchOf('c', mine), matchOf('secret', another)],
       numbers: [

@@ -21,7 +21,7 @@ export interface Trust {
   readonly believesAsserted: boolean
 }
 
-const nobody = 'anonymous'
+const anonymous = 'anonymous'
 
 export function partiesOf(request: SipRequest, { believesAsserted }: Trust): Parties {
   const caller = addressOf(headerOf(request, 'from'))
@@ -63,7 +63,7 @@ function addressOf(value: string | undefined): NameAddr | undefined {
   }
 }
 
-function userOf(text: string | undefined, fallback = nobody): string {
+function userOf(text: string | undefined, fallback = anonymous): string {
   const uri = text === undefined ? undefined : tryParseUri(text)
   if (uri === undefined) return fallback
   const user =

@@ -51,7 +51,7 @@ describe('WireTap', () => {
     expect(summaries(journal)).toEqual(['INVITE', '100 Trying', '200 OK'])
   })
 
-  it('takes the INVITE itself when nobody tapped the wire', () => {
+  it('takes the INVITE itself when the wire was not tapped', () => {
     const journal = open()
     new WireTap().attach(ring(), journal)
     expect(summaries(journal)).toEqual(['INVITE'])

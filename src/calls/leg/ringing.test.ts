@@ -48,7 +48,7 @@ describe('a caller whose application is slow', () => {
     expect(at.clock.pending).toBe(0)
   })
 
-  it('is told to the status hook as trying, ringing, in-progress, completed', async () => {
+  it('is reported to the status hook as trying, ringing, in-progress, completed', async () => {
     const { at, release } = slowPlatform(500)
     at.ring()
     await settle()

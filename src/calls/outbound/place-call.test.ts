@@ -97,7 +97,7 @@ describe('a call that is placed', () => {
     expect(engine.clock.pending).toBe(0)
   })
 
-  it('goes to where the phone registered from, with an offer of ours', async () => {
+  it('goes to where the phone registered from, with an offer', async () => {
     const { invite, call_id } = await place({
       callerName: 'The Office',
       fromHost: 'pbx.example.org',
@@ -206,7 +206,7 @@ describe('the media of a call that is placed', () => {
     expect(engine.store.notifications[2]).toMatchObject({ sip_status: 183, sip_reason: 'Session Progress' })
   })
 
-  it('follows the fork that spoke last until one answers, and the ringing of others is told', async () => {
+  it('follows the fork that spoke last until one answers, and the ringing of others is reported', async () => {
     const { engine, invite } = await place()
     invite.progress(183, 'v=0 one', 'one')
     invite.progress(180, undefined, 'two')
@@ -417,7 +417,7 @@ describe('a call to a user with several phones', () => {
     expect(engine.clock.pending).toBe(0)
   })
 
-  it('that are picked up at once ends at one of them, which is told so', async () => {
+  it('that are picked up at once goes on with one of them, and ends at the other with a reason', async () => {
     const { engine, sent } = await ring()
     for (const invite of sent) invite.answer()
     await settle()

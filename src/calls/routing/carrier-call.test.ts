@@ -83,7 +83,7 @@ describe('a call to a phone number', () => {
       'shared > - > x',
     ],
     [
-      'is told apart by it where carriers share an address',
+      'says whose call it is where carriers share an address',
       call([own, sibling, shared]),
       [numberOf(called, 'sibling', { account_sid: 'b' })],
       'sibling > b > x',
@@ -166,7 +166,7 @@ describe('a call to a number that a pattern stands for', () => {
   })
 })
 
-describe('a call to a number of nobody', () => {
+describe('a call to a number that no account has', () => {
   it.each<[string, CarrierCall, string]>([
     [
       'goes to the application of the only carrier that has one',
@@ -178,7 +178,7 @@ describe('a call to a number of nobody', () => {
     ['goes to the wider network where the narrower has none', call([plain, wide]), 'wide > b > of wide'],
     ['goes nowhere where none has one', call([plain, shared]), 'nothing'],
     [
-      'goes to no application of a shared carrier, which is nobody’s',
+      'goes to no application of a shared carrier, which is of no account',
       call([matchOf('s', { account_sid: null, application_sid: 'y' })]),
       'nothing',
     ],
@@ -198,9 +198,9 @@ describe('a call to a number of nobody', () => {
   it.each<[string, CarrierCall, string | undefined]>([
     ['the account that the call names', call([shared], 'b'), 'b'],
     ['the account of all the carriers', call([own, plain]), 'a'],
-    ['nobody, for carriers of several accounts', call([own, sibling]), undefined],
-    ['nobody, for a shared carrier', call([shared]), undefined],
-    ['nobody, for one of them shared', call([own, shared]), undefined],
+    ['no account, for carriers of several accounts', call([own, sibling]), undefined],
+    ['no account, for a shared carrier', call([shared]), undefined],
+    ['no account, for one of them shared', call([own, shared]), undefined],
   ])('is the business of %s', (_, asked, expected) => {
     expect(ownerOf(asked)).toBe(expected)
   })

@@ -50,7 +50,7 @@ describe('the carriers at an address', () => {
     expect(found(index, address)).toEqual(expected)
   })
 
-  it.each(Array.from({ length: 32 }, (_, at) => at + 1))('are told apart by %i bits', (netmask) => {
+  it.each(Array.from({ length: 32 }, (_, at) => at + 1))('are distinguished by %i bits', (netmask) => {
     const one = indexOf([own, '170.170.170.170', netmask])
     const bits = 0xaa_aa_aa_aa
     const flipped = (bit: number): string => {

@@ -22,7 +22,7 @@ const statuses = async (token: string, count: number): Promise<number[]> => {
 }
 
 describe('the limit api_rate', () => {
-  it('of an account answers 429 with Retry-After from the next request on, to all of its callers and to nobody else', async () => {
+  it('of an account answers 429 with Retry-After from the next request on, to all of its callers and to no others', async () => {
     const { account_sid, service_provider_sid } = api.own
     const token = await api.logIn({ account_sid, service_provider_sid })
     expect(await statuses(api.own.accountKey, 3)).toEqual([200, 200, 200])

@@ -38,7 +38,7 @@ async function times(count: number, attempt: (index: number) => Promise<unknown>
 }
 
 describe('the login throttle', () => {
-  it('locks the pair of user and address, and nobody else', async () => {
+  it('locks the pair of user and address, and no other', async () => {
     const { wrong, right } = createGuesser()
     await times(6, () => wrong('ann', '192.0.2.1'))
     await expect(right('ann', '192.0.2.1')).rejects.toThrow(lockedOut)
@@ -88,7 +88,7 @@ describe('the login throttle', () => {
     expect(await right('ann', '192.0.2.1')).toBe(true)
   })
 
-  it('forgives the failures of one user at every address, and of nobody else', async () => {
+  it('forgives the failures of one user at every address, and of no other user', async () => {
     const { throttle, wrong, right } = createGuesser()
     const others = ['big ann', 'ann b', 'ANN']
     for (const name of ['ann', ...others])
@@ -115,7 +115,7 @@ describe('the login throttle', () => {
     throttle.demandOpen('192.0.2.2')
   })
 
-  it('tells of each lock-out once, when it first refuses somebody for it', async () => {
+  it('reports each lock-out once, when it first refuses a login for it', async () => {
     const told: LockOut[] = []
     const { clock, wrong } = createGuesser({ onLockOut: (lockOut) => told.push(lockOut) })
     const guess = (username: string, count: number): Promise<void> =>
@@ -133,7 +133,7 @@ describe('the login throttle', () => {
     expect(told.slice(2)).toEqual([ofAnn])
   })
 
-  it('takes all addresses of a /64 for one, and the next /64 for somebody else', async () => {
+  it('takes all addresses of a /64 for one, and the next /64 for another', async () => {
     const { wrong, right } = createGuesser()
     await times(6, (host) => wrong('ann', `2001:db8:0:1::${host + 1}`))
     await expect(right('ann', '2001:db8:0:1:ffff::1')).rejects.toThrow(lockedOut)

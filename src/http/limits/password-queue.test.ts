@@ -49,7 +49,7 @@ describe('the line for hashing passwords', () => {
     expect(begun).toEqual(['running', 'x1', 'y1', 'x2', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
   })
 
-  it('refuses one whose own queue is full with a short Retry-After, and nobody else', async () => {
+  it('refuses a tenant whose own queue is full with a short Retry-After, and no other', async () => {
     const { ask } = createRecorder(createPasswordQueue())
     const asked = [ask('running', other('a'))]
     for (let count = 0; count < 50; count++) asked.push(ask('a', other('a')))

@@ -80,7 +80,7 @@ describe('a quota that callers share', () => {
   const ofAccount: RequestQuota = { owner: { account_sid: 'x' }, perMinute: 3 }
   const ofProvider: RequestQuota = { owner: { service_provider_sid: 'x' }, perMinute: 2 }
 
-  it('is told of when it is the nearest to its end, or refuses', () => {
+  it('is the one that the headers name when it is the nearest to its end, or refuses', () => {
     const refused: RequestQuota[] = []
     const limits = createRateLimits({
       perKey: 5,
@@ -185,7 +185,7 @@ describe('a server with limits', () => {
     expect((await server.inject({ method: 'OPTIONS', url: '/v1/things' })).statusCode).toBe(204)
   })
 
-  it('counts the clients behind a proxy it trusts one by one, and believes nobody else', async () => {
+  it('counts the clients behind a proxy it trusts one by one, and believes no other sender', async () => {
     const send = async (address: string): Promise<number> =>
       (await get('/v1/open', { 'x-forwarded-for': address })).statusCode
     serve({ perKey: 0, perAddress: 1 }, ['127.0.0.0/8'])

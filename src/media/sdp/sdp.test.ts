@@ -50,7 +50,7 @@ describe('an SDP that is read', () => {
     ['0', { payloadType: 0, encoding: 'PCMU', rate: 8000 }],
     ['18', { payloadType: 18, encoding: 'G729', rate: 8000 }],
     ['55', { payloadType: 55, encoding: 'payload type 55', rate: 0 }],
-  ])('knows what payload type %s is without being told', (payload, format) => {
+  ])('has a format for payload type %s without a line that names it', (payload, format) => {
     expect(parseSdp(sdpOf([`m=audio 5004 RTP/AVP ${payload}`])).sections[0]?.formats).toEqual([format])
   })
 

@@ -99,7 +99,7 @@ describe('the time of a registration', () => {
     expect(phones([contact], header)[0]).toMatchObject({ seconds, tooBriefFor: undefined })
   })
 
-  it('is too brief below half a minute, and the least there is is told', () => {
+  it('is too brief below half a minute, and the refusal names the least', () => {
     expect(phones(['<sip:a@192.0.2.1>;expires=29'])[0]).toMatchObject({ seconds: 30, tooBriefFor: 30 })
     expect(grantExpires('30', undefined)).toEqual({ kind: 'granted', seconds: 30 })
   })

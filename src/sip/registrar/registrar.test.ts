@@ -291,7 +291,7 @@ describe('a REGISTER that is refused', () => {
 
   it('with a wrong password and with an unknown user looks the same', async () => {
     const wrong = await sendWithDigest({}, remote, { username: 'alice', password: 'guess' })
-    const unknown = await sendWithDigest({}, remote, { username: 'nobody', password: 'guess' })
+    const unknown = await sendWithDigest({}, remote, { username: 'unknown', password: 'guess' })
     expect(reasonOf(wrong)).toEqual([403, 'Invalid credentials'])
     expect(reasonOf(unknown)).toEqual(reasonOf(wrong))
     expect(headersOf(wrong, 'www-authenticate')).toEqual([])

@@ -217,8 +217,8 @@ describe('TCP', () => {
   })
 
   it('rejects when nothing listens', async () => {
-    const nobody = { transport: 'tcp', address: '127.0.0.1', port: 1 } as const
-    await expect(transport.send(options('x'), nobody)).rejects.toThrow(AppError)
+    const closed = { transport: 'tcp', address: '127.0.0.1', port: 1 } as const
+    await expect(transport.send(options('x'), closed)).rejects.toThrow(AppError)
   })
 
   it('answers a ping with a pong', async () => {

@@ -156,7 +156,7 @@ onEachStore(({ open }) => {
   })
 
   it('writes nothing for a realm that no account has, and no password', async () => {
-    await save(phoneOf('alice@nobody.example'))
+    await save(phoneOf('alice@unknown.example'))
     await save(desk)
     expect(await test.query('select * from registrations')).toHaveLength(1)
     expect(JSON.stringify(await test.query('select * from registrations'))).not.toContain('secret of alice')

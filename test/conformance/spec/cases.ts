@@ -163,7 +163,7 @@ export const cases: Cases = {
     204: remove(tenant),
     404: remove(() => missing('/MicrosoftTeamsTenants')),
   },
-  'GET /Availability': { 200: get(() => '/Availability?type=email&value=nobody@example.com') },
+  'GET /Availability': { 200: get(() => '/Availability?type=email&value=unknown@example.com') },
   'GET /Accounts': { 200: get(() => '/Accounts') },
   'POST /Accounts': {
     201: post(() => '/Accounts', accountBody),
@@ -256,7 +256,7 @@ export const cases: Cases = {
   'POST /Accounts/{AccountSid}/RegisteredSipUsers': {
     200: post(
       (context) => `${account(context)}/RegisteredSipUsers`,
-      () => ['reception', 'nobody'],
+      () => ['reception', 'unknown'],
     ),
   },
   'GET /Accounts/{AccountSid}/RegisteredSipUsers/{Client}': {
