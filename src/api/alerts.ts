@@ -4,7 +4,7 @@ import type { AlertsRow } from '../storage/tables.ts'
 import type { WireOf } from './define/field.ts'
 import { choice, integer, time } from './define/fields.ts'
 import { createRecordForm } from './define/record.ts'
-import { list, moment, object, whole, word } from './define/reply-fields.ts'
+import { list, object, whole, word } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
 const alertTypes = [
@@ -46,7 +46,7 @@ const query = {
 }
 
 const form = createRecordForm({
-  time: moment('When it was raised.'),
+  time: time().describe('When it was raised.'),
   account_sid: word('The account it is about; null: the service provider as a whole.').nullable(),
   service_provider_sid: word('The service provider it is about, or that of the account.'),
   alert_type: word('What kind of failure it was: `webhook-failure`, `account-call-limit` ...'),

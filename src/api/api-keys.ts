@@ -5,7 +5,7 @@ import { AppError } from '../lib/errors.ts'
 import { randomUuid } from '../lib/ids.ts'
 import type { Repositories, Row } from '../storage/storage.ts'
 import { demandQuota } from './define/operator-rules.ts'
-import { id, object, word } from './define/reply-fields.ts'
+import { object, word } from './define/reply-fields.ts'
 import { defineResource } from './define/resource.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import { createdAt, recordSid, sid, text, time } from './define/fields.ts'
@@ -63,9 +63,9 @@ export const createApiKey = defineRoute({
     description: 'The key, in full for the only time.',
     component: 'NewApiKey',
     body: object({
-      sid: id('The id of the key.'),
+      sid: sid().describe('The id of the key.'),
       token: word('The key itself, to be sent as the bearer token. Only its hash is stored.'),
-      api_key_sid: id('The same as sid.'),
+      api_key_sid: sid().describe('The same as sid.'),
     }),
   },
   errors: ['not_found', 'quota_reached'],

@@ -1,21 +1,21 @@
 // Which variables an application publishes: for a form in which they are filled in.
 import { AppError } from '../lib/errors.ts'
 import type { Field } from './define/field.ts'
-import { hookUrl, json } from './define/fields.ts'
-import { oneOf, open, truth, word } from './define/reply-fields.ts'
+import { boolean, choice, hookUrl, json } from './define/fields.ts'
+import { open, word } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
 /** The schema as the application sent it, with everything that it says of a variable. */
 function published(): Field<Readonly<Record<string, unknown>>> {
   const variable = open({
-    type: oneOf(['string', 'number', 'boolean'], 'The JSON type that a value must have.'),
+    type: choice(['string', 'number', 'boolean']).describe('The JSON type that a value must have.'),
     description: word('What the variable is for, to be shown to people.'),
-    required: truth('Whether an application must be given a value.').optional(),
+    required: boolean().describe('Whether an application must be given a value.').optional(),
     default: json({ type: ['string', 'number', 'boolean'] })
       .describe('What holds without a value.')
       .optional(),
     enum: json({ type: 'array', items: {} }).describe('The values there are to choose from.').optional(),
-    obscure: truth('Shown like a password.').optional(),
+    obscure: boolean().describe('Shown like a password.').optional(),
   })
   return json({ type: 'object', minProperties: 1, additionalProperties: variable.facts.schema })
 }

@@ -1,8 +1,8 @@
 // The audit log, for the owners of the records it is about; and its verification, for administrators.
 import type { Field } from './define/field.ts'
-import { choice, integer, json, sid, text, time } from './define/fields.ts'
+import { boolean, choice, integer, json, sid, text, time } from './define/fields.ts'
 import { createRecordForm } from './define/record.ts'
-import { list, moment, object, oneOf, truth, whole, word } from './define/reply-fields.ts'
+import { list, object, whole, word } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
 /** The columns of a record, stored as JSON text. */
@@ -14,15 +14,15 @@ function cells(): Field<Readonly<Record<string, unknown>>> {
 
 const form = createRecordForm({
   seq: whole('1, 2, 3 ... over the whole platform, without a gap.'),
-  at: moment('When the change was made.'),
-  actor_kind: oneOf(['api_key', 'user', 'anonymous', 'platform'], 'What kind of caller made it.'),
+  at: time().describe('When the change was made.'),
+  actor_kind: choice(['api_key', 'user', 'anonymous', 'platform']).describe('What kind of caller made it.'),
   actor_sid: word('The id of the API key or user.').nullable(),
   actor_name: word('The name of the user, null for a key.').nullable(),
   address: word('The IP address that the request came from.').nullable(),
   request_id: word('The request that made it, as in X-Request-Id.').nullable(),
   service_provider_sid: word('The service provider whose record it is; null: the platform’s.').nullable(),
   account_sid: word('The account whose record it is; null: no account’s.').nullable(),
-  action: oneOf(['create', 'update', 'delete'], 'What was done.'),
+  action: choice(['create', 'update', 'delete']).describe('What was done.'),
   resource: word('The kind of record: `clients`; or of what is no record: `recordings`, `tts_cache`.'),
   sid: word('The id of the record; the object of a recording; the account of a cache, or `*`.'),
   before: cells().nullable(),
@@ -93,14 +93,13 @@ export const verifyAuditLog = defineRoute({
     description: 'The verdict.',
     component: 'AuditVerdict',
     body: object({
-      intact: truth('Nothing was changed, removed or put in.'),
+      intact: boolean().describe('Nothing was changed, removed or put in.'),
       entries: whole('How many entries were read.'),
       head: object({ seq: whole('Its number.'), hash: word('Its hash.') }).describe('The newest entry.'),
       problems: list(
         object({
           seq: whole('The number of the entry.'),
-          problem: oneOf(
-            ['missing', 'changed', 'unchained', 'head'],
+          problem: choice(['missing', 'changed', 'unchained', 'head']).describe(
             'missing: there is none; changed: its hash is not its own; unchained: it does not name the hash of ' +
               'the one before; head: the log ends elsewhere than was written down.',
           ),

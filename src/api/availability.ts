@@ -1,8 +1,8 @@
 // Whether something that only one may have is still free.
 import { systemTenancy } from '../contracts/caller.ts'
 import type { Repositories } from '../storage/storage.ts'
-import { choice, dialled } from './define/fields.ts'
-import { object, truth } from './define/reply-fields.ts'
+import { boolean, choice, dialled } from './define/fields.ts'
+import { object } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import { usersByEmail } from './logins/find-users.ts'
 
@@ -21,7 +21,7 @@ export const availability = defineRoute({
     status: 200,
     description: 'Whether it is free.',
     component: 'Availability',
-    body: object({ available: truth('It is free.') }),
+    body: object({ available: boolean().describe('It is free.') }),
   },
   async handle({ query: { type, value }, services }) {
     const holders = await countHolders(type, value, services.storage.for(systemTenancy))

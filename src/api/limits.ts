@@ -1,9 +1,9 @@
 // How much an account or a service provider may use: one record per category, made and changed by the same POST.
 import type { Row } from '../storage/storage.ts'
 import { createField } from './define/field.ts'
-import { choice, integer } from './define/fields.ts'
+import { choice, integer, sid } from './define/fields.ts'
 import { createRecordForm } from './define/record.ts'
-import { id, list, oneOf, whole } from './define/reply-fields.ts'
+import { list, whole } from './define/reply-fields.ts'
 import { createdReply } from './define/record-routes.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import type { RecordContext } from './define/request.ts'
@@ -44,18 +44,18 @@ const ofProvider = ({ service_provider_sid }: Row<'service_providers'>): LimitOw
 })
 
 const limitFields = {
-  category: oneOf(categories, categoryText),
+  category: choice(categories).describe(categoryText),
   quantity: whole(quantityText),
 }
 const listReply = { status: 200, description: 'One record per category that is limited.' } as const
 const accountLimit = createRecordForm({
-  account_limits_sid: id('The id of the limit.'),
-  account_sid: id('Whose limit it is.'),
+  account_limits_sid: sid().describe('The id of the limit.'),
+  account_sid: sid().describe('Whose limit it is.'),
   ...limitFields,
 })
 const providerLimit = createRecordForm({
-  service_provider_limits_sid: id('The id of the limit.'),
-  service_provider_sid: id('Whose limit it is.'),
+  service_provider_limits_sid: sid().describe('The id of the limit.'),
+  service_provider_sid: sid().describe('Whose limit it is.'),
   ...limitFields,
 })
 

@@ -3,7 +3,7 @@ import type { RecentCallsRow } from '../storage/tables.ts'
 import type { WireOf } from './define/field.ts'
 import { boolean, choice, dialled, integer, text, time } from './define/fields.ts'
 import { createRecordForm } from './define/record.ts'
-import { list, object, oneOf, truth, whole, word } from './define/reply-fields.ts'
+import { list, object, whole, word } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
 const form = createRecordForm({
@@ -11,12 +11,12 @@ const form = createRecordForm({
   call_sid: word('Names the call in paths and hooks.'),
   from: word('The calling number or user.'),
   to: word('The called number or user.'),
-  answered: truth('Whether it was answered.'),
+  answered: boolean().describe('Whether it was answered.'),
   sip_status: whole('The status code of the final response: 200 to 699.'),
   duration: whole('Whole seconds; 0 when it was not answered.'),
   attempted_at: whole('When the INVITE came or was sent, in epoch milliseconds.'),
   terminated_at: whole('When it ended, in epoch milliseconds.'),
-  direction: oneOf(['inbound', 'outbound'], 'inbound: the call came to the platform.'),
+  direction: choice(['inbound', 'outbound']).describe('inbound: the call came to the platform.'),
   service_provider_sid: word('The service provider of the account.'),
   application_sid: word('The application that ran the call.').optional(),
   sip_call_id: word('Call-ID of the leg.'),

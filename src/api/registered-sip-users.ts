@@ -4,8 +4,8 @@ import type { Repositories, Row } from '../storage/storage.ts'
 import type { RegisteredPhone } from '../contracts/registered-phone.ts'
 import type { Services } from './services.ts'
 import type { WireOf } from './define/field.ts'
-import { text } from './define/fields.ts'
-import { bit, list, object, oneOf, whole, word } from './define/reply-fields.ts'
+import { choice, flag, text } from './define/fields.ts'
+import { list, object, whole, word } from './define/reply-fields.ts'
 import { defineRoute, everyone } from './define/route.ts'
 
 const tag = 'RegisteredSipUsers'
@@ -22,7 +22,7 @@ const phoneFields = {
   contact: word('The URI of the phone that registered last; null when not registered.').nullable(),
   expiryTime: whole('When the registration ends, in epoch milliseconds; 0 when not registered.'),
   protocol: word('The transport it registered over: udp, tcp, tls, ws or wss.').nullable(),
-  registered_status: oneOf(['active', 'inactive'], 'active: registered now.'),
+  registered_status: choice(['active', 'inactive']).describe('active: registered now.'),
   contacts: list(device).describe(
     'Every phone of the user, the one that registered last first: a call to the user rings them all.',
   ),
@@ -30,9 +30,9 @@ const phoneFields = {
 const phone = object(phoneFields)
 const client = object({
   ...phoneFields,
-  allow_direct_app_calling: bit('1: it may dial app-<application_sid>.'),
-  allow_direct_queue_calling: bit('1: it may dial queue-<name>.'),
-  allow_direct_user_calling: bit('1: it may dial another client of the account.'),
+  allow_direct_app_calling: flag().describe('1: it may dial app-<application_sid>.'),
+  allow_direct_queue_calling: flag().describe('1: it may dial queue-<name>.'),
+  allow_direct_user_calling: flag().describe('1: it may dial another client of the account.'),
   proxy: word('Where its requests come from.').nullable(),
 })
 

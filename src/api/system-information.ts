@@ -1,7 +1,7 @@
 // What the operator has written down about the platform, for the portal and for people.
 import type { Row } from '../storage/storage.ts'
 import { choice, text } from './define/fields.ts'
-import { object, oneOf, wordOrNull } from './define/reply-fields.ts'
+import { object, wordOrNull } from './define/reply-fields.ts'
 import { defineRoute } from './define/route.ts'
 
 const systemInformationSid = 'default'
@@ -44,7 +44,7 @@ const information = object({
   sip_domain_name: wordOrNull(texts.sip_domain_name).optional(),
   monitoring_domain_name: wordOrNull(texts.monitoring_domain_name).optional(),
   private_network_cidr: wordOrNull(texts.private_network_cidr).optional(),
-  log_level: oneOf(['info', 'debug'], texts.log_level).optional(),
+  log_level: choice(['info', 'debug']).describe(texts.log_level).optional(),
 })
 type Information = Pick<Row<'system_information'>, keyof typeof fields>
 

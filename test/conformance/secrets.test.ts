@@ -41,7 +41,7 @@ beforeAll(async () => {
   const { own, adminKey } = world.api
   for (const route of apiRoutes.filter(isMaker)) {
     const body = (await world.input.body(route, own)) as Record<string, unknown>
-    for (const [name, { facts }] of Object.entries(route.body?.fields ?? {})) {
+    for (const [name, { facts }] of Object.entries(route.body ?? {})) {
       const value = secretFor(`${route.operationId}.${name}`, name, facts)
       if (value !== undefined) body[name] = value
     }
@@ -65,19 +65,20 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-function isMaker({ method, body, access, reply }: ApiRoute): boolean {
+function isMaker({ method, body, bodyIs, isPartial, access, reply }: ApiRoute): boolean {
   return (
     method === 'POST' &&
     reply.status !== 204 &&
-    body?.mode === 'create' &&
-    body.only === undefined &&
+    body !== undefined &&
+    isPartial !== true &&
+    bodyIs === undefined &&
     access !== 'public'
   )
 }
 
-function secretFor(where: string, name: string, { presence, kind, schema }: FieldFacts): unknown {
+function secretFor(where: string, name: string, { presence, isHook, schema }: FieldFacts): unknown {
   if (presence === 'read-only') return undefined
-  if (kind === 'hook')
+  if (isHook === true)
     return { url: 'https://app.example.com/a', username: 'u', password: plant(`${name}.password`) }
   if (!isSecretName(name)) return undefined
   if (name === 'env_vars') return { greeting: plant(where) }

@@ -62,7 +62,7 @@ interface TakenField {
 function takenFields(): ReadonlyMap<string, TakenField> {
   const found = new Map<string, TakenField>()
   for (const { tag, body } of apiRoutes)
-    for (const [name, { facts }] of Object.entries(body?.fields ?? {}))
+    for (const [name, { facts }] of Object.entries(body ?? {}))
       if (facts.presence !== 'read-only') found.set(`${tag}.${name}`, { name, ...marksOf(facts) })
   return found
 }

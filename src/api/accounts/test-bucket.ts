@@ -1,6 +1,7 @@
 // Tries out where an account's recordings are to go, before the account is changed or after.
 import type { BucketCredential } from '../../buckets/vendor.ts'
-import { object, oneOf, word } from '../define/reply-fields.ts'
+import { choice } from '../define/fields.ts'
+import { object, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { bucketCredential, mergeBucketCredential } from './bucket-credential.ts'
 
@@ -22,7 +23,7 @@ export const testBucket = defineRoute({
     description: 'What came of it; also when it failed.',
     component: 'BucketCredentialTest',
     body: object({
-      status: oneOf(['ok', 'failed', 'not tested'], '`not tested`: the vendor is `none`.'),
+      status: choice(['ok', 'failed', 'not tested']).describe('`not tested`: the vendor is `none`.'),
       reason: word('What failed, in a sentence of the vendor; only with `failed`.').optional(),
     }),
   },

@@ -4,7 +4,8 @@ import { AppError } from '../../lib/errors.ts'
 import { callSidOfTrace } from '../../lib/ids.ts'
 import type { WireOf } from '../define/field.ts'
 import { createRecordForm } from '../define/record.ts'
-import { bytes, list, object, oneOf, open, whole, word } from '../define/reply-fields.ts'
+import { choice } from '../define/fields.ts'
+import { bytes, list, object, open, whole, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { toLog } from './log.ts'
 import { journalOf, journalsOf } from './journal.ts'
@@ -20,7 +21,7 @@ const callIdText = 'The Call-ID of the call, percent-encoded.'
 const messageForm = createRecordForm({
   call_sid: word('The leg it belongs to.'),
   at: whole('When it passed, in epoch milliseconds.'),
-  direction: oneOf(['received', 'sent'], 'As seen by the platform.'),
+  direction: choice(['received', 'sent']).describe('As seen by the platform.'),
   summary: word('INVITE, or 200 OK.'),
   remote: word('Transport, address and port of the far end.'),
   raw: word('As it was on the wire.'),

@@ -1,5 +1,6 @@
 // The form of a trace (the JSON of OpenTelemetry, in the grouping that portals of this API read).
-import { list, number, object, oneOf, truth, word } from '../define/reply-fields.ts'
+import { boolean, choice } from '../define/fields.ts'
+import { list, number, object, word } from '../define/reply-fields.ts'
 
 const attributes = list(
   object({
@@ -7,7 +8,7 @@ const attributes = list(
     value: object({
       stringValue: word('A text.').optional(),
       doubleValue: number('A number.').optional(),
-      boolValue: truth('True or false.').optional(),
+      boolValue: boolean().describe('True or false.').optional(),
     }).describe('The fact, under the name of its type.'),
   }),
 ).describe('What is known of it, one value each.')
@@ -17,8 +18,7 @@ const span = object({
   spanId: word('16 hex digits.'),
   parentSpanId: word('The span it happened in; the call has none.').optional(),
   name: word('What it was: `inbound call`, `hook call`, `verb say`, `status completed`.'),
-  kind: oneOf(
-    ['SPAN_KIND_SERVER', 'SPAN_KIND_CLIENT', 'SPAN_KIND_INTERNAL'],
+  kind: choice(['SPAN_KIND_SERVER', 'SPAN_KIND_CLIENT', 'SPAN_KIND_INTERNAL']).describe(
     'The call is a server span, a hook a client span, everything else internal.',
   ),
   startTimeUnixNano: word('Nanoseconds since 1970, exact to the millisecond.'),

@@ -10,7 +10,7 @@ export function hook(): Field<HookInput | null, 'optional'> {
   const { facts } = webhook({ empty: 'clears', showsSid: false }).optional()
   return createField({
     ...facts,
-    kind: 'plain',
+    isHook: false,
     normalize: (value) => facts.normalize?.(typeof value === 'string' ? { url: value } : value),
   })
 }

@@ -3,7 +3,7 @@ import { callStatuses } from '../../calls/journal/call-status.ts'
 import type { LiveCall } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
 import { choice, dialled } from '../define/fields.ts'
-import { list, object, oneOf, whole, word } from '../define/reply-fields.ts'
+import { list, object, whole, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 
 // Older clients know 'alerting', which no call of this platform is.
@@ -13,8 +13,10 @@ const callField = object({
   account_sid: word('The account whose call it is.'),
   call_id: word('Call-ID of the leg.'),
   call_sid: word('Names the call in paths and hooks.'),
-  call_status: oneOf(shownStatuses, 'How far the call has come, as its call status hook received it.'),
-  direction: oneOf(['inbound', 'outbound'], 'inbound: the call came to the platform.'),
+  call_status: choice(shownStatuses).describe(
+    'How far the call has come, as its call status hook received it.',
+  ),
+  direction: choice(['inbound', 'outbound']).describe('inbound: the call came to the platform.'),
   from: word('The calling number or user.'),
   to: word('The called number or user.'),
   service_url: word('The base URL of the process that carries the call.'),

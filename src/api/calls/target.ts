@@ -2,7 +2,7 @@
 import type { CallRequest, Target } from '../../calls/calls.ts'
 import { parseTargetUri } from '../../calls/outbound/target-uri.ts'
 import { AppError } from '../../lib/errors.ts'
-import { createField, plainFacts } from '../define/field.ts'
+import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import { text } from '../define/fields.ts'
 import { host, sipWord } from '../define/sip-fields.ts'
@@ -29,7 +29,6 @@ const credential = text({ min: 1, max: 255 }).facts.schema
 
 export function target(): Field<TargetInput> {
   return createField({
-    ...plainFacts,
     schema: {
       type: 'object',
       required: ['type'],

@@ -3,7 +3,8 @@ import { AppError } from '../../lib/errors.ts'
 import { randomHex } from '../../lib/ids.ts'
 import type { RecordContext } from '../define/request.ts'
 import { createRecordForm } from '../define/record.ts'
-import { bit, id, list, object, oneOf, word } from '../define/reply-fields.ts'
+import { choice, flag, sid } from '../define/fields.ts'
+import { list, object, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import type { ApiRoute } from '../define/route.ts'
 import { carrierTemplates } from './carrier-templates.ts'
@@ -22,11 +23,11 @@ const unset = {
 }
 const byCustomer = word('Null: the customer fills it in.').nullable()
 const form = createRecordForm({
-  predefined_carrier_sid: id('Names the template in paths.'),
+  predefined_carrier_sid: sid().describe('Names the template in paths.'),
   name: word('Of the company, and of the carrier made from it.'),
-  requires_static_ip: bit('1: the company must know a fixed address of this platform.'),
-  e164_leading_plus: bit('1: numbers go out with a leading plus.'),
-  requires_register: bit('1: we register with the company.'),
+  requires_static_ip: flag().describe('1: the company must know a fixed address of this platform.'),
+  e164_leading_plus: flag().describe('1: numbers go out with a leading plus.'),
+  requires_register: flag().describe('1: we register with the company.'),
   register_username: byCustomer,
   register_sip_realm: byCustomer,
   register_password: byCustomer,
@@ -34,7 +35,7 @@ const form = createRecordForm({
   inbound_auth_username: byCustomer,
   inbound_auth_password: byCustomer,
   diversion: byCustomer,
-  trunk_type: oneOf(['static_ip', 'auth', 'reg'], 'How the company knows us; as in a carrier.'),
+  trunk_type: choice(['static_ip', 'auth', 'reg']).describe('How the company knows us; as in a carrier.'),
 })
 
 export const listPredefinedCarriers = defineRoute({
@@ -62,7 +63,7 @@ const madeReply = {
   description: 'The id of the new record, and what is left to do.',
   component: 'AddedPredefinedCarrier',
   body: object({
-    sid: id('Names the carrier in paths and in other records.'),
+    sid: sid().describe('Names the carrier in paths and in other records.'),
     note: word('What must be entered before calls go there and come from there.'),
   }),
 } as const

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { object, wordOrNull } from '../define/reply-fields.ts'
 import { choice, createdAt, flag, integer, partOf, recordSid, secret, sid, text } from '../define/fields.ts'
-import { createField, plainFacts } from '../define/field.ts'
+import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import type { RecordContext } from '../define/request.ts'
 import { ofAccount } from '../define/list-route.ts'
@@ -147,7 +147,6 @@ function registerStatus(): Field<object> {
     status: wordOrNull('`ok` or `fail`.').optional(),
     reason: wordOrNull('What the registrar said.').optional(),
     cseq: createField<string | number | null>({
-      ...plainFacts,
       schema: { type: ['string', 'integer', 'null'] },
       description: 'CSeq of the last REGISTER.',
     }).optional(),

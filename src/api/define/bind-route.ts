@@ -6,23 +6,22 @@ import type { Caller } from '../../contracts/caller.ts'
 import { AppError, entryOf } from '../../lib/errors.ts'
 import { servicesFor } from './request-storage.ts'
 import type { Services } from '../services.ts'
+import type { JsonSchema } from './field.ts'
 import { createOnce, keyOf, ofCaller } from './idempotency.ts'
 import type { InFlight, Once } from './idempotency.ts'
-import type { ApiRoute, BodyDeclaration } from './route.ts'
+import { shownSchema } from './record.ts'
+import type { ApiRoute, Reply } from './route.ts'
 import type { ApiRequest, RecordContext } from './request.ts'
 import { reworded } from './reword.ts'
 import { rowOf } from './rows.ts'
-import type { createShapeCompiler, Shape } from './shape.ts'
+import type { Shape, ShapeCompiler } from './shape.ts'
 import { findTenant } from './tenant.ts'
 
 export type RouteBinder = (route: ApiRoute) => HttpRoute
 
 type Answer = (request: HttpRequest) => Promise<unknown>
 
-export function createRouteBinder(
-  services: Services,
-  compile: ReturnType<typeof createShapeCompiler>,
-): RouteBinder {
+export function createRouteBinder(services: Services, compile: ShapeCompiler): RouteBinder {
   const inFlight: InFlight = new Map()
   return (route) => {
     const { reply } = route
@@ -37,12 +36,12 @@ export function createRouteBinder(
       method: route.method,
       path: route.path,
       access: route.access,
-      openToViewOnly: route.openToViewOnly,
+      openToViewOnly: route.openToViewOnly === true,
       openToForcedChange: route.openToForcedChange === true,
       status: reply.status,
       ...(reply.mediaType === undefined ? {} : { mediaType: reply.mediaType }),
       mayBeEmpty: reply.whenEmpty !== undefined,
-      replySchema: reply.isVaried === true || reply.mediaType !== undefined ? undefined : reply.schema,
+      replySchema: replySchemaOf(reply),
       ...(route.asRefusal === undefined ? {} : { asRefusal: route.asRefusal }),
       handle: (request) => answer(withLowerSids(request, sids)),
     }
@@ -52,14 +51,9 @@ export function createRouteBinder(
 type Handler = (request: HttpRequest, services: Services) => Promise<unknown>
 
 /** Checks what a request says, finds the tenant in its path, and lets the route handle it. */
-function createHandler(
-  route: ApiRoute,
-  compile: ReturnType<typeof createShapeCompiler>,
-  keeper: Once,
-): Handler {
-  const { query, body } = route
-  const queryShape = query === undefined ? takesNothing : queryOf(route, compile(query, 'query'))
-  const bodyShape = body === undefined ? takesNothing : bodyOf(body, compile)
+function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): Handler {
+  const queryShape = queryOf(route, compile)
+  const bodyShape = bodyOf(route, compile)
   const tenantsOf = tenantFinderOf(route.path)
   const handle = (request: HttpRequest, context: RecordContext, tenants: Tenants): Promise<unknown> =>
     route.handle({
@@ -184,7 +178,9 @@ const takesNothing: Shape = () => nothing
  * Forms send the parameters that were left empty too: in a GET they count as left out. A DELETE without parameters removes
  * everything, so there an empty one is refused.
  */
-function queryOf({ method }: ApiRoute, shape: Shape): Shape {
+function queryOf({ method, query }: ApiRoute, compile: ShapeCompiler): Shape {
+  if (query === undefined) return takesNothing
+  const shape = compile(query, 'query')
   if (method !== 'GET') return shape
   return (input) => {
     const given = Object.entries((input ?? {}) as Readonly<Record<string, unknown>>)
@@ -192,10 +188,13 @@ function queryOf({ method }: ApiRoute, shape: Shape): Shape {
   }
 }
 
-function bodyOf(
-  { fields, mode, only }: BodyDeclaration,
-  compile: ReturnType<typeof createShapeCompiler>,
-): Shape {
-  const shape = compile(fields, mode)
-  return only === undefined ? shape : (input) => shape(input === undefined ? {} : { [only]: input })
+function bodyOf({ body, bodyIs, isPartial = false }: ApiRoute, compile: ShapeCompiler): Shape {
+  if (body === undefined) return takesNothing
+  const shape = compile(body, isPartial ? 'update' : 'create')
+  return bodyIs === undefined ? shape : (input) => shape(input === undefined ? {} : { [bodyIs]: input })
+}
+
+/** Undefined where the server sends what it is given, or writes it without a schema. */
+function replySchemaOf({ body, mediaType, isVaried = false }: Reply): JsonSchema | undefined {
+  return body === undefined || mediaType !== undefined || isVaried ? undefined : shownSchema(body.facts)
 }

@@ -9,32 +9,32 @@ export type Cell = string | number | null
 export type Presence = 'required' | 'optional' | 'read-only'
 
 export interface FieldFacts {
-  /** The column of a hook is its name with _sid. */
-  readonly kind: 'plain' | 'hook'
   /** JSON Schema of the canonical value, without null. */
   readonly schema: JsonSchema
   readonly presence: Presence
   /** Whether null may be sent, and whether a record without a value says null or leaves the field out. */
   readonly unset: 'never' | 'null' | 'absent'
-  /** What a create that leaves it out (or sends null) stores, in its form on the wire. */
-  readonly fallback: unknown
   /** What an update does with it: nothing may change it (400), or it is ignored. */
   readonly onUpdate: 'change' | 'refuse' | 'ignore'
+  /** A nested record of `webhooks`, whose id is in the column <name>_sid. */
+  readonly isHook?: boolean | undefined
+  /** What a create that leaves it out (or sends null) stores, in its form on the wire. */
+  readonly fallback?: unknown
   /** The form in which a value that may not change is compared with the stored one. */
-  readonly fixedForm: ((value: unknown) => unknown) | undefined
-  readonly references: TableName | undefined
+  readonly fixedForm?: ((value: unknown) => unknown) | undefined
+  readonly references?: TableName | undefined
   /** The column that must contain the value of a query parameter. */
-  readonly searches: string | undefined
-  readonly description: string | undefined
+  readonly searches?: string | undefined
+  readonly description?: string | undefined
   /** What the platform must serve before it acts on the field, which is stored until then. */
-  readonly notServed: string | undefined
-  readonly example: unknown
+  readonly notServed?: string | undefined
+  readonly example?: unknown
   /** A form clients also send -> the canonical one. What it does not know it hands back for the schema to refuse. */
-  readonly normalize: ((value: unknown) => unknown) | undefined
+  readonly normalize?: ((value: unknown) => unknown) | undefined
   /** As `normalize`, for the text of a query parameter. */
-  readonly fromText: ((text: string) => unknown) | undefined
-  readonly toCell: ((value: unknown) => Cell) | undefined
-  readonly fromCell: ((cell: Cell) => unknown) | undefined
+  readonly fromText?: ((text: string) => unknown) | undefined
+  readonly toCell?: ((value: unknown) => Cell) | undefined
+  readonly fromCell?: ((cell: Cell) => unknown) | undefined
 }
 
 /**
@@ -69,7 +69,11 @@ export interface Field<T, P extends Presence = 'required', W = T> {
 export type AnyField = Field<unknown, Presence, unknown>
 export type Fields = Readonly<Record<string, AnyField>>
 
-export function createField<T, P extends Presence = 'required', W = T>(facts: FieldFacts): Field<T, P, W> {
+/** Required, changeable and never null, unless `given` says otherwise. */
+export function createField<T, P extends Presence = 'required', W = T>(
+  given: Pick<FieldFacts, 'schema'> & Partial<FieldFacts>,
+): Field<T, P, W> {
+  const facts: FieldFacts = { presence: 'required', unset: 'never', onUpdate: 'change', ...given }
   const having = <U, Q extends Presence, V>(changes: Partial<FieldFacts>): Field<U, Q, V> =>
     createField<U, Q, V>({ ...facts, ...changes })
   return {
@@ -97,24 +101,6 @@ export function wordsOf({ description, notServed }: FieldFacts): JsonSchema {
     ...(notServed === undefined ? {} : { 'x-not-served': notServed }),
   }
 }
-
-export const plainFacts = {
-  kind: 'plain',
-  presence: 'required',
-  unset: 'never',
-  fallback: undefined,
-  onUpdate: 'change',
-  fixedForm: undefined,
-  references: undefined,
-  searches: undefined,
-  description: undefined,
-  notServed: undefined,
-  example: undefined,
-  normalize: undefined,
-  fromText: undefined,
-  toCell: undefined,
-  fromCell: undefined,
-} as const satisfies Omit<FieldFacts, 'schema'>
 
 type ValueOf<F> = F extends Field<infer T, Presence, unknown> ? T : never
 type KeysWith<F extends Fields, P extends Presence> = {

@@ -1,6 +1,6 @@
 // The kinds of field a declaration is made of. The leniency that clients rely on lives here and nowhere else.
 import type { TableName } from '../../storage/storage.ts'
-import { createField, plainFacts } from './field.ts'
+import { createField } from './field.ts'
 import type { Field, JsonSchema } from './field.ts'
 
 // No control characters: text may end up in a SIP header, a log line or a terminal.
@@ -23,7 +23,6 @@ export function text(rules: TextRule): Field<string> {
   const { min = 0, max, pattern = printable, lowerCase = false, anyCharacters = false } = rules
   const rule = rules.rule ?? printableRule
   return createField({
-    ...plainFacts,
     schema: {
       type: 'string',
       ...(min > 0 ? { minLength: min } : {}),
@@ -69,7 +68,6 @@ export function secret(rules: TextRule): Field<string | null, 'optional'> {
 /** The id of a record, in any case of letters; of `table`, when it must name an existing one that the caller sees. */
 export function sid(table?: TableName): Field<string> {
   return createField({
-    ...plainFacts,
     schema: { type: 'string', format: 'uuid' },
     normalize: (value) => (typeof value === 'string' ? value.toLowerCase() : value),
     references: table,
@@ -85,6 +83,8 @@ export function recordSid(): Field<string, 'read-only'> {
 const flags: ReadonlyMap<unknown, 0 | 1> = new Map<unknown, 0 | 1>([
   [true, 1],
   [false, 0],
+  [1, 1],
+  [0, 0],
   ['1', 1],
   ['0', 0],
 ])
@@ -98,26 +98,19 @@ const textFlags: ReadonlyMap<string, 0 | 1> = new Map([
 /** A stored flag, shown as 0 or 1; true, false, "1" and "0" are taken too. */
 export function flag(): Field<0 | 1> {
   return createField({
-    ...plainFacts,
     schema: { type: 'integer', enum: [0, 1] },
     normalize: (value) => flags.get(value) ?? value,
     fromText: (value) => textFlags.get(value.toLowerCase()) ?? value,
   })
 }
 
-/** Shown as a JSON boolean; 1, 0, "1" and "0" are taken too. */
+/** A stored flag, shown as a JSON boolean; 1, 0, "1" and "0" are taken too. */
 export function boolean(): Field<boolean> {
+  const truth = (known: 0 | 1 | undefined, value: unknown) => (known === undefined ? value : known === 1)
   return createField({
-    ...plainFacts,
     schema: { type: 'boolean' },
-    normalize: (value) => {
-      const known = value === 1 || value === 0 ? value : flags.get(value)
-      return known === undefined ? value : known === 1
-    },
-    fromText: (value) => {
-      const known = textFlags.get(value.toLowerCase())
-      return known === undefined ? value : known === 1
-    },
+    normalize: (value) => truth(flags.get(value), value),
+    fromText: (value) => truth(textFlags.get(value.toLowerCase()), value),
     toCell: (value) => (value === true ? 1 : 0),
     fromCell: (cell) => cell === 1,
   })
@@ -126,7 +119,6 @@ export function boolean(): Field<boolean> {
 /** A flag that is shown in the JSON type it was sent in: true stays true, 1 stays 1. */
 export function flagAsSent(): Field<0 | 1 | boolean> {
   return createField({
-    ...plainFacts,
     schema: { type: ['boolean', 'integer'], enum: [true, false, 0, 1] },
     normalize: (value) => (typeof value === 'string' ? (flags.get(value) ?? value) : value),
   })
@@ -134,7 +126,6 @@ export function flagAsSent(): Field<0 | 1 | boolean> {
 
 export function integer({ min, max }: { readonly min: number; readonly max: number }): Field<number> {
   return createField({
-    ...plainFacts,
     schema: { type: 'integer', minimum: min, maximum: max },
     fromText: (value) => (/^-?\d{1,15}$/.test(value) ? Number(value) : value),
   })
@@ -144,7 +135,6 @@ export function integer({ min, max }: { readonly min: number; readonly max: numb
 export function choice<const C extends string>(choices: readonly C[]): Field<C> {
   const canonical = new Map(choices.map((word) => [word.toLowerCase(), word]))
   return createField({
-    ...plainFacts,
     schema: { type: 'string', enum: choices },
     normalize: (value) => (typeof value === 'string' ? (canonical.get(value.toLowerCase()) ?? value) : value),
   })
@@ -157,7 +147,6 @@ const isoDate = /^\d{4}-\d{2}-\d{2}$/
 /** A moment: ISO 8601 text on the wire, epoch milliseconds in the database; those are taken too. */
 export function time(): Field<number, 'required', string> {
   return createField({
-    ...plainFacts,
     schema: { type: 'string', format: 'date-time' },
     // The canonical value is epoch ms; `compileShape` checks it as an integer.
     normalize: (value) => (typeof value === 'string' ? parseTime(value) : value),
@@ -190,7 +179,6 @@ export function json<T extends object = Record<string, unknown>>(
   schema: JsonSchema = { type: 'object', maxProperties: 200, additionalProperties: true },
 ): Field<T> {
   return createField({
-    ...plainFacts,
     schema,
     toCell: (value) => JSON.stringify(value),
     fromCell: (cell) => (cell === null ? null : (JSON.parse(String(cell)) as unknown)),
@@ -200,7 +188,6 @@ export function json<T extends object = Record<string, unknown>>(
 /** A field that older clients expect and that is always null. */
 export function retired(): Field<null, 'read-only'> {
   return createField({
-    ...plainFacts,
     schema: { type: 'string' },
     presence: 'read-only',
     unset: 'null',
@@ -217,7 +204,7 @@ const hookUrlSchema: JsonSchema = {
 }
 
 export function hookUrl(): Field<string> {
-  return createField({ ...plainFacts, schema: hookUrlSchema, example: 'https://app.example.com/call' })
+  return createField({ schema: hookUrlSchema, example: 'https://app.example.com/call' })
 }
 
 /** What the parts of a hook mean, wherever it stands. */
@@ -249,8 +236,7 @@ export interface HookRule {
 /** A nested hook: a row of `webhooks` that lives and dies with its record. Its column is `<name>_sid`. */
 export function webhook({ empty, showsSid }: HookRule): Field<HookInput, 'required', ShownHook> {
   return createField({
-    ...plainFacts,
-    kind: 'hook',
+    isHook: true,
     schema: hookSchema(showsSid),
     normalize: (value) => normalizeHook(value, empty),
     example: { url: 'https://app.example.com/call', method: 'POST', username: null, password: null },

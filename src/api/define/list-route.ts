@@ -1,6 +1,7 @@
 // Lists: a bare array of everything, or one page of it in an envelope when `page` is given.
 import type { Access } from '../../http/route.ts'
 import { integer } from './fields.ts'
+import { createField } from './field.ts'
 import type { FieldFacts, Fields, Wire } from './field.ts'
 import type { ApiRequest, RecordContext } from './request.ts'
 import { readPage, readWhole } from './list-text.ts'
@@ -51,15 +52,12 @@ export function createListRoute(options: ListRouteOptions): ApiRoute {
     method: 'GET',
     path,
     access,
-    openToViewOnly: false,
     operationId,
     tag: plan.path.slice(1),
     summary: `Lists ${plan.noun}s.`,
     description: plan.summary,
-    query: Object.keys(query).length === 0 ? undefined : query,
-    body: undefined,
+    ...(Object.keys(query).length === 0 ? {} : { query }),
     reply: listReply(plan, isPaged),
-    errors: [],
     handle: (request) => readList(options, request),
   }
 }
@@ -139,13 +137,12 @@ const envelope = {
 }
 
 function listReply({ form, name }: ResourcePlan, isPaged: boolean): Reply {
-  const array = list(form.field).facts.schema
-  const page = object({ ...envelope, data: list(form.field).describe('The records of the page.') }).facts
-    .schema
+  const array = list(form.field)
+  const page = object({ ...envelope, data: list(form.field).describe('The records of the page.') })
   return {
     status: 200,
     description: isPaged ? 'All of them, or one page when `page` is given.' : 'All of them.',
-    schema: isPaged ? { anyOf: [array, page] } : array,
+    body: isPaged ? createField({ schema: { anyOf: [array.facts.schema, page.facts.schema] } }) : array,
     component: name,
     mediaType: 'application/json',
   }

@@ -25,7 +25,7 @@ export function hookChangesOf(
   values: Readonly<Record<string, unknown>>,
 ): readonly HookChange[] {
   return Object.entries(fields)
-    .filter(([name, { facts }]) => facts.kind === 'hook' && values[name] !== undefined)
+    .filter(([name, { facts }]) => facts.isHook === true && values[name] !== undefined)
     .map(([name]) => ({ name, column: `${name}_sid`, input: values[name] as HookInput | null }))
 }
 

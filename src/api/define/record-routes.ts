@@ -2,13 +2,15 @@
 import { AppError } from '../../lib/errors.ts'
 import { demandSeen, seenRecord, unlessSeen } from './etag.ts'
 import { hasQuota } from './operator-rules.ts'
+import type { Fields } from './field.ts'
 import { ownerFieldOf } from './owner.ts'
 import { demandSid } from './path-sid.ts'
 import type { Operation, ResourcePlan } from './plan.ts'
-import { id, object } from './reply-fields.ts'
+import { sid } from './fields.ts'
+import { object } from './reply-fields.ts'
 import type { ApiRequest } from './request.ts'
-import { everyone, toReply } from './route.ts'
-import type { ApiRoute, BodyDeclaration } from './route.ts'
+import { everyone } from './route.ts'
+import type { ApiRoute } from './route.ts'
 import { repositoryOf } from './rows.ts'
 import type { Cells } from './rows.ts'
 import { findTenant, isTenantTable } from './tenant.ts'
@@ -19,11 +21,8 @@ import { createRecord, removeRecord, updateRecord } from './write-record.ts'
 function common(plan: ResourcePlan, operation: Operation) {
   return {
     access: plan.access?.[operation] ?? everyone,
-    openToViewOnly: false,
     tag: plan.path.slice(1),
     parameters: { [plan.parameter]: `The id of the ${plan.noun}.` },
-    description: undefined,
-    query: undefined,
   }
 }
 
@@ -31,7 +30,7 @@ export const createdReply = {
   status: 201,
   description: 'The id of the new record.',
   component: 'SuccessfulAdd',
-  body: object({ sid: id('Names the record in paths and in other records.') }),
+  body: object({ sid: sid().describe('Names the record in paths and in other records.') }),
 } as const
 
 type CellsOf = (request: ApiRequest) => Cells
@@ -46,7 +45,7 @@ export function createCreateRoute(plan: ResourcePlan, given?: CellsOf): ApiRoute
     summary: `Makes ${oneOf(plan)}.`,
     description: plan.summary,
     body: createBodyOf(plan),
-    reply: toReply(createdReply),
+    reply: createdReply,
     errors: [
       'duplicate',
       ...(hasQuota(table) ? (['quota_reached'] as const) : []),
@@ -80,12 +79,12 @@ function mergeGiven(
 }
 
 /** A caller of the owner's own level may leave out the owner, which is known. */
-function createBodyOf({ fields, owner }: ResourcePlan): BodyDeclaration {
+function createBodyOf({ fields, owner }: ResourcePlan): Fields {
   const name = owner === 'tenant' ? 'service_provider_sid' : ownerFieldOf(owner)
   const field = name === undefined ? undefined : fields[name]
-  if (name === undefined || field === undefined) return { fields, mode: 'create' }
+  if (name === undefined || field === undefined) return fields
   const facts = { ...field.facts, presence: 'optional' } as const
-  return { fields: { ...fields, [name]: { ...field, facts } }, mode: 'create' }
+  return { ...fields, [name]: { ...field, facts } }
 }
 
 export function createReadRoute(plan: ResourcePlan): ApiRoute {
@@ -97,8 +96,7 @@ export function createReadRoute(plan: ResourcePlan): ApiRoute {
     operationId: `get${name}`,
     summary: `Reads ${oneOf(plan)}.`,
     description: plan.summary,
-    body: undefined,
-    reply: { status: 200, description: 'The record.', schema: form.field.facts.schema, component: name },
+    reply: { status: 200, description: 'The record.', body: form.field, component: name },
     errors: ['not_found'],
     hasEtag: true,
     async handle(request) {
@@ -117,7 +115,8 @@ export function createUpdateRoute(plan: ResourcePlan, where?: CellsOf): ApiRoute
     operationId: `update${name}`,
     summary: `Changes ${oneOf(plan)}.`,
     description: 'Fields that are left out keep their values. Ids may be sent back unchanged.',
-    body: { fields: plan.fields, mode: 'update' },
+    body: plan.fields,
+    isPartial: true,
     reply: { status: 204, description: 'Changed.' },
     errors: ['not_found', 'duplicate', ...(plan.errors?.update ?? [])],
     hasEtag: true,
@@ -156,7 +155,6 @@ export function createDeleteRoute(plan: ResourcePlan): ApiRoute {
     path: `${path}/{${parameter}}`,
     operationId: `delete${name}`,
     summary: `Removes ${oneOf(plan)}.`,
-    body: undefined,
     reply: { status: 204, description: 'Removed, with everything that belongs to it.' },
     errors: ['not_found', 'in_use'],
     hasEtag: true,

@@ -1,6 +1,6 @@
 // Turns rows into records of the wire and back: which column a field has, what is masked, joined or left out.
 import type { Cells, HookRow } from './rows.ts'
-import { createField, plainFacts, wordsOf } from './field.ts'
+import { createField, wordsOf } from './field.ts'
 import type { Cell, Field, Fields, FieldFacts, JsonSchema, Wire } from './field.ts'
 import { withNull } from './shape.ts'
 
@@ -19,8 +19,8 @@ export interface RecordForm<F extends Fields = Fields> {
 /** A row with a cell for each field; those that a record may leave out may be missing. */
 type Cellular<F extends Fields> = { readonly [K in keyof Wire<F>]: unknown }
 
-export function columnOf(name: string, { kind }: FieldFacts): string {
-  return kind === 'hook' ? `${name}_sid` : name
+function columnOf(name: string, { isHook }: FieldFacts): string {
+  return isHook === true ? `${name}_sid` : name
 }
 
 interface Reader {
@@ -35,16 +35,16 @@ export function createRecordForm<const F extends Fields>(fields: F): RecordForm<
     facts,
     column: columnOf(name, facts),
   }))
-  const hookColumns = readers.filter(({ facts }) => facts.kind === 'hook').map(({ column }) => column)
+  const hookColumns = readers.filter(({ facts }) => facts.isHook === true).map(({ column }) => column)
   return {
-    field: createField({ ...plainFacts, schema: recordSchema(readers) }),
+    field: createField({ schema: recordSchema(readers) }),
     hookColumns,
     toWire(row, hooks = noHooks) {
       const cells = row as Readonly<Record<string, Cell | undefined>>
       const record: Record<string, unknown> = {}
       for (const { name, column, facts } of readers) {
         const cell = cells[column] ?? null
-        const value = facts.kind === 'hook' ? hookOf(cell, hooks, facts) : read(cell, facts)
+        const value = facts.isHook === true ? hookOf(cell, hooks, facts) : read(cell, facts)
         if (value !== null || facts.unset !== 'absent') record[name] = value
       }
       // Each field writes what its type says of it.
@@ -54,7 +54,7 @@ export function createRecordForm<const F extends Fields>(fields: F): RecordForm<
       const cells: Cells = {}
       for (const { name, column, facts } of readers) {
         const value = values[name]
-        if (value === undefined || facts.kind === 'hook') continue
+        if (value === undefined || facts.isHook === true) continue
         cells[column] =
           value === null || facts.toCell === undefined ? (value as Cells[string]) : facts.toCell(value)
       }
@@ -78,7 +78,7 @@ function hookOf(cell: Cells[string], hooks: Hooks, facts: FieldFacts): unknown {
   return showsSid(facts) ? { webhook_sid, ...shown } : shown
 }
 
-export function showsSid({ schema }: FieldFacts): boolean {
+function showsSid({ schema }: FieldFacts): boolean {
   return 'webhook_sid' in (schema['properties'] as object)
 }
 

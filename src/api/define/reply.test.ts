@@ -1,7 +1,8 @@
 // What handlers return is what their replies declare: half of this is checked by the compiler, which reads this file.
 import { describe, expect, it } from 'vitest'
 import { createRecordForm } from './record.ts'
-import { list, moment, object, truth, word } from './reply-fields.ts'
+import { boolean, time } from './fields.ts'
+import { list, object, word } from './reply-fields.ts'
 import { defineRoute, everyone } from './route.ts'
 
 const record = object({
@@ -64,7 +65,7 @@ describe('a reply', () => {
       reply,
       handle: async () => ({ name: 'a', owner: null }),
     })
-    expect(described.schema).toEqual({
+    expect(described.body?.facts.schema).toEqual({
       type: 'object',
       properties: {
         name: { type: 'string', description: 'What it is called.' },
@@ -77,8 +78,8 @@ describe('a reply', () => {
 
   it('is made of a row: flags become truths, times become texts, and what it does not name stays behind', () => {
     const form = createRecordForm({
-      is_open: truth('Whether it is open.'),
-      made: moment('When it was made.'),
+      is_open: boolean().describe('Whether it is open.'),
+      made: time().describe('When it was made.'),
       note: word('What is known of it.').optional(),
     })
     const row = { is_open: 1, made: 0, note: null, secret: 's' }

@@ -63,7 +63,7 @@ export function defineResource<const T extends TableName, const F extends Fields
       ...createCreateRoute(plan, given),
       ...route,
       // The path names the owner.
-      body: { fields: plan.fields, mode: 'create' },
+      body: plan.fields,
     }),
     updatedAt: ({ where, ...route }) => ({ ...createUpdateRoute(plan, where), ...route }),
     create: (values, context) => createRecord(plan, values, context),

@@ -2,16 +2,17 @@
 import type { Readable } from 'node:stream'
 import type { Access, Level } from '../../http/route.ts'
 import type { AppError, ErrorCode } from '../../lib/errors.ts'
-import type { AnyField, Fields, JsonSchema, WireOf } from './field.ts'
-import { shownSchema } from './record.ts'
+import type { AnyField, Fields, WireOf } from './field.ts'
 import type { ApiRequest, RefusedRequest } from './request.ts'
-import type { ShapeMode } from './shape.ts'
 
 export const everyone: readonly Level[] = ['admin', 'service_provider', 'account']
 
-interface ReplyFacts {
+/** What a route says when all is well. */
+export interface Reply {
   readonly status: 200 | 201 | 202 | 204
   readonly description: string
+  /** Without it the reply has no body. */
+  readonly body?: AnyField
   /** Under which name the document keeps the schema; of the members, when it is a list. */
   readonly component?: string
   /** Where the handler returns text or bytes, in one piece or as a stream of pieces: what they are. */
@@ -22,20 +23,10 @@ interface ReplyFacts {
   readonly isVaried?: boolean
 }
 
-export interface Reply extends ReplyFacts {
-  readonly schema?: JsonSchema
-}
-
-/** A reply as a route declares it. */
-export interface ReplyDeclaration extends ReplyFacts {
-  /** Without it the reply has no body. */
-  readonly body?: AnyField
-}
-
 type Bytes = Uint8Array | Readable | string
 
 /** What the handler of a route with this reply returns. */
-export type ReplyOf<R extends ReplyDeclaration> = R extends { readonly mediaType: string }
+export type ReplyOf<R extends Reply> = R extends { readonly mediaType: string }
   ? Bytes
   : R extends { readonly body: AnyField }
     ? WireOf<R['body']> | (R extends { readonly whenEmpty: string } ? undefined : never)
@@ -45,21 +36,26 @@ export type ReplyOf<R extends ReplyDeclaration> = R extends { readonly mediaType
 export interface ApiRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
+  /** Levels of callers it serves, or 'public'. */
   readonly access: Access
-  readonly openToViewOnly: boolean
+  readonly openToViewOnly?: boolean
   readonly openToForcedChange?: boolean
   /** A GET that can change something. */
   readonly isChanging?: boolean
   readonly operationId: string
   readonly tag: string
   readonly summary: string
-  readonly description: string | undefined
+  readonly description?: string
   /** What the parameters of the path mean, those of tenants excepted, which mean the same everywhere. */
   readonly parameters?: Readonly<Record<string, string>>
-  readonly query: Fields | undefined
-  readonly body: BodyDeclaration | undefined
+  readonly query?: Fields
+  readonly body?: Fields
+  /** The whole body is the value of this field, not an object that names it. */
+  readonly bodyIs?: string
+  /** What the body leaves out is left as it is. */
+  readonly isPartial?: boolean
   readonly reply: Reply
-  readonly errors: readonly ErrorCode[]
+  readonly errors?: readonly ErrorCode[]
   /** Turns a failure into the refusal that this endpoint has for it. */
   readonly asRefusal?: (error: AppError) => AppError
   /** Records with an ETag: read with If-None-Match, changed with If-Match. */
@@ -70,59 +66,32 @@ export interface ApiRoute {
    */
   readonly keepsKey?: boolean
   /** Runs after what a request sends was refused (400, 422). Returns what the refusal says besides, if anything. */
-  readonly whenRefused?: ((request: RefusedRequest) => Promise<string | undefined>) | undefined
+  readonly whenRefused?: (request: RefusedRequest) => Promise<string | undefined>
   handle(request: ApiRequest): Promise<unknown>
 }
 
-export interface BodyDeclaration {
-  readonly fields: Fields
-  readonly mode: Exclude<ShapeMode, 'query'>
-  /** The whole body is this field's value, not an object that names it. */
-  readonly only?: string
-}
-
-export interface RouteDeclaration<
+/** The same with the types that its handler gets and returns. */
+interface RouteDeclaration<
   P extends string,
   Q extends Fields,
   B extends Fields,
   A extends Access,
-  R extends ReplyDeclaration,
+  R extends Reply,
   E extends boolean,
   H,
-> extends Partial<
-  Pick<
-    ApiRoute,
-    | 'openToViewOnly'
-    | 'openToForcedChange'
-    | 'isChanging'
-    | 'parameters'
-    | 'errors'
-    | 'asRefusal'
-    | 'keepsKey'
-    | 'whenRefused'
-  >
-> {
-  readonly method: ApiRoute['method']
+> extends Omit<ApiRoute, 'handle'> {
   readonly path: P
-  /** Levels of callers it serves, or 'public'. */
   readonly access: A
-  readonly operationId: string
-  readonly tag: string
-  readonly summary: string
-  readonly description?: string
   readonly query?: Q
   readonly body?: B
-  /** The whole body is the value of this field. */
   readonly bodyIs?: keyof B & string
-  /** True: what the body leaves out is left as it is. */
-  readonly isPartial?: boolean
   readonly reply: R
   readonly hasEtag?: E
   handle(request: ApiRequest<P, Q, B, A>): Promise<H>
 }
 
 /** Members that the reply does not name would be dropped in silence. */
-type Named<H, R extends ReplyDeclaration> = [Extra<H, ReplyOf<R>>] extends [never]
+type Named<H, R extends Reply> = [Extra<H, ReplyOf<R>>] extends [never]
   ? unknown
   : { readonly handle: `the reply does not name ${Extra<H, ReplyOf<R>>}` }
 type Extra<H, W> = [W] extends [Bytes]
@@ -136,37 +105,19 @@ type Extra<H, W> = [W] extends [Bytes]
       : never
 type KeyOf<W> = W extends unknown ? keyof W : never
 
-type Returned<R extends ReplyDeclaration, E extends boolean> =
-  ReplyOf<R> | (E extends true ? undefined : never)
+type Returned<R extends Reply, E extends boolean> = ReplyOf<R> | (E extends true ? undefined : never)
 
 type None = Readonly<Record<never, never>>
 
 export function defineRoute<
   const P extends `/${string}`,
   const A extends Access,
-  const R extends ReplyDeclaration,
+  const R extends Reply,
   Q extends Fields = None,
   B extends Fields = None,
   const E extends boolean = false,
   H extends Returned<R, E> = Returned<R, E>,
 >(declaration: RouteDeclaration<P, Q, B, A, R, E, H> & Named<H, R>): ApiRoute {
-  const given: RouteDeclaration<P, Q, B, A, R, E, H> = declaration
-  const { body: fields, bodyIs, isPartial = false, reply, errors = [], ...route } = given
-  const mode = isPartial ? 'update' : 'create'
-  return {
-    ...route,
-    openToViewOnly: given.openToViewOnly ?? false,
-    description: given.description,
-    query: given.query,
-    body:
-      fields === undefined ? undefined : { fields, mode, ...(bodyIs === undefined ? {} : { only: bodyIs }) },
-    reply: toReply(reply),
-    errors,
-    // The shapes are compiled from the same fields that the handler's types come from.
-    handle: given.handle.bind(given) as unknown as ApiRoute['handle'],
-  }
-}
-
-export function toReply({ body, ...facts }: ReplyDeclaration): Reply {
-  return { ...facts, ...(body === undefined ? {} : { schema: shownSchema(body.facts) }) }
+  // The shapes are compiled from the same fields that the handler's types come from.
+  return declaration as unknown as ApiRoute
 }

@@ -20,7 +20,9 @@ interface Input {
   readonly prepare: Prepare | undefined
 }
 
-export function createShapeCompiler(): (fields: Fields, mode: ShapeMode) => Shape {
+export type ShapeCompiler = (fields: Fields, mode: ShapeMode) => Shape
+
+export function createShapeCompiler(): ShapeCompiler {
   const ajv = new Ajv({ strict: true, allowUnionTypes: true, verbose: true })
   ajv.addFormat('uuid', isSid)
   ajv.addKeyword({ keyword: 'x-rule', schemaType: 'string' })

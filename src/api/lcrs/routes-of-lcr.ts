@@ -1,7 +1,7 @@
 // The routes of a table written at once, entries included: all of them or none.
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
-import { createField, plainFacts } from '../define/field.ts'
+import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
 import type { RecordContext, RefusedRequest } from '../define/request.ts'
 import { demandSid } from '../define/path-sid.ts'
@@ -59,7 +59,6 @@ const text = { pattern: printable, 'x-rule': 'must not contain control character
 
 function routeList(): Field<readonly GivenRoute[]> {
   return createField({
-    ...plainFacts,
     normalize: (value) => eachOf(value, withoutEmptyIds),
     schema: {
       type: 'array',

@@ -6,10 +6,10 @@ import { hashPassword } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'
 import type { Services } from '../services.ts'
 import type { WireOf } from '../define/field.ts'
-import { text } from '../define/fields.ts'
+import { boolean, text } from '../define/fields.ts'
 import { ofAddress, ofUser } from '../define/idempotency.ts'
 import { createRecordForm } from '../define/record.ts'
-import { truth, whole, word } from '../define/reply-fields.ts'
+import { whole, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import type { ApiRequest } from '../define/request.ts'
 import { usersByEmail } from './find-users.ts'
@@ -54,15 +54,15 @@ const signedInForm = createRecordForm({
   phone: word('A telephone number of the person.').nullable(),
   account_sid: word('The account of the user; null: a whole service provider, or the platform.').nullable(),
   service_provider_sid: word('The service provider of the user; null: an administrator.').nullable(),
-  force_change: truth('The password must be changed first.'),
+  force_change: boolean().describe('The password must be changed first.'),
   provider: word('local, or who else vouches for the user.'),
   provider_userid: word('The id of the user there.').nullable(),
   scope: word('What the token speaks for: admin, service_provider or account.'),
-  phone_validated: truth('The telephone number has been confirmed.'),
-  email_validated: truth('Mail to the address has come back confirmed.'),
-  is_active: truth('Always true: others are refused.'),
+  phone_validated: boolean().describe('The telephone number has been confirmed.'),
+  email_validated: boolean().describe('Mail to the address has come back confirmed.'),
+  is_active: boolean().describe('Always true: others are refused.'),
   tutorial_completion: whole('Always 0; kept for older clients.'),
-  pristine: truth('Always false; kept for older clients.'),
+  pristine: boolean().describe('Always false; kept for older clients.'),
 })
 type SignedIn = WireOf<typeof signedInForm.field>
 

@@ -6,9 +6,9 @@ import { AppError } from '../../lib/errors.ts'
 import { hashPassword, needsRehash, verifyAgainstNothing, verifyPassword } from '../../passwords/password.ts'
 import type { Derive } from '../../passwords/password.ts'
 import type { Row } from '../../storage/storage.ts'
-import { text } from '../define/fields.ts'
+import { boolean, choice, text } from '../define/fields.ts'
 import { ofUser } from '../define/idempotency.ts'
-import { list, object, oneOf, truth, word } from '../define/reply-fields.ts'
+import { list, object, word } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { startSession } from './login-session.ts'
 
@@ -33,8 +33,8 @@ export const login = defineRoute({
     body: object({
       token: word('A JWT, to be sent as the bearer token.'),
       user_sid: word('The id of the user.'),
-      scope: oneOf(['admin', 'service_provider', 'account'], 'What the token speaks for.'),
-      force_change: truth('The password must be changed first.'),
+      scope: choice(['admin', 'service_provider', 'account']).describe('What the token speaks for.'),
+      force_change: boolean().describe('The password must be changed first.'),
       permissions: list(word()).describe('What the user may do; VIEW_ONLY alone: nothing but read.'),
       service_provider_sid: word('The service provider of the user; left out for administrators.').optional(),
       service_provider_name: word('The name of that service provider.').optional(),

@@ -1,7 +1,7 @@
 // The rules for new passwords, which an administrator sets.
 import { systemTenancy } from '../../contracts/caller.ts'
 import { flag, integer } from '../define/fields.ts'
-import { bit, object, whole } from '../define/reply-fields.ts'
+import { object, whole } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { passwordSettingsSid, unsetMinLength } from './passwords.ts'
 
@@ -26,8 +26,8 @@ const getPasswordSettings = defineRoute({
     component: 'PasswordSettings',
     body: object({
       min_password_length: whole(texts.min_password_length),
-      require_digit: bit(texts.require_digit).optional(),
-      require_special_character: bit(texts.require_special_character).optional(),
+      require_digit: flag().describe(texts.require_digit).optional(),
+      require_special_character: flag().describe(texts.require_special_character).optional(),
     }),
   },
   async handle({ services }) {

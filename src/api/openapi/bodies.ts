@@ -1,22 +1,22 @@
 // What a request may bring in its body, as a schema under a name of its own.
 import { wordsOf } from '../define/field.ts'
-import type { FieldFacts, JsonSchema } from '../define/field.ts'
-import type { ApiRoute, BodyDeclaration } from '../define/route.ts'
+import type { FieldFacts, Fields, JsonSchema } from '../define/field.ts'
+import type { ApiRoute } from '../define/route.ts'
 import { withNull } from '../define/shape.ts'
 import type { Json } from './json.ts'
 import type { Example } from './examples.ts'
 
 export function describeBody(
-  { body, operationId }: ApiRoute,
+  route: ApiRoute,
   schemas: Record<string, JsonSchema>,
   { request: example }: Example,
 ): Json | undefined {
-  if (body === undefined) return undefined
+  if (route.body === undefined) return undefined
   return {
-    required: body.only === undefined,
+    required: route.bodyIs === undefined,
     content: {
       'application/json': {
-        schema: bodySchema(body, operationId, schemas),
+        schema: bodySchema(route, route.body, schemas),
         ...(example === undefined ? {} : { example }),
       },
     },
@@ -24,21 +24,21 @@ export function describeBody(
 }
 
 function bodySchema(
-  { fields, mode, only: whole }: BodyDeclaration,
-  operationId: string,
+  { operationId, bodyIs, isPartial = false }: ApiRoute,
+  fields: Fields,
   schemas: Record<string, JsonSchema>,
 ): JsonSchema {
-  const only = whole === undefined ? undefined : fields[whole]
+  const only = bodyIs === undefined ? undefined : fields[bodyIs]
   if (only !== undefined) return acceptedSchema(only.facts)
   const taken = Object.entries(fields).filter(
-    ([, { facts }]) => facts.presence !== 'read-only' && (mode === 'create' || facts.onUpdate !== 'ignore'),
+    ([, { facts }]) => facts.presence !== 'read-only' && (!isPartial || facts.onUpdate !== 'ignore'),
   )
   const required = taken.filter(([, { facts }]) => facts.presence === 'required').map(([name]) => name)
   const name = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Body`
   schemas[name] = {
     type: 'object',
     properties: Object.fromEntries(taken.map(([field, { facts }]) => [field, acceptedSchema(facts)])),
-    ...(mode === 'create' && required.length > 0 ? { required } : {}),
+    ...(!isPartial && required.length > 0 ? { required } : {}),
   }
   return { $ref: `#/components/schemas/${name}` }
 }

@@ -74,7 +74,7 @@ function descriptionOf({ description, access, openToViewOnly, method, isChanging
     description,
     access === 'public' ? undefined : audienceOf(access),
     // Said only where it is not the usual: view-only users change nothing.
-    openToViewOnly && method !== 'GET' ? 'View-only users may ask, too.' : undefined,
+    openToViewOnly === true && method !== 'GET' ? 'View-only users may ask, too.' : undefined,
     isChanging === true ? 'It changes something, although it is a GET.' : undefined,
     access === 'public' ? 'Needs no token.' : undefined,
   ]

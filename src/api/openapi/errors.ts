@@ -44,8 +44,8 @@ function errorCodesOf(route: ApiRoute): ReadonlySet<ErrorCode> {
 
 /** Hooks over WebSocket are refused as not served. */
 function takesHooks({ body }: ApiRoute): boolean {
-  return Object.values(body?.fields ?? {}).some(
-    ({ facts: { kind, schema, presence } }) =>
-      presence !== 'read-only' && (kind === 'hook' || schema['x-hook-url'] === true),
+  return Object.values(body ?? {}).some(
+    ({ facts: { isHook, schema, presence } }) =>
+      presence !== 'read-only' && (isHook === true || schema['x-hook-url'] === true),
   )
 }

@@ -1,6 +1,7 @@
 // The reply of a route when all is well: its schema, named where it is a record, and the headers beside it.
 import type { JsonSchema } from '../define/field.ts'
 import { takesIdempotencyKey } from '../define/idempotency.ts'
+import { shownSchema } from '../define/record.ts'
 import type { ApiRoute, Reply } from '../define/route.ts'
 import type { Json } from './json.ts'
 import type { Example } from './examples.ts'
@@ -11,8 +12,9 @@ export function describeReply(
   schemas: Record<string, JsonSchema>,
   { reply: example }: Example,
 ): Json {
-  const { description, schema, component, mediaType = 'application/json' } = reply
-  if (schema === undefined) return { description }
+  const { description, body, component, mediaType = 'application/json' } = reply
+  if (body === undefined) return { description }
+  const schema = shownSchema(body.facts)
   const named = component === undefined ? schema : nameSchema(schema, component, schemas)
   return {
     description,

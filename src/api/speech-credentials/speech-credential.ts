@@ -1,10 +1,10 @@
 // A speech credential as the wire shows it, and which of them a caller may read or change.
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
-import { createdAt, flag, recordSid, sid, text, time } from '../define/fields.ts'
+import { choice, createdAt, flag, recordSid, sid, text, time } from '../define/fields.ts'
 import { demandSid } from '../define/path-sid.ts'
 import { createRecordForm } from '../define/record.ts'
-import { object, oneOf, word } from '../define/reply-fields.ts'
+import { object, word } from '../define/reply-fields.ts'
 import type { ApiRequest } from '../define/request.ts'
 import type { WireOf } from '../define/field.ts'
 import { optionalSettings, showSettings } from './settings.ts'
@@ -59,8 +59,7 @@ const form = createRecordForm({
 export const credentialField = form.field
 
 const testResult = object({
-  status: oneOf(
-    ['success', 'fail', 'not tested'],
+  status: choice(['success', 'fail', 'not tested']).describe(
     'not tested: it does not serve for this, or the platform does not know how to ask the vendor.',
   ),
   reason: word('What the vendor said.').optional(),

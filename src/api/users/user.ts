@@ -4,10 +4,10 @@ import { AppError } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { isViewOnly, permissionsOf } from '../logins/credentials.ts'
-import { text } from '../define/fields.ts'
+import { boolean, choice, flag, sid, text } from '../define/fields.ts'
 import type { Field, WireOf } from '../define/field.ts'
 import { createRecordForm } from '../define/record.ts'
-import { bit, id, oneOf, truth, word } from '../define/reply-fields.ts'
+import { word } from '../define/reply-fields.ts'
 import { scopeOf } from '../logins/login-session.ts'
 
 // One address without display name or comment; the mail server has the last word.
@@ -48,11 +48,11 @@ export function toPermissions(is_view_only: boolean): string {
   return JSON.stringify(is_view_only ? ['VIEW_ONLY'] : ['PROVISION_SERVICES', 'PROVISION_USERS'])
 }
 
-const user_sid = id('Given when the user is made; names it in paths.')
+const user_sid = sid().describe('Given when the user is made; names it in paths.')
 const name = word('Unique on the platform; what one logs in with.')
 const address = word('The e-mail address, unique on the platform.')
-const force_change = bit('1: the password must be changed after the next login.')
-const is_active = bit('0: cannot log in.')
+const force_change = flag().describe('1: the password must be changed after the next login.')
+const is_active = flag().describe('0: cannot log in.')
 
 const userForm = createRecordForm({
   user_sid,
@@ -66,11 +66,11 @@ const userForm = createRecordForm({
   provider: word('local, or who else vouches for the user.'),
   provider_userid: word('The id of the user there.').nullable(),
   scope: word('Always read-write.'),
-  email_validated: bit('1: mail to the address has come back confirmed.'),
-  phone_validated: bit('1: the telephone number has been confirmed.'),
-  email_content_opt_out: bit('1: wants no mail but what is necessary.'),
+  email_validated: flag().describe('1: mail to the address has come back confirmed.'),
+  phone_validated: flag().describe('1: the telephone number has been confirmed.'),
+  email_content_opt_out: flag().describe('1: wants no mail but what is necessary.'),
   is_active,
-  is_view_only: truth('true: may read and change nothing.'),
+  is_view_only: boolean().describe('true: may read and change nothing.'),
 })
 
 export const userField = userForm.field
@@ -84,12 +84,14 @@ const listedForm = createRecordForm({
   user_sid,
   name,
   email: address,
-  scope: oneOf(['admin', 'service_provider', 'account'], 'What the user speaks for.'),
+  scope: choice(['admin', 'service_provider', 'account']).describe('What the user speaks for.'),
   force_change,
   is_active,
-  account_sid: id('The account of the user; left out where there is none.').optional(),
+  account_sid: sid().describe('The account of the user; left out where there is none.').optional(),
   account_name: word('The name of that account.').optional(),
-  service_provider_sid: id('The service provider of the user; left out for administrators.').optional(),
+  service_provider_sid: sid()
+    .describe('The service provider of the user; left out for administrators.')
+    .optional(),
   service_provider_name: word('The name of that service provider.').optional(),
 })
 

@@ -8,7 +8,7 @@ import { hashPassword } from '../../passwords/password.ts'
 import type { Repositories, Row } from '../../storage/storage.ts'
 import { demandTag, etagOfRow } from '../define/etag.ts'
 import { boolean, flag, sid, text } from '../define/fields.ts'
-import { id, object } from '../define/reply-fields.ts'
+import { object } from '../define/reply-fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import { usersByEmail } from '../logins/find-users.ts'
 import { demandPolicy, password } from '../logins/passwords.ts'
@@ -41,7 +41,7 @@ export const createUser = defineRoute({
     status: 200,
     description: 'The id of the new user.',
     component: 'NewUser',
-    body: object({ user_sid: id('Names the user in paths.') }),
+    body: object({ user_sid: sid().describe('Names the user in paths.') }),
   },
   errors: ['user_refused'],
   asRefusal: toUserRefusal,

@@ -108,10 +108,10 @@ async function ask(route: ApiRoute, token: string | undefined, tour: Tour): Prom
 async function bodyOf(route: ApiRoute, tour: Tour): Promise<unknown> {
   const special = bodies[route.operationId]
   if (special !== undefined) return special(tour)
-  const { fields = {}, mode, only } = route.body ?? {}
-  const body = await tour.input.body(route, tour.api.own, mode === 'update')
-  if (only !== undefined || typeof body !== 'object' || body === null) return body
-  if (mode === 'update') return oneOf(body)
+  const { body: fields = {}, bodyIs, isPartial = false } = route
+  const body = await tour.input.body(route, tour.api.own, isPartial)
+  if (bodyIs !== undefined || typeof body !== 'object' || body === null) return body
+  if (isPartial) return oneOf(body)
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => [name, inItsWords(fields[name]?.facts, value)]),
   )

@@ -246,18 +246,18 @@ export function createValidInput(api: TestApi, send: Send): ValidInput {
 
   const input: ValidInput = {
     async body(route, tenant, isFull = false) {
-      if (route.body === undefined) return undefined
-      const { fields, only, mode } = route.body
+      const { body: fields, bodyIs, isPartial = false } = route
+      if (fields === undefined) return undefined
       const single = onePerOwner[route.operationId]
       if (single !== undefined) await makeRoom(single, tenant)
       const isTaken = ({ presence, onUpdate }: FieldFacts): boolean => {
         if (presence === 'read-only') return false
-        if (mode === 'update') return isFull && onUpdate === 'change'
+        if (isPartial) return isFull && onUpdate === 'change'
         return isFull || presence === 'required'
       }
       const values = await valuesOf(fields, route, tenant, isTaken)
-      if (only !== undefined) return values[only] ?? []
-      const owner = mode === 'create' ? ownerOf(fields, tenant) : {}
+      if (bodyIs !== undefined) return values[bodyIs] ?? []
+      const owner = isPartial ? {} : ownerOf(fields, tenant)
       return { ...owner, ...values, ...alsoNeeded[route.operationId]?.(tenant) }
     },
     async query(route, tenant) {
@@ -344,9 +344,9 @@ interface PlainSchema {
 }
 
 /** From the schema alone. */
-export function plainValue(name: string, { schema, kind, example }: FieldFacts, count: number): unknown {
+export function plainValue(name: string, { schema, isHook, example }: FieldFacts, count: number): unknown {
   const { type, enum: choices, minimum, format, pattern, minLength, maxLength } = schema as PlainSchema
-  if (kind === 'hook') return { url: `https://app.example.com/${name}` }
+  if (isHook === true) return { url: `https://app.example.com/${name}` }
   if (choices !== undefined) return choices[0]
   if (schema['x-hook-url'] !== undefined) return `https://app.example.com/${count}`
   const [first] = [type].flat()
