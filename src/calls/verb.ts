@@ -1,5 +1,5 @@
 // What the engine knows of a verb: how to run it, and what call it needs. The verbs themselves are in verbs/.
-import type { Call } from './call.ts'
+import type { Abilities } from './abilities/abilities.ts'
 
 /**
  * `nothing`: runs in any state. `audio`: answers an unanswered call first, or opens early media when `isEarlyMedia`.
@@ -22,7 +22,7 @@ export interface RunnableVerb {
   /** Properties it does not have, for the journal. */
   readonly ignored: readonly string[]
   /** Resolves when the verb is done. Throws AppError for what went wrong and leaves the call standing. */
-  run(call: Call, context: VerbContext): Promise<void>
+  run(abilities: Abilities, context: VerbContext): Promise<void>
 }
 
 /** The verbs of a list in either notation. Throws hook_invalid_payload naming the verb and the field. */

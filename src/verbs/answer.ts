@@ -6,8 +6,9 @@ export const answer = defineVerb({
   name: 'answer',
   summary: 'Answers the call now.',
   needs: 'nothing',
+  uses: ['signalling'],
   schema: Type.Object({}),
-  async execute(_options, call) {
-    await call.answer()
+  async execute(_options, { signalling }) {
+    await signalling.answer()
   },
 })

@@ -1,10 +1,10 @@
 // The verb gather: collects digits, with a prompt.
 import Type from 'typebox'
 import type { Static } from 'typebox'
-import type { Call } from '../calls/call.ts'
 import type { DigitRules } from '../calls/digits/digit-collector.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
+import type { Given } from './define/define-verb.ts'
 import { playProperties, playUrls, sayProperties, speak } from './define/prompt.ts'
 import { hook, optional, recognizer, speechRecognition, untilServed, vad } from './define/schemas.ts'
 
@@ -59,18 +59,20 @@ export const gather = defineVerb({
   name: 'gather',
   summary: 'Collects digits from the caller, with an optional prompt.',
   needs: 'audio',
+  uses: ['voice', 'digits', 'hooks', 'time', 'notes'],
   schema,
   isEarlyMedia: ({ say, play }) => say?.earlyMedia === true || play?.earlyMedia === true,
-  async execute(options, call, { signal }) {
+  async execute(options, given) {
+    const { digits, hooks, notes, signal } = given
     if (options.input?.includes('speech') === true)
-      call.goWithout(
+      notes.goWithout(
         new AppError('recognizer_unknown', 'gather: no speech recogniser is configured; speech is not heard'),
       )
     // Keys that come late are hidden too, until another gather says otherwise.
-    call.hideDigits(options.sensitive)
-    const collected = await call.collect({
+    digits.hide(options.sensitive)
+    const collected = await digits.collect({
       rules: toRules(options),
-      prompt: (promptSignal) => prompt(options, call, promptSignal),
+      prompt: (promptSignal) => prompt(options, { ...given, signal: promptSignal }),
       signal,
     })
     if (collected.reason === 'stopped' || options.actionHook === undefined) return
@@ -78,13 +80,13 @@ export const gather = defineVerb({
       collected.reason === 'digits'
         ? { reason: 'dtmfDetected', digits: collected.digits }
         : { reason: 'timeout' }
-    await call.ask(options.actionHook, result, signal)
+    await hooks.ask(options.actionHook, result, signal)
   },
 })
 
-async function prompt({ say, play }: GatherOptions, call: Call, signal: AbortSignal): Promise<void> {
-  if (say !== undefined) await speak(call, say, signal)
-  if (play !== undefined) await playUrls(call, play, signal)
+async function prompt({ say, play }: GatherOptions, given: Given<'voice' | 'time'>): Promise<void> {
+  if (say !== undefined) await speak(given, say)
+  if (play !== undefined) await playUrls(given, play)
 }
 
 function toRules(options: GatherOptions): DigitRules {

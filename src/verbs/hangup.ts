@@ -7,8 +7,9 @@ export const hangup = defineVerb({
   name: 'hangup',
   summary: 'Ends an answered call.',
   needs: 'answered',
+  uses: ['signalling'],
   schema: Type.Object({ headers: optional.headers('SIP headers of the BYE.') }),
-  async execute({ headers }, call) {
-    call.hangUp(headers)
+  async execute({ headers }, { signalling }) {
+    signalling.hangUp(headers)
   },
 })

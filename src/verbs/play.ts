@@ -9,13 +9,15 @@ export const play = defineVerb({
   name: 'play',
   summary: 'Plays audio from a URL.',
   needs: 'audio',
+  uses: ['voice', 'time', 'hooks', 'notes'],
   schema: Type.Object({ ...playProperties, actionHook: Type.Optional(hook) }),
   isEarlyMedia: ({ earlyMedia }) => earlyMedia === true,
-  async execute(options, call, { signal }) {
+  async execute(options, given) {
     const { actionHook } = options
+    const { hooks, notes, signal } = given
     let result: Record<string, unknown>
     try {
-      const playedMs = Math.round(await playUrls(call, options, signal))
+      const playedMs = Math.round(await playUrls(given, options))
       result = {
         reason: 'playCompleted',
         playback_seconds: Math.floor(playedMs / 1000),
@@ -24,9 +26,9 @@ export const play = defineVerb({
       }
     } catch (error) {
       if (!(error instanceof AppError) || signal.aborted) throw error
-      call.problem(error)
+      notes.problem(error)
       result = { reason: 'playFailed', status: 'fail' }
     }
-    if (actionHook !== undefined) await call.ask(actionHook, result, signal)
+    if (actionHook !== undefined) await hooks.ask(actionHook, result, signal)
   },
 })

@@ -7,8 +7,9 @@ export const redirect = defineVerb({
   name: 'redirect',
   summary: 'Continues the call with the verbs of another hook.',
   needs: 'nothing',
+  uses: ['hooks'],
   schema: Type.Object({ actionHook: hook, statusHook: Type.Optional(hook) }),
-  async execute({ actionHook, statusHook }, call, { signal }) {
-    await call.redirect({ hook: actionHook, ...(statusHook === undefined ? {} : { statusHook }), signal })
+  async execute({ actionHook, statusHook }, { hooks, signal }) {
+    await hooks.redirect({ hook: actionHook, ...(statusHook === undefined ? {} : { statusHook }), signal })
   },
 })

@@ -7,11 +7,12 @@ export const say = defineVerb({
   name: 'say',
   summary: 'Speaks text to the caller.',
   needs: 'audio',
+  uses: ['voice', 'notes'],
   schema: Type.Object(sayProperties),
   isEarlyMedia: ({ earlyMedia }) => earlyMedia === true,
-  async execute(options, call, { signal }) {
+  async execute(options, { voice, notes, signal }) {
     if (options.stream === true)
-      call.note('say: "stream" is for WebSocket applications; the text is spoken whole')
-    await speak(call, options, signal)
+      notes.note('say: "stream" is for WebSocket applications; the text is spoken whole')
+    await speak({ voice, signal }, options)
   },
 })

@@ -7,12 +7,13 @@ export const sipDecline = defineVerb({
   name: 'sip:decline',
   summary: 'Turns an unanswered call away with a SIP status.',
   needs: 'unanswered',
+  uses: ['signalling'],
   schema: Type.Object({
     status: Type.Integer({ minimum: 300, maximum: 699, description: 'SIP status of the final response.' }),
     reason: optional.text('Reason phrase; the usual one of the status when left out.'),
     headers: optional.headers('SIP headers of the response.'),
   }),
-  async execute(options, call) {
-    call.decline(options)
+  async execute(options, { signalling }) {
+    signalling.decline(options)
   },
 })

@@ -6,8 +6,9 @@ export const tag = defineVerb({
   name: 'tag',
   summary: 'Sets customerData, which every later hook of the call carries; replaces what was set before.',
   needs: 'nothing',
+  uses: ['tags'],
   schema: Type.Object({ data: Type.Object({}, { description: 'Passed through untouched.' }) }),
-  async execute({ data }, call) {
-    call.tag(data)
+  async execute({ data }, { tags }) {
+    tags.set(data)
   },
 })

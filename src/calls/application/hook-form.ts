@@ -1,6 +1,16 @@
 // The forms in which an application names a hook, turned into a complete one.
-import type { HookForm } from '../call.ts'
 import type { Hook } from '../../contracts/hook.ts'
+
+/** An absolute URL, a path on the application's host, or an object with either. */
+export type HookForm =
+  | string
+  | {
+      readonly url: string
+      readonly method?: string
+      readonly username?: string
+      readonly password?: string
+      readonly basicAuth?: { readonly username: string; readonly password: string }
+    }
 
 export interface HookContext {
   /** The URL the running application came from; undefined when it came from app_json and there is no call hook. */

@@ -1,6 +1,6 @@
 // An application runs a call: asks its hook for the first verbs, runs them and those that replace them.
 import { AppError } from '../../lib/errors.ts'
-import { VerbCall } from './verb-call.ts'
+import { createAbilities } from '../abilities/create-abilities.ts'
 import { AppHooks, parseAppJson } from './app-hooks.ts'
 import type { CallServices } from '../call-services.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -38,9 +38,9 @@ export async function runScript(run: Run, services: CallServices): Promise<void>
   run.onAccepted?.()
   const loop = new VerbLoop({ journal, clock, signal })
   const node = services.node()
-  const call = new VerbCall({ leg, script, hooks, queue: loop, speech, audio, clock, node, base })
-  leg.script = call
-  await loop.run(verbs, call)
+  const abilities = createAbilities({ leg, script, hooks, queue: loop, speech, audio, clock, node, base })
+  leg.script = abilities.hooks
+  await loop.run(verbs, abilities)
 }
 
 async function firstVerbs(

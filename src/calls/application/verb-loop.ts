@@ -1,8 +1,8 @@
 // Runs the verbs of an application one after another, and stops the running one when the call ends or others take over.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { VerbQueue } from './verb-call.ts'
-import type { Call } from '../call.ts'
+import type { Abilities, Signalling } from '../abilities/abilities.ts'
+import type { VerbQueue } from '../abilities/hooks.ts'
 import type { VerbOutcome } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toProblem } from '../leg/refusals.ts'
@@ -48,18 +48,18 @@ export class VerbLoop implements VerbQueue {
   }
 
   /** Resolves when no verb is left or the call has ended. Throws what no verb is expected to throw. */
-  async run(verbs: readonly RunnableVerb[], call: Call): Promise<void> {
+  async run(verbs: readonly RunnableVerb[], abilities: Abilities): Promise<void> {
     this.replace(verbs)
     for (let count = 1; ; count++) {
       const verb = this.#waiting[this.#next++]
       if (verb === undefined || this.#options.signal.aborted) return
       if (count > maxVerbs)
         throw new AppError('hook_invalid_payload', 'the application runs verbs without end')
-      await this.#runOne(verb, call)
+      await this.#runOne(verb, abilities)
     }
   }
 
-  async #runOne(verb: RunnableVerb, call: Call): Promise<void> {
+  async #runOne(verb: RunnableVerb, abilities: Abilities): Promise<void> {
     const { journal, clock, signal } = this.#options
     const name = verb.id === undefined ? { verb: verb.name } : { verb: verb.name, id: verb.id }
     if (verb.ignored.length > 0)
@@ -67,7 +67,7 @@ export class VerbLoop implements VerbQueue {
         type: 'note',
         sentence: `${verb.name}: unknown properties ignored: ${verb.ignored.join(', ')}`,
       })
-    if (!(await prepare(verb, call))) {
+    if (!(await prepare(verb, abilities.signalling))) {
       const outcome = signal.aborted ? 'stopped' : 'skipped'
       journal.note({ type: 'verb-ended', ...name, outcome, duration_ms: 0 })
       return
@@ -78,7 +78,7 @@ export class VerbLoop implements VerbQueue {
     const started = clock.monotonic()
     let outcome: VerbOutcome = 'failed'
     try {
-      outcome = await this.#execute(verb, call, controller.signal)
+      outcome = await this.#execute(verb, abilities, controller.signal)
     } finally {
       this.#running = undefined
       const duration_ms = Math.round(clock.monotonic() - started)
@@ -86,9 +86,9 @@ export class VerbLoop implements VerbQueue {
     }
   }
 
-  async #execute(verb: RunnableVerb, call: Call, signal: AbortSignal): Promise<VerbOutcome> {
+  async #execute(verb: RunnableVerb, abilities: Abilities, signal: AbortSignal): Promise<VerbOutcome> {
     try {
-      const running = verb.run(call, { signal })
+      const running = verb.run(abilities, { signal })
       // hangup and sip:decline end the call in this very turn: they have done what they were for.
       const isOwnDoing = signal.aborted
       await running
@@ -104,7 +104,7 @@ export class VerbLoop implements VerbQueue {
 }
 
 /** Brings the call into the state the verb needs; false when the verb is to be skipped. */
-async function prepare(verb: RunnableVerb, call: Call): Promise<boolean> {
+async function prepare(verb: RunnableVerb, call: Signalling): Promise<boolean> {
   switch (verb.needs) {
     case 'nothing':
       return true

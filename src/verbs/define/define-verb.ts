@@ -3,24 +3,28 @@ import { Ajv } from 'ajv'
 import type { ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { AppError } from '../../lib/errors.ts'
-import type { Call } from '../../calls/call.ts'
+import type { Abilities } from '../../calls/abilities/abilities.ts'
 import type { RunnableVerb, VerbContext, VerbNeeds } from '../../calls/verb.ts'
 import { sentenceOf } from './invalid.ts'
 import { withNumbers } from './number-texts.ts'
 import { unknownProperties } from './unknown-properties.ts'
 
-export interface VerbDefinition<S extends TObject> {
+/** What a verb is given to run with: the abilities it uses, and the signal that ends its every wait. */
+export type Given<U extends keyof Abilities = never> = Pick<Abilities, U> & VerbContext
+
+export interface VerbDefinition<S extends TObject, U extends keyof Abilities> {
   /** As applications write it. */
   readonly name: string
   /** One sentence for the reference page. */
   readonly summary: string
   readonly needs: VerbNeeds
+  readonly uses: readonly U[]
   /** Its own properties; `verb` and `id` are common to all. */
   readonly schema: S
   /** Whether an unanswered call gets early media instead of an answer; only for `needs: 'audio'`. */
   readonly isEarlyMedia?: (options: Static<S>) => boolean
   /** Resolves when the verb is done; `signal` aborts on hang-up and replacement. */
-  execute(options: Static<S>, call: Call, context: VerbContext): Promise<void>
+  execute(options: Static<S>, given: Given<U>): Promise<void>
 }
 
 export interface Verb {
@@ -36,7 +40,9 @@ export interface Verb {
 
 const common: ReadonlySet<string> = new Set(['verb', 'id'])
 
-export function defineVerb<S extends TObject>(definition: VerbDefinition<S>): Verb {
+export function defineVerb<S extends TObject, U extends keyof Abilities = never>(
+  definition: VerbDefinition<S, U>,
+): Verb {
   const { name, summary, needs, schema } = definition
   let validator: ValidateFunction<Static<S>> | undefined
   // Our own schemas need no check against the schema of schemas, which costs more than compiling them.
@@ -64,10 +70,15 @@ export function defineVerb<S extends TObject>(definition: VerbDefinition<S>): Ve
         needs,
         isEarlyMedia: definition.isEarlyMedia?.(options) ?? false,
         ignored: unknownProperties(schema, properties, common),
-        run: (call, context) => definition.execute(options, call, context),
+        run: (abilities, { signal }) =>
+          definition.execute(options, { ...pick(abilities, definition.uses), signal }),
       }
     },
   }
+}
+
+function pick<U extends keyof Abilities>(abilities: Abilities, names: readonly U[]): Pick<Abilities, U> {
+  return Object.fromEntries(names.map((name) => [name, abilities[name]])) as Pick<Abilities, U>
 }
 
 export function invalid(sentence: string): AppError {

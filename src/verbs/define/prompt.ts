@@ -1,7 +1,8 @@
 // Speaking and playing, as the say and play verbs do it and as the prompt of another verb.
 import Type from 'typebox'
 import type { Static } from 'typebox'
-import type { Call, Voice } from '../../calls/call.ts'
+import type { Voice } from '../../calls/abilities/abilities.ts'
+import type { Given } from './define-verb.ts'
 import { earlyMedia, loop, optional, synthesizer, untilServed } from './schemas.ts'
 
 const tokenStreams = 'speech that is spoken while it comes in'
@@ -53,28 +54,28 @@ export type PlayOptions = Static<typeof playOptions>
 export const samplesPerMs = 8
 
 /** Throws speech_failed or synthesizer_unknown. */
-export async function speak(call: Call, options: SayOptions, signal: AbortSignal): Promise<void> {
+export async function speak({ voice: ability, signal }: Given<'voice'>, options: SayOptions): Promise<void> {
   const texts = typeof options.text === 'string' ? [options.text] : options.text
   const voice = toVoice(options.synthesizer)
-  await call.say({ texts, voice, rounds: roundsOf(options.loop), signal })
+  await ability.say({ texts, voice, rounds: roundsOf(options.loop), signal })
 }
 
 /** Resolves with how much was heard. Throws audio_not_found, audio_not_supported or hook_refused_address. */
-export async function playUrls(call: Call, options: PlayOptions, signal: AbortSignal): Promise<number> {
-  if (options.timeoutSecs === undefined) return playRounds(call, options, signal)
-  const limit = call.limit(options.timeoutSecs * 1000, signal)
+export async function playUrls(given: Given<'voice' | 'time'>, options: PlayOptions): Promise<number> {
+  if (options.timeoutSecs === undefined) return playRounds(given, options)
+  const limit = given.time.limit(options.timeoutSecs * 1000, given.signal)
   try {
-    return await playRounds(call, options, limit.signal)
+    return await playRounds({ ...given, signal: limit.signal }, options)
   } finally {
     limit.release()
   }
 }
 
-async function playRounds(call: Call, options: PlayOptions, signal: AbortSignal): Promise<number> {
+async function playRounds({ voice, signal }: Given<'voice'>, options: PlayOptions): Promise<number> {
   const urls = typeof options.url === 'string' ? [options.url] : options.url
   const offsetMs = Number(options.seekOffset ?? 0) / samplesPerMs
   const rounds = roundsOf(options.loop)
-  const { playedMs } = await call.play({ urls, rounds, signal, ...(offsetMs > 0 ? { offsetMs } : {}) })
+  const { playedMs } = await voice.play({ urls, rounds, signal, ...(offsetMs > 0 ? { offsetMs } : {}) })
   return playedMs
 }
 

@@ -1,6 +1,6 @@
 // The smallest verbs that exercise the engine: tests of calls/ do without verbs/, which stands above it.
 import { AppError } from '../../../src/lib/errors.ts'
-import type { Call } from '../../../src/calls/call.ts'
+import type { Abilities } from '../../../src/calls/abilities/abilities.ts'
 import type { ParseVerbs, RunnableVerb, VerbContext, VerbNeeds } from '../../../src/calls/verb.ts'
 
 interface Item {
@@ -14,32 +14,32 @@ interface Item {
 interface Plain {
   readonly needs: VerbNeeds
   readonly isEarlyMedia?: boolean
-  run(item: Item, call: Call, context: VerbContext): Promise<void>
+  run(item: Item, can: Abilities, context: VerbContext): Promise<void>
 }
 
 const plain: Readonly<Record<string, Plain>> = {
-  answer: { needs: 'nothing', run: (_item, call) => call.answer() },
-  wait: { needs: 'nothing', run: ({ ms = 0 }, call, { signal }) => call.wait(ms, signal) },
+  answer: { needs: 'nothing', run: (_item, { signalling }) => signalling.answer() },
+  wait: { needs: 'nothing', run: ({ ms = 0 }, { time }, { signal }) => time.wait(ms, signal) },
   speak: {
     needs: 'audio',
-    run: async ({ text = 'hello' }, call, { signal }) =>
-      void (await call.say({ texts: [text], voice: {}, rounds: 1, signal })),
+    run: async ({ text = 'hello' }, { voice }, { signal }) =>
+      void (await voice.say({ texts: [text], voice: {}, rounds: 1, signal })),
   },
   'speak-early': {
     needs: 'audio',
     isEarlyMedia: true,
-    run: async ({ text = 'hello' }, call, { signal }) =>
-      void (await call.say({ texts: [text], voice: {}, rounds: 1, signal })),
+    run: async ({ text = 'hello' }, { voice }, { signal }) =>
+      void (await voice.say({ texts: [text], voice: {}, rounds: 1, signal })),
   },
   ask: {
     needs: 'nothing',
-    run: ({ hook = '/action' }, call, { signal }) => call.ask(hook, { reason: 'asked' }, signal),
+    run: ({ hook = '/action' }, { hooks }, { signal }) => hooks.ask(hook, { reason: 'asked' }, signal),
   },
-  tag: { needs: 'nothing', run: async ({ text }, call) => call.tag({ text }) },
-  hangup: { needs: 'answered', run: async (_item, call) => call.hangUp({ 'X-Bye': 'now' }) },
+  tag: { needs: 'nothing', run: async ({ text }, { tags }) => tags.set({ text }) },
+  hangup: { needs: 'answered', run: async (_item, { signalling }) => signalling.hangUp({ 'X-Bye': 'now' }) },
   decline: {
     needs: 'unanswered',
-    run: async ({ status = 486 }, call) => call.decline({ status, reason: 'Busy' }),
+    run: async ({ status = 486 }, { signalling }) => signalling.decline({ status, reason: 'Busy' }),
   },
   fail: { needs: 'nothing', run: () => Promise.reject(new AppError('speech_failed', 'no voice')) },
   crash: { needs: 'nothing', run: () => Promise.reject(new TypeError('a bug')) },
@@ -51,7 +51,7 @@ export const parsePlainVerbs: ParseVerbs = (list) => {
     const verb = plain[item.verb]
     if (verb === undefined) throw new AppError('hook_invalid_payload', `unknown verb "${item.verb}"`)
     const { needs, isEarlyMedia = false } = verb
-    const run = (call: Call, context: VerbContext): Promise<void> => verb.run(item, call, context)
+    const run = (can: Abilities, context: VerbContext): Promise<void> => verb.run(item, can, context)
     return { name: item.verb, needs, isEarlyMedia, ignored: [], run }
   })
 }

@@ -1,21 +1,29 @@
-// One question to the caller: plays its prompt, takes the keys that are pressed, and ends when the answer is complete.
+// The ability to take keys. One question to the caller plays its prompt, takes the keys that are pressed, and ends when the
+// answer is complete.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { CollectRequest } from '../call.ts'
 import { DigitCollector } from '../digits/digit-collector.ts'
 import type { Collected } from '../digits/digit-collector.ts'
 import type { Leg } from '../leg/leg.ts'
+import type { CollectRequest, Digits } from './abilities.ts'
 
-export interface CollectOptions {
-  readonly leg: Pick<Leg, 'onDigit'>
+export interface DigitsOptions {
+  readonly leg: Pick<Leg, 'onDigit' | 'journal'>
   readonly clock: Clock
   /** The prompt could not be played. */
   readonly onProblem: (error: AppError) => void
 }
 
-export async function collectDigits(
+export function createDigits(options: DigitsOptions): Digits {
+  return {
+    collect: (request) => collect(request, options),
+    hide: (isHidden) => options.leg.journal.hideDigits(isHidden),
+  }
+}
+
+async function collect(
   { rules, prompt, signal }: CollectRequest,
-  { leg, clock, onProblem }: CollectOptions,
+  { leg, clock, onProblem }: DigitsOptions,
 ): Promise<Collected> {
   const speaking = new AbortController()
   const collector = new DigitCollector({ rules, clock, onBargeIn: () => speaking.abort() })
@@ -41,7 +49,7 @@ export async function collectDigits(
 async function play(
   prompt: CollectRequest['prompt'],
   signal: AbortSignal,
-  onProblem: CollectOptions['onProblem'],
+  onProblem: DigitsOptions['onProblem'],
 ): Promise<void> {
   try {
     await prompt?.(signal)

@@ -1,9 +1,10 @@
-// What a running verb writes into the journal of its call: notes, problems, and what the call goes on without.
+// The ability to write into the journal of a call: notes, problems, and what the call goes on without.
 import type { AppError, ErrorCode } from '../../lib/errors.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { Notes } from './abilities.ts'
 import { toProblem } from '../leg/refusals.ts'
 
-export class CallNotes {
+export class CallNotes implements Notes {
   readonly #journal: JournalWriter
   readonly #goesWithout = new Set<ErrorCode>()
 
@@ -15,12 +16,10 @@ export class CallNotes {
     this.#journal.note({ type: 'note', sentence })
   }
 
-  /** A failure that the call survives. It raises an alert where its code has one. */
   problem(error: AppError): void {
     this.#journal.note(toProblem(error))
   }
 
-  /** A problem the first time, and a note from then on: one alert a call is enough. */
   goWithout(error: AppError): void {
     if (this.#goesWithout.has(error.code)) return this.note(error.message)
     this.#goesWithout.add(error.code)

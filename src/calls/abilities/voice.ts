@@ -1,34 +1,34 @@
-// How a call speaks and plays: texts and files become pieces of sound, in the fallback voice once the first one has failed.
+// The ability to speak and to play: texts and files become pieces of sound, in the fallback voice once the first one has
+// failed.
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
-import type { PlayRequest, SayRequest, Voice } from '../call.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
-import type { CallNotes } from './call-notes.ts'
+import type { Notes, PlayRequest, SayRequest, Speaking, Voice } from './abilities.ts'
 import { playPrompt } from './prompt-player.ts'
 import type { Piece, Prompt } from './prompt-player.ts'
 import type { AudioFetcher, BorrowedClip, Speech } from '../../contracts/speech.ts'
 
-export interface CallVoiceOptions {
+export interface LegVoiceOptions {
   readonly leg: Leg
   readonly script: CallScript
   readonly speech: Speech
   readonly audio: AudioFetcher
   readonly clock: Clock
-  readonly notes: CallNotes
+  readonly notes: Notes
   /** Makes a URL of the application absolute. */
   readonly resolveUrl: (url: string) => string
 }
 
 const silence = /^silence_stream:\/\/(\d{1,9})/
 
-export class CallVoice {
-  readonly #options: CallVoiceOptions
+export class LegVoice implements Speaking {
+  readonly #options: LegVoiceOptions
   #usesFallback = false
 
-  constructor(options: CallVoiceOptions) {
+  constructor(options: LegVoiceOptions) {
     this.#options = options
   }
 

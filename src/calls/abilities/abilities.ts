@@ -1,0 +1,118 @@
+// What a verb may do with a call. A verb names the abilities it uses and gets these and no others:
+// never a dialog, a socket or a row.
+import type { AppError } from '../../lib/errors.ts'
+import type { PlayResult } from '../../media/media.ts'
+import type { HookForm } from '../application/hook-form.ts'
+import type { Collected, DigitRules } from '../digits/digit-collector.ts'
+
+export interface Abilities {
+  /** Answer, refuse, hang up. */
+  readonly signalling: Signalling
+  /** Speak text and play files. */
+  readonly voice: Speaking
+  /** Take the keys that are pressed. */
+  readonly digits: Digits
+  /** Ask the application. */
+  readonly hooks: Asking
+  /** What later payloads carry. */
+  readonly tags: Tags
+  readonly time: Time
+  /** What the journal says of the verb. */
+  readonly notes: Notes
+}
+
+export interface Decline {
+  readonly status: number
+  readonly reason?: string
+  readonly headers?: Readonly<Record<string, unknown>>
+}
+
+export interface Signalling {
+  readonly isAnswered: boolean
+  readonly hasEnded: boolean
+  answer(): Promise<void>
+  startEarlyMedia(): Promise<void>
+  hangUp(headers: Readonly<Record<string, unknown>> | undefined): void
+  decline(decline: Decline): void
+}
+
+/** The voice that a verb or the session asks for; `default` and absence mean the application's. */
+export interface Voice {
+  readonly vendor?: string
+  readonly label?: string
+  readonly language?: string
+  readonly voice?: string | object
+  /** Used once the first has failed, and from then on for the whole call. */
+  readonly fallback?: Voice
+}
+
+export interface SayRequest {
+  /** Each is text, or silence: `silence_stream://<ms>`. They are heard one after the other. */
+  readonly texts: readonly string[]
+  readonly voice: Voice
+  /** How often all of it is heard; Infinity: until the signal aborts. */
+  readonly rounds: number
+  readonly signal: AbortSignal
+}
+
+export interface PlayRequest {
+  /** Each leads to an audio file, or is silence: `silence_stream://<ms>`. */
+  readonly urls: readonly string[]
+  /** Where the first of them begins. */
+  readonly offsetMs?: number
+  readonly rounds: number
+  readonly signal: AbortSignal
+}
+
+export interface Speaking {
+  /** Throws speech_failed or synthesizer_unknown. */
+  say(request: SayRequest): Promise<PlayResult>
+  /** Throws audio_not_found, audio_not_supported or hook_refused_address. */
+  play(request: PlayRequest): Promise<PlayResult>
+}
+
+export interface CollectRequest {
+  readonly rules: DigitRules
+  /** Heard while digits are taken already. */
+  readonly prompt?: (signal: AbortSignal) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+export interface Digits {
+  collect(request: CollectRequest): Promise<Collected>
+  /** Whether keys are hidden in what is kept of the call, from now on; undefined: as the account says. */
+  hide(isHidden: boolean | undefined): void
+}
+
+export interface Redirect {
+  readonly hook: HookForm
+  readonly statusHook?: HookForm
+  readonly signal: AbortSignal
+}
+
+export interface Asking {
+  /** Asks an action hook; verbs in its answer replace those that were to follow. Failures are journalled, not thrown. */
+  ask(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>
+  /** Asks another application; its verbs replace those that were to follow. */
+  redirect(request: Redirect): Promise<void>
+}
+
+export interface Tags {
+  /** Replaces customerData of every later payload. Throws bad_request when it is too long. */
+  set(data: object): void
+}
+
+export interface Time {
+  /** Resolves after the time, or when `signal` aborts. */
+  wait(ms: number, signal: AbortSignal): Promise<void>
+  /** A signal that also aborts after the time. */
+  limit(ms: number, signal: AbortSignal): { readonly signal: AbortSignal; release(): void }
+}
+
+export interface Notes {
+  note(sentence: string): void
+  /** A failure that the call survives. It raises an alert where its code has one. */
+  problem(error: AppError): void
+  /** A problem the first time, and a note from then on: one alert a call is enough. */
+  goWithout(error: AppError): void
+}

@@ -1,0 +1,100 @@
+// The ability to ask the application: its hooks get the facts of the call, and the verbs they answer take over.
+import { AppError } from '../../lib/errors.ts'
+import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
+import type { NodeFacts } from '../journal/hook-payloads.ts'
+import type { HookKind } from '../journal/journal.ts'
+import type { Leg, RunningScript } from '../leg/leg.ts'
+import type { CallScript } from '../ports.ts'
+import type { RunnableVerb } from '../verb.ts'
+import type { Asking, Redirect } from './abilities.ts'
+import type { AppHooks } from '../application/app-hooks.ts'
+import { resolveUrl, toHook } from '../application/hook-form.ts'
+import type { HookForm } from '../application/hook-form.ts'
+import type { Hook } from '../../contracts/hook.ts'
+
+/** How hooks reach the verbs that run. `replace` leaves the running one alone, `interrupt` ends it; `currentId` is its id. */
+export interface VerbQueue {
+  replace(verbs: readonly RunnableVerb[]): void
+  interrupt(verbs: readonly RunnableVerb[]): void
+  readonly currentId: string | undefined
+}
+
+export interface LegHooksOptions {
+  readonly leg: Leg
+  readonly script: CallScript
+  readonly hooks: AppHooks
+  readonly queue: VerbQueue
+  readonly node: NodeFacts
+  /** Where relative hooks lead: the URL that the script came from. */
+  readonly base: string | undefined
+}
+
+interface Question {
+  readonly kind: HookKind
+  readonly hook: Hook
+  /** What the verb adds to the facts of the call. */
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly signal: AbortSignal
+  /** Called with the verbs that the hook answered, in the same turn as the last look at `signal`. */
+  readonly take: (verbs: readonly RunnableVerb[]) => void
+}
+
+export class LegHooks implements Asking, RunningScript {
+  readonly #options: LegHooksOptions
+  #base: string | undefined
+
+  constructor(options: LegHooksOptions) {
+    this.#options = options
+    this.#base = options.base
+  }
+
+  resolveUrl(url: string): string {
+    return resolveUrl(url, this.#base)
+  }
+
+  async ask(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
+    await this.#replaceBy({ kind: 'action', hook: this.#hookOf(form), fields, signal })
+  }
+
+  async redirect({ hook, statusHook, signal }: Redirect): Promise<void> {
+    if (statusHook !== undefined) this.#options.leg.status.replaceHook(this.#hookOf(statusHook))
+    await this.#replaceBy({ kind: 'redirect', hook: this.#hookOf(hook), fields: {}, signal })
+  }
+
+  async takeOver(hook: Hook): Promise<void> {
+    const { leg, queue } = this.#options
+    const take = (verbs: readonly RunnableVerb[]): void => queue.interrupt(verbs)
+    await this.#ask({ kind: 'redirect', hook, fields: {}, signal: leg.signal, take })
+  }
+
+  #hookOf(form: HookForm): Hook {
+    return toHook(form, { base: this.#base, application: this.#options.script.call_hook })
+  }
+
+  async #replaceBy(question: Omit<Question, 'take'>): Promise<void> {
+    await this.#ask({ ...question, take: (verbs) => this.#options.queue.replace(verbs) })
+  }
+
+  /** A hook that has nothing to say, that fails or that is withdrawn leaves the call as it was. */
+  async #ask({ kind, hook, fields, signal, take }: Question): Promise<void> {
+    const { leg, hooks, node, queue } = this.#options
+    if (leg.hasEnded || signal.aborted) return
+    const verb_id = queue.currentId
+    const payload = {
+      ...toCommonPayload(leg.journal.facts),
+      ...toNodePayload(leg.journal.facts, node),
+      ...(verb_id === undefined ? {} : { verb_id }),
+      ...fields,
+    }
+    try {
+      const { url, verbs } = await hooks.ask({ kind, hook, payload, signal })
+      if (verbs.length === 0 || signal.aborted) return
+      this.#base = url
+      take(verbs)
+    } catch (error) {
+      // The failure is in the journal already. The call goes on with the verb that follows.
+      if (!(error instanceof AppError)) throw error
+      if (error.code === 'hook_invalid_payload' && !leg.hasEnded) leg.status.reportInvalidPayload(error)
+    }
+  }
+}

@@ -1,0 +1,16 @@
+// The ability to set the customerData that later payloads of a call carry.
+import { AppError } from '../../lib/errors.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { Tags } from './abilities.ts'
+
+const maxTagLength = 65_536
+
+export function createTags(journal: JournalWriter): Tags {
+  return {
+    set(data) {
+      if (JSON.stringify(data).length > maxTagLength)
+        throw new AppError('bad_request', `tag: "data" is longer than ${maxTagLength} characters`)
+      journal.add({ type: 'tagged', data })
+    },
+  }
+}

@@ -1,0 +1,24 @@
+// The ability to wait, and to bound how long something else takes.
+import { sleep } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Time } from './abilities.ts'
+
+export function createTime(clock: Clock): Time {
+  return {
+    wait: (ms, signal) => sleep(ms, clock, signal),
+    limit(ms, signal) {
+      const limited = new AbortController()
+      const abort = (): void => limited.abort()
+      const timer = clock.after(ms, abort)
+      signal.addEventListener('abort', abort, { once: true })
+      if (signal.aborted) abort()
+      return {
+        signal: limited.signal,
+        release() {
+          timer.cancel()
+          signal.removeEventListener('abort', abort)
+        },
+      }
+    },
+  }
+}
