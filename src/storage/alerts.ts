@@ -8,6 +8,8 @@ import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
 import type { Database, Parameter, Readers, Session } from './database/database.ts'
+import { tenancyFilter } from './rows/ownership.ts'
+import type { OwnerFilter } from './rows/ownership.ts'
 import type { AlertsRow, Schema } from './tables.ts'
 
 export interface AlertQuery {
@@ -107,7 +109,10 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
     readWith: ({ slowReader }) => ({
       async page(tenancy, owner, query) {
         const matching = <O>(select: Selecting<O>): Selecting<O> =>
-          within(filtered(select, query, clock.now()), tenancy, owner)
+          filtered(select, query, clock.now())
+            .where((eb) => eb.and(filterOf(owner)))
+            // The second wall.
+            .where((eb) => eb.and(tenancyFilter(tenancy)))
         const total = matching(db.selectFrom('alerts').select((eb) => eb.fn.countAll().as('total')))
         const rows = matching(db.selectFrom('alerts').selectAll())
           .orderBy('time', 'desc')
@@ -161,19 +166,6 @@ function filtered<O>(query: Selecting<O>, wanted: AlertQuery, now: number): Sele
   return result
 }
 
-/** The owner in the query, and the tenancy of the caller: the second wall. */
-function within<O>(query: Selecting<O>, tenancy: Tenancy, owner: AlertOwner): Selecting<O> {
-  const asked =
-    owner.account_sid !== undefined
-      ? query.where('account_sid', '=', owner.account_sid)
-      : query.where('service_provider_sid', '=', owner.service_provider_sid)
-  switch (tenancy.level) {
-    case 'account':
-      return asked.where('account_sid', '=', tenancy.account_sid)
-    case 'service_provider':
-      return asked.where('service_provider_sid', '=', tenancy.service_provider_sid)
-    case 'admin':
-    case 'system':
-      return asked
-  }
+function filterOf({ account_sid, service_provider_sid }: AlertOwner): OwnerFilter {
+  return account_sid !== undefined ? { account_sid } : { service_provider_sid }
 }

@@ -8,6 +8,7 @@ import type { AuditVerdict, Entry, Head } from './audit-chain.ts'
 import type { Change, OwnerIds } from './rows/change-set.ts'
 import type { Database, Parameter, Readers, Session } from './database/database.ts'
 import { prepare, slot } from './database/prepared.ts'
+import { tenancyFilter } from './rows/ownership.ts'
 import type { Vault } from './secrets.ts'
 import type { Actor, Maker } from './rows/rows.ts'
 import type { AuditLogRow, Schema } from './tables.ts'
@@ -96,7 +97,8 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
     },
     readWith: ({ reader, slowReader }) => ({
       async page(tenancy, query) {
-        const matching = <O>(select: Selecting<O>): Selecting<O> => filtered(within(select, tenancy), query)
+        const matching = <O>(select: Selecting<O>): Selecting<O> =>
+          filtered(select, query).where((eb) => eb.and(tenancyFilter(tenancy)))
         const total = matching(db.selectFrom('audit_log').select((eb) => eb.fn.countAll().as('total')))
         const rows = matching(db.selectFrom('audit_log').selectAll())
           .orderBy('seq', 'desc')
@@ -166,18 +168,6 @@ function isSame(a: string, b: string): boolean {
 }
 
 type Selecting<O> = SelectQueryBuilder<Schema, 'audit_log', O>
-
-function within<O>(query: Selecting<O>, tenancy: Tenancy): Selecting<O> {
-  switch (tenancy.level) {
-    case 'account':
-      return query.where('account_sid', '=', tenancy.account_sid)
-    case 'service_provider':
-      return query.where('service_provider_sid', '=', tenancy.service_provider_sid)
-    case 'admin':
-    case 'system':
-      return query
-  }
-}
 
 function filtered<O>(query: Selecting<O>, wanted: AuditQuery): Selecting<O> {
   const { start, end } = wanted

@@ -4,6 +4,7 @@ import type { RawBuilder, SelectQueryBuilder } from 'kysely'
 import type { Tenancy } from '../../contracts/caller.ts'
 import { rowSlot, slot } from '../database/prepared.ts'
 import type { Values } from '../database/prepared.ts'
+import { tenancyFilter } from '../rows/ownership.ts'
 import type { RecentCallsRow, Schema } from '../tables.ts'
 
 export interface RecentCallQuery {
@@ -47,10 +48,7 @@ export function matchOf(
   now: number,
 ): CallMatch | undefined {
   const asked = { account_sid: undefined, service_provider_sid: undefined, ...owner }
-  const seen = {
-    account_sid: tenancy.level === 'account' ? tenancy.account_sid : undefined,
-    service_provider_sid: tenancy.level === 'service_provider' ? tenancy.service_provider_sid : undefined,
-  }
+  const seen = tenancyFilter(tenancy)
   for (const column of ['account_sid', 'service_provider_sid'] as const)
     if (asked[column] !== undefined && seen[column] !== undefined && asked[column] !== seen[column])
       return undefined

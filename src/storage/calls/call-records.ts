@@ -1,5 +1,5 @@
 // Reads what calls have left: pages of recent calls, single records, journals.
-import type { Kysely, SelectQueryBuilder } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Tenancy } from '../../contracts/caller.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
@@ -10,6 +10,7 @@ import type { RecentCallPage } from './call-pages.ts'
 import { parseEvents } from './adoption.ts'
 import type { Database, Parameter, Readers, Session } from '../database/database.ts'
 import { prepare, slot } from '../database/prepared.ts'
+import { tenancyFilter } from '../rows/ownership.ts'
 import type { RecentCallsRow, Schema } from '../tables.ts'
 
 export interface RecentCalls {
@@ -42,12 +43,15 @@ export interface CallRecords {
 // A Call-ID names one dialog, or the few forks of one.
 const maxLegs = 20
 
-type Selecting<O> = SelectQueryBuilder<Schema, 'recent_calls', O>
-
 export function createCallRecords(database: Database, clock: Clock): CallRecords {
   const db = database.builder
   const queries = createQueries(db)
   const pages = createCallPages(database)
+  const seenBy = (tenancy: Tenancy) =>
+    db
+      .selectFrom('recent_calls')
+      .selectAll()
+      .where((eb) => eb.and(tenancyFilter(tenancy)))
 
   async function isVisible(reader: Session, tenancy: Tenancy, account_sid: string): Promise<boolean> {
     if (tenancy.level === 'account') return tenancy.account_sid === account_sid
@@ -73,7 +77,8 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
     pageOfProvider: (tenancy, service_provider_sid, query) =>
       page(readers, tenancy, { service_provider_sid }, query),
     async bySipCallId(tenancy, owner, sip_call_id) {
-      const query = of(within(db.selectFrom('recent_calls').selectAll(), tenancy), owner)
+      const query = seenBy(tenancy)
+        .where((eb) => eb.and(owner))
         .where('sip_call_id', '=', sip_call_id)
         .orderBy('attempted_at')
         .limit(maxLegs)
@@ -82,7 +87,7 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
       return rows as unknown as RecentCallsRow[]
     },
     async find(tenancy, account_sid, call_sid) {
-      const query = within(db.selectFrom('recent_calls').selectAll(), tenancy)
+      const query = seenBy(tenancy)
         .where('account_sid', '=', account_sid)
         .where('call_sid', '=', call_sid)
         .compile()
@@ -102,24 +107,6 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
         },
       },
     }),
-  }
-}
-
-function of<O>(query: Selecting<O>, owner: CallOwner): Selecting<O> {
-  return 'account_sid' in owner
-    ? query.where('account_sid', '=', owner.account_sid)
-    : query.where('service_provider_sid', '=', owner.service_provider_sid)
-}
-
-function within<O>(query: Selecting<O>, tenancy: Tenancy): Selecting<O> {
-  switch (tenancy.level) {
-    case 'account':
-      return query.where('account_sid', '=', tenancy.account_sid)
-    case 'service_provider':
-      return query.where('service_provider_sid', '=', tenancy.service_provider_sid)
-    case 'admin':
-    case 'system':
-      return query
   }
 }
 

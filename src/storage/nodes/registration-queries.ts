@@ -3,40 +3,25 @@ import type { Kysely } from 'kysely'
 import { prepare, slot } from '../database/prepared.ts'
 import type { Schema } from '../tables.ts'
 
-const written = [
-  'account_sid',
-  'client_sid',
-  'username',
-  'realm',
-  'contact',
-  'instance',
-  'q',
-  'path',
-  'transport',
-  'address',
-  'port',
-  'call_id',
-  'cseq',
-  'user_agent',
-  'expires_at',
-  'updated_at',
-] as const
+/** The facts of a registration, which are written and loaded, with the type of each. */
+const facts = {
+  contact: 'text',
+  instance: 'text',
+  q: 'text',
+  path: 'text',
+  transport: 'text',
+  address: 'text',
+  port: 'bigint',
+  call_id: 'text',
+  cseq: 'bigint',
+  user_agent: 'text',
+  expires_at: 'bigint',
+} as const
+const factNames = Object.keys(facts) as readonly (keyof typeof facts)[]
 
-const kept = [
-  'aor',
-  'key',
-  'contact',
-  'instance',
-  'q',
-  'path',
-  'transport',
-  'address',
-  'port',
-  'call_id',
-  'cseq',
-  'user_agent',
-  'expires_at',
-] as const
+/** A registration is one row for each; all else is overwritten. */
+const identity = ['node', 'aor', 'key'] as const
+const overwritten = ['account_sid', 'client_sid', 'username', 'realm', ...factNames, 'updated_at'] as const
 
 export function createRegistrationQueries(db: Kysely<Schema>) {
   const own = db.deleteFrom('registrations')
@@ -55,7 +40,7 @@ export function createRegistrationQueries(db: Kysely<Schema>) {
           join.onRef('a.account_sid', '=', 'r.account_sid').onRef('a.sip_realm', '=', 'r.realm'),
         )
         .leftJoin('clients as c', 'c.client_sid', 'r.client_sid')
-        .select(kept.map((column) => `r.${column}` as const))
+        .select((['aor', 'key', ...factNames] as const).map((column) => `r.${column}` as const))
         .where('r.node', '=', slot('node'))
         .where('r.expires_at', '>', slot('now'))
         .where('a.is_active', '=', 1)
@@ -74,7 +59,7 @@ export function createRegistrationQueries(db: Kysely<Schema>) {
 function toSave(db: Kysely<Schema>) {
   return db
     .insertInto('registrations')
-    .columns(['node', 'aor', 'key', ...written])
+    .columns([...identity, ...overwritten])
     .expression(
       db
         .selectFrom('accounts as a')
@@ -82,28 +67,25 @@ function toSave(db: Kysely<Schema>) {
           join.onRef('c.account_sid', '=', 'a.account_sid').on('c.username', '=', slot('username')),
         )
         .select((eb) => {
-          const text = (name: string) => eb.cast<string>(eb.val(slot(name)), 'text').as(name)
-          const whole = (name: string) => eb.cast<number>(eb.val(slot(name)), 'bigint').as(name)
+          const given = (name: string, type: 'text' | 'bigint') =>
+            eb.cast<string | number>(eb.val(slot(name)), type).as(name)
           return [
-            ...['node', 'aor', 'key'].map(text),
+            ...identity.map((name) => given(name, 'text')),
             'a.account_sid',
             'c.client_sid',
-            ...['username', 'realm', 'contact', 'instance', 'q', 'path', 'transport', 'address'].map(text),
-            whole('port'),
-            text('call_id'),
-            whole('cseq'),
-            text('user_agent'),
-            whole('expires_at'),
-            whole('updated_at'),
+            given('username', 'text'),
+            given('realm', 'text'),
+            ...factNames.map((name) => given(name, facts[name])),
+            given('updated_at', 'bigint'),
           ]
         })
         .where('a.sip_realm', '=', slot('realm')),
     )
     .onConflict((conflict) =>
       conflict
-        .columns(['node', 'aor', 'key'])
+        .columns(identity)
         .doUpdateSet((eb) =>
-          Object.fromEntries(written.map((column) => [column, eb.ref(`excluded.${column}`)])),
+          Object.fromEntries(overwritten.map((column) => [column, eb.ref(`excluded.${column}`)])),
         ),
     )
 }

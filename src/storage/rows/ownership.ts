@@ -1,4 +1,4 @@
-// The owner of a new or moved row: what the caller gave, held against the caller's own tenancy.
+// Who owns rows: which a tenancy sees, and the owner of a new or moved one, held against the caller's own tenancy.
 import type { Tenancy } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Cell, Cells } from '../database/database.ts'
@@ -9,6 +9,25 @@ import type { ProviderSource } from './table-queries.ts'
 export interface Owner {
   readonly owner: Cells
   readonly provider: ProviderSource
+}
+
+/** Both columns are in the tables that are read without a repository; an absent one narrows nothing. */
+export interface OwnerFilter {
+  readonly account_sid?: string
+  readonly service_provider_sid?: string
+}
+
+/** The rows that the tenancy sees, for `eb.and`. */
+export function tenancyFilter(tenancy: Tenancy): OwnerFilter {
+  switch (tenancy.level) {
+    case 'account':
+      return { account_sid: tenancy.account_sid }
+    case 'service_provider':
+      return { service_provider_sid: tenancy.service_provider_sid }
+    case 'admin':
+    case 'system':
+      return {}
+  }
 }
 
 /** Throws not_permitted when the row would lie outside the tenancy. */
