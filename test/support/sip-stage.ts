@@ -185,7 +185,7 @@ export async function openStage({ by = 'udp', ...options }: StageOptions = {}): 
   }
 }
 
-/** A listener that writes down what it receives, and answers as it is told. */
+/** A listener that writes down what it receives, and answers with `answers`. */
 export function listenerOf(
   told: string[],
   answers: { readonly offered?: Reply | Promise<Reply>; readonly requested?: Reply | Promise<Reply> } = {},

@@ -21,7 +21,7 @@ const challenge = 'Digest realm="b.example", nonce="n1", algorithm=MD5, qop="aut
 const retryAfterOf = (stage: Stage): number => Number(headerOf(stage.peer.last('500'), 'retry-after'))
 
 describe('the sequence of a dialog (RFC 3261 §12.2.1.1)', () => {
-  it('rises by one with each request of ours, and an ACK has the number of its INVITE', async () => {
+  it('rises by one with each request that is sent, and an ACK has the number of its INVITE', async () => {
     const stage = await openStage()
     const dialog = await callOut(stage)
     for (const method of ['INFO', 'INVITE', 'UPDATE', 'INVITE', 'BYE']) {
@@ -94,7 +94,7 @@ describe('the remote target (RFC 3261 §12.2)', () => {
     ['UPDATE', 200, true],
     ['INFO', 200, false],
     ['INVITE', 488, false],
-  ])('after an %s of ours that is answered %i is the new Contact: %s', async (method, status, isNew) => {
+  ])('after a sent %s that is answered %i is the new Contact: %s', async (method, status, isNew) => {
     const stage = await openStage()
     const dialog = await callOut(stage)
     const asked = dialog.request(method, { body: sdp })
@@ -176,7 +176,7 @@ describe('an offer while another is open', () => {
   })
 
   it.each(['INVITE', 'UPDATE'])(
-    'of ours is answered 491, as an %s of the peer (RFC 3261 §14.2, RFC 3311 §5.2)',
+    'that was sent lets no %s of the peer in, which is answered 491 (RFC 3261 §14.2, RFC 3311 §5.2)',
     async (method) => {
       const stage = await openStage()
       const told: string[] = []
@@ -191,7 +191,7 @@ describe('an offer while another is open', () => {
     },
   )
 
-  it('of the peer lets no INVITE of ours out: 491 at once, without a word on the wire (RFC 3261 §14.1)', async () => {
+  it('of the peer lets no INVITE out: 491 at once, without a word on the wire (RFC 3261 §14.1)', async () => {
     const stage = await openStage()
     const dialog = await callIn(stage)
     dialog.listen(listenerOf([], { offered: new Promise(() => undefined) }))
@@ -201,7 +201,7 @@ describe('an offer while another is open', () => {
     expect(stage.peer.starts).not.toContain('INVITE')
   })
 
-  it('of ours lets no second one of ours out, and the next one once it is answered', async () => {
+  it('that was sent lets no second one out, and the next one once it is answered', async () => {
     const stage = await openStage()
     const dialog = await callOut(stage)
     const first = dialog.request('INVITE', { body: sdp })
@@ -401,7 +401,7 @@ describe('other requests of the peer', () => {
   })
 })
 
-describe('a request of ours', () => {
+describe('a request that is sent', () => {
   it.each([
     [481, true],
     [408, true],

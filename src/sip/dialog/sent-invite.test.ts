@@ -51,7 +51,7 @@ describe('an INVITE', () => {
       expect(new Set(stage.peer.valuesOf('INVITE', name)).size).toBe(20)
   })
 
-  it('takes headers of its owner in place of ours, and none that route or frame it', async () => {
+  it('takes headers of its owner in place of the stack’s, and none that route or frame it', async () => {
     const stage = await openStage()
     const headers = [
       { name: 'P-Asserted-Identity', value: '<sip:+4420@a.example>' },

@@ -195,7 +195,7 @@ describe('a request that is owed another refusal', () => {
     expect(headerOf(responseTo(made, refusal ?? { status: 0 }), name) ?? '').toBe(value)
   })
 
-  it('is told the first of several faults: version, size, framing, method, then what the fields say', () => {
+  it('gets a refusal for the first of several faults: version, size, framing, method, then what the fields say', () => {
     const worst = { cseq: '1 BYE', require: 'x', 'content-length': '9' }
     expect(statusOf(request('FETCH sip:b SIP/3.0', worst))).toBe(505)
     expect(statusOf({ ...request('FETCH sip:b SIP/2.0', worst), tooLarge: 513 })).toBe(513)
