@@ -59,7 +59,8 @@ async function callThroughRunning(): Promise<void> {
   const sip = { host: new URL(baseUrl).hostname, port: Number(values['sip-port']) }
   const target = { baseUrl, sip, apiKey, realm: values.realm }
   const record = await runCall(target, print)
-  print(lookFurther(target, record, '$SWITCHHOOK_ADMIN_API_KEY'))
+  print(lookFurther)
+  print(addressesOf(target, record, '$SWITCHHOOK_ADMIN_API_KEY'))
   print(
     `\nThe account "Switchhook demo" stays, with the record; application and client of the call are removed.`,
   )
@@ -76,8 +77,14 @@ async function callThroughOwn(): Promise<void> {
     print(`The platform of this demo is ready after ${seconds()} s.`)
     const target = { ...own, realm: values.realm }
     const record = await runCall(target, print)
-    print(lookFurther(target, record, own.apiKey))
-    if (!values.keep) return print(`\nDone after ${seconds()} s.`)
+    print(lookFurther)
+    if (!values.keep) {
+      print(
+        '  the record         npm run demo -- --keep, which stays up for its record, journal and interface',
+      )
+      return print(`\nDone after ${seconds()} s.`)
+    }
+    print(addressesOf(target, record, own.apiKey))
     print(
       `\nDone after ${seconds()} s. The platform of this demo stays up for these addresses, until Ctrl-C.`,
     )
@@ -90,19 +97,19 @@ async function callThroughOwn(): Promise<void> {
   }
 }
 
-function lookFurther(
-  { baseUrl: base, apiKey: key }: CallTarget,
-  record: CallRecord,
-  shownKey: string,
-): string {
+const lookFurther = [
+  '',
+  'Look further',
+  '  the application    examples/hello.ts; your own: docs/guides/first-application.md',
+  '  a softphone        npm run demo -- --phone, beside npm start',
+].join('\n')
+
+/** What can be looked at as long as the platform is up. */
+function addressesOf({ baseUrl: base }: CallTarget, record: CallRecord, shownKey: string): string {
   const calls = `${new URL(base).origin}/v1/Accounts/${record.account_sid}/RecentCalls`
-  const curl = `curl -H "Authorization: Bearer ${shownKey === '' ? key : shownKey}"`
+  const curl = `curl -H "Authorization: Bearer ${shownKey}"`
   return [
-    '',
-    'Look further',
     `  the interface      ${new URL(base).origin}/docs`,
-    '  the application    examples/hello.ts; your own: docs/guides/first-application.md',
-    '  a softphone        npm run demo -- --phone, beside npm start',
     '  the call records:',
     `  ${curl} "${calls}?page=1&count=25"`,
     '  the whole journal of the call:',
