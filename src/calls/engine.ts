@@ -3,6 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import { Admission, overloaded, stopping } from './admission.ts'
 import { command } from './application/call-command.ts'
+import type { CallContext } from './call-context.ts'
 import type { CallServices } from './call-services.ts'
 import type { CallCommand, CallHandlers, CallRequest, Calls, LiveCall, PreparedCall } from './calls.ts'
 import { cancelArrival, serveInvite } from './inbound/serve-invite.ts'
@@ -15,7 +16,7 @@ import { WireTap } from './journal/wire-tap.ts'
 import { toRefusal, toStackRefusal } from './leg/refusals.ts'
 import type { Refusal } from './leg/refusals.ts'
 import { toOrder } from './outbound/call-order.ts'
-import type { CallOrder } from './outbound/call-order.ts'
+import type { ScriptedOrder } from './outbound/call-order.ts'
 import { placeCall } from './outbound/place-call.ts'
 import type { Alerts } from '../contracts/alert.ts'
 import { CallRegistry } from './registry.ts'
@@ -38,7 +39,7 @@ const retryAfterSeconds = 5
 export class CallEngine implements Calls, CallHandlers {
   readonly name = 'calls'
   readonly #options: EngineOptions
-  readonly #services: CallServices
+  readonly #context: CallContext
   readonly #registry: CallRegistry
   readonly #tap = new WireTap()
   readonly #admission: Admission
@@ -48,11 +49,16 @@ export class CallEngine implements Calls, CallHandlers {
 
   constructor(options: EngineOptions) {
     this.#options = options
-    this.#services = { ...options, node: () => this.#node() }
     this.#admission = new Admission(options.maxCalls)
     this.#registry = new CallRegistry(options.clock, (journal) => {
       this.#tap.detach(journal.facts.started.sip_call_id, journal)
     })
+    this.#context = {
+      services: { ...options, node: () => this.#node() },
+      registry: this.#registry,
+      tap: this.#tap,
+      admission: this.#admission,
+    }
     const { store, directory, log } = options
     this.#recovery = createRecovery({ store, directory, log, node: () => this.#node() })
   }
@@ -112,7 +118,7 @@ export class CallEngine implements Calls, CallHandlers {
   }
 
   /** Refuses at once. Of calls that are prepared together, those beyond the share are refused when they begin. */
-  async #demandShare({ account_sid, service_provider_sid }: CallOrder['account']): Promise<void> {
+  async #demandShare({ account_sid, service_provider_sid }: ScriptedOrder['account']): Promise<void> {
     const { inbound, outbound } = this.#registry.count(account_sid)
     const { pool, directory } = this.#options
     const calls = { before: { held: inbound + outbound, all: this.liveCount }, pool }
@@ -126,15 +132,10 @@ export class CallEngine implements Calls, CallHandlers {
     throw error
   }
 
-  async #begin(order: CallOrder): Promise<void> {
+  async #begin(order: ScriptedOrder): Promise<void> {
     const refused = this.#admission.refusal()
     const leave = this.#admission.enter()
-    const { sent, done } = placeCall(order, {
-      refused,
-      services: this.#services,
-      registry: this.#registry,
-      tap: this.#tap,
-    })
+    const { sent, done } = placeCall(order, this.#context, refused)
     void done.finally(leave)
     await sent
     // A client that knows of a call must find its record, even when this process is killed now.
@@ -200,8 +201,7 @@ export class CallEngine implements Calls, CallHandlers {
     this.#arrivals.add(arrival)
     const leave = this.#admission.enter()
     invite.onCancel((cancel) => cancelArrival(arrival, cancel))
-    const parts = { services: this.#services, registry: this.#registry, tap: this.#tap }
-    void serveInvite(arrival, parts).finally(() => {
+    void serveInvite(arrival, this.#context).finally(() => {
       this.#arrivals.delete(arrival)
       if (arrival.leg === undefined) this.#tap.drop(invite.callId)
       leave()

@@ -2,6 +2,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { createAbilities } from '../abilities/create-abilities.ts'
 import { AppHooks, parseAppJson } from './app-hooks.ts'
+import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
@@ -19,7 +20,8 @@ export interface Run {
 }
 
 /** Resolves when no verb is left or the call has ended. Throws AppError when there is no usable first answer. */
-export async function runScript(run: Run, services: CallServices): Promise<void> {
+export async function runScript(run: Run, context: CallContext): Promise<void> {
+  const { services } = context
   const { clock, log, speech, audio } = services
   const { leg, script } = run
   const { journal, signal } = leg

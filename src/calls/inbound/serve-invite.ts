@@ -7,6 +7,7 @@ import { headerOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
+import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
 import { holdToLimits } from '../leg/hold-to-limits.ts'
 import { identifyCarrier } from './identify-carrier.ts'
@@ -22,8 +23,6 @@ import { toAppError, toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
 import { routeCall } from './route-call.ts'
-import type { CallRegistry } from '../registry.ts'
-import type { WireTap } from '../journal/wire-tap.ts'
 import { runScript } from '../application/run-script.ts'
 import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
@@ -42,16 +41,10 @@ export interface Arrival {
   leg: Leg | undefined
 }
 
-export interface InboundOptions {
-  readonly services: CallServices
-  readonly registry: CallRegistry
-  readonly tap: WireTap
-}
-
 type Known = Extract<Identity, { kind: 'known' }>
 
 /** Serves the INVITE to its end. Never rejects. */
-export async function serveInvite(arrival: Arrival, options: InboundOptions): Promise<void> {
+export async function serveInvite(arrival: Arrival, options: CallContext): Promise<void> {
   const { log } = options.services
   try {
     const { invite } = arrival
@@ -88,7 +81,7 @@ async function identify({ invite, owed }: Arrival, services: CallServices): Prom
   return { kind: 'turned-away' }
 }
 
-function openLeg(arrival: Arrival, identity: OwnedIdentity, options: InboundOptions): Leg {
+function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext): Leg {
   const { services, registry, tap } = options
   const { clock, node } = services
   const started = toStarted(arrival, identity, services)
@@ -153,8 +146,9 @@ async function serveCaller(
   leg: Leg,
   invite: IncomingInvite,
   { account, origin }: Known,
-  { services, registry }: InboundOptions,
+  context: CallContext,
 ): Promise<void> {
+  const { services, registry } = context
   const limits = await services.directory.callLimits(account)
   const overLimit = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
   if (overLimit !== undefined) return leg.refuseWith(overLimit)
@@ -166,7 +160,7 @@ async function serveCaller(
   if (headerOf(invite.request, 'x-application-sid') === application.application_sid)
     throw new AppError('loop_detected', 'the call came back to the application it left')
   leg.ringAfter(account.ringing_after_ms ?? services.ringingMs)
-  await runToItsEnd(leg, invite, { application, origin }, services)
+  await runToItsEnd(leg, invite, { application, origin }, context)
 }
 
 interface Chosen {
@@ -178,17 +172,17 @@ async function runToItsEnd(
   leg: Leg,
   { request, raw, remote }: IncomingInvite,
   { application, origin }: Chosen,
-  services: CallServices,
+  context: CallContext,
 ): Promise<void> {
   const question = (): object =>
     toCallHookPayload({
       facts: leg.journal.facts,
       script: application,
-      node: services.node(),
+      node: context.services.node(),
       invite: { request, raw, remote, origin },
     })
   const onAccepted = (): void => leg.status.announce(application.call_status_hook)
-  await runScript({ leg, script: application, question, onAccepted }, services)
+  await runScript({ leg, script: application, question, onAccepted }, context)
   if (leg.isAnswered) await leg.hangUp()
   else if (!leg.signal.aborted)
     leg.refuse(new AppError('application_ended', 'application ended without answering'))

@@ -4,7 +4,7 @@ import { isKnownName } from '../../sip/message/header-names.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { Remote, SipUser } from '../../sip/sip.ts'
 import type { CallScript, CarrierFacts } from '../ports.ts'
-import { localSipAddressOf, originOf } from './projection.ts'
+import { localSipAddressOf, originOf, parentOf } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 import { toText } from './sip-text.ts'
 
@@ -24,6 +24,7 @@ export function toCommonPayload(facts: CallFacts): Record<string, unknown> {
     account_sid: started.account_sid,
     ...(facts.application_sid === undefined ? {} : { application_sid: facts.application_sid }),
     trace_id: started.trace_id,
+    ...parentOf(started),
     ...originOf(started),
     ...(facts.customerData === undefined ? {} : { customerData: facts.customerData }),
   }

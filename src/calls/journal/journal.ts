@@ -33,6 +33,10 @@ export type StartedFact = {
   readonly attempted_at: number
   /** The account keeps no call records. */
   readonly is_record_disabled: boolean
+  /** Of a leg that a call dialled: that call, the Call-ID of its leg, and the caller that this one is shown. */
+  readonly parent_call_sid?: string
+  readonly parent_sip_call_id?: string
+  readonly caller_id?: string
 }
 
 /** The two ends of an INVITE that was sent. */

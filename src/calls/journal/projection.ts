@@ -81,6 +81,7 @@ function makeLiveCall(facts: CallFacts): LiveCall {
     sip_reason: facts.sip_reason,
     ...(facts.call_status === 'completed' ? { duration: facts.duration ?? 0 } : {}),
     ...originOf(started),
+    ...(started.parent_call_sid === undefined ? {} : { parent_call_sid: started.parent_call_sid }),
     trace_id: started.trace_id,
     local_sip_address: localSipAddressOf(facts),
   }
@@ -102,6 +103,17 @@ export function originOf({
   }
 }
 
+/** The call that a leg was dialled for, and the caller that it is shown. */
+export function parentOf({ parent_call_sid, caller_id }: StartedFact): {
+  readonly parent_call_sid?: string
+  readonly caller_id?: string
+} {
+  return {
+    ...(parent_call_sid === undefined ? {} : { parent_call_sid }),
+    ...(caller_id === undefined ? {} : { caller_id }),
+  }
+}
+
 function placesOf({ remote_host, host, local_sip_address }: BranchAnsweredFact): AttemptPlaces {
   return { remote_host, host, local_sip_address }
 }
@@ -116,7 +128,7 @@ export function toRecentCall(facts: CallFacts): RecentCall {
     application_sid: facts.application_sid ?? null,
     call_sid: started.call_sid,
     sip_call_id: started.sip_call_id,
-    sip_parent_call_id: null,
+    sip_parent_call_id: started.parent_sip_call_id ?? null,
     from: started.calling_number,
     to: started.called_number ?? started.to,
     direction: started.direction,

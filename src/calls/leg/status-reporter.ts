@@ -11,31 +11,42 @@ import { toProblem } from './refusals.ts'
 
 export type StatusChange = Omit<StatusFact, 'type'>
 
+/** Where the changes of a call and of all legs that it dials are reported; a redirect may change it for all of them. */
+export interface StatusTarget {
+  hook: Hook | null
+}
+
 export class StatusReporter {
+  readonly target: StatusTarget
   readonly #journal: JournalWriter
   readonly #node: NodeFacts
-  #hook: Hook | null = null
   #isAnnounced = false
 
-  constructor(journal: JournalWriter, node: NodeFacts) {
+  constructor(journal: JournalWriter, node: NodeFacts, target: StatusTarget = { hook: null }) {
     this.#journal = journal
     this.#node = node
+    this.target = target
   }
 
   /** From now on every change is reported to this hook. */
   follow(hook: Hook | null): void {
-    this.#hook = hook
+    this.target.hook = hook
+    this.#isAnnounced = true
+  }
+
+  /** From now on every change is reported where those of the parent are. */
+  followParent(): void {
     this.#isAnnounced = true
   }
 
   /** The application is being asked. Its status hook hears of the call once it is announced. */
   expect(hook: Hook | null): void {
-    this.#hook = hook
+    this.target.hook = hook
   }
 
   /** The caller gives up. A status hook that is only expected hears of the call from its beginning. */
   announceAbandoned(): void {
-    if (!this.#isAnnounced && this.#hook !== null) this.announce(this.#hook)
+    if (!this.#isAnnounced && this.target.hook !== null) this.announce(this.target.hook)
   }
 
   /**
@@ -56,7 +67,7 @@ export class StatusReporter {
 
   /** `redirect` may name another status hook for the rest of the call. */
   replaceHook(hook: Hook): void {
-    this.#hook = hook
+    this.target.hook = hook
   }
 
   report(change: StatusChange): void {
@@ -80,10 +91,10 @@ export class StatusReporter {
   }
 
   #notifications(extra: Record<string, unknown>): readonly Notification[] {
-    if (!this.#isAnnounced || this.#hook === null) return []
+    if (!this.#isAnnounced || this.target.hook === null) return []
     const { facts } = this.#journal
     const { account_sid, call_sid } = facts.started
     const payload = { ...toCommonPayload(facts), ...toNodePayload(facts, this.#node), ...extra }
-    return [{ account_sid, call_sid, hook: this.#hook, payload }]
+    return [{ account_sid, call_sid, hook: this.target.hook, payload }]
   }
 }

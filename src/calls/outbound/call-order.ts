@@ -2,6 +2,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import type { CallRequest, CallWishes, Target } from '../calls.ts'
+import type { StartedFact } from '../journal/journal.ts'
 import type { AccountFacts, CallScript, Directory } from '../ports.ts'
 
 /** With everything looked up, and the names that the call will have. */
@@ -12,6 +13,12 @@ export interface CallOrder extends CallWishes {
   readonly account: AccountFacts
   /** Undefined when the client gave hooks of its own. */
   readonly application_sid: string | undefined
+  /** The call that dials this one. */
+  readonly parent?: StartedFact
+}
+
+/** A call that a script runs once it is answered. */
+export interface ScriptedOrder extends CallOrder {
   readonly script: CallScript
 }
 
@@ -19,7 +26,7 @@ export interface CallOrder extends CallWishes {
 export async function toOrder(
   { account_sid, runs, ...wishes }: CallRequest,
   directory: Pick<Directory, 'account' | 'application'>,
-): Promise<CallOrder> {
+): Promise<ScriptedOrder> {
   const account = await directory.account(account_sid)
   if (account === undefined) throw new AppError('not_found', 'no such account')
   if (!account.is_active) throw new AppError('account_inactive', 'Account exists but is inactive')

@@ -1,0 +1,12 @@
+// What every call of this node shares: the services of the platform, the live legs, the wire tap and the one gate.
+import type { Admission } from './admission.ts'
+import type { CallServices } from './call-services.ts'
+import type { WireTap } from './journal/wire-tap.ts'
+import type { CallRegistry } from './registry.ts'
+
+export interface CallContext {
+  readonly services: CallServices
+  readonly registry: CallRegistry
+  readonly tap: WireTap
+  readonly admission: Admission
+}
