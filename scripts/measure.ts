@@ -44,8 +44,8 @@ function largest<T>(items: readonly T[], sizeOf: (item: T) => number): T | undef
   return [...items].sort((a, b) => sizeOf(b) - sizeOf(a))[0]
 }
 
-function percent(part: number, whole: number): string {
-  return whole === 0 ? '-' : `${((part / whole) * 100).toFixed(1)} %`
+function percent(part: number, whole: number, digits = 1): string {
+  return whole === 0 ? '-' : `${((part / whole) * 100).toFixed(digits)} %`
 }
 
 function filesAndRooms(code: readonly SourceFile[]): Figure {
@@ -222,8 +222,8 @@ function repeatedLines(code: readonly SourceFile[]): Figure {
   const first = [...repeated][0]?.split(':')[0]
   return {
     what: 'repeated lines',
-    target: 'under 0.3 %',
-    figure: percent(repeated.size, total),
+    target: 'under 0.30 %',
+    figure: percent(repeated.size, total, 2),
     ...(first !== undefined && { where: first }),
   }
 }

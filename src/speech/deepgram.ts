@@ -1,13 +1,12 @@
 // Deepgram over REST: Aura voices, recognition of recordings.
-import { AppError } from '../lib/errors.ts'
 import { isSet, listOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { capitalize, languageName } from './languages.ts'
 import { deepgramOffer, modelName, modelsOf } from './offers/deepgram.ts'
 import { readWav } from './read-wav.ts'
 import type { Choice, Offer, Settings, SpeechVendor, VendorOptions, WantedVoice } from './vendor.ts'
-import { addressOf, callVendor, parseAnswer } from './vendor-call.ts'
-import { wavHeader } from './wav-header.ts'
+import { addressOf, callVendor, parseAnswer, withoutResult } from './vendor-call.ts'
+import { wavHeader } from '../lib/wav-header.ts'
 
 const vendor = 'deepgram'
 const publicAddress = 'https://api.deepgram.com'
@@ -53,7 +52,7 @@ export function createDeepgram({ outgoing }: VendorOptions, at: string = publicA
           accepts: /^application\/json/,
         })
         const [channel] = listOf(parseAnswer(answer, vendor), 'results', 'channels')
-        if (channel === undefined) throw new AppError('speech_failed', `${vendor} answered without a result`)
+        if (channel === undefined) throw withoutResult(vendor)
         return textOf(channel, 'alternatives', 0, 'transcript') ?? ''
       },
     },

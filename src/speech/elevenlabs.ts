@@ -4,7 +4,7 @@ import { listOf, memberOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { elevenLabsOffer } from './offers/elevenlabs.ts'
 import type { Choice, Offer, Settings, SpeechVendor, Utterance, VendorOptions } from './vendor.ts'
-import { addressOf, callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
+import { addressOf, callVendor, neededSetting, parseAnswer, parseTranscript } from './vendor-call.ts'
 import { toUpload } from './upload.ts'
 
 const vendor = 'elevenlabs'
@@ -55,10 +55,7 @@ export function createElevenLabs({ outgoing }: VendorOptions): SpeechVendor {
           body: upload.body,
           accepts: json,
         })
-        const text = memberOf(parseAnswer(answer, vendor), 'text')
-        if (typeof text !== 'string')
-          throw new AppError('speech_failed', `${vendor} answered without a result`)
-        return text.trim()
+        return parseTranscript(answer, vendor)
       },
     },
     async fetchOffer(settings) {

@@ -16,7 +16,7 @@ import type {
   VoicesOfLanguage,
 } from './vendor.ts'
 import { callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
-import { wavHeader } from './wav-header.ts'
+import { wavHeader } from '../lib/wav-header.ts'
 
 const vendor = 'google'
 const json = /^application\/json/

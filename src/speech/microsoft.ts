@@ -1,12 +1,11 @@
 // Microsoft Azure Speech over REST: synthesis from SSML, recognition of short audio.
-import { AppError } from '../lib/errors.ts'
 import { isSet, listOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { microsoftOffer } from './offers/microsoft.ts'
 import { readWav } from './read-wav.ts'
 import type { Settings, SpeechVendor, Utterance, VendorOptions } from './vendor.ts'
-import { byLanguage, callVendor, parseAnswer, regionSetting } from './vendor-call.ts'
-import { wavHeader } from './wav-header.ts'
+import { byLanguage, callVendor, parseAnswer, regionSetting, withoutResult } from './vendor-call.ts'
+import { wavHeader } from '../lib/wav-header.ts'
 
 const vendor = 'microsoft'
 
@@ -66,7 +65,7 @@ export function createMicrosoft({ outgoing }: VendorOptions, at: MicrosoftAddres
         })
         const parsed = parseAnswer(answer, vendor)
         const status = textOf(parsed, 'RecognitionStatus')
-        if (status === undefined) throw new AppError('speech_failed', `${vendor} answered without a result`)
+        if (status === undefined) throw withoutResult(vendor)
         return textOf(parsed, 'DisplayText') ?? ''
       },
     },

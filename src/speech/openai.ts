@@ -1,12 +1,11 @@
 // OpenAI over REST: speech and transcriptions. `whisper` is the older name of the same vendor.
-import { AppError } from '../lib/errors.ts'
-import { listOf, memberOf, textOf } from '../lib/members.ts'
+import { listOf, textOf } from '../lib/members.ts'
 import { chooseVoice } from './choose-voice.ts'
 import { openAiOffer } from './offers/openai.ts'
 import { readWav } from './read-wav.ts'
 import type { Choice, Offer, Settings, SpeechVendor, VendorOptions } from './vendor.ts'
 import { toUpload } from './upload.ts'
-import { callVendor, neededSetting, parseAnswer } from './vendor-call.ts'
+import { callVendor, neededSetting, parseAnswer, parseTranscript } from './vendor-call.ts'
 
 const publicAddress = 'https://api.openai.com/v1'
 
@@ -63,10 +62,7 @@ export function createOpenAi(
           body,
           accepts: /^application\/json/,
         })
-        const text = memberOf(parseAnswer(answer, vendor), 'text')
-        if (typeof text !== 'string')
-          throw new AppError('speech_failed', `${vendor} answered without a result`)
-        return text.trim()
+        return parseTranscript(answer, vendor)
       },
     },
     async fetchOffer(settings) {

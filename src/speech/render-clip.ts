@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises'
 import type { Segment } from './segments.ts'
 import type { ChosenVoice, Pcm, Settings, Synthesizer } from './vendor.ts'
-import { wavHeader } from './wav-header.ts'
+import { wavHeader } from '../lib/wav-header.ts'
 
 export interface Rendering {
   readonly synthesizer: Synthesizer

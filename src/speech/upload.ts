@@ -1,6 +1,6 @@
 // A recording as a form with a file, which some vendors want it in.
 import type { Pcm } from './vendor.ts'
-import { wavHeader } from './wav-header.ts'
+import { wavHeader } from '../lib/wav-header.ts'
 
 export interface Upload {
   readonly contentType: string

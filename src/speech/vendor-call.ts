@@ -1,7 +1,7 @@
 // One request to a speech vendor: bounded in time and bytes, and every failure a sentence that says what the vendor
 // said, without the secrets it may have repeated.
 import { AppError } from '../lib/errors.ts'
-import { textOf } from '../lib/members.ts'
+import { memberOf, textOf } from '../lib/members.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { toReason, toVendorError, vendorRefusal } from '../outgoing/vendor-failure.ts'
 import type { Choice, Settings, VoicesOfLanguage } from './vendor.ts'
@@ -100,6 +100,17 @@ export function parseAnswer({ body }: VendorAnswer, vendor: string): unknown {
   } catch (cause) {
     throw new AppError('speech_failed', `${vendor} answered with damaged JSON`, { cause })
   }
+}
+
+/** The text that a recognizer heard, in the member `text` of a JSON document. */
+export function parseTranscript(answer: VendorAnswer, vendor: string): string {
+  const text = memberOf(parseAnswer(answer, vendor), 'text')
+  if (typeof text !== 'string') throw withoutResult(vendor)
+  return text.trim()
+}
+
+export function withoutResult(vendor: string): AppError {
+  return new AppError('speech_failed', `${vendor} answered without a result`)
 }
 
 /** Under which names a vendor tells of a voice. */

@@ -5,6 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { MPEGDecoder } from 'mpg123-decoder'
 import { OpusDecoder } from 'opus-decoder'
 import { AppError } from '../../lib/errors.ts'
+import { wavHeader, wavHeaderBytes } from '../../lib/wav-header.ts'
 import { createResampler, telephoneRate } from '../codecs/resampler.ts'
 import type { Resampler } from '../codecs/resampler.ts'
 import { OggPackets } from './ogg-packets.ts'
@@ -29,7 +30,6 @@ type Decoder = (bytes: Uint8Array) => Iterable<Decoded>
 // A few kilobytes may stand for hours of silence: what comes out of one piece is bounded by what goes in.
 const pieceBytes = 4096
 const maxSamples = 30 * 60 * telephoneRate
-const headerBytes = 44
 
 function notPlayable(sentence: string, cause?: unknown): AppError {
   return new AppError('audio_not_supported', sentence, { cause })
@@ -118,21 +118,8 @@ class WavWriter {
     await this.#append(this.#resampler?.resampler.flush())
     if (this.#samples === 0) throw notPlayable('The file holds no audio that can be decoded.')
     const dataBytes = 2 * this.#samples
-    const header = Buffer.alloc(headerBytes)
-    header.write('RIFF', 0, 'latin1')
-    header.writeUInt32LE(36 + dataBytes, 4)
-    header.write('WAVEfmt ', 8, 'latin1')
-    header.writeUInt32LE(16, 16)
-    header.writeUInt16LE(1, 20)
-    header.writeUInt16LE(1, 22)
-    header.writeUInt32LE(telephoneRate, 24)
-    header.writeUInt32LE(2 * telephoneRate, 28)
-    header.writeUInt16LE(2, 32)
-    header.writeUInt16LE(16, 34)
-    header.write('data', 36, 'latin1')
-    header.writeUInt32LE(dataBytes, 40)
-    await this.#file.write(header, 0, headerBytes, 0)
-    return headerBytes + dataBytes
+    await this.#file.write(wavHeader(telephoneRate, dataBytes), 0, wavHeaderBytes, 0)
+    return wavHeaderBytes + dataBytes
   }
 
   async #append(samples: Float32Array | undefined): Promise<void> {
@@ -144,7 +131,7 @@ class WavWriter {
     const bytes = Buffer.alloc(2 * samples.length)
     for (const [index, sample] of samples.entries())
       bytes.writeInt16LE(Math.round(32_767 * (sample > 1 ? 1 : sample >= -1 ? sample : -1)), 2 * index)
-    await this.#file.write(bytes, 0, bytes.length, headerBytes + 2 * this.#samples)
+    await this.#file.write(bytes, 0, bytes.length, wavHeaderBytes + 2 * this.#samples)
     this.#samples += samples.length
   }
 }

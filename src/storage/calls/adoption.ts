@@ -1,9 +1,9 @@
 // Takes over the calls that a dead node has left open, each for one node only.
 import type { UnfinishedCall } from '../../contracts/call-record.ts'
-import type { StoredEvent } from '../../contracts/journal.ts'
 import type { Cells, Database } from '../database/database.ts'
 import type { NodeLease } from '../nodes/node-lease.ts'
 import { prepare, slot } from '../database/prepared.ts'
+import { parseEvents, selectEvents } from './journal-events.ts'
 
 export interface Adoption {
   adopt(): Promise<readonly UnfinishedCall[]>
@@ -53,10 +53,6 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
   }
 }
 
-export function parseEvents(cell: unknown): StoredEvent[] {
-  return typeof cell === 'string' ? (JSON.parse(cell) as StoredEvent[]) : []
-}
-
 function createQueries({ builder: db, rowLocks }: Database) {
   const abandoned = db
     .selectFrom('open_calls')
@@ -80,12 +76,6 @@ function createQueries({ builder: db, rowLocks }: Database) {
         .where('call_sid', 'in', (eb) => eb.selectFrom('abandoned').select('abandoned.call_sid'))
         .returning(['call_sid', 'account_sid']),
     ),
-    journal: prepare(
-      db
-        .selectFrom('call_journal')
-        .select('events')
-        .where('call_sid', '=', slot('call_sid'))
-        .orderBy('first_seq'),
-    ),
+    journal: prepare(selectEvents(db)),
   }
 }

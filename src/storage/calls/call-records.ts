@@ -7,7 +7,7 @@ import { matchOf } from './call-match.ts'
 import type { CallOwner, RecentCallQuery } from './call-match.ts'
 import { createCallPages } from './call-pages.ts'
 import type { RecentCallPage } from './call-pages.ts'
-import { parseEvents } from './adoption.ts'
+import { parseEvents, selectEvents } from './journal-events.ts'
 import type { Database, Parameter, Readers, Session } from '../database/database.ts'
 import { prepare, slot } from '../database/prepared.ts'
 import { tenancyFilter } from '../rows/ownership.ts'
@@ -119,13 +119,6 @@ function createQueries(db: Kysely<Schema>) {
         .where('account_sid', '=', slot('account_sid'))
         .where('service_provider_sid', '=', slot('service_provider_sid')),
     ),
-    journal: prepare(
-      db
-        .selectFrom('call_journal')
-        .select('events')
-        .where('call_sid', '=', slot('call_sid'))
-        .where('account_sid', '=', slot('account_sid'))
-        .orderBy('first_seq'),
-    ),
+    journal: prepare(selectEvents(db).where('account_sid', '=', slot('account_sid'))),
   }
 }
