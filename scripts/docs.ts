@@ -6,7 +6,7 @@ import { conformancePage } from './reference/conformance.ts'
 import { decisionsPage } from './reference/decisions.ts'
 import { errorsPage } from './reference/errors.ts'
 import { hooksPage } from './reference/hooks.ts'
-import { openApiFile, resourcesPage } from './reference/openapi.ts'
+import { resourcesPage } from './reference/resources.ts'
 import { rfcsPage } from './reference/rfcs.ts'
 import { routingPage } from './reference/routing.ts'
 import { settingsPage } from './reference/settings.ts'
@@ -25,7 +25,6 @@ const pages: readonly Page[] = [
   { path: 'docs/reference/conformance.md', write: conformancePage },
   { path: 'docs/reference/errors.md', write: errorsPage },
   { path: 'docs/reference/hooks.md', write: hooksPage },
-  { path: 'docs/reference/openapi.json', write: openApiFile },
   { path: 'docs/reference/resources.md', write: resourcesPage },
   { path: 'docs/reference/rfcs.md', write: rfcsPage },
   { path: 'docs/reference/routing.md', write: routingPage },

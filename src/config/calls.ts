@@ -63,7 +63,7 @@ export const callSettings = {
     'An answered call whose far end should send media ends after this long without RTP, RTCP or a SIP request from it; 0 never ends one.',
     0,
   ),
-  // Longer than people let others wait; phones on hold send nothing, so that only the session timer shows them alive.
+  // Longer than people let others wait; phones on hold send nothing but the requests that refresh their session.
   holdTimeoutSeconds: count(
     'SWITCHHOOK_HOLD_TIMEOUT_SECONDS',
     '1800',

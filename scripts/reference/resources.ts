@@ -1,4 +1,4 @@
-// docs/reference/openapi.json and resources.md, from src/api/.
+// docs/reference/resources.md, from the OpenAPI document of src/api/.
 import { apiRoutes } from '../../src/api/index.ts'
 import { createOpenApi } from '../../src/api/openapi/create-openapi.ts'
 import { readExamples } from '../../src/api/openapi/examples.ts'
@@ -25,19 +25,14 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-export function openApiFile(): string {
-  return `${JSON.stringify(createOpenApi(apiRoutes, readExamples()), null, 2)}
-`
-}
-
 export function resourcesPage(): string {
-  const { tags, paths, components } = JSON.parse(openApiFile()) as Document
+  const { tags, paths, components } = createOpenApi(apiRoutes, readExamples()) as unknown as Document
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
   return page('Resources', '`src/api/`', [
-    'The REST API, below `/v1`. Every request but the login carries `Authorization: Bearer <token>`. The same in a form',
-    'for programs: [openapi.json](openapi.json), served at `/v1/openapi.json`. Error codes: [errors.md](errors.md).',
+    'The REST API, below `/v1`. Every request except the login carries `Authorization: Bearer <token>`. A running platform',
+    'serves the same as an OpenAPI document for programs, at `/v1/openapi.json`. Error codes: [errors.md](errors.md).',
     ...tags.flatMap(({ name }) => [
       '',
       `## ${name}`,
