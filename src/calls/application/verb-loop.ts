@@ -60,28 +60,30 @@ export class VerbLoop implements VerbQueue {
   }
 
   async #runOne(verb: RunnableVerb, abilities: Abilities): Promise<void> {
-    const { journal, clock, signal } = this.#options
+    const { journal, clock } = this.#options
     const name = verb.id === undefined ? { verb: verb.name } : { verb: verb.name, id: verb.id }
     if (verb.ignored.length > 0)
       journal.note({
         type: 'note',
         sentence: `${verb.name}: unknown properties ignored: ${verb.ignored.join(', ')}`,
       })
-    if (!(await prepare(verb, abilities.signalling))) {
-      const outcome = signal.aborted ? 'stopped' : 'skipped'
-      journal.note({ type: 'verb-ended', ...name, outcome, duration_ms: 0 })
-      return
-    }
     const controller = new AbortController()
+    // Already while the call is being answered: verbs that take over meanwhile come in place of this one.
     this.#running = { verb, controller }
-    journal.note({ type: 'verb-started', ...name })
-    const started = clock.monotonic()
+    let started: number | undefined
     let outcome: VerbOutcome = 'failed'
     try {
-      outcome = await this.#execute(verb, abilities, controller.signal)
+      const isReady = await prepare(verb, abilities.signalling)
+      if (isReady && !controller.signal.aborted) {
+        journal.note({ type: 'verb-started', ...name })
+        started = clock.monotonic()
+        outcome = await this.#execute(verb, abilities, controller.signal)
+      } else {
+        outcome = controller.signal.aborted ? 'stopped' : 'skipped'
+      }
     } finally {
       this.#running = undefined
-      const duration_ms = Math.round(clock.monotonic() - started)
+      const duration_ms = started === undefined ? 0 : Math.round(clock.monotonic() - started)
       journal.note({ type: 'verb-ended', ...name, outcome, duration_ms })
     }
   }

@@ -1,0 +1,79 @@
+// Verbs that are functions of a test: what a verb may ask of its call, without a verb of the product.
+import type { Abilities } from '../../../src/calls/abilities/abilities.ts'
+import type { CallsOptions } from '../../../src/calls/calls.ts'
+import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
+import type { ParseVerbs, RunnableVerb, VerbContext } from '../../../src/calls/verb.ts'
+import { AppError } from '../../../src/lib/errors.ts'
+import { createScriptedEngine, settle } from './scripted-engine.ts'
+import type { ScriptedEngine } from './scripted-engine.ts'
+import type { ScriptedDialog, ScriptedInvite } from './scripted-sip.ts'
+
+type Run = (can: Abilities, context: VerbContext) => unknown
+
+/** A verb that runs in any state of the call, unless `facts` say otherwise. */
+export function verb(name: string, run: Run, facts: Partial<RunnableVerb> = {}): RunnableVerb {
+  return {
+    name,
+    needs: 'nothing',
+    isEarlyMedia: false,
+    ignored: [],
+    run: async (can, context) => void (await run(can, context)),
+    ...facts,
+  }
+}
+
+export const answer: RunnableVerb = verb('answer', (can) => can.signalling.answer())
+
+/** Runs until it is stopped. */
+export const rest: RunnableVerb = verb('rest', (can, { signal }) => can.time.wait(9_000_000, signal))
+
+/** Hooks answer the verbs themselves. */
+const parseVerbs: ParseVerbs = (list) => {
+  if (!Array.isArray(list)) throw new AppError('hook_invalid_payload', 'the answer must be an array of verbs')
+  return list as RunnableVerb[]
+}
+
+export interface RunningCall {
+  readonly engine: ScriptedEngine
+  readonly invite: ScriptedInvite
+  readonly call_sid: string
+  /** What the journal has of one type. */
+  readonly journalled: <T extends JournalEvent['type']>(type: T) => Extract<JournalEvent, { type: T }>[]
+  /** Each verb that has ended, and how. */
+  readonly outcomes: () => string[]
+  /** The dialog of the call, which must have been answered. */
+  readonly dialog: () => ScriptedDialog
+}
+
+export interface RunOptions {
+  /** Called before the call comes in. */
+  readonly before?: (engine: ScriptedEngine) => void
+  readonly options?: Partial<CallsOptions>
+  /** False for an INVITE without SDP. */
+  readonly hasOffer?: boolean
+}
+
+/** A call that runs these verbs, once everything has run that waits for nothing but its turn. */
+export async function runVerbs(verbs: readonly RunnableVerb[], given: RunOptions = {}): Promise<RunningCall> {
+  const engine = createScriptedEngine(parseVerbs, given.options)
+  engine.hooks.on('/call', verbs)
+  given.before?.(engine)
+  const invite = engine.ring(given.hasOffer === false ? { body: '' } : {})
+  await settle()
+  const call_sid = engine.store.batches[0]?.call_sid ?? ''
+  const journalled: RunningCall['journalled'] = (type) =>
+    engine.store
+      .journalOf(call_sid)
+      .filter((event): event is Extract<JournalEvent, { type: typeof type }> => event.type === type)
+  return {
+    engine,
+    invite,
+    call_sid,
+    journalled,
+    outcomes: () => journalled('verb-ended').map(({ verb: name, outcome }) => `${name} ${outcome}`),
+    dialog() {
+      if (invite.dialog === undefined) throw new Error('the call was not answered')
+      return invite.dialog
+    },
+  }
+}
