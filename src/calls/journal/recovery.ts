@@ -72,7 +72,12 @@ async function endOf(call: UnfinishedCall, options: RecoveryOptions): Promise<Ca
   if (facts.termination_reason !== undefined) return { ...batch, ...closing(facts) }
   const events = endingEvents(facts, call.events)
   const ended = events.reduce(reduce, facts)
-  return { ...batch, events, notifications: await notificationsOf(ended, facts, options), ...closing(ended) }
+  return {
+    ...batch,
+    events,
+    notifications: await notificationsOf(ended, call.events, options),
+    ...closing(ended),
+  }
 }
 
 function closing(facts: CallFacts): Pick<CallBatch, 'record' | 'ended'> {
@@ -104,13 +109,14 @@ function endingEvents(facts: CallFacts, before: readonly StoredEvent[]): Journal
 /** A status hook that has heard of the call hears of its end. */
 async function notificationsOf(
   ended: CallFacts,
-  before: CallFacts,
+  before: readonly StoredEvent[],
   { directory, node, log }: RecoveryOptions,
 ): Promise<readonly Notification[]> {
-  if (before.change === undefined || before.application_sid === undefined) return []
-  const { account_sid, call_sid } = before.started
+  const { application_sid } = ended
+  if (application_sid === undefined || !before.some(isAnnouncement)) return []
+  const { account_sid, call_sid } = ended.started
   try {
-    const application = await directory.application(account_sid, before.application_sid)
+    const application = await directory.application(account_sid, application_sid)
     const hook = application?.call_status_hook
     if (hook === undefined || hook === null) return []
     const payload = { ...toCommonPayload(ended), ...toNodePayload(ended, node()), ...toChangePayload(ended) }
@@ -119,4 +125,9 @@ async function notificationsOf(
     log.warn({ err: error, call_sid }, 'status hook of an unfinished call could not be found')
     return []
   }
+}
+
+/** What a status hook hears first. Before it a caller may have heard ringing, of which the hook has not heard. */
+function isAnnouncement(event: StoredEvent): boolean {
+  return event.type === 'status' && event['call_status'] === 'trying'
 }

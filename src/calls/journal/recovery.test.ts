@@ -1,0 +1,294 @@
+import { describe, expect, it } from 'vitest'
+import {
+  application,
+  MemoryCallStore,
+  settle,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { silentLogger } from '../../lib/log.ts'
+import type { ApplicationFacts } from '../ports.ts'
+import type { JournalEvent, JournalFact, StartedFact } from './journal.ts'
+import { createRecovery } from './recovery.ts'
+import type { Recovery } from './recovery.ts'
+
+const started = {
+  type: 'started',
+  call_sid: 'c1',
+  account_sid: 'a1',
+  service_provider_sid: 'p1',
+  direction: 'inbound',
+  from: '+4420',
+  to: '1500',
+  calling_number: '+4420',
+  sip_call_id: 'x@y',
+  local_sip_address: '192.0.2.1:5060',
+  trunk: 'user',
+  attempted_at: 1000,
+  is_record_disabled: false,
+} as StartedFact
+
+const chosen: JournalFact = { type: 'application', application_sid: application.application_sid }
+const trying: JournalFact = { type: 'status', call_status: 'trying', sip_status: 100, sip_reason: 'Trying' }
+const ringing: JournalFact = {
+  type: 'status',
+  call_status: 'ringing',
+  sip_status: 180,
+  sip_reason: 'Ringing',
+}
+const answered: JournalFact = {
+  type: 'status',
+  call_status: 'in-progress',
+  sip_status: 200,
+  sip_reason: 'OK',
+}
+const note: JournalFact = { type: 'note', sentence: 'still there' }
+
+/** Events 2.5 s apart. */
+const journalOf = (...facts: readonly JournalFact[]): JournalEvent[] =>
+  facts.map((fact, index) => ({ seq: index + 1, at: 1000 + index * 2500, ...fact }))
+
+interface Recovered {
+  readonly store: MemoryCallStore
+  readonly recovery: Recovery
+  readonly warned: unknown[]
+  readonly failed: unknown[]
+}
+
+async function recover(
+  calls: readonly (readonly JournalEvent[])[],
+  found: ApplicationFacts | null | Error = application,
+): Promise<Recovered> {
+  const store = new MemoryCallStore()
+  for (const [index, events] of calls.entries())
+    store.left.push({ call_sid: `c${index + 1}`, account_sid: 'a1', events })
+  const warned: unknown[] = []
+  const failed: unknown[] = []
+  const recovery = createRecovery({
+    store,
+    directory: {
+      application: () =>
+        found instanceof Error ? Promise.reject(found) : Promise.resolve(found ?? undefined),
+    },
+    node: () => ({ publicIp: '203.0.113.1', apiBaseUrl: undefined }),
+    log: {
+      ...silentLogger,
+      warn: (...line: unknown[]) => void warned.push(line),
+      error: (...line: unknown[]) => void failed.push(line),
+    },
+  })
+  recovery.run()
+  await settle()
+  return { store, recovery, warned, failed }
+}
+
+describe('a call that was left in mid-call', () => {
+  it('ends as completed at the last moment that its journal knows of, when it was answered', async () => {
+    const { store, warned } = await recover([journalOf(started, chosen, trying, answered, note)])
+    expect(store.records).toMatchObject([
+      {
+        answered: true,
+        sip_status: 200,
+        answered_at: 8500,
+        terminated_at: 11_000,
+        duration: 2,
+        termination_reason: 'platform stopped in mid-call',
+      },
+    ])
+    expect(store.notifications).toMatchObject([
+      {
+        call_status: 'completed',
+        sip_status: 200,
+        sip_reason: 'OK',
+        duration: 2,
+        call_termination_by: 'jambonz',
+        fs_sip_address: '192.0.2.1:5060',
+        fs_public_ip: '203.0.113.1',
+      },
+    ])
+    expect(warned).toEqual([[{ calls: 1 }, 'calls of a dead node were ended']])
+  })
+
+  it('ends as failed with 503 when it was not answered', async () => {
+    const { store } = await recover([journalOf(started, chosen, trying)])
+    expect(store.records).toMatchObject([
+      { answered: false, sip_status: 503, answered_at: null, terminated_at: 6000, duration: 0 },
+    ])
+    expect(store.notifications).toMatchObject([
+      { call_status: 'failed', sip_status: 503, sip_reason: 'Service Unavailable' },
+    ])
+  })
+
+  it('has the rule, the last status and the end added to its journal, numbered on', async () => {
+    const { store } = await recover([journalOf(started, chosen, trying, answered)])
+    expect(store.journalOf('c1')).toMatchObject([
+      { seq: 5, at: 8500, type: 'decision', rule: 'recovery', outcome: 'platform stopped in mid-call' },
+      { seq: 6, at: 8500, type: 'status', call_status: 'completed', duration: 0 },
+      { seq: 7, at: 8500, type: 'ended', termination_reason: 'platform stopped in mid-call' },
+    ])
+  })
+
+  it('has its status hook notified, for the account', async () => {
+    const { store } = await recover([journalOf(started, chosen, trying, answered)])
+    expect(store.batches.flatMap(({ notifications }) => notifications)).toMatchObject([
+      { account_sid: 'a1', call_sid: 'c1', hook: { url: 'http://app.test/status' } },
+    ])
+  })
+
+  it('is not measured backwards when the clock was set back', async () => {
+    const events = journalOf(started, chosen, trying, answered, note).map((event) =>
+      event.type === 'note' ? { ...event, at: 10 } : event,
+    )
+    const { store } = await recover([events])
+    expect(store.records).toMatchObject([{ duration: 0 }])
+  })
+
+  it.each<[string, readonly JournalFact[], ApplicationFacts | null | Error]>([
+    ['of which no status hook has heard', [started, chosen], application],
+    [
+      'whose application had not taken it yet, though its caller heard ringing',
+      [started, chosen, ringing],
+      application,
+    ],
+    ['without an application', [started, trying], application],
+    ['whose application is gone', [started, chosen, trying], null],
+    [
+      'whose application has no status hook',
+      [started, chosen, trying],
+      { ...application, call_status_hook: null },
+    ],
+    ['whose application cannot be looked up', [started, chosen, trying], new Error('the database is away')],
+  ])('%s has its record, and notifies nothing', async (_, facts, found) => {
+    const { store, warned } = await recover([journalOf(...facts)], found)
+    expect(store.records).toHaveLength(1)
+    expect(store.notifications).toEqual([])
+    const isBroken = found instanceof Error
+    expect(warned).toHaveLength(isBroken ? 2 : 1)
+    if (isBroken)
+      expect(warned[0]).toEqual([
+        { err: found, call_sid: 'c1' },
+        'status hook of an unfinished call could not be found',
+      ])
+  })
+
+  it('is closed without a record for an account that keeps none', async () => {
+    const { store } = await recover([
+      journalOf({ ...started, is_record_disabled: true }, chosen, trying, answered),
+    ])
+    expect(store.records).toEqual([])
+    expect(store.batches).toMatchObject([{ ended: true, notifications: [{ call_sid: 'c1' }] }])
+  })
+})
+
+describe('a journal of which only the closing was lost', () => {
+  const ended = [
+    started,
+    chosen,
+    trying,
+    { type: 'status', call_status: 'no-answer', sip_status: 487, sip_reason: 'Request Terminated' },
+    { type: 'ended', termination_reason: 'caller abandoned' },
+  ] as const satisfies readonly JournalFact[]
+
+  it('keeps the end that it has, and notifies nothing again', async () => {
+    const { store } = await recover([journalOf(...ended)])
+    expect(store.records).toMatchObject([{ sip_status: 487, termination_reason: 'caller abandoned' }])
+    expect(store.batches).toMatchObject([
+      { call_sid: 'c1', account_sid: 'a1', events: [], notifications: [] },
+    ])
+  })
+})
+
+describe('a journal without its beginning', () => {
+  it('is closed, and is an error of the platform', async () => {
+    const { store, failed } = await recover([journalOf(started, trying).slice(1)])
+    expect(store.batches).toEqual([
+      { account_sid: 'a1', call_sid: 'c1', events: [], notifications: [], ended: true },
+    ])
+    expect(failed).toEqual([
+      [{ call_sid: 'c1' }, 'journal of an unfinished call lacks its beginning: no record'],
+    ])
+  })
+})
+
+describe('a recovery', () => {
+  it('goes on until nothing is left, each batch written before the next is adopted', async () => {
+    const store = new MemoryCallStore()
+    const log: string[] = []
+    const batches = [['c1', 'c2'], ['c3'], []]
+    store.adopt = () => {
+      log.push('adopt')
+      const calls = (batches.shift() ?? []).map((call_sid) => ({
+        call_sid,
+        account_sid: 'a1',
+        events: journalOf({ ...started, call_sid }, trying),
+      }))
+      return Promise.resolve(calls)
+    }
+    store.flush = async () => void log.push(`flush ${store.records.length}`)
+    const recovery = createRecovery({
+      store,
+      directory: { application: () => Promise.resolve(application) },
+      node: () => ({ publicIp: undefined, apiBaseUrl: undefined }),
+      log: silentLogger,
+    })
+    recovery.run()
+    await settle()
+    expect(log).toEqual(['adopt', 'flush 2', 'adopt', 'flush 3', 'adopt'])
+  })
+
+  it('that finds nothing says nothing', async () => {
+    const { warned, failed, store } = await recover([])
+    expect([...warned, ...failed, ...store.batches]).toEqual([])
+  })
+
+  it('runs once at a time, and again later', async () => {
+    const { store, recovery } = await recover([journalOf(started, trying)])
+    let adopted = 0
+    const adopt = store.adopt.bind(store)
+    store.adopt = () => {
+      adopted += 1
+      return adopt()
+    }
+    recovery.run()
+    recovery.run()
+    await settle()
+    expect(adopted).toBe(1)
+    store.left.push({ call_sid: 'c9', account_sid: 'a1', events: journalOf({ ...started, call_sid: 'c9' }) })
+    recovery.run()
+    await settle()
+    expect(store.records.map(({ call_sid }) => call_sid)).toEqual(['c1', 'c9'])
+  })
+
+  it('that fails is logged, and may be tried again', async () => {
+    const { store, recovery, failed } = await recover([])
+    const error = new Error('the database is away')
+    const adopt = store.adopt.bind(store)
+    store.adopt = () => Promise.reject(error)
+    recovery.run()
+    await settle()
+    expect(failed).toEqual([[{ err: error }, 'calls of a dead node could not be ended']])
+    store.adopt = adopt
+    store.left.push({ call_sid: 'c1', account_sid: 'a1', events: journalOf(started) })
+    recovery.run()
+    await settle()
+    expect(store.records).toHaveLength(1)
+  })
+
+  it('that is stopped finishes what it has begun, and begins nothing more', async () => {
+    const { store, recovery } = await recover([])
+    const flushed = Promise.withResolvers<void>()
+    store.flush = () => flushed.promise
+    store.left.push({ call_sid: 'c1', account_sid: 'a1', events: journalOf(started) })
+    recovery.run()
+    await settle()
+    let isStopped = false
+    const stopping = recovery.stop().then(() => (isStopped = true))
+    await settle()
+    expect(isStopped).toBe(false)
+    store.left.push({ call_sid: 'c2', account_sid: 'a1', events: journalOf(started) })
+    flushed.resolve()
+    await stopping
+    recovery.run()
+    await settle()
+    expect(store.records).toHaveLength(1)
+    expect(store.left).toHaveLength(1)
+  })
+})
