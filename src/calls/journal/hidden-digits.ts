@@ -2,7 +2,10 @@
 import type { JournalFact } from './journal.ts'
 
 const hidden = 'x'
-const relayed = /^(signal[ \t]*=[ \t]*)[^\r\n]*/gim
+// As widely as `digitOf` reads keys.
+const relayed = /^(\s*signal\s*=\s*)\S[^\r\n]*/gim
+/** Also in its compact form, and folded (RFC 3261 §7.3.1, §7.3.3). */
+const typeOfKeyAlone = /^(?:content-type|c)[ \t]*:\s*application\/dtmf[ \t]*(?:;|$)/im
 
 /** The fact as it is kept while digits are hidden. */
 export function withoutDigits<F extends JournalFact>(fact: F): F {
@@ -13,7 +16,7 @@ export function withoutDigits<F extends JournalFact>(fact: F): F {
   const head = fact.raw.slice(0, bodyAt)
   const body = fact.raw.slice(bodyAt)
   // application/dtmf is the key alone, application/dtmf-relay has a line for it.
-  const isKeyAlone = /^content-type[ \t]*:[ \t]*application\/dtmf[ \t]*(;|$)/im.test(head)
+  const isKeyAlone = typeOfKeyAlone.test(head)
   return {
     ...fact,
     raw: head + (isKeyAlone ? body.replace(/[^\s]/g, hidden) : body.replace(relayed, `$1${hidden}`)),
