@@ -19,6 +19,8 @@ export interface ScriptedRows {
   /** Accounts that are only looked up. */
   readonly otherAccounts?: readonly AccountFacts[]
   readonly client: ClientFacts | undefined
+  /** Whether a hook decides about the users of any realm. */
+  readonly hasRegistrationHook?: boolean
   readonly application: ApplicationFacts | undefined
   readonly limits: CallLimits
   /** At whatever address. */
@@ -52,7 +54,7 @@ export function createScriptedDirectory(rows: () => ScriptedRows): Directory {
       rows().account?.account_sid === account_sid && rows().client?.username === username
         ? rows().client
         : undefined,
-    registrationHook: async () => undefined,
+    registrationHook: async () => (rows().hasRegistrationHook === true ? {} : undefined),
     application: async (account_sid, application_sid) => {
       const { application } = rows()
       const isIt = application?.account_sid === account_sid && application.application_sid === application_sid

@@ -180,6 +180,8 @@ export interface ScriptedEngine {
   /** Whose carriers and numbers there are besides. */
   readonly otherAccounts: AccountFacts[]
   client: ClientFacts | undefined
+  /** Whether a hook decides about users, besides its clients. */
+  hasRegistrationHook: boolean
   application: ApplicationFacts | undefined
   limits: CallLimits
   /** At whatever address. */
@@ -293,6 +295,7 @@ export function createScriptedEngine(
     },
     account,
     client,
+    hasRegistrationHook: false,
     application,
     limits: {},
     carriers: [],

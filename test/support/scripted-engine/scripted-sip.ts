@@ -62,6 +62,8 @@ export class ScriptedInvite implements IncomingInvite {
   readonly callId: string
   readonly provisionals: Reply[] = []
   final: Reply | undefined
+  /** The 200, without its status. */
+  accepted: Omit<Reply, 'status'> | undefined
   mayReach: ((address: string) => boolean) | undefined
   dialog: ScriptedDialog | undefined
   #isCancelled = false
@@ -102,8 +104,9 @@ export class ScriptedInvite implements IncomingInvite {
     this.mayReach = mayReach
   }
 
-  accept(_reply: Omit<Reply, 'status'>): Dialog {
+  accept(reply: Omit<Reply, 'status'>): Dialog {
     if (!this.isOpen) throw new AppError('internal', 'a final response was sent before')
+    this.accepted = reply
     this.dialog = new ScriptedDialog(this.callId)
     this.#settle()
     return this.dialog

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest'
+import { answer, rest, runVerbs, verb } from '../../../test/support/scripted-engine/script.ts'
+import { settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedSession } from '../../../test/support/scripted-engine/scripted-media.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { AppError } from '../../lib/errors.ts'
+
+async function up(verbs = [answer, rest]) {
+  const call = await runVerbs(verbs)
+  const session = (): ScriptedSession => {
+    const [first] = call.engine.media.sessions
+    if (first === undefined) throw new Error('the call has no media')
+    return first
+  }
+  return { ...call, session, far: call.dialog().listener }
+}
+
+const sdp = { type: 'application/sdp', content: 'v=0 answer' }
+
+describe('an offer within a call', () => {
+  it.each(['INVITE', 'UPDATE'])('of a %s is answered, and is a sign of life', async (method) => {
+    const { far, session } = await up()
+    const before = session().signsOfLife
+    expect(await far.offered('v=0 theirs', sipRequest(method))).toEqual({ status: 200, body: sdp })
+    expect(session().offers.at(-1)).toBe('v=0 theirs')
+    expect(session().signsOfLife).toBe(before + 1)
+  })
+
+  it('that is missing in an INVITE is made by us, and answered by the ACK', async () => {
+    const { far, session } = await up()
+    expect(await far.offered(undefined, sipRequest('INVITE'))).toEqual({
+      status: 200,
+      body: { ...sdp, content: 'v=0 offer' },
+    })
+    far.confirmed(sipRequest('ACK', { type: 'application/sdp', body: 'v=0 theirs' }))
+    await settle()
+    expect(session().answers).toEqual(['v=0 theirs'])
+  })
+
+  it('that is missing in an UPDATE asks for nothing, and is a sign of life', async () => {
+    const { far, session } = await up()
+    const before = session().signsOfLife
+    expect(await far.offered(undefined, sipRequest('UPDATE'))).toEqual({ status: 200 })
+    expect(session().signsOfLife).toBe(before + 1)
+  })
+
+  it('that does not fit is refused with 488 and a problem, and the call goes on as it was', async () => {
+    const { far, session, journalled, engine } = await up()
+    session().answer = () =>
+      Promise.reject(new AppError('media_not_acceptable', 'the far end offers video alone'))
+    const reply = await far.offered('v=0 video', sipRequest('INVITE'))
+    expect(reply).toMatchObject({ status: 488 })
+    expect(reply.headers).toContainEqual({ name: 'x-reason', value: 'the far end offers video alone' })
+    await settle()
+    expect(journalled('problem')).toMatchObject([
+      { code: 'media_not_acceptable', sentence: 'the far end offers video alone' },
+    ])
+    expect(engine.calls.liveCount).toBe(1)
+  })
+
+  it('that meets a bug of the platform is refused with 500, without its text', async () => {
+    const { far, session, engine } = await up()
+    session().answer = () => Promise.reject(new TypeError('x is not a function'))
+    const reply = await far.offered('v=0', sipRequest('INVITE'))
+    expect(reply.status).toBe(500)
+    expect(JSON.stringify(reply)).not.toContain('not a function')
+    expect(engine.calls.liveCount).toBe(1)
+  })
+
+  it('to hold the call and to take it back is written down, and the running verb goes on', async () => {
+    const { far, session, journalled, outcomes } = await up()
+    session().isHeld = true
+    await far.offered('v=0 sendonly', sipRequest('INVITE'))
+    session().isHeld = false
+    await far.offered('v=0 sendrecv', sipRequest('INVITE'))
+    await settle()
+    expect([...journalled('media-held'), ...journalled('media-resumed')]).toHaveLength(2)
+    expect(outcomes()).toEqual(['answer done'])
+  })
+
+  it('for which the ACK brings no answer ends the call with X-Reason', async () => {
+    const { far, dialog, engine } = await up()
+    await far.offered(undefined, sipRequest('INVITE'))
+    far.confirmed(sipRequest('ACK'))
+    await settle()
+    expect(dialog().sentBye).toEqual([{ name: 'x-reason', value: 'the far end did not answer the offer' }])
+    expect(engine.store.records).toMatchObject([
+      { answered: true, termination_reason: 'failed: the far end did not answer the offer' },
+    ])
+  })
+})
+
+describe('a request within a call', () => {
+  it.each([
+    ['OPTIONS', { status: 200 }],
+    ['INFO', { status: 200 }],
+    ['REFER', { status: 501, headers: [{ name: 'x-reason', value: 'REFER within a call is not served' }] }],
+    [
+      'MESSAGE',
+      { status: 501, headers: [{ name: 'x-reason', value: 'MESSAGE within a call is not served' }] },
+    ],
+  ])('%s has its response, is a sign of life, and the call goes on', async (method, expected) => {
+    const { far, session, engine } = await up()
+    const before = session().signsOfLife
+    expect(await far.requested(sipRequest(method))).toEqual(expected)
+    expect(session().signsOfLife).toBe(before + 1)
+    expect(engine.calls.liveCount).toBe(1)
+  })
+
+  it.each([
+    ['Signal=7\r\nDuration=250', '7', 250],
+    ['Signal=10', '*', 160],
+    ['Signal=11\r\nDuration=999999', '#', 10_000],
+  ])('INFO with %j is a key in the journal', async (body, digit, duration_ms) => {
+    const { far, journalled } = await up()
+    await far.requested(sipRequest('INFO', { type: 'application/dtmf-relay', body }))
+    await settle()
+    expect(journalled('digit')).toMatchObject([{ digit, duration_ms, source: 'info' }])
+  })
+
+  it.each([
+    ['application/dtmf-relay', 'Duration=250'],
+    ['application/dtmf-relay', 'Signal=flash'],
+    ['application/media_control+xml', 'Signal=5'],
+  ])('INFO of type %s with %j presses no key', async (type, body) => {
+    const { far, journalled } = await up()
+    expect(await far.requested(sipRequest('INFO', { type, body }))).toEqual({ status: 200 })
+    await settle()
+    expect(journalled('digit')).toEqual([])
+  })
+})
+
+describe('a dialog that the stack has given up', () => {
+  it.each(['ack-timeout', 'transport-error'] as const)(
+    'for %s ends the call as one that the platform hung up, and says why',
+    async (reason) => {
+      const { dialog, engine, journalled } = await up()
+      dialog().fail(reason)
+      await settle()
+      expect(journalled('decision')).toContainEqual(
+        expect.objectContaining({ rule: 'dialog-lost', outcome: reason }),
+      )
+      expect(dialog().sentBye).toBeUndefined()
+      expect(engine.store.notifications.at(-1)).toMatchObject({
+        call_status: 'completed',
+        call_termination_by: 'jambonz',
+      })
+      expect(engine.store.records).toMatchObject([{ termination_reason: 'called party hungup' }])
+    },
+  )
+})
+
+describe('keys', () => {
+  it('after the end of the call are for nothing', async () => {
+    const heard: string[] = []
+    const listens = verb('listens', async (can, { signal }) => {
+      const rules = { takesDigits: true, timeoutMs: 0, listensDuringPrompt: true, stopsPrompt: true }
+      heard.push((await can.digits.collect({ rules, signal })).reason)
+    })
+    const { dialog, session, journalled } = await up([answer, listens])
+    const keys = session()
+    dialog().hangUp()
+    keys.press('5')
+    await settle()
+    expect(heard).toEqual(['stopped'])
+    expect(journalled('digit')).toEqual([])
+  })
+})
