@@ -95,3 +95,97 @@ describe('WireTap', () => {
     expect(summaries(journal)).toEqual(['INVITE'])
   })
 })
+
+describe('the messages of an INVITE that has no call yet', () => {
+  it('are kept up to a bound, and the rest of the story follows once there is one', () => {
+    const tap = new WireTap()
+    const journal = open()
+    const invite = ring()
+    tap.record(received(invite))
+    for (let count = 0; count < 50; count += 1) tap.record(sent(invite, 100, 'Trying'))
+    tap.attach(invite, journal)
+    tap.record(sent(invite, 200, 'OK'))
+    expect(summaries(journal)).toEqual(['INVITE', ...Array<string>(31).fill('100 Trying'), '200 OK'])
+  })
+
+  it('are forgotten, the oldest first, where too many wait', () => {
+    const tap = new WireTap()
+    const invites = Array.from({ length: 501 }, (_, index) =>
+      Object.assign(ring(), { callId: `waiting-${index}@test` }),
+    )
+    for (const invite of invites) {
+      tap.record(received(invite))
+      tap.record(sent(invite, 100, 'Trying'))
+    }
+    const journals = [1, 500, 0].map((index) => {
+      const journal = open()
+      const invite = invites[index]
+      if (invite !== undefined) tap.attach(invite, journal)
+      return summaries(journal)
+    })
+    expect(journals).toEqual([['INVITE', '100 Trying'], ['INVITE', '100 Trying'], ['INVITE']])
+  })
+
+  it('are forgotten with an INVITE that was turned away, and later ones go nowhere', () => {
+    const tap = new WireTap()
+    const journal = open()
+    const invite = ring()
+    tap.record(received(invite))
+    tap.drop(invite.callId)
+    tap.record(sent(invite, 403, 'Forbidden'))
+    tap.attach(invite, journal)
+    expect(summaries(journal)).toEqual(['INVITE'])
+  })
+})
+
+describe('the messages of a call', () => {
+  it('go into its journal from its first INVITE on, where the platform makes the call', () => {
+    const tap = new WireTap()
+    const journal = open()
+    const invite = ring()
+    tap.expect(invite.callId, journal)
+    tap.record({ ...received(invite), direction: 'sent' })
+    tap.record({ ...sent(invite, 180, 'Ringing'), direction: 'received' })
+    expect(summaries(journal)).toEqual(['INVITE', '180 Ringing'])
+  })
+
+  it('are in it from both sides: a re-INVITE begins no other call', () => {
+    const tap = new WireTap()
+    const journal = open()
+    const invite = ring()
+    tap.record(received(invite))
+    tap.attach(invite, journal)
+    const headers = [
+      { name: 'to', value: '<sip:x@example.com>;tag=ours' },
+      { name: 'cseq', value: '9 INVITE' },
+    ]
+    tap.record({ ...received(invite), message: sipRequest('INVITE', { headers }) })
+    tap.record({ ...received(invite), message: sipRequest('BYE', { headers }) })
+    expect(summaries(journal)).toEqual(['INVITE', 'INVITE', 'BYE'])
+    expect(journal.events.at(-1)).toMatchObject({ direction: 'received', remote: 'udp:127.0.0.1:26060' })
+  })
+
+  it('that is served are not given up with another INVITE that is turned away', () => {
+    const tap = new WireTap()
+    const journal = open()
+    const invite = ring()
+    tap.record(received(invite))
+    tap.attach(invite, journal)
+    tap.drop(invite.callId)
+    tap.record(sent(invite, 200, 'OK'))
+    expect(summaries(journal)).toEqual(['INVITE', '200 OK'])
+  })
+
+  it('go nowhere once it is forgotten', () => {
+    const tap = new WireTap()
+    const journal = open()
+    const invite = ring()
+    tap.record(received(invite))
+    tap.attach(invite, journal)
+    tap.detach(invite.callId, open())
+    tap.record(sent(invite, 200, 'OK'))
+    tap.detach(invite.callId, journal)
+    tap.record(sent(invite, 200, 'OK'))
+    expect(summaries(journal)).toEqual(['INVITE', '200 OK'])
+  })
+})
