@@ -44,8 +44,13 @@ beforeAll(async () => {
     appEnv: createAppEnv({ outgoing }),
     wrapStorage: (storage) => ({
       ...storage,
-      transaction: (tenancy, work, maker) =>
-        beforeChange().then(() => storage.transaction(tenancy, work, maker)),
+      boundTo(behalf) {
+        const bound = storage.boundTo(behalf)
+        return {
+          ...bound,
+          transaction: (tenancy, work) => beforeChange().then(() => bound.transaction(tenancy, work)),
+        }
+      },
     }),
   })
   await api.http.start()

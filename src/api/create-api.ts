@@ -59,7 +59,7 @@ export function createApi(options: ApiOptions): HttpServer {
     clock,
     log,
   }
-  const bindRoute = createRouteBinder(services, createShapeCompiler())
+  const bindRoute = createRouteBinder({ services, storage: options.storage, compile: createShapeCompiler() })
   const document = createLateDocument()
   const routes = apiRoutes.map(bindRoute)
   const pages = [...createDocsPages({ document, verbs: options.verbs }), createDocumentPage(document)]

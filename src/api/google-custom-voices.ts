@@ -8,7 +8,7 @@ import { list as listOf } from './define/reply-fields.ts'
 import { defineResource } from './define/resource.ts'
 import { defineRoute, everyone } from './define/route.ts'
 import type { ApiRoute } from './define/route.ts'
-import type { Row } from './define/rows.ts'
+import type { Row } from '../storage/storage.ts'
 
 // Google's keys have some ten thousand characters; this leaves room.
 const maxKeyLength = 500_000

@@ -1,19 +1,12 @@
 // The parts of the platform that handlers may use.
-import type { StoredEvent } from '../contracts/journal.ts'
 import type { RealmFacts } from '../contracts/realm-facts.ts'
 import type { RegisteredPhone } from '../contracts/registered-phone.ts'
 import type { Buckets } from '../buckets/buckets.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Tokens } from '../http/tokens.ts'
-import type { Asker } from '../lib/asker.ts'
-import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { AuditReading, AuditTrail } from '../storage/audit-log.ts'
-import type { AlertLog, AlertPages } from '../storage/alerts.ts'
-import type { IdempotencyStore } from '../storage/idempotency.ts'
-import type { RecentCalls } from '../storage/calls/call-records.ts'
-import type { Storage, TableName } from '../storage/storage.ts'
+import type { BoundStorage, Storage } from '../storage/storage.ts'
 import type { SpeechVendors } from '../speech/speech.ts'
 import type { Pcm } from '../speech/vendor.ts'
 import type { LoginThrottle } from '../http/limits/login-throttle.ts'
@@ -31,30 +24,11 @@ export interface Bindings {
   forget(realm: string): Promise<void>
 }
 
-export interface ApiReading {
-  readonly recentCalls: RecentCalls
-  readonly journal: ApiStorage['journal']
-  readonly alerts: AlertPages
-  readonly audit: AuditReading
-}
-
-export interface ApiStorage extends Pick<Storage, 'for' | 'transaction'> {
-  /** Rises with each change of a row, before the change returns; with tables, with changes of those only. */
-  revision(tables?: readonly TableName[]): number
-  /** Rises as `revision` does, except with new rows. */
-  revisionOfKnown(tables: readonly TableName[]): number
-  /** Whether other processes change rows too; their changes show up to a second late. */
-  readonly isShared: boolean
-  readonly recentCalls: RecentCalls
-  readonly alerts: AlertLog
-  readonly journal: {
-    read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<readonly StoredEvent[] | undefined>
-  }
-  readonly audit: AuditTrail
-  /** The members of these names, whose reads reject with `goneError` once `asker` has gone. */
-  readFor(asker: Asker | undefined): ApiReading
-  readonly idempotency: IdempotencyStore
-}
+/** What the API needs of storage besides what its handlers do. */
+export type ApiStorage = Pick<
+  Storage,
+  keyof BoundStorage | 'boundTo' | 'revision' | 'revisionOfKnown' | 'isShared' | 'idempotency'
+>
 
 export interface PasswordResets {
   /** False when there is no mail server to send links with. */
@@ -90,7 +64,7 @@ export interface OperatorRules {
 export type ListMemo = (key: string, read: () => Promise<ListAnswer>) => Promise<ListAnswer>
 
 export interface Services {
-  readonly storage: ApiStorage
+  readonly storage: BoundStorage
   /** Lists as they were sent, for as long as they are true. */
   readonly lists: ListMemo
   readonly calls: Pick<

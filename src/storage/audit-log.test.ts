@@ -33,7 +33,8 @@ onEachStore(({ name: store, open }) => {
     request_id: 'r-1',
     address: '192.0.2.7',
   }
-  const clients = (by: Actor | undefined = actor) => test.storage.for(mine.asAccount, by).clients
+  const clients = (by: Actor | undefined = actor) =>
+    test.storage.boundTo({ maker: by }).for(mine.asAccount).clients
   const cellsOf = (text: string | null): unknown => (text === null ? null : JSON.parse(text))
 
   describe('a change', () => {
@@ -87,16 +88,12 @@ onEachStore(({ name: store, open }) => {
 
     it('of one record in many steps of a transaction is one entry, and none when nothing remains', async () => {
       const [kept, gone] = [createSid(), createSid()]
-      await test.storage.transaction(
-        mine.asAccount,
-        async (rows) => {
-          await rows.clients.insert({ client_sid: kept, username: 'kept', password: 'p' })
-          await rows.clients.insert({ client_sid: gone, username: 'gone', password: 'p' })
-          await rows.clients.update(kept, { username: 'kept on' })
-          await rows.clients.remove(gone)
-        },
-        actor,
-      )
+      await test.storage.boundTo({ maker: actor }).transaction(mine.asAccount, async (rows) => {
+        await rows.clients.insert({ client_sid: kept, username: 'kept', password: 'p' })
+        await rows.clients.insert({ client_sid: gone, username: 'gone', password: 'p' })
+        await rows.clients.update(kept, { username: 'kept on' })
+        await rows.clients.remove(gone)
+      })
       expect(await entriesOf(gone)).toEqual([])
       const [entry, ...others] = await entriesOf(kept)
       expect(others).toEqual([])
@@ -135,7 +132,7 @@ onEachStore(({ name: store, open }) => {
     }
 
     it('is an entry of its owner, in the name of its actor', async () => {
-      await test.storage.audit.note(deed('2026/11/21/c1.wav'), actor)
+      await test.storage.boundTo({ maker: actor }).audit.note(deed('2026/11/21/c1.wav'))
       const [entry, ...others] = await entriesOf('2026/11/21/c1.wav')
       expect(others).toEqual([])
       expect(entry).toMatchObject({
@@ -148,7 +145,7 @@ onEachStore(({ name: store, open }) => {
         after: null,
       })
       const platforms = { ...removal, sid: '*', account_sid: null, service_provider_sid: null }
-      await test.storage.audit.note(platforms, actor)
+      await test.storage.boundTo({ maker: actor }).audit.note(platforms)
       const seen = async (tenancy: Tenancy): Promise<number> =>
         (await page({ resource: 'recordings' }, tenancy)).total
       const other = await makeAccount(test.storage)
@@ -160,18 +157,24 @@ onEachStore(({ name: store, open }) => {
 
     it('stands in the chain among the changes of rows, and is no change of a row itself', async () => {
       const before = test.storage.revision()
-      await Promise.all(Array.from({ length: 10 }, (_, n) => test.storage.audit.note(deed(`c${n}`), actor)))
+      await Promise.all(
+        Array.from({ length: 10 }, (_, n) =>
+          test.storage.boundTo({ maker: actor }).audit.note(deed(`c${n}`)),
+        ),
+      )
       expect(test.storage.revision()).toBe(before)
       await Promise.all([
         clients().insert({ username: 'alice', password: 'p' }),
-        test.storage.audit.note(deed('c10'), actor),
+        test.storage.boundTo({ maker: actor }).audit.note(deed('c10')),
       ])
       expect((await page({ resource: 'recordings' })).total).toBe(11)
       expect(await test.storage.audit.verify()).toMatchObject({ isIntact: true, problems: [] })
     })
 
     it('is refused to a request that only reads', async () => {
-      await expect(test.storage.audit.note(deed('c1'), 'reader')).rejects.toThrow('only reads')
+      await expect(test.storage.boundTo({ maker: 'reader' }).audit.note(deed('c1'))).rejects.toThrow(
+        'only reads',
+      )
       expect(await entriesOf('c1')).toEqual([])
     })
   })
@@ -386,7 +389,7 @@ onEachStore(({ name: store, open }) => {
 
     it('is read no further for a client that leaves', async () => {
       const client = createTestAsker()
-      const verifying = test.storage.readFor(client).audit.verify()
+      const verifying = test.storage.boundTo({ asker: client }).audit.verify()
       client.leave()
       await expect(verifying).rejects.toThrow('the client went away')
     })

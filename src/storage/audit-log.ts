@@ -10,7 +10,7 @@ import type { Database, Parameter, Readers, Session } from './database/database.
 import { prepare, slot } from './database/prepared.ts'
 import { tenancyFilter } from './rows/ownership.ts'
 import type { Vault } from './secrets.ts'
-import type { Actor, Maker } from './rows/rows.ts'
+import type { Actor } from './rows/rows.ts'
 import type { AuditLogRow, Schema } from './tables.ts'
 
 export interface AuditLog {
@@ -30,7 +30,7 @@ export interface AuditReading {
 /** What the API sees of it. */
 export interface AuditTrail extends AuditReading {
   /** Adds an entry for a deed outside of the database, once it has succeeded. */
-  note(deed: Deed, by?: Maker): Promise<void>
+  note(deed: Deed): Promise<void>
 }
 
 /** About a thing that is no row: `resource` and `sid` are its kind and its name where it is stored. */

@@ -11,7 +11,6 @@ import { createCallStore } from './calls/call-store.ts'
 import { createChangeFollower } from './nodes/change-follower.ts'
 import { createChangeSet } from './rows/change-set.ts'
 import { readersFor, write } from './database/database.ts'
-import type { Readers } from './database/database.ts'
 import { createExpiredRows } from './expired-rows.ts'
 import { createIdempotencyStore } from './idempotency.ts'
 import type { RunChange } from './idempotency.ts'
@@ -29,12 +28,12 @@ import { createRevisions } from './rows/revisions.ts'
 import { createLateVault, loadKey } from './secrets.ts'
 import { createSqliteKind, openSqlite } from './sqlite/sqlite.ts'
 import { toFileStartError } from './database/start-failure.ts'
-import type { Reading, Storage, StorageOptions } from './storage.ts'
+import type { Behalf, BoundStorage, Storage, StorageOptions } from './storage.ts'
 import { createWriteProbe } from './database/write-probe.ts'
 
 export function createStorage(options: StorageOptions): Storage {
   const parts = createParts(options)
-  const { database, maker, change, revisions, follower, calls, alerts, audit } = parts
+  const { database, revisions, follower, alerts } = parts
   let isRunning = false
 
   /** Changes of other processes that may have been missed count as made. */
@@ -42,9 +41,11 @@ export function createStorage(options: StorageOptions): Storage {
     if (isRunning && !follower.isCurrent) revisions.raise(undefined)
   }
 
-  const reading = readingWith(parts, database)
+  const own = bind(parts, {})
   const storage: Storage = {
+    ...own,
     name: 'storage',
+    boundTo: (behalf) => bind(parts, behalf),
     isShared: database.isShared,
     revision(tables) {
       demandNews()
@@ -72,35 +73,8 @@ export function createStorage(options: StorageOptions): Storage {
       isRunning = false
       await close(parts)
     },
-    for: (tenancy, by, asker) =>
-      maker.bind(tenancy, {
-        reader: readersFor(database, asker).reader,
-        write: by === 'reader' ? refuseChange : (work) => change(work, by),
-      }),
-    transaction: (tenancy, work, by) =>
-      change(
-        (session, changes) =>
-          work(
-            maker.bind(tenancy, {
-              reader: session,
-              write: by === 'reader' ? refuseChange : (inner) => inner(session, changes),
-            }),
-          ),
-        by === 'reader' ? undefined : by,
-      ),
-    readFor: (asker) => readingWith(parts, readersFor(database, asker)),
-    recentCalls: reading.recentCalls,
-    journal: reading.journal,
-    alerts: { ...alerts, ...reading.alerts },
-    audit: {
-      ...reading.audit,
-      async note(deed, by) {
-        if (by === 'reader') return refuseChange()
-        const entry = { ...deed, before: null, after: null }
-        await write(database, (session) => audit.append(session, [entry], by))
-      },
-    },
-    calls,
+    alerts: { ...own.alerts, flush: () => alerts.flush() },
+    calls: parts.calls,
     outbox: parts.outbox,
     idempotency: parts.idempotency,
     expired: parts.expired,
@@ -119,7 +93,7 @@ function createParts(options: StorageOptions) {
   const place = createNodePlace(dataDir)
   const revisions = createRevisions()
   const audit = createAuditLog({ database, vault, clock })
-  const maker = createRepositoryMaker(database, vault, clock)
+  const repositories = createRepositoryMaker(database, vault, clock)
   const lease = createNodeLease({ database, place, clock, log })
   const calls = createCallStore({ database, lease, vault, clock, log })
 
@@ -148,7 +122,7 @@ function createParts(options: StorageOptions) {
     place,
     revisions,
     audit,
-    maker,
+    repositories,
     lease,
     calls,
     change,
@@ -160,7 +134,7 @@ function createParts(options: StorageOptions) {
     }),
     probe: createWriteProbe({ write: () => write(database, (session) => lease.touch(session)), clock, log }),
     expired: createExpiredRows(database, clock),
-    idempotency: createIdempotencyStore({ database, maker, vault, clock, change }),
+    idempotency: createIdempotencyStore({ database, repositories, vault, clock, change }),
     outbox: createOutbox({ database, vault, clock, onEnqueued: (listener) => calls.onEnqueued(listener) }),
     records: createCallRecords(database, clock),
     alerts: createAlertStore({ database, clock, log }),
@@ -177,19 +151,44 @@ function createDatabase({ dataDir, databaseUrl, clock, log, sync }: StorageOptio
   return createLateDatabase(createSqliteKind(), () => openSqlite({ path, clock, log, migrate, sync }))
 }
 
-function readingWith({ records, calls, alerts, audit }: Parts, readers: Readers): Reading {
-  const { recentCalls, journal } = records.readWith(readers)
+function bind(parts: Parts, { maker, asker }: Behalf): BoundStorage {
+  const { database, repositories, change, records, calls, alerts, audit } = parts
+  const readers = readersFor(database, asker)
+  const actor = maker === 'reader' ? undefined : maker
   return {
-    recentCalls,
+    for: (tenancy) =>
+      repositories.bind(tenancy, {
+        reader: readers.reader,
+        write: maker === 'reader' ? refuseChange : (work) => change(work, actor),
+      }),
+    transaction: (tenancy, work) =>
+      change(
+        (session, changes) =>
+          work(
+            repositories.bind(tenancy, {
+              reader: session,
+              write: maker === 'reader' ? refuseChange : (inner) => inner(session, changes),
+            }),
+          ),
+        actor,
+      ),
+    recentCalls: records.recentCalls(readers),
     journal: {
       async read(tenancy, account_sid, call_sid) {
         // Batches of this node that wait for others are written first.
         await calls.settle(call_sid)
-        return journal.read(tenancy, account_sid, call_sid)
+        return records.journal(readers).read(tenancy, account_sid, call_sid)
       },
     },
-    alerts: alerts.readWith(readers),
-    audit: audit.readWith(readers),
+    alerts: { raise: (alert) => alerts.raise(alert), ...alerts.readWith(readers) },
+    audit: {
+      ...audit.readWith(readers),
+      async note(deed) {
+        if (maker === 'reader') return refuseChange()
+        const entry = { ...deed, before: null, after: null }
+        await write(database, (session) => audit.append(session, [entry], actor))
+      },
+    },
   }
 }
 

@@ -49,7 +49,7 @@ export const keptForMs = 24 * 60 * 60 * 1000
 
 export interface IdempotencyOptions {
   readonly database: Database
-  readonly maker: RepositoryMaker
+  readonly repositories: RepositoryMaker
   readonly vault: Vault
   readonly clock: Clock
   readonly change: RunChange
@@ -124,7 +124,7 @@ interface Unit {
 
 /** A transaction that begins with the first change, and ends once its work has: `keep` is the last thing it does. */
 function createUnit(
-  { database, maker, change }: IdempotencyOptions,
+  { database, repositories, change }: IdempotencyOptions,
   actor: Actor,
   keep: (session: Session, answer: Answer) => Promise<void>,
 ): Unit {
@@ -177,7 +177,10 @@ function createUnit(
   }
 
   const bound = (tenancy: Tenancy) =>
-    maker.bind(tenancy, { reader, write: (work) => joined(({ session, changes }) => work(session, changes)) })
+    repositories.bind(tenancy, {
+      reader,
+      write: (work) => joined(({ session, changes }) => work(session, changes)),
+    })
 
   const storage: UnitStorage = {
     for: bound,

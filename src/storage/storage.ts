@@ -2,15 +2,15 @@
 import type { Asker } from '../lib/asker.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { AlertLog, AlertPages, AlertStore } from './alerts.ts'
-import type { AuditReading, AuditTrail } from './audit-log.ts'
+import type { AlertLog, AlertStore } from './alerts.ts'
+import type { AuditTrail } from './audit-log.ts'
 import type { Journal, RecentCalls } from './calls/call-records.ts'
 import type { CallStore } from '../contracts/call-record.ts'
 import type { ExpiredRows } from './expired-rows.ts'
 import type { IdempotencyStore } from './idempotency.ts'
 import type { OutboxStore } from '../contracts/outbox.ts'
 import type { RegistrationStore } from './nodes/registrations.ts'
-import type { RowStorage, TableName } from './rows/rows.ts'
+import type { Maker, RowStorage, TableName } from './rows/rows.ts'
 import type { SqliteOptions } from './sqlite/sqlite.ts'
 
 export type {
@@ -21,6 +21,7 @@ export type {
   Repositories,
   Repository,
   Row,
+  RowRepository,
   RowStorage,
   TableName,
 } from './rows/rows.ts'
@@ -37,16 +38,24 @@ export interface StorageOptions {
   readonly sync?: SqliteOptions['sync']
 }
 
-/** Everything that is read besides rows. */
-export interface Reading {
+/** On whose behalf storage is used. */
+export interface Behalf {
+  /** In whose name rows are changed. Without one the platform changes them; `reader` may change nothing. */
+  readonly maker?: Maker | undefined
+  /** Once it has gone, reads reject with `goneError`. Changes are carried through. */
+  readonly asker?: Asker | undefined
+}
+
+/** What a request reads and writes. */
+export interface BoundStorage extends RowStorage {
   readonly recentCalls: RecentCalls
   readonly journal: Journal
-  readonly alerts: AlertPages
-  readonly audit: AuditReading
+  readonly alerts: AlertLog
+  readonly audit: AuditTrail
 }
 
 /** Everything except start and stop may be used only in between. */
-export interface Storage extends RowStorage {
+export interface Storage extends BoundStorage {
   readonly name: string
   start(): Promise<void>
   stop(): Promise<void>
@@ -62,14 +71,11 @@ export interface Storage extends RowStorage {
   readonly isShared: boolean
   /** Finds out by writing, once a second at most. */
   canWrite(): Promise<boolean>
-  /** As the members of these names; once `asker` has gone, reads reject with `goneError`. */
-  readFor(asker: Asker | undefined): Reading
+  /** As the members of these names do, on behalf of a request. */
+  boundTo(behalf: Behalf): BoundStorage
   readonly calls: CallStore
   readonly outbox: OutboxStore
-  readonly journal: Journal
-  readonly recentCalls: RecentCalls
   readonly alerts: AlertLog & Pick<AlertStore, 'flush'>
-  readonly audit: AuditTrail
   readonly idempotency: IdempotencyStore
   readonly expired: ExpiredRows
   readonly registrations: Omit<RegistrationStore, 'stop'>

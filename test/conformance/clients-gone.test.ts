@@ -83,22 +83,23 @@ function gated<T extends object>(target: T, name: string, asker: Asker | undefin
 function gatedStorage(storage: Storage): Storage {
   return {
     ...storage,
-    for(tenancy, maker, asker) {
-      const rows = storage.for(tenancy, maker, asker)
-      // Authentication reads in the name of no request, and for all that bring the same token.
-      if (maker === undefined) return rows
-      const tables = Object.keys(descriptors) as TableName[]
-      return Object.fromEntries(
-        tables.map((table) => [table, gated(rows[table], table, asker)]),
-      ) as unknown as Repositories
-    },
-    readFor(asker) {
-      const reading = storage.readFor(asker)
+    // Authentication reads in the name of no request, and for all that bring the same token: it passes by this.
+    boundTo(behalf) {
+      const bound = storage.boundTo(behalf)
+      const { asker } = behalf
       return {
-        recentCalls: gated(reading.recentCalls, 'recentCalls', asker),
-        journal: gated(reading.journal, 'journal', asker),
-        alerts: gated(reading.alerts, 'alerts', asker),
-        audit: gated(reading.audit, 'audit', asker),
+        ...bound,
+        for(tenancy) {
+          const rows = bound.for(tenancy)
+          const tables = Object.keys(descriptors) as TableName[]
+          return Object.fromEntries(
+            tables.map((table) => [table, gated(rows[table], table, asker)]),
+          ) as unknown as Repositories
+        },
+        recentCalls: gated(bound.recentCalls, 'recentCalls', asker),
+        journal: gated(bound.journal, 'journal', asker),
+        alerts: gated(bound.alerts, 'alerts', asker),
+        audit: gated(bound.audit, 'audit', asker),
       }
     },
   }

@@ -85,7 +85,8 @@ beforeAll(async () => {
     revision: () => storage.revision(),
   })
   // What these handlers use of the services is the storage.
-  const bind = createRouteBinder({ storage, clock, log } as unknown as Services, createShapeCompiler())
+  const services = { storage, clock, log } as unknown as Services
+  const bind = createRouteBinder({ services, storage, compile: createShapeCompiler() })
   const routes = Object.values(careless).map(bind)
   const isReady = (): boolean => true
   server = createHttp({

@@ -4,48 +4,75 @@ import type { HttpRequest, HttpRoute } from '../../http/route.ts'
 import { actingFor } from '../../lib/acting-for.ts'
 import type { Caller } from '../../contracts/caller.ts'
 import { AppError, entryOf } from '../../lib/errors.ts'
-import { servicesFor } from './request-storage.ts'
-import type { Services } from '../services.ts'
+import type { Behalf } from '../../storage/storage.ts'
+import type { ApiStorage, Services } from '../services.ts'
 import type { JsonSchema } from './field.ts'
-import { createOnce, keyOf, ofCaller } from './idempotency.ts'
+import { actorOf, createOnce, keyOf, ofCaller } from './idempotency.ts'
 import type { InFlight, Once } from './idempotency.ts'
+import { findTenant } from './path-sid.ts'
 import { shownSchema } from './record.ts'
-import type { ApiRoute, Reply } from './route.ts'
 import type { ApiRequest, RecordContext } from './request.ts'
 import { reworded } from './reword.ts'
+import type { ApiRoute, Reply } from './route.ts'
 import { rowOf } from './rows.ts'
 import type { Shape, ShapeCompiler } from './shape.ts'
-import { findTenant } from './tenant.ts'
 
 export type RouteBinder = (route: ApiRoute) => HttpRoute
 
-type Answer = (request: HttpRequest) => Promise<unknown>
+export interface BinderOptions {
+  readonly services: Services
+  readonly storage: ApiStorage
+  readonly compile: ShapeCompiler
+}
 
-export function createRouteBinder(services: Services, compile: ShapeCompiler): RouteBinder {
+export function createRouteBinder({ services, storage, compile }: BinderOptions): RouteBinder {
   const inFlight: InFlight = new Map()
+
+  /** A request with an Idempotency-Key is handled once, unless its handler sees to that itself. */
+  function answer(route: ApiRoute, request: HttpRequest, handle: Handler, once: Once): Promise<unknown> {
+    const { caller } = request
+    const key = keyOf(request, route)
+    if (key === undefined || caller === undefined || route.keepsKey === true)
+      return handle(request, { ...services, storage: storage.boundTo(behalfOf(request, route)) })
+    const owner = ofCaller(caller.principal)
+    return once.run(request, { owner, key }, async (unit) => ({ answer: await handle(request, unit) }))
+  }
+
   return (route) => {
-    const { reply } = route
-    const once = createOnce(route, services, inFlight)
-    const answer = refusalsOf(
-      route,
-      services,
-      createAnswer(route, services, createHandler(route, compile, once), once),
-    )
-    const sids = sidsIn(route.path)
+    const { method, path, access, reply, asRefusal } = route
+    const once = createOnce(route, { services, storage, inFlight })
+    const handle = createHandler(route, compile, once)
+    const sids = sidsIn(path)
     return {
-      method: route.method,
-      path: route.path,
-      access: route.access,
+      method,
+      path,
+      access,
       openToViewOnly: route.openToViewOnly === true,
       openToForcedChange: route.openToForcedChange === true,
       status: reply.status,
       ...(reply.mediaType === undefined ? {} : { mediaType: reply.mediaType }),
       mayBeEmpty: reply.whenEmpty !== undefined,
       replySchema: replySchemaOf(reply),
-      ...(route.asRefusal === undefined ? {} : { asRefusal: route.asRefusal }),
-      handle: (request) => answer(withLowerSids(request, sids)),
+      ...(asRefusal === undefined ? {} : { asRefusal }),
+      async handle(sent) {
+        const request = withLowerSids(sent, sids)
+        try {
+          return await answer(route, request, handle, once)
+        } catch (error) {
+          throw await afterRefusal(error, route, request, services)
+        }
+      },
     }
   }
+}
+
+/**
+ * A GET changes nothing, unless it says so with `isChanging`, and nothing more is read once its client has gone. The other
+ * methods are carried through: half of a change is none, and the client could not know whether it was made.
+ */
+function behalfOf(request: HttpRequest, { method, isChanging = false }: ApiRoute): Behalf {
+  if (method !== 'GET') return { maker: actorOf(request) }
+  return { maker: isChanging ? actorOf(request) : 'reader', asker: request.asker }
 }
 
 type Handler = (request: HttpRequest, services: Services) => Promise<unknown>
@@ -82,41 +109,27 @@ function createHandler(route: ApiRoute, compile: ShapeCompiler, keeper: Once): H
   }
 }
 
-/** A request with an Idempotency-Key is handled once, unless its handler sees to that itself. */
-function createAnswer(route: ApiRoute, services: Services, handle: Handler, keeper: Once): Answer {
-  return (request) => {
-    const { caller } = request
-    const key = keyOf(request, route)
-    if (key === undefined || caller === undefined || route.keepsKey === true)
-      return handle(request, servicesFor(request, route, services))
-    const owner = ofCaller(caller.principal)
-    return keeper.run(request, { owner, key }, async (unit) => ({ answer: await handle(request, unit) }))
-  }
+/** The failure itself or, after a refusal, the one that says besides what the route has done because of it. */
+async function afterRefusal(
+  error: unknown,
+  { whenRefused }: ApiRoute,
+  request: HttpRequest,
+  services: Services,
+): Promise<unknown> {
+  if (whenRefused === undefined || !isRefusal(error)) return error
+  const addition = await whenRefused({ ...contextOf(request, services), params: request.params })
+  return addition === undefined ? error : reworded(error, `${error.message}; ${addition}`)
 }
 
-/** Lets the route do what follows from a refusal, and adds what the route says of it. */
-function refusalsOf({ whenRefused }: ApiRoute, services: Services, answer: Answer): Answer {
-  if (whenRefused === undefined) return answer
-  return async (request) => {
-    try {
-      return await answer(request)
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      const addition = await whenRefused({ ...contextOf(request, services), params: request.params })
-      throw addition === undefined ? error : reworded(error, `${error.message}; ${addition}`)
-    }
-  }
+/** Whether what the request sends was at fault, and not the moment or the caller. */
+function isRefusal(error: unknown): error is AppError {
+  return error instanceof AppError && [400, 422].includes(entryOf(error.code).http)
 }
 
 /** Who shares a bound with whom. */
 function tenantOf({ tenancy }: Caller): string {
   if (tenancy.level === 'account') return tenancy.account_sid
   return tenancy.level === 'service_provider' ? tenancy.service_provider_sid : tenancy.level
-}
-
-/** Whether what the request sends was at fault, and not the moment or the caller. */
-function isRefusal(error: unknown): error is AppError {
-  return error instanceof AppError && [400, 422].includes(entryOf(error.code).http)
 }
 
 /** The parameters of a path that are ids: others are names, whose letters count. */
@@ -141,19 +154,15 @@ const noTenants: Tenants = { account: undefined, provider: undefined }
 function tenantFinderOf(
   path: string,
 ): ((request: HttpRequest, context: RecordContext) => Promise<Tenants>) | undefined {
-  if (/^\/Accounts\/\{AccountSid\}\/./.test(path))
+  if (path.startsWith('/Accounts/{AccountSid}/'))
     return async ({ params }, context) => {
-      const row = await findTenant('accounts', { sid: params['AccountSid'] ?? '', path }, context)
-      return { account: rowOf<'accounts'>(row), provider: undefined }
+      const account = await findTenant('accounts', params, path, context)
+      return { account: rowOf<'accounts'>(account), provider: undefined }
     }
-  if (/^\/ServiceProviders\/\{ServiceProviderSid\}\/./.test(path))
+  if (path.startsWith('/ServiceProviders/{ServiceProviderSid}/'))
     return async ({ params }, context) => {
-      const row = await findTenant(
-        'service_providers',
-        { sid: params['ServiceProviderSid'] ?? '', path },
-        context,
-      )
-      return { account: undefined, provider: rowOf<'service_providers'>(row) }
+      const provider = await findTenant('service_providers', params, path, context)
+      return { account: undefined, provider: rowOf<'service_providers'>(provider) }
     }
   return undefined
 }

@@ -4,8 +4,8 @@ import type { HttpRequest } from '../../http/route.ts'
 import type { Principal } from '../../contracts/caller.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Answer, KeptResponse, OnceRequest } from '../../storage/idempotency.ts'
-import { actorOf } from './request-storage.ts'
-import type { Services } from '../services.ts'
+import type { Actor } from '../../storage/storage.ts'
+import type { ApiStorage, Services } from '../services.ts'
 import type { ApiRoute } from './route.ts'
 import type { Done, KeyOwner, Work } from './request.ts'
 
@@ -20,12 +20,20 @@ export interface Once {
 /** The keys whose requests this process is working on, each with the fingerprint of its request. */
 export type InFlight = Map<string, string>
 
+interface OnceOptions {
+  readonly services: Services
+  readonly storage: ApiStorage
+  readonly inFlight: InFlight
+}
+
+export function actorOf({ caller, requestId: request_id, address }: HttpRequest): Actor {
+  return { principal: caller?.principal, request_id, address }
+}
+
 export function createOnce(
   { method, path, reply }: Pick<ApiRoute, 'method' | 'path' | 'reply'>,
-  services: Services,
-  inFlight: InFlight,
+  { services, storage, inFlight }: OnceOptions,
 ): Once {
-  const { storage } = services
   const route = `${method} ${path}`
 
   /** Undefined when another process was faster; what this one did is undone then. */
@@ -34,18 +42,18 @@ export function createOnce(
     once: OnceRequest,
     work: Work<A>,
   ): Promise<(Answer & Done<A>) | undefined> {
-    const { idempotency } = storage
+    const maker = actorOf(request)
     let isDone = false
     try {
-      return await idempotency.once(once, actorOf(request), async (unit) => {
-        const done = await work({ ...services, storage: { ...storage, ...unit } })
+      return await storage.idempotency.once(once, maker, async (unit) => {
+        const done = await work({ ...services, storage: { ...storage.boundTo({ maker }), ...unit } })
         isDone = true
         return { ...done, status: done.answer === undefined ? 204 : reply.status, body: done.answer }
       })
     } catch (error) {
       // The work may have failed because the other process has taken a name. When it was the commit that failed, an answer that
       // is kept may be this one's own, and what should follow it has not happened.
-      if (isDone || (await idempotency.find(once)) === undefined) throw error
+      if (isDone || (await storage.idempotency.find(once)) === undefined) throw error
       return undefined
     }
   }

@@ -1,5 +1,6 @@
 // Lists: a bare array of everything, or one page of it in an envelope when `page` is given.
 import type { Access } from '../../http/route.ts'
+import type { ListOptions } from '../../storage/storage.ts'
 import { integer } from './fields.ts'
 import { createField } from './field.ts'
 import type { FieldFacts, Fields, Wire } from './field.ts'
@@ -11,7 +12,7 @@ import type { ResourcePlan } from './plan.ts'
 import type { ApiRoute, Reply } from './route.ts'
 import { list, object, whole } from './reply-fields.ts'
 import { repositoryOf } from './rows.ts'
-import type { AnyListOptions, Cells } from './rows.ts'
+import type { Cells } from './rows.ts'
 import { findParent } from './write-record.ts'
 
 const defaultPageSize = 50
@@ -74,7 +75,7 @@ async function readList(options: ListRouteOptions, request: ApiRequest): Promise
   const [name = '', search] = Object.entries(filters).find(([, { facts }]) => isSearch(facts)) ?? []
   const column = search?.facts.searches ?? plan.key
   const text = request.query[name]
-  const matching: AnyListOptions = {
+  const matching: ListOptions<Cells> = {
     where,
     ...(typeof text !== 'string' ? {} : { contains: { column, text } }),
   }
@@ -109,7 +110,7 @@ function isSearch({ searches }: FieldFacts): boolean {
   return searches !== undefined
 }
 
-function sourceOf(plan: ResourcePlan, matching: AnyListOptions, context: RecordContext): ListSource {
+function sourceOf(plan: ResourcePlan, matching: ListOptions<Cells>, context: RecordContext): ListSource {
   const rows = repositoryOf(context.rows, plan.table)
   return {
     key: plan.key,

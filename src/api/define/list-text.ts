@@ -1,7 +1,8 @@
 // Lists as JSON text: a short one in one piece, a long one as a stream that lets other requests in between.
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import type { AnyListOptions, Cells } from './rows.ts'
+import type { ListOptions } from '../../storage/storage.ts'
+import type { Cells } from './rows.ts'
 
 /** The whole text in UTF-8, or a stream of it. */
 export type ListAnswer = Buffer | Readable
@@ -10,7 +11,7 @@ export interface ListSource {
   /** The column that is the key of the rows. */
   readonly key: string
   readonly count: () => Promise<number>
-  readonly read: (options: AnyListOptions) => Promise<readonly Cells[]>
+  readonly read: (options: ListOptions<Cells>) => Promise<readonly Cells[]>
   readonly toTexts: (rows: readonly Cells[]) => Promise<readonly string[]>
 }
 

@@ -4,12 +4,9 @@ import { AppError } from '../../lib/errors.ts'
 import type { Fields } from './field.ts'
 import type { HookInput } from './fields.ts'
 import type { Hooks } from './record.ts'
-import type { Cells, HookRow, Repositories } from './rows.ts'
-
-export interface OwnerSids {
-  readonly account_sid: string | null
-  readonly service_provider_sid: string | null
-}
+import type { OwnerSids } from './owner.ts'
+import type { Repositories, Row } from '../../storage/storage.ts'
+import type { Cells } from './rows.ts'
 
 interface HookChange {
   readonly name: string
@@ -17,7 +14,7 @@ interface HookChange {
   readonly input: HookInput | null
 }
 
-type HookContent = Pick<HookRow, 'url' | 'method' | 'username' | 'password'>
+type HookContent = Pick<Row<'webhooks'>, 'url' | 'method' | 'username' | 'password'>
 
 /** The hook fields that `values` sets or clears. */
 export function hookChangesOf(
@@ -76,18 +73,10 @@ async function applyHook(
   // Forms send every hook back with each save: what has not changed keeps its row.
   const stored = current === undefined ? undefined : await rows.webhooks.find(current)
   if (stored !== undefined && isSame(stored, hook)) return current
-  return (await rows.webhooks.insert({ ...hook, ...ownerCells(owner) })).webhook_sid
+  return (await rows.webhooks.insert({ ...hook, ...owner })).webhook_sid
 }
 
-/** The repository takes "no owner" as nothing given. */
-function ownerCells({ account_sid, service_provider_sid }: OwnerSids): Partial<HookRow> {
-  return {
-    ...(account_sid === null ? {} : { account_sid }),
-    ...(service_provider_sid === null ? {} : { service_provider_sid }),
-  }
-}
-
-function isSame(row: HookRow, { url, method, username, password }: HookContent): boolean {
+function isSame(row: HookContent, { url, method, username, password }: HookContent): boolean {
   return row.url === url && row.method === method && row.username === username && row.password === password
 }
 
@@ -105,7 +94,7 @@ export async function loadHooks(
     }
   }
   if (sids.length === 0) return noHooks
-  const hooks = new Map<string, HookRow>()
+  const hooks = new Map<string, Row<'webhooks'>>()
   for (const hook of await rows.webhooks.findMany(sids)) hooks.set(hook.webhook_sid, hook)
   return hooks
 }

@@ -2,7 +2,6 @@
 import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { RecordContext } from './request.ts'
-import type { OwnerSids } from './nested-hooks.ts'
 
 /**
  * Whose records of a resource are. `tenant`: an account's, or a provider's own. `any`: also the platform's.
@@ -11,12 +10,23 @@ import type { OwnerSids } from './nested-hooks.ts'
 export type Owner =
   'admin' | 'service_provider' | 'account' | 'tenant' | 'any' | 'caller' | { readonly partOf: string }
 
+/** The account, the provider above it; both null for what is the platform's own. */
+export interface OwnerSids {
+  readonly account_sid: string | null
+  readonly service_provider_sid: string | null
+}
+
+export function ownerOfRow(row: object): OwnerSids {
+  const { account_sid = null, service_provider_sid = null }: Partial<OwnerSids> = row
+  return { account_sid, service_provider_sid }
+}
+
 type Given = Readonly<Record<string, unknown>>
 
 /** The body's field that names the owner, which a caller of that level may leave out. */
 export function ownerFieldOf(owner: Owner): 'account_sid' | 'service_provider_sid' | undefined {
   if (owner === 'account') return 'account_sid'
-  return owner === 'service_provider' ? 'service_provider_sid' : undefined
+  return owner === 'service_provider' || owner === 'tenant' ? 'service_provider_sid' : undefined
 }
 
 /** Whether an update may give a record to another account of its provider, or to the provider itself. */
@@ -57,7 +67,7 @@ async function accountOwner(given: unknown, { caller, rows }: RecordContext): Pr
   }
   if (typeof given !== 'string') throw new AppError('bad_request', 'account_sid is required')
   const account = await rows.accounts.find(given)
-  if (account !== undefined) return account
+  if (account !== undefined) return ownerOfRow(account)
   throw tenancy.level === 'admin'
     ? new AppError('bad_request', 'account_sid names no existing account')
     : insufficientPermissions()

@@ -1,6 +1,10 @@
-// The refusal of a path that names a record by something that is no id.
+// The ids in a path: the refusal of one that is none, and the tenants that lie above other records.
+import { insufficientPermissions } from '../../http/scopes.ts'
 import { AppError } from '../../lib/errors.ts'
 import { isSid } from '../../lib/ids.ts'
+import type { RecordContext } from './request.ts'
+import { repositoryOf } from './rows.ts'
+import type { Cells } from './rows.ts'
 
 /** The paths of the interface whose endpoints list 404; all others list 400, or nothing. */
 const notFoundPaths: ReadonlySet<string> = new Set([
@@ -28,4 +32,30 @@ export function demandSid(sid: string, { path, parameter, noun }: PathSid): void
   throw notFoundPaths.has(path)
     ? new AppError('not_found', `no such ${noun}`)
     : new AppError('bad_request', `${parameter} in the path must be a UUID`)
+}
+
+const tenants = {
+  accounts: { parameter: 'AccountSid', noun: 'account' },
+  service_providers: { parameter: 'ServiceProviderSid', noun: 'service provider' },
+} as const
+
+export function isTenantTable(table: string): table is keyof typeof tenants {
+  return table in tenants
+}
+
+/** The account or service provider that a path names. A caller below admin cannot tell a foreign one from a missing one. */
+export async function findTenant(
+  table: keyof typeof tenants,
+  params: Readonly<Record<string, string>>,
+  path: string,
+  { caller, rows }: Pick<RecordContext, 'caller' | 'rows'>,
+): Promise<Cells> {
+  const { parameter, noun } = tenants[table]
+  const sid = params[parameter] ?? ''
+  demandSid(sid, { path, parameter, noun })
+  const row = await repositoryOf(rows, table).find(sid)
+  if (row !== undefined) return row
+  throw caller.tenancy.level === 'admin'
+    ? new AppError('not_found', `no such ${noun}`)
+    : insufficientPermissions()
 }

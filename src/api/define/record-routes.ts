@@ -4,7 +4,7 @@ import { demandSeen, seenRecord, unlessSeen } from './etag.ts'
 import { hasQuota } from './operator-rules.ts'
 import type { Fields } from './field.ts'
 import { ownerFieldOf } from './owner.ts'
-import { demandSid } from './path-sid.ts'
+import { demandSid, findTenant, isTenantTable } from './path-sid.ts'
 import type { Operation, ResourcePlan } from './plan.ts'
 import { sid } from './fields.ts'
 import { object } from './reply-fields.ts'
@@ -13,7 +13,6 @@ import { everyone } from './route.ts'
 import type { ApiRoute } from './route.ts'
 import { repositoryOf } from './rows.ts'
 import type { Cells } from './rows.ts'
-import { findTenant, isTenantTable } from './tenant.ts'
 import { orUndo } from './undo.ts'
 import type { Undo } from './undo.ts'
 import { createRecord, removeRecord, updateRecord } from './write-record.ts'
@@ -80,7 +79,7 @@ function mergeGiven(
 
 /** A caller of the owner's own level may leave out the owner, which is known. */
 function createBodyOf({ fields, owner }: ResourcePlan): Fields {
-  const name = owner === 'tenant' ? 'service_provider_sid' : ownerFieldOf(owner)
+  const name = ownerFieldOf(owner)
   const field = name === undefined ? undefined : fields[name]
   if (name === undefined || field === undefined) return fields
   const facts = { ...field.facts, presence: 'optional' } as const
@@ -174,9 +173,9 @@ export function createDeleteRoute(plan: ResourcePlan): ApiRoute {
 
 /** A record that the caller may not see is a record that does not exist. */
 async function findRecord(plan: ResourcePlan, request: ApiRequest, where: Cells = {}): Promise<Cells> {
-  const sid = request.params[plan.parameter] ?? ''
   const path = `${plan.path}/{${plan.parameter}}`
-  if (isTenantTable(plan.table)) return findTenant(plan.table, { sid, path }, request)
+  if (isTenantTable(plan.table)) return findTenant(plan.table, request.params, path, request)
+  const sid = request.params[plan.parameter] ?? ''
   demandSid(sid, { ...plan, path })
   const row = await repositoryOf(request.rows, plan.table).find(sid)
   const isThere = row !== undefined && Object.entries(where).every(([column, value]) => row[column] === value)

@@ -1,10 +1,11 @@
 // Turns rows into records of the wire and back: which column a field has, what is masked, joined or left out.
-import type { Cells, HookRow } from './rows.ts'
+import type { Row } from '../../storage/storage.ts'
+import type { Cells } from './rows.ts'
 import { createField, wordsOf } from './field.ts'
 import type { Cell, Field, Fields, FieldFacts, JsonSchema, Wire } from './field.ts'
 import { withNull } from './shape.ts'
 
-export type Hooks = ReadonlyMap<string, HookRow>
+export type Hooks = ReadonlyMap<string, Row<'webhooks'>>
 
 export interface RecordForm<F extends Fields = Fields> {
   /** A whole record as the value of a reply or of one of its members. */

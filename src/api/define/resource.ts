@@ -10,8 +10,10 @@ import { createRecordForm } from './record.ts'
 import type { ApiRequest, RecordContext } from './request.ts'
 import { everyone } from './route.ts'
 import type { ApiRoute } from './route.ts'
-import { keyOf, repositoryOf } from './rows.ts'
-import type { Cells, Row, TableName } from './rows.ts'
+import { descriptorOf } from '../../storage/rows/descriptors.ts'
+import type { Row, TableName } from '../../storage/storage.ts'
+import { repositoryOf } from './rows.ts'
+import type { Cells } from './rows.ts'
 import { createRecord, updateRecord } from './write-record.ts'
 
 export interface NestedRoute {
@@ -44,7 +46,7 @@ function planOf(declaration: ResourceDeclaration): ResourcePlan {
   const { fields, table, name } = declaration
   return {
     ...declaration,
-    key: keyOf(table),
+    key: descriptorOf(table).key,
     parameter: declaration.parameter ?? `${name}Sid`,
     form: createRecordForm(fields),
   }

@@ -5,15 +5,15 @@ import { createSid } from '../../lib/ids.ts'
 import { descriptorOf } from '../../storage/rows/descriptors.ts'
 import type { RecordContext } from './request.ts'
 import { applyHooks, hookChangesOf } from './nested-hooks.ts'
-import type { OwnerSids } from './nested-hooks.ts'
 import { demandCarrierRights, demandQuota } from './operator-rules.ts'
-import { isMovable, ownerFieldOf, resolveMove, resolveOwner } from './owner.ts'
-import type { Owner } from './owner.ts'
+import { isMovable, ownerOfRow, resolveMove, resolveOwner } from './owner.ts'
+import type { OwnerSids } from './owner.ts'
 import type { ResourcePlan } from './plan.ts'
 import { repositoryOf } from './rows.ts'
-import type { Cells, TableName } from './rows.ts'
+import type { TableName } from '../../storage/storage.ts'
+import type { Cells } from './rows.ts'
 import { isLeftEmpty } from './shape.ts'
-import { isTenantTable } from './tenant.ts'
+import { isTenantTable } from './path-sid.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -31,11 +31,13 @@ export async function createRecord(
   const resolved = await ownerOfNew(plan, values, context)
   // An account owns its hooks; other records share their owner with them.
   const owner = isTenantTable(plan.table) ? { ...resolved, [plan.key]: sid } : resolved
-  const owned = { ...values, ...ownerCells(plan, owner) }
+  // Records of the platform have no columns that name an owner.
+  const ownerCells = plan.owner === 'admin' ? {} : owner
+  const owned = { ...values, ...ownerCells }
   const extra = await plan.beforeCreate?.(owned as Cells, context)
   await demandReferences(plan, values, owner, context)
   const changes = hookChangesOf(plan.fields, values).filter(({ input }) => input !== null)
-  const cells = { ...plan.form.toCells(owned), ...ownerCells(plan, owner), ...extra, [plan.key]: sid }
+  const cells = { ...plan.form.toCells(owned), ...ownerCells, ...extra, [plan.key]: sid }
   if (isTenantTable(plan.table)) {
     // The hooks name their owner, so it must be there before them.
     await repository.insert(cells)
@@ -120,27 +122,6 @@ function demandWritable(plan: ResourcePlan, row: Cells, context: RecordContext):
     throw insufficientPermissions()
 }
 
-function ownerCells(plan: ResourcePlan, owner: OwnerSids): Cells {
-  const field = ownerFieldOf(plan.owner)
-  if (field !== undefined) return { [field]: owner[field] }
-  if (plan.owner === 'admin') return {}
-  if (isMovable(plan.owner) || typeof plan.owner === 'object')
-    return { account_sid: owner.account_sid, service_provider_sid: owner.service_provider_sid }
-  return owner.account_sid !== null
-    ? { account_sid: owner.account_sid }
-    : owner.service_provider_sid !== null
-      ? { service_provider_sid: owner.service_provider_sid }
-      : {}
-}
-
-function ownerOfRow(row: Cells): OwnerSids {
-  const { account_sid = null, service_provider_sid = null } = row
-  return {
-    account_sid: account_sid as string | null,
-    service_provider_sid: service_provider_sid as string | null,
-  }
-}
-
 /** Ids and owners may be sent back as they are; a different one is a mistake that must not pass unnoticed. */
 function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unknown): void {
   const given = (sent ?? {}) as Values
@@ -155,27 +136,23 @@ function refuseFixed({ fields, key, noun }: ResourcePlan, row: Cells, sent: unkn
 
 /** The caller must see what a record points at, and it must belong to the record's own account or be shared with it. */
 async function demandReferences(
-  { fields, owner: level }: ResourcePlan,
+  plan: ResourcePlan,
   values: Values,
   owner: OwnerSids,
   { rows }: RecordContext,
 ): Promise<void> {
-  for (const [name, { facts }] of Object.entries(fields)) {
+  const partOf = typeof plan.owner === 'object' ? plan.owner.partOf : undefined
+  for (const [name, { facts }] of Object.entries(plan.fields)) {
     const sid = values[name]
     const { references } = facts
-    if (references === undefined || typeof sid !== 'string' || isOwnerField(name, level)) continue
+    if (references === undefined || typeof sid !== 'string') continue
+    // These were looked at when the owner was found.
+    if (name === 'account_sid' || name === 'service_provider_sid' || name === partOf) continue
     const row = await repositoryOf(rows, references).find(sid)
     if (row === undefined || !isUsableBy(row, owner, descriptorOf(references).isShared))
       throw new AppError('bad_request', `${name} names no ${nounOf(references)} of this account`)
   }
 }
-
-function isOwnerField(name: string, level: Owner): boolean {
-  if (typeof level === 'object') return name === level.partOf
-  return isMovable(level) ? ownerFields.has(name) : name === ownerFieldOf(level)
-}
-
-const ownerFields = new Set(['account_sid', 'service_provider_sid'])
 
 function isUsableBy(row: Cells, owner: OwnerSids, isShared: boolean): boolean {
   const { account_sid, service_provider_sid = null } = row

@@ -12,9 +12,15 @@ beforeAll(async () => {
   api = await openTestApi({
     wrapStorage: (storage) => ({
       ...storage,
-      async transaction(...asked) {
-        await meanwhile?.()
-        return storage.transaction(...asked)
+      boundTo(behalf) {
+        const bound = storage.boundTo(behalf)
+        return {
+          ...bound,
+          async transaction(...asked) {
+            await meanwhile?.()
+            return bound.transaction(...asked)
+          },
+        }
       },
     }),
   })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createUser, openTestApi, testPassword } from '../../../test/support/api.ts'
 import type { TestApi } from '../../../test/support/api.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Repositories, Storage } from '../../storage/storage.ts'
 
 let lists: unknown[] = []
 let api: TestApi
@@ -10,18 +10,22 @@ let api: TestApi
 /** Notes each list of users that is asked for. */
 const watched = (storage: Storage): Storage => ({
   ...storage,
-  for(...bound) {
-    const rows = storage.for(...bound)
-    const { users } = rows
-    const list: typeof users.list = (options) => {
-      lists.push(options)
-      return users.list(options)
-    }
-    return Object.create(rows, {
-      users: { value: Object.create(users, { list: { value: list } }) },
-    }) as typeof rows
+  boundTo(behalf) {
+    const bound = storage.boundTo(behalf)
+    return { ...bound, for: (tenancy) => watchedRows(bound.for(tenancy)) }
   },
 })
+
+function watchedRows(rows: Repositories): Repositories {
+  const { users } = rows
+  const list: typeof users.list = (options) => {
+    lists.push(options)
+    return users.list(options)
+  }
+  return Object.create(rows, {
+    users: { value: Object.create(users, { list: { value: list } }) },
+  }) as typeof rows
+}
 
 beforeAll(async () => {
   api = await openTestApi({ wrapStorage: watched })

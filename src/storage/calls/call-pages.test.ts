@@ -230,7 +230,7 @@ describe('the plan of a page, on SQLite', () => {
       },
     }
     const records = createCallRecords(database, systemClock)
-    const { recentCalls } = records.readWith({ reader: explaining, slowReader: explaining })
+    const recentCalls = records.recentCalls({ reader: explaining, slowReader: explaining })
     pageOf = async (tenancy, query, isOfProvider = false) => {
       plans = []
       const wanted = { page: 1, count: 1, ...query }

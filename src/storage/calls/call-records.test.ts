@@ -83,7 +83,7 @@ onEachStore(({ open: openTestStorage }) => {
     it('has nothing more read for it', async () => {
       const { asAccount, account_sid } = owner
       const client = createTestAsker()
-      const { recentCalls, journal } = test.storage.readFor(client)
+      const { recentCalls, journal } = test.storage.boundTo({ asker: client })
       const query = { page: 1, count: 1, filter: '+49305' }
       const read = () => recentCalls.page(asAccount, account_sid, query)
       expect((await read()).total).toBe(11)

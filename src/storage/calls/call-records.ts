@@ -31,13 +31,9 @@ export interface Journal {
   read(tenancy: Tenancy, account_sid: string, call_sid: string): Promise<StoredEvent[] | undefined>
 }
 
-export interface CallReading {
-  readonly recentCalls: RecentCalls
-  readonly journal: Journal
-}
-
 export interface CallRecords {
-  readWith(readers: Readers): CallReading
+  recentCalls(readers: Readers): RecentCalls
+  journal(readers: Readers): Journal
 }
 
 // A Call-ID names one dialog, or the few forks of one.
@@ -72,39 +68,35 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
     return pages.read(readers, match, { offset: (query.page - 1) * query.count, limit: query.count })
   }
 
-  const recentCallsWith = (readers: Readers): RecentCalls => ({
-    page: (tenancy, account_sid, query) => page(readers, tenancy, { account_sid }, query),
-    pageOfProvider: (tenancy, service_provider_sid, query) =>
-      page(readers, tenancy, { service_provider_sid }, query),
-    async bySipCallId(tenancy, owner, sip_call_id) {
-      const query = seenBy(tenancy)
-        .where((eb) => eb.and(owner))
-        .where('sip_call_id', '=', sip_call_id)
-        .orderBy('attempted_at')
-        .limit(maxLegs)
-        .compile()
-      const rows = await readers.reader.all(query.sql, query.parameters as readonly Parameter[])
-      return rows as unknown as RecentCallsRow[]
-    },
-    async find(tenancy, account_sid, call_sid) {
-      const query = seenBy(tenancy)
-        .where('account_sid', '=', account_sid)
-        .where('call_sid', '=', call_sid)
-        .compile()
-      const [row] = await readers.reader.all(query.sql, query.parameters as readonly Parameter[])
-      return row as RecentCallsRow | undefined
-    },
-  })
-
   return {
-    readWith: (readers) => ({
-      recentCalls: recentCallsWith(readers),
-      journal: {
-        async read(tenancy, account_sid, call_sid) {
-          if (!(await isVisible(readers.reader, tenancy, account_sid))) return undefined
-          const rows = await queries.journal.all(readers.reader, { account_sid, call_sid })
-          return rows.length === 0 ? undefined : rows.flatMap((row) => parseEvents(row['events']))
-        },
+    recentCalls: (readers) => ({
+      page: (tenancy, account_sid, query) => page(readers, tenancy, { account_sid }, query),
+      pageOfProvider: (tenancy, service_provider_sid, query) =>
+        page(readers, tenancy, { service_provider_sid }, query),
+      async bySipCallId(tenancy, owner, sip_call_id) {
+        const query = seenBy(tenancy)
+          .where((eb) => eb.and(owner))
+          .where('sip_call_id', '=', sip_call_id)
+          .orderBy('attempted_at')
+          .limit(maxLegs)
+          .compile()
+        const rows = await readers.reader.all(query.sql, query.parameters as readonly Parameter[])
+        return rows as unknown as RecentCallsRow[]
+      },
+      async find(tenancy, account_sid, call_sid) {
+        const query = seenBy(tenancy)
+          .where('account_sid', '=', account_sid)
+          .where('call_sid', '=', call_sid)
+          .compile()
+        const [row] = await readers.reader.all(query.sql, query.parameters as readonly Parameter[])
+        return row as RecentCallsRow | undefined
+      },
+    }),
+    journal: (readers) => ({
+      async read(tenancy, account_sid, call_sid) {
+        if (!(await isVisible(readers.reader, tenancy, account_sid))) return undefined
+        const rows = await queries.journal.all(readers.reader, { account_sid, call_sid })
+        return rows.length === 0 ? undefined : rows.flatMap((row) => parseEvents(row['events']))
       },
     }),
   }

@@ -203,7 +203,7 @@ describe.skipIf(isMissing('postgres'))('a user of PostgreSQL with few rights', (
     const database = await open()
     expect(warnings).toEqual([expect.stringContaining('CREATE EXTENSION pg_trgm')])
     await addRecord(database, { attempted_at: 1, from: '+4930123456' })
-    const { recentCalls } = createCallRecords(database, systemClock).readWith(database)
+    const recentCalls = createCallRecords(database, systemClock).recentCalls(database)
     const page = await recentCalls.page(systemTenancy, 'a', { page: 1, count: 10, filter: '30123' })
     expect(page.rows.map(({ from }) => from)).toEqual(['+4930123456'])
     await database.close()

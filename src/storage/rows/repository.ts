@@ -105,7 +105,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     return found
   }
 
-  async list(options: ListOptions<T> = {}): Promise<Row<T>[]> {
+  async list(options: ListOptions<Row<T>> = {}): Promise<Row<T>[]> {
     if (!this.#may('read')) return []
     const { tenancy, runner } = this.#context
     const rows = await this.#queries
@@ -120,7 +120,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     return rows.map((cells) => this.#decode(cells))
   }
 
-  async count(options: Filter<T> = {}): Promise<number> {
+  async count(options: Filter<Row<T>> = {}): Promise<number> {
     if (!this.#may('read')) return 0
     const { tenancy, runner } = this.#context
     const [row] = await this.#queries

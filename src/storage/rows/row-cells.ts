@@ -1,6 +1,6 @@
 // Rows and filters as the cells that the statements of a repository take.
 import type { Cell, Cells } from '../database/database.ts'
-import type { Filter, ListOptions, TableName } from './rows.ts'
+import type { Filter, ListOptions } from './rows.ts'
 import type { AnyDescriptor } from './descriptors.ts'
 import { containing } from './table-queries.ts'
 import type { FilterShape, ListShape } from './table-queries.ts'
@@ -31,8 +31,8 @@ export function setters(cells: Cells): Cells {
 }
 
 /** Throws for a filter on a secret: it is stored encrypted, each time another way. */
-export function filterShapeOf<T extends TableName>(
-  { where = {}, contains, alike }: Filter<T>,
+export function filterShapeOf<R>(
+  { where = {}, contains, alike }: Filter<R>,
   { secrets }: AnyDescriptor,
 ): FilterShape {
   const filters = Object.entries(cellsOf(where))
@@ -45,10 +45,7 @@ export function filterShapeOf<T extends TableName>(
   }
 }
 
-export function listShapeOf<T extends TableName>(
-  options: ListOptions<T>,
-  descriptor: AnyDescriptor,
-): ListShape {
+export function listShapeOf<R>(options: ListOptions<R>, descriptor: AnyDescriptor): ListShape {
   const { key } = descriptor
   const order: readonly string[] = options.orderBy ?? ['created_at']
   return {
@@ -60,7 +57,7 @@ export function listShapeOf<T extends TableName>(
   }
 }
 
-export function filterValues<T extends TableName>({ where = {}, contains, alike }: Filter<T>): Cells {
+export function filterValues<R>({ where = {}, contains, alike }: Filter<R>): Cells {
   const values: Cells = {}
   for (const [column, value] of Object.entries(cellsOf(where))) values[`where_${column}`] = value
   if (contains !== undefined) values['contains'] = containing(contains.text)
