@@ -148,10 +148,9 @@ async function measureRetention(storage: Storage): Promise<Figure[]> {
   let removed = 0
   const retention = createRetention({
     expired: {
-      ...storage.expired,
-      async calls(before, limit) {
-        const count = await storage.expired.calls(before, limit)
-        removed += count
+      async remove(table, before, limit) {
+        const count = await storage.expired.remove(table, before, limit)
+        if (table === 'recent_calls') removed += count
         return count
       },
     },

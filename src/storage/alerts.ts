@@ -7,15 +7,15 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import { createTokenBuckets } from '../lib/token-buckets.ts'
-import type { Database, Parameter, Readers, Session } from './database/database.ts'
+import type { Database, Readers, Session } from './database/database.ts'
+import { run } from './database/prepared.ts'
+import { readPage } from './database/read-page.ts'
+import type { PageOf, PageQuery } from './database/read-page.ts'
 import { tenancyFilter } from './rows/ownership.ts'
 import type { OwnerFilter } from './rows/ownership.ts'
 import type { AlertsRow, Schema } from './tables.ts'
 
-export interface AlertQuery {
-  /** From 1. */
-  readonly page: number
-  readonly count: number
+export interface AlertQuery extends PageQuery {
   readonly alert_type?: string
   /** The last N x 24 hours; overrides start and end. */
   readonly days?: number
@@ -25,11 +25,7 @@ export interface AlertQuery {
 }
 
 export interface AlertPages {
-  page(
-    tenancy: Tenancy,
-    owner: AlertOwner,
-    query: AlertQuery,
-  ): Promise<{ readonly total: number; readonly rows: readonly AlertsRow[] }>
+  page(tenancy: Tenancy, owner: AlertOwner, query: AlertQuery): Promise<PageOf<AlertsRow>>
 }
 
 export interface AlertLog extends AlertPages, Alerts {}
@@ -80,13 +76,7 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
       row.account_sid === null || row.service_provider_sid !== ''
         ? row.service_provider_sid
         : sql<string>`coalesce((select service_provider_sid from accounts where account_sid = ${row.account_sid}), '')`
-    await run(
-      session,
-      db
-        .insertInto('alerts')
-        .values({ ...row, service_provider_sid: provider })
-        .compile(),
-    )
+    await run(session, db.insertInto('alerts').values({ ...row, service_provider_sid: provider }))
   }
 
   function flush(): Promise<void> {
@@ -108,22 +98,12 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
     },
     readWith: ({ slowReader }) => ({
       async page(tenancy, owner, query) {
-        const matching = <O>(select: Selecting<O>): Selecting<O> =>
-          filtered(select, query, clock.now())
-            .where((eb) => eb.and(filterOf(owner)))
-            // The second wall.
-            .where((eb) => eb.and(tenancyFilter(tenancy)))
-        const total = matching(db.selectFrom('alerts').select((eb) => eb.fn.countAll().as('total')))
-        const rows = matching(db.selectFrom('alerts').selectAll())
-          .orderBy('time', 'desc')
-          .orderBy('alert_sid', 'desc')
-          .limit(query.count)
-          .offset((query.page - 1) * query.count)
-        const [counted, found] = await Promise.all([
-          run(slowReader, total.compile()),
-          run(slowReader, rows.compile()),
-        ])
-        return { total: Number(counted[0]?.['total'] ?? 0), rows: found as unknown as AlertsRow[] }
+        const matching = filtered(db.selectFrom('alerts'), query, clock.now())
+          .where((eb) => eb.and(filterOf(owner)))
+          // The second wall.
+          .where((eb) => eb.and(tenancyFilter(tenancy)))
+        const newestFirst = matching.selectAll().orderBy('time', 'desc').orderBy('alert_sid', 'desc')
+        return readPage(slowReader, matching, newestFirst, query)
       },
     }),
     flush,
@@ -134,11 +114,7 @@ export function createAlertStore({ database, clock, log }: AlertStoreOptions): A
   }
 }
 
-type Selecting<O> = SelectQueryBuilder<Schema, 'alerts', O>
-
-function run(session: Session, query: { readonly sql: string; readonly parameters: readonly unknown[] }) {
-  return session.all(query.sql, query.parameters as readonly Parameter[])
-}
+type Selecting = SelectQueryBuilder<Schema, 'alerts', object>
 
 function toRow(alert: Alert, time: number): AlertsRow {
   const { account_sid, service_provider_sid, alert_type, message, detail, vendor, call_sid } = alert
@@ -155,7 +131,7 @@ function toRow(alert: Alert, time: number): AlertsRow {
   }
 }
 
-function filtered<O>(query: Selecting<O>, wanted: AlertQuery, now: number): Selecting<O> {
+function filtered(query: Selecting, wanted: AlertQuery, now: number): Selecting {
   const { days, alert_type } = wanted
   const start = days === undefined ? wanted.start : now - days * dayMs
   const end = days === undefined ? wanted.end : undefined

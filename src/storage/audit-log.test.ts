@@ -6,7 +6,8 @@ import type { Tenancy } from '../contracts/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSid } from '../lib/ids.ts'
 import { genesis, hashOf } from './audit-chain.ts'
-import type { AuditPage, AuditQuery } from './audit-log.ts'
+import type { AuditQuery } from './audit-log.ts'
+import type { PageOf } from './database/read-page.ts'
 import { mask } from './rows/change-set.ts'
 import { descriptors } from './rows/descriptors.ts'
 import type { Actor } from './rows/rows.ts'
@@ -25,7 +26,7 @@ onEachStore(({ name: store, open }) => {
   afterEach(() => test.close())
 
   const admin: Tenancy = { level: 'admin' }
-  const page = (query: Partial<AuditQuery> = {}, tenancy: Tenancy = admin): Promise<AuditPage> =>
+  const page = (query: Partial<AuditQuery> = {}, tenancy: Tenancy = admin): Promise<PageOf<AuditLogRow>> =>
     test.storage.audit.page(tenancy, { page: 1, count: 500, ...query })
   const entriesOf = async (sid: string): Promise<readonly AuditLogRow[]> => (await page({ sid })).rows
   const actor: Actor = {

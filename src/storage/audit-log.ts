@@ -6,8 +6,10 @@ import type { Clock } from '../lib/clock.ts'
 import { batchSize, canonical, genesis, hashOf, verifyChain } from './audit-chain.ts'
 import type { AuditVerdict, Entry, Head } from './audit-chain.ts'
 import type { Change, OwnerIds } from './rows/change-set.ts'
-import type { Database, Parameter, Readers, Session } from './database/database.ts'
-import { prepare, slot } from './database/prepared.ts'
+import type { Database, Readers, Session } from './database/database.ts'
+import { prepare, prepareInsert, slot, slots } from './database/prepared.ts'
+import { readPage } from './database/read-page.ts'
+import type { PageOf, PageQuery } from './database/read-page.ts'
 import { tenancyFilter } from './rows/ownership.ts'
 import type { Vault } from './secrets.ts'
 import type { Actor } from './rows/rows.ts'
@@ -23,7 +25,7 @@ export interface AuditLog {
 
 export interface AuditReading {
   /** Newest first, as far as the tenancy sees. */
-  page(tenancy: Tenancy, query: AuditQuery): Promise<AuditPage>
+  page(tenancy: Tenancy, query: AuditQuery): Promise<PageOf<AuditLogRow>>
   verify(): Promise<AuditVerdict>
 }
 
@@ -36,10 +38,7 @@ export interface AuditTrail extends AuditReading {
 /** About a thing that is no row: `resource` and `sid` are its kind and its name where it is stored. */
 export type Deed = Pick<Change, 'action' | 'resource' | 'sid' | keyof OwnerIds>
 
-export interface AuditQuery {
-  /** From 1. */
-  readonly page: number
-  readonly count: number
+export interface AuditQuery extends PageQuery {
   readonly account_sid?: string | undefined
   readonly resource?: string | undefined
   readonly sid?: string | undefined
@@ -48,11 +47,6 @@ export interface AuditQuery {
   /** Epoch ms, both inclusive. */
   readonly start?: number | undefined
   readonly end?: number | undefined
-}
-
-export interface AuditPage {
-  readonly total: number
-  readonly rows: readonly AuditLogRow[]
 }
 
 const headId = 1
@@ -88,7 +82,7 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
       for (const change of changes) {
         const entry = entryOf(change, actor, { seq: ++seq, at, previous_hash: hash })
         hash = hashOf(entry)
-        await queries.append.all(session, { ...entry, hash })
+        await queries.append(session, { ...entry, hash })
       }
       // A forged head is not made good by the entries that come after it.
       const seal = head.isSealed ? sealOf(seq, hash) : 'broken'
@@ -97,17 +91,10 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
     },
     readWith: ({ reader, slowReader }) => ({
       async page(tenancy, query) {
-        const matching = <O>(select: Selecting<O>): Selecting<O> =>
-          filtered(select, query).where((eb) => eb.and(tenancyFilter(tenancy)))
-        const total = matching(db.selectFrom('audit_log').select((eb) => eb.fn.countAll().as('total')))
-        const rows = matching(db.selectFrom('audit_log').selectAll())
-          .orderBy('seq', 'desc')
-          .limit(query.count)
-          .offset((query.page - 1) * query.count)
-        const run = (compiled: { readonly sql: string; readonly parameters: readonly unknown[] }) =>
-          slowReader.all(compiled.sql, compiled.parameters as readonly Parameter[])
-        const [counted, found] = await Promise.all([run(total.compile()), run(rows.compile())])
-        return { total: Number(counted[0]?.['total'] ?? 0), rows: found as unknown as AuditLogRow[] }
+        const matching = filtered(db.selectFrom('audit_log'), query).where((eb) =>
+          eb.and(tenancyFilter(tenancy)),
+        )
+        return readPage(slowReader, matching, matching.selectAll().orderBy('seq', 'desc'), query)
       },
       async verify() {
         const head = await readHead(reader)
@@ -124,7 +111,7 @@ export function createAuditLog({ database, vault, clock }: AuditLogOptions): Aud
       ]
       // Entries without a head: it was taken away, and verification reports that.
       if (head !== undefined || entry !== undefined) return
-      await queries.makeHead.all(session, { id: headId, seq: 0, hash: genesis, seal: sealOf(0, genesis) })
+      await queries.moveHead.all(session, { id: headId, seq: 0, hash: genesis, seal: sealOf(0, genesis) })
     },
   }
 }
@@ -167,9 +154,9 @@ function isSame(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 }
 
-type Selecting<O> = SelectQueryBuilder<Schema, 'audit_log', O>
+type Selecting = SelectQueryBuilder<Schema, 'audit_log', object>
 
-function filtered<O>(query: Selecting<O>, wanted: AuditQuery): Selecting<O> {
+function filtered(query: Selecting, wanted: AuditQuery): Selecting {
   const { start, end } = wanted
   let result = query
   for (const column of ['account_sid', 'resource', 'sid', 'action', 'actor_sid'] as const) {
@@ -182,10 +169,9 @@ function filtered<O>(query: Selecting<O>, wanted: AuditQuery): Selecting<O> {
 }
 
 function createQueries(db: Kysely<Schema>) {
-  const head = { seq: slot('seq'), hash: slot('hash'), seal: slot('seal') }
+  const head = slots(['seq', 'hash', 'seal'])
   return {
     head: prepare(db.selectFrom('audit_head').selectAll().where('id', '=', slot('id'))),
-    makeHead: prepare(db.insertInto('audit_head').values({ id: slot('id'), ...head })),
     moveHead: prepare(
       db
         .insertInto('audit_head')
@@ -201,25 +187,6 @@ function createQueries(db: Kysely<Schema>) {
         .orderBy('seq')
         .limit(batchSize),
     ),
-    append: prepare(
-      db.insertInto('audit_log').values({
-        seq: slot('seq'),
-        at: slot('at'),
-        actor_kind: slot('actor_kind'),
-        actor_sid: slot('actor_sid'),
-        actor_name: slot('actor_name'),
-        address: slot('address'),
-        request_id: slot('request_id'),
-        service_provider_sid: slot('service_provider_sid'),
-        account_sid: slot('account_sid'),
-        action: slot('action'),
-        resource: slot('resource'),
-        sid: slot('sid'),
-        before: slot('before'),
-        after: slot('after'),
-        previous_hash: slot('previous_hash'),
-        hash: slot('hash'),
-      }),
-    ),
+    append: prepareInsert(db, 'audit_log'),
   }
 }

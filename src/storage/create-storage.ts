@@ -133,7 +133,7 @@ function createParts(options: StorageOptions) {
       log,
     }),
     probe: createWriteProbe({ write: () => write(database, (session) => lease.touch(session)), clock, log }),
-    expired: createExpiredRows(database, clock),
+    expired: createExpiredRows(database),
     idempotency: createIdempotencyStore({ database, repositories, vault, clock, change }),
     outbox: createOutbox({ database, vault, clock, onEnqueued: (listener) => calls.onEnqueued(listener) }),
     records: createCallRecords(database, clock),

@@ -3,7 +3,7 @@ import type { Tenancy } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ChangeSet } from './rows/change-set.ts'
 import type { Database, Session } from './database/database.ts'
-import { prepare, slot } from './database/prepared.ts'
+import { prepare, slot, slots } from './database/prepared.ts'
 import type { RepositoryMaker } from './rows/repository.ts'
 import type { Vault } from './secrets.ts'
 import type { Actor, RowStorage } from './rows/rows.ts'
@@ -206,14 +206,7 @@ function createUnit(
 }
 
 function createQueries({ builder: db }: Database) {
-  const answer = {
-    route: slot('route'),
-    fingerprint: slot('fingerprint'),
-    status: slot('status'),
-    response: slot('response'),
-    created_at: slot('created_at'),
-    expires_at: slot('expires_at'),
-  }
+  const answer = slots(['route', 'fingerprint', 'status', 'response', 'created_at', 'expires_at'])
   return {
     find: prepare(
       db
@@ -227,7 +220,7 @@ function createQueries({ builder: db }: Database) {
     keep: prepare(
       db
         .insertInto('idempotency_keys')
-        .values({ principal: slot('principal'), key: slot('key'), ...answer })
+        .values({ ...slots(['principal', 'key']), ...answer })
         .onConflict((conflict) =>
           conflict
             .columns(['principal', 'key'])

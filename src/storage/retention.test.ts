@@ -3,6 +3,7 @@ import { systemTenancy } from '../contracts/caller.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
+import type { ExpiredRows } from './expired-rows.ts'
 import { createRetention } from './retention.ts'
 import { onEachStore, openTestStorage } from '../../test/support/each-store.ts'
 import type { TestStorage } from '../../test/support/each-store.ts'
@@ -42,8 +43,8 @@ onEachStore(({ open }) => {
         await test.storage.alerts.flush()
         clock.advance(dayMs)
       }
-      expect(await test.storage.expired.alerts(clock.now() - dayMs, 1)).toBe(1)
-      expect(await test.storage.expired.alerts(clock.now() - dayMs, 10)).toBe(1)
+      expect(await test.storage.expired.remove('alerts', clock.now() - dayMs, 1)).toBe(1)
+      expect(await test.storage.expired.remove('alerts', clock.now() - dayMs, 10)).toBe(1)
       expect(await test.query('select alert_type from alerts')).toEqual([{ alert_type: 'c' }])
     })
 
@@ -54,8 +55,8 @@ onEachStore(({ open }) => {
       const { account_sid } = await rows.accounts.insert(account)
       for (let at = 1; at <= 4; at++)
         await rows.carrier_hosts.insert({ account_sid, host: `h${at}.example.com`, called_at: at })
-      expect(await test.storage.expired.carrierHosts(4, 2)).toBe(2)
-      expect(await test.storage.expired.carrierHosts(4, 2)).toBe(1)
+      expect(await test.storage.expired.remove('carrier_hosts', 4, 2)).toBe(2)
+      expect(await test.storage.expired.remove('carrier_hosts', 4, 2)).toBe(1)
       expect(await test.query('select host from carrier_hosts')).toEqual([{ host: 'h4.example.com' }])
     })
 
@@ -65,14 +66,14 @@ onEachStore(({ open }) => {
         clock.advance(dayMs)
       }
       const before = clock.now() - 2 * dayMs
-      expect(await test.storage.expired.deliveries(before, 2)).toBe(2)
+      expect(await test.storage.expired.remove('delivery_log', before, 2)).toBe(2)
       expect(await test.query('select call_sid from delivery_log order by settled_at')).toEqual([
         { call_sid: 'call 2' },
         { call_sid: 'call 3' },
         { call_sid: 'call 4' },
       ])
-      expect(await test.storage.expired.deliveries(before, 2)).toBe(1)
-      expect(await test.storage.expired.deliveries(before, 2)).toBe(0)
+      expect(await test.storage.expired.remove('delivery_log', before, 2)).toBe(1)
+      expect(await test.storage.expired.remove('delivery_log', before, 2)).toBe(0)
     })
 
     it('is removed from sessions and idempotency keys, without an entry in the audit log', async () => {
@@ -86,9 +87,9 @@ onEachStore(({ open }) => {
         clock.advance(dayMs / 2)
       }
       const entries = await count('audit_log')
-      expect(await test.storage.expired.sessions(10)).toBe(2)
-      expect(await test.storage.expired.idempotencyKeys(1)).toBe(1)
-      expect(await test.storage.expired.idempotencyKeys(10)).toBe(1)
+      expect(await test.storage.expired.remove('user_sessions', clock.now() + 1, 10)).toBe(2)
+      expect(await test.storage.expired.remove('idempotency_keys', clock.now() + 1, 1)).toBe(1)
+      expect(await test.storage.expired.remove('idempotency_keys', clock.now() + 1, 10)).toBe(1)
       expect([await count('user_sessions'), await count('idempotency_keys')]).toEqual([1, 1])
       expect(await count('audit_log')).toBe(entries)
     })
@@ -99,28 +100,16 @@ describe('retention', () => {
   const asked: string[] = []
   const part = (days: { deliveryLogDays: number; callRecordDays: number }, left = 450) => {
     asked.length = 0
-    const batch = (name: string) => async (limit: number) => {
-      asked.push(name)
-      if (name !== 'sessions') return 0
-      const removed = Math.min(limit, left)
-      left -= removed
-      return removed
-    }
-    const expired = {
-      deliveries: (before: number, limit: number) =>
-        batch(`deliveries before ${(clock.now() - before) / dayMs} days`)(limit),
-      sessions: batch('sessions'),
-      carrierHosts: (before: number, limit: number) =>
-        batch(`carrier hosts before ${(clock.now() - before) / dayMs} days`)(limit),
-      registrations: batch('registrations'),
-      idempotencyKeys: async () => {
-        asked.push('keys')
-        throw new Error('the database does not answer')
+    const expired: ExpiredRows = {
+      async remove(table, before, limit) {
+        const days = (clock.now() - before) / dayMs
+        asked.push(days < 1 ? table : `${table} before ${days} days`)
+        if (table === 'idempotency_keys') throw new Error('the database does not answer')
+        if (table !== 'user_sessions') return 0
+        const removed = Math.min(limit, left)
+        left -= removed
+        return removed
       },
-      alerts: (before: number, limit: number) =>
-        batch(`alerts before ${(clock.now() - before) / dayMs} days`)(limit),
-      calls: (before: number, limit: number) =>
-        batch(`calls before ${(clock.now() - before) / dayMs} days`)(limit),
     }
     return createRetention({ expired, ...days, clock, log: silentLogger })
   }
@@ -136,26 +125,26 @@ describe('retention', () => {
     expect(asked).toEqual([])
     clock.advance(60_000)
     await settled()
-    expect(asked).toEqual(['keys', 'sessions'])
+    expect(asked).toEqual(['idempotency_keys', 'user_sessions'])
     clock.advance(25)
     await settled()
     clock.advance(25)
     await settled()
     const once = [
-      'keys',
-      'sessions',
-      'sessions',
-      'sessions',
+      'idempotency_keys',
+      'user_sessions',
+      'user_sessions',
+      'user_sessions',
       'registrations',
-      'carrier hosts before 90 days',
+      'carrier_hosts before 90 days',
       'alerts before 30 days',
-      'deliveries before 30 days',
-      'calls before 90 days',
+      'delivery_log before 30 days',
+      'recent_calls before 90 days',
     ]
     expect(asked).toEqual(once)
     clock.advance(3_600_000)
     await settled()
-    expect(asked).toEqual([...once, 'keys', 'sessions', ...once.slice(-5)])
+    expect(asked).toEqual([...once, 'idempotency_keys', 'user_sessions', ...once.slice(-5)])
     await retention.stop()
     expect(clock.pending).toBe(0)
   })
@@ -166,10 +155,10 @@ describe('retention', () => {
     clock.advance(60_000)
     await settled()
     expect(asked).toEqual([
-      'keys',
-      'sessions',
+      'idempotency_keys',
+      'user_sessions',
       'registrations',
-      'carrier hosts before 90 days',
+      'carrier_hosts before 90 days',
       'alerts before 30 days',
     ])
     await retention.stop()
@@ -181,7 +170,7 @@ describe('retention', () => {
     clock.advance(60_000)
     await settled()
     await retention.stop()
-    expect(asked).toEqual(['keys', 'sessions'])
+    expect(asked).toEqual(['idempotency_keys', 'user_sessions'])
     await retention.stop()
   })
 })

@@ -3,7 +3,7 @@ import { sleep } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
-import type { ExpiredRows } from './expired-rows.ts'
+import type { ExpiredRows, ExpiringTable } from './expired-rows.ts'
 
 export interface RetentionOptions {
   readonly expired: ExpiredRows
@@ -28,17 +28,17 @@ const alertDays = 30
 // A name that no carrier of an account has called for this long is not theirs any more.
 const carrierHostDays = 90
 
-type RemoveBatch = (limit: number) => Promise<number>
-
 export function createRetention(options: RetentionOptions): Part {
-  const { clock, log } = options
+  const { expired, clock, log } = options
   const ended = new AbortController()
   let running: Promise<void> | undefined
 
-  async function sweep({ of, size, remove }: Job): Promise<void> {
+  async function sweep({ of, days, size = batchSize }: Job): Promise<void> {
     let total = 0
     while (!ended.signal.aborted) {
-      const removed = await remove(size)
+      // What expires by itself, and at this moment, has expired.
+      const before = days === undefined ? clock.now() + 1 : clock.now() - days * dayMs
+      const removed = await expired.remove(of, before, size)
       total += removed
       if (removed < size) break
       await sleep(pauseMs, clock, ended.signal)
@@ -71,35 +71,21 @@ export function createRetention(options: RetentionOptions): Part {
 }
 
 interface Job {
-  readonly of: string
-  readonly size: number
-  readonly remove: RemoveBatch
+  readonly of: ExpiringTable
+  /** How long it is kept; undefined where each row says so itself, 0 = for ever. */
+  readonly days?: number
+  readonly size?: number
 }
 
-function jobsOf({ expired, deliveryLogDays, callRecordDays, clock }: RetentionOptions): readonly Job[] {
-  const before = (days: number): number => clock.now() - days * dayMs
-  const jobs: readonly (Job & { readonly days?: number })[] = [
-    { of: 'idempotency_keys', size: batchSize, remove: (limit) => expired.idempotencyKeys(limit) },
-    { of: 'user_sessions', size: batchSize, remove: (limit) => expired.sessions(limit) },
-    { of: 'registrations', size: batchSize, remove: (limit) => expired.registrations(limit) },
-    {
-      of: 'carrier_hosts',
-      size: batchSize,
-      remove: (limit) => expired.carrierHosts(before(carrierHostDays), limit),
-    },
-    { of: 'alerts', size: batchSize, remove: (limit) => expired.alerts(before(alertDays), limit) },
-    {
-      of: 'delivery_log',
-      size: batchSize,
-      days: deliveryLogDays,
-      remove: (limit) => expired.deliveries(before(deliveryLogDays), limit),
-    },
-    {
-      of: 'recent_calls',
-      size: callBatchSize,
-      days: callRecordDays,
-      remove: (limit) => expired.calls(before(callRecordDays), limit),
-    },
+function jobsOf({ deliveryLogDays, callRecordDays }: RetentionOptions): readonly Job[] {
+  const jobs: readonly Job[] = [
+    { of: 'idempotency_keys' },
+    { of: 'user_sessions' },
+    { of: 'registrations' },
+    { of: 'carrier_hosts', days: carrierHostDays },
+    { of: 'alerts', days: alertDays },
+    { of: 'delivery_log', days: deliveryLogDays },
+    { of: 'recent_calls', days: callRecordDays, size: callBatchSize },
   ]
   return jobs.filter(({ days }) => days !== 0)
 }

@@ -65,9 +65,9 @@ onEachStore(({ open }) => {
     it('leaves a journal that goes when call records of its age go', async () => {
       const call_sid = await endOneCall(disable_cdrs)
       const read = () => test.storage.journal.read(systemTenancy, account.account_sid, call_sid)
-      expect(await test.storage.expired.calls(0, 100)).toBe(0)
+      expect(await test.storage.expired.remove('recent_calls', 0, 100)).toBe(0)
       expect(await read()).toContainEqual(expect.objectContaining({ type: 'ended' }))
-      expect(await test.storage.expired.calls(Number.MAX_SAFE_INTEGER, 100)).toBe(1)
+      expect(await test.storage.expired.remove('recent_calls', Number.MAX_SAFE_INTEGER, 100)).toBe(1)
       expect(await read()).toBeUndefined()
     })
   })

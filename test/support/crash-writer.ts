@@ -27,7 +27,7 @@ export async function writeForEver(
     for (let n = 0; ; n++) {
       storage.calls.write(endedCall(account, { attempted_at: n * 600_000 }), 'now')
       if (n % 10 === 0) await storage.calls.flush()
-      if (n % 50 === 0) await storage.expired.calls(n * 300_000, 20)
+      if (n % 50 === 0) await storage.expired.remove('recent_calls', n * 300_000, 20)
     }
   }
   await Promise.all([call(), ...Array.from({ length: writers }, (_, writer) => one(writer))])

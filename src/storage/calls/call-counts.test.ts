@@ -147,11 +147,14 @@ onEachStore(({ open }) => {
       for (let round = 0; round < 8; round++) {
         const before = newest - (6 - round) * dayMs
         for (let n = 0; n < 20; n++) test.storage.calls.write(randomCall(), 'now')
-        await Promise.all([test.storage.expired.calls(before, 150), test.storage.calls.flush()])
+        await Promise.all([
+          test.storage.expired.remove('recent_calls', before, 150),
+          test.storage.calls.flush(),
+        ])
         const { kept, counted } = await callCounts(test)
         expect(kept).toEqual(counted)
       }
-      while ((await test.storage.expired.calls(newest + 1, 500)) > 0);
+      while ((await test.storage.expired.remove('recent_calls', newest + 1, 500)) > 0);
       expect(await callCounts(test)).toEqual({ kept: [], counted: [] })
     })
 

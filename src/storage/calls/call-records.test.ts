@@ -135,14 +135,14 @@ onEachStore(({ open: openTestStorage }) => {
   describe('pruning', () => {
     it('removes the oldest with their journals, no more at once than asked', async () => {
       const before = Date.now() - 49.5 * 3_600_000
-      expect(await test.storage.expired.calls(before, 4)).toBe(4)
+      expect(await test.storage.expired.remove('recent_calls', before, 4)).toBe(4)
       expect((await page({})).total).toBe(56)
       expect(
         await test.storage.journal.read(systemTenancy, owner.account_sid, sids[59] ?? ''),
       ).toBeUndefined()
       expect(await test.storage.journal.read(systemTenancy, owner.account_sid, sids[55] ?? '')).toBeDefined()
-      expect(await test.storage.expired.calls(before, 100)).toBe(6)
-      expect(await test.storage.expired.calls(before, 100)).toBe(0)
+      expect(await test.storage.expired.remove('recent_calls', before, 100)).toBe(6)
+      expect(await test.storage.expired.remove('recent_calls', before, 100)).toBe(0)
       expect((await page({})).total).toBe(50)
     })
   })

@@ -8,8 +8,8 @@ import type { CallOwner, RecentCallQuery } from './call-match.ts'
 import { createCallPages } from './call-pages.ts'
 import type { RecentCallPage } from './call-pages.ts'
 import { parseEvents, selectEvents } from './journal-events.ts'
-import type { Database, Parameter, Readers, Session } from '../database/database.ts'
-import { prepare, slot } from '../database/prepared.ts'
+import type { Database, Readers, Session } from '../database/database.ts'
+import { prepare, run, slot } from '../database/prepared.ts'
 import { tenancyFilter } from '../rows/ownership.ts'
 import type { RecentCallsRow, Schema } from '../tables.ts'
 
@@ -79,16 +79,12 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
           .where('sip_call_id', '=', sip_call_id)
           .orderBy('attempted_at')
           .limit(maxLegs)
-          .compile()
-        const rows = await readers.reader.all(query.sql, query.parameters as readonly Parameter[])
+        const rows = await run(readers.reader, query)
         return rows as unknown as RecentCallsRow[]
       },
       async find(tenancy, account_sid, call_sid) {
-        const query = seenBy(tenancy)
-          .where('account_sid', '=', account_sid)
-          .where('call_sid', '=', call_sid)
-          .compile()
-        const [row] = await readers.reader.all(query.sql, query.parameters as readonly Parameter[])
+        const query = seenBy(tenancy).where('account_sid', '=', account_sid).where('call_sid', '=', call_sid)
+        const [row] = await run(readers.reader, query)
         return row as RecentCallsRow | undefined
       },
     }),

@@ -1,27 +1,14 @@
 // The statements of the call writer.
 import type { Kysely } from 'kysely'
-import { prepare, slot } from '../database/prepared.ts'
+import { prepare, prepareInsert, slot, slots } from '../database/prepared.ts'
 import type { Schema } from '../tables.ts'
 
 export function createCallWriteQueries(db: Kysely<Schema>) {
   const call = slot('call_sid')
   return {
-    open: prepare(
-      db
-        .insertInto('open_calls')
-        .values({
-          call_sid: call,
-          account_sid: slot('account_sid'),
-          created_at: slot('created_at'),
-          node_id: slot('node_id'),
-        })
-        .onConflict((conflict) => conflict.doNothing()),
-    ),
-    endUnrecorded: prepare(
-      db
-        .insertInto('unrecorded_calls')
-        .values({ call_sid: call, ended_at: slot('ended_at') })
-        .onConflict((conflict) => conflict.doNothing()),
+    open: prepareInsert(db, 'open_calls', (query) => query.onConflict((conflict) => conflict.doNothing())),
+    endUnrecorded: prepareInsert(db, 'unrecorded_calls', (query) =>
+      query.onConflict((conflict) => conflict.doNothing()),
     ),
     hasJournal: prepare(
       db.selectFrom('call_journal').select('call_sid').where('call_sid', '=', call).limit(1),
@@ -55,31 +42,14 @@ export function createCallWriteQueries(db: Kysely<Schema>) {
           .as('settled'),
       ]),
     ),
-    journal: prepare(
-      db
-        .insertInto('call_journal')
-        .values({
-          call_sid: call,
-          first_seq: slot('first_seq'),
-          account_sid: slot('account_sid'),
-          events: slot('events'),
-          created_at: slot('created_at'),
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .returning('first_seq'),
+    journal: prepareInsert(db, 'call_journal', (query) =>
+      query.onConflict((conflict) => conflict.doNothing()).returning('first_seq'),
     ),
     // Due at once, unless an earlier one of the same call still waits: then settling that one makes it due.
     enqueue: prepare(
       db.insertInto('outbox').values((eb) => ({
-        id: slot('id'),
-        account_sid: slot('account_sid'),
-        call_sid: call,
-        sequence: slot('sequence'),
-        url: slot('url'),
-        method: slot('method'),
-        username: slot('username'),
-        password: slot('password'),
-        payload: slot('payload'),
+        ...slots(['id', 'account_sid', 'call_sid', 'sequence', 'payload', 'created_at']),
+        ...slots(['url', 'method', 'username', 'password']),
         attempts: 0,
         due_at: eb
           .case()
@@ -87,7 +57,6 @@ export function createCallWriteQueries(db: Kysely<Schema>) {
           .then(null)
           .else(eb.cast<number>(eb.val(slot('created_at')), 'bigint'))
           .end(),
-        created_at: slot('created_at'),
       })),
     ),
   }

@@ -10,8 +10,7 @@ import type { MergedBatch } from './call-batch.ts'
 import { createCallRecordWriter } from './call-record-writer.ts'
 import type { Cells, Database, RowLocks, Session } from '../database/database.ts'
 import type { NodeLease } from '../nodes/node-lease.ts'
-import { prepare, slot } from '../database/prepared.ts'
-import type { Prepared } from '../database/prepared.ts'
+import { createPreparedCache, slot } from '../database/prepared.ts'
 import type { Vault } from '../secrets.ts'
 import type { Schema } from '../tables.ts'
 
@@ -87,7 +86,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     const before = await stateOf(session, batch)
     const created_at = clock.now()
     if (before.isNew && !batch.hasEnded)
-      await queries.open.all(session, { call_sid, account_sid, created_at, node_id: lease.nodeId })
+      await queries.open(session, { call_sid, account_sid, created_at, node_id: lease.nodeId })
     const [first] = events
     if (first !== undefined) {
       const values = {
@@ -99,7 +98,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
         ),
         created_at,
       }
-      const written = await queries.journal.all(session, values)
+      const written = await queries.journal(session, values)
       // A number that was used twice is a mistake of the engine, and must not cost the call its record.
       if (written.length === 0)
         log.error({ call_sid, first_seq: first.seq }, 'journal events were numbered twice')
@@ -113,7 +112,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     }
     if (batch.hasEnded && !before.isNew) await queries.close.all(session, { call_sid })
     if (batch.hasEnded && batch.record === undefined)
-      await queries.endUnrecorded.all(session, { call_sid, ended_at: created_at })
+      await queries.endUnrecorded(session, { call_sid, ended_at: created_at })
     return { sequence, isClosed: before.isClosed || batch.hasEnded }
   }
 
@@ -183,14 +182,10 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
  */
 function createLastLock({ builder, rowLocks }: Pick<Database, 'builder' | 'rowLocks'>) {
   if (rowLocks === undefined) return () => Promise.resolve()
-  const locks = new Map<number, Prepared>()
+  const once = createPreparedCache()
   return async (session: Session, calls: readonly string[]): Promise<void> => {
     if (calls.length === 0) return
-    let lock = locks.get(calls.length)
-    if (lock === undefined) {
-      lock = prepare(lastOf(builder, calls.length, rowLocks))
-      locks.set(calls.length, lock)
-    }
+    const lock = once(`${calls.length}`, () => lastOf(builder, calls.length, rowLocks))
     await lock.all(session, Object.fromEntries(calls.map((call, index) => [`call_${index}`, call])))
   }
 }

@@ -1,6 +1,7 @@
 // Queries that are compiled once and run often: a slot stands where a value comes at each run.
 import { sql } from 'kysely'
-import type { Compilable, RawBuilder } from 'kysely'
+import type { Compilable, InsertQueryBuilder, InsertResult, Kysely, RawBuilder } from 'kysely'
+import type { Schema } from '../tables.ts'
 import type { Cells, Parameter, Session } from './database.ts'
 
 class Slot {
@@ -21,6 +22,11 @@ export function slot(name: string): never {
 /** A slot for LIMIT and OFFSET. SQLite looks at a bare value there, and plans the statement again for every other one. */
 export function rowSlot(name: string): RawBuilder<number> {
   return sql<number>`cast(${slot(name)} as bigint)`
+}
+
+/** A slot for each of these columns, under its name: for rows that are written whole. */
+export function slots<const C extends string>(columns: readonly C[]): Record<C, never> {
+  return Object.fromEntries(columns.map((column) => [column, slot(column)])) as Record<C, never>
 }
 
 export type Values = Readonly<Record<string, Parameter | undefined>>
@@ -56,4 +62,24 @@ export function createPreparedCache(): (name: string, make: () => Compilable) =>
     }
     return prepared
   }
+}
+
+type Inserting<T extends keyof Schema> = InsertQueryBuilder<Schema, T, InsertResult>
+
+/** Inserts whole rows of one table. The statement is compiled with the first of them. */
+export function prepareInsert<T extends keyof Schema>(
+  db: Kysely<Schema>,
+  table: T,
+  refine: (query: Inserting<T>) => Compilable = (query) => query,
+): (session: Session, row: Schema[T]) => Promise<Cells[]> {
+  let prepared: Prepared | undefined
+  return (session, row) => {
+    prepared ??= prepare(refine(db.insertInto(table).values(slots(Object.keys(row)) as never)))
+    return prepared.all(session, row as unknown as Values)
+  }
+}
+
+/** Runs a query that comes in too many forms, or too rarely, to be kept. */
+export function run(session: Session, query: Compilable): Promise<Cells[]> {
+  return prepare(query).all(session, {})
 }

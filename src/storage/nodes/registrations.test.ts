@@ -76,7 +76,7 @@ onEachStore(({ open }) => {
     const found = await kept()
     expect(found).toHaveLength(2)
     expect(found).toEqual(expect.arrayContaining([desk, hall]))
-    expect(await test.storage.expired.registrations(10)).toBe(1)
+    expect(await test.storage.expired.remove('registrations', systemClock.now() + 1, 10)).toBe(1)
   })
 
   it('keeps the phone that took the place of others, and not the others', async () => {

@@ -267,7 +267,8 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
         }
       }
       const remove = async (node: Storage): Promise<void> => {
-        for (let round = 0; round < 15; round++) await node.expired.calls(newest - 40_000_000, 20)
+        for (let round = 0; round < 15; round++)
+          await node.expired.remove('recent_calls', newest - 40_000_000, 20)
       }
       await Promise.all([write(nodes[0]!, true), write(nodes[1]!, false), ...nodes.map(remove)])
       const { kept, counted } = await callCounts(database)

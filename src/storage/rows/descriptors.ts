@@ -4,29 +4,29 @@ import { references } from '../tables.ts'
 import type { Tables } from '../tables.ts'
 
 type Level = Tenancy['level']
-type Column<T extends keyof Tables> = keyof Tables[T] & string
 
-export interface Descriptor<T extends keyof Tables> {
-  readonly key: Column<T>
+/** `C`: the columns of the table. */
+export interface Descriptor<C extends string = string> {
+  readonly key: C
   /** Encrypted at rest. */
-  readonly secrets?: readonly Column<T>[]
+  readonly secrets?: readonly C[]
   /** Hashes of secrets: they leave storage for comparison only, and stand nowhere else, the audit log included. */
-  readonly hashes?: readonly Column<T>[]
+  readonly hashes?: readonly C[]
   /** Traces of use, such as the time of the last one: the audit log leaves these columns out. */
-  readonly unaudited?: readonly Column<T>[]
+  readonly unaudited?: readonly C[]
   /** The rows are work under way, which the audit log leaves out. */
   readonly isTransient?: boolean
   /** The columns that name the owner of a row; a table without both belongs to the platform. */
-  readonly owner: readonly Column<T>[]
+  readonly owner: readonly C[]
   /**
    * The reference to the row whose owner is this one's, where the table names none. Only the audit log uses it: its entries are
    * shown to the owner, and the row stays out of reach.
    */
-  readonly ownedThrough?: Column<T>
+  readonly ownedThrough?: C
   /** Rows of a provider, without an account, are read by its accounts too. */
   readonly isShared?: boolean
   /** The reference whose row this one is a part of: its writer must own that row, seeing it is not enough. */
-  readonly parent?: Column<T>
+  readonly parent?: C
   /** The lowest level that may do it, and then only to rows it owns. */
   readonly minLevel: { readonly [O in Operation]: Level }
 }
@@ -43,7 +43,7 @@ const forAll = (level: Level): Record<Operation, Level> => ({
 const byAccount = ['service_provider_sid', 'account_sid'] as const
 
 /** A table that is missing here does not compile. */
-export const descriptors: { readonly [T in keyof Tables]: Descriptor<T> } = {
+export const descriptors: { readonly [T in keyof Tables]: Descriptor<keyof Tables[T] & string> } = {
   service_providers: {
     key: 'service_provider_sid',
     owner: ['service_provider_sid'],
@@ -215,18 +215,10 @@ export function isAtLeast(level: Level, minLevel: Level): boolean {
   return ranks[level] >= ranks[minLevel]
 }
 
-/** A descriptor as the generic code sees it, which knows the columns by name only. */
-export interface AnyDescriptor {
-  readonly key: string
-  readonly secrets: readonly string[]
-  readonly hashes: readonly string[]
-  readonly unaudited: readonly string[]
-  readonly isTransient: boolean
-  readonly owner: readonly string[]
+/** A descriptor as the generic code sees it, with nothing left out. */
+export interface AnyDescriptor extends Required<Omit<Descriptor, 'ownedThrough' | 'parent'>> {
+  readonly parent?: string
   readonly ownedThrough: Pointer | undefined
-  readonly isShared: boolean
-  readonly parent: string | undefined
-  readonly minLevel: { readonly [O in Operation]: Level }
   /** Columns that point at rows of other tables: the writer of one must be able to see that row. */
   readonly references: readonly Pointer[]
 }
@@ -236,25 +228,16 @@ interface Pointer {
   readonly table: keyof Tables
 }
 
+const plain = { secrets: [], hashes: [], unaudited: [], isTransient: false, isShared: false } as const
+
 export function descriptorOf(table: keyof Tables): AnyDescriptor {
-  const descriptor: Descriptor<never> = descriptors[table]
-  const { key, owner, parent, minLevel } = descriptor
-  const { secrets = [], hashes = [], unaudited = [] } = descriptor
-  const { isTransient = false, isShared = false } = descriptor
+  const { ownedThrough, ...descriptor }: Descriptor = descriptors[table]
   const pointing: Readonly<Record<string, keyof Tables>> = references[table] ?? {}
   const pointers = Object.entries(pointing).map(([column, target]) => ({ column, table: target }))
-  const ownedThrough = pointers.find(({ column }) => column === descriptor.ownedThrough)
   return {
-    key,
-    secrets,
-    hashes,
-    unaudited,
-    isTransient,
-    owner,
-    ownedThrough,
-    isShared,
-    parent,
-    minLevel,
+    ...plain,
+    ...descriptor,
+    ownedThrough: pointers.find(({ column }) => column === ownedThrough),
     references: pointers,
   }
 }
