@@ -29,7 +29,7 @@ export const serviceProviders = defineResource({
       .nullable()
       .describe('The domain that Microsoft Teams sends its calls to; unique.')
       .notServed('Microsoft Teams'),
-    registration_hook: webhook({ empty: 'clears', showsSid: false })
+    registration_hook: webhook()
       .nullable()
       .describe('Decides about registrations of accounts that have no hook of their own.'),
   },

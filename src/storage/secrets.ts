@@ -22,8 +22,6 @@ export interface Place {
 }
 
 export interface Vault {
-  /** Names the key that a record was made with. */
-  readonly keyId: string
   seal(text: string, place: Place): string
   /** Throws when the record was made with another key, for another place, or was changed. */
   unseal(record: string, place: Place): string
@@ -42,9 +40,9 @@ export function createVault(key: Buffer): Vault {
   const remembered = new Map<string, string>()
   const macKeys = new Map<string, KeyObject>()
   const secretKey = createSecretKey(key)
+  // Names the key that a record was made with.
   const keyId = createHash('sha256').update('switchhook key id').update(key).digest('hex').slice(0, 8)
   return {
-    keyId,
     seal(text, place) {
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv('aes-256-gcm', secretKey, nonce, { authTagLength: tagBytes })
@@ -102,9 +100,6 @@ export function createLateVault(): LateVault {
   return {
     open(key) {
       opened = createVault(key)
-    },
-    get keyId() {
-      return vault().keyId
     },
     seal: (text, place) => vault().seal(text, place),
     unseal: (record, place) => vault().unseal(record, place),

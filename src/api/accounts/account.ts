@@ -24,8 +24,6 @@ import { sipRealm } from './sip-realm.ts'
 /** Longer than any hook may take. */
 const maxRingingMs = 60_000
 
-const accountHook = { empty: 'clears', showsSid: false } as const
-
 export const accounts = defineResource({
   name: 'Account',
   noun: 'account',
@@ -47,12 +45,12 @@ export const accounts = defineResource({
       .describe(
         'The SIP domain that its phones register with. An account itself changes it at /Accounts/{AccountSid}/SipRealms/{SipRealm}.',
       ),
-    registration_hook: webhook(accountHook)
+    registration_hook: webhook()
       .optional()
       .describe(
         'Decides who registers and calls, instead of the stored clients. It gets method, realm, username, nonce, uri, response, algorithm, qop, nc, cnonce, expires, source_address, source_port and, in a POST, headers; it answers 200 with {"status": "ok"}, or another status to refuse. In its answer expires (seconds), application_sid (of a call), msg, blacklist (true: refused as a spammer) and headers (of the refusal) count too.',
       ),
-    queue_event_hook: webhook(accountHook)
+    queue_event_hook: webhook()
       .optional()
       .describe('Receives when callers join and leave queues.')
       .notServed('enqueue'),

@@ -7,7 +7,7 @@ import type { HookInput } from '../define/fields.ts'
 
 /** An object, or the URL alone. */
 export function hook(): Field<HookInput | null, 'optional'> {
-  const { facts } = webhook({ empty: 'clears', showsSid: false }).optional()
+  const { facts } = webhook().optional()
   return createField({
     ...facts,
     isHook: false,

@@ -167,17 +167,12 @@ export const nestedVoipCarriers: readonly ApiRoute[] = [
   voipCarriers.createdAt({
     path: '/Accounts/{AccountSid}/VoipCarriers',
     operationId: 'createVoipCarrierOfAccount',
-    access: ['admin', 'service_provider', 'account'],
-    given: ({ account }) => ({
-      account_sid: account?.account_sid,
-      service_provider_sid: account?.service_provider_sid,
-    }),
+    where: ofAccount,
   }),
   voipCarriers.updatedAt({
     path: '/Accounts/{AccountSid}/VoipCarriers/{VoipCarrierSid}',
     operationId: 'updateVoipCarrierOfAccount',
-    access: ['admin', 'service_provider', 'account'],
-    where: ({ account }) => ({ account_sid: account?.account_sid }),
+    where: ofAccount,
   }),
   voipCarriers.listedAt({
     path: '/ServiceProviders/{ServiceProviderSid}/VoipCarriers',
@@ -191,7 +186,7 @@ export const nestedVoipCarriers: readonly ApiRoute[] = [
     path: '/ServiceProviders/{ServiceProviderSid}/VoipCarriers',
     operationId: 'createVoipCarrierOfServiceProvider',
     access: ['admin', 'service_provider'],
-    given: ({ provider }) => ({ service_provider_sid: provider?.service_provider_sid }),
+    where: ({ provider }) => ({ service_provider_sid: provider?.service_provider_sid }),
   }),
   voipCarriers.updatedAt({
     path: '/ServiceProviders/{ServiceProviderSid}/VoipCarriers/{VoipCarrierSid}',

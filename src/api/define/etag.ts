@@ -51,11 +51,11 @@ export async function demandSeen(plan: ResourcePlan, row: Cells, request: ApiReq
 
 /** Does what `demandSeen` does for a record whose ETag is known. */
 export function demandTag(headers: Headers, etag: string): void {
-  const [match, noneMatch] = [tagsIn(headers, 'if-match'), tagsIn(headers, 'if-none-match')]
+  const match = tagsIn(headers, 'if-match')
+  const isKnown = isSeen(headers, etag)
   // RFC 9110 §13.1.1: If-Match compares strongly, so a weak tag never matches.
-  if (match !== undefined && match !== '*' && !match.includes(etag)) throw stale()
-  if (noneMatch !== undefined && (noneMatch === '*' || noneMatch.some((tag) => opaque(tag) === etag)))
-    throw stale()
+  const isMatched = match === undefined || match === '*' || match.includes(etag)
+  if (isKnown || !isMatched) throw stale()
 }
 
 /** The ETag of a record that shows nothing but its own row. */
@@ -77,11 +77,8 @@ export function unlessSeen<R>(
 
 function isSeen(headers: Headers, etag: string): boolean {
   const tags = tagsIn(headers, 'if-none-match')
-  return tags !== undefined && (tags === '*' || tags.some((tag) => opaque(tag) === etag))
-}
-
-function opaque(tag: string): string {
-  return tag.startsWith('W/') ? tag.slice(2) : tag
+  // A weak tag is as good as its strong form here.
+  return tags === '*' || tags?.some((tag) => tag === etag || tag === `W/${etag}`) === true
 }
 
 const oneTag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`

@@ -233,8 +233,10 @@ export interface HookRule {
   readonly showsSid: boolean
 }
 
+const plainHook: HookRule = { empty: 'clears', showsSid: false }
+
 /** A nested hook: a row of `webhooks` that lives and dies with its record. Its column is `<name>_sid`. */
-export function webhook({ empty, showsSid }: HookRule): Field<HookInput, 'required', ShownHook> {
+export function webhook({ empty, showsSid }: HookRule = plainHook): Field<HookInput, 'required', ShownHook> {
   return createField({
     isHook: true,
     schema: hookSchema(showsSid),

@@ -1,5 +1,4 @@
 // Lists: a bare array of everything, or one page of it in an envelope when `page` is given.
-import type { Access } from '../../http/route.ts'
 import type { ListOptions } from '../../storage/storage.ts'
 import { integer } from './fields.ts'
 import { createField } from './field.ts'
@@ -8,7 +7,8 @@ import type { ApiRequest, RecordContext } from './request.ts'
 import { readPage, readWhole } from './list-text.ts'
 import type { ListAnswer, ListSource } from './list-text.ts'
 import { loadHooks } from './nested-hooks.ts'
-import type { ResourcePlan } from './plan.ts'
+import type { NestedRoute, ResourcePlan } from './plan.ts'
+import { everyone } from './route.ts'
 import type { ApiRoute, Reply } from './route.ts'
 import { list, object, whole } from './reply-fields.ts'
 import { repositoryOf } from './rows.ts'
@@ -31,24 +31,23 @@ function parentQuery({ owner, fields }: ResourcePlan): Fields {
   return field === undefined ? {} : { [owner.partOf]: field }
 }
 
-export interface ListRouteOptions {
-  readonly plan: ResourcePlan
-  readonly path: string
-  readonly access: Access
-  readonly operationId: string
-  /** The columns that the path decides; no filter goes beyond them. */
-  readonly where?: (request: ApiRequest) => Cells
-}
-
 /** The records of the account in the path: by the pair of owners, which is how the indexes begin. */
 export function ofAccount({ account }: ApiRequest): Cells {
   return { service_provider_sid: account?.service_provider_sid, account_sid: account?.account_sid }
 }
 
-export function createListRoute(options: ListRouteOptions): ApiRoute {
-  const { plan, path, access, operationId } = options
+export function createListRoute(plan: ResourcePlan, nested?: NestedRoute): ApiRoute {
   const { filters = {}, isPaged = false } = plan.list ?? {}
   const query = { ...parentQuery(plan), ...(isPaged ? paging : {}), ...filters }
+  const {
+    path,
+    operationId,
+    access = everyone,
+  } = nested ?? {
+    path: plan.path,
+    operationId: `list${plan.path.slice(1)}`,
+    access: plan.access?.list,
+  }
   return {
     method: 'GET',
     path,
@@ -59,13 +58,16 @@ export function createListRoute(options: ListRouteOptions): ApiRoute {
     description: plan.summary,
     ...(Object.keys(query).length === 0 ? {} : { query }),
     reply: listReply(plan, isPaged),
-    handle: (request) => readList(options, request),
+    handle: (request) => readList(plan, whereOf(plan, nested, request), operationId, request),
   }
 }
 
-async function readList(options: ListRouteOptions, request: ApiRequest): Promise<ListAnswer> {
-  const { plan, operationId } = options
-  const where = whereOf(options, request)
+async function readList(
+  plan: ResourcePlan,
+  where: Cells,
+  operationId: string,
+  request: ApiRequest,
+): Promise<ListAnswer> {
   const { orderBy = [plan.key], filters = {} } = plan.list ?? {}
   const { page, page_size = defaultPageSize } = request.query as {
     readonly page?: number
@@ -92,11 +94,11 @@ async function readList(options: ListRouteOptions, request: ApiRequest): Promise
 }
 
 /** A filter replaces what the resource narrows its list to, and never what the path says. */
-function whereOf({ plan, where }: ListRouteOptions, request: ApiRequest): Cells {
+function whereOf(plan: ResourcePlan, nested: NestedRoute | undefined, request: ApiRequest): Cells {
   const filters = filtersOf(plan, request)
-  return where === undefined
+  return nested === undefined
     ? { ...plan.list?.where?.(request.caller), ...filters }
-    : { ...filters, ...where(request) }
+    : { ...filters, ...nested.where(request) }
 }
 
 function filtersOf({ list: { filters = {} } = {}, owner }: ResourcePlan, { query }: ApiRequest): Cells {

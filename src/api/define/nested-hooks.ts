@@ -93,10 +93,8 @@ export async function loadHooks(
       if (typeof sid === 'string') sids.push(sid)
     }
   }
-  if (sids.length === 0) return noHooks
+  if (sids.length === 0) return new Map()
   const hooks = new Map<string, Row<'webhooks'>>()
   for (const hook of await rows.webhooks.findMany(sids)) hooks.set(hook.webhook_sid, hook)
   return hooks
 }
-
-const noHooks: Hooks = new Map()

@@ -75,6 +75,16 @@ export interface ListRules {
   readonly where?: (caller: Caller) => Cells
 }
 
+/** The same operation at another path, which lies below an account or a service provider. */
+export interface NestedRoute {
+  readonly path: `/${string}`
+  readonly operationId: string
+  /** Every level when left out. */
+  readonly access?: readonly Level[]
+  /** The columns that the path decides: what a new record gets, and what one must have to be there. */
+  readonly where: (request: ApiRequest) => Cells
+}
+
 /** A declaration with its types let go, and what follows from it. */
 export interface ResourcePlan extends ResourceDeclaration {
   readonly key: string

@@ -5,7 +5,7 @@ import { hasQuota } from './operator-rules.ts'
 import type { Fields } from './field.ts'
 import { ownerFieldOf } from './owner.ts'
 import { demandSid, findTenant, isTenantTable } from './path-sid.ts'
-import type { Operation, ResourcePlan } from './plan.ts'
+import type { NestedRoute, Operation, ResourcePlan } from './plan.ts'
 import { sid } from './fields.ts'
 import { object } from './reply-fields.ts'
 import type { ApiRequest } from './request.ts'
@@ -17,12 +17,22 @@ import { orUndo } from './undo.ts'
 import type { Undo } from './undo.ts'
 import { createRecord, removeRecord, updateRecord } from './write-record.ts'
 
-function common(plan: ResourcePlan, operation: Operation) {
-  return {
-    access: plan.access?.[operation] ?? everyone,
-    tag: plan.path.slice(1),
-    parameters: { [plan.parameter]: `The id of the ${plan.noun}.` },
+function common(plan: ResourcePlan, operation: Operation, nested?: NestedRoute) {
+  const {
+    path,
+    operationId,
+    access = everyone,
+  } = nested ?? {
+    path: operation === 'create' ? plan.path : onePath(plan),
+    operationId: `${operation === 'read' ? 'get' : operation}${plan.name}`,
+    access: plan.access?.[operation],
   }
+  const parameters = { [plan.parameter]: `The id of the ${plan.noun}.` }
+  return { path, operationId, access, parameters, tag: plan.path.slice(1) }
+}
+
+function onePath({ path, parameter }: ResourcePlan): string {
+  return `${path}/{${parameter}}`
 }
 
 export const createdReply = {
@@ -32,15 +42,11 @@ export const createdReply = {
   body: object({ sid: sid().describe('Names the record in paths and in other records.') }),
 } as const
 
-type CellsOf = (request: ApiRequest) => Cells
-
-export function createCreateRoute(plan: ResourcePlan, given?: CellsOf): ApiRoute {
-  const { name, path, table } = plan
+export function createCreateRoute(plan: ResourcePlan, nested?: NestedRoute): ApiRoute {
+  const { table } = plan
   return {
-    ...common(plan, 'create'),
+    ...common(plan, 'create', nested),
     method: 'POST',
-    path,
-    operationId: `create${name}`,
     summary: `Makes ${oneOf(plan)}.`,
     description: plan.summary,
     body: createBodyOf(plan),
@@ -52,7 +58,7 @@ export function createCreateRoute(plan: ResourcePlan, given?: CellsOf): ApiRoute
     ],
     async handle(request) {
       const { services, caller, body } = request
-      const values = given === undefined ? body : mergeGiven(body, given(request))
+      const values = nested === undefined ? body : mergeGiven(body, nested.where(request))
       const sid = await orUndo(plan.prepare?.(values as Cells, undefined, request), () =>
         services.storage.transaction(caller.tenancy, (rows) =>
           createRecord(plan, values, { ...request, rows }),
@@ -87,12 +93,10 @@ function createBodyOf({ fields, owner }: ResourcePlan): Fields {
 }
 
 export function createReadRoute(plan: ResourcePlan): ApiRoute {
-  const { name, path, parameter, form } = plan
+  const { name, form } = plan
   return {
     ...common(plan, 'read'),
     method: 'GET',
-    path: `${path}/{${parameter}}`,
-    operationId: `get${name}`,
     summary: `Reads ${oneOf(plan)}.`,
     description: plan.summary,
     reply: { status: 200, description: 'The record.', body: form.field, component: name },
@@ -105,13 +109,10 @@ export function createReadRoute(plan: ResourcePlan): ApiRoute {
   }
 }
 
-export function createUpdateRoute(plan: ResourcePlan, where?: CellsOf): ApiRoute {
-  const { name, path, parameter } = plan
+export function createUpdateRoute(plan: ResourcePlan, nested?: NestedRoute): ApiRoute {
   return {
-    ...common(plan, 'update'),
+    ...common(plan, 'update', nested),
     method: 'PUT',
-    path: `${path}/{${parameter}}`,
-    operationId: `update${name}`,
     summary: `Changes ${oneOf(plan)}.`,
     description: 'Fields that are left out keep their values. Ids may be sent back unchanged.',
     body: plan.fields,
@@ -121,10 +122,10 @@ export function createUpdateRoute(plan: ResourcePlan, where?: CellsOf): ApiRoute
     hasEtag: true,
     async handle(request) {
       const { services, caller, body, rawBody } = request
-      const row = await orUndo(prepareUpdate(plan, request, where), () =>
+      const row = await orUndo(prepareUpdate(plan, request, nested), () =>
         services.storage.transaction(caller.tenancy, async (rows) => {
           const context = { ...request, rows }
-          const found = await findRecord(plan, context, where?.(request))
+          const found = await findRecord(plan, context, nested?.where(request))
           await demandSeen(plan, found, context)
           return updateRecord(plan, found, { changes: body, sent: rawBody }, context)
         }),
@@ -138,21 +139,18 @@ export function createUpdateRoute(plan: ResourcePlan, where?: CellsOf): ApiRoute
 async function prepareUpdate(
   plan: ResourcePlan,
   request: ApiRequest,
-  where?: CellsOf,
+  nested?: NestedRoute,
 ): Promise<Undo | undefined> {
   if (plan.prepare === undefined) return undefined
-  const row = await findRecord(plan, request, where?.(request))
+  const row = await findRecord(plan, request, nested?.where(request))
   await demandSeen(plan, row, request)
   return plan.prepare(request.body as Cells, row, request)
 }
 
 export function createDeleteRoute(plan: ResourcePlan): ApiRoute {
-  const { name, path, parameter } = plan
   return {
     ...common(plan, 'delete'),
     method: 'DELETE',
-    path: `${path}/{${parameter}}`,
-    operationId: `delete${name}`,
     summary: `Removes ${oneOf(plan)}.`,
     reply: { status: 204, description: 'Removed, with everything that belongs to it.' },
     errors: ['not_found', 'in_use'],
@@ -173,7 +171,7 @@ export function createDeleteRoute(plan: ResourcePlan): ApiRoute {
 
 /** A record that the caller may not see is a record that does not exist. */
 async function findRecord(plan: ResourcePlan, request: ApiRequest, where: Cells = {}): Promise<Cells> {
-  const path = `${plan.path}/{${plan.parameter}}`
+  const path = onePath(plan)
   if (isTenantTable(plan.table)) return findTenant(plan.table, request.params, path, request)
   const sid = request.params[plan.parameter] ?? ''
   demandSid(sid, { ...plan, path })

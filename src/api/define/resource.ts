@@ -1,14 +1,13 @@
-// How a REST resource is declared, and the endpoints that follow from it.
-import type { Level } from '../../http/route.ts'
+// How a REST resource is declared, and the endpoints that follow from it. To be read next: plan.ts (what a declaration says),
+// fields.ts (the kinds of field it is made of), route.ts (an endpoint by itself). Of a request, bind-route.ts takes what
+// shape.ts lets through to record-routes.ts or list-route.ts, and write-record.ts writes it.
 import { AppError } from '../../lib/errors.ts'
 import type { Field, Fields, Wire } from './field.ts'
 import { createListRoute, toRecords } from './list-route.ts'
-import type { ListRouteOptions } from './list-route.ts'
-import type { Operation, ResourceDeclaration, ResourcePlan } from './plan.ts'
+import type { NestedRoute, Operation, ResourceDeclaration, ResourcePlan } from './plan.ts'
 import { createCreateRoute, createDeleteRoute, createReadRoute, createUpdateRoute } from './record-routes.ts'
 import { createRecordForm } from './record.ts'
-import type { ApiRequest, RecordContext } from './request.ts'
-import { everyone } from './route.ts'
+import type { RecordContext } from './request.ts'
 import type { ApiRoute } from './route.ts'
 import { descriptorOf } from '../../storage/rows/descriptors.ts'
 import type { Row, TableName } from '../../storage/storage.ts'
@@ -16,23 +15,15 @@ import { repositoryOf } from './rows.ts'
 import type { Cells } from './rows.ts'
 import { createRecord, updateRecord } from './write-record.ts'
 
-export interface NestedRoute {
-  readonly path: `/${string}`
-  readonly operationId: string
-  readonly access: readonly Level[]
-}
-
 export interface Resource<T extends TableName = TableName, F extends Fields = Fields> {
   readonly routes: readonly ApiRoute[]
   readonly fields: F
   /** A whole record, as the value of a reply or of one of its members. */
   readonly field: Field<Wire<F>>
-  /** Another path that lists these records. */
-  listedAt(options: Omit<ListRouteOptions, 'plan' | 'access'>): ApiRoute
-  /** Another path that makes them; `given` is what it knows already. */
-  createdAt(options: NestedRoute & { given: (request: ApiRequest) => Cells }): ApiRoute
-  /** Another path that changes one; a record that is not as `where` says is not there. */
-  updatedAt(options: NestedRoute & { where: (request: ApiRequest) => Cells }): ApiRoute
+  /** Other paths that list these records, make one, or change one. */
+  listedAt(nested: NestedRoute): ApiRoute
+  createdAt(nested: NestedRoute): ApiRoute
+  updatedAt(nested: NestedRoute): ApiRoute
   /** Makes a record within a transaction as POST does, and returns its id. */
   create(values: Readonly<Record<string, unknown>>, context: RecordContext): Promise<string>
   /** Changes one within a transaction as PUT does. */
@@ -60,14 +51,9 @@ export function defineResource<const T extends TableName, const F extends Fields
     routes: plan.operations.map((operation) => makers[operation](plan)),
     fields: declaration.fields,
     field: plan.form.field as Field<Wire<F>>,
-    listedAt: (options) => createListRoute({ plan, access: everyone, ...options }),
-    createdAt: ({ given, ...route }) => ({
-      ...createCreateRoute(plan, given),
-      ...route,
-      // The path names the owner.
-      body: plan.fields,
-    }),
-    updatedAt: ({ where, ...route }) => ({ ...createUpdateRoute(plan, where), ...route }),
+    listedAt: (nested) => createListRoute(plan, nested),
+    createdAt: (nested) => createCreateRoute(plan, nested),
+    updatedAt: (nested) => createUpdateRoute(plan, nested),
     create: (values, context) => createRecord(plan, values, context),
     async update(sid, changes, context) {
       const row = await repositoryOf(context.rows, plan.table).find(sid)
@@ -80,15 +66,9 @@ export function defineResource<const T extends TableName, const F extends Fields
 }
 
 const makers: { readonly [O in Operation]: (plan: ResourcePlan) => ApiRoute } = {
-  list: (plan) =>
-    createListRoute({
-      plan,
-      path: plan.path,
-      access: plan.access?.list ?? everyone,
-      operationId: `list${plan.path.slice(1)}`,
-    }),
-  create: (plan) => createCreateRoute(plan),
+  list: createListRoute,
+  create: createCreateRoute,
   read: createReadRoute,
-  update: (plan) => createUpdateRoute(plan),
+  update: createUpdateRoute,
   delete: createDeleteRoute,
 }

@@ -12,30 +12,23 @@ export interface RecentCallQuery {
   readonly page: number
   readonly count: number
   /** The last N x 24 hours; overrides start and end. */
-  readonly days?: number
+  readonly days?: number | undefined
   /** Epoch ms of the attempt, both inclusive. */
-  readonly start?: number
-  readonly end?: number
-  readonly answered?: boolean
-  readonly direction?: RecentCallsRow['direction']
-  readonly trunk?: string
+  readonly start?: number | undefined
+  readonly end?: number | undefined
+  readonly answered?: boolean | undefined
+  readonly direction?: RecentCallsRow['direction'] | undefined
+  readonly trunk?: string | undefined
   /** Substring of from or to, or a whole call_sid. */
-  readonly filter?: string
+  readonly filter?: string | undefined
 }
 
 export type CallOwner = { readonly account_sid: string } | { readonly service_provider_sid: string }
 
 /** An undefined condition narrows nothing. One of account and provider is there. */
-export interface CallMatch {
+export interface CallMatch extends Omit<RecentCallQuery, 'page' | 'count' | 'days'> {
   readonly account_sid: string | undefined
   readonly service_provider_sid: string | undefined
-  /** Epoch ms of the attempt, both inclusive. */
-  readonly start: number | undefined
-  readonly end: number | undefined
-  readonly answered: boolean | undefined
-  readonly direction: RecentCallsRow['direction'] | undefined
-  readonly trunk: string | undefined
-  readonly filter: string | undefined
 }
 
 const dayMs = 86_400_000
@@ -52,19 +45,16 @@ export function matchOf(
   for (const column of ['account_sid', 'service_provider_sid'] as const)
     if (asked[column] !== undefined && seen[column] !== undefined && asked[column] !== seen[column])
       return undefined
-  const { days, answered, direction, trunk, filter } = query
+  const { page: _page, count: _count, days, ...conditions } = query
   const start = days === undefined ? query.start : now - days * dayMs
   const end = days === undefined ? query.end : undefined
   if (start !== undefined && end !== undefined && start > end) return undefined
   return {
-    account_sid: asked.account_sid ?? seen.account_sid,
-    service_provider_sid: asked.service_provider_sid ?? seen.service_provider_sid,
+    ...conditions,
     start,
     end,
-    answered,
-    direction,
-    trunk,
-    filter,
+    account_sid: asked.account_sid ?? seen.account_sid,
+    service_provider_sid: asked.service_provider_sid ?? seen.service_provider_sid,
   }
 }
 
