@@ -247,6 +247,26 @@ describe('TCP', () => {
     await until(() => clock.pending === 0)
   })
 
+  it('closes a connection that it opened itself when a message there is not complete in 10 s', async () => {
+    const server = createServer()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const accepted = once(server, 'connection') as Promise<[Socket]>
+    const { port } = server.address() as AddressInfo
+    await transport.send(options('1'), { transport: 'tcp', address: '127.0.0.1', port })
+    const [socket] = await accepted
+    socket.resume()
+    const closed = closeOf(socket)
+    // No message is due there, since the far end may have nothing to say.
+    expect(clock.pending).toBe(1)
+    socket.write('OPTIONS sip:a@b SIP/2.0\r\n')
+    await until(() => clock.pending === 2)
+    clock.advance(10_000)
+    await closed
+    expect(transport.counters.slowConnections).toBe(1)
+    server.close()
+  })
+
   it('closes a connection that brings no message in 10 s', async () => {
     const socket = await connect()
     const closed = closeOf(socket)

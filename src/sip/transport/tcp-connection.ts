@@ -112,7 +112,7 @@ export class TcpConnection {
     if (hasPinged) this.send(pong).catch(() => undefined)
     if (!this.#framer.isInsideMessage) return
     const hasJustBegun = !wasInside || this.#messageTimer === undefined
-    if (hasJustBegun && this.#hasSpoken) this.#watchMessage('message not complete in time')
+    if (hasJustBegun && this.hasSpoken) this.#watchMessage('message not complete in time')
   }
 
   #settled(): void {
