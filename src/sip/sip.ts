@@ -90,7 +90,7 @@ export interface Dialog {
   listen(listener: DialogListener): void
   /**
    * Sends a request within the dialog and resolves with its final response. Made here: 408 on timeout, 503 when it cannot
-   * be sent, 491 for an INVITE while another is under way, 481 once the dialog is ending. The ACK of an INVITE is sent.
+   * be sent, 491 for an INVITE or an offer while another is open, 481 once the dialog is ending. The ACK of an INVITE is sent.
    */
   request(
     method: string,

@@ -32,6 +32,13 @@ export interface DialogOptions {
   readonly mayReach?: ((address: string) => boolean) | undefined
 }
 
+interface AwaitedAck {
+  /** Ends the repetition of our 2xx. */
+  readonly stop: () => void
+  /** The 2xx carries our offer, and the ACK the answer. */
+  readonly bringsAnswer: boolean
+}
+
 /** `ending`: our BYE is under way, or waits for the ACK. `over`: the dialog is out of the table. */
 type Phase = 'live' | 'ending' | 'over'
 
@@ -42,13 +49,14 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #route: DialogRoute
   readonly #client: DialogClient
   readonly #listening = Promise.withResolvers<DialogListener>()
-  // What repeats our 2xx, by the CSeq of its INVITE.
-  readonly #awaitedAcks = new Map<number, () => void>()
+  // By the CSeq of the INVITE that our 2xx answers.
+  readonly #awaitedAcks = new Map<number, AwaitedAck>()
   readonly #firstAck = Promise.withResolvers<void>()
-  #firstInvite: { readonly sequence: number; readonly hasOffer: boolean } | undefined
+  #firstInvite: number | undefined
   #phase: Phase = 'live'
   #incomingOffer: ServerTransaction | undefined
-  #isInviting = false
+  /** An INVITE of ours, or an UPDATE with an offer, is under way. */
+  #isOffering = false
   #bye: Promise<void> | undefined
 
   constructor(options: DialogOptions) {
@@ -81,8 +89,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   /** UAS: sends the 2xx that made this dialog, again and again until the ACK. */
   answer(transaction: ServerTransaction, response: SipResponse): void {
-    const { sequence } = cseqOf(transaction.request)
-    this.#firstInvite = { sequence, hasOffer: transaction.request.body.byteLength > 0 }
+    this.#firstInvite = cseqOf(transaction.request).sequence
     this.#sendUntilAck(transaction, response)
   }
 
@@ -93,13 +100,19 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   async request(method: string, options: RequestOptions = {}): Promise<SipResponse> {
     if (this.#phase !== 'live') return this.#client.localResponse(method, 481)
-    if (method !== 'INVITE') return this.#send(method, options)
-    // RFC 3261 §14.1: not while another INVITE is under way in either direction.
-    if (this.#isInviting || this.#incomingOffer !== undefined) return this.#client.localResponse(method, 491)
-    this.#isInviting = true
+    const isOffer = method === 'INVITE' || (method === 'UPDATE' && options.body !== undefined)
+    if (!isOffer) return this.#send(method, options)
+    if (!this.#mayOffer(method)) return this.#client.localResponse(method, 491)
+    this.#isOffering = true
     const response = await this.#send(method, options)
-    this.#isInviting = false
+    this.#isOffering = false
     return response
+  }
+
+  /** Not while an offer is open in either direction, nor an INVITE whose ACK has not come: RFC 3261 §14.1, RFC 3311 §5.1. */
+  #mayOffer(method: 'INVITE' | 'UPDATE'): boolean {
+    if (this.#isOffering || this.#incomingOffer !== undefined) return false
+    return method === 'INVITE' ? this.#awaitedAcks.size === 0 : !this.#isAnswerAwaited()
   }
 
   bye(headers: readonly HeaderField[] = []): Promise<void> {
@@ -136,11 +149,11 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   receiveAck(ack: SipRequest): void {
     const { sequence } = cseqOf(ack)
-    const stopRepeating = this.#awaitedAcks.get(sequence)
-    if (stopRepeating === undefined) return
+    const awaited = this.#awaitedAcks.get(sequence)
+    if (awaited === undefined) return
     this.#awaitedAcks.delete(sequence)
-    stopRepeating()
-    const isFirst = sequence === this.#firstInvite?.sequence
+    awaited.stop()
+    const isFirst = sequence === this.#firstInvite
     if (isFirst) this.#firstAck.resolve()
     if (isFirst || ack.body.byteLength > 0) this.#tell((listener) => listener.confirmed(ack))
   }
@@ -156,18 +169,19 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #receiveOffer(transaction: ServerTransaction): void {
     const { request } = transaction
     const isInvite = request.method === 'INVITE'
+    const description = readDescription(request)
+    const isRefresh = !isInvite && description.kind === 'absent'
+    // An UPDATE without an offer only refreshes, whatever else is open: RFC 3311 §5.2.
+    if (isRefresh && this.#incomingOffer?.request.method !== 'UPDATE')
+      return this.#acceptOffer(transaction, { status: 200 })
     // RFC 3261 §14.2 and RFC 3311 §5.2: one at a time, and none while an offer of this side waits for its answer.
     if (this.#incomingOffer !== undefined) {
       return transaction.respond({ status: 500, headers: [randomRetryAfter()] })
     }
-    if (this.#isInviting || this.#isAnswerAwaited()) return transaction.respond({ status: 491 })
-    const description = readDescription(request)
+    if (this.#isOffering || this.#isAnswerAwaited()) return transaction.respond({ status: 491 })
     if (description.kind === 'unsupported') {
       return transaction.respond({ status: 415, headers: [{ name: 'accept', value: 'application/sdp' }] })
     }
-    // An UPDATE without an offer only refreshes: RFC 3311 §5.2.
-    if (!isInvite && description.kind === 'absent') return this.#acceptOffer(transaction, { status: 200 })
-
     this.#incomingOffer = transaction
     transaction.onCancel(() => this.#dropIncomingOffer())
     const offer = description.kind === 'sdp' ? description.sdp : undefined
@@ -187,8 +201,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   /** Our offer stands in a 2xx whose ACK brings the answer. */
   #isAnswerAwaited(): boolean {
-    const first = this.#firstInvite
-    return first !== undefined && !first.hasOffer && this.#awaitedAcks.has(first.sequence)
+    return [...this.#awaitedAcks.values()].some(({ bringsAnswer }) => bringsAnswer)
   }
 
   #dropIncomingOffer(): void {
@@ -206,7 +219,9 @@ export class EstablishedDialog implements Dialog, DialogEntry {
       this.#firstAck.resolve()
       this.#fail('ack-timeout')
     }
-    this.#awaitedAcks.set(sequence, repeatUntilAck({ clock, timers, repeat, timedOut }))
+    const stop = repeatUntilAck({ clock, timers, repeat, timedOut })
+    const bringsAnswer = transaction.request.body.byteLength === 0
+    this.#awaitedAcks.set(sequence, { stop, bringsAnswer })
   }
 
   #fail(reason: 'ack-timeout' | 'transport-error'): void {
@@ -220,7 +235,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#phase = 'ending'
     this.#dropIncomingOffer()
     // RFC 3261 §15.1.1: the callee sends no BYE before the ACK came or cannot come any more.
-    if (this.#firstInvite !== undefined && this.#awaitedAcks.has(this.#firstInvite.sequence)) {
+    if (this.#firstInvite !== undefined && this.#awaitedAcks.has(this.#firstInvite)) {
       await this.#firstAck.promise
       if (this.#hasEnded()) return
     }
@@ -236,7 +251,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (this.#phase === 'over') return
     this.#phase = 'over'
     this.#dropIncomingOffer()
-    for (const stopRepeating of this.#awaitedAcks.values()) stopRepeating()
+    for (const { stop } of this.#awaitedAcks.values()) stop()
     this.#awaitedAcks.clear()
     this.#firstAck.resolve()
     this.#core.dialogs.delete(this.#state, this)
