@@ -1,0 +1,238 @@
+// What is kept of registered phones, by flow and by realm, and what an archive is given to keep.
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import type { Binding, BindingArchive, Remote } from '../sip.ts'
+import type { KeptBinding } from './binding-store.ts'
+import { createBindings } from './bindings.ts'
+import type { Bindings } from './bindings.ts'
+
+const remote: Remote = { transport: 'udp', address: '198.51.100.7', port: 40_000 }
+const aor = 'alice@a.example'
+
+let clock: FakeClock
+let kept: KeptBinding[]
+let archived: unknown[][]
+let bindings: Bindings
+
+beforeEach(() => {
+  clock = createFakeClock()
+  kept = []
+  archived = []
+  const archive: BindingArchive = {
+    load: async () => kept,
+    save: async ({ key }, { gone, isRefresh }) => void archived.push(['save', key, gone, isRefresh]),
+    remove: async (...what) => void archived.push(['remove', ...what]),
+    forget: async (realm) => void archived.push(['forget', realm]),
+  }
+  bindings = createBindings({ clock, archive })
+})
+
+function phone(name: string, more: Partial<Binding> = {}): Binding {
+  return {
+    aor,
+    key: name,
+    contact: `sip:alice@${name}.example`,
+    instance: undefined,
+    q: undefined,
+    expiresAt: clock.now() + 600_000,
+    remote,
+    path: [],
+    callId: name,
+    cseq: 1,
+    userAgent: undefined,
+    ...more,
+  }
+}
+
+const keysOf = async (name = aor): Promise<string[]> => (await bindings.get(name)).map(({ key }) => key)
+
+describe('an archive', () => {
+  it('is given each new phone, and knows a mere refresh from a change', async () => {
+    await bindings.put(phone('desk'))
+    await bindings.put(
+      phone('desk', { cseq: 2, callId: 'other', expiresAt: clock.now() + 700_000, q: '0.5' }),
+    )
+    await bindings.put(phone('desk', { contact: 'sip:alice@moved.example' }))
+    await bindings.put(phone('desk', { contact: 'sip:alice@moved.example', instance: 'i;1' }))
+    await bindings.put(
+      phone('desk', { contact: 'sip:alice@moved.example', instance: 'i;1', path: ['<sip:p;lr>'] }),
+    )
+    const moved = { ...remote, port: 41_000 }
+    const last = { contact: 'sip:alice@moved.example', instance: 'i;1', path: ['<sip:p;lr>'], remote: moved }
+    await bindings.put(phone('desk', last))
+    await bindings.put(phone('desk', last))
+    expect(archived).toEqual(
+      [false, true, false, false, false, false, true].map((isRefresh) => ['save', 'desk', [], isRefresh]),
+    )
+    expect(bindings.size).toBe(1)
+  })
+
+  it('is told which other phones a new one took the place of: that is no refresh', async () => {
+    await bindings.put(phone('desk'))
+    // The same place, and an instance from now on.
+    await bindings.put(phone('instance', { contact: 'sip:alice@desk.example', instance: 'i;1' }))
+    expect(archived.at(-1)).toEqual(['save', 'instance', ['desk'], false])
+    expect(await keysOf()).toEqual(['instance'])
+  })
+
+  it('is told of the phone that registered longest ago, when an eleventh comes, and of those that ran out', async () => {
+    await bindings.put(phone('old', { expiresAt: clock.now() + 1_000 }))
+    for (let count = 1; count <= 9; count += 1) await bindings.put(phone(`p${count}`))
+    clock.advance(2_000)
+    await bindings.put(phone('p10'))
+    expect(archived.at(-1)).toEqual(['save', 'p10', ['old'], false])
+    await bindings.put(phone('p11'))
+    expect(archived.at(-1)).toEqual(['save', 'p11', ['p1'], false])
+    expect(await keysOf()).toHaveLength(10)
+  })
+
+  it('is told what is removed: a phone, all phones of a user, all of a realm', async () => {
+    for (const name of ['desk', 'hall']) await bindings.put(phone(name))
+    await bindings.put(phone('other', { aor: 'bob@A.example' }))
+    await bindings.put(phone('far', { aor: 'alice@b.example' }))
+    archived.length = 0
+    await bindings.remove(aor, 'desk')
+    expect(await keysOf()).toEqual(['hall'])
+    await bindings.remove(aor)
+    expect(await keysOf()).toEqual([])
+    await bindings.forget('A.Example')
+    expect(await keysOf('bob@A.example')).toEqual([])
+    expect(await keysOf('alice@b.example')).toEqual(['far'])
+    expect(archived).toEqual([
+      ['remove', aor, 'desk'],
+      ['remove', aor, undefined],
+      ['forget', 'a.example'],
+    ])
+    // What other nodes hold of a realm goes too, so the archive is told of one that is unknown here.
+    await bindings.forget('nowhere.example')
+    expect(archived.at(-1)).toEqual(['forget', 'nowhere.example'])
+  })
+
+  it('is not told that a phone has shown itself, which is worth no write', async () => {
+    const first = phone('desk')
+    await bindings.put(first)
+    await bindings.put(phone('hall'))
+    archived.length = 0
+    bindings.touch(first)
+    expect(await keysOf()).toEqual(['desk', 'hall'])
+    bindings.touch(first)
+    // One that has been replaced meanwhile, or removed.
+    bindings.touch(phone('desk'))
+    bindings.touch(phone('gone', { aor: 'bob@a.example' }))
+    expect(await keysOf()).toEqual(['desk', 'hall'])
+    expect([archived, bindings.size]).toEqual([[], 2])
+  })
+})
+
+describe('what an archive has kept', () => {
+  it('is taken up in its order, without what has run out or came by a transport that is not served', async () => {
+    kept = [
+      phone('desk'),
+      phone('past', { expiresAt: clock.now() }),
+      { ...phone('secure'), remote: { ...remote, transport: 'tls' } },
+      phone('hall', { remote: { ...remote, port: 41_000 } }),
+      phone('other', { aor: 'bob@a.example' }),
+    ]
+    await bindings.load()
+    expect(await keysOf()).toEqual(['desk', 'hall'])
+    expect(await keysOf('bob@a.example')).toEqual(['other'])
+    expect(bindings.isBound({ ...remote, port: 41_000 })).toBe(true)
+    expect(archived).toEqual([])
+  })
+
+  it('is taken up as far as there is room', async () => {
+    bindings = createBindings({
+      clock,
+      capacity: 2,
+      archive: {
+        load: async () => ['a', 'b', 'c'].map((name) => phone(name)),
+        save: async () => undefined,
+        remove: async () => undefined,
+        forget: async () => undefined,
+      },
+    })
+    await bindings.load()
+    expect(await keysOf()).toEqual(['a', 'b'])
+  })
+
+  it('and came by a connection is dropped, there and here, unless its Contact leads to the phone', async () => {
+    const tcp = { ...remote, transport: 'tcp' } as const
+    const inner = { contact: 'sip:alice@10.0.0.5' }
+    kept = [
+      phone('lost', { remote: tcp, ...inner }),
+      phone('listens', { remote: tcp }),
+      phone('by UDP', inner),
+    ]
+    await bindings.load()
+    expect(await keysOf()).toEqual(['listens', 'by UDP'])
+    expect(archived).toEqual([['remove', aor, 'lost']])
+  })
+
+  it('is nothing without an archive', async () => {
+    bindings = createBindings({ clock })
+    await bindings.load()
+    await bindings.put(phone('desk'))
+    await bindings.remove(aor)
+    await bindings.forget('a.example')
+    expect(bindings.size).toBe(0)
+  })
+})
+
+describe('a flow', () => {
+  it('carries what registered over it, while it lives, and every phone behind one proxy', async () => {
+    await bindings.put(phone('desk', { expiresAt: clock.now() + 1_000 }))
+    await bindings.put(phone('hall'))
+    const names = (place: Remote): string[] => bindings.boundTo(place).map(({ key }) => key)
+    expect(names(remote)).toEqual(['desk', 'hall'])
+    for (const other of [{ port: 40_001 }, { address: '198.51.100.8' }, { transport: 'tcp' as const }]) {
+      expect(names({ ...remote, ...other })).toEqual([])
+      expect(bindings.isBound({ ...remote, ...other })).toBe(false)
+    }
+    clock.advance(1_000)
+    expect(names(remote)).toEqual(['hall'])
+    await bindings.remove(aor, 'hall')
+    clock.advance(60_000)
+    expect(bindings.isBound(remote)).toBe(false)
+  })
+
+  it('is left when the phone comes by another', async () => {
+    await bindings.put(phone('desk'))
+    await bindings.put(phone('desk', { remote: { ...remote, port: 41_000 } }))
+    expect(bindings.isBound(remote)).toBe(false)
+    expect(bindings.isBound({ ...remote, port: 41_000 })).toBe(true)
+  })
+})
+
+describe('the bound of the registrar', () => {
+  it('holds for all users together, and not for a phone that is there', async () => {
+    bindings = createBindings({ clock, capacity: 2 })
+    await bindings.put(phone('desk'))
+    await bindings.put(phone('other', { aor: 'bob@a.example' }))
+    await expect(bindings.put(phone('hall'))).rejects.toThrow('as many bindings as it may')
+    await bindings.put(phone('desk', { cseq: 2 }))
+    await bindings.remove('bob@a.example')
+    await bindings.put(phone('hall'))
+    expect(await keysOf()).toEqual(['hall', 'desk'])
+  })
+})
+
+describe('the sweep', () => {
+  it('gives back what has run out within a minute, and is not there when nothing is bound', async () => {
+    expect(clock.pending).toBe(0)
+    await bindings.put(phone('desk', { expiresAt: clock.now() + 10_000 }))
+    await bindings.put(phone('hall', { expiresAt: clock.now() + 90_000 }))
+    expect(clock.pending).toBe(1)
+    clock.advance(60_000)
+    expect([bindings.size, await keysOf()]).toEqual([1, ['hall']])
+    clock.advance(60_000)
+    expect([bindings.size, clock.pending]).toEqual([0, 0])
+  })
+
+  it('stops when the registrar closes', async () => {
+    await bindings.put(phone('desk'))
+    bindings.close()
+    bindings.close()
+    expect(clock.pending).toBe(0)
+  })
+})
