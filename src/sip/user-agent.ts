@@ -1,5 +1,4 @@
 // The user agent core: which part answers a request, over whatever carries the messages (RFC 3261 §8.2).
-import { AppError } from '../lib/errors.ts'
 import { createAuthenticator } from './authenticator.ts'
 import type { Authenticate } from './authenticator.ts'
 import type { DigestAlgorithm } from './digest.ts'
@@ -251,9 +250,7 @@ class Agent implements UserAgent {
       this.#respond(transaction, await reply())
     } catch (error) {
       this.#core.log.error({ err: error, method: transaction.request.method }, 'sip request not handled')
-      this.#respond(transaction, {
-        status: error instanceof AppError && error.code === 'bad_request' ? 400 : 500,
-      })
+      this.#respond(transaction, { status: 500 })
     }
   }
 
