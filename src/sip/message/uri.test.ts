@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
 import { areUrisEqual, escapeUser, parseUri, serializeUri, tryParseUri, unescapeUri } from './uri.ts'
+import { schemeOf, serializeHostPort, telephoneNumber } from './uri.ts'
 
 describe('parseUri', () => {
   it('splits a SIP URI into its parts', () => {
@@ -112,6 +113,8 @@ describe('areUrisEqual', () => {
       'sip:alice@atlanta.com?priority=urgent&subject=project%20x',
     ],
     ['tel:+1-201-555-0123', 'tel:+12015550123'],
+    ['tel:(0123)a', 'tel:0123A'],
+    ['tel:12;ext=1;phone-context=B.example', 'tel:12;phone-context=b.example;ext=1'],
   ])('%s equals %s', (a, b) => {
     expect(areUrisEqual(parseUri(a), parseUri(b))).toBe(true)
     expect(areUrisEqual(parseUri(b), parseUri(a))).toBe(true)
@@ -129,6 +132,13 @@ describe('areUrisEqual', () => {
     ['sip:a@c', 'sips:a@c'],
     ['sip:a@c', 'tel:12'],
     ['tel:12', 'tel:12;ext=1'],
+    ['tel:12;ext=1', 'tel:12;ext=2'],
+    ['tel:12;ext=1', 'tel:12;isub=1'],
+    ['tel:12', 'tel:13'],
+    ['sip:a:x@c', 'sip:a:y@c'],
+    ['sip:a@c?x=1', 'sip:a@c?x=2'],
+    ['sip:a@c;maddr=x', 'sip:a@c'],
+    ['sip:a@c;user=phone', 'sip:a@c;user=ip'],
   ])('%s differs from %s', (a, b) => {
     expect(areUrisEqual(parseUri(a), parseUri(b))).toBe(false)
     expect(areUrisEqual(parseUri(b), parseUri(a))).toBe(false)
@@ -145,5 +155,45 @@ describe('escapes', () => {
     expect(escapeUser('a b@c;d+1')).toBe('a%20b%40c;d+1')
     expect(parseUri(`sip:${escapeUser('grüße "x"')}@b`)).toBeDefined()
     expect(escapeUser('a\ud800b')).toBe('a%EF%BF%BDb')
+  })
+})
+
+describe('the telephone number of a URI', () => {
+  it.each([
+    ['+44-20-7946-0018', undefined, '+442079460018'],
+    ['(020) 7946'.replace(' ', ''), undefined, '0207946'],
+    // RFC 3966 §5.1.5: a local number within a country is the global one without its country code.
+    ['20-7946-0018', '+44', '+442079460018'],
+    ['2079460018', '+4-4', '+442079460018'],
+    ['2079460018', '+44207', '2079460018'],
+    ['2079460018', 'example.com', '2079460018'],
+    ['123', '+44', '123'],
+    ['*100#', '+44', '*100#'],
+    ['123456789012345', '+44', '123456789012345'],
+    ['12345678901234', '+44', '+4412345678901234'],
+  ])('%s within %s is %s', (number, context, expected) => {
+    expect(telephoneNumber(number, context)).toBe(expected)
+  })
+})
+
+describe('the parts of a URI that others are written with', () => {
+  it.each([
+    [{ host: 'a.example' }, 'a.example'],
+    [{ host: 'a.example', port: 5060 }, 'a.example:5060'],
+    [{ host: '2001:db8::1' }, '[2001:db8::1]'],
+    [{ host: '2001:db8::1', port: 5060 }, '[2001:db8::1]:5060'],
+  ])('%o is %s', (place, expected) => {
+    expect(serializeHostPort(place)).toBe(expected)
+  })
+
+  it.each([
+    ['SIP:a@b', 'sip'],
+    ['urn:service:sos', 'urn'],
+    ['a+b-c.1:x', 'a+b-c.1'],
+    ['1sip:a', undefined],
+    ['alice', undefined],
+    [':a', undefined],
+  ])('the scheme of %s is %s', (text, expected) => {
+    expect(schemeOf(text)).toBe(expected)
   })
 })

@@ -39,6 +39,47 @@ describe('StreamFramer', () => {
     expect(kinds(framer.push(Buffer.from('\r\n')))).toEqual([])
   })
 
+  it('passes over bare line ends between messages, and a CRLF before one is no half of a ping', () => {
+    const framer = new StreamFramer()
+    expect(kinds(framer.push(Buffer.from(`\n\n${message('1')}\n\r\n${message('2')}`)))).toEqual(['1:', '2:'])
+    expect(kinds(framer.push(Buffer.from('\r\n')))).toEqual([])
+    expect(kinds(framer.push(Buffer.from('\r')))).toEqual([])
+    expect(kinds(framer.push(Buffer.from('\n')))).toEqual(['ping'])
+  })
+
+  it('counts pings one by one, however they come', () => {
+    const framer = new StreamFramer()
+    expect(kinds(framer.push(Buffer.from('\r\n'.repeat(5))))).toEqual(['ping', 'ping'])
+    expect(kinds(framer.push(Buffer.from('\r\n')))).toEqual(['ping'])
+    expect(framer.isInsideMessage).toBe(false)
+  })
+
+  it('takes the body of a message without Content-Length for the next message', () => {
+    const framed = new StreamFramer().push(
+      Buffer.from(`OPTIONS sip:a@b SIP/2.0\r\nCall-ID: 1\r\n\r\n${message('2')}`),
+    )
+    expect(kinds(framed)).toEqual(['1:', '2:'])
+  })
+
+  it('holds a message that is cut within its empty line, and gives its bytes as they came', () => {
+    const framer = new StreamFramer()
+    const text = message('1', 'ab')
+    const cut = text.indexOf('\r\n\r\n') + 3
+    expect(framer.push(Buffer.from(text.slice(0, cut)))).toEqual([])
+    expect(framer.isInsideMessage).toBe(true)
+    const [framed] = framer.push(Buffer.from(text.slice(cut)))
+    expect(framed?.kind === 'message' && Buffer.from(framed.raw).toString()).toBe(text)
+  })
+
+  it('gives what came before the fault, and an answer to what is too large is owed 513', () => {
+    const framed = new StreamFramer().push(
+      Buffer.from(`${message('1')}OPTIONS sip:a SIP/2.0\r\n${'X: y\r\n'.repeat(12_000)}`),
+    )
+    expect(framed.map(({ kind }) => kind)).toEqual(['message', 'message', 'broken'])
+    const tooLarge = framed[1]
+    expect(tooLarge?.kind === 'message' && tooLarge.message.tooLarge).toBe(513)
+  })
+
   it('keeps a message of 64 kB whole', () => {
     const body = 'x'.repeat(65_000)
     expect(kinds(new StreamFramer().push(Buffer.from(message('1', body))))).toEqual([`1:${body}`])
