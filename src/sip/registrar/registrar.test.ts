@@ -181,6 +181,61 @@ describe('REGISTER', () => {
   })
 })
 
+describe('an older REGISTER of the same Call-ID (RFC 3261 §10.3 step 7)', () => {
+  it.each<[string, Wish, number]>([
+    ['for the phone that a newer one bound', { contacts: [`<${contact}>`] }, 500],
+    ['that unbinds the phone that a newer one bound', { contacts: [`<${contact}>`], expires: '0' }, 500],
+    ['that removes all', { contacts: ['*'], expires: '0' }, 500],
+    ['for another phone', { contacts: ['<sip:alice@10.0.0.99>'], expires: '600' }, 200],
+    ['that only asks', { contacts: [] }, 200],
+  ])('%s is answered %i', async (_what, wish, status) => {
+    const tcp = { ...remote, transport: 'tcp' } as const
+    await sendWithDigest({ expires: '600', cseq: 50 }, tcp)
+    const response = await sendWithDigest({ ...wish, cseq: 49 }, tcp)
+    expect(response.status).toBe(status)
+    expect((await bindings.get('alice@a.example')).some((there) => there.contact === contact)).toBe(true)
+  })
+})
+
+describe('a user whose judge decides', () => {
+  it.each([
+    [undefined, 600],
+    [120, 120],
+    // The bounds of a registration hold for a judge, too.
+    [1, 30],
+    [10_000_000, 86_400],
+  ])(
+    'is bound for as long as it says (%s s): %i s, without a password to look up',
+    async (seconds, expected) => {
+      const lookedUp: string[] = []
+      register = createRegistrar({
+        authenticate: async () => ({
+          verdict: 'accepted',
+          user: {
+            username: 'alice',
+            realm: 'a.example',
+            password: undefined,
+            judged: seconds === undefined ? {} : { seconds },
+          },
+        }),
+        bindings,
+        directory: {
+          ...directory,
+          findUser: async (_realm, username) => {
+            lookedUp.push(username)
+            return undefined
+          },
+        },
+        clock,
+      })
+      expect((await send({ expires: '600' })).status).toBe(200)
+      const [binding] = await bindings.get('alice@a.example')
+      expect(binding?.expiresAt).toBe(clock.now() + expected * 1_000)
+      expect(lookedUp).toEqual([])
+    },
+  )
+})
+
 describe('several phones of one user', () => {
   const aor = 'alice@a.example'
   const tcp = { ...remote, transport: 'tcp' } as const
@@ -281,6 +336,9 @@ describe('a REGISTER that only keeps the NAT open', () => {
     ['another transport', {}, { ...remote, transport: 'tcp' as const }],
     ['another Contact', { contacts: ['<sip:mallory@10.0.0.9>'] }, remote],
     ['another address of record', { to: '<sip:bob@a.example>' }, remote],
+    ['another phone beside it', { contacts: [`<${contact}>`, '<sip:alice@10.0.0.9>'] }, remote],
+    ['an instance that it did not name', { contacts: [`<${contact}>;+sip.instance="<urn:uuid:1>"`] }, remote],
+    ['the wish to leave', { expires: '0' }, remote],
   ])('is challenged when it comes with %s', async (_name, wish, from) => {
     expect((await send(wish, from)).status).toBe(401)
   })
@@ -479,5 +537,26 @@ describe('the admission of devices', () => {
     expect((await sendWithDigest({ expires: '0' })).status).toBe(200)
     const known = 'sip:alice@10.0.0.5:5060;'
     expect(asked).toEqual([known, known, 'sip:alice@192.0.2.77:;'])
+  })
+
+  it('is not asked for a phone that is there and changes: it has its place', async () => {
+    const asked: string[] = []
+    const admitDevice: SipDirectory['admitDevice'] = async ({ key }, bind) => {
+      asked.push(key)
+      await bind()
+      return undefined
+    }
+    const authenticate = createAuthenticator({
+      directory,
+      nonces: createNonces({ clock }),
+      guesses: createGuessLimit(clock),
+      algorithms: ['MD5'],
+    })
+    register = createRegistrar({ authenticate, bindings, directory: { ...directory, admitDevice }, clock })
+    const tcp = { ...remote, transport: 'tcp' } as const
+    for (const [index, place] of [remote, tcp, { ...tcp, port: 41_000 }].entries())
+      expect((await sendWithDigest({ callId: `call ${index}` }, place)).status).toBe(200)
+    expect(asked).toEqual(['sip:alice@10.0.0.5:5060;'])
+    expect(await bindings.get('alice@a.example')).toHaveLength(1)
   })
 })
