@@ -248,7 +248,7 @@ describe('an offer while another is open', () => {
     expect(told).toEqual(['confirmed', 'INVITE without offer', 'confirmed with SDP', 'UPDATE with offer'])
   })
 
-  it('of ours in an UPDATE is one as well: the peer gets 491, and no second one goes out (RFC 3311 §5)', async () => {
+  it('in an UPDATE that was sent is one as well: the peer gets 491, and no second one goes out (RFC 3311 §5)', async () => {
     const stage = await openStage()
     const told: string[] = []
     const dialog = await callOut(stage)
@@ -268,7 +268,7 @@ describe('an offer while another is open', () => {
     expect(told).toEqual(['UPDATE with offer'])
   })
 
-  it('of ours waits for the ACK to our 2xx: until then an INVITE of ours is 491 (RFC 3261 §14.1)', async () => {
+  it('waits for the ACK to our 2xx: until then a new INVITE is 491 (RFC 3261 §14.1)', async () => {
     const stage = await openStage()
     stage.peer.send('INVITE', { cseq: 1, body: sdp.content })
     await stage.soon()

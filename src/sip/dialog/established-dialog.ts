@@ -55,7 +55,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #firstInvite: number | undefined
   #phase: Phase = 'live'
   #incomingOffer: ServerTransaction | undefined
-  /** An INVITE of ours, or an UPDATE with an offer, is under way. */
+  /** An INVITE that this side sent, or an UPDATE with an offer, waits for its answer. */
   #isOffering = false
   #bye: Promise<void> | undefined
 

@@ -48,7 +48,7 @@ function phone(name: string, more: Partial<Binding> = {}): Binding {
 const keysOf = async (name = aor): Promise<string[]> => (await bindings.get(name)).map(({ key }) => key)
 
 describe('an archive', () => {
-  it('is given each new phone, and knows a mere refresh from a change', async () => {
+  it('is given each new phone, and which of them is a mere refresh', async () => {
     await bindings.put(phone('desk'))
     await bindings.put(
       phone('desk', { cseq: 2, callId: 'other', expiresAt: clock.now() + 700_000, q: '0.5' }),
@@ -68,7 +68,7 @@ describe('an archive', () => {
     expect(bindings.size).toBe(1)
   })
 
-  it('is told which other phones a new one took the place of: that is no refresh', async () => {
+  it('gets the keys of the phones that a new one took the place of: that is no refresh', async () => {
     await bindings.put(phone('desk'))
     // The same place, and an instance from now on.
     await bindings.put(phone('instance', { contact: 'sip:alice@desk.example', instance: 'i;1' }))
@@ -76,7 +76,7 @@ describe('an archive', () => {
     expect(await keysOf()).toEqual(['instance'])
   })
 
-  it('is told of the phone that registered longest ago, when an eleventh comes, and of those that ran out', async () => {
+  it('gets the key of the phone that registered longest ago, when an eleventh comes, and of those that ran out', async () => {
     await bindings.put(phone('old', { expiresAt: clock.now() + 1_000 }))
     for (let count = 1; count <= 9; count += 1) await bindings.put(phone(`p${count}`))
     clock.advance(2_000)
@@ -87,7 +87,7 @@ describe('an archive', () => {
     expect(await keysOf()).toHaveLength(10)
   })
 
-  it('is told what is removed: a phone, all phones of a user, all of a realm', async () => {
+  it('removes what is removed here: a phone, all phones of a user, all of a realm', async () => {
     for (const name of ['desk', 'hall']) await bindings.put(phone(name))
     await bindings.put(phone('other', { aor: 'bob@A.example' }))
     await bindings.put(phone('far', { aor: 'alice@b.example' }))
@@ -104,12 +104,12 @@ describe('an archive', () => {
       ['remove', aor, undefined],
       ['forget', 'a.example'],
     ])
-    // What other nodes hold of a realm goes too, so the archive is told of one that is unknown here.
+    // What other nodes hold of a realm goes too, so the archive forgets one that is unknown here.
     await bindings.forget('nowhere.example')
     expect(archived.at(-1)).toEqual(['forget', 'nowhere.example'])
   })
 
-  it('is not told that a phone has shown itself, which is worth no write', async () => {
+  it('gets nothing where a phone has only shown itself, which is worth no write', async () => {
     const first = phone('desk')
     await bindings.put(first)
     await bindings.put(phone('hall'))

@@ -129,7 +129,7 @@ describe('a phone is not registered any more', () => {
     expect(await isRegistered()).toBe(false)
   })
 
-  it('but a fault of ours costs no phone its registration', async () => {
+  it('but a fault of the platform costs no phone its registration', async () => {
     const binding = await register()
     resolved = new TypeError('a fault')
     await expect(reach.find(binding, anywhere)).rejects.toThrow('a fault')
