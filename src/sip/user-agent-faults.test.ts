@@ -6,7 +6,7 @@ import { headerOf } from './message/message.ts'
 import { serializeMessage } from './message/serialize-message.ts'
 import type { IncomingInvite } from './sip.ts'
 
-/** Of the realm that the peer writes into To. */
+/** The realm is the one that the peer writes into To. */
 const registering = { uri: 'sip:a.example', toTag: '' }
 
 describe('a REGISTER whose directory fails', () => {
