@@ -109,7 +109,7 @@ async function ownerOfKey(
     if (account !== undefined) return { account_sid }
     throw tenancy.level === 'admin'
       ? new AppError('not_found', 'no such account')
-      : new AppError('bad_request', 'account_sid must be an account of yours')
+      : new AppError('bad_request', 'account_sid must name one of your accounts')
   }
   if (tenancy.level === 'service_provider') {
     if (service_provider_sid !== tenancy.service_provider_sid)

@@ -30,9 +30,13 @@ export async function demandFreeRange(
     return isPattern ? mayOverlap(number, range.number) : isWithin(number, range)
   })
   if (taken)
-    throw new AppError('in_use', 'number is within a range of this carrier that is not of this account', {
-      cure: 'Ask the service provider, who shares the carrier, to enter it.',
-    })
+    throw new AppError(
+      'in_use',
+      'number lies in a range of this carrier that does not belong to this account',
+      {
+        cure: 'Ask the service provider, who shares the carrier, to enter it.',
+      },
+    )
 }
 
 function isWithin(number: string, range: Parameters<typeof createNumberPattern>[0]): boolean {

@@ -94,9 +94,13 @@ async function demandRoom(
   { phone_numbers }: Repositories,
 ): Promise<void> {
   if ((await phone_numbers.count({ where })) < maxPatterns) return
-  throw new AppError('quota_reached', `an account may have ${maxPatterns} patterns with one carrier`, {
-    cure: 'Join patterns into one, such as 1555(100|200), or remove those that are not needed.',
-  })
+  throw new AppError(
+    'quota_reached',
+    `an account may have at most ${maxPatterns} patterns with one carrier`,
+    {
+      cure: 'Join patterns into one, such as 1555(100|200), or remove those that are not needed.',
+    },
+  )
 }
 
 export const phoneNumbersOfServiceProvider = phoneNumbers.listedAt({

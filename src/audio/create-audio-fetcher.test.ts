@@ -96,32 +96,32 @@ describe('fetch', () => {
   })
 
   it.each([
-    ['404', { status: 404 }, 'audio_not_found', 'the audio URL answered with status 404'],
+    ['404', { status: 404 }, 'audio_not_found', 'the audio URL responded with status 404'],
     [
       'a redirect',
       { status: 302, headers: { location: '/x' } },
       'audio_not_found',
-      'the audio URL answered with status 302',
+      'the audio URL responded with status 302',
     ],
     ['silence', { hangs: true }, 'audio_not_found', 'the audio URL did not answer in time'],
     [
       'HTML',
       { body: '<!doctype html><p>no' },
       'audio_not_supported',
-      'the audio URL answered with a file that is an HTML page',
+      'the audio URL responded with a file that is an HTML page',
     ],
     [
       'FLAC',
       { body: `fLaC${'x'.repeat(500)}` },
       'audio_not_supported',
-      'the audio URL answered with a file that is a FLAC file',
+      'the audio URL responded with a file that is a FLAC file',
     ],
-    ['nothing', { body: '' }, 'audio_not_supported', 'the audio URL answered with a file that is empty'],
+    ['nothing', { body: '' }, 'audio_not_supported', 'the audio URL responded with a file that is empty'],
     [
       'five bytes',
       { body: 'RIFF\x01' },
       'audio_not_supported',
-      'the audio URL answered with a file that is a RIFF file that is no WAV file',
+      'the audio URL responded with a file that is a RIFF file that is no WAV file',
     ],
     [
       'no format',

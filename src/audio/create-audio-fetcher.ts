@@ -115,7 +115,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       answerBody: (answer) => (answer.status === 200 ? sink : undefined),
       ...(signal && { signal }),
     })
-    if (status !== 200) throw new AppError('audio_not_found', `the audio URL answered with status ${status}`)
+    if (status !== 200) throw new AppError('audio_not_found', `the audio URL responded with status ${status}`)
     const kind = demandPlayable(head)
     if (kind === 'wav') await checkWav(file)
     return { digest: digest.digest('hex'), bytes, kind }
@@ -185,7 +185,7 @@ const playable = 'WAV (PCM of 8 to 32 bit, floating point or G.711), MP3 and Ogg
 function demandPlayable(head: Buffer): PlayableKind {
   const found = audioKindOf(head)
   if (found.kind !== undefined) return found.kind
-  throw new AppError('audio_not_supported', `the audio URL answered with a file that is ${found.what}`, {
+  throw new AppError('audio_not_supported', `the audio URL responded with a file that is ${found.what}`, {
     cure: playable,
   })
 }

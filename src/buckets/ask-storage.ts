@@ -61,7 +61,7 @@ export async function readDocument({ body }: StreamedAnswer, vendor: string): Pr
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new AppError('bucket_failed', `${vendor} answered with damaged JSON`, { cause })
+    throw new AppError('bucket_failed', `${vendor} responded with damaged JSON`, { cause })
   }
 }
 

@@ -99,7 +99,7 @@ function parseConnectionString(text: string): Connection {
   const endpoint = endpointIn(parts)
   if (account !== undefined && key !== undefined) {
     if (!accountPattern.test(account) || !/^[A-Za-z0-9+/]+={0,2}$/.test(key))
-      throw unusable('has a connection_string with an AccountName or AccountKey that is none')
+      throw unusable('has a connection_string with an AccountName or AccountKey that cannot be one')
     return { endpoint, access: { by: 'key', account, key } }
   }
   if (signature === undefined)

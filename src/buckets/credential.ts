@@ -13,7 +13,7 @@ export function neededPart(credential: BucketCredential, name: string): string {
 /** The bucket's name: part of a path and, at some vendors, of a host name, so that nothing else may stand in it. */
 export function bucketName(credential: BucketCredential): string {
   const name = neededPart(credential, 'name')
-  if (!/^[a-z0-9][\w.-]{0,221}$/i.test(name)) throw unusable('has a name that is no name of a bucket')
+  if (!/^[a-z0-9][\w.-]{0,221}$/i.test(name)) throw unusable('has a name that no bucket can have')
   return name
 }
 
@@ -26,7 +26,7 @@ export function baseUrl(given: string, part: string): string {
   const text = given.includes('://') ? given : `https://${given}`
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-    throw unusable(`has ${part} that is no plain URL`)
+    throw unusable(`has ${part} that is not a plain URL`)
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }
 

@@ -76,13 +76,13 @@ function createS3(name: string, { clock }: BucketVendorOptions, bucketUrl: Bucke
 /** Becomes part of a host name and of signatures. */
 function regionOf(credential: BucketCredential): string {
   const region = textOf(credential, 'region') ?? anyRegion
-  if (!/^[a-z0-9-]{1,40}$/i.test(region)) throw unusable('has a region that is none')
+  if (!/^[a-z0-9-]{1,40}$/i.test(region)) throw unusable('has a region that cannot be one')
   return region.toLowerCase()
 }
 
 /** Becomes part of a header. */
 function accessKeyId(credential: BucketCredential): string {
   const id = neededPart(credential, 'access_key_id')
-  if (!/^[\x21-\x7e]{1,128}$/.test(id)) throw unusable('has an access_key_id that is none')
+  if (!/^[\x21-\x7e]{1,128}$/.test(id)) throw unusable('has an access_key_id that cannot be one')
   return id
 }

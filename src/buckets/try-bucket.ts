@@ -41,7 +41,7 @@ async function demandContent(key: string, objects: Objects, job: BucketJob): Pro
   const { body } = await objects.get(key, job)
   const read = await readStart(body)
   if (read.toString('utf8') !== content)
-    throw new AppError('bucket_failed', 'something else came back than had been written')
+    throw new AppError('bucket_failed', 'the bucket returned something other than what was written')
 }
 
 /** Also when the request has been given up: what was written for the test does not stay. */

@@ -165,7 +165,7 @@ const cases: Readonly<Record<string, Case>> = {
     credential: () => googleSecret(rsa.privateKey),
     forged: () => googleSecret(other.privateKey),
     secrets: [rsa.privateKey.split('\n')[1]!, other.privateKey.split('\n')[1]!],
-    refusal: 'google answered with status 400: Invalid JWT Signature.',
+    refusal: 'google responded with status 400: Invalid JWT Signature.',
   },
 }
 
@@ -271,7 +271,7 @@ describe.each(Object.entries(cases))('%s', (_name, { storage, credential, forged
       return true
     }
     const failure = await failureOf(acts['getting']!(credential()))
-    expect(failure.message).toMatch(/ answered with status 500: Out of order$/)
+    expect(failure.message).toMatch(/ responded with status 500: Out of order$/)
     await storage().answered.next('the connection to close', (how) => how === 'cut')
   })
 
@@ -343,18 +343,26 @@ describe('a credential that cannot be used', () => {
   it.each<[string, BucketCredential, string]>([
     ['of an unknown vendor', { vendor: 'floppy' }, 'is of a vendor that is not known'],
     ['without a secret', { ...s3Base, secret_access_key: '' }, 'has no secret_access_key'],
-    ['with a name of a path', { ...s3Base, name: '../b' }, 'has a name that is no name of a bucket'],
+    ['with a name of a path', { ...s3Base, name: '../b' }, 'has a name that no bucket can have'],
     [
       'with a key that ends a header',
       { ...s3Base, access_key_id: 'a\r\nb' },
-      'has an access_key_id that is none',
+      'has an access_key_id that cannot be one',
     ],
-    ['with a region of another host', { ...s3Base, region: 'x.example.com/' }, 'has a region that is none'],
-    ['with an endpoint of none', { ...s3Base, endpoint: 'http://' }, 'has an endpoint that is no plain URL'],
+    [
+      'with a region of another host',
+      { ...s3Base, region: 'x.example.com/' },
+      'has a region that cannot be one',
+    ],
+    [
+      'with an endpoint of none',
+      { ...s3Base, endpoint: 'http://' },
+      'has an endpoint that is not a plain URL',
+    ],
     [
       'with a password',
       { ...s3Base, endpoint: 'http://a:b@c.example.com' },
-      'has an endpoint that is no plain URL',
+      'has an endpoint that is not a plain URL',
     ],
     ['without region', { ...awsSecret('s'), region: '' }, 'has no region'],
     [
@@ -373,12 +381,12 @@ describe('a credential that cannot be used', () => {
         ...azureBase,
         connection_string: 'BlobEndpoint=http://a.example.com;AccountName=a\nb;AccountKey=YQ==',
       },
-      'has a connection_string with an AccountName or AccountKey that is none',
+      'has a connection_string with an AccountName or AccountKey that cannot be one',
     ],
     [
       'with another protocol',
       { ...azureBase, connection_string: 'DefaultEndpointsProtocol=ftp;AccountName=a;AccountKey=YQ==' },
-      'has a connection_string with an endpoint that is no plain URL',
+      'has a connection_string with an endpoint that is not a plain URL',
     ],
   ])('%s is refused in a sentence, and no request is sent', async (_what, credential, sentence) => {
     for (const run of Object.values(acts))

@@ -47,7 +47,7 @@ export function createRealmFacts(options: RealmFactsOptions): RealmFacts {
       } catch (error) {
         if (codeOf(error) === 'ENOTFOUND' || (codeOf(error) === 'EAI_AGAIN' && !isProduction)) return false
         if (error instanceof AppError) throw error
-        throw new AppError('dns_unavailable', `no name server tells where ${host} leads`, { cause: error })
+        throw new AppError('dns_unavailable', `no name server responds for ${host}`, { cause: error })
       }
     },
     async texts(name) {

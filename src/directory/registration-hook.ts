@@ -61,7 +61,10 @@ export function createRegistrationHook(options: RegistrationHookOptions): JudgeO
       { name: realm, max: maxPerRealm },
       { name: `${realm} ${username}`, max: maxPerUser },
     ]
-    if (!inFlight.enter(bounds)) return failed(new AppError('overloaded', 'Too many registrations at once'))
+    if (!inFlight.enter(bounds))
+      return failed(
+        new AppError('overloaded', 'Too many registrations are waiting for the registration hook'),
+      )
     const judgement = ask(found, question, options).finally(() => inFlight.leave(bounds))
     answers.set(key, { at: clock.monotonic(), judgement })
     const { verdict } = await judgement

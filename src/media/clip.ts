@@ -51,7 +51,7 @@ async function writeWhole(file: FileHandle, bytes: Uint8Array, offset: number): 
 }
 
 function failToKeep(cause: unknown): never {
-  throw new AppError('overloaded', 'The audio could not be kept on the disk.', {
+  throw new AppError('overloaded', 'the audio could not be kept on the disk', {
     cause,
     cure: 'The operator should look at the free space of the data directory.',
   })

@@ -21,7 +21,7 @@ const headStartFrames = 25
 
 function toAudioError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  return new AppError('audio_not_found', 'The audio file could not be read.', { cause: error })
+  return new AppError('audio_not_found', 'the audio file could not be read', { cause: error })
 }
 
 function reader(file: FileHandle): (offset: number, length: number) => Promise<Uint8Array> {
@@ -108,9 +108,9 @@ export class Clips {
     let isHandedOn = false
     try {
       const stat = await file.stat()
-      if (!stat.isFile()) throw new AppError('audio_not_supported', 'The audio is not a file.')
+      if (!stat.isFile()) throw new AppError('audio_not_supported', 'the audio is not a file')
       if (stat.size > maxFileBytes)
-        throw new AppError('audio_not_supported', 'The audio file is larger than 100 MB.')
+        throw new AppError('audio_not_supported', 'the audio file is larger than 100 MB')
       const stamp = `${stat.ino}:${stat.size}:${stat.mtimeMs}`
       const known = this.#known(key, stamp)
       if (known !== undefined) return known
@@ -136,7 +136,7 @@ export class Clips {
   async #reserve(key: string, law: Law, stamp: string, format: WavFormat): Promise<Clip> {
     const samples = Math.ceil((format.dataBytes / format.frameBytes / format.rate) * telephoneRate)
     if (samples > maxSeconds * telephoneRate)
-      throw new AppError('audio_not_supported', 'The audio is longer than 30 minutes.')
+      throw new AppError('audio_not_supported', 'the audio is longer than 30 minutes')
     const clip = await this.#place({ law, stamp, totalFrames: Math.ceil(samples / frameBytes) })
     clip.users = 1
     const replaced = this.#clips.get(key)
@@ -157,7 +157,7 @@ export class Clips {
       return new Clip({ ...facts, store: inMemory(bytes), isOnDisk: false })
     }
     if (!this.#evict(true, maxDiskBytes - bytes))
-      throw new AppError('overloaded', 'Too much different audio is being played at once.')
+      throw new AppError('overloaded', 'too much different audio is being played at once')
     this.#diskBytes += bytes
     this.#lastFile += 1
     try {

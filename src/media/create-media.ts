@@ -85,7 +85,7 @@ export function createMedia(options: MediaOptions): Media {
 
   async function open(openOptions: OpenOptions = {}): Promise<MediaSession> {
     const candidates = members.filter(isAdmitting).sort((a, b) => sizeOf(a) - sizeOf(b))
-    if (candidates.length === 0) throw new AppError('overloaded', 'The media workers are at their capacity.')
+    if (candidates.length === 0) throw new AppError('overloaded', 'the media workers are at their capacity')
     for (const member of candidates) {
       try {
         return await openOn(member, openOptions)
@@ -94,7 +94,7 @@ export function createMedia(options: MediaOptions): Media {
         if (!(error instanceof AppError && error.code === 'no_media_port')) throw error
       }
     }
-    throw new AppError('no_media_port', 'No RTP port is free.')
+    throw new AppError('no_media_port', 'no RTP port is free')
   }
 
   return {

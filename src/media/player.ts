@@ -110,9 +110,9 @@ export class Player {
   #wait(nowMs: number, failure?: unknown): undefined {
     this.#waitsSinceMs ??= nowMs
     if (failure !== undefined)
-      this.#fail(new AppError('audio_not_found', 'The audio file could not be read.', { cause: failure }))
+      this.#fail(new AppError('audio_not_found', 'the audio file could not be read', { cause: failure }))
     else if (nowMs - this.#waitsSinceMs > maxWaitMs)
-      this.#fail(new AppError('audio_not_found', 'The audio file could not be read in time.'))
+      this.#fail(new AppError('audio_not_found', 'the audio file could not be read in time'))
     return undefined
   }
 

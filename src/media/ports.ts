@@ -148,7 +148,7 @@ export async function openSockets(pool: PortPool, bind: string): Promise<SocketP
       cause = error
     }
   }
-  throw new AppError('no_media_port', 'No RTP port is free.', { cause })
+  throw new AppError('no_media_port', 'no RTP port is free', { cause })
 }
 
 /** At a start: a range that cannot be used stops the start, and does not wait for the first caller. Throws StartError. */

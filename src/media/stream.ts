@@ -104,7 +104,7 @@ export class Stream {
     if (this.#agreement === undefined) throw new Error('play before offer and answer')
     if (!follows) this.#stopPlayers()
     if (this.#players.length > maxFollowing)
-      throw new AppError('overloaded', 'Too many playbacks of one call wait for each other.')
+      throw new AppError('overloaded', 'too many playbacks of one call wait for each other')
     const { clips } = this.#options
     const player = new Player({ clips, path, offsetMs, rounds, law: this.#agreement.law })
     this.#players = [...this.#players, { id, player }]

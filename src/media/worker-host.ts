@@ -60,7 +60,7 @@ export class WorkerHost {
         kind: 'failure',
         id,
         code: isKnown ? error.code : 'internal',
-        message: isKnown ? error.message : 'The media worker failed.',
+        message: isKnown ? error.message : 'the media worker failed',
         stack: error instanceof Error ? error.stack : String(error),
       })
     }
@@ -108,7 +108,7 @@ export class WorkerHost {
 
   #streamOf(session: string): Stream {
     const open = this.#sessions.get(session)
-    if (open === undefined) throw new AppError('not_found', 'The media session is closed.')
+    if (open === undefined) throw new AppError('not_found', 'the media session is closed')
     return open.stream
   }
 

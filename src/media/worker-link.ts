@@ -42,7 +42,7 @@ const patienceMs = 20
 const provenMs = 60_000
 
 function lost(cause?: unknown): AppError {
-  return new AppError('internal', 'The media worker of this call ended.', { cause })
+  return new AppError('internal', 'the media worker of this call ended', { cause })
 }
 
 export class WorkerLink {
@@ -139,7 +139,7 @@ export class WorkerLink {
     return new Promise((resolve, reject) => {
       const timer = this.#options.clock.after(limitMs, () => {
         this.#waiting.delete(id)
-        reject(new AppError('overloaded', 'The media worker did not answer in time.', { detail: request }))
+        reject(new AppError('overloaded', 'the media worker did not respond in time', { detail: request }))
       })
       this.#waiting.set(id, {
         // The reply to a request of this kind has the type of this kind: messages.ts pairs them.

@@ -47,7 +47,7 @@ export function createServiceAccountTokens(options: ServiceAccountOptions): Serv
       const grant = { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }
       const answer = await ask(new URLSearchParams(grant).toString())
       const text = textOf(answer, 'access_token')
-      if (text === undefined) throw new AppError(code, 'google answered without a token')
+      if (text === undefined) throw new AppError(code, 'google responded without a token')
       const seconds = Number(memberOf(answer, 'expires_in') ?? 0)
       if (tokens.size >= maxTokens) tokens.clear()
       tokens.set(name, { text, expiresAt: now + (Number.isFinite(seconds) ? seconds * 1000 : 0) })

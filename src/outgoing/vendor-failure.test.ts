@@ -31,7 +31,7 @@ describe('the sentence about a vendor’s refusal', () => {
     ],
     ['text', 'text/plain', ' several\r\n lines \u0000 of it', 'several lines of it'],
   ])('has the reason out of %s', (_form, contentType, body, reason) => {
-    expect(refusal(contentType, body)).toBe(`acme answered with status 400: ${reason}`)
+    expect(refusal(contentType, body)).toBe(`acme responded with status 400: ${reason}`)
   })
 
   it.each([
@@ -41,7 +41,7 @@ describe('the sentence about a vendor’s refusal', () => {
     ['a page', 'text/html', '<h1>Bad gateway</h1>'],
     ['nothing', '', ''],
   ])('is about the status alone when the body is %s', (_form, contentType, body) => {
-    expect(refusal(contentType, body)).toBe('acme answered with status 400')
+    expect(refusal(contentType, body)).toBe('acme responded with status 400')
   })
 
   it.each([
@@ -57,7 +57,7 @@ describe('the sentence about a vendor’s refusal', () => {
     ],
     [
       429,
-      'acme is being asked too often (status 429: no)',
+      'acme refuses more requests for now (status 429: no)',
       'Raise the quota at the vendor, or ask for less at once.',
     ],
   ])('says what status %i is about, and its cure', (status, message, cure) => {
@@ -75,7 +75,7 @@ describe('the sentence about a vendor’s refusal', () => {
   it('hides every secret, wherever it stands and however long the text is', () => {
     const body = `${' '.repeat(5000)}the key s3cret-1 of s3cret-2 and s3cret-1`
     const shown = refusal('text/plain', body, { secrets: ['s3cret-1', 's3cret-2', 'a'] })
-    expect(shown).toBe('acme answered with status 400: the key [hidden] of [hidden] and [hidden]')
+    expect(shown).toBe('acme responded with status 400: the key [hidden] of [hidden] and [hidden]')
   })
 })
 

@@ -30,10 +30,10 @@ export function vendorRefusal(code: VendorCode, refusal: VendorRefusal): AppErro
       cure: 'Check the key of the credential, and what the vendor lets it do.',
     })
   if (status === 429)
-    return new AppError(code, `${vendor} is being asked too often (${said})`, {
+    return new AppError(code, `${vendor} refuses more requests for now (${said})`, {
       cure: 'Raise the quota at the vendor, or ask for less at once.',
     })
-  return new AppError(code, `${vendor} answered with ${said}`)
+  return new AppError(code, `${vendor} responded with ${said}`)
 }
 
 // The cures of the catalogue are about hooks. What is not here has the cure of the vendor's own code.

@@ -32,7 +32,7 @@ export function createUriResolver({ lookup, bind }: UriResolverOptions): Resolve
 
   return async (text) => {
     const uri = tryParseUri(text)
-    if (uri?.scheme !== 'sip') throw new AppError('sip_unreachable', 'the URI is not one of scheme sip')
+    if (uri?.scheme !== 'sip') throw new AppError('sip_unreachable', 'the URI does not begin with sip:')
     const transport = toTransport(uri.params.get('transport') ?? defaultTransport)
     if (transport === undefined) throw new AppError('sip_unreachable', 'the URI asks for another transport')
     const address = isIP(uri.host) === 0 ? await addressOf(uri.host) : uri.host

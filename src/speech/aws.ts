@@ -233,7 +233,7 @@ function readLentKeys({ body }: VendorAnswer) {
     tag,
   )
   if (!accessKeyId || !secretAccessKey || !sessionToken)
-    throw new AppError('speech_failed', `${vendor} lent no keys for the role`)
+    throw new AppError('speech_failed', `${vendor} returned no keys for the role`)
   const expiresAt = Date.parse(tag('Expiration'))
   return { keys: { accessKeyId, secretAccessKey, sessionToken }, expiresAt: expiresAt || 0 }
 }

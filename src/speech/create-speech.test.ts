@@ -253,7 +253,7 @@ describe('a vendor that needs a credential', () => {
 
   it.each([
     ['without one', { account_sid: 'b', vendor: 'paid' }, 'there is no credential for paid'],
-    ['not known', { vendor: 'unknown' }, 'unknown is no vendor that can speak here'],
+    ['not known', { vendor: 'unknown' }, 'unknown is not a vendor that can speak here'],
   ])('is stood in for by the embedded voice when %s, which says so', async (_what, more, note) => {
     const { embedded, paid, speech } = twoVendors()
     const clip = await speech.synthesize(request('hi', { ...more, voice: 'bob' }))

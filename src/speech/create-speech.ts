@@ -83,7 +83,7 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
     if (needsCredential && credential === undefined)
       return { ...embedded, missing: `there is no credential for ${name}` }
     const speaker = speakerOf(vendor, credential?.settings ?? noSettings, credential?.owner)
-    return speaker ?? { ...embedded, missing: `${name} is no vendor that can speak here` }
+    return speaker ?? { ...embedded, missing: `${name} is not a vendor that can speak here` }
   }
 
   async function prepare(request: SpeechRequest) {
@@ -145,7 +145,7 @@ export function createSpeech(options: SpeechOptions): SpeechService & Part {
       demandSpeakable(wanted.text)
       const speaker = speakerOf(makeVendor(vendor, signal), settings, undefined)
       if (speaker === undefined)
-        throw new AppError('synthesizer_unknown', `${vendor} is no vendor that can speak here`)
+        throw new AppError('synthesizer_unknown', `${vendor} is not a vendor that can speak here`)
       return renderSpeech(renderingOf(speaker.synthesizer, settings, wanted))
     },
     async test({ vendor, settings, uses, signal }) {

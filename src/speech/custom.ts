@@ -98,13 +98,13 @@ function parseMessage(message: string | Buffer): unknown {
   try {
     return JSON.parse(message.toString())
   } catch (cause) {
-    throw new AppError('speech_failed', `${vendor} sent a message that is no JSON`, { cause })
+    throw new AppError('speech_failed', `${vendor} sent a message that is not JSON`, { cause })
   }
 }
 
 function notPlayable(contentType: string): AppError {
   const [type = ''] = contentType.split(';')
-  return new AppError('speech_failed', `${vendor} answered with ${type}, which cannot be played`, {
+  return new AppError('speech_failed', `${vendor} responded with ${type}, which cannot be played`, {
     cure: 'Answer with audio/wav, or with audio/l16;rate=8000.',
   })
 }

@@ -70,7 +70,7 @@ export function createGoogle(options: VendorOptions, at: GoogleAddresses = addre
       async synthesize(utterance, settings) {
         const answer = await post(`${at.synthesis}/text:synthesize`, toRequest(utterance, settings), settings)
         const audio = textOf(answer, 'audioContent')
-        if (audio === undefined) throw new AppError('speech_failed', `${vendor} answered without audio`)
+        if (audio === undefined) throw new AppError('speech_failed', `${vendor} responded without audio`)
         return readWav(Buffer.from(audio, 'base64'), vendor)
       },
     },

@@ -55,7 +55,7 @@ export function checkedRate(rate: number, who: string): number {
 }
 
 function unusable(who: string, what: string): AppError {
-  return new AppError('speech_failed', `${who} answered with ${what}`, {
+  return new AppError('speech_failed', `${who} responded with ${what}`, {
     cure: 'One channel of 16-bit PCM with 8000 to 48000 samples a second can be played.',
   })
 }

@@ -51,7 +51,7 @@ async function speak({ vendor, settings }: Trial): Promise<string | undefined> {
     { text: sampleText, isSsml: false, voice, language },
     settings,
   )
-  return bytes.length > 0 ? undefined : `${name} answered with no sound`
+  return bytes.length > 0 ? undefined : `${name} responded without sound`
 }
 
 async function listen({ vendor, settings, recording }: Trial): Promise<string | undefined> {

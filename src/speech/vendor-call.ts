@@ -53,7 +53,7 @@ export async function callVendor(
   if (answer.status !== 200)
     throw vendorRefusal('speech_failed', { vendor, contentType, ...answer, secrets: secretsIn(settings) })
   if (!accepts.test(contentType))
-    throw new AppError('speech_failed', `${vendor} answered with ${nameOfType(contentType)}`, {
+    throw new AppError('speech_failed', `${vendor} responded with ${nameOfType(contentType)}`, {
       cure: 'Check the address of the vendor in the credential.',
     })
   return { contentType, body: answer.body }
@@ -98,7 +98,7 @@ export function parseAnswer({ body }: VendorAnswer, vendor: string): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (cause) {
-    throw new AppError('speech_failed', `${vendor} answered with damaged JSON`, { cause })
+    throw new AppError('speech_failed', `${vendor} responded with damaged JSON`, { cause })
   }
 }
 
@@ -110,7 +110,7 @@ export function parseTranscript(answer: VendorAnswer, vendor: string): string {
 }
 
 export function withoutResult(vendor: string): AppError {
-  return new AppError('speech_failed', `${vendor} answered without a result`)
+  return new AppError('speech_failed', `${vendor} responded without a result`)
 }
 
 /** Under which names a vendor tells of a voice. */
@@ -149,7 +149,7 @@ export function neededSetting(settings: Settings, name: string, vendor: string):
 export function regionSetting(settings: Settings, name: string, vendor: string): string {
   const region = neededSetting(settings, name, vendor)
   if (/^[a-z0-9-]{1,40}$/i.test(region)) return region.toLowerCase()
-  throw new AppError('speech_failed', `the credential for ${vendor} has a ${name} that is no region`)
+  throw new AppError('speech_failed', `the credential for ${vendor} has a ${name} that is not a region`)
 }
 
 /** What follows the host and port a customer gave, with or without a scheme. */

@@ -173,7 +173,10 @@ describe('a hook that fails', () => {
     [
       'compressed JSON',
       { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' }, body: 'xx' },
-      { code: 'hook_invalid_payload', message: 'the hook answered in gzip encoding, unasked' },
+      {
+        code: 'hook_invalid_payload',
+        message: 'the hook answered in gzip encoding, which the request does not accept',
+      },
     ],
     [
       '10 MB',

@@ -127,7 +127,7 @@ function parseBody({ headers, body, status }: OutgoingAnswer): unknown {
   if (encoding !== 'identity')
     throw new AppError(
       'hook_invalid_payload',
-      `the hook answered in ${encoding.slice(0, 20)} encoding, unasked`,
+      `the hook answered in ${encoding.slice(0, 20)} encoding, which the request does not accept`,
       {
         detail: { status },
         cure: 'Answer without compression when the request says Accept-Encoding: identity.',

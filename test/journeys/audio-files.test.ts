@@ -62,7 +62,7 @@ describe.skipIf(isMissing('baresip'))('play', () => {
       const journal = await journalOf(platform.api, tenant.account_sid, record!.call_sid)
       expect(journal.find(({ type }) => type === 'problem')).toMatchObject({
         code: 'audio_not_supported',
-        sentence: 'the audio URL answered with a file that is an HTML page',
+        sentence: 'the audio URL responded with a file that is an HTML page',
         cure: expect.stringContaining('MP3 and Ogg/Opus'),
       })
       expect(application.to('/a.mp3')).toHaveLength(1)

@@ -128,7 +128,7 @@ export const accounts = defineResource({
     if (isOwnAccount && changes.sip_realm !== undefined && changes.sip_realm !== row.sip_realm)
       throw new AppError('bad_request', 'sip_realm is changed at /Accounts/{AccountSid}/SipRealms/{SipRealm}')
     if (isOwnAccount && changes.is_active !== undefined && changes.is_active !== row.is_active)
-      throw new AppError('not_permitted', 'is_active of an account is not for the account itself to change')
+      throw new AppError('not_permitted', 'an account cannot change its own is_active')
     const { bucket_credential } = changes
     if (bucket_credential === undefined || bucket_credential === null) return undefined
     return { bucket_credential: mergeBucketCredential(bucket_credential, row.bucket_credential) }

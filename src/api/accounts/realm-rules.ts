@@ -18,7 +18,7 @@ export async function demandRealm({ realm, account }: RealmClaim, asking: Asking
   const { realmFacts: realms } = services
   // RFC 6761 §6.3: localhost is each machine's own name. Addresses are no host names to begin with.
   if (realm === 'localhost' || realm.endsWith('.localhost') || realms.reserved.has(realm))
-    throw new AppError('bad_request', `${realm} is a name of the platform itself, and no SIP realm`)
+    throw new AppError('bad_request', `${realm} is a name of the platform itself and cannot be a SIP realm`)
   if (caller.tenancy.level !== 'account' || account === undefined) return
   const { account_sid, service_provider_sid } = account
   const provider = await services.storage.for(systemTenancy).service_providers.find(service_provider_sid)

@@ -140,7 +140,7 @@ describe('POST /Accounts/{sid}/BucketCredentialTest', () => {
     }
     expect((await test(compatible())).body).toEqual({
       status: 'failed',
-      reason: 'an object could not be read: something else came back than had been written',
+      reason: 'an object could not be read: the bucket returned something other than what was written',
     })
     expect(s3.objects.size).toBe(0)
   })
@@ -149,7 +149,7 @@ describe('POST /Accounts/{sid}/BucketCredentialTest', () => {
     ['http://10.0.0.1', 's3_compatible is at an address that may not be reached'],
     ['http://169.254.169.254', 's3_compatible is at an address that may not be reached'],
     ['http://[::ffff:10.0.0.1]', 's3_compatible is at an address that may not be reached'],
-    ['ftp://storage.example.com', 'the bucket credential has an endpoint that is no plain URL'],
+    ['ftp://storage.example.com', 'the bucket credential has an endpoint that is not a plain URL'],
   ])('sends no request to %s', async (endpoint, reason) => {
     expect((await test({ ...compatible(), endpoint })).body).toEqual({
       status: 'failed',

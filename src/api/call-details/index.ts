@@ -201,7 +201,7 @@ async function captureOf(
   const isKept = Method.toLowerCase() === 'invite'
   const journals = isKept ? await journalsOf(SipCallId, owner, reading) : []
   const messages = journals.flatMap(({ events }) => capturedIn(events))
-  if (messages.length === 0) throw new AppError('not_found', 'there are no messages of such a call')
+  if (messages.length === 0) throw new AppError('not_found', 'there are no messages of this call')
   return toPcap(messages)
 }
 

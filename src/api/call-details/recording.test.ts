@@ -349,7 +349,7 @@ describe('DELETE .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}
     }
     expect(await api.delete(pathOf(call_sid), api.own.accountKey)).toMatchObject({
       status: 422,
-      body: { code: 'bucket_failed', msg: 's3_compatible answered with status 503: Slow down' },
+      body: { code: 'bucket_failed', msg: 's3_compatible responded with status 503: Slow down' },
     })
     expect(s3.objects.size).toBe(1)
     expect(await audited(`2026/11/21/${call_sid}.wav`)).toEqual([])

@@ -32,6 +32,6 @@ export function demandGateway(
   if (caller.tenancy.level === 'account' && isInbound && netmask < accountNetmask && !isPresent)
     throw new AppError(
       'bad_request',
-      `netmask must be at least ${accountNetmask}: a wider network is for the service provider to allow`,
+      `netmask must be at least ${accountNetmask}: only the service provider may enter a wider network`,
     )
 }

@@ -134,7 +134,8 @@ async function giveAway(
       rows.lcr_carrier_set_entries.list({ where }),
     ])
     const other = [...numbers, ...entries].some((user) => user.account_sid !== account_sid)
-    if (other) throw new AppError('in_use', 'phone numbers or routes of others still refer to this carrier')
+    if (other)
+      throw new AppError('in_use', 'phone numbers or routes of other accounts still refer to this carrier')
   }
   for (const { sip_gateway_sid } of await rows.sip_gateways.list({ where: { voip_carrier_sid } }))
     await rows.sip_gateways.update(sip_gateway_sid, { account_sid })

@@ -98,5 +98,8 @@ function tagsIn(headers: Headers, name: 'if-match' | 'if-none-match'): readonly 
 }
 
 function stale(): AppError {
-  return new AppError('stale_record', 'the record is not, or no longer, as the request supposes')
+  return new AppError(
+    'stale_record',
+    'the record is not in the state that If-Match or If-None-Match asks for',
+  )
 }

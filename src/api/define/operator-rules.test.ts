@@ -26,7 +26,7 @@ describe('quotas', () => {
       const answer = await api.post(at, accountKey, sent)
       expect(answer.status).toBe(422)
       expect(answer.body).toMatchObject({
-        msg: 'an account may have 10 voip carriers',
+        msg: 'an account may have at most 10 voip carriers',
         code: 'quota_reached',
       })
     }
@@ -61,7 +61,9 @@ describe('quotas', () => {
     })
     const answer = await api.post(path, accountKey, { ...sent, account_sid })
     expect(answer.status).toBe(422)
-    expect(answer.body).toMatchObject({ msg: `an account may have ${quota} ${table.replace('_', ' ')}` })
+    expect(answer.body).toMatchObject({
+      msg: `an account may have at most ${quota} ${table.replace('_', ' ')}`,
+    })
     expect((await api.post(path, api.adminKey, { ...sent, account_sid })).status).toBeLessThan(300)
   })
 

@@ -31,7 +31,7 @@ export async function demandQuota(
   const { account_sid } = tenancy
   const present = await repositoryOf(rows, table).count({ where: { account_sid } })
   if (present >= quota)
-    throw new AppError('quota_reached', `an account may have ${quota} ${table.replaceAll('_', ' ')}`)
+    throw new AppError('quota_reached', `an account may have at most ${quota} ${table.replaceAll('_', ' ')}`)
 }
 
 const carrierTables: ReadonlySet<TableName> = new Set([

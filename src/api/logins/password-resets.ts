@@ -79,7 +79,7 @@ export function createPasswordResets(options: PasswordResetOptions): PasswordRes
       if (mailboxes.take(email.toLowerCase(), perMailbox) > 0) return
       const waiting = within.for(systemTenancy).password_reset_requests
       if ((await waiting.count()) >= maxWaiting)
-        throw new AppError('overloaded', 'too many password resets at once')
+        throw new AppError('overloaded', 'too many requests for a new password are waiting')
       await waiting.insert({ email, due_at: clock.now() })
     },
     serve,

@@ -55,7 +55,7 @@ export async function offer(
   const found = await services.speech.offer({ vendor, settings, signal: request.whenGone() })
   if (found !== undefined) return found
   if (vendorRule(vendor) === undefined)
-    throw new AppError('synthesizer_unknown', 'vendor is none of the known vendors')
+    throw new AppError('synthesizer_unknown', 'vendor is not a known vendor')
   // Credentials for it may be kept; what it offers is not known here.
   return { tts: [], stt: [] }
 }

@@ -87,7 +87,7 @@ export function createGetMe({ accounts, serviceProviders }: MeResources): ApiRou
     },
     async handle({ caller, rows, services }) {
       const { principal } = caller
-      if (principal.kind !== 'user') throw new AppError('not_permitted', 'an API key is no user')
+      if (principal.kind !== 'user') throw new AppError('not_permitted', 'an API key belongs to no user')
       const user = await rows.users.find(principal.user_sid)
       if (user === undefined) throw new AppError('not_authenticated', 'the session has ended')
       // Their records hold secrets.

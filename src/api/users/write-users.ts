@@ -119,7 +119,8 @@ export async function ownerOfUser(
   }
   if (account_sid !== null) {
     const account = await rows.accounts.find(account_sid)
-    if (account === undefined) throw new AppError('bad_request', 'account_sid names no account of yours')
+    if (account === undefined)
+      throw new AppError('bad_request', 'account_sid names no account that you may use')
     if (service_provider_sid !== null && service_provider_sid !== account.service_provider_sid)
       throw new AppError('bad_request', 'the account is not one of this service_provider_sid')
     return { account_sid, service_provider_sid: account.service_provider_sid }

@@ -262,7 +262,7 @@ describe('the media of a call that is placed', () => {
 
   it('without a free port fails the call before any INVITE', async () => {
     const engine = platformWith([])
-    engine.media.failure = { at: 'open', error: new AppError('no_media_port', 'No RTP port is free.') }
+    engine.media.failure = { at: 'open', error: new AppError('no_media_port', 'no RTP port is free') }
     const { call_sid } = await placeOn(engine, callRequest)
     expect(engine.sent).toEqual([])
     expect(engine.store.records).toMatchObject([{ call_sid, sip_status: 503, termination_reason: 'failed' }])

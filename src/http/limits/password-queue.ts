@@ -116,7 +116,11 @@ export function createPasswordQueue(derive: Derive = deriveInPool): PasswordQueu
         },
         refuse() {
           settle()
-          reject(new AppError('overloaded', 'too many passwords at once', { retryAfterSeconds }))
+          reject(
+            new AppError('overloaded', 'too many passwords are waiting to be verified', {
+              retryAfterSeconds,
+            }),
+          )
         },
       }
       const leave = (): void => {

@@ -22,10 +22,10 @@ export const applicationErrors = {
     cure: 'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if the hook is meant to be inside.',
   },
   hook_timeout: {
-    cause: 'The answer did not come within its time.',
+    cause: 'The hook did not answer within its time budget.',
     http: 480,
     sip: 480,
-    cure: 'Answer the hook within its time budget.',
+    cure: 'Answer sooner, and do long work after the answer.',
   },
   hook_bad_status: {
     cause: 'The application answered with a status other than 2xx.',
@@ -34,7 +34,7 @@ export const applicationErrors = {
     cure: 'Answer the hook with 200 and a JSON array of verbs.',
   },
   hook_too_large: {
-    cause: 'The answer is longer than is read.',
+    cause: 'The answer of the hook is longer than the platform reads.',
     http: 480,
     sip: 480,
     cure: 'Answer with a shorter array of verbs.',
@@ -52,9 +52,9 @@ export const applicationErrors = {
     cure: 'Answer the call in the application, or choose a status with sip:decline.',
   },
   audio_not_found: {
-    cause: 'The URL of the audio did not answer with a file.',
+    cause: 'The URL of the audio did not respond with a file.',
     http: 404,
-    cure: 'Check that the URL answers 200 with an audio file.',
+    cure: 'Check that the URL responds with status 200 and an audio file.',
   },
   audio_not_supported: {
     cause: 'The file is not in a format that can be played.',
@@ -67,7 +67,8 @@ export const applicationErrors = {
     cure: 'Check the speech vendor, voice and language of the application.',
   },
   synthesizer_unknown: {
-    cause: 'The application names a speech vendor that is not there, or that there is no credential for.',
+    cause:
+      'The application names a speech vendor that this platform does not have, or that has no credential.',
     http: 422,
     cure: 'Name a vendor that this platform has and that has a credential, or leave it out for the embedded voice.',
   },

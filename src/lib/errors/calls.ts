@@ -53,7 +53,7 @@ export const callErrors = {
   },
   ambiguous_carrier: {
     cause:
-      'A call came from an address that several carriers share, and the number did not tell whose it is.',
+      'A call came from an address that several carriers share, and the number does not say whose call it is.',
     http: 503,
     sip: 503,
     cure: 'Keep the number with one carrier, or let the carrier send calls to the SIP realm of the account.',
@@ -68,7 +68,7 @@ export const callErrors = {
     cause: 'The call passed through here before.',
     http: 482,
     sip: 482,
-    cure: 'The call came back to the application it left; correct the route.',
+    cure: 'Correct the route that leads the call back to the application it left.',
   },
   extension_not_supported: {
     cause: 'An INVITE requires an extension of SIP that the platform does not have.',
@@ -98,7 +98,7 @@ export const callErrors = {
     cause: 'The thread that carried the audio of the call died.',
     http: 503,
     sip: 503,
-    cure: 'Call again: a media thread died and a new one serves the next call; the log says why.',
+    cure: 'Call again: a new thread serves the next call. The log says why the old one died.',
   },
   no_media_port: {
     cause: 'All RTP ports are taken by running calls.',
@@ -126,13 +126,13 @@ export const callErrors = {
     cure: 'Check the name and that the phone is registered: see /Accounts/{AccountSid}/RegisteredSipUsers.',
   },
   no_carrier: {
-    cause: 'No carrier is there that takes calls to the number.',
+    cause: 'The account has no carrier that takes calls to the number.',
     http: 422,
     sip: 603,
     cure: 'Give the account a carrier that is active, with a gateway that is active and outbound over UDP or TCP.',
   },
   call_state: {
-    cause: 'The live call is in no state for what was asked of it.',
+    cause: 'The live call is not in a state that allows the command.',
     http: 422,
     cure: 'Look at call_status of the call: before the answer it can end as no-answer only, after it as completed only.',
   },

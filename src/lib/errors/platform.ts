@@ -8,7 +8,7 @@ export const platformErrors = {
     cure: 'Set SWITCHHOOK_SMTP_URL, or let an administrator give the user a new password.',
   },
   internal: {
-    cause: 'A mistake in the platform, or a part of it that failed in a way that was not foreseen.',
+    cause: 'The platform has a bug, or a part of it failed in a way that was not foreseen.',
     http: 500,
     sip: 500,
     cure: 'Report the request id to the operator; the log holds the details under it.',
@@ -17,24 +17,24 @@ export const platformErrors = {
     cause: 'The operator is stopping or restarting the platform.',
     http: 503,
     sip: 503,
-    cure: 'The platform is shutting down; send the call to another node or try again.',
+    cure: 'Send the request or the call to another node, or try again in a moment.',
   },
   database_unavailable: {
-    cause: 'The database did not answer, or broke off a transaction.',
+    cause: 'The database did not respond, or broke off a transaction.',
     // Not 503: older clients take what is above 500 for an empty success.
     http: 500,
     sip: 503,
     cure: 'Try again; the operator should look at the database. With an Idempotency-Key nothing happens twice.',
   },
   overloaded: {
-    cause: 'More work is waiting than the platform does in a bearable time.',
+    cause: 'More work is waiting than the platform can do in a reasonable time.',
     http: 503,
     sip: 503,
-    cure: 'The platform is at its capacity; try again after Retry-After.',
+    cure: 'Try again after the seconds in Retry-After.',
   },
   realm_not_proven: {
     cause:
-      'An account asks for a SIP realm that is outside the domain of its provider, leads to the platform, or is called by carriers of others.',
+      'An account asks for a SIP realm that is outside the domain of its provider, leads to the platform, or is called by carriers of other accounts.',
     http: 403,
     cure: 'Choose a name below the domain of the provider, make the TXT record that the message names, or ask the provider to set the realm.',
   },

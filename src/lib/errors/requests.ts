@@ -17,7 +17,7 @@ export const requestErrors = {
     cause: 'The request carries no token, or one that is unknown, expired or revoked.',
     http: 401,
     sip: 401,
-    cure: 'Send "Authorization: Bearer <token>" with an API key or the token POST /login answered.',
+    cure: 'Send "Authorization: Bearer <token>" with an API key or the token that POST /login returned.',
   },
   not_permitted: {
     cause: 'The caller is known, but the record or the action is outside its scope, or it may only look.',
@@ -26,7 +26,7 @@ export const requestErrors = {
     cure: 'Use a key or user whose scope covers this record.',
   },
   wrong_credentials: {
-    cause: 'The user name, the password or both are wrong; which one is not told.',
+    cause: 'The user name, the password or both are wrong; the reply does not say which.',
     http: 403,
     sip: 403,
     cure: 'Check the user name, the password and the SIP realm.',
@@ -64,15 +64,15 @@ export const requestErrors = {
     cure: 'Read the record again, apply your change to it and send the new ETag.',
   },
   too_large: {
-    cause: 'The body is larger than is read.',
+    cause: 'The body is larger than the platform reads.',
     http: 413,
     sip: 513,
-    cure: 'Send less: the limit stands in docs/reference/settings.md.',
+    cure: 'Send a smaller body.',
   },
   request_in_progress: {
     cause: 'A request with the same Idempotency-Key is still being carried out.',
     http: 409,
-    cure: 'Wait for the answer of the first request, or send it again in a moment.',
+    cure: 'Wait for the reply to the first request, or send it again in a moment.',
   },
   idempotency_key_reused: {
     cause: 'The Idempotency-Key was used before, for another request.',

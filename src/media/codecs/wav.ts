@@ -52,7 +52,7 @@ function encodingOf(tag: number, bits: number): WavFormat['encoding'] {
   if (tag === 3 && bits === 64) return 'float64'
   if (tag === 6 && bits === 8) return 'PCMA'
   if (tag === 7 && bits === 8) return 'PCMU'
-  throw notSupported(`The WAV file holds format ${tag} with ${bits} bits, which cannot be played.`)
+  throw notSupported(`the WAV file holds format ${tag} with ${bits} bits, which cannot be played`)
 }
 
 // Wave format chunk:
@@ -61,7 +61,7 @@ function encodingOf(tag: number, bits: number): WavFormat['encoding'] {
 //  | tag  | channels | samples/sec  | bytes/sec     | block align | bits           | extra | valid | channel map | tag of extensible...
 //  +------+----------+--------------+---------------+-------------+----------------+-------+-------+-------------+------
 function parseFormat(chunk: Uint8Array): Pick<WavFormat, 'encoding' | 'channels' | 'rate' | 'frameBytes'> {
-  if (chunk.length < 16) throw notSupported('The format chunk of the WAV file is cut short.')
+  if (chunk.length < 16) throw notSupported('the format chunk of the WAV file is cut short')
   const fields = view(chunk)
   const extensible = 0xfffe
   const outerTag = fields.getUint16(0, true)
@@ -70,9 +70,9 @@ function parseFormat(chunk: Uint8Array): Pick<WavFormat, 'encoding' | 'channels'
   const rate = fields.getUint32(4, true)
   const encoding = encodingOf(tag, fields.getUint16(14, true))
   if (channels !== 1 && channels !== 2)
-    throw notSupported(`The WAV file has ${channels} channels; one or two can be played.`)
+    throw notSupported(`the WAV file has ${channels} channels; one or two can be played`)
   if (rate < lowestRate || rate > highestRate)
-    throw notSupported(`The WAV file has ${rate} samples a second; 2000 to 192000 can be played.`)
+    throw notSupported(`the WAV file has ${rate} samples a second; 2000 to 192000 can be played`)
   return { encoding, channels, rate, frameBytes: channels * sampleBytes[encoding] }
 }
 
@@ -80,7 +80,7 @@ function parseFormat(chunk: Uint8Array): Pick<WavFormat, 'encoding' | 'channels'
 export async function readWavFormat(readAt: ReadAt, fileBytes: number): Promise<WavFormat> {
   const head = await readAt(0, 12)
   if (head.length < 12 || text(head, 0) !== 'RIFF' || text(head, 8) !== 'WAVE')
-    throw notSupported('The file is not a WAV file.')
+    throw notSupported('the file is not a WAV file')
   let format: ReturnType<typeof parseFormat> | undefined
   let offset = 12
   for (let chunk = 0; chunk < maxChunks; chunk += 1) {
@@ -90,18 +90,18 @@ export async function readWavFormat(readAt: ReadAt, fileBytes: number): Promise<
     const name = text(header, 0)
     if (name === 'fmt ') format = parseFormat(await readAt(offset + 8, Math.min(size, 40)))
     if (name === 'data') {
-      if (format === undefined) throw notSupported('The WAV file does not say how its samples are coded.')
+      if (format === undefined) throw notSupported('the WAV file does not say how its samples are coded')
       // Writers that stream leave 0 or the largest size; the end of the file is then the end of the samples.
       const rest = fileBytes - offset - 8
       const declared = size === 0 ? rest : Math.min(size, rest)
       const dataBytes = declared - (declared % format.frameBytes)
-      if (dataBytes <= 0) throw notSupported('The WAV file holds no samples.')
+      if (dataBytes <= 0) throw notSupported('the WAV file holds no samples')
       return { ...format, dataOffset: offset + 8, dataBytes }
     }
     // Chunks start on even offsets.
     offset += 8 + size + (size % 2)
   }
-  throw notSupported('The WAV file holds no samples.')
+  throw notSupported('the WAV file holds no samples')
 }
 
 /** From -1 to 1, or what a broken file holds in its place. */

@@ -72,7 +72,7 @@ describe('the audio decoder', () => {
     const source = await fileOf(bomb)
     await expect(decoderWith().decode({ kind: 'ogg-opus', source, target: target() })).rejects.toMatchObject({
       code: 'audio_not_supported',
-      message: 'The audio is longer than 30 minutes.',
+      message: 'the audio is longer than 30 minutes',
     })
   })
 

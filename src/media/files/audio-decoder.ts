@@ -70,8 +70,8 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
     })
     const fail = (sentence: string, cure?: string): void =>
       end(() => reject(new AppError('audio_not_supported', sentence, cure === undefined ? {} : { cure })))
-    const total = clock.after(totalMs, () => fail('The audio file takes too long to decode.'))
-    const watch = (): Timer => clock.after(pieceMs, () => fail('The audio file is broken.'))
+    const total = clock.after(totalMs, () => fail('the audio file takes too long to decode'))
+    const watch = (): Timer => clock.after(pieceMs, () => fail('the audio file is broken'))
     let piece = watch()
     let hasEnded = false
     function end(outcome: () => void): void {
@@ -97,8 +97,8 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
       else fail(message.message, message.cure)
     })
     // Out of memory, for one.
-    worker.on('error', () => fail('The audio file is broken.'))
-    worker.on('exit', () => fail('The audio file is broken.'))
+    worker.on('error', () => fail('the audio file is broken'))
+    worker.on('exit', () => fail('the audio file is broken'))
   }
 
   return {

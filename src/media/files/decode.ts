@@ -58,10 +58,10 @@ interface OpusHead {
 /** RFC 7845 §5.1. */
 function readOpusHead(packet: Buffer): OpusHead {
   if (packet.length < 19 || packet.toString('latin1', 0, 8) !== 'OpusHead')
-    throw notPlayable('The Ogg file does not begin with Opus.')
+    throw notPlayable('the Ogg file does not begin with Opus')
   const channels = packet[9] ?? 0
   if (packet[18] !== 0 || (channels !== 1 && channels !== 2))
-    throw notPlayable(`The Opus file has ${channels} channels; one or two can be played.`)
+    throw notPlayable(`the Opus file has ${channels} channels; one or two can be played`)
   return { channels, preSkip: packet.readUInt16LE(10) }
 }
 
@@ -74,7 +74,7 @@ async function createOpus({ channels }: OpusHead): Promise<OpusDecoder<8000>> {
 
 async function opusDecoder(first: Uint8Array): Promise<Decoder> {
   const [head] = new OggPackets().push(first)
-  if (head === undefined) throw notPlayable('The Ogg file does not begin with Opus.')
+  if (head === undefined) throw notPlayable('the Ogg file does not begin with Opus')
   const facts = readOpusHead(head)
   const decoder = await createOpus(facts)
   const pages = new OggPackets()
@@ -116,7 +116,7 @@ class WavWriter {
   /** The size of the file. Throws audio_not_supported when nothing was in it. */
   async finish(): Promise<number> {
     await this.#append(this.#resampler?.resampler.flush())
-    if (this.#samples === 0) throw notPlayable('The file holds no audio that can be decoded.')
+    if (this.#samples === 0) throw notPlayable('the file holds no audio that can be decoded')
     const dataBytes = 2 * this.#samples
     await this.#file.write(wavHeader(telephoneRate, dataBytes), 0, wavHeaderBytes, 0)
     return wavHeaderBytes + dataBytes
@@ -125,7 +125,7 @@ class WavWriter {
   async #append(samples: Float32Array | undefined): Promise<void> {
     if (samples === undefined || samples.length === 0) return
     if (this.#samples + samples.length > maxSamples)
-      throw new AppError('audio_not_supported', 'The audio is longer than 30 minutes.', {
+      throw new AppError('audio_not_supported', 'the audio is longer than 30 minutes', {
         cure: 'Serve a shorter file.',
       })
     const bytes = Buffer.alloc(2 * samples.length)
@@ -162,7 +162,7 @@ export async function decodeFile(
     }
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw notPlayable(`The ${kind === 'mp3' ? 'MP3' : 'Ogg'} file is broken.`, error)
+    throw notPlayable(`the ${kind === 'mp3' ? 'MP3' : 'Ogg'} file is broken`, error)
   } finally {
     await input.close()
   }

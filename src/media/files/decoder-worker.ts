@@ -21,6 +21,6 @@ try {
   post({ kind: 'done', bytes })
 } catch (error) {
   const { message, cure } =
-    error instanceof AppError ? error : new AppError('audio_not_supported', 'The file cannot be decoded.')
+    error instanceof AppError ? error : new AppError('audio_not_supported', 'the file cannot be decoded')
   post({ kind: 'failure', message, cure })
 }

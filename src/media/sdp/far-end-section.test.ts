@@ -43,9 +43,9 @@ describe('the line that is taken', () => {
   })
 
   it.each([
-    ['no audio at all', ['m=video 5002 RTP/AVP 96'], 'The SDP offers no audio stream.'],
-    ['all switched off', ['m=audio 0 RTP/AVP 0'], 'The SDP offers no audio stream.'],
-    ['a port that there is not', ['m=audio 70000 RTP/AVP 0'], 'The audio port of the SDP is out of range.'],
+    ['no audio at all', ['m=video 5002 RTP/AVP 96'], 'the SDP offers no audio stream'],
+    ['all switched off', ['m=audio 0 RTP/AVP 0'], 'the SDP offers no audio stream'],
+    ['a port that there is not', ['m=audio 70000 RTP/AVP 0'], 'the audio port of the SDP is out of range'],
     ['encryption', ['m=audio 5004 RTP/SAVP 0'], 'over another profile than RTP/AVP'],
     ['a codec that is not served', ['m=audio 5004 RTP/AVP 9'], 'its codecs are: G722/8000'],
     [

@@ -59,12 +59,12 @@ export function packetMsFor({ maxptime }: MediaSection): number {
 
 /** Why this line cannot be our stream; undefined when it can. */
 export function objectionTo(section: MediaSection, verb: 'offered' | 'answered'): string | undefined {
-  if (section.type !== 'audio' || section.port === 0) return 'The SDP offers no audio stream.'
-  if (section.port > 65_535) return 'The audio port of the SDP is out of range.'
+  if (section.type !== 'audio' || section.port === 0) return 'the SDP offers no audio stream'
+  if (section.port > 65_535) return 'the audio port of the SDP is out of range'
   if (!plainProfiles.includes(section.protocol))
-    return 'The audio stream is offered over another profile than RTP/AVP.'
+    return 'the audio stream is offered over another profile than RTP/AVP'
   if (lawsOf(section).length === 0)
-    return `The audio stream is ${verb} without PCMU and PCMA; its codecs are: ${codecsOf(section)}.`
+    return `the audio stream is ${verb} without PCMU and PCMA; its codecs are: ${codecsOf(section)}`
   return undefined
 }
 
@@ -87,12 +87,12 @@ function isMulticast(address: string): boolean {
 export function addressOf({ addresses }: MediaSection, local: LocalAddress): string {
   const usable = addresses.filter((address) => isIP(address) !== 0)
   const [first] = usable
-  if (first === undefined) throw refused('The connection line of the SDP names no IP address.')
+  if (first === undefined) throw refused('the connection line of the SDP names no IP address')
   const served = usable.find((address) => isUnspecified(address) || local.serves(address))
   if (served === undefined)
-    throw refused(`The SDP offers IPv${isIP(first)} media, which this platform is not reached over.`)
+    throw refused(`the SDP offers IPv${isIP(first)} media, over which this platform cannot be reached`)
   if (isMulticast(served) && !isUnspecified(served))
-    throw refused('The connection line of the SDP is not a unicast address.')
+    throw refused('the connection line of the SDP is not a unicast address')
   return served
 }
 
@@ -117,7 +117,7 @@ export function chooseSection(sdp: ParsedSdp, local: LocalAddress): Chosen {
       objection ??= error
     }
   }
-  throw objection ?? refused('The SDP offers no audio stream.')
+  throw objection ?? refused('the SDP offers no audio stream')
 }
 
 /** Where the far end wants its media. Undefined for the hold of RFC 2543, an unspecified address. */

@@ -158,11 +158,11 @@ describe('an answer', () => {
       media: 'audio 5004 RTP/AVP 96 18 9 98 101',
       lines: ['a=rtpmap:96 opus/48000/2', `a=rtpmap:98 ${'x'.repeat(99)}/16000`],
     })
-    expect(() => answer(opus)).toThrow(/codecs are: OPUS\/48000, G729\/8000, G722\/8000, X{24}\/16000\.$/)
+    expect(() => answer(opus)).toThrow(/codecs are: OPUS\/48000, G729\/8000, G722\/8000, X{24}\/16000$/)
     const many = offer({
       media: `audio 5004 RTP/AVP ${Array.from({ length: 60 }, (_, n) => n + 30).join(' ')}`,
     })
-    expect(() => answer(many)).toThrow(/payload type 39 and more\.$/)
+    expect(() => answer(many)).toThrow(/payload type 39 and more$/)
   })
 
   it.each([

@@ -100,7 +100,7 @@ export class Negotiation {
     const remote = remoteOf(chosen)
     const laws = lawsOf(section)
     const [format] = laws
-    if (format === undefined) throw refused('The audio stream is offered without PCMU and PCMA.')
+    if (format === undefined) throw refused('the audio stream is offered without PCMU and PCMA')
     const [event] = numbersOf(section, 'TELEPHONE-EVENT')
     const direction = directionTowards(section, remote)
     const isAlternative = sdp.alternatives.some((mids) => mids.includes(section.mid ?? ''))
@@ -146,14 +146,14 @@ export class Negotiation {
     const offered = this.#offered()
     const section = sections[offered.index]
     const objection =
-      section === undefined ? 'The answer lacks our audio line.' : objectionTo(section, 'answered')
+      section === undefined ? 'the answer lacks our audio line' : objectionTo(section, 'answered')
     if (section === undefined || objection !== undefined) throw refused(objection ?? '')
     const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
     const { formats } = offered.audio
     const laws = lawsOf(section).filter(({ law }) => formats.some((ours) => ours.law === law))
     const [format] = laws
     if (format === undefined)
-      throw refused(`The answer takes none of our codecs; its codecs are: ${codecsOf(section)}.`)
+      throw refused(`the answer takes none of our codecs; its codecs are: ${codecsOf(section)}`)
     const direction = directionTowards(section, remote)
     const [event] = numbersOf(section, 'TELEPHONE-EVENT')
     const ourEvent = offered.audio.eventPayloadType

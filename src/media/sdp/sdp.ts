@@ -129,12 +129,12 @@ function toSection(
 
 /** Throws media_not_acceptable when the text is no SDP. */
 export function parseSdp(text: string): ParsedSdp {
-  if (text.length > maxCharacters) throw refused('The SDP is too long.')
+  if (text.length > maxCharacters) throw refused('the SDP is too long')
   const lines = text.split(/\r\n|\r|\n/)
-  if (lines[0]?.startsWith('v=0') !== true) throw refused('The body is not an SDP.')
+  if (lines[0]?.startsWith('v=0') !== true) throw refused('the body is not an SDP')
   const kept = lines.filter((line) => line.length <= maxLineCharacters && readLines.test(line))
   if (kept.filter((line) => line.startsWith('m=')).length > maxSections)
-    throw refused('The SDP has too many media lines.')
+    throw refused('the SDP has too many media lines')
   // The parser does not know the count of ports behind a port (RFC 8866 §5.14), which layered video uses.
   const session = parse(kept.map((line) => line.replace(/^(m=\S+ \d+)\/\d+/, '$1')).join('\r\n'))
   const [general = [], ...own] = addressesOf(kept)

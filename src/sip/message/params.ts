@@ -16,7 +16,7 @@ export function parseParams(text: string): Params {
     if (part === '') continue
     const equals = part.indexOf('=')
     const name = (equals === -1 ? part : part.slice(0, equals)).trim().toLowerCase()
-    if (!isToken(name)) throw malformed('Parameter name is no token')
+    if (!isToken(name)) throw malformed('Parameter name is not a token')
     const value = equals === -1 ? undefined : part.slice(equals + 1).trim()
     if (value?.startsWith('"') === true && !/^"(?:[^"\\]|\\.)*"$/s.test(value)) {
       throw malformed('Unbalanced quotes in a parameter')

@@ -123,7 +123,7 @@ function parseHeaderLine(text: string, start: number, end: number, isFolded: boo
   let nameEnd = colon
   while (nameEnd > start && isBlank(text.charCodeAt(nameEnd - 1))) nameEnd -= 1
   const name = canonicalName(text.slice(start, nameEnd))
-  if (name === undefined) throw malformed('Header field name is no token')
+  if (name === undefined) throw malformed('A header field name is not a token')
   const line = text.slice(colon + 1, end)
   const value = (isFolded ? unfold(line) : line).trim()
   if (value.includes('\r')) throw malformed('Bare CR in a header field')
@@ -156,7 +156,7 @@ function toMessage(line: string, headers: readonly HeaderField[]): SipMessage {
   const request = requestLine.exec(line)
   if (request === null) throw malformed('Start line is neither a request line nor a status line')
   const [, method = '', uri = '', version = ''] = request
-  if (!isToken(method)) throw malformed('Method is no token')
+  if (!isToken(method)) throw malformed('Method is not a token')
   const isCut = line[method.length + 1 + uri.length + 1] === ' '
   return { kind: 'request', version, method, uri: isCut ? `${uri} ` : uri, headers, body: noBytes }
 }

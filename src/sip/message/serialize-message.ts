@@ -15,7 +15,7 @@ export function serializeMessage(message: SipMessage): Uint8Array {
   for (const { name, value } of message.headers) {
     if (name === 'content-length') continue
     if (!isToken(name))
-      throw new AppError('bad_request', 'Header field name is no token', { detail: { name } })
+      throw new AppError('bad_request', 'A header field name is not a token', { detail: { name } })
     head += `${wireName(name)}: ${safe(value, name)}\r\n`
   }
   head += `Content-Length: ${message.body.byteLength}\r\n\r\n`
@@ -31,6 +31,6 @@ function startLineOf(message: SipMessage): string {
 }
 
 function safe(text: string, where: string): string {
-  if (!isHeaderSafe(text)) throw new AppError('bad_request', `Line break in the ${where}`)
+  if (!isHeaderSafe(text)) throw new AppError('bad_request', `There is a line break in the ${where}`)
   return text
 }

@@ -76,7 +76,7 @@ class MemoryBindings implements Bindings {
     const before = this.#of(aor)
     const replaced = before.filter((there) => isSamePhone(there, binding))
     if (replaced.length === 0 && this.#size >= this.#capacity)
-      throw new AppError('overloaded', 'The registrar holds as many bindings as it may.')
+      throw new AppError('overloaded', 'the registrar holds as many bindings as its limit allows')
     const others = before.filter((there) => !replaced.includes(there))
     const kept = others.filter((there) => this.#isLive(there)).slice(0, registrationLimits.maxPerUser - 1)
     this.#set(aor, [binding, ...kept])

@@ -35,7 +35,7 @@ describe('a REGISTER', () => {
     ['no time at all', ['*'], undefined],
     ['another Contact', ['*', '<sip:a@192.0.2.1>'], '0'],
   ])('with a star and %s is refused', (_what, contacts, expires) => {
-    expect(() => readContacts(register(contacts, expires))).toThrow('stands alone and with Expires: 0')
+    expect(() => readContacts(register(contacts, expires))).toThrow('must stand alone and with Expires: 0')
   })
 
   it('names several phones, in one field or in several', () => {

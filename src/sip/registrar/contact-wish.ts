@@ -37,12 +37,12 @@ export function readContacts(request: SipRequest): ContactWish {
   if (contacts.length === 0) return { kind: 'query' }
   if (contacts.includes('*')) {
     if (contacts.length > 1 || parseDeltaSeconds(expires) !== 0) {
-      throw new AppError('bad_request', 'Contact "*" stands alone and with Expires: 0')
+      throw new AppError('bad_request', 'Contact "*" must stand alone and with Expires: 0')
     }
     return { kind: 'remove-all' }
   }
   if (contacts.length > maxPerUser)
-    throw new AppError('bad_request', `A REGISTER has at most ${maxPerUser} contacts`)
+    throw new AppError('bad_request', `A REGISTER may have at most ${maxPerUser} contacts`)
   return { kind: 'phones', phones: contacts.map((contact) => readPhone(contact, expires)) }
 }
 

@@ -53,7 +53,7 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
       if (!isReliable(remote) || transport.isOpen(remote)) return remote
       const uri = contactOf(binding)
       try {
-        if (uri === undefined) throw new AppError('sip_unreachable', 'the Contact leads nowhere')
+        if (uri === undefined) throw new AppError('sip_unreachable', 'the Contact names no address')
         return await byContact(binding, uri, mayReach)
       } catch (error) {
         if (!(error instanceof AppError)) throw error
@@ -65,7 +65,7 @@ export function createReach({ bindings, transport, resolve, log }: ReachOptions)
     closed(remote) {
       for (const binding of bindings.boundTo(remote)) {
         if (contactOf(binding) !== undefined) continue
-        void remove(binding, 'its connection is gone, and the Contact leads nowhere')
+        void remove(binding, 'its connection is gone, and the Contact names no address')
       }
     },
   }

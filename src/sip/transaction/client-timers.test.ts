@@ -316,7 +316,7 @@ describe('the layer of client transactions', () => {
     const ask = (): ClientTransaction => layer.request(requestOf('OPTIONS'), remote, handlers)
     ask()
     ask()
-    expect(ask).toThrow('too many SIP transactions')
+    expect(ask).toThrow('too many SIP transactions are open')
     clock.advance(32_000)
     expect(ask).not.toThrow()
   })

@@ -48,7 +48,7 @@ export class ClientTransactions {
     { keepsTransport }: { readonly keepsTransport: boolean },
   ): ClientTransaction {
     if (this.#transactions.size >= this.#options.maxTransactions)
-      throw new AppError('overloaded', 'too many SIP transactions')
+      throw new AppError('overloaded', 'too many SIP transactions are open')
     const branch = this.#newBranch()
     const asked = this.#outgoing(message, remote, branch)
     const isTooLarge = !isReliable(remote) && asked.bytes.byteLength > transactionLimits.maxDatagramBytes

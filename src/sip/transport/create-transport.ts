@@ -84,7 +84,7 @@ class SharedPort implements TransportLayer {
     if (sender === undefined)
       return Promise.reject(new AppError('sip_unreachable', 'SIP does not listen yet'))
     if (remote.port < 1 || remote.port > 65_535) {
-      return Promise.reject(new AppError('sip_unreachable', 'port out of range'))
+      return Promise.reject(new AppError('sip_unreachable', 'the port is out of range'))
     }
     return sender.send(bytes, remote, alternative)
   }

@@ -130,7 +130,7 @@ export function translated(error: unknown): unknown {
   if (error instanceof DatabaseError && error.code === lockNotAvailable)
     return new AppError('overloaded', 'too many writes are waiting for the database', { cause: error })
   if (!isUnavailable(error)) return error
-  return new AppError('database_unavailable', 'the database does not answer', { cause: error })
+  return new AppError('database_unavailable', 'the database does not respond', { cause: error })
 }
 
 function isUnavailable(error: unknown): boolean {

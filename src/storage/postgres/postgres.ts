@@ -133,7 +133,7 @@ async function transact<R>(
     throw error
   }
   if (!(await client.commit()) && !(await wasCommitted(main, clock, transaction)))
-    throw new AppError('database_unavailable', 'the database does not answer')
+    throw new AppError('database_unavailable', 'the database does not respond')
   return result
 }
 
@@ -214,6 +214,6 @@ async function wasCommitted(main: PostgresPool, clock: Clock, transaction: strin
   }
   throw new AppError(
     'database_unavailable',
-    'the database does not answer; the outcome of the write is unknown',
+    'the database does not respond; the outcome of the write is unknown',
   )
 }
