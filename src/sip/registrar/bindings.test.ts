@@ -209,7 +209,7 @@ describe('the bound of the registrar', () => {
     bindings = createBindings({ clock, capacity: 2 })
     await bindings.put(phone('desk'))
     await bindings.put(phone('other', { aor: 'bob@a.example' }))
-    await expect(bindings.put(phone('hall'))).rejects.toThrow('as many bindings as it may')
+    await expect(bindings.put(phone('hall'))).rejects.toThrow('as many bindings as its limit allows')
     await bindings.put(phone('desk', { cseq: 2 }))
     await bindings.remove('bob@a.example')
     await bindings.put(phone('hall'))

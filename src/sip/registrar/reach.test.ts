@@ -103,7 +103,7 @@ describe('a phone is not registered any more', () => {
       'its Contact leads nowhere',
       () => register({ contact: 'sip:a@x.invalid' }),
       anywhere,
-      'the Contact leads nowhere',
+      'the Contact names no address',
     ],
     ['its Contact leads where no call may go', () => register(), () => false, 'may not be called'],
     [
