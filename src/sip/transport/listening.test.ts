@@ -136,7 +136,9 @@ describe('a place that nothing can be sent to', () => {
     const transport = open()
     await start(transport)
     for (const remote of [udp, tcp])
-      await expect(transport.send(options('x'), { ...remote, port })).rejects.toThrow('the port is out of range')
+      await expect(transport.send(options('x'), { ...remote, port })).rejects.toThrow(
+        'the port is out of range',
+      )
   })
 
   it('by its size is refused for UDP, and the socket goes on', async () => {
