@@ -10,8 +10,9 @@ import type { LocalAddress } from '../network/local-address.ts'
 import type { Media, MediaOptions, MediaSession, OpenOptions } from './media.ts'
 import type { WorkerSetup } from './worker-setup.ts'
 import { demandPorts, splitPorts } from './ports.ts'
-import { promptLimitMs, Session } from './session.ts'
+import { Session } from './session.ts'
 import { WorkerLink } from './worker-link.ts'
+import { promptLimitMs, Wirings } from './wirings.ts'
 
 function createThread(setup: WorkerSetup, name: string): Worker {
   return new Worker(new URL('./worker.ts', import.meta.url), { workerData: setup, name })
@@ -39,6 +40,7 @@ export function createMedia(options: MediaOptions): Media {
     clock = systemClock,
     createWorker = createThread,
   } = options
+  const wirings = new Wirings()
   const members = splitPorts(options.ports, Math.max(1, options.workers)).map((ports, index): Member => {
     const sessions = new Map<string, Session>()
     const link = new WorkerLink({
@@ -47,9 +49,13 @@ export function createMedia(options: MediaOptions): Media {
       index,
       clock,
       log,
-      onEvent: (id, event) => sessions.get(id)?.emit(event),
+      onEvent: (id, event) => {
+        if (event.type === 'digit') wirings.noteKey(id, event)
+        sessions.get(id)?.emit(event)
+      },
       onLost: () => {
         for (const session of sessions.values()) session.lose()
+        wirings.lose(link)
       },
     })
     return { link, sessions, opening: 0 }
@@ -58,10 +64,12 @@ export function createMedia(options: MediaOptions): Media {
   let local: LocalAddress | undefined
   // Interfaces are looked at when the first call comes, not when the parts are put together.
   const localAddress = (): LocalAddress => (local ??= createLocalAddress({ bind, publicAddress, clock }))
-  const sizeOf = (member: Member): number => member.sessions.size + member.opening
+  const sizeOf = ({ sessions, opening }: Member): number =>
+    [...sessions.values()].reduce((sum, { weight }) => sum + weight, opening)
 
-  function isAdmitting({ link, sessions }: Member): boolean {
-    return link.isRunning && (sessions.size < alwaysAdmitted || link.load.lateShare <= maxLateShare)
+  function isAdmitting(member: Member): boolean {
+    const { link } = member
+    return link.isRunning && (sizeOf(member) < alwaysAdmitted || link.load.lateShare <= maxLateShare)
   }
 
   async function openOn(member: Member, { maySendTo }: OpenOptions): Promise<Session> {
@@ -69,10 +77,14 @@ export function createMedia(options: MediaOptions): Media {
     member.opening += 1
     try {
       const { port } = await member.link.request<'open'>({ kind: 'open', session: id }, promptLimitMs)
-      const onClosed = (): void => void member.sessions.delete(id)
+      const onClosed = (): void => {
+        member.sessions.delete(id)
+        wirings.leave(id)
+      }
       const local = localAddress()
-      const session = new Session({ id, port, local, link: member.link, maySendTo, onClosed })
+      const session = new Session({ id, port, local, link: member.link, wirings, maySendTo, onClosed })
       member.sessions.set(id, session)
+      wirings.enter(session)
       return session
     } catch (error) {
       // A worker that replies too late has opened a session that has no owner.
@@ -84,9 +96,14 @@ export function createMedia(options: MediaOptions): Media {
   }
 
   async function open(openOptions: OpenOptions = {}): Promise<MediaSession> {
-    const candidates = members.filter(isAdmitting).sort((a, b) => sizeOf(a) - sizeOf(b))
-    if (candidates.length === 0) throw new AppError('overloaded', 'the media workers are at their capacity')
-    for (const member of candidates) {
+    const isNear = ({ sessions }: Member): boolean =>
+      openOptions.near !== undefined && sessions.has(openOptions.near)
+    const candidates = members
+      .filter(isAdmitting)
+      .map((member) => ({ member, size: sizeOf(member), distance: isNear(member) ? 0 : 1 }))
+      .sort((a, b) => a.distance - b.distance || a.size - b.size)
+    if (candidates.length === 0) throw new AppError('overloaded', 'The media workers are at their capacity.')
+    for (const { member } of candidates) {
       try {
         return await openOn(member, openOptions)
       } catch (error) {

@@ -2,6 +2,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
+import type { Wiring } from './graph/wiring.ts'
 import type { PortRange, SilenceLimits, WorkerSetup } from './worker-setup.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
 
@@ -60,6 +61,12 @@ export type MediaEvent =
       readonly silentMs: number
       readonly limitMs: number
     }
+  /** A file of the wiring has been played, or could not be. */
+  | {
+      readonly type: 'layer-ended'
+      readonly layer: string
+      readonly reason: PlayResult['reason'] | 'failed'
+    }
   /** Our media worker died, and nothing of this session will be heard or sent again. */
   | { readonly type: 'lost' }
 
@@ -93,6 +100,13 @@ export interface MediaSession {
   /** A second play while one runs ends the first as 'stopped', unless it follows it. Time goes on while the far end
    *  holds. Throws audio_not_found, audio_not_supported, overloaded, or internal when the worker died. */
   play(options: PlayOptions): Promise<PlayResult>
+  /**
+   * States what the far end hears besides playbacks, and where it is heard; the former statement no longer holds. It is
+   * applied between two packets. A layer with the id and source that it had goes on undisturbed.
+   */
+  wire(wiring: Wiring): Promise<void>
+  /** Presses keys, and resolves when the last one was sent; `w` waits for half a second. */
+  sendKeys(digits: string, options?: { readonly durationMs?: number }): Promise<void>
   onEvent(listener: (event: MediaEvent) => void): void
   stats(): Promise<StreamStats>
   /** Frees the port; resolves with the final figures. Idempotent. */
@@ -105,6 +119,8 @@ export interface OpenOptions {
    * end's own packets have said where it is.
    */
   readonly maySendTo?: (address: string) => boolean
+  /** The id of a session that it will hear: in one worker, packets between the two take the short way. */
+  readonly near?: string
 }
 
 export interface Media {

@@ -1,5 +1,6 @@
 // What the main thread and a media worker say to each other: ids, control and facts; never audio.
 import type { ErrorCode } from '../lib/errors.ts'
+import type { MirrorWiring, WorkerWiring } from './graph/wiring.ts'
 import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
 import type { Agreement } from './sdp/negotiation.ts'
 
@@ -22,6 +23,15 @@ export type WorkerRequest =
       readonly follows: boolean
     }
   | { readonly kind: 'stop-play'; readonly session: string; readonly play: number }
+  | { readonly kind: 'wire'; readonly session: string; readonly wiring: WorkerWiring }
+  /** A session of another worker; without a wiring it is not needed any more. */
+  | { readonly kind: 'mirror'; readonly session: string; readonly wiring: MirrorWiring | undefined }
+  | {
+      readonly kind: 'send-keys'
+      readonly session: string
+      readonly digits: string
+      readonly durationMs: number
+    }
   | { readonly kind: 'stats'; readonly session: string }
   | { readonly kind: 'close'; readonly session: string }
   | { readonly kind: 'ping' }
@@ -34,6 +44,9 @@ export interface WorkerReplies {
   readonly agree: null
   readonly play: PlayResult
   readonly 'stop-play': null
+  readonly wire: null
+  readonly mirror: null
+  readonly 'send-keys': null
   readonly stats: StreamStats
   readonly close: StreamStats
   readonly ping: WorkerLoad

@@ -81,8 +81,13 @@ export class Player {
     return { law: clip.law, bytes: frame.bytes, offset: frame.offset }
   }
 
-  stop(): void {
+  /** Returns the frame that would have come next, when it is at hand and one was heard before it. */
+  stop(): PlayedFrame | undefined {
+    const playing = this.#playing
+    const isCut = playing !== undefined && this.#sentTicks > 0 && playing.next < playing.clip.readyFrames
+    const frame = isCut ? playing.frames.at(playing.next) : undefined
     this.#end('stopped')
+    return frame === undefined ? undefined : { law: playing?.clip.law ?? 'PCMU', ...frame }
   }
 
   #begin(clip: Clip): void {

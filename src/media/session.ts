@@ -1,28 +1,34 @@
 // One media session as the call engine sees it: offer and answer here, the packets in a worker.
 import type { LocalAddress } from '../network/local-address.ts'
+import { weightOf } from './codecs/codecs.ts'
+import type { Wiring } from './graph/wiring.ts'
 import type { FarEnd, MediaEvent, MediaSession, PlayOptions, PlayResult, StreamStats } from './media.ts'
 import { Negotiation } from './sdp/negotiation.ts'
 import type { Agreement, Answered } from './sdp/negotiation.ts'
 import type { Endpoint } from './rtp/source.ts'
 import type { WorkerLink } from './worker-link.ts'
+import { promptLimitMs } from './wirings.ts'
+import type { Wired, Wirings } from './wirings.ts'
 
 export interface SessionOptions {
   readonly id: string
   readonly port: number
   readonly local: LocalAddress
   readonly link: WorkerLink
+  readonly wirings: Wirings
   /** Of addresses that SDP names; to any when undefined. */
   readonly maySendTo?: ((address: string) => boolean) | undefined
   /** Called once, when the session is closed or its worker is gone. */
   readonly onClosed: () => void
 }
 
-/** The wait for what a worker does at once. */
-export const promptLimitMs = 3000
 // The longest clip, and time to read it.
 const playLimitMs = 31 * 60 * 1000
 // What is repeated, or follows something long, ends with its call at the latest.
 const repeatedPlayLimitMs = 24 * 60 * 60 * 1000
+
+// Long enough for every receiver, short enough that ten digits take four seconds.
+const keyMs = 160
 
 const nothingYet: StreamStats = {
   packetsSent: 0,
@@ -33,10 +39,12 @@ const nothingYet: StreamStats = {
   codec: '',
 }
 
-export class Session implements MediaSession {
+export class Session implements MediaSession, Wired {
   readonly id: string
   readonly port: number
-  readonly #link: WorkerLink
+  readonly link: WorkerLink
+  readonly #wirings: Wirings
+  #weight = weightOf()
   readonly #maySendTo: (address: string) => boolean
   readonly #onClosed: () => void
   readonly #negotiation: Negotiation
@@ -45,13 +53,19 @@ export class Session implements MediaSession {
   #lastPlay = 0
   #closing: Promise<StreamStats> | undefined
 
-  constructor({ id, port, local, link, maySendTo = () => true, onClosed }: SessionOptions) {
+  constructor({ id, port, local, link, wirings, maySendTo = () => true, onClosed }: SessionOptions) {
     this.id = id
     this.port = port
-    this.#link = link
+    this.link = link
+    this.#wirings = wirings
     this.#maySendTo = maySendTo
     this.#onClosed = onClosed
     this.#negotiation = new Negotiation({ sessionId: String(Date.now()), port, local })
+  }
+
+  /** What it takes of its worker, where G.711 is 1. */
+  get weight(): number {
+    return this.#weight
   }
 
   get address(): string {
@@ -77,7 +91,7 @@ export class Session implements MediaSession {
 
   live(): void {
     // When this fails the worker is gone, which its link reports.
-    this.#link.request<'live'>({ kind: 'live', session: this.id }, promptLimitMs).catch(() => undefined)
+    this.link.request<'live'>({ kind: 'live', session: this.id }, promptLimitMs).catch(() => undefined)
   }
 
   async play({ clip, offsetMs = 0, rounds = 1, follows = false, signal }: PlayOptions): Promise<PlayResult> {
@@ -87,7 +101,7 @@ export class Session implements MediaSession {
     const session = this.id
     const stop = (): void => {
       // When this fails the worker is gone, and the playback with it.
-      this.#link
+      this.link
         .request<'stop-play'>({ kind: 'stop-play', session, play }, promptLimitMs)
         .catch(() => undefined)
     }
@@ -95,10 +109,22 @@ export class Session implements MediaSession {
     try {
       const order = { kind: 'play', session, play, path: clip.path, offsetMs, rounds, follows } as const
       const limitMs = rounds === 1 && !follows ? playLimitMs : repeatedPlayLimitMs
-      return await this.#link.request<'play'>(order, limitMs)
+      return await this.link.request<'play'>(order, limitMs)
     } finally {
       signal?.removeEventListener('abort', stop)
     }
+  }
+
+  async wire(wiring: Wiring): Promise<void> {
+    await this.#wirings.wire(this.id, wiring)
+  }
+
+  async sendKeys(
+    digits: string,
+    { durationMs = keyMs }: { readonly durationMs?: number } = {},
+  ): Promise<void> {
+    const limitMs = promptLimitMs + digits.length * (durationMs + 1000)
+    await this.link.request<'send-keys'>({ kind: 'send-keys', session: this.id, digits, durationMs }, limitMs)
   }
 
   onEvent(listener: (event: MediaEvent) => void): void {
@@ -107,7 +133,7 @@ export class Session implements MediaSession {
 
   async stats(): Promise<StreamStats> {
     if (this.#closing === undefined)
-      this.#stats = await this.#link.request<'stats'>({ kind: 'stats', session: this.id }, promptLimitMs)
+      this.#stats = await this.link.request<'stats'>({ kind: 'stats', session: this.id }, promptLimitMs)
     return this.#stats
   }
 
@@ -131,8 +157,9 @@ export class Session implements MediaSession {
 
   async #agree({ agreement: agreed, isHeld }: Answered): Promise<FarEnd> {
     const agreement = this.#permitted(agreed)
-    await this.#link.request<'agree'>({ kind: 'agree', session: this.id, agreement }, promptLimitMs)
-    const { law: codec, remote } = agreed
+    await this.link.request<'agree'>({ kind: 'agree', session: this.id, agreement }, promptLimitMs)
+    const { encoding: codec, remote } = agreed
+    this.#weight = weightOf(codec)
     this.#stats = { ...this.#stats, codec }
     return { codec, remote, isHeld }
   }
@@ -149,7 +176,7 @@ export class Session implements MediaSession {
   async #close(): Promise<StreamStats> {
     try {
       const close = { kind: 'close', session: this.id } as const
-      this.#stats = await this.#link.request<'close'>(close, promptLimitMs, true)
+      this.#stats = await this.link.request<'close'>(close, promptLimitMs, true)
     } catch {
       // The worker is gone or hangs, and its sockets end with it: the last known figures are the final ones.
     }

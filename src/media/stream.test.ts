@@ -1,7 +1,9 @@
 // One stream in virtual time, on sockets in memory: what goes out in each tick, and what becomes of what comes in.
 import { describe, expect, it } from 'vitest'
 import type { Clips } from './clips.ts'
+import { createCoders } from './codecs/coders.ts'
 import { createLaws } from './codecs/g711.ts'
+import { Graph } from './graph/graph.ts'
 import type { MediaEvent } from './media.ts'
 import type { SocketPair } from './ports.ts'
 import { parseRtp, writeRtpHeader } from './rtp/packet.ts'
@@ -18,13 +20,13 @@ const elsewhere: Endpoint = { address: '192.0.2.8', port: 6000 }
 const stranger: Endpoint = { address: '203.0.113.66', port: 5004 }
 
 const plain: Agreement = {
-  law: 'PCMU',
+  encoding: 'PCMU',
   remote: phone,
   remoteRtcp: { address: phone.address, port: phone.port + 1 },
   peer: phone.address,
   hasRtcpMux: false,
   send: { audio: 0, event: 101, packetMs: 20 },
-  receive: { laws: [{ law: 'PCMU', payloadType: 0 }], events: [101], noises: [13] },
+  receive: { codecs: [{ encoding: 'PCMU', payloadType: 0 }], events: [101], noises: [13] },
   maySend: true,
   mayReceive: true,
 }
@@ -61,8 +63,9 @@ function open(agreement: Agreement | 'none' = plain) {
   const events: MediaEvent[] = []
   const stream = new Stream({
     sockets: sockets as unknown as SocketPair,
-    laws,
-    clips: {} as Clips,
+    id: 'stream',
+    graph: new Graph({ clips: {} as Clips, laws, coders: createCoders(laws) }),
+    coders: createCoders(laws),
     limits: { mediaMs: 10_000, heldMs: 60_000 },
     onEvent: (event) => events.push(event),
     now: () => nowMs,
@@ -119,7 +122,7 @@ describe('what a stream sends', () => {
     ['PCMU', 0, 0xff],
     ['PCMA', 8, 0xd5],
   ] as const)('is silence of %s, as payload type %i', (law, audio, silence) => {
-    const { rtp, run } = open({ ...plain, law, send: { ...plain.send, audio } })
+    const { rtp, run } = open({ ...plain, encoding: law, send: { ...plain.send, audio } })
     run(3)
     expect(rtp.map(({ packet }) => packet.payloadType)).toEqual([audio, audio, audio])
     for (const { packet } of rtp) expect(packet.payload).toEqual(Buffer.alloc(160, silence))

@@ -1,33 +1,39 @@
 // One RTP stream pair of one call leg, in its worker: what happens at each tick and with each datagram.
+import { AudioRing } from '../lib/audio-ring.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Clips } from './clips.ts'
-import { createTranscoder } from './codecs/g711.ts'
-import type { Law, Laws } from './codecs/g711.ts'
+import type { Encoding } from './codecs/codecs.ts'
+import type { Coders } from './codecs/coders.ts'
 import { DigitReceiver } from './digit-receiver.ts'
 import type { Digit } from './digit-receiver.ts'
 import { FarEndWatch } from './far-end-watch.ts'
-import { frameBytes } from './frame-reader.ts'
+import type { Frame, Speaker } from './graph/frame.ts'
+import type { Graph } from './graph/graph.ts'
+import { silentWiring, toFactor } from './graph/wiring.ts'
+import type { WorkerWiring } from './graph/wiring.ts'
 import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
-import type { SilenceLimits } from './worker-setup.ts'
-import { Player } from './player.ts'
-import type { PlayedFrame } from './player.ts'
+import type { PlayOrder } from './playbacks.ts'
 import type { SocketPair } from './ports.ts'
-import { isRtcp, parseRtp, rtpHeaderBytes } from './rtp/packet.ts'
+import type { Speech } from './receive/jitter-buffer.ts'
+import { Voice } from './receive/voice.ts'
+import { isRtcp, parseRtp } from './rtp/packet.ts'
 import type { RtpPacket } from './rtp/packet.ts'
-import { notAgreed, telephoneEvent, toPayloadKinds } from './rtp/payload-kinds.ts'
+import { encodingOf, notAgreed, telephoneEvent, toPayloadKinds } from './rtp/payload-kinds.ts'
 import type { PayloadKinds } from './rtp/payload-kinds.ts'
 import { Reception } from './rtp/reception.ts'
 import { Reporter } from './rtp/reporter.ts'
-import { RtpSender } from './rtp/sender.ts'
 import { SourceLatch } from './rtp/source.ts'
 import type { Endpoint } from './rtp/source.ts'
 import { parseTelephoneEvent } from './rtp/telephone-event.ts'
 import type { Agreement } from './sdp/negotiation.ts'
+import { Sending } from './sending.ts'
+import type { Relayable } from './sending.ts'
+import type { SilenceLimits } from './worker-setup.ts'
 
 export interface StreamOptions {
+  readonly id: string
   readonly sockets: SocketPair
-  readonly laws: Laws
-  readonly clips: Clips
+  readonly graph: Graph
+  readonly coders: Coders
   readonly limits: SilenceLimits
   readonly onEvent: (event: MediaEvent) => void
   /** Monotonic, on the scale of epoch ms. */
@@ -36,45 +42,36 @@ export interface StreamOptions {
 
 const unitsPerMs = 8
 
-// One plays, one is ready to follow, and one more may cross the end of the first on its way here.
-const maxFollowing = 3
-
-export interface PlayOrder {
-  readonly id: number
-  readonly path: string
-  readonly offsetMs: number
-  readonly rounds: number
-  readonly follows: boolean
-}
-
-/** What goes out in one tick. */
-interface Beat {
-  readonly tick: number
-  readonly frame: PlayedFrame | undefined
-}
-
-export class Stream {
+export class Stream implements Speaker, Relayable {
+  readonly id: string
   readonly #options: StreamOptions
-  readonly #sender = new RtpSender()
+  readonly #sending: Sending
+  readonly #voice: Voice
   readonly #reception = new Reception()
   readonly #source = new SourceLatch()
   readonly #digits = new DigitReceiver()
   readonly #reporter: Reporter
   readonly #watch: FarEndWatch
   #agreement: Agreement | undefined
-  /** The first one plays, the others follow without a gap. */
-  #players: readonly { readonly id: number; readonly player: Player }[] = []
-  #isTalking = false
+  #wiring: WorkerWiring = silentWiring
+  #taps: readonly AudioRing[] = []
   #kinds: PayloadKinds = new Uint8Array()
-  #transcoder: { readonly from: Law; readonly to: Law; readonly table: Uint8Array } | undefined
   #remoteRtcp: Endpoint | undefined
-  #tick = 0
 
   constructor(options: StreamOptions) {
+    this.id = options.id
     this.#options = options
+    this.#voice = new Voice(options.coders)
+    this.#sending = new Sending({
+      session: options.id,
+      surroundings: options.graph,
+      coders: options.coders,
+      send: (packet, bytes, to) => options.sockets.sendRtp(packet, bytes, to),
+      onLayerEnd: (end) => options.onEvent({ type: 'layer-ended', ...end }),
+    })
     this.#watch = new FarEndWatch(options)
     this.#reporter = new Reporter({
-      sender: this.#sender,
+      sender: this.#sending.sender,
       reception: this.#reception,
       now: options.now,
     })
@@ -85,7 +82,11 @@ export class Stream {
   }
 
   agree(agreement: Agreement): void {
+    const isFirst = this.#agreement === undefined
     this.#agreement = agreement
+    this.#sending.agree(agreement)
+    // What it shall hear may have been said before it could be known in which codec.
+    if (isFirst) this.#wireHearing(agreement)
     this.#kinds = toPayloadKinds(agreement.receive)
     const nowMs = this.#options.now()
     const { remote, barred, peer } = agreement
@@ -99,30 +100,54 @@ export class Stream {
     this.#watch.live(this.#options.now())
   }
 
-  /** Ends what plays as stopped, or follows it at the tick after its last frame. */
-  async play({ id, follows, path, offsetMs, rounds }: PlayOrder): Promise<PlayResult> {
+  async play(order: PlayOrder): Promise<PlayResult> {
     if (this.#agreement === undefined) throw new Error('play before offer and answer')
-    if (!follows) this.#stopPlayers()
-    if (this.#players.length > maxFollowing)
-      throw new AppError('overloaded', 'too many playbacks of one call wait for each other')
-    const { clips } = this.#options
-    const player = new Player({ clips, path, offsetMs, rounds, law: this.#agreement.law })
-    this.#players = [...this.#players, { id, player }]
-    return await player.result
+    return await this.#sending.hearing.play(order, this.#agreement.encoding)
   }
 
   stopPlay(id: number): void {
-    this.#players.find((one) => one.id === id)?.player.stop()
+    this.#sending.hearing.stopPlay(id)
   }
 
-  /** The beat. Playback goes on in time also while the far end holds us; it just does not hear it. */
+  /** From the next tick on. */
+  wire(wiring: WorkerWiring): void {
+    this.#options.graph.rewire(this, this.#wiring, wiring)
+    this.#wiring = wiring
+    this.#taps = (wiring.taps ?? []).map(({ memory }) => new AudioRing(memory))
+    this.#voice.setGain(wiring.isMuted === true ? 0 : toFactor(wiring.gainDb ?? 0), this.#options.now())
+    if (this.#agreement !== undefined) this.#wireHearing(this.#agreement)
+  }
+
+  /** Resolves when the last key was pressed. */
+  async sendKeys(digits: string, durationMs: number): Promise<void> {
+    if (this.#agreement?.send.event === undefined)
+      throw new AppError('media_not_acceptable', 'The far end takes no keys as RTP events.')
+    await this.#sending.keys.press(digits, durationMs)
+  }
+
+  voice(tick: number, nowMs: number): Frame | undefined {
+    return this.#voice.frame(tick, nowMs)
+  }
+
+  isRegular(encoding: Encoding): boolean {
+    return this.#voice.isRegular(encoding)
+  }
+
+  handOver(nowMs: number): readonly Speech[] | undefined {
+    return this.#voice.handOver(nowMs)
+  }
+
+  /** A packet of another session that the far end may hear. */
+  pass(session: string, packet: RtpPacket, samples: number): void {
+    this.#sending.pass(session, packet, samples)
+  }
+
+  /** The beat. */
   tick(tick: number, nowMs: number): void {
-    this.#tick = tick
     const agreement = this.#agreement
     if (agreement === undefined) return
-    const frame = this.#nextFrame(nowMs)
-    const to = this.#source.destination
-    if (agreement.maySend && to !== undefined) this.#send({ tick, frame }, agreement, to)
+    this.#sending.tick(tick, nowMs, { agreement, to: this.#source.destination })
+    for (const tap of this.#taps) tap.write(this.voice(tick, nowMs)?.samples())
     const expired = this.#digits.expire(nowMs)
     if (expired !== undefined) this.#report([expired])
     this.#watch.checkSilence(agreement, nowMs)
@@ -132,74 +157,27 @@ export class Stream {
   stats(): StreamStats {
     const { remote } = this.#reporter
     return {
-      packetsSent: this.#sender.packets,
+      packetsSent: this.#sending.sender.packets,
       packetsReceived: this.#reception.packetsReceived,
       packetsLost: this.#reception.packetsLost,
       packetsIgnored: this.#watch.ignored,
       jitterMs: this.#reception.jitter / unitsPerMs,
       ...(remote === undefined ? {} : { remote }),
-      codec: this.#agreement?.law ?? '',
+      codec: this.#agreement?.encoding ?? '',
     }
   }
 
   /** Says goodbye (RFC 3550 §6.6), ends what runs, and resolves when the ports are free. */
   async close(): Promise<StreamStats> {
-    this.#stopPlayers()
-    if (this.#sender.packets + this.#reception.packetsReceived > 0) this.#sendReport(true)
+    this.wire(silentWiring)
+    this.#sending.close()
+    if (this.#sending.sender.packets + this.#reception.packetsReceived > 0) this.#sendReport(true)
     await this.#options.sockets.close()
     return this.stats()
   }
 
-  #stopPlayers(): void {
-    for (const { player } of this.#players) player.stop()
-    this.#players = []
-  }
-
-  /** The next one begins in the tick in which its predecessor has nothing left. */
-  #nextFrame(nowMs: number): PlayedFrame | undefined {
-    for (;;) {
-      const player = this.#players[0]?.player
-      const frame = player?.next(nowMs)
-      if (player?.hasEnded !== true) return frame
-      this.#players = this.#players.slice(1)
-    }
-  }
-
-  /**
-   * Sound in every tick, silence when there is nothing to say: it opens and holds the NAT binding, lets the far
-   * end latch on to us, and keeps phones and carriers that hang up on dead media from doing so. Not sending
-   * would need comfort noise (RFC 3389), which many phones play as a hiss or not at all.
-   */
-  #send({ tick, frame }: Beat, { send, law }: Agreement, to: Endpoint): void {
-    const { sockets, laws } = this.#options
-    const payloadType = send.audio
-    const payloadBytes = send.packetMs * unitsPerMs
-    const startsTalk = frame !== undefined && !this.#isTalking
-    this.#isTalking = frame !== undefined
-    const first = this.#sender.audio(tick, { payloadType, startsTalk, payloadBytes })
-    if (frame === undefined) first.packet.fill(laws[law].silence, rtpHeaderBytes)
-    else this.#copyFrame(first.packet, frame, law)
-    sockets.sendRtp(first.packet, first.bytes, to)
-    for (let from = payloadBytes; from < frameBytes; from += payloadBytes) {
-      const { packet, bytes } = this.#sender.rest(first, { tick, payloadType, from })
-      sockets.sendRtp(packet, bytes, to)
-    }
-  }
-
-  #copyFrame(packet: Buffer, { law: from, bytes, offset }: PlayedFrame, to: Law): void {
-    bytes.copy(packet, rtpHeaderBytes, offset, offset + packet.length - rtpHeaderBytes)
-    if (from === to) return
-    // A re-offer changed the law in the middle of the clip.
-    const table = this.#transcoderOf(from, to)
-    for (let at = rtpHeaderBytes; at < packet.length; at += 1) packet[at] = table[packet[at] ?? 0] ?? 0
-  }
-
-  #transcoderOf(from: Law, to: Law): Uint8Array {
-    if (this.#transcoder?.from !== from || this.#transcoder.to !== to) {
-      const { laws } = this.#options
-      this.#transcoder = { from, to, table: createTranscoder(laws[from], laws[to]) }
-    }
-    return this.#transcoder.table
+  #wireHearing({ encoding }: Agreement): void {
+    this.#sending.hearing.wire(this.#wiring.hears, encoding)
   }
 
   #onRtpPort(datagram: Buffer, from: Endpoint): void {
@@ -224,9 +202,14 @@ export class Stream {
     // Events repeat one timestamp, so it does not tell when the packet was sent.
     const arrival = this.#reception.accept(packet, Math.round(nowMs * unitsPerMs), !isEvent)
     if (arrival === 'duplicate' || arrival === 'stray') return
-    if (isEvent) this.#onEvent(packet, arrival === 'late', nowMs)
-    // Received speech (packet.payload, when the kind is a law) ends here: recognition and recording attach at this place,
-    // behind a jitter buffer.
+    if (isEvent) {
+      this.#voice.live(nowMs)
+      this.#onEvent(packet, arrival === 'late', nowMs)
+    }
+    const encoding = encodingOf(kind)
+    const samples = encoding === undefined ? 0 : this.#voice.hear(packet, encoding, nowMs)
+    // Comfort noise is not passed on: what is missing is silence.
+    if (isEvent || samples > 0) this.#options.graph.passOn(this.id, packet, samples)
   }
 
   #onEvent(packet: RtpPacket, isLate: boolean, nowMs: number): void {
@@ -253,7 +236,7 @@ export class Stream {
   #sendReport(isBye: boolean): void {
     const to = this.#rtcpDestination()
     if (to === undefined) return
-    const packet = this.#reporter.report(this.#sender.timestampAt(this.#tick), isBye)
+    const packet = this.#reporter.report(this.#sending.timestamp, isBye)
     if (this.#agreement?.hasRtcpMux === true) this.#options.sockets.sendRtp(packet, packet.length, to)
     else this.#options.sockets.sendRtcp(packet, to)
   }

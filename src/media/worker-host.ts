@@ -2,12 +2,15 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
 import { Clips } from './clips.ts'
+import { createCoders } from './codecs/coders.ts'
+import type { Coders } from './codecs/coders.ts'
 import { createLaws } from './codecs/g711.ts'
+import { Graph } from './graph/graph.ts'
 import type { Envelope, FromWorker, RequestKind, WorkerReplies, WorkerRequest } from './messages.ts'
 import type { WorkerSetup } from './worker-setup.ts'
 import { openSockets, PortPool } from './ports.ts'
 import { Stream } from './stream.ts'
-import { TickClock } from './tick-clock.ts'
+import { phases, TickClock } from './tick-clock.ts'
 
 const megabyte = 1024 * 1024
 // Nine hours of G.711: prompts of many accounts stay coded, and no number of callers makes it more.
@@ -16,22 +19,29 @@ const maxMemoryBytes = 256 * megabyte
 const maxDiskBytes = 4096 * megabyte
 const maxIdleDiskBytes = 256 * megabyte
 
+// Sending this many packets takes half a millisecond, in which none is read. With fewer sessions one timer is enough.
+const fullPhase = 50
+
 interface Open {
   readonly stream: Stream
   readonly port: number
+  readonly phase: Set<Stream>
 }
 
 export class WorkerHost {
   readonly #setup: WorkerSetup
   readonly #post: (message: FromWorker) => void
   readonly #ports: PortPool
-  readonly #laws = createLaws()
+  readonly #coders: Coders
   readonly #clips: Clips
+  readonly #graph: Graph
   readonly #sessions = new Map<string, Open>()
+  readonly #phases = Array.from({ length: phases }, () => new Set<Stream>())
   readonly #opening = new Map<string, Promise<unknown>>()
   readonly #clock = new TickClock({
     now: () => this.#now(),
-    onTick: (tick, nowMs) => this.#onTick(tick, nowMs),
+    onTick: (tick, phase, nowMs) => this.#onTick(tick, phase, nowMs),
+    isInUse: (phase) => (this.#phases[phase]?.size ?? 0) > 0,
   })
 
   constructor(setup: WorkerSetup, post: (message: FromWorker) => void) {
@@ -39,7 +49,10 @@ export class WorkerHost {
     this.#post = post
     this.#ports = new PortPool(setup.ports)
     const directory = setup.scratchDir
-    this.#clips = new Clips({ laws: this.#laws, directory, maxMemoryBytes, maxDiskBytes, maxIdleDiskBytes })
+    const laws = createLaws()
+    this.#coders = createCoders(laws)
+    this.#clips = new Clips({ laws, directory, maxMemoryBytes, maxDiskBytes, maxIdleDiskBytes })
+    this.#graph = new Graph({ clips: this.#clips, laws, coders: this.#coders })
   }
 
   start(): void {
@@ -71,8 +84,16 @@ export class WorkerHost {
     return performance.timeOrigin + performance.now()
   }
 
-  #onTick(tick: number, nowMs: number): void {
-    for (const { stream } of this.#sessions.values()) stream.tick(tick, nowMs)
+  #onTick(tick: number, phase: number, nowMs: number): void {
+    for (const stream of this.#phases[phase] ?? []) stream.tick(tick, nowMs)
+    if (phase === 0) this.#graph.tick(tick, nowMs)
+  }
+
+  /** The first one that is not full; when all are, the one with the fewest. */
+  #phaseOf(): Set<Stream> {
+    const [first = new Set<Stream>()] = this.#phases
+    const free = this.#phases.find(({ size }) => size < fullPhase)
+    return free ?? this.#phases.reduce((least, one) => (one.size < least.size ? one : least), first)
   }
 
   async #run(request: WorkerRequest): Promise<WorkerReplies[RequestKind]> {
@@ -92,6 +113,15 @@ export class WorkerHost {
       case 'stop-play':
         this.#sessions.get(request.session)?.stream.stopPlay(request.play)
         return null
+      case 'wire':
+        this.#streamOf(request.session).wire(request.wiring)
+        return null
+      case 'mirror':
+        this.#graph.mirror(request.session, request.wiring)
+        return null
+      case 'send-keys':
+        await this.#streamOf(request.session).sendKeys(request.digits, request.durationMs)
+        return null
       case 'stats':
         return this.#streamOf(request.session).stats()
       case 'close':
@@ -106,10 +136,14 @@ export class WorkerHost {
     }
   }
 
-  #streamOf(session: string): Stream {
+  #openOf(session: string): Open {
     const open = this.#sessions.get(session)
-    if (open === undefined) throw new AppError('not_found', 'the media session is closed')
-    return open.stream
+    if (open === undefined) throw new AppError('not_found', 'The media session is closed.')
+    return open
+  }
+
+  #streamOf(session: string): Stream {
+    return this.#openOf(session).stream
   }
 
   /** Remembered while it lasts: a close that overtakes its open waits for it, so that no port is lost. */
@@ -123,23 +157,27 @@ export class WorkerHost {
     const sockets = await openSockets(this.#ports, this.#setup.bind)
     const stream = new Stream({
       sockets,
-      laws: this.#laws,
-      clips: this.#clips,
+      id: session,
+      graph: this.#graph,
+      coders: this.#coders,
       limits: this.#setup.limits,
       onEvent: (event) => this.#post({ kind: 'event', session, event }),
       now: () => this.#now(),
     })
-    this.#sessions.set(session, { stream, port: sockets.port })
+    const phase = this.#phaseOf().add(stream)
+    this.#sessions.set(session, { stream, phase, port: sockets.port })
+    this.#graph.add(stream)
     return { port: sockets.port }
   }
 
   async #close(session: string): Promise<WorkerReplies['close']> {
     await this.#opening.get(session)
-    const stream = this.#streamOf(session)
-    const port = this.#sessions.get(session)?.port
+    const { stream, port, phase } = this.#openOf(session)
+    phase.delete(stream)
     this.#sessions.delete(session)
+    this.#graph.remove(session)
     const stats = await stream.close()
-    if (port !== undefined) this.#ports.giveBack(port)
+    this.#ports.giveBack(port)
     return stats
   }
 }

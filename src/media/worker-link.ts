@@ -62,6 +62,10 @@ export class WorkerLink {
     this.#options = options
   }
 
+  get index(): number {
+    return this.#options.index
+  }
+
   get isRunning(): boolean {
     return this.#state.at === 'running'
   }

@@ -29,6 +29,7 @@ export function toMediaFact(event: MediaEvent): MediaFact | undefined {
     case 'ignored':
       return { type: 'media-ignored', address: event.address, port: event.port, because: ignored }
     case 'digit':
+    case 'layer-ended':
     case 'timeout':
     case 'lost':
       return undefined

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLaws, createTranscoder } from './g711.ts'
+import { createLaws } from './g711.ts'
 import type { Law } from './g711.ts'
 
 const laws = createLaws()
@@ -47,16 +47,5 @@ describe('known values of ITU-T G.711', () => {
     ['PCMA', 0xc5, 264],
   ] as const)('%s decodes %i to %i', (law, octet, sample) => {
     expect(laws[law].decode[octet]).toBe(sample)
-  })
-})
-
-describe('a transcoder', () => {
-  it('keeps silence and sign', () => {
-    const table = createTranscoder(laws.PCMU, laws.PCMA)
-    expect(table[laws.PCMU.silence]).toBe(laws.PCMA.silence)
-    for (const octet of octets.filter((one) => Math.abs(laws.PCMU.decode[one] ?? 0) > 16))
-      expect(Math.sign(laws.PCMA.decode[table[octet] ?? 0] ?? 0)).toBe(
-        Math.sign(laws.PCMU.decode[octet] ?? 0),
-      )
   })
 })

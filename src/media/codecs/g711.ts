@@ -64,8 +64,3 @@ function createTables(law: Law): LawTables {
 export function createLaws(): Laws {
   return { PCMU: createTables('PCMU'), PCMA: createTables('PCMA') }
 }
-
-/** Octet to octet, for a playback that goes on after a re-offer changed the law. */
-export function createTranscoder(from: LawTables, to: LawTables): Uint8Array {
-  return Uint8Array.from(from.decode, (sample) => to.encode[sample & 0xffff] ?? to.silence)
-}

@@ -1,22 +1,29 @@
 // What each payload type means on one stream: looked up for every packet, so it is a table.
+import { codecs } from '../codecs/codecs.ts'
+import type { Encoding } from '../codecs/codecs.ts'
 import type { Receivable } from '../sdp/far-end-section.ts'
 
 export const notAgreed = 0
-export const pcmu = 1
-export const pcma = 2
-export const telephoneEvent = 3
-export const comfortNoise = 4
+export const telephoneEvent = 1
+export const comfortNoise = 2
+const firstCodec = 3
 
 const payloadTypes = 128
 
 export type PayloadKinds = Uint8Array
 
-/** Where two things have one number, the law stands before events, and events before noise. */
-export function toPayloadKinds({ laws, events, noises }: Receivable): PayloadKinds {
+/** Where two things have one number, a codec stands before events, and events before noise. */
+export function toPayloadKinds({ codecs: spoken, events, noises }: Receivable): PayloadKinds {
   const kinds = new Uint8Array(payloadTypes)
   for (const payloadType of noises) kinds[payloadType] = comfortNoise
   for (const payloadType of events) kinds[payloadType] = telephoneEvent
   // The first one of a number is ours.
-  for (const { law, payloadType } of laws.toReversed()) kinds[payloadType] = law === 'PCMU' ? pcmu : pcma
+  for (const { encoding, payloadType } of spoken.toReversed())
+    kinds[payloadType] = firstCodec + codecs.findIndex((codec) => codec.encoding === encoding)
   return kinds
+}
+
+/** Undefined for a kind that is no speech. */
+export function encodingOf(kind: number): Encoding | undefined {
+  return codecs[kind - firstCodec]?.encoding
 }

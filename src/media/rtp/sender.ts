@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { frameBytes } from '../frame-reader.ts'
 import { tickSamples } from '../tick-clock.ts'
-import { rtpHeaderBytes, writeRtpHeader } from './packet.ts'
+import { rtpHeaderBytes, timestampDistance, writeRtpHeader } from './packet.ts'
+import type { RtpHeader } from './packet.ts'
 
 /** A packet in a buffer that is used again: valid until a few packets later. */
 export interface Outgoing {
@@ -23,6 +24,19 @@ export interface FramePart {
   readonly from: number
 }
 
+export interface PassedPacket extends EventPacket {
+  readonly sequence: number
+  /** That it stands for; none for an event. */
+  readonly samples: number
+}
+
+export interface EventPacket {
+  readonly timestamp: number
+  readonly payloadType: number
+  readonly marker: boolean
+  readonly payload: Buffer
+}
+
 interface PacketFields {
   readonly timestamp: number
   readonly payloadType: number
@@ -37,7 +51,10 @@ export class RtpSender {
   readonly ssrc = randomBytes(4).readUInt32BE()
   // Random starts: RFC 3550 §5.1.
   #sequence = randomBytes(2).readUInt16BE()
-  readonly #timestampStart = randomBytes(4).readUInt32BE()
+  /** That of tick 0: moves when the numbers went on otherwise than with the beat. */
+  #timestampStart = randomBytes(4).readUInt32BE()
+  /** That of the sample after the last one that was sent. */
+  #nextTimestamp: number | undefined
   readonly #ring = Array.from({ length: ringPackets }, () => Buffer.alloc(rtpHeaderBytes + frameBytes))
   #lastAudioTick: number | undefined
   #packets = 0
@@ -53,6 +70,37 @@ export class RtpSender {
 
   timestampAt(tick: number): number {
     return (this.#timestampStart + tick * tickSamples) >>> 0
+  }
+
+  get nextSequence(): number {
+    return this.#sequence
+  }
+
+  /** What follows the last sample that was sent; before the first one, what `tick` has. */
+  nextTimestamp(tick: number): number {
+    return this.#nextTimestamp ?? this.timestampAt(tick)
+  }
+
+  /** From this tick on the beat goes on with these numbers. */
+  continueAt(tick: number, timestamp: number): void {
+    this.#timestampStart = (timestamp - tick * tickSamples) >>> 0
+    this.#lastAudioTick = tick - 1
+  }
+
+  /** A packet whose numbers are another's, moved to follow on ours; not older than a few packets. */
+  passed({ payload, samples, ...header }: PassedPacket): Outgoing {
+    const ahead = ((header.sequence - this.#sequence + 1) << 16) >> 16
+    if (ahead > 0) this.#sequence = (header.sequence + 1) & 0xffff
+    const next = (header.timestamp + samples) >>> 0
+    if (samples > 0 && timestampDistance(this.#nextTimestamp ?? next - 1, next) > 0)
+      this.#nextTimestamp = next
+    return this.#write({ ...header, ssrc: this.ssrc }, payload)
+  }
+
+  /** A packet of a telephone event: RFC 4733 §2.3. */
+  event({ payload, ...fields }: EventPacket): Outgoing {
+    const sequence = this.#advance()
+    return this.#write({ ...fields, sequence, ssrc: this.ssrc }, payload)
   }
 
   /**
@@ -77,9 +125,26 @@ export class RtpSender {
   }
 
   #next({ timestamp, payloadType, marker, payloadBytes }: PacketFields): Outgoing {
+    const sequence = this.#advance()
+    this.#nextTimestamp = (timestamp + payloadBytes) >>> 0
+    return this.#count({ marker, payloadType, sequence, timestamp, ssrc: this.ssrc }, payloadBytes)
+  }
+
+  #advance(): number {
+    const sequence = this.#sequence
+    this.#sequence = (sequence + 1) & 0xffff
+    return sequence
+  }
+
+  #write(header: RtpHeader, payload: Buffer): Outgoing {
+    const outgoing = this.#count(header, payload.length)
+    payload.copy(outgoing.packet, rtpHeaderBytes)
+    return outgoing
+  }
+
+  #count(header: RtpHeader, payloadBytes: number): Outgoing {
     const packet = this.#ring[this.#packets % ringPackets] ?? Buffer.alloc(rtpHeaderBytes + frameBytes)
-    writeRtpHeader(packet, { marker, payloadType, sequence: this.#sequence, timestamp, ssrc: this.ssrc })
-    this.#sequence = (this.#sequence + 1) & 0xffff
+    writeRtpHeader(packet, header)
     this.#packets += 1
     this.#octets += payloadBytes
     return { packet, bytes: rtpHeaderBytes + payloadBytes }

@@ -27,3 +27,12 @@ export function parseTelephoneEvent(payload: Buffer): TelephoneEvent | undefined
     duration: payload.readUInt16BE(2),
   }
 }
+
+// A loudness of -10 dBm0, as phones send it.
+const volume = 10
+
+export function writeTelephoneEvent({ event, isEnd, duration }: TelephoneEvent): Buffer {
+  const payload = Buffer.from([event, (isEnd ? 0x80 : 0) | volume, 0, 0])
+  payload.writeUInt16BE(Math.min(0xffff, duration), 2)
+  return payload
+}

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { LocalAddress } from '../../network/local-address.ts'
-import { chooseSection, codecsOf, directionTowards, lawsOf, packetMsFor } from './far-end-section.ts'
+import { chooseSection, codecsOf, directionTowards, spokenIn, packetMsFor } from './far-end-section.ts'
 import { numbersOf, remoteOf, rtcpOf, toReceivable } from './far-end-section.ts'
 import { parseSdp } from './sdp.ts'
 import type { MediaSection } from './sdp.ts'
@@ -119,10 +119,10 @@ describe('our direction', () => {
 describe('the formats of a line', () => {
   it('are laws in the order of preference, in the numbers of the far end', () => {
     const [section] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 8 97 0', 'a=rtpmap:97 PCMU/8000'])).sections
-    expect(section === undefined ? [] : lawsOf(section)).toEqual([
-      { law: 'PCMA', payloadType: 8 },
-      { law: 'PCMU', payloadType: 97 },
-      { law: 'PCMU', payloadType: 0 },
+    expect(section === undefined ? [] : spokenIn(section)).toEqual([
+      { encoding: 'PCMA', payloadType: 8 },
+      { encoding: 'PCMU', payloadType: 97 },
+      { encoding: 'PCMU', payloadType: 0 },
     ])
   })
 
@@ -133,7 +133,7 @@ describe('the formats of a line', () => {
       'a=rtpmap:101 telephone-event/8000',
     ]
     const [section] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 8 100 101', ...lines])).sections
-    expect(section === undefined ? undefined : lawsOf(section)).toEqual([])
+    expect(section === undefined ? undefined : spokenIn(section)).toEqual([])
     expect(section === undefined ? undefined : numbersOf(section, 'TELEPHONE-EVENT')).toEqual([101])
   })
 
@@ -164,11 +164,11 @@ describe('the formats of a line', () => {
   })
 
   it('may be sent with events and comfort noise, which needs no name', () => {
-    const laws = [{ law: 'PCMU', payloadType: 0 }] as const
+    const codecs = [{ encoding: 'PCMU', payloadType: 0 }] as const
     const lines = ['a=rtpmap:101 telephone-event/8000', 'a=rtpmap:102 CN/8000']
     const [section] = parseSdp(sdpOf(['m=audio 5004 RTP/AVP 0 101 102', ...lines])).sections
-    expect(section === undefined ? undefined : toReceivable(section, { laws, events: [96] })).toEqual({
-      laws,
+    expect(section === undefined ? undefined : toReceivable(section, { codecs, events: [96] })).toEqual({
+      codecs,
       events: [96, 101],
       noises: [13, 102],
     })

@@ -2,14 +2,15 @@
 import { isIP } from 'node:net'
 import { AppError } from '../../lib/errors.ts'
 import type { LocalAddress } from '../../network/local-address.ts'
-import type { Law } from '../codecs/g711.ts'
+import { codecNamed } from '../codecs/codecs.ts'
+import type { Encoding } from '../codecs/codecs.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import { clockRate } from './sdp.ts'
-import type { Direction, Format, MediaSection, ParsedSdp } from './sdp.ts'
+import type { Direction, MediaSection, ParsedSdp } from './sdp.ts'
 
 /** Payload types that the far end may send. */
 export interface Receivable {
-  readonly laws: readonly { readonly law: Law; readonly payloadType: number }[]
+  readonly codecs: readonly { readonly encoding: Encoding; readonly payloadType: number }[]
   readonly events: readonly number[]
   readonly noises: readonly number[]
 }
@@ -24,10 +25,6 @@ export function refused(message: string): AppError {
   return new AppError('media_not_acceptable', message)
 }
 
-function lawOf({ encoding, rate }: Format): Law | undefined {
-  return rate === clockRate && (encoding === 'PCMU' || encoding === 'PCMA') ? encoding : undefined
-}
-
 /** Events are in the clock of the codec; a phone with wideband codecs names them once for each clock: RFC 4733 §2.1. */
 export function numbersOf(section: MediaSection, encoding: 'TELEPHONE-EVENT' | 'CN'): number[] {
   return section.formats
@@ -35,10 +32,11 @@ export function numbersOf(section: MediaSection, encoding: 'TELEPHONE-EVENT' | '
     .map(({ payloadType }) => payloadType)
 }
 
-export function lawsOf(section: MediaSection): Receivable['laws'] {
-  return section.formats.flatMap((format) => {
-    const law = lawOf(format)
-    return law === undefined ? [] : [{ law, payloadType: format.payloadType }]
+/** What of the line we speak, in its order. */
+export function spokenIn(section: MediaSection): Receivable['codecs'] {
+  return section.formats.flatMap(({ encoding, rate, payloadType }) => {
+    const codec = codecNamed(encoding, rate)
+    return codec === undefined ? [] : [{ encoding: codec.encoding, payloadType }]
   })
 }
 
@@ -62,9 +60,9 @@ export function objectionTo(section: MediaSection, verb: 'offered' | 'answered')
   if (section.type !== 'audio' || section.port === 0) return 'the SDP offers no audio stream'
   if (section.port > 65_535) return 'the audio port of the SDP is out of range'
   if (!plainProfiles.includes(section.protocol))
-    return 'the audio stream is offered over another profile than RTP/AVP'
-  if (lawsOf(section).length === 0)
-    return `the audio stream is ${verb} without PCMU and PCMA; its codecs are: ${codecsOf(section)}`
+    return 'The audio stream is offered over another profile than RTP/AVP.'
+  if (spokenIn(section).length === 0)
+    return `The audio stream is ${verb} without PCMU and PCMA; its codecs are: ${codecsOf(section)}.`
   return undefined
 }
 
@@ -160,10 +158,10 @@ export function mayReceive(direction: Direction): boolean {
 /** What the line names besides, and comfort noise, which is sent without being named. */
 export function toReceivable(
   section: MediaSection,
-  { laws, events }: Pick<Receivable, 'laws' | 'events'>,
+  { codecs, events }: Pick<Receivable, 'codecs' | 'events'>,
 ): Receivable {
   return {
-    laws,
+    codecs,
     events: [...events, ...numbersOf(section, 'TELEPHONE-EVENT')],
     noises: [ourNoisePayloadType, ...numbersOf(section, 'CN')],
   }

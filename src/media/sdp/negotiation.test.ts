@@ -71,8 +71,8 @@ describe('an answer', () => {
     ['audio 5004 RTP/AVPF 0', 'PCMU', 0],
   ])('to "%s" takes %s', (media, law, payloadType) => {
     const { agreement } = answer(offer({ media }))
-    expect(agreement).toMatchObject({ law, send: { audio: payloadType } })
-    expect(agreement.receive.laws[0]).toEqual({ law, payloadType })
+    expect(agreement).toMatchObject({ encoding: law, send: { audio: payloadType } })
+    expect(agreement.receive.codecs[0]).toEqual({ encoding: law, payloadType })
   })
 
   it('follows dynamic payload types of codec and events, in any letter case', () => {
@@ -86,7 +86,7 @@ describe('an answer', () => {
         ],
       }),
     )
-    expect(agreement).toMatchObject({ law: 'PCMA', send: { audio: 97, event: 112 } })
+    expect(agreement).toMatchObject({ encoding: 'PCMA', send: { audio: 97, event: 112 } })
     expect(sdp).toContain('m=audio 40000 RTP/AVP 97 112')
   })
 
@@ -330,14 +330,14 @@ describe('our offer', () => {
     )
     expect(isHeld).toBe(false)
     expect(agreement).toMatchObject({
-      law: 'PCMA',
+      encoding: 'PCMA',
       remote: { address: '198.51.100.9', port: 6000 },
       // We send what the far end chose and receive what we offered.
       send: { audio: 8, event: 96 },
       receive: {
-        laws: [
-          { law: 'PCMA', payloadType: 8 },
-          { law: 'PCMA', payloadType: 8 },
+        codecs: [
+          { encoding: 'PCMA', payloadType: 8 },
+          { encoding: 'PCMA', payloadType: 8 },
         ],
         events: [101, 96],
       },
@@ -348,9 +348,9 @@ describe('our offer', () => {
     const negotiation = negotiationOf()
     negotiation.offer()
     const text = offer({ media: 'audio 6000 RTP/AVP 97 0', lines: ['a=rtpmap:97 PCMA/8000'] })
-    const { law, send, receive } = negotiation.acceptAnswer(text).agreement
-    expect([law, send.audio]).toEqual(['PCMA', 97])
-    expect(receive.laws.map(({ payloadType }) => payloadType)).toEqual([0, 8, 97, 0])
+    const { encoding, send, receive } = negotiation.acceptAnswer(text).agreement
+    expect([encoding, send.audio]).toEqual(['PCMA', 97])
+    expect(receive.codecs.map(({ payloadType }) => payloadType)).toEqual([0, 8, 97, 0])
     expect(negotiation.offer()).toContain('m=audio 40000 RTP/AVP 8 0 101')
   })
 
@@ -364,7 +364,7 @@ describe('our offer', () => {
     ])
     expect(again).toContain('o=- 1 1 ')
     const answered = offer({ media: 'video 0 RTP/AVP 96', lines: ['m=audio 5004 RTP/AVP 8'] })
-    expect(negotiation.acceptAnswer(answered).agreement.law).toBe('PCMA')
+    expect(negotiation.acceptAnswer(answered).agreement.encoding).toBe('PCMA')
   })
 
   it.each<[string, string]>([
@@ -393,7 +393,12 @@ describe('real phones', () => {
   ])('%s is answered with %s', (name, law, event, remote, rtcpPort) => {
     const { agreement, isHeld } = answer(fixture(name))
     expect(isHeld).toBe(false)
-    expect(agreement).toMatchObject({ law, remote, send: { event }, remoteRtcp: { port: rtcpPort } })
+    expect(agreement).toMatchObject({
+      encoding: law,
+      remote,
+      send: { event },
+      remoteRtcp: { port: rtcpPort },
+    })
   })
 
   it('browser.sdp is refused, as it wants encryption', () => {

@@ -1,14 +1,14 @@
 // Offer/answer for one leg: RFC 3264, with symmetric hold, telephone-event (RFC 4733) and rtcp-mux (RFC 5761).
 import { isIP } from 'node:net'
 import type { LocalAddress } from '../../network/local-address.ts'
-import type { Law } from '../codecs/g711.ts'
+import { codecs } from '../codecs/codecs.ts'
+import type { Encoding } from '../codecs/codecs.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import {
   addressOf,
   chooseSection,
   codecsOf,
   directionTowards,
-  lawsOf,
   mayReceive,
   maySend,
   numbersOf,
@@ -17,6 +17,7 @@ import {
   refused,
   remoteOf,
   rtcpOf,
+  spokenIn,
   toReceivable,
 } from './far-end-section.ts'
 import type { Receivable } from './far-end-section.ts'
@@ -25,7 +26,7 @@ import type { Direction, LocalAudio, LocalSection, MediaSection } from './sdp.ts
 
 /** What offer and answer agreed on, as the side that sends packets needs it. */
 export interface Agreement {
-  readonly law: Law
+  readonly encoding: Encoding
   /** Undefined: there is no address to send to (hold in the old way, RFC 2543). */
   readonly remote: Endpoint | undefined
   readonly remoteRtcp: Endpoint | undefined
@@ -50,10 +51,7 @@ export interface Answered {
 }
 
 const firstOffer: LocalAudio = {
-  formats: [
-    { law: 'PCMU', payloadType: 0 },
-    { law: 'PCMA', payloadType: 8 },
-  ],
+  formats: codecs.map(({ encoding, payloadType }) => ({ encoding, payloadType })),
   eventPayloadType: 101,
   ptime: 20,
   direction: 'sendrecv',
@@ -98,9 +96,9 @@ export class Negotiation {
     const chosen = chooseSection(sdp, this.#options.local)
     const { section } = chosen
     const remote = remoteOf(chosen)
-    const laws = lawsOf(section)
-    const [format] = laws
-    if (format === undefined) throw refused('the audio stream is offered without PCMU and PCMA')
+    const spoken = spokenIn(section)
+    const [format] = spoken
+    if (format === undefined) throw refused('The audio stream is offered without PCMU and PCMA.')
     const [event] = numbersOf(section, 'TELEPHONE-EVENT')
     const direction = directionTowards(section, remote)
     const isAlternative = sdp.alternatives.some((mids) => mids.includes(section.mid ?? ''))
@@ -116,9 +114,9 @@ export class Negotiation {
     this.#address = this.#addressTowards(remote)
     this.#agreement = {
       ...this.#agree({ section, remote, direction, hasRtcpMux: section.hasRtcpMux }),
-      law: format.law,
+      encoding: format.encoding,
       send: { audio: format.payloadType, event, packetMs: audio.ptime },
-      receive: toReceivable(section, { laws, events: [] }),
+      receive: toReceivable(section, { codecs: spoken, events: [] }),
     }
     const answer = this.#write(sdp.sections.map((one) => (one === section ? audio : { refused: one })))
     return { sdp: answer, agreement: this.#agreement, isHeld: !maySend(direction) }
@@ -150,8 +148,8 @@ export class Negotiation {
     if (section === undefined || objection !== undefined) throw refused(objection ?? '')
     const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
     const { formats } = offered.audio
-    const laws = lawsOf(section).filter(({ law }) => formats.some((ours) => ours.law === law))
-    const [format] = laws
+    const answered = spokenIn(section).filter((one) => isAmong(formats, one))
+    const [format] = answered
     if (format === undefined)
       throw refused(`the answer takes none of our codecs; its codecs are: ${codecsOf(section)}`)
     const direction = directionTowards(section, remote)
@@ -166,11 +164,11 @@ export class Negotiation {
         direction,
         hasRtcpMux: offered.audio.hasRtcpMux && section.hasRtcpMux,
       }),
-      law: format.law,
+      encoding: format.encoding,
       send: { audio: format.payloadType, event, packetMs: packetMsFor(section) },
       receive: toReceivable(section, {
         // In our numbers for what the answer kept, as the RFC has it, and in the far end's own.
-        laws: [...formats.filter(({ law }) => laws.some((kept) => kept.law === law)), ...laws],
+        codecs: [...formats.filter((ours) => isAmong(answered, ours)), ...answered],
         events: ourEvent === undefined ? [] : [ourEvent],
       }),
     }
@@ -178,11 +176,11 @@ export class Negotiation {
   }
 
   /** What is in use already: our re-offer changes nothing (RFC 3264 §8). */
-  #offerOf({ law, receive, hasRtcpMux }: Agreement): LocalAudio {
+  #offerOf({ encoding, receive, hasRtcpMux }: Agreement): LocalAudio {
     const { audio } = this.#offered()
-    const kept = audio.formats.filter((ours) => receive.laws.some((one) => one.law === ours.law))
+    const kept = audio.formats.filter((ours) => isAmong(receive.codecs, ours))
     return {
-      formats: kept.toSorted((a, b) => Number(b.law === law) - Number(a.law === law)),
+      formats: kept.toSorted((a, b) => Number(b.encoding === encoding) - Number(a.encoding === encoding)),
       eventPayloadType: audio.eventPayloadType,
       ptime: audio.ptime,
       direction: 'sendrecv',
@@ -191,7 +189,12 @@ export class Negotiation {
     }
   }
 
-  #agree({ section, remote, direction, hasRtcpMux }: Stream): Omit<Agreement, 'law' | 'send' | 'receive'> {
+  #agree({
+    section,
+    remote,
+    direction,
+    hasRtcpMux,
+  }: Stream): Omit<Agreement, 'encoding' | 'send' | 'receive'> {
     return {
       remote,
       remoteRtcp: hasRtcpMux ? remote : rtcpOf(section, remote),
@@ -234,6 +237,12 @@ export class Negotiation {
     this.#last = written(this.#version)
     return this.#last
   }
+}
+
+type Named = Pick<Receivable['codecs'][number], 'encoding'>
+
+function isAmong(formats: readonly Named[], { encoding }: Named): boolean {
+  return formats.some((one) => one.encoding === encoding)
 }
 
 interface Stream {

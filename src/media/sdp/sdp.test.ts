@@ -8,8 +8,8 @@ function sdpOf(lines: readonly string[]): string {
 
 const audio: LocalAudio = {
   formats: [
-    { law: 'PCMU', payloadType: 0 },
-    { law: 'PCMA', payloadType: 8 },
+    { encoding: 'PCMU', payloadType: 0 },
+    { encoding: 'PCMA', payloadType: 8 },
   ],
   eventPayloadType: 101,
   ptime: 20,

@@ -2,7 +2,8 @@
 import { parse, write } from 'sdp-transform'
 import type { MediaDescription, SessionDescription } from 'sdp-transform'
 import { AppError } from '../../lib/errors.ts'
-import type { Law } from '../codecs/g711.ts'
+import { clockRateOf } from '../codecs/codecs.ts'
+import type { Encoding } from '../codecs/codecs.ts'
 import type { Endpoint } from '../rtp/source.ts'
 
 /** The clock of both laws: RFC 3551 §4.5.14. */
@@ -149,7 +150,7 @@ export function parseSdp(text: string): ParsedSdp {
 
 /** Our side of the audio stream. */
 export interface LocalAudio {
-  readonly formats: readonly { readonly law: Law; readonly payloadType: number }[]
+  readonly formats: readonly { readonly encoding: Encoding; readonly payloadType: number }[]
   readonly eventPayloadType: number | undefined
   /** The length of our packets in ms. */
   readonly ptime: number
@@ -177,10 +178,10 @@ const maxPacketMs = 150
 
 function toAudio(audio: LocalAudio, port: number): MediaDescription {
   const { formats, eventPayloadType } = audio
-  const rtp: MediaDescription['rtp'] = formats.map(({ law, payloadType }) => ({
+  const rtp: MediaDescription['rtp'] = formats.map(({ encoding, payloadType }) => ({
     payload: payloadType,
-    codec: law,
-    rate: clockRate,
+    codec: encoding,
+    rate: clockRateOf(encoding),
   }))
   const fmtp: MediaDescription['fmtp'] = []
   if (eventPayloadType !== undefined) {

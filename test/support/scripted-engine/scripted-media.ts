@@ -1,6 +1,7 @@
 // Media sessions under the hand of a test: a playback ends when its clip's time is over on the fake clock.
 import type { Clock } from '../../../src/lib/clock.ts'
 import { AppError } from '../../../src/lib/errors.ts'
+import type { Wiring } from '../../../src/media/graph/wiring.ts'
 import type {
   FarEnd,
   Media,
@@ -59,6 +60,8 @@ export class ScriptedSession implements MediaSession {
   readonly address = '127.0.0.1'
   readonly port = 26_100
   readonly played: string[] = []
+  readonly wirings: Wiring[] = []
+  readonly keysSent: string[] = []
   readonly offers: string[] = []
   /** To our own offer. */
   readonly answers: string[] = []
@@ -132,6 +135,16 @@ export class ScriptedSession implements MediaSession {
       signal?.addEventListener('abort', stop, { once: true })
       if (signal?.aborted === true) stop()
     })
+  }
+
+  wire(wiring: Wiring): Promise<void> {
+    this.wirings.push(wiring)
+    return Promise.resolve()
+  }
+
+  sendKeys(digits: string): Promise<void> {
+    this.keysSent.push(digits)
+    return Promise.resolve()
   }
 
   onEvent(listener: (event: MediaEvent) => void): void {

@@ -1,0 +1,76 @@
+import { Worker } from 'node:worker_threads'
+import { describe, expect, it } from 'vitest'
+import { AudioRing } from './audio-ring.ts'
+
+const frameOf = (value: number): Int16Array => new Int16Array(160).fill(value)
+
+describe('a ring of frames', () => {
+  it('gives frames out in their order, and silence where there was none', () => {
+    const memory = AudioRing.memory(160)
+    const [writer, reader] = [new AudioRing(memory), new AudioRing(memory)]
+    const into = new Int16Array(160)
+    expect(reader.read(into)).toBeUndefined()
+    expect([writer.write(frameOf(-5)), writer.write(undefined), writer.write(frameOf(7))]).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect(reader.length).toBe(3)
+    expect([reader.read(into), into[0], into[159]]).toEqual(['sound', -5, -5])
+    expect([reader.read(into), into[0], into[159]]).toEqual(['silence', 0, 0])
+    expect([reader.read(into), into[0], into[159]]).toEqual(['sound', 7, 7])
+    expect(reader.read(into)).toBeUndefined()
+  })
+
+  it('takes no more than 16 frames, and goes on when some were read', () => {
+    const ring = new AudioRing(AudioRing.memory(160))
+    const into = new Int16Array(160)
+    for (let frame = 0; frame < 16; frame += 1) expect(ring.write(frameOf(frame))).toBe(true)
+    expect(ring.write(frameOf(99))).toBe(false)
+    for (let round = 0; round < 100; round += 1) {
+      expect(ring.read(into)).toBe('sound')
+      expect(into[80]).toBe(round < 16 ? round : round - 16 + 1000)
+      expect(ring.write(frameOf(round + 1000))).toBe(true)
+    }
+  })
+
+  it('goes on where its counters wrap', () => {
+    const memory = AudioRing.memory(160)
+    new Int32Array(memory).fill(0x7fff_fffe, 0, 2)
+    const ring = new AudioRing(memory)
+    const into = new Int16Array(160)
+    for (let frame = 0; frame < 40; frame += 1) {
+      expect(ring.write(frameOf(frame))).toBe(true)
+      expect(ring.length).toBe(1)
+      expect([ring.read(into), into[0]]).toEqual(['sound', frame])
+    }
+  })
+
+  it('joins two threads: what one writes the other reads, each frame whole and once', async () => {
+    const frames = 5000
+    const memory = AudioRing.memory(160)
+    const module = new URL('./audio-ring.ts', import.meta.url).href
+    const source = `
+      const { workerData } = require('node:worker_threads')
+      import(workerData.module).then(({ AudioRing }) => {
+        const ring = new AudioRing(workerData.memory)
+        for (let frame = 0; frame < workerData.frames;)
+          if (ring.write(new Int16Array(160).fill(frame))) frame += 1
+      })`
+    const worker = new Worker(source, { eval: true, workerData: { module, memory, frames } })
+    const ended = new Promise((resolve, reject) => worker.once('exit', resolve).once('error', reject))
+    const ring = new AudioRing(memory)
+    const into = new Int16Array(160)
+    for (let frame = 0; frame < frames;) {
+      if (ring.read(into) === undefined) {
+        await new Promise((resolve) => setImmediate(resolve))
+        continue
+      }
+      if (into.some((sample) => sample !== frame))
+        throw new Error(`frame ${frame} holds ${into[0]} and ${into[159]}`)
+      frame += 1
+    }
+    await ended
+    expect(ring.length).toBe(0)
+  })
+})

@@ -1,0 +1,104 @@
+// Who is in the graph of one worker: sessions, those of other workers, rooms; and who hears whom.
+import type { Clips } from '../clips.ts'
+import type { Coders } from '../codecs/coders.ts'
+import type { Laws } from '../codecs/g711.ts'
+import type { RtpPacket } from '../rtp/packet.ts'
+import type { Relayable } from '../sending.ts'
+import type { Frame, Speaker } from './frame.ts'
+import type { Surroundings } from './layers.ts'
+import { Mirror } from './mirror.ts'
+import { Room } from './room.ts'
+import type { MirrorWiring, SpeaksIn, WorkerWiring } from './wiring.ts'
+
+/** A session of this worker. */
+export interface Member extends Speaker, Relayable {
+  pass(session: string, packet: RtpPacket, samples: number): void
+}
+
+export class Graph implements Surroundings {
+  readonly clips: Clips
+  readonly laws: Laws
+  readonly #coders: Coders
+  readonly #members = new Map<string, Member>()
+  readonly #mirrors = new Map<string, Mirror>()
+  readonly #rooms = new Map<string, Room>()
+  /** By the session that is heard. */
+  readonly #hearers = new Map<string, Set<Member>>()
+
+  constructor({ clips, laws, coders }: Pick<Graph, 'clips' | 'laws'> & { readonly coders: Coders }) {
+    this.clips = clips
+    this.laws = laws
+    this.#coders = coders
+  }
+
+  add(member: Member): void {
+    this.#members.set(member.id, member)
+  }
+
+  remove(id: string): void {
+    this.#members.delete(id)
+  }
+
+  speaker(id: string): Speaker | undefined {
+    return this.#members.get(id) ?? this.#mirrors.get(id)
+  }
+
+  relayable(id: string): Relayable | undefined {
+    return this.#members.get(id)
+  }
+
+  roomFrame(room: string, listener: string, tick: number, nowMs: number): Frame | undefined {
+    return this.#rooms.get(room)?.frame(listener, tick, nowMs)
+  }
+
+  /** A session of another worker; undefined: it is not needed here any more. */
+  mirror(id: string, wiring: MirrorWiring | undefined): void {
+    const before = this.#mirrors.get(id)
+    if (wiring === undefined) this.#mirrors.delete(id)
+    else this.#mirrors.set(id, new Mirror(id, wiring, before))
+    this.#seat(id, before?.wiring.speaksIn, wiring?.speaksIn)
+  }
+
+  /** After the sessions of this worker: what those of others hear of its rooms. */
+  tick(tick: number, nowMs: number): void {
+    for (const mirror of this.#mirrors.values())
+      mirror.tick((room) => this.roomFrame(room, mirror.id, tick, nowMs))
+  }
+
+  /** Where a session speaks, and whose packets it gets: those of the sessions that it hears. */
+  rewire(member: Member, before: WorkerWiring, after: WorkerWiring): void {
+    this.#seat(member.id, before.speaksIn, after.speaksIn)
+    for (const id of heardBy(before)) {
+      const hearers = this.#hearers.get(id)
+      hearers?.delete(member)
+      if (hearers?.size === 0) this.#hearers.delete(id)
+    }
+    for (const id of heardBy(after)) {
+      const hearers = this.#hearers.get(id) ?? new Set()
+      this.#hearers.set(id, hearers.add(member))
+    }
+  }
+
+  /** As it came, to those who hear the session. */
+  passOn(session: string, packet: RtpPacket, samples: number): void {
+    const hearers = this.#hearers.get(session)
+    if (hearers === undefined) return
+    for (const member of hearers) member.pass(session, packet, samples)
+  }
+
+  #seat(id: string, before: SpeaksIn | undefined, after: SpeaksIn | undefined): void {
+    if (before !== undefined && before.room !== after?.room) {
+      const room = this.#rooms.get(before.room)
+      room?.leave(id)
+      if (room?.isEmpty === true) this.#rooms.delete(before.room)
+    }
+    if (after === undefined) return
+    const room = this.#rooms.get(after.room) ?? new Room(this.#coders, (speaker) => this.speaker(speaker))
+    this.#rooms.set(after.room, room)
+    room.enter(id, after)
+  }
+}
+
+function heardBy({ hears }: WorkerWiring): readonly string[] {
+  return hears.flatMap(({ from }) => (from.kind === 'session' ? [from.id] : []))
+}

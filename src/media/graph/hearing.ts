@@ -1,0 +1,85 @@
+// What the far end of one session hears: its playbacks, the layers of its wiring, one frame for each tick.
+import type { Encoding } from '../codecs/codecs.ts'
+import { clipLawOf } from '../codecs/coders.ts'
+import type { Coder } from '../codecs/coders.ts'
+import type { PlayResult } from '../media.ts'
+import { Playbacks } from '../playbacks.ts'
+import type { PlayOrder } from '../playbacks.ts'
+import { SampleFrame } from './frame.ts'
+import type { Octets } from './frame.ts'
+import { Layers } from './layers.ts'
+import type { LayerEnd, Part, Surroundings } from './layers.ts'
+import { Mixer } from './mixer.ts'
+import type { WorkerLayer } from './wiring.ts'
+
+// Of any codec: the largest that a packet holds.
+const maxOctets = 1280
+
+export interface HearingOptions {
+  readonly session: string
+  readonly surroundings: Surroundings
+  readonly onLayerEnd: (end: LayerEnd) => void
+}
+
+export class Hearing {
+  readonly #playbacks: Playbacks
+  readonly #layers: Layers
+  readonly #mixer = new Mixer()
+  readonly #coded = new Uint8Array(maxOctets)
+
+  constructor({ session, surroundings, onLayerEnd }: HearingOptions) {
+    this.#playbacks = new Playbacks(surroundings.clips, surroundings.laws)
+    this.#layers = new Layers({ session, surroundings, onEnd: onLayerEnd })
+  }
+
+  async play(order: PlayOrder, encoding: Encoding): Promise<PlayResult> {
+    return await this.#playbacks.play(order, clipLawOf(encoding))
+  }
+
+  stopPlay(id: number): void {
+    this.#playbacks.stop(id)
+  }
+
+  wire(layers: readonly WorkerLayer[], encoding: Encoding): void {
+    this.#layers.wire(layers, clipLawOf(encoding))
+  }
+
+  /** The one session that is heard, unchanged and with nothing else. */
+  get onlySession(): string | undefined {
+    return this.#playbacks.isPlaying ? undefined : this.#layers.onlySession
+  }
+
+  hears(session: string): boolean {
+    return this.#layers.hears(session)
+  }
+
+  /** What sounds in this tick; undefined for silence. Valid until the next one. */
+  next(
+    tick: number,
+    nowMs: number,
+    { encoding, coder }: { encoding: Encoding; coder: Coder },
+  ): Octets | undefined {
+    const played = this.#playbacks.next(nowMs)
+    const parts = this.#layers.next(tick, nowMs, this.#playbacks.isPlaying)
+    if (played !== undefined) parts.push({ frame: played, from: 1, to: 1 })
+    const tail = this.#playbacks.takeTail()
+    if (tail !== undefined) parts.push({ frame: new SampleFrame(tail), from: 1, to: 0 })
+    const [first, second] = parts
+    if (first === undefined) return undefined
+    const asItIs = second === undefined && first.from === 1 && first.to === 1
+    return (asItIs ? first.frame.octets(encoding) : undefined) ?? this.#code(parts, coder)
+  }
+
+  /** Ends what runs. */
+  close(): void {
+    this.#playbacks.stopAll()
+    this.#layers.close()
+  }
+
+  #code(parts: readonly Part[], coder: Coder): Octets {
+    this.#mixer.begin()
+    for (const { frame, from, to } of parts) this.#mixer.add(frame.samples(), from, to)
+    const length = coder.encode(this.#mixer.end(), this.#coded, 0)
+    return { bytes: this.#coded, offset: 0, length }
+  }
+}

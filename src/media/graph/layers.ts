@@ -1,0 +1,164 @@
+// The layers that the far end of one session hears, by their ids: what begins, goes on and ends when the wiring changes.
+import type { Clips } from '../clips.ts'
+import type { Law, Laws } from '../codecs/g711.ts'
+import type { PlayResult } from '../media.ts'
+import { Player } from '../player.ts'
+import { ClipFrame } from './frame.ts'
+import type { Frame, Speaker } from './frame.ts'
+import { RingVoice } from './ring-voice.ts'
+import { isSameSource, toFactor } from './wiring.ts'
+import type { WorkerLayer, WorkerSource } from './wiring.ts'
+
+/** What the graph knows of the others. */
+export interface Surroundings {
+  readonly clips: Clips
+  readonly laws: Laws
+  speaker(id: string): Speaker | undefined
+  /** What a room sounds like to one who is in it, or listens to it. */
+  roomFrame(room: string, listener: string, tick: number, nowMs: number): Frame | undefined
+}
+
+export interface LayerEnd {
+  readonly layer: string
+  readonly reason: PlayResult['reason'] | 'failed'
+}
+
+export interface Part {
+  readonly frame: Frame
+  readonly from: number
+  readonly to: number
+}
+
+interface Sound {
+  next(tick: number, nowMs: number): Frame | undefined
+  close(): void
+}
+
+interface Sounding {
+  readonly layer: WorkerLayer
+  readonly sound: Sound
+  gain: number
+}
+
+export interface LayersOptions {
+  readonly session: string
+  readonly surroundings: Surroundings
+  readonly onEnd: (end: LayerEnd) => void
+}
+
+export class Layers {
+  readonly #options: LayersOptions
+  #sounding: readonly Sounding[] = []
+  /** Heard once more, while they fade. */
+  #leaving: readonly Sounding[] = []
+  readonly #parts: Part[] = []
+
+  constructor(options: LayersOptions) {
+    this.#options = options
+  }
+
+  wire(layers: readonly WorkerLayer[], law: Law): void {
+    const former = this.#sounding
+    this.#sounding = layers.map((layer): Sounding => {
+      const same = former.find((one) => one.layer.id === layer.id && isSameSource(one.layer.from, layer.from))
+      if (same !== undefined) return { layer, sound: same.sound, gain: same.gain }
+      // A file begins as it was made; who has been speaking for a while is faded in.
+      return {
+        layer,
+        sound: this.#open(layer, law),
+        gain: layer.from.kind === 'clip' ? factorOf(layer, false) : 0,
+      }
+    })
+    const left = former.filter(({ sound }) => !this.#sounding.some((one) => one.sound === sound))
+    this.#leaving = [...this.#leaving, ...left]
+  }
+
+  /** The one session that is heard, unchanged and with nothing else; undefined when it is any other way. */
+  get onlySession(): string | undefined {
+    const [only, ...others] = this.#sounding
+    if (only === undefined || others.length + this.#leaving.length > 0) return undefined
+    const { from } = only.layer
+    return from.kind === 'session' && only.gain === 1 && factorOf(only.layer, false) === 1
+      ? from.id
+      : undefined
+  }
+
+  /** Passed over, since what is heard comes by another way in this tick. */
+  hears(session: string): boolean {
+    return this.#sounding.some(
+      ({ layer: { from }, gain }) => from.kind === 'session' && from.id === session && gain > 0,
+    )
+  }
+
+  /** What sounds in this tick. */
+  next(tick: number, nowMs: number, isUnderPlay: boolean): Part[] {
+    this.#parts.length = 0
+    for (const one of this.#sounding) this.#add(one, factorOf(one.layer, isUnderPlay), tick, nowMs)
+    for (const one of this.#leaving) {
+      this.#add(one, 0, tick, nowMs)
+      one.sound.close()
+    }
+    this.#leaving = []
+    return this.#parts
+  }
+
+  close(): void {
+    for (const { sound } of [...this.#sounding, ...this.#leaving]) sound.close()
+    this.#sounding = []
+    this.#leaving = []
+  }
+
+  #add(one: Sounding, to: number, tick: number, nowMs: number): void {
+    const from = one.gain
+    one.gain = to
+    // Files go on in time while they are not heard; of others nothing is asked.
+    if (from === 0 && to === 0 && one.layer.from.kind !== 'clip') return
+    const frame = one.sound.next(tick, nowMs)
+    if (frame !== undefined && (from > 0 || to > 0)) this.#parts.push({ frame, from, to })
+  }
+
+  #open(layer: WorkerLayer, law: Law): Sound {
+    const { session, surroundings } = this.#options
+    const { from } = layer
+    switch (from.kind) {
+      case 'clip':
+        return this.#openClip(layer.id, from, law)
+      case 'session':
+        return {
+          next: (tick, nowMs) => surroundings.speaker(from.id)?.voice(tick, nowMs),
+          close: () => undefined,
+        }
+      case 'room':
+        return {
+          next: (tick, nowMs) => surroundings.roomFrame(from.id, session, tick, nowMs),
+          close: () => undefined,
+        }
+      case 'ring': {
+        const ring = new RingVoice(from.ring)
+        return { next: (tick) => ring.voice(tick), close: () => undefined }
+      }
+    }
+  }
+
+  #openClip(layer: string, from: WorkerSource & { kind: 'clip' }, law: Law): Sound {
+    const { surroundings, onEnd } = this.#options
+    const { path, offsetMs = 0, rounds = 1 } = from
+    const player = new Player({ clips: surroundings.clips, path, offsetMs, rounds, law })
+    player.result.then(
+      ({ reason }) => onEnd({ layer, reason }),
+      () => onEnd({ layer, reason: 'failed' }),
+    )
+    const frame = new ClipFrame(surroundings.laws)
+    return {
+      next: (_tick, nowMs) => {
+        const played = player.next(nowMs)
+        return played === undefined ? undefined : frame.of(played)
+      },
+      close: () => void player.stop(),
+    }
+  }
+}
+
+function factorOf({ gainDb = 0, gainUnderPlayDb = -Infinity }: WorkerLayer, isUnderPlay: boolean): number {
+  return toFactor(isUnderPlay ? gainUnderPlayDb : gainDb)
+}

@@ -1,0 +1,32 @@
+// A session of another worker, as this one knows it: it speaks here through a ring, and what it hears of a room of this
+// worker goes back through another.
+import { AudioRing } from '../../lib/audio-ring.ts'
+import type { Frame, Speaker } from './frame.ts'
+import { RingVoice } from './ring-voice.ts'
+import type { MirrorWiring } from './wiring.ts'
+
+export class Mirror implements Speaker {
+  readonly id: string
+  readonly wiring: MirrorWiring
+  readonly #voice: RingVoice | undefined
+  readonly #listens: AudioRing | undefined
+
+  /** What is the same as before goes on. */
+  constructor(id: string, wiring: MirrorWiring, before?: Mirror) {
+    this.id = id
+    this.wiring = wiring
+    const { voice, listens } = wiring
+    if (voice !== undefined)
+      this.#voice = before?.wiring.voice?.id === voice.id ? before.#voice : new RingVoice(voice)
+    if (listens !== undefined) this.#listens = new AudioRing(listens.ring.memory)
+  }
+
+  voice(tick: number): Frame | undefined {
+    return this.#voice?.voice(tick)
+  }
+
+  tick(heard: (room: string) => Frame | undefined): void {
+    const { listens } = this.wiring
+    if (listens !== undefined) this.#listens?.write(heard(listens.room)?.samples())
+  }
+}

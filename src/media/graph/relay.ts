@@ -1,0 +1,84 @@
+// The short way of a bridge: packets of one far end go to the other as they come, without being decoded, renumbered so that
+// they go on with our stream. What was lost or out of order before us stays so, for the far end to conceal.
+import { timestampDistance } from '../rtp/packet.ts'
+import type { RtpPacket } from '../rtp/packet.ts'
+import type { Outgoing, RtpSender } from '../rtp/sender.ts'
+import { tickSamples } from '../tick-clock.ts'
+
+// A source that jumps further has begun to count elsewhere.
+const maxSequenceStep = 3000
+const maxTimestampStep = 10 * 8000
+// Without a packet for this long the far end is given silence on the beat.
+const standstillTicks = 3
+
+export interface PassOptions {
+  readonly tick: number
+  /** What the far end calls it; undefined when it does not take such packets. */
+  readonly payloadType: number | undefined
+  /** That the packet stands for; 0 for an event. */
+  readonly samples: number
+}
+
+export class Relay {
+  readonly source: string
+  readonly #sender: RtpSender
+  #from: RtpPacket | undefined
+  /** What is added to the numbers of the source. */
+  #sequence = 0
+  #timestamp = 0
+  #first = 0
+  #passedTick: number
+  #speechTick: number
+
+  constructor(source: string, sender: RtpSender, tick: number) {
+    this.source = source
+    this.#sender = sender
+    this.#passedTick = tick
+    this.#speechTick = tick
+  }
+
+  hasStopped(tick: number): boolean {
+    return tick - this.#passedTick > standstillTicks
+  }
+
+  /** Undefined for what is older than the relay. A payload type that the far end does not take leaves no hole. */
+  pass(packet: RtpPacket, { tick, payloadType, samples }: PassOptions): Outgoing | undefined {
+    this.#passedTick = tick
+    if (samples > 0) this.#speechTick = tick
+    if (this.#isElsewhere(packet)) this.#begin(packet, tick)
+    this.#from = packet
+    const sequence = (packet.sequence + this.#sequence) & 0xffff
+    if (((sequence - this.#first) << 16) >> 16 < 0) return undefined
+    if (payloadType === undefined) {
+      this.#sequence -= 1
+      return undefined
+    }
+    const timestamp = (packet.timestamp + this.#timestamp) >>> 0
+    const { marker, payload } = packet
+    return this.#sender.passed({ marker, payload, payloadType, sequence, timestamp, samples })
+  }
+
+  /** The beat takes over in this tick: later by the ticks in which nothing came. */
+  end(tick: number): void {
+    // A packet may have come anywhere between two ticks.
+    const ticks = Math.max(0, tick - this.#speechTick - 2)
+    const timestamp = this.#sender.nextTimestamp(tick) + ticks * tickSamples
+    this.#sender.continueAt(tick, timestamp)
+  }
+
+  #isElsewhere({ ssrc, sequence, timestamp }: RtpPacket): boolean {
+    const from = this.#from
+    if (from?.ssrc !== ssrc) return true
+    const step = ((sequence - from.sequence) << 16) >> 16
+    return (
+      Math.abs(step) > maxSequenceStep ||
+      Math.abs(timestampDistance(from.timestamp, timestamp)) > maxTimestampStep
+    )
+  }
+
+  #begin({ sequence, timestamp }: RtpPacket, tick: number): void {
+    this.#first = this.#sender.nextSequence
+    this.#sequence = this.#first - sequence
+    this.#timestamp = this.#sender.nextTimestamp(tick) - timestamp
+  }
+}

@@ -1,0 +1,79 @@
+// What the main thread states of a session: what its far end hears, and where its far end is heard. Plain data. The worker
+// applies the difference between two ticks; what has the same id and source goes on undisturbed.
+
+export interface Wiring {
+  /** What the far end hears besides playbacks: mixed when more than one sounds, silence when none does. */
+  readonly hears: readonly Layer[]
+  /** The room that the far end speaks in. */
+  readonly speaksIn?: SpeaksIn
+  /** The others do not hear it. */
+  readonly isMuted?: boolean
+  /** How much louder the others hear it, in dB. */
+  readonly gainDb?: number
+}
+
+export interface SpeaksIn {
+  readonly room: string
+  /** Only these sessions hear it there: a coach. */
+  readonly onlyTo?: readonly string[]
+}
+
+export interface Layer {
+  /** Names it within its wiring. */
+  readonly id: string
+  readonly from: Source
+  readonly gainDb?: number
+  /** Its gain while a playback sounds; when left out it is silent then. */
+  readonly gainUnderPlayDb?: number
+}
+
+export type Source =
+  | { readonly kind: 'clip'; readonly path: string; readonly offsetMs?: number; readonly rounds?: number }
+  /** The far end of another session: a bridge, when that one hears this one too. */
+  | { readonly kind: 'session'; readonly id: string }
+  /** All who speak in the room, except the session itself. */
+  | { readonly kind: 'room'; readonly id: string }
+
+/** Memory that two workers share; its number tells it from others, since each thread has an object of its own for it. */
+export interface Ring {
+  readonly id: number
+  readonly memory: SharedArrayBuffer
+}
+
+/** In a worker there is one more: what comes from another worker. */
+export type WorkerSource = Source | { readonly kind: 'ring'; readonly ring: Ring }
+
+export interface WorkerLayer extends Omit<Layer, 'from'> {
+  readonly from: WorkerSource
+}
+
+export interface WorkerWiring extends Omit<Wiring, 'hears'> {
+  readonly hears: readonly WorkerLayer[]
+  /** Where its far end's voice goes, for other workers. */
+  readonly taps?: readonly Ring[]
+}
+
+/** What a worker is to know of a session of another one. */
+export interface MirrorWiring {
+  /** Where its voice comes from. */
+  readonly voice?: Ring
+  readonly speaksIn?: SpeaksIn
+  /** Where what it hears of a room goes. */
+  readonly listens?: { readonly room: string; readonly ring: Ring }
+}
+
+export const silentWiring: WorkerWiring = { hears: [] }
+
+// What a wire may ask for; a factor of a thousand would be a mistake.
+const maxGainDb = 40
+
+export function toFactor(gainDb: number): number {
+  return gainDb === -Infinity ? 0 : 10 ** (Math.min(maxGainDb, gainDb) / 20)
+}
+
+export function isSameSource(a: WorkerSource, b: WorkerSource): boolean {
+  if (a.kind === 'clip' && b.kind === 'clip')
+    return a.path === b.path && a.offsetMs === b.offsetMs && a.rounds === b.rounds
+  if (a.kind === 'ring' && b.kind === 'ring') return a.ring.id === b.ring.id
+  return a.kind === b.kind && 'id' in a && 'id' in b && a.id === b.id
+}

@@ -1,0 +1,105 @@
+// Keys as telephone events (RFC 4733): those that the platform presses, and those of another far end that are passed on.
+import { AppError } from '../lib/errors.ts'
+import type { RtpPacket } from './rtp/packet.ts'
+import type { Outgoing, RtpSender } from './rtp/sender.ts'
+import { digitsByEvent, writeTelephoneEvent } from './rtp/telephone-event.ts'
+import { tickMs, tickSamples } from './tick-clock.ts'
+
+// The end is sent three times in all: RFC 4733 §2.5.1.4.
+const endPackets = 3
+const pauseTicks = 250 / tickMs
+const longPauseTicks = 500 / tickMs
+// Longer ones would need segments, RFC 4733 §2.5.1.3.
+const maxTicks = 8000 / tickMs
+// A key whose end was lost does not keep speech back for longer.
+const heldBackTicks = 2
+
+interface Press {
+  /** Undefined for a pause. */
+  readonly event: number | undefined
+  readonly ticks: number
+}
+
+export class KeySender {
+  readonly #sender: RtpSender
+  #presses: Press[] = []
+  #at = 0
+  #timestamp = 0
+  #waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = []
+  #passed: { readonly from: number; readonly to: number } | undefined
+  #passedTick = -Infinity
+
+  constructor(sender: RtpSender) {
+    this.#sender = sender
+  }
+
+  /** There are keys of our own to press. */
+  get isBusy(): boolean {
+    return this.#presses.length > 0
+  }
+
+  /** Resolves when the last one was pressed; `w` is a pause of half a second. */
+  async press(digits: string, durationMs: number): Promise<void> {
+    const ticks = Math.max(1, Math.min(maxTicks, Math.round(durationMs / tickMs)))
+    for (const digit of digits.toUpperCase()) {
+      const event = digitsByEvent.indexOf(digit)
+      if (event >= 0) this.#presses.push({ event, ticks }, { event: undefined, ticks: pauseTicks })
+      if (digit === 'W') this.#presses.push({ event: undefined, ticks: longPauseTicks })
+    }
+    if (this.isBusy) await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject }))
+  }
+
+  /** The packet of this tick instead of speech; undefined: there is none, speech may go. */
+  tick(tick: number, payloadType: number | undefined): Outgoing | undefined {
+    const press = this.#presses[0]
+    if (press === undefined) return undefined
+    this.#at += 1
+    if (press.event === undefined || payloadType === undefined) {
+      if (this.#at >= press.ticks) this.#next()
+      return undefined
+    }
+    if (this.#at === 1) this.#timestamp = this.#sender.timestampAt(tick)
+    const ticks = Math.min(this.#at, press.ticks)
+    const payload = writeTelephoneEvent({
+      event: press.event,
+      isEnd: this.#at >= press.ticks,
+      duration: ticks * tickSamples,
+    })
+    const marker = this.#at === 1
+    const timestamp = this.#timestamp
+    if (this.#at >= press.ticks + endPackets - 1) this.#next()
+    return this.#sender.event({ timestamp, payloadType, marker, payload })
+  }
+
+  /** A packet of another far end's key. */
+  pass({ timestamp, marker, payload }: RtpPacket, payloadType: number, tick: number): Outgoing {
+    const isNew = this.#passed?.from !== timestamp
+    if (isNew) this.#passed = { from: timestamp, to: this.#sender.timestampAt(tick + 1) }
+    this.#passedTick = tick
+    return this.#sender.event({
+      timestamp: this.#passed?.to ?? 0,
+      payloadType,
+      marker: marker || isNew,
+      payload,
+    })
+  }
+
+  /** Speech waits while a key is passed on. */
+  isPassing(tick: number): boolean {
+    return tick - this.#passedTick <= heldBackTicks
+  }
+
+  close(): void {
+    for (const { reject } of this.#waiting) reject(new AppError('not_found', 'The media session is closed.'))
+    this.#waiting = []
+    this.#presses = []
+  }
+
+  #next(): void {
+    this.#presses.shift()
+    this.#at = 0
+    if (this.isBusy) return
+    for (const { resolve } of this.#waiting) resolve()
+    this.#waiting = []
+  }
+}

@@ -1,0 +1,159 @@
+// What one stream sends: in every tick a packet of what its far end hears; keys; or another far end's packets as they come.
+import type { Coder, Coders } from './codecs/coders.ts'
+import type { Octets } from './graph/frame.ts'
+import { Hearing } from './graph/hearing.ts'
+import type { LayerEnd, Surroundings } from './graph/layers.ts'
+import { Relay } from './graph/relay.ts'
+import { KeySender } from './key-sender.ts'
+import type { Encoding } from './codecs/codecs.ts'
+import type { Speech } from './receive/jitter-buffer.ts'
+import { rtpHeaderBytes } from './rtp/packet.ts'
+import type { RtpPacket } from './rtp/packet.ts'
+import { RtpSender } from './rtp/sender.ts'
+import type { Outgoing } from './rtp/sender.ts'
+import type { Endpoint } from './rtp/source.ts'
+import type { Agreement } from './sdp/negotiation.ts'
+import { tickMs } from './tick-clock.ts'
+
+/** A session of this worker whose packets can be passed on. */
+export interface Relayable {
+  /** Whether it sends packets of 20 ms of this codec, to be heard as they are. */
+  isRegular(encoding: Encoding): boolean
+  /** What was received of it and not heard yet; undefined: not in this tick. */
+  handOver(nowMs: number): readonly Speech[] | undefined
+}
+
+export interface SendingOptions {
+  readonly session: string
+  readonly surroundings: Surroundings & { relayable(id: string): Relayable | undefined }
+  readonly coders: Coders
+  readonly send: (packet: Buffer, bytes: number, to: Endpoint) => void
+  readonly onLayerEnd: (end: LayerEnd) => void
+}
+
+/** Where what is sent goes in this tick; undefined: nowhere, and time goes on. */
+export interface Way {
+  readonly agreement: Agreement
+  readonly to: Endpoint | undefined
+}
+
+export class Sending {
+  readonly sender = new RtpSender()
+  readonly hearing: Hearing
+  readonly keys: KeySender
+  readonly #options: SendingOptions
+  #way: Way | undefined
+  #coder: Coder | undefined
+  #tick = 0
+  #isTalking = false
+  #relay: Relay | undefined
+
+  constructor(options: SendingOptions) {
+    this.#options = options
+    this.hearing = new Hearing(options)
+    this.keys = new KeySender(this.sender)
+  }
+
+  agree({ encoding }: Agreement): void {
+    this.#coder = this.#options.coders[encoding]()
+  }
+
+  /** The timestamp that goes with this tick, for reports. */
+  get timestamp(): number {
+    const beat = this.sender.timestampAt(this.#tick)
+    return this.#relay === undefined ? beat : this.sender.nextTimestamp(this.#tick)
+  }
+
+  /** Playback and layers go on in time also while the far end holds us; it just does not hear them. */
+  tick(tick: number, nowMs: number, way: Way): void {
+    this.#tick = tick
+    this.#way = way
+    if (this.#isRelayed(tick, nowMs, way)) return
+    const coder = this.#coder
+    if (coder === undefined) return
+    const { encoding, maySend, send } = way.agreement
+    const octets = this.hearing.next(tick, nowMs, { encoding, coder })
+    const key = this.keys.isBusy ? this.keys.tick(tick, send.event) : undefined
+    if (!maySend || way.to === undefined) return
+    if (key !== undefined) this.#out(key)
+    else if (!this.keys.isPassing(tick)) this.#sendFrame(tick, octets, coder, way.agreement)
+  }
+
+  /** A packet of a session that the far end hears: it goes at once, when nothing else is to be heard. */
+  pass(session: string, packet: RtpPacket, samples: number): void {
+    const way = this.#way
+    if (way?.to === undefined || !way.agreement.maySend) return
+    const { send } = way.agreement
+    const relay = this.#relay
+    if (relay?.source === session) {
+      // Another codec, rhythm or loudness than when the relay began: the beat takes over.
+      if (samples > 0 && !this.#isRegular(session, way)) return this.#endRelay(this.#tick + 1)
+      const payloadType = samples > 0 ? send.audio : send.event
+      const outgoing = relay.pass(packet, { tick: this.#tick, payloadType, samples })
+      if (outgoing !== undefined) this.#out(outgoing)
+    } else if (samples === 0 && send.event !== undefined && !this.keys.isBusy && this.hearing.hears(session))
+      this.#out(this.keys.pass(packet, send.event, this.#tick))
+  }
+
+  close(): void {
+    this.hearing.close()
+    this.keys.close()
+  }
+
+  /** Whether the far end gets another's packets as they come in this tick: decided here, so that a change is between two. */
+  #isRelayed(tick: number, nowMs: number, way: Way): boolean {
+    const source = this.#relaySource(way)
+    const relay = this.#relay
+    if (relay !== undefined) {
+      if (relay.source === source && !relay.hasStopped(tick) && this.#isRegular(source, way)) return true
+      this.#endRelay(tick)
+      return false
+    }
+    if (source === undefined) return false
+    if (!this.#isRegular(source, way)) return false
+    const waiting = this.#options.surroundings.relayable(source)?.handOver(nowMs)
+    if (waiting === undefined) return false
+    this.#relay = new Relay(source, this.sender, tick)
+    this.#isTalking = true
+    for (const { packet, samples } of waiting) this.pass(source, packet, samples)
+    return true
+  }
+
+  #isRegular(session: string, { agreement }: Way): boolean {
+    return this.#options.surroundings.relayable(session)?.isRegular(agreement.encoding) === true
+  }
+
+  #relaySource({ agreement, to }: Way): string | undefined {
+    const canSend = agreement.maySend && to !== undefined && agreement.send.packetMs === tickMs
+    return canSend && !this.keys.isBusy ? this.hearing.onlySession : undefined
+  }
+
+  #endRelay(tick: number): void {
+    this.#relay?.end(tick)
+    this.#relay = undefined
+  }
+
+  /**
+   * Sound in every tick, silence when there is nothing to say: it opens and holds the NAT binding, lets the far
+   * end latch on to us, and keeps phones and carriers that hang up on dead media from doing so. Not sending
+   * would need comfort noise (RFC 3389), which many phones play as a hiss or not at all.
+   */
+  #sendFrame(tick: number, octets: Octets | undefined, { silence }: Coder, { send }: Agreement): void {
+    const payloadType = send.audio
+    const length = octets?.length ?? silence.length
+    const payloadBytes = (length * send.packetMs) / tickMs
+    const startsTalk = octets !== undefined && !this.#isTalking
+    this.#isTalking = octets !== undefined
+    const first = this.sender.audio(tick, { payloadType, startsTalk, payloadBytes })
+    if (octets === undefined) first.packet.set(silence, rtpHeaderBytes)
+    else first.packet.set(octets.bytes.subarray(octets.offset, octets.offset + length), rtpHeaderBytes)
+    this.#out(first)
+    for (let from = payloadBytes; from < length; from += payloadBytes)
+      this.#out(this.sender.rest(first, { tick, payloadType, from }))
+  }
+
+  #out({ packet, bytes }: Outgoing): void {
+    const to = this.#way?.to
+    if (to !== undefined) this.#options.send(packet, bytes, to)
+  }
+}
