@@ -35,6 +35,8 @@ export interface Speaking {
 export interface LegOptions {
   readonly law?: Law
   readonly agreement?: Partial<Agreement>
+  /** Without offer and answer until a test makes them. */
+  readonly isAgreed?: boolean
 }
 
 export const sine =
@@ -65,7 +67,7 @@ export class VirtualPhone {
   readonly #agreed: Partial<Agreement>
   #onTheWay: OnTheWay[] = []
 
-  constructor(legs: VirtualLegs, id: string, { law = 'PCMU', agreement = {} }: LegOptions) {
+  constructor(legs: VirtualLegs, id: string, { law = 'PCMU', agreement = {}, isAgreed = true }: LegOptions) {
     this.#legs = legs
     this.law = law
     this.ssrc = 7000 + legs.phones.length
@@ -87,7 +89,7 @@ export class VirtualPhone {
     })
     legs.graph.add(this.stream)
     this.#agreed = agreement
-    this.agree({})
+    if (isAgreed) this.agree({})
   }
 
   /** Offer and answer, again. */

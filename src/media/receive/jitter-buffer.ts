@@ -44,12 +44,15 @@ export class JitterBuffer {
     return this.#queue.length === 0
   }
 
-  /** What is to come, in samples, gaps included. */
+  /** What is to come, in samples: gaps included, except what was made up for them. */
   get ahead(): number {
+    const head = this.#queue[0]
     const last = this.#queue.at(-1)
-    return last === undefined
-      ? 0
-      : last.position + last.samples - (this.#due ?? this.#queue[0]?.position ?? 0)
+    if (head === undefined || last === undefined) return 0
+    const expected = (this.#due ?? head.position) + this.#madeUp
+    const isJump = head.position - expected > maxGapSamples
+    const from = isJump ? head.position : Math.max(this.#due ?? 0, Math.min(head.position, expected))
+    return last.position + last.samples - from
   }
 
   reset(): void {

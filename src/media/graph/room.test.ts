@@ -1,0 +1,220 @@
+// Rooms: all hear all others, and no one itself; what it costs when most are silent.
+import { describe, expect, it } from 'vitest'
+import { toneShare } from '../../../test/support/audio.ts'
+import { laws, levelDb, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
+import type { LegOptions, VirtualPhone } from '../../../test/support/virtual-legs.ts'
+import { createCoders } from '../codecs/coders.ts'
+import type { Coder, Coders } from '../codecs/coders.ts'
+import { SampleFrame } from './frame.ts'
+import { Room } from './room.ts'
+import type { SpeaksIn, WorkerWiring } from './wiring.ts'
+
+const inRoom = (rest: Partial<WorkerWiring> = {}, room = 'meeting'): Partial<WorkerWiring> => ({
+  hears: [{ id: 'room', from: { kind: 'room', id: room } }],
+  speaksIn: { room },
+  ...rest,
+})
+
+/** Pitches whose waves fit a second, one for each. */
+const pitches = [400, 550, 700, 850, 1000, 1150]
+
+function meeting(members: number, options: LegOptions = {}): { legs: VirtualLegs; phones: VirtualPhone[] } {
+  const legs = new VirtualLegs()
+  const phones = Array.from({ length: members }, (_, index) => legs.leg(`member ${index}`, options))
+  for (const phone of phones) phone.wire(inRoom())
+  return { legs, phones }
+}
+
+const hears = (phone: VirtualPhone, hz: number, fromMs: number): boolean =>
+  toneShare(phone.audio(fromMs), hz) > 0.05
+
+describe('in a room', () => {
+  it('each hears all others as loud as they are, and not itself', () => {
+    const { legs, phones } = meeting(4)
+    for (const [index, phone] of phones.entries()) phone.speak({ sound: sine(pitches[index] ?? 0, 0.2) })
+    legs.run(3000)
+    for (const [listener, phone] of phones.entries()) {
+      const audio = phone.audio(1000)
+      for (const speaker of phones.keys()) {
+        const share = toneShare(audio, pitches[speaker] ?? 0)
+        if (speaker === listener) expect(share).toBeLessThan(0.001)
+        else expect(share).toBeCloseTo(1 / 3, 1)
+      }
+      // Three of them: 4.8 dB over one.
+      expect(levelDb(audio, 0.2)).toBeCloseTo(4.8, 0)
+    }
+  })
+
+  it('phones of both laws meet', () => {
+    const { legs, phones } = meeting(1)
+    const other = legs.leg('other', { law: 'PCMA' })
+    other.wire(inRoom())
+    phones[0]?.speak({ sound: sine(400) })
+    other.speak({ sound: sine(1000) })
+    legs.run(2000)
+    expect(toneShare(other.audio(1000), 400)).toBeGreaterThan(0.99)
+    expect(toneShare(phones[0]?.audio(1000) ?? other.audio(0), 1000)).toBeGreaterThan(0.99)
+  })
+
+  it('those who say nothing are sent the same octets', () => {
+    const { legs, phones } = meeting(5)
+    const [speaker, ...listeners] = phones
+    speaker?.speak({ sound: sine(400) })
+    // An open line with a little noise is no voice.
+    for (const phone of listeners) phone.speak({ sound: sine(300, 0.001) })
+    legs.run(2000)
+    const [first] = listeners
+    for (const phone of listeners) {
+      expect(toneShare(phone.audio(1000), 400)).toBeGreaterThan(0.99)
+      expect(phone.between(1000).map(({ payload }) => payload.toString('hex'))).toEqual(
+        first?.between(1000).map(({ payload }) => payload.toString('hex')),
+      )
+    }
+    // The one who speaks hears the silence of the others.
+    expect(speaker?.between(1000).every(({ payload }) => payload.every((octet) => octet === 0xff))).toBe(true)
+  })
+
+  it('one who is muted hears and is not heard, and one who only listens is not either', () => {
+    const { legs, phones } = meeting(2)
+    const [a, b] = phones
+    const listener = legs.leg('listener')
+    listener.wire({ hears: [{ id: 'room', from: { kind: 'room', id: 'meeting' } }] })
+    b?.wire(inRoom({ isMuted: true }))
+    a?.speak({ sound: sine(400) })
+    b?.speak({ sound: sine(700) })
+    listener.speak({ sound: sine(1000) })
+    legs.run(2000)
+    expect(levelDb(a?.audio(1000) ?? listener.audio(0))).toBeLessThan(-60)
+    expect(toneShare(b?.audio(1000) ?? listener.audio(0), 400)).toBeGreaterThan(0.99)
+    expect(toneShare(listener.audio(1000), 400)).toBeGreaterThan(0.99)
+    b?.wire(inRoom())
+    legs.run(1000)
+    expect(hears(listener, 700, 2200)).toBe(true)
+  })
+
+  it('a coach is heard by those whom it names only', () => {
+    const { legs, phones } = meeting(3)
+    const [agent, customer, coach] = phones
+    if (agent === undefined || customer === undefined || coach === undefined)
+      throw new Error('three are there')
+    coach.wire(inRoom({ speaksIn: { room: 'meeting', onlyTo: ['member 0'] } }))
+    agent.speak({ sound: sine(400, 0.2) })
+    customer.speak({ sound: sine(700, 0.2) })
+    coach.speak({ sound: sine(1000, 0.2) })
+    legs.run(2000)
+    expect([400, 700, 1000].map((hz) => hears(agent, hz, 1000))).toEqual([false, true, true])
+    expect([400, 700, 1000].map((hz) => hears(customer, hz, 1000))).toEqual([true, false, false])
+    expect([400, 700, 1000].map((hz) => hears(coach, hz, 1000))).toEqual([true, true, false])
+  })
+
+  it('one who has left is not heard any more, and rooms do not hear each other', () => {
+    const { legs, phones } = meeting(3)
+    const [a, b, c] = phones
+    if (a === undefined || b === undefined || c === undefined) throw new Error('three are there')
+    for (const [index, phone] of phones.entries()) phone.speak({ sound: sine(pitches[index] ?? 0, 0.2) })
+    legs.run(1000)
+    c.wire(inRoom({}, 'another'))
+    legs.run(1000)
+    expect([400, 550, 700].map((hz) => hears(a, hz, 1200))).toEqual([false, true, false])
+    expect(levelDb(c.audio(1200))).toBeLessThan(-60)
+    b.wire({})
+    legs.run(1000)
+    expect(levelDb(a.audio(2200))).toBeLessThan(-60)
+    expect(levelDb(b.audio(2200))).toBeLessThan(-60)
+  })
+
+  it('pauses of a voice are not cut, and a word after a long one is whole', () => {
+    const { legs, phones } = meeting(2)
+    const [a, b] = phones
+    // 200 ms of voice and 200 ms of a faint breath, in turn; then two seconds of it.
+    a?.speak({
+      sound: (seconds) =>
+        sine(400, (seconds * 5) % 2 < 1 && (seconds < 2 || seconds > 4) ? 0.3 : 0.001)(seconds),
+    })
+    legs.run(5000)
+    const faint = b?.between(1200, 1400) ?? []
+    expect(faint.some(({ payload }) => payload.some((octet) => octet !== 0xff && octet !== 0x7f))).toBe(true)
+    const long = b?.between(3000, 3900) ?? []
+    expect(long.every(({ payload }) => payload.every((octet) => octet === 0xff))).toBe(true)
+    // Spoken from 4000 on for 200 ms.
+    const word = b?.audio(4000, 4240) ?? { sampleRate: 8000, samples: new Float64Array() }
+    expect(word.samples.filter((sample) => Math.abs(sample) > 0.1).length).toBeGreaterThan(1100)
+  })
+})
+
+/** Counts what is coded. */
+function countingCoders(): { coders: Coders; coded: () => number } {
+  let coded = 0
+  const counting = (coder: Coder): Coder => ({
+    ...coder,
+    encode: (frame, into, at) => {
+      coded += 1
+      return coder.encode(frame, into, at)
+    },
+  })
+  const { PCMU, PCMA } = createCoders(laws)
+  return { coders: { PCMU: () => counting(PCMU()), PCMA: () => counting(PCMA()) }, coded: () => coded }
+}
+
+describe('the work of a room', () => {
+  function roomOf(
+    speakers: Readonly<Record<string, number>>,
+    seats: Readonly<Record<string, SpeaksIn>> = {},
+  ) {
+    const { coders, coded } = countingCoders()
+    let asked = 0
+    const room = new Room(coders, (id) => ({
+      id,
+      voice: () => {
+        asked += 1
+        const value = speakers[id]
+        return value === undefined ? undefined : new SampleFrame(new Int16Array(160).fill(value))
+      },
+    }))
+    for (const id of Object.keys(speakers)) room.enter(id, seats[id] ?? { room: 'room' })
+    return { room, coded, asked: () => asked }
+  }
+
+  it('is one mix and one coding for each codec, however many listen', () => {
+    const { room, coded, asked } = roomOf({ a: 1000, b: 2000 })
+    for (let listener = 0; listener < 1000; listener += 1) {
+      const frame = room.frame(`listener ${listener}`, 1, 0)
+      expect(frame?.samples()[0]).toBe(3000)
+      frame?.octets('PCMU')
+      if (listener % 2 === 0) frame?.octets('PCMA')
+    }
+    expect(coded()).toBe(2)
+    expect(asked()).toBe(2)
+    room.frame('listener 1', 2, 20)?.octets('PCMU')
+    expect(coded()).toBe(3)
+  })
+
+  it('gives each speaker the sum without its own', () => {
+    const { room } = roomOf({ a: 1000, b: 2000, c: 4000 })
+    expect(['a', 'b', 'c', 'd'].map((id) => room.frame(id, 1, 0)?.samples()[7])).toEqual([
+      6000, 5000, 3000, 7000,
+    ])
+    expect(room.frame('a', 1, 0)?.octets('PCMU')).toBeUndefined()
+  })
+
+  it('cuts what is too loud off, after its own voice was taken out', () => {
+    const { room } = roomOf({ a: 30_000, b: 30_000, c: -30_000 })
+    expect(['a', 'b', 'c', 'd'].map((id) => room.frame(id, 1, 0)?.samples()[0])).toEqual([
+      0, 0, 32_767, 30_000,
+    ])
+  })
+
+  it('is nothing when no one speaks', () => {
+    const { room } = roomOf({ a: 1, b: 2 })
+    expect(room.frame('listener', 1, 0)).toBeUndefined()
+    expect(roomOf({ a: 1000 }).room.frame('a', 1, 0)).toBeUndefined()
+    expect(roomOf({}).room.isEmpty).toBe(true)
+  })
+
+  it('adds what a coach says for those whom it names', () => {
+    const { room } = roomOf({ a: 1000, coach: 500 }, { coach: { room: 'room', onlyTo: ['a', 'b'] } })
+    expect(['a', 'b', 'c', 'coach'].map((id) => room.frame(id, 1, 0)?.samples()[0])).toEqual([
+      500, 1500, 1000, 1000,
+    ])
+  })
+})
