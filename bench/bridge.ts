@@ -1,0 +1,176 @@
+// Bridged calls: 300 of them on one media worker, of one codec (packets passed on as they come) and of two (on the beat).
+//   node bench/bridge.ts                            60 s for each of the two
+//   node bench/bridge.ts --seconds 20 --calls 100
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { silentLogger } from '../src/lib/log.ts'
+import { createMedia } from '../src/media/create-media.ts'
+import type { Media, MediaSession } from '../src/media/media.ts'
+import { toTable } from './figure.ts'
+import type { Figure } from './figure.ts'
+import { startCrowd } from './rtp-crowd.ts'
+import type { Crowd, Heard } from './rtp-crowd.ts'
+
+const firstPort = 30_000
+const settleMs = 3000
+// USER_HZ of every Linux that Node runs on.
+const ticksPerSecond = 100
+
+/** CPU of the media worker, and how long it was ready to run and had no processor. */
+function workerMs(): { cpu: number; waited: number } {
+  const tasks = readdirSync('/proc/self/task').map((task) => `/proc/self/task/${task}`)
+  const worker = tasks.find((task) => readFileSync(`${task}/comm`, 'utf8').startsWith('media-'))
+  if (worker === undefined) throw new Error('no thread of that name')
+  const stat = readFileSync(`${worker}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return {
+    cpu: ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1000,
+    waited: Number(readFileSync(`${worker}/schedstat`, 'utf8').split(' ')[1]) / 1e6,
+  }
+}
+
+function offerOf(port: number, payloadType: number): string {
+  return `v=0\r\no=bench 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP ${payloadType}\r\n`
+}
+
+async function bridgeAll(
+  media: Media,
+  crowd: Crowd,
+  payloadTypes: readonly number[],
+): Promise<MediaSession[]> {
+  const sessions: MediaSession[] = []
+  for (const [index, port] of crowd.ports.entries()) {
+    const session = await media.open()
+    await session.answer(offerOf(port, payloadTypes[index] ?? 0))
+    sessions.push(session)
+  }
+  for (const [index, session] of sessions.entries()) {
+    const other = sessions[index ^ 1]
+    if (other !== undefined)
+      await session.wire({ hears: [{ id: 'far', from: { kind: 'session', id: other.id } }] })
+  }
+  return sessions
+}
+
+interface Measured extends Heard {
+  readonly seconds: number
+  readonly corePercent: number
+  readonly waitedMsPerSecond: number
+}
+
+async function measure(crowd: Crowd, seconds: number): Promise<Measured> {
+  await setTimeout(settleMs)
+  await crowd.reset()
+  const before = workerMs()
+  await setTimeout(seconds * 1000)
+  const after = workerMs()
+  const heard = await crowd.report()
+  return {
+    ...heard,
+    seconds,
+    corePercent: (after.cpu - before.cpu) / seconds / 10,
+    waitedMsPerSecond: (after.waited - before.waited) / seconds,
+  }
+}
+
+interface Targets {
+  readonly corePercent: number | undefined
+  readonly delayMs: number
+}
+
+function toFigures(name: string, measured: Measured, straight: Heard, targets: Targets): Figure[] {
+  const { seconds, corePercent, waitedMsPerSecond, sent, received, p50Ms, p99Ms } = measured
+  const lost = Math.max(0, 1 - received / sent)
+  const perPacketUs = (corePercent * 10 * seconds * 1000) / received
+  const added = p50Ms - straight.p50Ms
+  return [
+    {
+      what: `${name}: CPU of the media worker`,
+      target: targets.corePercent === undefined ? '-' : `at most ${targets.corePercent} % of a core`,
+      figure: `${corePercent.toFixed(0)} % (${perPacketUs.toFixed(1)} us for each packet in and out)`,
+      isMet: targets.corePercent === undefined ? undefined : corePercent <= targets.corePercent,
+    },
+    {
+      what: `${name}: added delay, p50`,
+      target: `under ${targets.delayMs} ms`,
+      figure: `${added.toFixed(2)} ms (p99 ${(p99Ms - straight.p50Ms).toFixed(1)} ms; straight from phone to phone ${straight.p50Ms.toFixed(2)}, p99 ${straight.p99Ms.toFixed(1)} ms)`,
+      isMet: added < targets.delayMs,
+    },
+    {
+      what: `${name}: packets that did not come out`,
+      target: 'under 0.1 %',
+      figure: `${(lost * 100).toFixed(2)} % of ${sent}`,
+      isMet: lost < 0.001,
+    },
+    {
+      what: `${name}: the media worker waited for a processor`,
+      target: '-',
+      figure: `${waitedMsPerSecond.toFixed(0)} ms in every second`,
+    },
+  ]
+}
+
+export async function benchBridge({ seconds, calls }: { seconds: number; calls: number }): Promise<Figure[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'bridge-bench-'))
+  const phones = 2 * calls
+  const media = createMedia({
+    bind: '127.0.0.1',
+    publicAddress: undefined,
+    ports: { first: firstPort, last: firstPort + 2 * phones - 1 },
+    workers: 1,
+    limits: { mediaMs: 0, heldMs: 0 },
+    scratchDir: join(directory, 'scratch'),
+    log: silentLogger,
+  })
+  const crowd = await startCrowd(phones)
+  const all = (of: (index: number) => number): number[] =>
+    Array.from({ length: phones }, (_, index) => of(index))
+  const run = async (payloadTypes: readonly number[]): Promise<Measured> => {
+    const sessions = await bridgeAll(media, crowd, payloadTypes)
+    await crowd.talk(
+      sessions.map(({ port }) => port),
+      payloadTypes,
+    )
+    const measured = await measure(crowd, seconds)
+    await Promise.all(sessions.map((session) => session.close()))
+    return measured
+  }
+  try {
+    await media.start()
+    // From phone to phone, without us: what the machine and the phones themselves take.
+    await crowd.talk(
+      all((index) => crowd.ports[index ^ 1] ?? 0),
+      all(() => 0),
+    )
+    const straight = await measure(crowd, Math.min(5, seconds))
+    const fast = await run(all(() => 0))
+    const clocked = await run(all((index) => (index % 2 === 0 ? 0 : 8)))
+    return [
+      ...toFigures(`${calls} calls of one codec, ${seconds} s`, fast, straight, {
+        corePercent: 60,
+        delayMs: 1,
+      }),
+      ...toFigures(`${calls} calls of two codecs, ${seconds} s`, clocked, straight, {
+        corePercent: undefined,
+        delayMs: 40,
+      }),
+    ]
+  } finally {
+    await media.stop()
+    await crowd.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({
+    options: { seconds: { type: 'string', default: '60' }, calls: { type: 'string', default: '300' } },
+  })
+  const figures = await benchBridge({ seconds: Number(values.seconds), calls: Number(values.calls) })
+  process.stdout.write(`${toTable(figures)}\n`)
+}

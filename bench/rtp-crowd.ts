@@ -1,0 +1,184 @@
+// Many phones in a process of their own, two by two: each sends a packet of 20 ms in its own rhythm, silence with a loud one now
+// and then, and notes when its partner's loud one is heard.
+import { fork } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import type { Socket } from 'node:dgram'
+import { constants, setPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+export interface Heard {
+  readonly sent: number
+  readonly received: number
+  /** From the moment in which a loud packet was sent until its sound came. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly loud: number
+}
+
+export interface Crowd {
+  readonly ports: readonly number[]
+  /** Where each sends; PCMA where it says so, else PCMU. */
+  talk(to: readonly number[], payloadTypes: readonly number[]): Promise<void>
+  /** Forgets what was heard so far. */
+  reset(): Promise<void>
+  report(): Promise<Heard>
+  close(): Promise<void>
+}
+
+type Command =
+  | { readonly kind: 'talk'; readonly to: readonly number[]; readonly payloadTypes: readonly number[] }
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'report' }
+
+// Of each phone, in packets.
+const loudEvery = 50
+const silences: Readonly<Record<number, number>> = { 0: 0xff, 8: 0xd5 }
+const louds: Readonly<Record<number, number>> = { 0: 0x80, 8: 0xaa }
+
+/** Its sockets are bound when this resolves. */
+export async function startCrowd(phones: number): Promise<Crowd> {
+  const child = fork(fileURLToPath(import.meta.url), [String(phones)], { execArgv: [] })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const next = <T>(): Promise<T> =>
+    new Promise((resolve, reject) => {
+      child.once('message', (message) => resolve(message as T))
+      child.once('error', reject)
+    })
+  const ask = <T>(command: Command): Promise<T> => {
+    const answer = next<T>()
+    child.send(command)
+    return answer
+  }
+  const ports = await next<number[]>()
+  return {
+    ports,
+    talk: async (to, payloadTypes) => void (await ask({ kind: 'talk', to, payloadTypes })),
+    reset: async () => void (await ask({ kind: 'reset' })),
+    report: () => ask<Heard>({ kind: 'report' }),
+    close: async () => {
+      child.kill()
+      await exited
+    },
+  }
+}
+
+interface Phone {
+  readonly socket: Socket
+  readonly packet: Buffer
+  to: number
+  payloadType: number
+  packets: number
+  /** When it was loud last, until that was heard. */
+  loudMs: number | undefined
+}
+
+class Phones {
+  readonly #phones: Phone[] = []
+  #sent = 0
+  #received = 0
+  #delays: number[] = []
+  #startMs = 0
+  #step = 0
+  #timer: NodeJS.Timeout | undefined
+
+  async open(count: number): Promise<number[]> {
+    for (let index = 0; index < count; index += 1) {
+      const socket = createSocket({
+        type: 'udp4',
+        recvBufferSize: 256 * 1024,
+        lookup: (host, _options, found) => found(null, host, 4),
+      })
+      socket.on('message', (datagram) => this.#onPacket(index, datagram))
+      await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+      const packet = Buffer.alloc(172)
+      packet.writeUInt8(0x80, 0)
+      packet.writeUInt32BE(index + 1, 8)
+      this.#phones.push({ socket, packet, to: 0, payloadType: 0, packets: 0, loudMs: undefined })
+    }
+    return this.#phones.map(({ socket }) => socket.address().port)
+  }
+
+  talk(to: readonly number[], payloadTypes: readonly number[]): void {
+    clearTimeout(this.#timer)
+    for (const [index, phone] of this.#phones.entries()) {
+      phone.to = to[index] ?? 0
+      phone.payloadType = payloadTypes[index] ?? 0
+    }
+    this.#startMs = performance.now()
+    this.#step = 0
+    this.#beat()
+  }
+
+  reset(): void {
+    this.#sent = 0
+    this.#received = 0
+    this.#delays = []
+  }
+
+  report(): Heard {
+    const sorted = Float64Array.from(this.#delays).sort()
+    const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? NaN
+    return {
+      sent: this.#sent,
+      received: this.#received,
+      p50Ms: at(0.5),
+      p99Ms: at(0.99),
+      loud: sorted.length,
+    }
+  }
+
+  /** Every millisecond a twentieth of them sends. */
+  #beat(): void {
+    const due = Math.floor(performance.now() - this.#startMs)
+    for (; this.#step <= due; this.#step += 1)
+      for (let index = this.#step % 20; index < this.#phones.length; index += 20)
+        this.#send(this.#phones[index])
+    this.#timer = setTimeout(() => this.#beat(), 1)
+  }
+
+  #send(phone: Phone | undefined): void {
+    if (phone === undefined) return
+    const { packet, payloadType } = phone
+    phone.packets += 1
+    const isLoud = phone.packets % loudEvery === 0
+    packet.fill((isLoud ? louds : silences)[payloadType] ?? 0, 12)
+    packet.writeUInt8(payloadType, 1)
+    packet.writeUInt16BE(phone.packets & 0xffff, 2)
+    packet.writeUInt32BE((phone.packets * 160) >>> 0, 4)
+    if (isLoud) phone.loudMs = performance.now()
+    // The socket keeps what it cannot send at once.
+    phone.socket.send(isLoud ? Buffer.from(packet) : packet, phone.to, '127.0.0.1')
+    this.#sent += 1
+  }
+
+  #onPacket(index: number, datagram: Buffer): void {
+    if (datagram.length < 100) return
+    this.#received += 1
+    const partner = this.#phones[index ^ 1]
+    if (partner?.loudMs === undefined) return
+    const loud = louds[(datagram[1] ?? 0) & 0x7f] ?? 0
+    if (!datagram.includes(loud, 12)) return
+    this.#delays.push(performance.now() - partner.loudMs)
+    partner.loudMs = undefined
+  }
+}
+
+async function run(count: number): Promise<void> {
+  try {
+    setPriority(constants.priority.PRIORITY_HIGHEST)
+  } catch {
+    // Without the right to it the figures hold the lateness of this process too.
+  }
+  const phones = new Phones()
+  process.on('disconnect', () => process.exit())
+  process.on('message', (command: Command) => {
+    if (command.kind === 'report') return process.send?.(phones.report())
+    if (command.kind === 'talk') phones.talk(command.to, command.payloadTypes)
+    else phones.reset()
+    return process.send?.(true)
+  })
+  process.send?.(await phones.open(count))
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url) && process.send !== undefined)
+  await run(Number(process.argv[2]))
