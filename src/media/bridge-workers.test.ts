@@ -29,7 +29,7 @@ class Phone {
   readonly session: MediaSession
   readonly events = new Inbox<MediaEvent>()
   readonly payloadType: 0 | 8
-  #isOpen = true
+  readonly #closing = new AbortController()
 
   private constructor(peer: RtpPeer, session: MediaSession, payloadType: 0 | 8) {
     this.peer = peer
@@ -75,7 +75,7 @@ class Phone {
   }
 
   async close(): Promise<void> {
-    this.#isOpen = false
+    this.#closing.abort()
     await this.session.close()
     await this.peer.close()
   }
@@ -83,7 +83,7 @@ class Phone {
   async #say(hz: number): Promise<void> {
     const { encode } = laws[this.payloadType === 0 ? 'PCMU' : 'PCMA']
     const startMs = performance.now()
-    for (let packet = 0; this.#isOpen; packet += 1) {
+    for (let packet = 0; !this.#closing.signal.aborted; packet += 1) {
       const payload = Buffer.from(
         Uint8Array.from({ length: 160 }, (_, at) => {
           const sample = Math.round(8000 * Math.sin((2 * Math.PI * hz * (packet * 160 + at)) / 8000))

@@ -145,7 +145,7 @@ describe('a key that is passed on', () => {
   const read = (outgoing: { packet: Buffer; bytes: number }): RtpPacket | undefined =>
     parseRtp(Buffer.from(outgoing.packet.subarray(0, outgoing.bytes)))
 
-  it('keeps its octets, has one timestamp of ours, and keeps speech back for as long as it comes', () => {
+  it('keeps its octets, has one of our timestamps, and keeps speech back for as long as it comes', () => {
     const sender = new RtpSender()
     const keys = new KeySender(sender)
     expect(keys.isPassing(9)).toBe(false)

@@ -1,4 +1,4 @@
-// Which worker is told what, by stand-ins of workers that note it.
+// Which request goes to which worker, by stand-ins of workers that note them.
 import { describe, expect, it } from 'vitest'
 import type { MirrorWiring, WorkerWiring } from './graph/wiring.ts'
 import type { WorkerRequest } from './messages.ts'
@@ -19,13 +19,13 @@ class NotedWorker {
     return this.isGone ? Promise.reject(new Error('gone')) : Promise.resolve(null)
   }
 
-  /** What it was told last of a session of its own. */
+  /** The last request that it got about a session of its own. */
   wiringOf(session: string): WorkerWiring | undefined {
     const last = this.requests.findLast((one) => one.kind === 'wire' && one.session === session)
     return last?.kind === 'wire' ? last.wiring : undefined
   }
 
-  /** What it was told last of a session of another worker. */
+  /** The last one about a session of another worker. */
   mirrorOf(session: string): MirrorWiring | 'never' | 'gone' {
     const last = this.requests.findLast((one) => one.kind === 'mirror' && one.session === session)
     return last?.kind === 'mirror' ? (last.wiring ?? 'gone') : 'never'
@@ -170,7 +170,7 @@ describe('a session that hears one of another worker', () => {
     wirings.leave(closed)
     await Promise.resolve()
     expect(workers[0].mirrorOf('b')).toBe('gone')
-    // A session that is closed is told nothing more.
+    // Nothing more is said to a session that is closed.
     expect(workers[1].wiringOf('b')?.taps).toHaveLength(closed === 'a' ? 0 : 1)
     await wirings.wire('a', hears())
     expect(workers[0].mirrorOf('b')).toBe('gone')
