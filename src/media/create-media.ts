@@ -102,7 +102,7 @@ export function createMedia(options: MediaOptions): Media {
       .filter(isAdmitting)
       .map((member) => ({ member, size: sizeOf(member), distance: isNear(member) ? 0 : 1 }))
       .sort((a, b) => a.distance - b.distance || a.size - b.size)
-    if (candidates.length === 0) throw new AppError('overloaded', 'The media workers are at their capacity.')
+    if (candidates.length === 0) throw new AppError('overloaded', 'the media workers are at their capacity')
     for (const { member } of candidates) {
       try {
         return await openOn(member, openOptions)

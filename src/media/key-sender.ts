@@ -90,7 +90,7 @@ export class KeySender {
   }
 
   close(): void {
-    for (const { reject } of this.#waiting) reject(new AppError('not_found', 'The media session is closed.'))
+    for (const { reject } of this.#waiting) reject(new AppError('not_found', 'the media session is closed'))
     this.#waiting = []
     this.#presses = []
   }

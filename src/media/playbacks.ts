@@ -38,7 +38,7 @@ export class Playbacks {
   async play({ id, follows, path, offsetMs, rounds }: PlayOrder, law: Law): Promise<PlayResult> {
     if (!follows) this.stopAll()
     if (this.#players.length > maxFollowing)
-      throw new AppError('overloaded', 'Too many playbacks of one call wait for each other.')
+      throw new AppError('overloaded', 'too many playbacks of one call wait for each other')
     const player = new Player({ clips: this.#clips, path, offsetMs, rounds, law })
     this.#players = [...this.#players, { id, player }]
     return await player.result

@@ -121,7 +121,7 @@ export class Stream implements Speaker, Relayable {
   /** Resolves when the last key was pressed. */
   async sendKeys(digits: string, durationMs: number): Promise<void> {
     if (this.#agreement?.send.event === undefined)
-      throw new AppError('media_not_acceptable', 'The far end takes no keys as RTP events.')
+      throw new AppError('media_not_acceptable', 'the far end takes no keys as RTP events')
     await this.#sending.keys.press(digits, durationMs)
   }
 

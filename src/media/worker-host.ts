@@ -138,7 +138,7 @@ export class WorkerHost {
 
   #openOf(session: string): Open {
     const open = this.#sessions.get(session)
-    if (open === undefined) throw new AppError('not_found', 'The media session is closed.')
+    if (open === undefined) throw new AppError('not_found', 'the media session is closed')
     return open
   }
 

@@ -60,9 +60,9 @@ export function objectionTo(section: MediaSection, verb: 'offered' | 'answered')
   if (section.type !== 'audio' || section.port === 0) return 'the SDP offers no audio stream'
   if (section.port > 65_535) return 'the audio port of the SDP is out of range'
   if (!plainProfiles.includes(section.protocol))
-    return 'The audio stream is offered over another profile than RTP/AVP.'
+    return 'the audio stream is offered over another profile than RTP/AVP'
   if (spokenIn(section).length === 0)
-    return `The audio stream is ${verb} without PCMU and PCMA; its codecs are: ${codecsOf(section)}.`
+    return `the audio stream is ${verb} without PCMU and PCMA; its codecs are: ${codecsOf(section)}`
   return undefined
 }
 

@@ -98,7 +98,7 @@ export class Negotiation {
     const remote = remoteOf(chosen)
     const spoken = spokenIn(section)
     const [format] = spoken
-    if (format === undefined) throw refused('The audio stream is offered without PCMU and PCMA.')
+    if (format === undefined) throw refused('the audio stream is offered without PCMU and PCMA')
     const [event] = numbersOf(section, 'TELEPHONE-EVENT')
     const direction = directionTowards(section, remote)
     const isAlternative = sdp.alternatives.some((mids) => mids.includes(section.mid ?? ''))
