@@ -66,6 +66,17 @@ export type CallCommand =
   | { readonly kind: 'end'; readonly call_status: 'completed' | 'no-answer' }
   /** Replaces customerData of every later payload. */
   | { readonly kind: 'tag'; readonly data: object }
+  /** Of a bridged leg: whether the other side hears it. */
+  | { readonly kind: 'mute'; readonly isMuted: boolean }
+  /** Presses keys at the far end of an answered leg. */
+  | { readonly kind: 'dtmf'; readonly digits: string; readonly durationMs: number }
+  /** Verbs that the far end of a bridged leg hears, while the other side waits. */
+  | { readonly kind: 'whisper'; readonly verbs: unknown }
+  /**
+   * Of a leg that dials: the one that it dialled goes on as a call of its own, with the verbs of `child`. With `parent` this
+   * one gets others too.
+   */
+  | { readonly kind: 'part'; readonly child: Hook; readonly parent?: Hook }
 
 /** A call that can be made, and is not yet. */
 export interface PreparedCall extends Pick<LiveCall, 'call_sid' | 'call_id'> {

@@ -4,6 +4,7 @@ import { answer } from './answer.ts'
 import type { Verb } from './define/define-verb.ts'
 import { describeVerb } from './define/describe-verb.ts'
 import { parseList } from './define/parse-verbs.ts'
+import { dial } from './dial.ts'
 import { gather } from './gather.ts'
 import { hangup } from './hangup.ts'
 import { pause } from './pause.ts'
@@ -13,7 +14,18 @@ import { say } from './say.ts'
 import { sipDecline } from './sip-decline.ts'
 import { tag } from './tag.ts'
 
-export const verbs: readonly Verb[] = [answer, gather, hangup, pause, play, redirect, say, sipDecline, tag]
+export const verbs: readonly Verb[] = [
+  answer,
+  dial,
+  gather,
+  hangup,
+  pause,
+  play,
+  redirect,
+  say,
+  sipDecline,
+  tag,
+]
 
 export const parseVerbs: ParseVerbs = (list) => parseList(list, verbs)
 

@@ -27,6 +27,7 @@ const lasting: Readonly<
   Record<string, { readonly ends: readonly string[]; readonly name: (event: Event) => string }>
 > = {
   'hook-asked': { ends: ['hook-answered', 'hook-failed'], name: ({ hook }) => `hook ${String(hook)}` },
+  bridged: { ends: ['unbridged'], name: ({ with: other }) => `bridge ${String(other)}` },
   'verb-started': { ends: ['verb-ended'], name: ({ verb }) => `verb ${String(verb)}` },
 }
 
@@ -34,6 +35,9 @@ const lasting: Readonly<
 const momentary: Readonly<Record<string, (event: Event) => string>> = {
   status: ({ call_status }) => `status ${String(call_status)}`,
   decision: ({ rule }) => `decision ${String(rule)}`,
+  dialled: ({ to }) => `dialled ${String(to)}`,
+  muted: () => 'muted',
+  unmuted: () => 'unmuted',
   digit: ({ digit }) => `digit ${String(digit)}`,
   refusal: ({ code }) => `refusal ${String(code)}`,
   problem: ({ code }) => `problem ${String(code)}`,

@@ -39,6 +39,23 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
         statusHook: { url: 'https://app.example.com/status', method: 'POST', username: null, password: null },
       },
     ],
+    ['mute', { mute_status: 'mute' }, { kind: 'mute', isMuted: true }],
+    ['unmute', { mute_status: 'unmute' }, { kind: 'mute', isMuted: false }],
+    ['keys', { dtmf: { digit: '1w#' } }, { kind: 'dtmf', digits: '1w#', durationMs: 250 }],
+    [
+      'a whisper',
+      { whisper: { verb: 'say', text: 'x' } },
+      { kind: 'whisper', verbs: { verb: 'say', text: 'x' } },
+    ],
+    [
+      'a hook for the called side',
+      { child_call_hook: url, call_hook: url },
+      {
+        kind: 'part',
+        child: { url, method: 'POST', username: null, password: null },
+        parent: { url, method: 'POST', username: null, password: null },
+      },
+    ],
     ['an end', { call_status: 'completed' }, { kind: 'end', call_status: 'completed' }],
     ['a tag', { tag: { order: 7 }, call_hook: null }, { kind: 'tag', data: { order: 7 } }],
   ])('takes %s', async (_, body, command) => {
@@ -48,18 +65,22 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
   })
 
   it.each([
-    [{}, 'exactly one of call_hook, call_status and tag is required'],
-    [{ nonsense: 1 }, 'exactly one of'],
-    [{ call_status: 'completed', tag: {} }, 'exactly one of'],
+    [{}, 'exactly one command is required: call_hook, child_call_hook, call_status, tag, mute_status'],
+    [{ nonsense: 1 }, 'exactly one command'],
+    [{ call_status: 'completed', tag: {} }, 'exactly one command'],
+    [{ mute_status: 'mute', dtmf: { digit: '1' } }, 'exactly one command'],
+    [{ mute_status: 'loud' }, 'mute_status must be one of'],
+    [{ dtmf: { digit: 'x' } }, 'dtmf.digit must be keys'],
+    [{ dtmf: { digit: '1', duration: 5 } }, 'dtmf.duration'],
+    [{ child_call_hook: url, call_status_hook: url }, 'call_status_hook may not be sent together'],
     [{ call_status: 'failed' }, 'call_status must be one of'],
     [{ call_hook: 'not a url' }, 'call_hook'],
     [{ call_hook: 'wss://app.example.com/next' }, 'a call hook over WebSocket is not served yet'],
     [{ call_status_hook: url }, 'call_status_hook may be sent only together with call_hook'],
     [{ tag: 'text' }, 'tag must be'],
     [{ tag: { long: 'x'.repeat(70_000) } }, 'tag must have at most'],
-    [{ mute_status: 'mute' }, 'mute_status is not served yet'],
-    [{ dtmf: { digit: '1' } }, 'dtmf is not served yet'],
-    [{ whisper: [{ verb: 'say', text: 'x' }] }, 'whisper is not served yet'],
+    [{ record: { action: 'startCallRecording' } }, 'record is not served yet'],
+    [{ conf_mute_status: 'mute' }, 'conf_mute_status is not served yet'],
   ])('answers 400 naming what is wrong with %.60j', async (body, msg) => {
     const answer = await send(body)
     expect([answer.status, answer.body]).toEqual([

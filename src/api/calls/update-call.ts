@@ -1,7 +1,7 @@
 // Commands to a live call: one with each request, and the response is sent when it has begun.
 import type { CallCommand } from '../../calls/calls.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Values } from '../define/field.ts'
+import type { JsonSchema, Values } from '../define/field.ts'
 import { choice, json } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
 import type { ApiRoute } from '../define/route.ts'
@@ -11,24 +11,44 @@ import { notServed } from './target.ts'
 
 const unserved = 'Not served yet: refused.'
 const unservedCommands = [
-  'child_call_hook',
   'listen_status',
   'stream_status',
   'transcribe_status',
-  'mute_status',
   'conf_mute_status',
   'conf_hold_status',
   'conferenceParticipantAction',
-  'whisper',
   'record',
   'dub',
-  'dtmf',
   'sip_request',
   'boostAudioSignal',
   'media_path',
   'llm_update',
   'llm_tool_output',
 ] as const
+
+interface KeysInput {
+  readonly digit: string
+  readonly duration?: number
+}
+
+const keys: JsonSchema = {
+  type: 'object',
+  required: ['digit'],
+  properties: {
+    digit: {
+      type: 'string',
+      pattern: '^[0-9A-Da-d*#w]{1,64}$',
+      'x-rule': 'must be keys: 0 to 9, A to D, * and #, and w for half a second of rest',
+      description: 'The keys; `w` waits for half a second.',
+    },
+    duration: {
+      type: 'integer',
+      minimum: 40,
+      maximum: 10_000,
+      description: 'How long each is pressed, in ms; 250.',
+    },
+  },
+}
 
 const fields = {
   call_hook: hook().describe('Asked at once; its verbs take the place of all others.'),
@@ -39,6 +59,18 @@ const fields = {
     .optional()
     .describe('Ends the call: `completed` one that was answered, `no-answer` one that was not.'),
   tag: json().optional().describe('customerData of every later hook of the call.'),
+  child_call_hook: hook().describe(
+    'Of a call that talks with one it dialled: that one goes on as a call of its own, with the verbs of this hook. Alone, or with `call_hook`.',
+  ),
+  mute_status: choice(['mute', 'unmute'])
+    .optional()
+    .describe('Whether the other side hears the one that the path names; while two talk.'),
+  whisper: json({})
+    .optional()
+    .describe(
+      'A verb `say`, `play` or `pause`, or a list: heard by the one that the path names, while two talk.',
+    ),
+  dtmf: json<KeysInput>(keys).optional().describe('Presses keys at the far end of an answered call.'),
   ...(Object.fromEntries(
     unservedCommands.map((name) => [name, json({}).optional().describe(unserved)]),
   ) as Readonly<Record<(typeof unservedCommands)[number], ReturnType<typeof anything>>>),
@@ -47,6 +79,8 @@ const fields = {
 function anything() {
   return json({}).optional()
 }
+
+const defaultKeyMs = 250
 
 type Body = Values<typeof fields>
 
@@ -60,8 +94,9 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
     tag: 'Calls',
     summary,
     description:
-      'Exactly one of `call_hook` (alone or with `call_status_hook`), `call_status` and `tag` with each request. What becomes of ' +
-      'it afterwards, such as a hook that does not answer, is in the journal of the call.',
+      'Exactly one command with each request: `call_hook` (alone, with `call_status_hook` or with `child_call_hook`), ' +
+      '`child_call_hook`, `call_status`, `tag`, `mute_status`, `whisper` or `dtmf`. What becomes of it afterwards, such as a ' +
+      'hook that does not answer, is in the journal of the call.',
     body: fields,
     reply: { status: 202, description: 'It has begun.' },
     errors: ['not_found', 'not_served', 'call_state'],
@@ -80,15 +115,24 @@ export const updateCallRoutes = [
 
 function toCommand(body: Body): CallCommand {
   for (const name of unservedCommands) if (isGiven(body[name])) throw notServed(name)
-  const commands = [...redirects(body), ...ends(body), ...tags(body)]
+  const commands = [...hooks(body), ...ends(body), ...tags(body), ...talks(body)]
   const [command] = commands
   if (command === undefined || commands.length > 1)
-    throw new AppError('bad_request', 'exactly one of call_hook, call_status and tag is required')
+    throw new AppError(
+      'bad_request',
+      'exactly one command is required: call_hook, child_call_hook, call_status, tag, mute_status, whisper or dtmf',
+    )
   return command
 }
 
-function redirects({ call_hook, call_status_hook }: Body): CallCommand[] {
+function hooks({ call_hook, call_status_hook, child_call_hook }: Body): CallCommand[] {
   const next = toHook(call_hook)
+  const child = toHook(child_call_hook)
+  if (child !== null) {
+    if (isGiven(call_status_hook))
+      throw new AppError('bad_request', 'call_status_hook may not be sent together with child_call_hook')
+    return [{ kind: 'part', child, ...(next === null ? {} : { parent: next }) }]
+  }
   const statusHook = toHook(call_status_hook)
   if (next !== null) return [{ kind: 'redirect', hook: next, ...(statusHook === null ? {} : { statusHook }) }]
   if (statusHook === null) return []
@@ -102,6 +146,16 @@ function ends({ call_status }: Body): CallCommand[] {
 function tags({ tag }: Body): CallCommand[] {
   const data = toTag(tag)
   return data === undefined ? [] : [{ kind: 'tag', data }]
+}
+
+function talks({ mute_status, whisper, dtmf }: Body): CallCommand[] {
+  return [
+    ...(isGiven(mute_status) ? [{ kind: 'mute', isMuted: mute_status === 'mute' } as const] : []),
+    ...(isGiven(whisper) ? [{ kind: 'whisper', verbs: whisper } as const] : []),
+    ...(isGiven(dtmf)
+      ? [{ kind: 'dtmf', digits: dtmf.digit, durationMs: dtmf.duration ?? defaultKeyMs } as const]
+      : []),
+  ]
 }
 
 function isGiven<T>(value: T | null | undefined): value is T {

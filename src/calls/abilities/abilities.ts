@@ -3,6 +3,7 @@
 import type { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
 import type { HookForm } from '../application/hook-form.ts'
+import type { DialOutcome, DialRequest } from '../bridge/dial-request.ts'
 import type { Collected, DigitRules } from '../digits/digit-collector.ts'
 
 export interface Abilities {
@@ -16,6 +17,8 @@ export interface Abilities {
   readonly hooks: Asking
   /** What later payloads carry. */
   readonly tags: Tags
+  /** Call others, and let them talk with the caller. */
+  readonly legs: Legs
   readonly time: Time
   /** What the journal says of the verb. */
   readonly notes: Notes
@@ -93,8 +96,17 @@ export interface Redirect {
 export interface Asking {
   /** Asks an action hook; verbs in its answer replace those that were to follow. Failures are journalled, not thrown. */
   ask(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>
+  /** Asks an action hook of a verb that others have replaced: what it answers counts for nothing. */
+  tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
   /** Asks another application; its verbs replace those that were to follow. */
   redirect(request: Redirect): Promise<void>
+}
+
+export interface Legs {
+  /** Resolves when it is over; undefined when nobody was called. Throws AppError when a target makes no sense. */
+  dial(request: DialRequest): Promise<DialOutcome | undefined>
+  /** The SIP realm of the account: what a user is called at. Undefined when it has none. */
+  realm(): Promise<string | undefined>
 }
 
 export interface Tags {

@@ -1,10 +1,11 @@
 // The abilities of a script on one leg.
-import type { Clock } from '../../lib/clock.ts'
-import type { AudioFetcher, Speech } from '../../contracts/speech.ts'
+import type { NestedVerbs } from '../application/nested-verbs.ts'
+import type { CallContext } from '../call-context.ts'
 import type { Abilities } from './abilities.ts'
 import { createDigits } from './digits.ts'
 import { LegHooks } from './hooks.ts'
 import type { LegHooksOptions } from './hooks.ts'
+import { createLegs } from './legs.ts'
 import { CallNotes } from './notes.ts'
 import { LegSignalling } from './signalling.ts'
 import { createTags } from './tags.ts'
@@ -12,21 +13,25 @@ import { createTime } from './time.ts'
 import { LegVoice } from './voice.ts'
 
 export interface AbilitiesOptions extends LegHooksOptions {
-  readonly speech: Speech
-  readonly audio: AudioFetcher
-  readonly clock: Clock
+  readonly context: CallContext
+  /** Runs verbs on other legs of the call. */
+  readonly nested: NestedVerbs
 }
 
 export function createAbilities(options: AbilitiesOptions): Abilities & { readonly hooks: LegHooks } {
-  const { leg, clock } = options
+  const { leg, script, context, nested } = options
+  const { clock, speech, audio } = context.services
   const notes = new CallNotes(leg.journal)
   const hooks = new LegHooks(options)
+  const resolveUrl = (url: string): string => hooks.resolveUrl(url)
+  const voice = new LegVoice({ leg, script, speech, audio, clock, notes, resolveUrl })
   return {
     signalling: new LegSignalling(leg, notes),
-    voice: new LegVoice({ ...options, notes, resolveUrl: (url) => hooks.resolveUrl(url) }),
+    voice,
     digits: createDigits({ leg, clock, onProblem: (error) => notes.problem(error) }),
     hooks,
     tags: createTags(leg.journal),
+    legs: createLegs({ leg, script, context, nested, voice, notes }),
     time: createTime(clock),
     notes,
   }

@@ -3,7 +3,8 @@ import { AppError } from '../../lib/errors.ts'
 import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { NodeFacts } from '../journal/hook-payloads.ts'
 import type { HookKind } from '../journal/journal.ts'
-import type { Leg, RunningScript } from '../leg/leg.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { RunningScript } from '../leg/leg-options.ts'
 import type { CallScript } from '../ports.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { Asking, Redirect } from './abilities.ts'
@@ -53,12 +54,23 @@ export class LegHooks implements Asking, RunningScript {
   }
 
   async ask(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
-    await this.#replaceBy({ kind: 'action', hook: this.#hookOf(form), fields, signal })
+    await this.#replaceBy({ kind: 'action', hook: this.hookOf(form), fields, signal })
+  }
+
+  async tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void> {
+    const { leg } = this.#options
+    await this.#ask({
+      kind: 'action',
+      hook: this.hookOf(form),
+      fields,
+      signal: leg.signal,
+      take: () => undefined,
+    })
   }
 
   async redirect({ hook, statusHook, signal }: Redirect): Promise<void> {
-    if (statusHook !== undefined) this.#options.leg.status.replaceHook(this.#hookOf(statusHook))
-    await this.#replaceBy({ kind: 'redirect', hook: this.#hookOf(hook), fields: {}, signal })
+    if (statusHook !== undefined) this.#options.leg.status.replaceHook(this.hookOf(statusHook))
+    await this.#replaceBy({ kind: 'redirect', hook: this.hookOf(hook), fields: {}, signal })
   }
 
   async takeOver(hook: Hook): Promise<void> {
@@ -67,7 +79,7 @@ export class LegHooks implements Asking, RunningScript {
     await this.#ask({ kind: 'redirect', hook, fields: {}, signal: leg.signal, take })
   }
 
-  #hookOf(form: HookForm): Hook {
+  hookOf(form: HookForm): Hook {
     return toHook(form, { base: this.#base, application: this.#options.script.call_hook })
   }
 

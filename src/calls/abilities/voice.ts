@@ -91,7 +91,7 @@ export class LegVoice implements Speaking {
   async #play(prompt: Prompt): Promise<PlayResult> {
     const { clock, leg, notes } = this.#options
     const result = await playPrompt(prompt, {
-      play: (options) => leg.play(options),
+      play: (options) => leg.media.play(options),
       wait: (ms, signal) => sleep(ms, clock, signal),
       nowMs: () => clock.monotonic(),
     })

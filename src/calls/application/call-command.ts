@@ -1,6 +1,8 @@
-// The commands of the REST API on a live call: another script, an end, another tag.
+// The commands of the REST API on a live call: another script, an end, another tag, and what changes for a bridged leg.
 import { AppError } from '../../lib/errors.ts'
 import type { Leg } from '../leg/leg.ts'
+import type { LegBridge } from '../leg/leg-options.ts'
+import { toAppError, toProblem } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { CallCommand } from '../calls.ts'
 import type { Hook } from '../../contracts/hook.ts'
@@ -16,9 +18,53 @@ export function command(leg: Leg, asked: CallCommand): void {
       note(leg, 'tag')
       leg.journal.add({ type: 'tagged', data: asked.data })
       return leg.journal.commit()
+    case 'mute': {
+      const bridge = bridgeOf(leg)
+      note(leg, asked.isMuted ? 'mute' : 'unmute')
+      return begin(leg, bridge.mute(asked.isMuted))
+    }
+    case 'dtmf':
+      if (!leg.isAnswered) throw wrongState('the call has not been answered')
+      note(leg, 'keys')
+      return begin(leg, leg.media.sendKeys(asked.digits, asked.durationMs))
+    case 'whisper':
+      return whisper(leg, asked.verbs)
+    case 'part':
+      return part(leg, asked.child, asked.parent)
     default:
       return asked satisfies never
   }
+}
+
+function bridgeOf({ bridge }: Leg): LegBridge {
+  if (bridge === undefined) throw wrongState('the call is not bridged with another one')
+  return bridge
+}
+
+/** What fails later is written to the journal. */
+function begin(leg: Leg, work: Promise<void>): void {
+  void work.catch((error: unknown) => {
+    if (!leg.hasEnded) leg.journal.note(toProblem(toAppError(error, leg.log)))
+  })
+}
+
+function whisper(leg: Leg, verbs: unknown): void {
+  try {
+    const heard = bridgeOf(leg).whisper(verbs)
+    note(leg, 'whisper')
+    begin(leg, heard)
+  } catch (error) {
+    // Here a client of the API wrote the verbs.
+    if (!(error instanceof AppError) || error.code !== 'hook_invalid_payload') throw error
+    throw new AppError('bad_request', `whisper: ${error.message}`, { cause: error })
+  }
+}
+
+function part(leg: Leg, child: Hook, parent: Hook | undefined): void {
+  const bridge = bridgeOf(leg)
+  if (parent !== undefined) redirect(leg, parent, undefined)
+  note(leg, 'the called side becomes a call of its own')
+  bridge.part(child)
 }
 
 function redirect(leg: Leg, hook: Hook, statusHook: Hook | undefined): void {

@@ -1,9 +1,13 @@
 // An application runs a call: asks its hook for the first verbs, runs them and those that replace them.
 import { AppError } from '../../lib/errors.ts'
+import type { LegHooksOptions } from '../abilities/hooks.ts'
 import { createAbilities } from '../abilities/create-abilities.ts'
-import { AppHooks, parseAppJson } from './app-hooks.ts'
+import { parseAppJson } from './app-hooks.ts'
+import type { AppHooks } from './app-hooks.ts'
+import { appHooksOf, createNestedVerbs } from './create-nested-verbs.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
+import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
 import { toDecision } from '../journal/decision.ts'
@@ -22,27 +26,45 @@ export interface Run {
 /** Resolves when no verb is left or the call has ended. Throws AppError when there is no usable first answer. */
 export async function runScript(run: Run, context: CallContext): Promise<void> {
   const { services } = context
-  const { clock, log, speech, audio } = services
   const { leg, script } = run
-  const { journal, signal } = leg
-  const hooks = new AppHooks({
-    account_sid: script.account_sid,
-    hooks: services.hooks,
-    parseVerbs: services.verbs,
-    journal,
-    clock,
-    log,
-  })
+  const hooks = appHooksOf(leg, script, context)
   // The voice starts while the application is asked.
-  speech.warm()
+  services.speech.warm()
   const { verbs, base } = await firstVerbs(run, hooks, services)
   if (leg.hasEnded) return
   run.onAccepted?.()
-  const loop = new VerbLoop({ journal, clock, signal })
-  const node = services.node()
-  const abilities = createAbilities({ leg, script, hooks, queue: loop, speech, audio, clock, node, base })
+  const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal })
+  const abilities = abilitiesOf({ leg, script, hooks, queue, node: services.node(), base }, context)
   leg.script = abilities.hooks
-  await loop.run(verbs, abilities)
+  await queue.run(verbs, abilities)
+}
+
+/** Runs an answered leg by another script than before. Never rejects. */
+async function runToItsEnd(leg: Leg, script: CallScript, context: CallContext): Promise<void> {
+  const node = context.services.node()
+  const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
+  try {
+    await runScript({ leg, script, question }, context)
+    await leg.hangUp()
+  } catch (error) {
+    leg.refuse(error)
+  }
+}
+
+/** The abilities of the script that runs a call. */
+export function abilitiesOf(
+  options: LegHooksOptions,
+  context: CallContext,
+): ReturnType<typeof createAbilities> {
+  const { script } = options
+  const nested = createNestedVerbs({
+    script,
+    context,
+    hookOf: (form) => abilities.hooks.hookOf(form),
+    runOn: (leg, successor) => void runToItsEnd(leg, successor, context),
+  })
+  const abilities = createAbilities({ ...options, context, nested })
+  return abilities
 }
 
 async function firstVerbs(

@@ -13,6 +13,8 @@ export interface VerbLoopOptions {
   readonly clock: Clock
   /** Aborts when the call ends. */
   readonly signal: AbortSignal
+  /** Verbs of other names are left out; all are run when it is not given. */
+  readonly allowed?: ReadonlySet<string>
 }
 
 /** Two a second for the longest call; an application that redirects to itself gets there in a minute. */
@@ -67,6 +69,11 @@ export class VerbLoop implements VerbQueue {
         type: 'note',
         sentence: `${verb.name}: unknown properties ignored: ${verb.ignored.join(', ')}`,
       })
+    if (this.#options.allowed?.has(verb.name) === false) {
+      journal.note({ type: 'note', sentence: `${verb.name}: this verb does not run here, and was left out` })
+      journal.note({ type: 'verb-ended', ...name, outcome: 'skipped', duration_ms: 0 })
+      return
+    }
     const controller = new AbortController()
     // Already while the call is being answered: verbs that take over meanwhile come in place of this one.
     this.#running = { verb, controller }

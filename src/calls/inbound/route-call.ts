@@ -3,27 +3,41 @@ import { AppError } from '../../lib/errors.ts'
 import type { SipUser } from '../../sip/sip.ts'
 import type { Origin } from './identity.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
-import type { AccountFacts, ApplicationFacts, Directory } from '../ports.ts'
+import type { CallServices } from '../call-services.ts'
+import type { AccountFacts, ApplicationFacts } from '../ports.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { RuleName } from '../routing/rules.ts'
 import { chooseApplication } from '../routing/user-call.ts'
+
+/** What takes a call. */
+export type CallTarget =
+  | { readonly kind: 'application'; readonly application: ApplicationFacts }
+  /** A user of the caller's realm. */
+  | { readonly kind: 'user'; readonly name: string; readonly realm: string }
 
 /** Throws AppError no_application, direct_app_calling_off or wrong_credentials. */
 export async function routeCall(
   journal: JournalWriter,
   account: AccountFacts,
   origin: Origin,
-  directory: Directory,
-): Promise<ApplicationFacts> {
-  const { rule, application_sid } =
+  services: Pick<CallServices, 'directory' | 'sip'>,
+): Promise<CallTarget> {
+  const chosen =
     origin.kind === 'user'
-      ? await routeUser(journal, account, origin.user, directory)
+      ? await routeUser(journal, account, origin.user, services)
       : routeCarrier(journal, origin)
-  const application = await directory.application(account.account_sid, application_sid)
+  const { rule } = chosen
+  if ('name' in chosen) {
+    const { name, realm } = chosen
+    journal.note(toDecision({ rule, outcome: `${name}@${realm}` }))
+    return { kind: 'user', name, realm }
+  }
+  const { application_sid } = chosen
+  const application = await services.directory.application(account.account_sid, application_sid)
   const outcome = application === undefined ? 'no such application' : application_sid
   journal.note(toDecision({ rule, outcome }))
   if (application === undefined) throw new AppError('no_application', 'the account has no such application')
-  return application
+  return { kind: 'application', application }
 }
 
 interface Chosen {
@@ -31,23 +45,37 @@ interface Chosen {
   readonly application_sid: string
 }
 
+interface ChosenUser {
+  readonly rule: RuleName
+  readonly name: string
+  readonly realm: string
+}
+
 async function routeUser(
   journal: JournalWriter,
   { account_sid, device_calling_application_sid }: AccountFacts,
   user: SipUser,
-  directory: Directory,
-): Promise<Chosen> {
+  { directory, sip }: Pick<CallServices, 'directory' | 'sip'>,
+): Promise<Chosen | ChosenUser> {
   const client = await directory.client(account_sid, user.username)
   // Removed or switched off since its password was checked. A user that the registration hook knows needs no client.
   if (user.judged === undefined && client?.is_active !== true)
     throw new AppError('wrong_credentials', 'Invalid credentials')
-  const { rule, target } = chooseApplication({
-    called: journal.facts.started.to,
+  const called = journal.facts.started.to
+  const call = {
+    called,
     allow_direct_app_calling: client?.allow_direct_app_calling ?? true,
+    allow_direct_user_calling: client?.allow_direct_user_calling ?? true,
     device_calling_application_sid,
     named_application_sid: user.judged?.destination,
-  })
+  }
+  const first = chooseApplication({ ...call, isUserCalled: false })
+  // Only a call that nothing else takes needs the look at who is registered.
+  const isOpen = first.rule === 'user-no-application'
+  const isUserCalled = isOpen && (await sip().bindings.get(`${called}@${user.realm}`)).length > 0
+  const { rule, target } = isUserCalled ? chooseApplication({ ...call, isUserCalled }) : first
   if (target.kind === 'application') return { rule, application_sid: target.application_sid }
+  if (target.kind === 'user') return { rule, name: target.name, realm: user.realm }
   journal.note(toDecision({ rule, outcome: 'refused', code: target.code }))
   throw new AppError(target.code, refusalSentences[target.code])
 }

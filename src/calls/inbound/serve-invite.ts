@@ -23,6 +23,7 @@ import { toAppError, toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
 import { routeCall } from './route-call.ts'
+import { connectUser } from '../application/connect-user.ts'
 import { runScript } from '../application/run-script.ts'
 import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
@@ -153,13 +154,15 @@ async function serveCaller(
   const overLimit = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
   if (overLimit !== undefined) return leg.refuseWith(overLimit)
   if (leg.hasEnded) return
-  const application = await routeCall(leg.journal, account, origin, services.directory)
+  const target = await routeCall(leg.journal, account, origin, services)
   if (leg.hasEnded) return
+  if (target.kind === 'user') return connectUser(leg, target, context)
+  const { application } = target
   leg.journal.add({ type: 'application', application_sid: application.application_sid })
   leg.status.expect(application.call_status_hook)
   if (headerOf(invite.request, 'x-application-sid') === application.application_sid)
     throw new AppError('loop_detected', 'the call came back to the application it left')
-  leg.ringAfter(account.ringing_after_ms ?? services.ringingMs)
+  leg.callerProgress.ringAfter(account.ringing_after_ms ?? services.ringingMs)
   await runToItsEnd(leg, invite, { application, origin }, context)
 }
 

@@ -79,7 +79,7 @@ export type DecisionFact = {
 
 export type ApplicationFact = { readonly type: 'application'; readonly application_sid: string }
 
-export type HookKind = 'call' | 'action' | 'redirect'
+export type HookKind = 'call' | 'action' | 'redirect' | 'confirm' | 'dtmf'
 
 export type HookAskedFact = {
   readonly type: 'hook-asked'
@@ -210,6 +210,17 @@ export type ProblemFact = {
   readonly cure: string
 }
 
+/** Another leg is called for this one. */
+export type DialledFact = { readonly type: 'dialled'; readonly call_sid: string; readonly to: string }
+
+/** The far ends of two legs hear each other. */
+export type BridgedFact = { readonly type: 'bridged'; readonly with: string }
+
+export type UnbridgedFact = { readonly type: 'unbridged'; readonly with: string; readonly because: string }
+
+/** The far end of a bridged leg is no longer heard, or is heard again. */
+export type MutedFact = { readonly type: 'muted' | 'unmuted' }
+
 export type NoteFact = { readonly type: 'note'; readonly sentence: string }
 
 export type EndedFact = { readonly type: 'ended'; readonly termination_reason: string }
@@ -240,6 +251,10 @@ export type JournalFact =
   | MediaFact
   | DigitFact
   | ProblemFact
+  | DialledFact
+  | BridgedFact
+  | UnbridgedFact
+  | MutedFact
   | NoteFact
   | TruncatedFact
 

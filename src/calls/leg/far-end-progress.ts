@@ -6,6 +6,7 @@ import type { SipResponse } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
 import type { Remote } from '../../sip/sip.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { LegEvents } from './leg-events.ts'
 import type { LegMedia } from './leg-media.ts'
 import { toAppError, toProblem } from './refusals.ts'
 import type { StatusReporter } from './status-reporter.ts'
@@ -15,6 +16,7 @@ export interface FarEndProgressOptions {
   readonly status: StatusReporter
   readonly media: Pick<LegMedia, 'acceptEarly'>
   readonly log: Logger
+  readonly events: LegEvents
 }
 
 /** A far end that changes between ringing and early media more often than this is not followed any further. */
@@ -38,7 +40,8 @@ export class FarEndProgress {
     const tag = toTagOf(response)
     // Early media goes on: another 180 of the same place says nothing new.
     if (sdp === undefined && this.#answers.has(tag)) return
-    if (sdp !== undefined) void this.#hear(sdp, tag, from)
+    if (sdp === undefined) this.#options.events.tell('ringing')
+    else void this.#hear(sdp, tag, from)
     const { call_status: before } = journal.facts
     if (sdp !== undefined || before !== 'ringing') this.#changes += 1
     const call_status = sdp === undefined ? 'ringing' : 'early-media'
@@ -52,10 +55,11 @@ export class FarEndProgress {
   }
 
   async #hear(answer: string, tag: string, from: Remote): Promise<void> {
-    const { journal, media, log } = this.#options
+    const { journal, media, log, events } = this.#options
     this.#answers.set(tag, answer)
     try {
       await media.acceptEarly(answer, from.address)
+      events.tell('early-media')
     } catch (error) {
       journal.note(toProblem(toAppError(error, log)))
     }

@@ -8,7 +8,7 @@ export class LegDigits {
   readonly #journal: JournalWriter
   readonly #clock: Clock
   readonly #presses = new KeyPresses()
-  readonly #listeners = new Set<(digit: string) => void>()
+  readonly #listeners = new Set<(digit: string, press: KeyPress) => void>()
 
   constructor(journal: JournalWriter, clock: Clock) {
     this.#journal = journal
@@ -16,7 +16,7 @@ export class LegDigits {
   }
 
   /** Returns the function that stops listening. */
-  listen(listener: (digit: string) => void): () => void {
+  listen(listener: (digit: string, press: KeyPress) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
@@ -29,7 +29,7 @@ export class LegDigits {
       return
     }
     this.#journal.note({ type: 'digit', digit, duration_ms: durationMs, source })
-    for (const listener of [...this.#listeners]) listener(digit)
+    for (const listener of [...this.#listeners]) listener(digit, { digit, durationMs, source })
   }
 
   /** Nothing is handed on any more. */

@@ -8,6 +8,7 @@ import { silentLogger } from '../../lib/log.ts'
 import type { MediaEvent } from '../../media/media.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import type { StartedFact } from '../journal/journal.ts'
+import { LegEvents } from './leg-events.ts'
 import { LegMedia } from './leg-media.ts'
 
 const started = { type: 'started', call_sid: 'c', account_sid: 'a' } as StartedFact
@@ -21,7 +22,7 @@ function open() {
   const errors: unknown[] = []
   const log = { ...silentLogger, error: (fields: unknown) => void errors.push(fields) }
   const onEvent = (event: MediaEvent) => void events.push(event)
-  const media = new LegMedia({ media: scripted, journal, log, onEvent })
+  const media = new LegMedia({ media: scripted, journal, log, events: new LegEvents(), onEvent })
   return {
     scripted,
     media,

@@ -12,6 +12,7 @@ import type {
 } from '../../media/media.ts'
 import type { MediaFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { LegEvents } from './leg-events.ts'
 import { toMediaFact, toSilenceFact } from './media-facts.ts'
 
 export interface LegMediaOptions {
@@ -19,6 +20,13 @@ export interface LegMediaOptions {
   readonly journal: JournalWriter
   readonly log: Logger
   readonly onEvent: (event: MediaEvent) => void
+  readonly events: LegEvents
+}
+
+/** What the far end hears besides what is played to it, and whether others hear it. */
+export interface Wire {
+  readonly far: LegMedia | undefined
+  readonly isMuted: boolean
 }
 
 type State =
@@ -121,6 +129,18 @@ export class LegMedia {
     return session.play(options)
   }
 
+  async wire({ far, isMuted }: Wire): Promise<void> {
+    const session = this.#session
+    const other = far === undefined ? undefined : far.#session
+    if (session === undefined) return
+    const hears = other === undefined ? [] : [{ id: 'far', from: { kind: 'session', id: other.id } } as const]
+    await session.wire({ hears, isMuted })
+  }
+
+  async sendKeys(digits: string, durationMs?: number): Promise<void> {
+    await this.#session?.sendKeys(digits, durationMs === undefined ? {} : { durationMs })
+  }
+
   /** Resolves when the port is free and the figures are in the journal. */
   async close(): Promise<void> {
     const session = this.#session
@@ -193,8 +213,10 @@ export class LegMedia {
         ...(this.#peer === undefined ? {} : { sip_address: this.#peer }),
       })
     this.#isOpenNoted = true
-    if (isHeld !== this.#isHeld) journal.note({ type: isHeld ? 'media-held' : 'media-resumed' })
+    if (isHeld === this.#isHeld) return
     this.#isHeld = isHeld
+    journal.note({ type: isHeld ? 'media-held' : 'media-resumed' })
+    this.#options.events.tell(isHeld ? 'held' : 'resumed')
   }
 }
 

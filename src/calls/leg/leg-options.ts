@@ -5,6 +5,7 @@ import type { Media } from '../../media/media.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { StatusReporter } from './status-reporter.ts'
+import type { Hook } from '../../contracts/hook.ts'
 import type { UnansweredInvite } from './unanswered-invite.ts'
 
 export interface LegOptions {
@@ -25,4 +26,20 @@ export interface HangUpOptions {
   readonly reason?: string | undefined
   /** What the record says of an answered call instead of who hung up. */
   readonly recorded?: string | undefined
+}
+
+/** The verbs that run a call, as a command from outside reaches them. */
+export interface RunningScript {
+  /** Failures are journalled, and the call goes on as it was. */
+  takeOver(hook: Hook): Promise<void>
+}
+
+/** The bridge that a leg is in, as a command from outside reaches it. */
+export interface LegBridge {
+  /** The far end of the leg is no longer heard, or is heard again. */
+  mute(isMuted: boolean): Promise<void>
+  /** What the verbs play is heard by the far end alone, in place of the other side. Throws hook_invalid_payload at once. */
+  whisper(verbs: unknown): Promise<void>
+  /** The leg that was dialled becomes a call of its own, which this hook runs. */
+  part(hook: Hook): void
 }

@@ -1,17 +1,19 @@
 // One leg: an INVITE, the dialog it becomes, its media, and its one and only end.
 import type { Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { MediaEvent, PlayOptions, PlayResult } from '../../media/media.ts'
+import type { MediaEvent } from '../../media/media.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import type { SipRequest, SipResponse } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Dialog, IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
+import type { KeyPress } from '../digits/key-presses.ts'
+import { CallerProgress } from './caller-progress.ts'
 import { listenInDialog } from './in-dialog.ts'
-import type { Hook } from '../../contracts/hook.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toDecision } from '../journal/decision.ts'
 import { FarEndProgress } from './far-end-progress.ts'
 import {
+  callEnded,
   cancelledByCaller,
   givenUpByUs,
   hungUpByUs,
@@ -21,58 +23,70 @@ import {
 } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
 import { LegDigits } from './leg-digits.ts'
+import { LegEvents } from './leg-events.ts'
 import { LegMedia } from './leg-media.ts'
-import type { HangUpOptions, LegOptions } from './leg-options.ts'
+import type { HangUpOptions, LegBridge, LegOptions, RunningScript } from './leg-options.ts'
 import { reasonHeader, toAppError, toRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import type { StatusReporter } from './status-reporter.ts'
-
-/** The verbs that run a call, as a command from outside reaches them. */
-export interface RunningScript {
-  /** Failures are journalled, and the call goes on as it was. */
-  takeOver(hook: Hook): Promise<void>
-}
 
 type State =
   | { readonly state: 'unanswered' }
   | { readonly state: 'answered'; readonly dialog: Dialog; readonly sinceMs: number }
   | { readonly state: 'ended' }
 
-// One for all legs: an abort without a reason makes an error with a stack trace each time.
-const callEnded = new DOMException('the call has ended', 'AbortError')
-
 export class Leg {
   readonly journal: JournalWriter
   readonly status: StatusReporter
+  /** What its far end hears. */
+  readonly media: LegMedia
+  readonly events = new LegEvents()
+  readonly callerProgress: CallerProgress
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise
+  /** Set while it is bridged. */
+  bridge: LegBridge | undefined
   /** Set once its verbs run. */
   script: RunningScript | undefined
   readonly #options: LegOptions
-  readonly #media: LegMedia
   readonly #lifetime = new AbortController()
   readonly #digits: LegDigits
   readonly #progress: FarEndProgress
   #state: State = { state: 'unanswered' }
-  #isEarly = false
   #cap: Timer
-  #ringing: Timer | undefined
 
   constructor(options: LegOptions) {
     this.#options = options
     this.journal = options.journal
     this.status = options.status
-    const { media, journal, log } = options
-    this.#media = new LegMedia({ media, journal, log, onEvent: (event) => this.#onMedia(event) })
+    const { journal, status, log } = options
+    const { events } = this
+    this.media = new LegMedia({ ...options, events, onEvent: (event) => this.#onMedia(event) })
     this.#digits = new LegDigits(journal, options.clock)
-    this.#progress = new FarEndProgress({ journal, status: this.status, media: this.#media, log })
+    this.#progress = new FarEndProgress({ journal, status, media: this.media, log, events })
+    this.callerProgress = new CallerProgress({
+      incoming: options.unanswered.incoming,
+      isUnanswered: () => this.#state.state === 'unanswered',
+      journal,
+      status,
+      clock: options.clock,
+    })
     const { ms, reason } = options.unanswered.limit
     this.#cap = this.#hangUpAfter(ms, reason)
   }
 
+  get log(): LegOptions['log'] {
+    return this.#options.log
+  }
+
   get call_sid(): string {
     return this.journal.facts.started.call_sid
+  }
+
+  /** The INVITE that came, of a leg that the platform has not made. */
+  get received(): SipRequest | undefined {
+    return this.#options.unanswered.incoming?.request
   }
 
   get #direction(): 'inbound' | 'outbound' {
@@ -104,7 +118,7 @@ export class Leg {
   /** Sends 183 with SDP, once. */
   async startEarlyMedia(): Promise<void> {
     const { incoming } = this.#options.unanswered
-    if (this.#state.state !== 'unanswered' || incoming === undefined || this.#isEarly) return
+    if (this.#state.state !== 'unanswered' || incoming === undefined || this.callerProgress.isEarly) return
     const offer = sdpOf(incoming.request)
     if (offer === undefined) {
       // An offer may not travel in an unreliable provisional response (RFC 3261 §13.2.1).
@@ -113,29 +127,12 @@ export class Leg {
     }
     const sdp = await this.#negotiate(incoming, offer)
     if (sdp === undefined || this.#hasChanged()) return
-    this.#isEarly = true
-    incoming.progress({ status: 183, body: { type: 'application/sdp', content: sdp } })
-    this.status.report({ call_status: 'early-media', sip_status: 183, sip_reason: reasonPhraseOf(183) })
-  }
-
-  /**
-   * Sends 180 when nothing else has been said to the caller by then; 0: never. A caller who hears nothing hangs up, and a
-   * gateway that gets nothing tries another way.
-   */
-  ringAfter(ms: number): void {
-    const { incoming } = this.#options.unanswered
-    if (ms === 0 || incoming === undefined || this.#state.state !== 'unanswered') return
-    this.#ringing = this.#options.clock.after(ms, () => {
-      if (this.#state.state !== 'unanswered' || this.#isEarly) return
-      this.journal.note(toDecision({ rule: 'ringing', outcome: `nothing was said within ${ms} ms` }))
-      incoming.progress({ status: 180 })
-      this.status.reportRinging()
-    })
+    this.callerProgress.hear(sdp)
   }
 
   /** The offer for an INVITE to this place. Undefined when media has no room for it, which ends the leg. */
   offerTo({ address }: Remote): Promise<string | undefined> {
-    return this.#mediaOrEnd(this.#media.offerTo(address))
+    return this.#mediaOrEnd(this.media.offerTo(address))
   }
 
   /** A provisional response to the INVITE that was sent. */
@@ -155,12 +152,8 @@ export class Leg {
     this.#end(refusedByFarEnd(response))
   }
 
-  play(options: PlayOptions): Promise<PlayResult> {
-    return this.#media.play(options)
-  }
-
   /** Returns the function that stops listening. */
-  onDigit(listener: (digit: string) => void): () => void {
+  onDigit(listener: (digit: string, press: KeyPress) => void): () => void {
     return this.#digits.listen(listener)
   }
 
@@ -213,7 +206,7 @@ export class Leg {
     dialog.listen(
       listenInDialog({
         journal: this.journal,
-        media: this.#media,
+        media: this.media,
         log: this.#options.log,
         onConfirmed: (ack) => void this.#confirmed(sdpOf(ack)),
         onDigit: (digit, durationMs) => this.#digits.press({ digit, durationMs, source: 'info' }),
@@ -221,7 +214,7 @@ export class Leg {
       }),
     )
     this.#cap.cancel()
-    this.#ringing?.cancel()
+    this.callerProgress.close()
     this.#cap = this.#hangUpAfter(maxCallMs, 'Max Call Duration')
     this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
   }
@@ -241,7 +234,7 @@ export class Leg {
   }
 
   #negotiate({ remote }: IncomingInvite, offer: string | undefined): Promise<string | undefined> {
-    return this.#mediaOrEnd(this.#media.negotiate(offer, remote.address))
+    return this.#mediaOrEnd(this.media.negotiate(offer, remote.address))
   }
 
   async #mediaOrEnd(sdp: Promise<string | undefined>): Promise<string | undefined> {
@@ -255,7 +248,7 @@ export class Leg {
 
   async #confirmed(answer: string | undefined, peer?: string): Promise<void> {
     try {
-      await this.#media.acknowledge(answer, peer)
+      await this.media.acknowledge(answer, peer)
     } catch (error) {
       this.refuse(error)
     }
@@ -273,7 +266,7 @@ export class Leg {
     const state = this.#state
     if (state.state !== 'answered') return
     if (this.#options.clock.monotonic() - state.sinceMs < event.limitMs) return
-    this.#media.noteSilence(event)
+    this.media.noteSilence(event)
     const reason = event.cause === 'held' ? 'Hold Timeout' : 'Media Timeout'
     this.#hangUpBecause(reason, reason.toLowerCase())
   }
@@ -284,8 +277,9 @@ export class Leg {
     if (state.state === 'ended') return
     this.#state = { state: 'ended' }
     this.#cap.cancel()
-    this.#ringing?.cancel()
+    this.callerProgress.close()
     this.#digits.close()
+    this.events.close()
     const duration =
       state.state === 'answered'
         ? { duration: Math.floor((this.#options.clock.monotonic() - state.sinceMs) / 1000) }
@@ -294,7 +288,7 @@ export class Leg {
     const { call_status, sip_status } = change
     this.#options.log.info({ call_status, sip_status, ...duration, termination_reason }, 'call ended')
     this.#lifetime.abort(callEnded)
-    this.#closing.resolve(this.#media.close())
+    this.#closing.resolve(this.media.close())
     this.#options.onEnded()
   }
 }

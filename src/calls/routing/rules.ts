@@ -141,6 +141,10 @@ const userCall = {
         'The user has dialled an application, which its client does not allow, and the account has no application for calls of its devices.',
       decides: 'The call is refused with `direct_app_calling_off`.',
     },
+    'user-dialled-user': {
+      sentence: 'The user may call others, and has dialled a user of its own realm, who is registered.',
+      decides: 'The phones of that user ring. No application is asked.',
+    },
     'user-target-not-served': {
       sentence:
         'The user has dialled a queue or a conference, which are not served yet, and the account has no application for calls of its devices.',

@@ -27,6 +27,8 @@ describe('chooseApplication', () => {
         allow_direct_app_calling,
         device_calling_application_sid,
         named_application_sid: undefined,
+        allow_direct_user_calling: true,
+        isUserCalled: false,
       }).target,
     ).toEqual(target)
   })
@@ -36,6 +38,8 @@ describe('chooseApplication', () => {
     allow_direct_app_calling: true,
     device_calling_application_sid: null,
     named_application_sid: undefined,
+    allow_direct_user_calling: true,
+    isUserCalled: false,
   }
 
   it('takes the application that the registration hook named before all others', () => {
@@ -43,7 +47,20 @@ describe('chooseApplication', () => {
     expect(chooseApplication(named).target).toEqual(toApplication(device))
   })
 
+  it('takes a user who is registered, where nothing before decides and the caller may', () => {
+    const bob = { ...call, called: 'bob', isUserCalled: true }
+    expect(chooseApplication(bob).target).toEqual({ kind: 'user', name: 'bob' })
+    expect(chooseApplication({ ...bob, device_calling_application_sid: device }).target).toEqual(
+      toApplication(device),
+    )
+    expect(chooseApplication({ ...bob, allow_direct_user_calling: false }).target).toEqual(
+      refused('no_application'),
+    )
+    expect(chooseApplication({ ...bob, called: 'queue-sales' }).target).toEqual(refused('no_application'))
+  })
+
   it.each([
+    ['user-dialled-user', { called: 'bob', isUserCalled: true }],
     ['user-hook-application', { named_application_sid: sid }],
     ['user-dialled-application', { called: `app-${sid}` }],
     ['user-dialled-application', { called: 'app-sales' }],

@@ -6,6 +6,9 @@ export interface UserCall {
   /** The user part of the Request-URI. */
   readonly called: string
   readonly allow_direct_app_calling: boolean
+  readonly allow_direct_user_calling: boolean
+  /** Whether what is called is a registered user of the caller's realm. */
+  readonly isUserCalled: boolean
   readonly device_calling_application_sid: string | null
   /** The application that the registration hook named for the call. */
   readonly named_application_sid: string | undefined
@@ -15,6 +18,7 @@ export interface UserRoute {
   readonly rule: RuleName
   readonly target:
     | { readonly kind: 'application'; readonly application_sid: string }
+    | { readonly kind: 'user'; readonly name: string }
     | { readonly kind: 'refused'; readonly code: 'no_application' | 'direct_app_calling_off' }
 }
 
@@ -36,6 +40,8 @@ export function chooseApplication(call: UserCall): UserRoute {
     return toApplication('user-device-application', device_calling_application_sid)
   if (isDirect) return refused('user-may-not-dial-applications', 'direct_app_calling_off')
   const isUnserved = unservedTargets.some((prefix) => call.called.startsWith(prefix))
+  if (!isUnserved && call.isUserCalled && call.allow_direct_user_calling)
+    return { rule: 'user-dialled-user', target: { kind: 'user', name: call.called } }
   return refused(isUnserved ? 'user-target-not-served' : 'user-no-application')
 }
 

@@ -7,6 +7,8 @@ interface JsonSchema {
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly JsonSchema[]
   readonly items?: JsonSchema
+  /** The pattern in words: "must be ...". */
+  readonly 'x-rule'?: string
 }
 
 /** The sentence for Ajv's errors, which were made with `verbose`. */
@@ -19,6 +21,10 @@ export function sentenceOf(errors: readonly ErrorObject[]): string {
     return `"${path === '' ? missing : `${path}.${missing}`}" is required`
   }
   const field = path === '' ? 'it' : `"${path}"`
+  if (error.keyword === 'pattern') {
+    const schema = error.parentSchema as JsonSchema | undefined
+    if (schema?.['x-rule'] !== undefined) return `${field} ${schema['x-rule']}`
+  }
   if (error.keyword === 'anyOf' || error.keyword === 'type' || error.keyword === 'const') {
     const schema = error.parentSchema as JsonSchema | undefined
     if (schema !== undefined) return `${field} must be ${describe(schema)}`

@@ -6,7 +6,6 @@ const names: ReadonlySet<string> = new Set([
   'conference',
   'config',
   'dequeue',
-  'dial',
   'dialogflow',
   'dtmf',
   'dub',

@@ -49,14 +49,14 @@ export class ScriptedMedia implements Pick<Media, 'open'> {
     this.opened.push(options)
     await Promise.resolve()
     if (this.failure?.at === 'open') throw this.failure.error
-    const session = new ScriptedSession(this.#clock, this.failure?.error)
+    const session = new ScriptedSession(`m${this.sessions.length + 1}`, this.#clock, this.failure?.error)
     this.sessions.push(session)
     return session
   }
 }
 
 export class ScriptedSession implements MediaSession {
-  readonly id = 'm1'
+  readonly id: string
   readonly address = '127.0.0.1'
   readonly port = 26_100
   readonly played: string[] = []
@@ -76,7 +76,8 @@ export class ScriptedSession implements MediaSession {
   #stopPlaying: (() => void) | undefined
   #playing: Promise<unknown> = Promise.resolve()
 
-  constructor(clock: Clock, refusal: AppError | undefined) {
+  constructor(id: string, clock: Clock, refusal: AppError | undefined) {
+    this.id = id
     this.#clock = clock
     this.#refusal = refusal
   }
@@ -135,6 +136,17 @@ export class ScriptedSession implements MediaSession {
       signal?.addEventListener('abort', stop, { once: true })
       if (signal?.aborted === true) stop()
     })
+  }
+
+  /** What its far end hears, and whether it is heard. */
+  get wiring(): Wiring {
+    return this.wirings.at(-1) ?? { hears: [] }
+  }
+
+  /** The session that it hears, where it hears one. */
+  get hears(): string | undefined {
+    const [layer] = this.wiring.hears
+    return layer?.from.kind === 'session' ? layer.from.id : undefined
   }
 
   wire(wiring: Wiring): Promise<void> {

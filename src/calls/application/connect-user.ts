@@ -1,0 +1,57 @@
+// A call from one user to another of its realm: no application runs it.
+import type { CallContext } from '../call-context.ts'
+import type { Leg } from '../leg/leg.ts'
+import { reasonHeader } from '../leg/refusals.ts'
+import type { CallScript } from '../ports.ts'
+import { appHooksOf } from './create-nested-verbs.ts'
+import { abilitiesOf } from './run-script.ts'
+import { VerbLoop } from './verb-loop.ts'
+
+const ringMs = 60_000
+
+/** Resolves when the call is over. Throws AppError when it cannot be made. */
+export async function connectUser(
+  leg: Leg,
+  { name, realm }: { readonly name: string; readonly realm: string },
+  context: CallContext,
+): Promise<void> {
+  const { services } = context
+  const script = noScript(leg.journal.facts.started.account_sid)
+  const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal })
+  const hooks = appHooksOf(leg, script, context)
+  const { legs } = abilitiesOf({ leg, script, hooks, queue, node: services.node(), base: undefined }, context)
+  const outcome = await legs.dial({
+    targets: [{ to: { type: 'user', name, realm }, headers: {} }],
+    answersOnBridge: true,
+    headers: {},
+    ringMs,
+    capture: { parent: [], child: [] },
+    forwardsIdentity: true,
+    signal: leg.signal,
+  })
+  if (leg.isAnswered) return leg.hangUp()
+  // The caller hears what its phone would have heard from the one it called.
+  const { sip_status: status = 480, sip_reason: reason } = outcome ?? {}
+  leg.decline({
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    headers: [reasonHeader(`${name} did not take the call`)],
+  })
+}
+
+function noScript(account_sid: string): CallScript {
+  return {
+    account_sid,
+    call_hook: null,
+    call_status_hook: null,
+    app_json: null,
+    speech_synthesis_vendor: null,
+    speech_synthesis_language: null,
+    speech_synthesis_voice: null,
+    speech_synthesis_label: null,
+    speech_recognizer_vendor: null,
+    speech_recognizer_language: null,
+    speech_recognizer_label: null,
+    env_vars: null,
+  }
+}

@@ -1,0 +1,23 @@
+// Verbs that run beside those of the call, on another leg of it: what a hook answers about that leg.
+import type { Hook } from '../../contracts/hook.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { HookForm } from './hook-form.ts'
+
+export interface NestedRun {
+  readonly leg: Leg
+  readonly hook: HookForm
+  /** The verbs that make sense there; others are left out, and the journal says so. */
+  readonly allowed: ReadonlySet<string>
+  readonly signal: AbortSignal
+}
+
+export interface NestedVerbs {
+  /** Resolves when the last verb has run. Throws AppError when the hook cannot be asked, or answers with something else. */
+  run(run: NestedRun): Promise<void>
+  /** Runs say, play and pause of a list on a leg. Throws hook_invalid_payload at once; rejects with what a verb throws. */
+  whisper(leg: Leg, verbs: unknown): Promise<void>
+  /** The leg becomes a call of its own, which the hook runs to its end. */
+  handOver(leg: Leg, hook: Hook): void
+  /** Asks a hook whose answer counts for nothing. Never rejects. */
+  tell(leg: Leg, hook: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
+}

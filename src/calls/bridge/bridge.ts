@@ -1,0 +1,57 @@
+// Two legs whose far ends hear each other.
+import type { Leg } from '../leg/leg.ts'
+
+export class Bridge {
+  readonly #legs: readonly [Leg, Leg]
+  readonly #muted = new Set<Leg>()
+  readonly #stops: (() => void)[] = []
+  #isJoined = false
+
+  constructor(a: Leg, b: Leg) {
+    this.#legs = [a, b]
+  }
+
+  /** From now on either hears the other. Keys that come as INFO are pressed on the other side; those in RTP go with the sound. */
+  async join(): Promise<void> {
+    const [a, b] = this.#legs
+    this.#isJoined = true
+    a.journal.note({ type: 'bridged', with: b.call_sid })
+    b.journal.note({ type: 'bridged', with: a.call_sid })
+    this.#stops.push(passKeys(a, b), passKeys(b, a))
+    await this.#wire()
+  }
+
+  /** The far end of this leg is no longer heard, or is heard again. */
+  async mute(leg: Leg, isMuted: boolean): Promise<void> {
+    if (isMuted) this.#muted.add(leg)
+    else this.#muted.delete(leg)
+    leg.journal.note({ type: isMuted ? 'muted' : 'unmuted' })
+    if (this.#isJoined) await this.#wire()
+  }
+
+  /** Neither hears the other any more. `because`: in words for the journal. */
+  async part(because: string): Promise<void> {
+    if (!this.#isJoined) return
+    this.#isJoined = false
+    const [a, b] = this.#legs
+    for (const stop of this.#stops.splice(0)) stop()
+    a.journal.note({ type: 'unbridged', with: b.call_sid, because })
+    b.journal.note({ type: 'unbridged', with: a.call_sid, because })
+    await Promise.all(this.#legs.map((leg) => leg.media.wire({ far: undefined, isMuted: false })))
+  }
+
+  async #wire(): Promise<void> {
+    const [a, b] = this.#legs
+    await Promise.all([
+      a.media.wire({ far: b.media, isMuted: this.#muted.has(a) }),
+      b.media.wire({ far: a.media, isMuted: this.#muted.has(b) }),
+    ])
+  }
+}
+
+/** Returns the function that stops it. */
+function passKeys(from: Leg, to: Leg): () => void {
+  return from.onDigit((digit, { source, durationMs }) => {
+    if (source === 'info') void to.media.sendKeys(digit, durationMs)
+  })
+}

@@ -1,0 +1,27 @@
+// The keys of a bridged leg that an application waits for: a sequence counts when the last keys that were pressed are it.
+
+/** A longer pause between two keys begins a new sequence. */
+const maxPauseMs = 3000
+
+export class CapturedDigits {
+  readonly #sequences: readonly string[]
+  readonly #longest: number
+  #pressed = ''
+  #lastMs = -Infinity
+
+  constructor(sequences: readonly string[]) {
+    // Of two that end alike, the longer one was meant.
+    this.#sequences = sequences.filter((text) => text !== '').toSorted((a, b) => b.length - a.length)
+    this.#longest = this.#sequences[0]?.length ?? 0
+  }
+
+  /** The sequence that this key completes. */
+  press(digit: string, nowMs: number): string | undefined {
+    const before = nowMs - this.#lastMs > maxPauseMs ? '' : this.#pressed
+    this.#lastMs = nowMs
+    this.#pressed = (before + digit).slice(-this.#longest)
+    const found = this.#sequences.find((text) => this.#pressed.endsWith(text))
+    if (found !== undefined) this.#pressed = ''
+    return found
+  }
+}

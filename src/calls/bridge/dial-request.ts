@@ -1,0 +1,47 @@
+// What a dial asks for, and what comes of it.
+import type { HookForm } from '../application/hook-form.ts'
+import type { Target } from '../calls.ts'
+import type { CallStatus } from '../journal/call-status.ts'
+
+export interface DialTarget {
+  readonly to: Target
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly fromUser?: string
+  readonly fromHost?: string
+  /** Asked about this target, instead of that of the dial. */
+  readonly confirmHook?: HookForm
+}
+
+export interface DialRequest {
+  /** They ring together; the first to answer, and to be confirmed, is bridged. */
+  readonly targets: readonly DialTarget[]
+  /** The caller is answered only when it is bridged. */
+  readonly answersOnBridge: boolean
+  /** Who is said to call; otherwise the caller. */
+  readonly callerId?: string
+  readonly callerName?: string
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly ringMs: number
+  /** How long the two may talk. */
+  readonly maxTalkMs?: number
+  /** The verbs that it answers run on the leg that was dialled: it is bridged when it is still up afterwards. */
+  readonly confirmHook?: HookForm
+  /** Heard by the caller while it rings, again and again. */
+  readonly music?: string
+  readonly capture: { readonly parent: readonly string[]; readonly child: readonly string[] }
+  readonly captureHook?: HookForm
+  /** Whether what the carrier asserts of the caller is passed on. */
+  readonly forwardsIdentity: boolean
+  /** The customerData of the legs that are dialled. */
+  readonly tag?: object
+  readonly signal: AbortSignal
+}
+
+export interface DialOutcome {
+  /** Of the leg that was bridged, or else of the last one that failed. */
+  readonly call_sid: string
+  readonly call_status: CallStatus
+  readonly sip_status: number
+  readonly sip_reason: string
+  readonly sip_call_id: string
+}

@@ -1,0 +1,261 @@
+// One dial of a call: the targets ring, one of them is bridged with the caller, until either side or the application ends it.
+import type { AppError } from '../../lib/errors.ts'
+import { createSid, randomHex } from '../../lib/ids.ts'
+import { quoted } from '../../sip/message/list.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
+import type { Notes, Speaking } from '../abilities/abilities.ts'
+import { toHeaderFields } from '../application/app-headers.ts'
+import type { NestedVerbs } from '../application/nested-verbs.ts'
+import type { CallContext } from '../call-context.ts'
+import { calledPartyOf } from '../outbound/call-order.ts'
+import type { CallOrder } from '../outbound/call-order.ts'
+import { OutgoingLeg } from '../outbound/outgoing-leg.ts'
+import type { Hook } from '../../contracts/hook.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { AccountFacts } from '../ports.ts'
+import { Bridge } from './bridge.ts'
+import { CapturedDigits } from './captured-digits.ts'
+import { passedOnHeaders } from './passed-on-headers.ts'
+import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
+
+export interface DialOptions {
+  /** The leg that dials. */
+  readonly parent: Leg
+  readonly account: AccountFacts
+  readonly context: CallContext
+  readonly nested: NestedVerbs
+  readonly voice: Speaking
+  readonly notes: Notes
+}
+
+/** The verbs that may ask the far end whether it takes the call. */
+const confirming: ReadonlySet<string> = new Set(['config', 'gather', 'play', 'say', 'pause', 'tag'])
+
+/** Resolves when the two have parted or nobody has answered; undefined when no target was called. */
+export async function dial(request: DialRequest, options: DialOptions): Promise<DialOutcome | undefined> {
+  return await new Dial(request, options).run()
+}
+
+class Dial {
+  readonly #request: DialRequest
+  readonly #options: DialOptions
+  readonly #legs: Leg[] = []
+  readonly #won = Promise.withResolvers<Leg | undefined>()
+  readonly #music = new AbortController()
+  #last: Leg | undefined
+  #winner: Leg | undefined
+  /** What runs the leg that was dialled from now on. */
+  #successor: Hook | undefined
+  #isOver = false
+
+  constructor(request: DialRequest, options: DialOptions) {
+    this.#request = request
+    this.#options = options
+  }
+
+  async run(): Promise<DialOutcome | undefined> {
+    const { signal, answersOnBridge, targets } = this.#request
+    const { parent } = this.#options
+    if (!answersOnBridge) await parent.answer()
+    if (parent.hasEnded || signal.aborted) return undefined
+    const stop = (): void => this.#decide(undefined)
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      const playing = this.#playMusic()
+      void Promise.all(targets.map((target) => this.#call(target))).then(stop)
+      const winner = await this.#won.promise
+      this.#music.abort()
+      await playing
+      if (winner !== undefined) await this.#talk(winner)
+      return toOutcome(winner ?? this.#last)
+    } finally {
+      signal.removeEventListener('abort', stop)
+      this.#music.abort()
+      this.#hangUpAll()
+    }
+  }
+
+  /** The first decision counts: a leg that is bridged, or none. */
+  #decide(winner: Leg | undefined): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#winner = winner
+    this.#won.resolve(winner)
+    this.#hangUpAll()
+  }
+
+  #hangUpAll(): void {
+    const headers = this.#winner === undefined ? reasonOf(this.#options.parent) : elsewhere
+    for (const leg of this.#legs) if (leg !== this.#winner && !leg.hasEnded) void leg.hangUp({ headers })
+  }
+
+  /** Resolves when the target has answered and been confirmed, or will not be bridged. Never rejects. */
+  async #call(target: DialTarget): Promise<void> {
+    const { context, parent } = this.#options
+    const outgoing = new OutgoingLeg(this.#orderFor(target), context, parent.status.target)
+    const { leg } = outgoing
+    this.#legs.push(leg)
+    leg.status.followParent()
+    parent.journal.note({ type: 'dialled', call_sid: leg.call_sid, to: calledPartyOf(target.to) })
+    const refused = context.admission.refusal()
+    void leg.closed.finally(context.admission.enter())
+    if (refused !== undefined) leg.refuse(refused)
+    this.#followProgress(leg)
+    try {
+      await outgoing.dial(() => undefined)
+      if (leg.isAnswered) await this.#confirm(leg, target)
+    } catch (error) {
+      leg.refuse(error)
+    }
+    if (leg.isAnswered && !this.#isOver) return this.#decide(leg)
+    this.#last = leg
+    if (!leg.hasEnded && leg !== this.#winner) void leg.hangUp({ headers: elsewhere })
+  }
+
+  async #confirm(leg: Leg, target: DialTarget): Promise<void> {
+    const hook = target.confirmHook ?? this.#request.confirmHook
+    if (hook === undefined || this.#isOver) return
+    await this.#options.nested.run({ leg, hook, allowed: confirming, signal: leg.signal })
+  }
+
+  /** The caller hears that it rings, or what the one place that is called lets it hear. */
+  #followProgress(leg: Leg): void {
+    const { parent } = this.#options
+    const isAlone = this.#request.targets.length === 1 && this.#request.music === undefined
+    leg.events.watch((event) => {
+      if (this.#isOver || parent.hasEnded) return
+      if (event === 'ringing' && this.#request.music === undefined) parent.callerProgress.ring()
+      if (event !== 'early-media') return
+      if (isAlone) void this.#hearEarly(leg)
+      else if (this.#request.music === undefined) parent.callerProgress.ring()
+    })
+  }
+
+  async #hearEarly(leg: Leg): Promise<void> {
+    const { parent } = this.#options
+    if (!parent.isAnswered) await parent.startEarlyMedia()
+    if (this.#isOver || parent.hasEnded || leg.hasEnded) return
+    await parent.media.wire({ far: leg.media, isMuted: false })
+  }
+
+  async #playMusic(): Promise<void> {
+    const { music } = this.#request
+    const { parent, voice, notes } = this.#options
+    if (music === undefined) return
+    if (!parent.isAnswered) await parent.startEarlyMedia()
+    try {
+      await voice.play({ urls: [music], rounds: Infinity, signal: this.#music.signal })
+    } catch (error) {
+      if (!this.#music.signal.aborted) notes.problem(error as AppError)
+    }
+  }
+
+  /** Resolves when the two have parted. */
+  async #talk(child: Leg): Promise<void> {
+    const { parent, context, nested } = this.#options
+    if (!parent.isAnswered) await parent.answer()
+    if (parent.hasEnded) return void child.hangUp({ headers: reasonOf(parent) })
+    const bridge = new Bridge(parent, child)
+    const stops = [
+      this.#capture(parent, this.#request.capture.parent),
+      this.#capture(child, this.#request.capture.child),
+    ]
+    const parting = Promise.withResolvers<string>()
+    for (const leg of [parent, child])
+      leg.bridge = {
+        mute: (isMuted) => bridge.mute(leg, isMuted),
+        whisper: (verbs) => nested.whisper(leg, verbs),
+        part: (hook) => {
+          this.#successor = hook
+          parting.resolve('the called side became a call of its own')
+        },
+      }
+    try {
+      await bridge.join()
+      const because = await Promise.race([this.#untilParted(child, context), parting.promise])
+      await bridge.part(because)
+    } finally {
+      for (const stop of stops) stop()
+      parent.bridge = undefined
+      child.bridge = undefined
+      if (this.#successor !== undefined) nested.handOver(child, this.#successor)
+      else if (!child.hasEnded) void child.hangUp({ headers: reasonOf(parent) })
+    }
+  }
+
+  /** Resolves with the reason. */
+  #untilParted(child: Leg, { services }: CallContext): Promise<string> {
+    const { parent } = this.#options
+    const { signal, maxTalkMs } = this.#request
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const on = (aborting: AbortSignal, because: string): void => {
+      if (aborting.aborted) return resolve(because)
+      aborting.addEventListener('abort', () => resolve(because), { once: true })
+    }
+    on(parent.signal, 'the caller has gone')
+    on(child.signal, 'the called party has gone')
+    on(signal, 'other verbs took over')
+    if (maxTalkMs === undefined) return promise
+    const timer = services.clock.after(maxTalkMs, () => resolve('the time limit of the dial has passed'))
+    return promise.finally(() => timer.cancel())
+  }
+
+  /** Returns the function that stops it. */
+  #capture(leg: Leg, sequences: readonly string[]): () => void {
+    const { captureHook } = this.#request
+    const { nested, context } = this.#options
+    if (captureHook === undefined || sequences.length === 0) return () => undefined
+    const captured = new CapturedDigits(sequences)
+    return leg.onDigit((digit) => {
+      const dtmf = captured.press(digit, context.services.clock.monotonic())
+      if (dtmf !== undefined) void nested.tell(leg, captureHook, { dtmf })
+    })
+  }
+
+  #orderFor(target: DialTarget): CallOrder {
+    const { parent, account, notes } = this.#options
+    const { callerId, callerName, headers, ringMs, tag, forwardsIdentity } = this.#request
+    const { started, application_sid } = parent.journal.facts
+    const { fields, refused } = toHeaderFields({ ...headers, ...target.headers })
+    if (refused.length > 0)
+      notes.note(`these headers may not be set and were left out: ${refused.join(', ')}`)
+    const passedOn = passedOnHeaders(parent, { forwardsIdentity, given: fields })
+    const { fromUser, fromHost, to } = target
+    return {
+      call_sid: createSid(),
+      call_id: randomHex(16),
+      account,
+      application_sid,
+      parent: started,
+      to,
+      from: callerId ?? started.from,
+      callerName: callerName ?? started.caller_name,
+      headers: [...passedOn, ...fields],
+      ringMs,
+      notes: [],
+      ...(fromUser === undefined ? {} : { fromUser }),
+      ...(fromHost === undefined ? {} : { fromHost }),
+      ...(tag === undefined ? {} : { tag }),
+    }
+  }
+}
+
+/** RFC 3326, so that a phone that rang in vain lists no missed call. */
+const elsewhere: readonly HeaderField[] = [
+  { name: 'reason', value: `SIP;cause=200;text=${quoted('Call completed elsewhere')}` },
+]
+
+/** The Reason that the far end of a leg gave for its end is given to the other side too. */
+function reasonOf({ journal }: Leg): readonly HeaderField[] {
+  const value = journal.facts.change?.sip_reason_header
+  return value === undefined ? [] : [{ name: 'reason', value }]
+}
+
+function toOutcome(leg: Leg | undefined): DialOutcome | undefined {
+  if (leg === undefined) return undefined
+  const { call_status, sip_status, sip_reason, started, answered_at } = leg.journal.facts
+  const { call_sid, sip_call_id } = started
+  if (answered_at !== undefined)
+    return { call_sid, sip_call_id, call_status: 'completed', sip_status: 200, sip_reason: 'OK' }
+  return { call_sid, sip_call_id, call_status, sip_status, sip_reason }
+}

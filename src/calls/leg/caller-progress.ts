@@ -1,0 +1,75 @@
+// What a caller hears of before the answer: 180 when nothing else is said in time, and 183 with early media.
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
+import type { IncomingInvite } from '../../sip/sip.ts'
+import { toDecision } from '../journal/decision.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { StatusReporter } from './status-reporter.ts'
+
+export interface CallerProgressOptions {
+  /** Undefined for a leg that the platform makes: there is no caller. */
+  readonly incoming: Pick<IncomingInvite, 'progress'> | undefined
+  readonly isUnanswered: () => boolean
+  readonly journal: JournalWriter
+  readonly status: StatusReporter
+  readonly clock: Clock
+}
+
+export class CallerProgress {
+  readonly #options: CallerProgressOptions
+  #isEarly = false
+  #hasRung = false
+  #timer: Timer | undefined
+
+  constructor(options: CallerProgressOptions) {
+    this.#options = options
+  }
+
+  /** The caller hears what is played to it. */
+  get isEarly(): boolean {
+    return this.#isEarly
+  }
+
+  /**
+   * Sends 180 when nothing else has been said to the caller by then; 0: never. A caller who hears nothing hangs up, and a
+   * gateway that gets nothing tries another way.
+   */
+  ringAfter(ms: number): void {
+    if (ms === 0 || !this.#maySpeak) return
+    this.#timer = this.#options.clock.after(ms, () => {
+      if (!this.#maySpeak || this.#hasRung) return
+      const outcome = `nothing was said within ${ms} ms`
+      this.#options.journal.note(toDecision({ rule: 'ringing', outcome }))
+      this.ring()
+    })
+  }
+
+  /** Sends 180, once, unless the caller hears something already. */
+  ring(): void {
+    if (!this.#maySpeak || this.#hasRung) return
+    this.#hasRung = true
+    this.#options.incoming?.progress({ status: 180 })
+    this.#options.status.reportRinging()
+  }
+
+  /** Sends 183 with SDP, once. */
+  hear(sdp: string): void {
+    if (!this.#maySpeak) return
+    this.#isEarly = true
+    this.#options.incoming?.progress({ status: 183, body: { type: 'application/sdp', content: sdp } })
+    this.#options.status.report({
+      call_status: 'early-media',
+      sip_status: 183,
+      sip_reason: reasonPhraseOf(183),
+    })
+  }
+
+  close(): void {
+    this.#timer?.cancel()
+  }
+
+  get #maySpeak(): boolean {
+    const { incoming, isUnanswered } = this.#options
+    return incoming !== undefined && isUnanswered() && !this.#isEarly
+  }
+}

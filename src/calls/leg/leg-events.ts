@@ -1,0 +1,22 @@
+// What a leg lets those watch who join it with another one.
+
+/** `early-media`: the far end is heard before it answers. `held`: it does not want to hear anything. */
+export type LegEvent = 'ringing' | 'early-media' | 'held' | 'resumed'
+
+export class LegEvents {
+  readonly #listeners = new Set<(event: LegEvent) => void>()
+
+  /** Returns the function that stops watching. */
+  watch(listener: (event: LegEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  tell(event: LegEvent): void {
+    for (const listener of [...this.#listeners]) listener(event)
+  }
+
+  close(): void {
+    this.#listeners.clear()
+  }
+}

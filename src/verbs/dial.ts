@@ -1,0 +1,257 @@
+// The verb dial: calls others and lets the first who answers talk with the caller.
+import Type from 'typebox'
+import type { Static } from 'typebox'
+import type { DialOutcome, DialTarget } from '../calls/bridge/dial-request.ts'
+import type { Target } from '../calls/calls.ts'
+import { AppError } from '../lib/errors.ts'
+import { defineVerb } from './define/define-verb.ts'
+import { hook, optional, speechRecognition, untilServed } from './define/schemas.ts'
+
+const auth = Type.Optional(
+  Type.Object(
+    { username: Type.String(), password: Type.String() },
+    { description: 'For the digest challenge of a phone or sip target.' },
+  ),
+)
+
+// What ends up in a SIP message: no white space, no control characters, no brackets or quotes.
+const sipPattern = '^[^\\s\\u0000-\\u001f\\u007f-\\u009f<>"]*$'
+const sipRule = 'must not contain white space, control characters, brackets or quotes'
+const hostPattern = '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$'
+// Routes are matched with numbers of this length at most (api/lcrs/dial-pattern.ts).
+const maxNumberLength = 132
+
+function word(description: string, maxLength = 255) {
+  return Type.Optional(Type.String({ maxLength, pattern: sipPattern, 'x-rule': sipRule, description }))
+}
+
+const target = Type.Object({
+  type: Type.Union(
+    [Type.Literal('phone'), Type.Literal('user'), Type.Literal('sip'), Type.Literal('teams')],
+    {
+      description: 'phone: a number, by carriers; user: a SIP client of the account; sip: any SIP URI.',
+    },
+  ),
+  number: word('The number of a phone target.', maxNumberLength),
+  name: word('The user; without @ one of the SIP realm of the account.'),
+  sipUri: word('The URI of a sip target.', 1024),
+  trunk: optional.text('The carrier of a phone target, by its name.'),
+  proxy: word('A SIP URI: where a sip target is sent first.'),
+  auth,
+  headers: optional.headers('SIP headers of the INVITE to this target.'),
+  from: Type.Optional(
+    Type.Object(
+      {
+        user: word('User part.'),
+        host: Type.Optional(
+          Type.String({
+            maxLength: 255,
+            pattern: hostPattern,
+            'x-rule': 'must be an IPv4 address or a host name',
+            description: 'Host part.',
+          }),
+        ),
+      },
+      { description: 'The From header of the INVITE to this target.' },
+    ),
+  ),
+  confirmHook: Type.Optional(hook),
+  overrideTo: optional.text(untilServed('another To', 'The To header of a user target.')),
+  method: optional.text('Taken, and of no effect: hooks are asked by POST, or as the hook says.'),
+})
+
+const sequences = Type.Array(Type.String(), { description: 'Keys that are waited for.' })
+
+const schema = Type.Object({
+  target: Type.Array(target, {
+    minItems: 1,
+    description: 'Who is called: the first ten of them together. The first to answer is connected.',
+  }),
+  actionHook: Type.Optional(hook),
+  answerOnBridge: optional.flag(
+    'The caller hears ringing, and is answered when the other side answers. Default false: answered at once.',
+  ),
+  callerId: word('The number or name that is said to call. Default: the caller.'),
+  callerName: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+      'x-rule': 'must not contain control characters',
+      description: 'The display name that is said to call. Default: that of the caller.',
+    }),
+  ),
+  timeout: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 3600,
+      description: 'How long it rings, in seconds. Default 60.',
+    }),
+  ),
+  timeLimit: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 2_000_000,
+      description: 'How long the two may talk, in seconds.',
+    }),
+  ),
+  confirmHook: Type.Optional(hook),
+  dialMusic: optional.text('An audio file that the caller hears while it rings, again and again.'),
+  dtmfCapture: Type.Optional(
+    Type.Union(
+      [sequences, Type.Object({ childCall: Type.Optional(sequences), parentCall: Type.Optional(sequences) })],
+      { description: 'Sequences of keys that dtmfHook hears of: of both sides, or of one.' },
+    ),
+  ),
+  dtmfHook: Type.Optional(hook),
+  headers: optional.headers('SIP headers of the INVITEs.'),
+  anchorMedia: optional.flag('Taken, and of no effect: the sound always passes through the platform.'),
+  exitMediaPath: optional.flag(
+    untilServed('sound past the platform', 'Let the two sides send their sound to each other.'),
+  ),
+  listen: optional.anything(untilServed('audio streams', 'A stream of what is said.')),
+  stream: optional.anything(untilServed('audio streams', 'A stream of what is said.')),
+  transcribe: optional.anything(untilServed(speechRecognition, 'What is said, as text.')),
+  dub: Type.Optional(
+    Type.Array(Type.Object({}), { description: untilServed('dub', 'Tracks for the called side.') }),
+  ),
+  amd: optional.anything(untilServed('answering machine detection', 'Tells machines from people.')),
+  referHook: Type.Optional(
+    Type.Union([hook], { description: untilServed('transfer', 'Asked about a REFER.') }),
+  ),
+  onHoldHook: Type.Optional(
+    Type.Union([hook], { description: untilServed('sound on hold', 'What the side on hold hears.') }),
+  ),
+  boostAudioSignal: Type.Optional(
+    Type.Union([Type.Number(), Type.String()], {
+      description: untilServed('gain', 'How much louder the called side hears, in dB.'),
+    }),
+  ),
+  forwardPAI: optional.flag(
+    'Whether P-Asserted-Identity and Privacy of the caller are passed on. Default true.',
+  ),
+  proxy: word('A SIP URI: where INVITEs to sip targets are sent first.'),
+  tag: optional.anything('The customerData of the legs that are called.'),
+  srtpEncryption: optional.text(untilServed('SRTP', 'sdes or dtls.')),
+  method: optional.text('Taken, and of no effect.'),
+  confirmMethod: optional.text('Taken, and of no effect.'),
+})
+
+type DialOptions = Static<typeof schema>
+type GivenTarget = DialOptions['target'][number]
+
+const maxTargets = 10
+const defaultRingSeconds = 60
+
+export const dial = defineVerb({
+  name: 'dial',
+  summary: 'Calls phones, users or SIP addresses, and connects the first that answers with the caller.',
+  needs: 'nothing',
+  uses: ['legs', 'hooks', 'signalling'],
+  schema,
+  async execute(options, { legs, hooks, signalling, signal }) {
+    const targets = await Promise.all(
+      distinct(options.target).map((given) => toTarget(given, options, () => legs.realm())),
+    )
+    const { callerId, callerName, timeLimit, confirmHook, dialMusic, dtmfHook, tag, actionHook } = options
+    const outcome = await legs.dial({
+      targets,
+      answersOnBridge: options.answerOnBridge ?? false,
+      headers: options.headers ?? {},
+      ringMs: (options.timeout ?? defaultRingSeconds) * 1000,
+      capture: toCapture(options.dtmfCapture),
+      forwardsIdentity: options.forwardPAI ?? true,
+      signal,
+      ...(callerId === undefined ? {} : { callerId }),
+      ...(callerName === undefined ? {} : { callerName }),
+      ...(timeLimit === undefined ? {} : { maxTalkMs: timeLimit * 1000 }),
+      ...(confirmHook === undefined ? {} : { confirmHook }),
+      ...(dialMusic === undefined ? {} : { music: dialMusic }),
+      ...(dtmfHook === undefined ? {} : { captureHook: dtmfHook }),
+      ...(tag === undefined ? {} : { tag }),
+    })
+    if (actionHook === undefined || signalling.hasEnded) return
+    const result = toResult(outcome)
+    // Verbs that have replaced the dial are not replaced by what its hook answers.
+    if (signal.aborted) await hooks.tell(actionHook, result)
+    else await hooks.ask(actionHook, result, signal)
+  },
+})
+
+function toResult(outcome: DialOutcome | undefined): Record<string, unknown> {
+  if (outcome === undefined) return { dial_call_status: 'no-answer', dial_sip_status: 487 }
+  return {
+    dial_call_sid: outcome.call_sid,
+    dial_call_status: outcome.call_status,
+    dial_sip_status: outcome.sip_status,
+    dial_sbc_callid: outcome.sip_call_id,
+  }
+}
+
+function distinct(targets: readonly GivenTarget[]): readonly GivenTarget[] {
+  return [...new Map(targets.map((given) => [JSON.stringify(given), given])).values()].slice(0, maxTargets)
+}
+
+function toCapture(given: DialOptions['dtmfCapture']): {
+  parent: readonly string[]
+  child: readonly string[]
+} {
+  if (given === undefined) return { parent: [], child: [] }
+  if (Array.isArray(given)) return { parent: given, child: given }
+  return { parent: given.parentCall ?? [], child: given.childCall ?? [] }
+}
+
+async function toTarget(
+  given: GivenTarget,
+  options: DialOptions,
+  realm: () => Promise<string | undefined>,
+): Promise<DialTarget> {
+  const { headers = {}, from, confirmHook } = given
+  return {
+    to: await toPlace(given, options, realm),
+    headers,
+    ...(from?.user === undefined ? {} : { fromUser: from.user }),
+    ...(from?.host === undefined ? {} : { fromHost: from.host }),
+    ...(confirmHook === undefined ? {} : { confirmHook }),
+  }
+}
+
+async function toPlace(
+  { type, number, name, sipUri, trunk, proxy, auth: credentials }: GivenTarget,
+  options: DialOptions,
+  realmOf: () => Promise<string | undefined>,
+): Promise<Target> {
+  const proof = credentials === undefined ? {} : { auth: credentials }
+  switch (type) {
+    case 'phone':
+      return { type, number: given(number, 'number'), ...(trunk === undefined ? {} : { trunk }), ...proof }
+    case 'user': {
+      const own = await realmOf()
+      const [user = '', realm = own] = given(name, 'name').split('@')
+      if (realm === undefined || realm !== own)
+        throw invalid(`a user target must be of the SIP realm of the account, which is ${own ?? 'not set'}`)
+      return { type, name: user, realm }
+    }
+    case 'sip': {
+      const first = proxy ?? options.proxy
+      return {
+        type,
+        sipUri: given(sipUri, 'sipUri'),
+        ...(first === undefined ? {} : { proxy: first }),
+        ...proof,
+      }
+    }
+    case 'teams':
+      throw new AppError('not_served', 'dial: a target of type teams is not served yet')
+    default:
+      return type satisfies never
+  }
+}
+
+function given(value: string | undefined, name: string): string {
+  if (value === undefined || value === '') throw invalid(`the target has no "${name}"`)
+  return value
+}
+
+function invalid(sentence: string): AppError {
+  return new AppError('hook_invalid_payload', `dial: ${sentence}`)
+}
