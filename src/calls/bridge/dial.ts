@@ -92,7 +92,7 @@ class Dial {
   /** Resolves when the target has answered and been confirmed, or will not be bridged. Never rejects. */
   async #call(target: DialTarget): Promise<void> {
     const { context, parent } = this.#options
-    const outgoing = new OutgoingLeg(this.#orderFor(target), context, parent.status.target)
+    const outgoing = new OutgoingLeg(this.#orderFor(target), context, parent)
     const { leg } = outgoing
     this.#legs.push(leg)
     leg.status.followParent()

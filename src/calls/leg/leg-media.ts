@@ -123,6 +123,11 @@ export class LegMedia {
     this.#options.journal.note(toSilenceFact(event, heard))
   }
 
+  /** Undefined while there is none. */
+  get sessionId(): string | undefined {
+    return this.#session?.id
+  }
+
   async play(options: PlayOptions): Promise<PlayResult> {
     const session = this.#session
     if (session === undefined) return { reason: 'stopped', playedMs: 0 }

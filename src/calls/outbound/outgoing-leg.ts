@@ -8,7 +8,7 @@ import type { StartedFact } from '../journal/journal.ts'
 import { holdToLimits } from '../leg/hold-to-limits.ts'
 import { Leg } from '../leg/leg.ts'
 import { StatusReporter } from '../leg/status-reporter.ts'
-import type { StatusTarget } from '../leg/status-reporter.ts'
+import type { Media } from '../../media/media.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import type { Attempt } from './attempt.ts'
 import { calledPartyOf } from './call-order.ts'
@@ -16,6 +16,17 @@ import type { CallOrder } from './call-order.ts'
 import { findAttempts } from './find-attempts.ts'
 import { OutgoingInvites } from './outgoing-invites.ts'
 import { tryRounds } from './try-rounds.ts'
+
+/** A bridge costs least within one worker. */
+function besideMedia(media: Pick<Media, 'open'>, parent: Leg | undefined): Pick<Media, 'open'> {
+  if (parent === undefined) return media
+  return {
+    open(options) {
+      const near = parent.media.sessionId
+      return media.open(near === undefined ? options : { ...options, near })
+    },
+  }
+}
 
 export class OutgoingLeg {
   readonly leg: Leg
@@ -25,11 +36,12 @@ export class OutgoingLeg {
   /** Where INVITEs go: their media may go there too. */
   readonly #peers = new Set<string>()
 
-  constructor(order: CallOrder, context: CallContext, target?: StatusTarget) {
+  /** `parent`: the leg that dials this one, whose status hook it reports to and whose media it is placed beside. */
+  constructor(order: CallOrder, context: CallContext, parent?: Leg) {
     this.#order = order
     this.#context = context
     this.#invites = new OutgoingInvites(order.ringMs)
-    this.leg = this.#open(target)
+    this.leg = this.#open(parent)
   }
 
   /**
@@ -63,7 +75,7 @@ export class OutgoingLeg {
     }
   }
 
-  #open(target: StatusTarget | undefined): Leg {
+  #open(parent: Leg | undefined): Leg {
     const { services, registry, tap } = this.#context
     const order = this.#order
     const { clock, node } = services
@@ -78,9 +90,12 @@ export class OutgoingLeg {
     const leg: Leg = new Leg({
       unanswered: this.#invites,
       journal,
-      status: new StatusReporter(journal, node(), target),
+      status: new StatusReporter(journal, node(), parent?.status.target),
       // The gateways of carriers are where they are, many of them inside.
-      media: order.to.type === 'phone' ? services.media : tenantMedia(services, this.#peers),
+      media: besideMedia(
+        order.to.type === 'phone' ? services.media : tenantMedia(services, this.#peers),
+        parent,
+      ),
       clock,
       log,
       maxCallMs: Math.min(order.maxCallMs ?? services.maxCallMs, services.maxCallMs),

@@ -1,0 +1,134 @@
+// Two real phones that talk with each other through the platform: an application dials, a user calls another.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { rms, slice, tone, toneSegments } from '../support/audio.ts'
+import type { Audio } from '../support/audio.ts'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { startBaresip } from '../support/baresip.ts'
+import type { Baresip } from '../support/baresip.ts'
+import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import type { Platform, Tenant } from '../support/platform-process.ts'
+import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+
+const callerHz = 700
+const calledHz = 1100
+
+let application: Application
+let platform: Platform
+let tenant: Tenant
+const phones: Baresip[] = []
+
+beforeAll(async () => {
+  application = await startApplication()
+  application.on('/status', { status: 200 })
+  platform = await startPlatform()
+  tenant = await provision(platform.api, { application })
+  await platform.api.must('POST', '/Clients', {
+    account_sid: tenant.account_sid,
+    username: 'bob',
+    password: 'sip-secret-2',
+  })
+})
+
+afterEach(async () => {
+  await Promise.all(phones.splice(0).map((phone) => phone.stop()))
+})
+
+afterAll(async () => {
+  await platform?.remove()
+  await application?.close()
+})
+
+async function startPhone(username: string, says: Audio, answers: 'auto' | 'manual'): Promise<Baresip> {
+  const password = username === 'bob' ? 'sip-secret-2' : tenant.password
+  const phone = await startBaresip({ ...tenant, username, password, proxy: platform.sip, says, answers })
+  phones.push(phone)
+  expect(await phone.registered()).toMatchObject({ ok: true })
+  return phone
+}
+
+const twoPhones = async (): Promise<[Baresip, Baresip]> => [
+  await startPhone(tenant.username, tone(callerHz, 30_000), 'manual'),
+  await startPhone('bob', tone(calledHz, 30_000), 'auto'),
+]
+
+const closed = (phone: Baresip) =>
+  phone.events.next('the end of the call', ({ type }) => type === 'CALL_CLOSED', { timeoutMs: 20_000 })
+
+/** How much louder it is than what the other phone said, in dB, in the middle of what was heard. */
+function gainDb(heard: Audio, hz: number): number {
+  const [segment] = toneSegments(heard, hz).toSorted((a, b) => b.endMs - b.startMs - (a.endMs - a.startMs))
+  if (segment === undefined) throw new Error(`a tone of ${hz} Hz was not heard`)
+  const middle = slice(heard, segment.startMs + 200, segment.endMs - 200)
+  return 20 * Math.log10(rms(middle) / rms(tone(hz, 1000)))
+}
+
+const lengthMs = (heard: Audio, hz: number): number =>
+  Math.max(0, ...toneSegments(heard, hz).map(({ startMs, endMs }) => endMs - startMs))
+
+describe.skipIf(isMissing('baresip'))('a call that an application dials', () => {
+  it('lets the two hear each other at the level they speak at, tells both stories, and goes on afterwards', async () => {
+    application.on('/call', {
+      json: [
+        { verb: 'dial', target: [{ type: 'user', name: 'bob' }], actionHook: '/dialled' },
+        { verb: 'say', text: 'goodbye' },
+      ],
+    })
+    application.on('/dialled', { json: [] })
+    const [caller, called] = await twoPhones()
+    await caller.dial(`sip:${tenant.target}`)
+    await called.events.next('the answer', ({ type }) => type === 'CALL_ESTABLISHED')
+    await until('two seconds of talk', async () => lengthMs(await caller.heard(), calledHz) > 2000, {
+      everyMs: 200,
+    })
+    const live = await platform.api.must<Record<string, unknown>[]>(
+      'GET',
+      `/Accounts/${tenant.account_sid}/Calls`,
+    )
+    expect(live.map(({ direction }) => direction).toSorted()).toEqual(['inbound', 'outbound'])
+    const [parent, child] = ['inbound', 'outbound'].map((way) =>
+      live.find(({ direction }) => direction === way),
+    )
+    expect(child?.['parent_call_sid']).toBe(parent?.['call_sid'])
+
+    await called.hangUp()
+    await closed(called)
+    const [dialled] = await until('the action hook', () => {
+      const requests = application.to('/dialled')
+      return requests.length > 0 ? requests : undefined
+    })
+    expect(dialled?.body).toMatchObject({
+      call_sid: parent?.['call_sid'],
+      dial_call_sid: child?.['call_sid'],
+      dial_call_status: 'completed',
+      dial_sip_status: 200,
+    })
+    await closed(caller)
+
+    expect(Math.abs(gainDb(await called.heard(), callerHz))).toBeLessThan(1)
+    expect(Math.abs(gainDb(await caller.heard(), calledHz))).toBeLessThan(1)
+    const records = await recentCalls(platform.api, tenant.account_sid, 2)
+    expect(records).toHaveLength(2)
+    for (const { call_sid } of records) {
+      const types = (await journalOf(platform.api, tenant.account_sid, call_sid)).map(({ type }) => type)
+      expect(types).toEqual(expect.arrayContaining(['bridged', 'unbridged', 'media-closed']))
+    }
+  }, 60_000)
+})
+
+describe.skipIf(isMissing('baresip'))('a user who dials another', () => {
+  it('rings and talks without any application, and hangs up for both', async () => {
+    const [caller, called] = await twoPhones()
+    const before = application.requests.items.length
+    await caller.dial(`sip:bob@${tenant.realm}`)
+    await called.events.next('the answer', ({ type }) => type === 'CALL_ESTABLISHED')
+    await until('a second of talk', async () => lengthMs(await called.heard(), callerHz) > 1000, {
+      everyMs: 200,
+    })
+    await caller.hangUp()
+    await Promise.all([closed(caller), closed(called)])
+    expect(application.requests.items).toHaveLength(before)
+    expect(lengthMs(await caller.heard(), calledHz)).toBeGreaterThan(800)
+  }, 60_000)
+})
