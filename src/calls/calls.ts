@@ -4,36 +4,13 @@ import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { LiveCall } from './journal/live-call.ts'
 import type { CallServices } from './call-services.ts'
+import type { Target } from './outbound/target.ts'
 import type { CallScript } from './ports.ts'
 import type { Alerts } from '../contracts/alert.ts'
 import type { Hook } from '../contracts/hook.ts'
 
 export type { LiveCall } from './journal/live-call.ts'
-
-export interface Credentials {
-  readonly username: string
-  readonly password: string
-}
-
-export type Target =
-  | {
-      readonly type: 'phone'
-      readonly number: string
-      /** Name of the carrier to use; an unknown one counts as none. */
-      readonly trunk?: string
-      readonly auth?: Credentials
-    }
-  /** `name`, a SIP client of the account; `realm` is the account's own. */
-  | { readonly type: 'user'; readonly name: string; readonly realm: string }
-  | {
-      readonly type: 'sip'
-      readonly sipUri: string
-      /** A SIP URI: where the request is sent first. */
-      readonly proxy?: string
-      readonly auth?: Credentials
-    }
-
-export type TargetOf<T extends Target['type']> = Extract<Target, { readonly type: T }>
+export type { Credentials, Target, TargetOf } from './outbound/target.ts'
 
 /** What both the request and the order say. */
 export interface CallWishes {

@@ -342,7 +342,7 @@ describe('confirmHook', () => {
     ])
   })
 
-  it('connects nobody when the called side hangs up meanwhile', async () => {
+  it('connects no one when the called side hangs up meanwhile', async () => {
     const { engine, called, results } = await dialling({ confirmHook }, ({ hooks }) => {
       hooks.on('/confirm', [{ verb: 'pause', length: 10 }])
     })
@@ -554,7 +554,7 @@ describe('a user who dials another', () => {
 })
 
 describe('dialMusic', () => {
-  it('is heard by the caller while it rings, again and again, and by nobody afterwards', async () => {
+  it('is heard by the caller while it rings, again and again, and no longer once they talk', async () => {
     const { engine, called } = await dialling({ dialMusic: '/music.wav' })
     await settle()
     const [a] = engine.media.sessions

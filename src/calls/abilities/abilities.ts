@@ -103,7 +103,7 @@ export interface Asking {
 }
 
 export interface Legs {
-  /** Resolves when it is over; undefined when nobody was called. Throws AppError when a target makes no sense. */
+  /** Resolves when it is over; undefined when no target was called. Throws AppError when a target makes no sense. */
   dial(request: DialRequest): Promise<DialOutcome | undefined>
   /** The SIP realm of the account: what a user is called at. Undefined when it has none. */
   realm(): Promise<string | undefined>

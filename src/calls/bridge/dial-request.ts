@@ -1,6 +1,6 @@
 // What a dial asks for, and what comes of it.
 import type { HookForm } from '../application/hook-form.ts'
-import type { Target } from '../calls.ts'
+import type { Target } from '../outbound/target.ts'
 import type { CallStatus } from '../journal/call-status.ts'
 
 export interface DialTarget {
@@ -38,7 +38,7 @@ export interface DialRequest {
 }
 
 export interface DialOutcome {
-  /** Of the leg that was bridged, or else of the last one that failed. */
+  /** It names the leg that was bridged, or else the last one that failed. */
   readonly call_sid: string
   readonly call_status: CallStatus
   readonly sip_status: number

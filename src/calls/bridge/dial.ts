@@ -31,7 +31,7 @@ export interface DialOptions {
 /** The verbs that may ask the far end whether it takes the call. */
 const confirming: ReadonlySet<string> = new Set(['config', 'gather', 'play', 'say', 'pause', 'tag'])
 
-/** Resolves when the two have parted or nobody has answered; undefined when no target was called. */
+/** Resolves when the two have parted or no target has answered; undefined when no target was called. */
 export async function dial(request: DialRequest, options: DialOptions): Promise<DialOutcome | undefined> {
   return await new Dial(request, options).run()
 }

@@ -1,0 +1,26 @@
+// Whom a call of the platform is to reach.
+
+export interface Credentials {
+  readonly username: string
+  readonly password: string
+}
+
+export type Target =
+  | {
+      readonly type: 'phone'
+      readonly number: string
+      /** Name of the carrier to use; an unknown one counts as none. */
+      readonly trunk?: string
+      readonly auth?: Credentials
+    }
+  /** `name`, a SIP client of the account; `realm` is the account's own. */
+  | { readonly type: 'user'; readonly name: string; readonly realm: string }
+  | {
+      readonly type: 'sip'
+      readonly sipUri: string
+      /** A SIP URI: where the request is sent first. */
+      readonly proxy?: string
+      readonly auth?: Credentials
+    }
+
+export type TargetOf<T extends Target['type']> = Extract<Target, { readonly type: T }>
