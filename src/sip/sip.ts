@@ -275,6 +275,8 @@ export interface SipOptions {
   readonly handlers: SipHandlers
   readonly clock: Clock
   readonly log: Logger
+  /** Numbers from 0 up to 1 for what the RFCs leave to chance: how long to back off. Left out, Math.random. */
+  readonly random?: () => number
   /** Server and User-Agent. */
   readonly userAgent: string
   readonly digestAlgorithms?: readonly DigestAlgorithm[]

@@ -126,6 +126,7 @@ class Agent implements UserAgent {
       clock,
       timers,
       log,
+      random: this.#options.random ?? Math.random,
       product: userAgent,
       contactFor: (remote, user) => this.#contactFor(remote, user),
       resolve,

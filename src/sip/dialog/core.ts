@@ -18,6 +18,8 @@ export interface Core {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Logger
+  /** A number from 0 up to 1, each time another. */
+  readonly random: () => number
   /** Server and User-Agent. */
   readonly product: string
   /** The Contact by which `remote` reaches us. */
@@ -76,8 +78,8 @@ export function mergeHeaders(ours: readonly HeaderField[], own: readonly HeaderF
 }
 
 /** Seconds for Retry-After of a 500 to an overlapping request: RFC 3261 §14.2 and RFC 3311 §5.2. */
-export function randomRetryAfter(): HeaderField {
-  return { name: 'retry-after', value: String(Math.floor(Math.random() * 11)) }
+export function randomRetryAfter(random: Core['random']): HeaderField {
+  return { name: 'retry-after', value: String(Math.floor(random() * 11)) }
 }
 
 /** What a response calls Server, a request calls User-Agent. */

@@ -4,8 +4,8 @@ import { cseqOf } from '../message/cseq.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
 import type { Dialog, DialogListener, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { capabilityHeaders, cleanReply } from './core.ts'
-import { randomRetryAfter, withHeaders } from './core.ts'
+import { AwaitedAcks } from './awaited-acks.ts'
+import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
 import { noteSequence, refreshTarget } from './dialog-state.ts'
 import { DialogClient } from './dialog-client.ts'
@@ -14,8 +14,7 @@ import { DialogRoute } from './dialog-route.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry } from './dialog-table.ts'
 import type { Flow } from './flow.ts'
-import { readDescription } from './offer.ts'
-import { repeatUntilAck } from './repeat-until-ack.ts'
+import { OfferState } from './offer-state.ts'
 import type { Credentials } from './send-request.ts'
 
 export interface DialogOptions {
@@ -32,13 +31,6 @@ export interface DialogOptions {
   readonly mayReach?: ((address: string) => boolean) | undefined
 }
 
-interface AwaitedAck {
-  /** Ends the repetition of our 2xx. */
-  readonly stop: () => void
-  /** The 2xx carries our offer, and the ACK the answer. */
-  readonly bringsAnswer: boolean
-}
-
 /** `ending`: our BYE is under way, or waits for the ACK. `over`: the dialog is out of the table. */
 type Phase = 'live' | 'ending' | 'over'
 
@@ -49,14 +41,11 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #route: DialogRoute
   readonly #client: DialogClient
   readonly #listening = Promise.withResolvers<DialogListener>()
-  // By the CSeq of the INVITE that our 2xx answers.
-  readonly #awaitedAcks = new Map<number, AwaitedAck>()
+  readonly #acks: AwaitedAcks
+  readonly #offers: OfferState
   readonly #firstAck = Promise.withResolvers<void>()
   #firstInvite: number | undefined
   #phase: Phase = 'live'
-  #incomingOffer: ServerTransaction | undefined
-  /** An INVITE that this side sent, or an UPDATE with an offer, waits for its answer. */
-  #isOffering = false
   #bye: Promise<void> | undefined
 
   constructor(options: DialogOptions) {
@@ -68,6 +57,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     const route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
     this.#route = route
     this.#client = new DialogClient({ core, state, route, contactUser, credentials })
+    this.#acks = new AwaitedAcks(core)
+    this.#offers = new OfferState({ acks: this.#acks, random: core.random, closed: () => undefined })
     core.dialogs.set(state, this)
   }
 
@@ -102,17 +93,11 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (this.#phase !== 'live') return this.#client.localResponse(method, 481)
     const isOffer = method === 'INVITE' || (method === 'UPDATE' && options.body !== undefined)
     if (!isOffer) return this.#send(method, options)
-    if (!this.#mayOffer(method)) return this.#client.localResponse(method, 491)
-    this.#isOffering = true
+    if (!this.#offers.maySend(method)) return this.#client.localResponse(method, 491)
+    const close = this.#offers.send()
     const response = await this.#send(method, options)
-    this.#isOffering = false
+    close()
     return response
-  }
-
-  /** Not while an offer is open in either direction, nor an INVITE whose ACK has not come: RFC 3261 §14.1, RFC 3311 §5.1. */
-  #mayOffer(method: 'INVITE' | 'UPDATE'): boolean {
-    if (this.#isOffering || this.#incomingOffer !== undefined) return false
-    return method === 'INVITE' ? this.#awaitedAcks.size === 0 : !this.#isAnswerAwaited()
   }
 
   bye(headers: readonly HeaderField[] = []): Promise<void> {
@@ -148,12 +133,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   }
 
   receiveAck(ack: SipRequest): void {
-    const { sequence } = cseqOf(ack)
-    const awaited = this.#awaitedAcks.get(sequence)
-    if (awaited === undefined) return
-    this.#awaitedAcks.delete(sequence)
-    awaited.stop()
-    const isFirst = sequence === this.#firstInvite
+    if (!this.#acks.receive(ack)) return
+    const isFirst = cseqOf(ack).sequence === this.#firstInvite
     if (isFirst) this.#firstAck.resolve()
     if (isFirst || ack.body.byteLength > 0) this.#tell((listener) => listener.confirmed(ack))
   }
@@ -168,26 +149,12 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   #receiveOffer(transaction: ServerTransaction): void {
     const { request } = transaction
-    const isInvite = request.method === 'INVITE'
-    const description = readDescription(request)
-    const isRefresh = !isInvite && description.kind === 'absent'
-    // An UPDATE without an offer only refreshes, whatever else is open: RFC 3311 §5.2.
-    if (isRefresh && this.#incomingOffer?.request.method !== 'UPDATE')
-      return this.#acceptOffer(transaction, { status: 200 })
-    // RFC 3261 §14.2 and RFC 3311 §5.2: one at a time, and none while an offer of this side waits for its answer.
-    if (this.#incomingOffer !== undefined) {
-      return transaction.respond({ status: 500, headers: [randomRetryAfter()] })
-    }
-    if (this.#isOffering || this.#isAnswerAwaited()) return transaction.respond({ status: 491 })
-    if (description.kind === 'unsupported') {
-      return transaction.respond({ status: 415, headers: [{ name: 'accept', value: 'application/sdp' }] })
-    }
-    this.#incomingOffer = transaction
-    transaction.onCancel(() => this.#dropIncomingOffer())
-    const offer = description.kind === 'sdp' ? description.sdp : undefined
-    void this.#ask((listener) => listener.offered(offer, request)).then((reply) => {
-      if (this.#incomingOffer !== transaction) return
-      this.#incomingOffer = undefined
+    const received = this.#offers.receive(transaction)
+    if (received.kind === 'refresh') return this.#acceptOffer(transaction, { status: 200 })
+    if (received.kind === 'refused') return transaction.respond(received.reply)
+    transaction.onCancel(() => this.#offers.drop())
+    void this.#ask((listener) => listener.offered(received.offer, request)).then((reply) => {
+      if (!this.#offers.close(transaction)) return
       if (reply.status >= 300) transaction.respond(cleanReply(reply))
       else this.#acceptOffer(transaction, reply)
     })
@@ -199,29 +166,11 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#sendUntilAck(transaction, responseTo(transaction.request, this.#complete(transaction, reply)))
   }
 
-  /** Our offer stands in a 2xx whose ACK brings the answer. */
-  #isAnswerAwaited(): boolean {
-    return [...this.#awaitedAcks.values()].some(({ bringsAnswer }) => bringsAnswer)
-  }
-
-  #dropIncomingOffer(): void {
-    this.#incomingOffer?.respond({ status: 487 })
-    this.#incomingOffer = undefined
-  }
-
   #sendUntilAck(transaction: ServerTransaction, response: SipResponse): void {
-    const { clock, timers } = this.#core
-    const { sequence } = cseqOf(transaction.request)
-    transaction.respond(response)
-    const repeat = (): void => transaction.respond(response)
-    const timedOut = (): void => {
-      this.#awaitedAcks.delete(sequence)
+    this.#acks.send(transaction, response, () => {
       this.#firstAck.resolve()
       this.#fail('ack-timeout')
-    }
-    const stop = repeatUntilAck({ clock, timers, repeat, timedOut })
-    const bringsAnswer = transaction.request.body.byteLength === 0
-    this.#awaitedAcks.set(sequence, { stop, bringsAnswer })
+    })
   }
 
   #fail(reason: 'ack-timeout' | 'transport-error'): void {
@@ -233,9 +182,9 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   async #hangUp(headers: readonly HeaderField[]): Promise<void> {
     if (this.#phase !== 'live') return
     this.#phase = 'ending'
-    this.#dropIncomingOffer()
+    this.#offers.drop()
     // RFC 3261 §15.1.1: the callee sends no BYE before the ACK came or cannot come any more.
-    if (this.#firstInvite !== undefined && this.#awaitedAcks.has(this.#firstInvite)) {
+    if (this.#firstInvite !== undefined && this.#acks.has(this.#firstInvite)) {
       await this.#firstAck.promise
       if (this.#hasEnded()) return
     }
@@ -250,9 +199,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #end(): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
-    this.#dropIncomingOffer()
-    for (const { stop } of this.#awaitedAcks.values()) stop()
-    this.#awaitedAcks.clear()
+    this.#offers.drop()
+    this.#acks.stop()
     this.#firstAck.resolve()
     this.#core.dialogs.delete(this.#state, this)
   }

@@ -121,7 +121,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       return
     }
     // RFC 3311 §5.2: the offer of the INVITE has no reliable answer yet. An early dialog takes nothing else.
-    transaction.respond({ status: 500, headers: [randomRetryAfter()] })
+    transaction.respond({ status: 500, headers: [randomRetryAfter(this.#core.random)] })
   }
 
   receiveAck(): void {

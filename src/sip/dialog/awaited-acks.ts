@@ -1,0 +1,70 @@
+// The ACKs that a dialog waits for: each of its 2xx to an INVITE is sent again until its own comes (RFC 3261 §13.3.1.4).
+import { cseqOf } from '../message/cseq.ts'
+import type { SipRequest, SipResponse } from '../message/message.ts'
+import type { ServerTransaction } from '../transaction/transaction.ts'
+import type { Core } from './core.ts'
+import { repeatUntilAck } from './repeat-until-ack.ts'
+
+interface AwaitedAck {
+  /** Ends the repetition of our 2xx. */
+  readonly stop: () => void
+  /** The 2xx carries our offer, and the ACK the answer. */
+  readonly bringsAnswer: boolean
+}
+
+export class AwaitedAcks {
+  readonly #core: Pick<Core, 'clock' | 'timers'>
+  // By the CSeq of the INVITE that our 2xx answers.
+  readonly #awaited = new Map<number, AwaitedAck>()
+
+  constructor(core: Pick<Core, 'clock' | 'timers'>) {
+    this.#core = core
+  }
+
+  get size(): number {
+    return this.#awaited.size
+  }
+
+  /** Our offer stands in a 2xx whose ACK brings the answer. */
+  get isAnswerAwaited(): boolean {
+    return [...this.#awaited.values()].some(({ bringsAnswer }) => bringsAnswer)
+  }
+
+  has(sequence: number): boolean {
+    return this.#awaited.has(sequence)
+  }
+
+  /** Sends the 2xx, again and again until its ACK; `timedOut` is called once that can come no more. */
+  send(transaction: ServerTransaction, response: SipResponse, timedOut: () => void): void {
+    const { clock, timers } = this.#core
+    const { sequence } = cseqOf(transaction.request)
+    const repeat = (): void => transaction.respond(response)
+    repeat()
+    const stop = repeatUntilAck({
+      clock,
+      timers,
+      repeat,
+      timedOut: () => {
+        this.#awaited.delete(sequence)
+        timedOut()
+      },
+    })
+    const bringsAnswer = transaction.request.body.byteLength === 0
+    this.#awaited.set(sequence, { stop, bringsAnswer })
+  }
+
+  /** False for an ACK that nothing waits for: it came before, or its 2xx was never sent. */
+  receive(ack: SipRequest): boolean {
+    const { sequence } = cseqOf(ack)
+    const awaited = this.#awaited.get(sequence)
+    if (awaited === undefined) return false
+    this.#awaited.delete(sequence)
+    awaited.stop()
+    return true
+  }
+
+  stop(): void {
+    for (const { stop } of this.#awaited.values()) stop()
+    this.#awaited.clear()
+  }
+}
