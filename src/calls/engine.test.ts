@@ -321,4 +321,50 @@ describe('the messages of a call', () => {
       ?.flatMap((event) => (event.type === 'sip' ? [event.summary] : []))
     expect(messages).toEqual(['INVITE', 'BYE'])
   })
+
+  it('are in its journal, from the INVITE that was sent', async () => {
+    const engine = platform()
+    const { call_sid, call_id: callId } = await placeOn(engine, callRequest)
+    const { remote } = phone
+    const wire = (summary: string) =>
+      engine.calls.wire({
+        direction: 'sent',
+        callId,
+        message: sipRequest(summary),
+        raw: Buffer.from(summary),
+        remote,
+      })
+    wire('INVITE')
+    await engine.calls.hangUp(account_sid, call_sid)
+    wire('CANCEL')
+    await settle()
+    const messages = engine.store
+      .journalOf(call_sid)
+      .flatMap((event) => (event.type === 'sip' ? [event.summary] : []))
+    expect(messages).toEqual(['INVITE', 'CANCEL'])
+    // An hour later the call is forgotten, and what comes late belongs to none.
+    engine.clock.advance(3_600_000)
+    expect(engine.calls.find(account_sid, call_sid)).toBeUndefined()
+    const before = engine.store.batches.length
+    wire('BYE')
+    await settle()
+    expect(engine.store.batches).toHaveLength(before)
+  })
+
+  it('of a caller that was turned away are in none', async () => {
+    const engine = platform()
+    engine.authentication = { verdict: 'challenge', reply: { status: 401 } }
+    const { request, raw, remote, callId } = engine.ring({ callId: 'twice@test' })
+    engine.calls.wire({ direction: 'received', callId, message: request, raw, remote })
+    await settle()
+    engine.calls.wire({ direction: 'received', callId, message: sipRequest('ACK'), raw, remote })
+    engine.authentication = createScriptedEngine(parsePlainVerbs).authentication
+    engine.ring({ callId })
+    await settle()
+    const [live] = engine.calls.list(account_sid)
+    const messages = engine.calls
+      .journal(account_sid, live?.call_sid ?? '')
+      ?.flatMap((event) => (event.type === 'sip' ? [event.summary] : []))
+    expect(messages).toEqual(['INVITE'])
+  })
 })

@@ -64,6 +64,22 @@ describe('a call from a carrier', () => {
     expect(JSON.stringify(journalOf(engine))).not.toContain('secret')
   })
 
+  it('to a number that a pattern stands for names the pattern, the account and the carrier', async () => {
+    const pattern = createNumberPattern(numberOf('1555*', 'c', { account_sid, application_sid }))
+    const engine = platformWith({
+      carriers: [matchOf('c', mine)],
+      patterns: pattern === undefined ? [] : [pattern],
+    })
+    await ring(engine)
+    expect(journalOf(engine)).toContainEqual(
+      expect.objectContaining({
+        rule: 'carrier-pattern',
+        outcome: `1555*: account ${account_sid}, carrier carrier c`,
+      }),
+    )
+    expect(engine.store.records).toMatchObject([{ answered: true, trunk: 'carrier c' }])
+  })
+
   it('leaves the host name that it calls behind, unless that is an address or a realm', async () => {
     const engine = platformWith({
       carriers: [matchOf('c', mine)],

@@ -12,7 +12,7 @@ import {
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
-import type { SipUser } from '../../sip/sip.ts'
+import type { Authentication, SipUser } from '../../sip/sip.ts'
 
 const { application_sid } = application
 const alice: SipUser = { username: 'alice', realm: 'example.com', password: 'secret' }
@@ -252,5 +252,30 @@ describe('a call that came in', () => {
   it('without a base of the API names our SIP address for it', async () => {
     const { engine, call_sid } = await runVerbs([])
     expect(engine.calls.find(account.account_sid, call_sid)?.service_url).toBe('sip:127.0.0.1:5060')
+  })
+})
+
+describe('a caller who gives up while it is being identified', () => {
+  it.each([
+    ['leaves the record of an abandoned call where it is known', true, 1],
+    ['leaves nothing where it is not', false, 0],
+  ])('%s', async (_, isKnown, records) => {
+    const engine = createScriptedEngine(parsePlainVerbs)
+    const { authentication } = engine
+    const answered = Promise.withResolvers<Authentication>()
+    // The stack waits for the promise, as it waits for the look-up of a password.
+    engine.authentication = answered.promise as never
+    const invite = engine.ring()
+    await settle()
+    invite.cancel([{ name: 'reason', value: 'SIP;cause=200' }])
+    answered.resolve(isKnown ? authentication : { verdict: 'challenge', reply: { status: 401 } })
+    await settle()
+    expect(engine.store.records).toHaveLength(records)
+    for (const record of engine.store.records)
+      expect(record).toMatchObject({ sip_status: 487, termination_reason: 'caller abandoned' })
+    expect(engine.hooks.asked).toEqual([])
+    expect(engine.store.notifications).toEqual([])
+    expect(engine.calls.liveCount).toBe(0)
+    expect(engine.clock.pending).toBe(0)
   })
 })

@@ -249,6 +249,23 @@ describe('the media of a call that is placed', () => {
     expect(engine.store.statuses.at(-1)).toBe('in-progress')
   })
 
+  it('that comes early and does not fit is a problem, and the call goes on ringing', async () => {
+    const { engine, invite, journal } = await place()
+    const [session] = engine.media.sessions
+    if (session === undefined) throw new Error('there is no session')
+    const accept = session.acceptAnswer.bind(session)
+    session.acceptAnswer = () => Promise.reject(new AppError('media_not_acceptable', 'video alone'))
+    invite.progress(183, 'v=0 video')
+    await settle()
+    expect(journal()).toContainEqual(
+      expect.objectContaining({ type: 'problem', code: 'media_not_acceptable', sentence: 'video alone' }),
+    )
+    session.acceptAnswer = accept
+    invite.answer('v=0 audio')
+    await settle()
+    expect(engine.store.statuses.at(-1)).toBe('in-progress')
+  })
+
   it('that never comes ends the call with X-Reason', async () => {
     const { engine, invite } = await place()
     invite.answer('')
