@@ -1,6 +1,6 @@
 // `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
 //   npm run bench                            everything, about a quarter of an hour
-//   npm run bench -- start http              only these parts: start, api, http, calls, scanner, nodes, live-calls,
+//   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, scanner, nodes, live-calls,
 //                                            media, bridge, storage, and call-records, which takes minutes and runs only when it is
 //                                            named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { hasCommand } from '../test/support/tools.ts'
 import { apiParts, measureApi } from './api.ts'
+import { measureBridgedCalls } from './bridged-calls.ts'
 import { measureCalls } from './calls.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
@@ -53,6 +54,12 @@ const sections: readonly Section[] = [
     title: 'Inbound calls under load',
     needs: ['taskset', 'sipp'],
     run: () => measureCalls({ seconds: Number(options.seconds) }),
+  },
+  {
+    name: 'bridged-calls',
+    title: 'Bridged calls under load',
+    needs: ['taskset', 'sipp'],
+    run: () => measureBridgedCalls({ seconds: Number(options.seconds) }),
   },
   {
     name: 'scanner',

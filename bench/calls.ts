@@ -23,7 +23,7 @@ interface State {
   readonly descriptors: number
 }
 
-function stateOf(pid: number): State {
+export function stateOf(pid: number): State {
   return {
     mainMs: mainThreadCpuMs(pid),
     allMs: processCpuMs(pid),
@@ -47,15 +47,15 @@ export async function measureCalls({ seconds = 60, callsPerSecond = 100 } = {}):
     const application = { url: (path: string) => `${hooks.origin}${path}` }
     const tenant = await provision(platform.api, { application })
     // Compiles the hot paths and fills the caches, so that growth afterwards is growth.
-    await place(platform, tenant, 1000, callsPerSecond)
-    await settled(platform, tenant, 1000)
+    await placeCalls(platform, tenant, { calls: 1000, callsPerSecond, talkMs })
+    await recordsOf(platform, tenant, 1000)
     await until('the status hooks of the warm-up', () => hooks.counts.statuses >= 3000, { everyMs: 200 })
     const warm = stateOf(platform.pid)
     const beforeHooks = { ...hooks.counts }
 
     const calls = seconds * callsPerSecond
-    const result = await place(platform, tenant, calls, callsPerSecond)
-    const recorded = await settled(platform, tenant, 1000 + calls)
+    const result = await placeCalls(platform, tenant, { calls, callsPerSecond, talkMs })
+    const recorded = await recordsOf(platform, tenant, 1000 + calls)
     await until('the last status hook', () => hooks.counts.statuses - beforeHooks.statuses >= calls * 3, {
       timeoutMs: 30_000,
       everyMs: 200,
@@ -96,7 +96,7 @@ async function fullCore(platform: Platform, tenant: Tenant, paced: Outcome): Pro
   const callsPerSecond = Math.floor(1000 / ((paced.busy.allMs - paced.warm.allMs) / paced.calls))
   const calls = callsPerSecond * fullSeconds
   const before = stateOf(platform.pid)
-  const result = await place(platform, tenant, calls, callsPerSecond)
+  const result = await placeCalls(platform, tenant, { calls, callsPerSecond, talkMs })
   const busy = stateOf(platform.pid)
   const mainMs = (busy.mainMs - before.mainMs) / calls
   const ratio = mainMs / get
@@ -120,11 +120,17 @@ async function fullCore(platform: Platform, tenant: Tenant, paced: Outcome): Pro
   ]
 }
 
-async function place(
+interface Load {
+  readonly calls: number
+  readonly callsPerSecond: number
+  readonly talkMs: number
+}
+
+/** Callers that hang up after `talkMs`. */
+export async function placeCalls(
   platform: Platform,
   tenant: Tenant,
-  calls: number,
-  callsPerSecond: number,
+  { calls, callsPerSecond, talkMs }: Load,
 ): Promise<SippResult> {
   const { realm, username, password, target } = tenant
   const sipp = await startSipp({
@@ -143,7 +149,11 @@ async function place(
 }
 
 /** How many records there are once no call is live any more. */
-async function settled({ api }: Platform, { account_sid }: Tenant, expected: number): Promise<number> {
+export async function recordsOf(
+  { api }: Platform,
+  { account_sid }: Tenant,
+  expected: number,
+): Promise<number> {
   const path = `/Accounts/${account_sid}`
   const total = async (): Promise<number> =>
     (await api.must<{ total: number }>('GET', `${path}/RecentCalls?page=1&count=1`)).total

@@ -8,10 +8,14 @@ export interface HookServer {
   close(): void
 }
 
+export function answerAndPause(seconds: number): readonly object[] {
+  return [{ verb: 'answer' }, { verb: 'pause', length: seconds }]
+}
+
 /** As little as possible: what it costs is not what is measured. */
-export async function startHookServer(pauseSeconds = 10): Promise<HookServer> {
+export async function startHookServer(script: readonly object[] = answerAndPause(10)): Promise<HookServer> {
   const counts = { hooks: 0, statuses: 0 }
-  const verbs = JSON.stringify([{ verb: 'answer' }, { verb: 'pause', length: pauseSeconds }])
+  const verbs = JSON.stringify(script)
   const server = http.createServer((request, response) => {
     const isHook = request.url === '/call'
     counts[isHook ? 'hooks' : 'statuses'] += 1

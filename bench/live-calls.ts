@@ -4,7 +4,7 @@ import { startSipp } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
 import { load } from './api-load.ts'
 import type { Figure } from './figure.ts'
-import { startHookServer } from './hook-server.ts'
+import { answerAndPause, startHookServer } from './hook-server.ts'
 import { mainThreadCpuMs } from './proc.ts'
 
 const platformCore = 0
@@ -18,7 +18,7 @@ const maxMs = 2
 const seconds = 5
 
 export async function measureLiveCalls(): Promise<Figure[]> {
-  const hooks = await startHookServer(talkSeconds)
+  const hooks = await startHookServer(answerAndPause(talkSeconds))
   const platform = await startPlatform({
     core: platformCore,
     env: {

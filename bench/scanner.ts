@@ -8,7 +8,7 @@ import { startSipp } from '../test/support/sipp.ts'
 import type { SippResult } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
 import type { Figure } from './figure.ts'
-import { startHookServer } from './hook-server.ts'
+import { answerAndPause, startHookServer } from './hook-server.ts'
 import { lostDatagrams, mainThreadCpuMs, residentMb } from './proc.ts'
 import type { ScannerOptions, ScannerResult } from './scanner-load.ts'
 
@@ -23,7 +23,7 @@ const newPhones = 5
 const slowestNewPhoneMs = 32_000
 
 export async function measureScanner({ seconds = 15 } = {}): Promise<Figure[]> {
-  const hooks = await startHookServer(60)
+  const hooks = await startHookServer(answerAndPause(60))
   const platform = await startPlatform({
     core: platformCore,
     env: { SWITCHHOOK_LOG_LEVEL: 'warn', SWITCHHOOK_RTP_PORTS: '40000-40999' },

@@ -1,0 +1,93 @@
+// What a whole bridged call costs the main thread: the caller's leg, a dial to a SIP address, its leg, two BYEs, the hooks and
+// records of both.
+import { provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
+import { startSipp } from '../test/support/sipp.ts'
+import { until } from '../test/support/wait.ts'
+import { placeCalls, recordsOf, stateOf } from './calls.ts'
+import { median } from './figure.ts'
+import type { Figure } from './figure.ts'
+import { startHookServer } from './hook-server.ts'
+import { load as loadGets } from './http.ts'
+
+const platformCore = 0
+const loadCore = 1
+const warmUpCalls = 500
+const talkMs = 500
+// Both legs report trying, in-progress and completed; the one that is dialled rings too.
+const statusesOfCall = 7
+
+export async function measureBridgedCalls({ seconds = 60, callsPerSecond = 50 } = {}): Promise<Figure[]> {
+  const callee = await startSipp({
+    scenario: 'uas-answer',
+    calls: warmUpCalls + seconds * callsPerSecond,
+    keepMessages: false,
+    core: loadCore,
+    timeoutSeconds: seconds + 300,
+  })
+  const target = [{ type: 'sip', sipUri: `sip:bob@127.0.0.1:${callee.port}` }]
+  const hooks = await startHookServer([{ verb: 'dial', target }])
+  const platform = await startPlatform({
+    core: platformCore,
+    env: {
+      SWITCHHOOK_LOG_LEVEL: 'warn',
+      SWITCHHOOK_RTP_PORTS: '40000-40999',
+      SWITCHHOOK_ACCOUNT_SHARE: '100',
+      ...unlimited,
+    },
+  })
+  try {
+    const application = { url: (path: string) => `${hooks.origin}${path}` }
+    const tenant = await provision(platform.api, { application })
+    const place = (calls: number) => placeCalls(platform, tenant, { calls, callsPerSecond, talkMs })
+    await place(warmUpCalls)
+    await recordsOf(platform, tenant, warmUpCalls * 2)
+    const path = `/v1/Accounts/${tenant.account_sid}`
+    const gets: number[] = []
+    for (let round = 0; round < 4; round += 1)
+      gets.push((await loadGets(platform.pid, platform.httpPort, path, 4)).mainCpuMs)
+    // The first round is the warm-up.
+    const get = median(gets.slice(1))
+
+    const before = { ...stateOf(platform.pid), statuses: hooks.counts.statuses }
+    const calls = seconds * callsPerSecond
+    const result = await place(calls)
+    const records = (await recordsOf(platform, tenant, (warmUpCalls + calls) * 2)) - warmUpCalls * 2
+    const statuses = (): number => hooks.counts.statuses - before.statuses
+    await until('the last status hook', () => statuses() >= calls * statusesOfCall, {
+      timeoutMs: 30_000,
+      everyMs: 200,
+    }).catch(() => undefined)
+    const after = stateOf(platform.pid)
+    const mainMs = (after.mainMs - before.mainMs) / calls
+    const allMs = (after.allMs - before.allMs) / calls
+    return [
+      {
+        what: `bridged call, main-thread CPU (${callsPerSecond} calls/s for ${seconds} s)`,
+        target: '-',
+        figure: `${mainMs.toFixed(2)} ms (${allMs.toFixed(2)} ms all threads)`,
+      },
+      {
+        what: 'the same in authenticated GETs of the run',
+        target: 'at most 110',
+        figure: `${(mainMs / get).toFixed(0)} (a GET ${get.toFixed(3)} ms)`,
+        isMet: mainMs / get <= 110,
+      },
+      {
+        what: 'failed calls',
+        target: '0',
+        figure: `${calls - result.successful} of ${calls}, ${result.retransmissions} retransmissions`,
+        isMet: result.successful === calls,
+      },
+      {
+        what: 'records written; status hooks delivered',
+        target: `${calls * 2}; ${calls * statusesOfCall}`,
+        figure: `${records}; ${statuses()}`,
+        isMet: records === calls * 2 && statuses() === calls * statusesOfCall,
+      },
+    ]
+  } finally {
+    await platform.remove()
+    hooks.close()
+    await callee.stop()
+  }
+}
