@@ -86,7 +86,7 @@ describe.skipIf(isMissing('baresip'))('a call that an application dials', () => 
       'GET',
       `/Accounts/${tenant.account_sid}/Calls`,
     )
-    expect(live.map(({ direction }) => direction).toSorted()).toEqual(['inbound', 'outbound'])
+    expect(live.map(({ direction }) => direction).toSorted((a, b) => (String(a) < String(b) ? -1 : 1))).toEqual(['inbound', 'outbound'])
     const [parent, child] = ['inbound', 'outbound'].map((way) =>
       live.find(({ direction }) => direction === way),
     )

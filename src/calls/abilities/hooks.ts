@@ -43,6 +43,7 @@ interface Question {
 export class LegHooks implements Asking, RunningScript {
   readonly #options: LegHooksOptions
   #base: string | undefined
+  #takingOver = new AbortController()
 
   constructor(options: LegHooksOptions) {
     this.#options = options
@@ -76,7 +77,11 @@ export class LegHooks implements Asking, RunningScript {
   async takeOver(hook: Hook): Promise<void> {
     const { leg, queue } = this.#options
     const take = (verbs: readonly RunnableVerb[]): void => queue.interrupt(verbs)
-    await this.#ask({ kind: 'redirect', hook, fields: {}, signal: leg.signal, take })
+    // Of two that are asked at once the later one counts, however long the earlier takes to answer.
+    this.#takingOver.abort()
+    this.#takingOver = new AbortController()
+    const signal = AbortSignal.any([leg.signal, this.#takingOver.signal])
+    await this.#ask({ kind: 'redirect', hook, fields: {}, signal, take })
   }
 
   hookOf(form: HookForm): Hook {

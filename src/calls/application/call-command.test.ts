@@ -84,6 +84,20 @@ describe('another application', () => {
     expect(engine.calls.list(account.account_sid)).toHaveLength(1)
   })
 
+  it('that is asked for later counts, though an earlier one answers after it', async () => {
+    const { engine, command, outcomes } = await up(waiting)
+    const slow = heldAnswer()
+    engine.hooks.answers.set('/slow', slow.answer)
+    engine.hooks.on('/next', [{ verb: 'wait', ms: 1000 }])
+    command({ kind: 'redirect', hook: hook('/slow') })
+    await settle()
+    command({ kind: 'redirect', hook: hook('/next') })
+    await settle()
+    slow.release([{ verb: 'hangup' }])
+    await settle()
+    expect(outcomes()).toEqual(['answer done', 'wait stopped'])
+  })
+
   it('is too early for while the first is still being asked', async () => {
     const { command } = await up(heldAnswer().answer)
     expect(command({ kind: 'redirect', hook: hook('/next') })).toBe('call_state')
