@@ -177,7 +177,8 @@ export class Stream implements Speaker, Relayable {
   }
 
   #wireHearing({ encoding }: Agreement): void {
-    this.#sending.hearing.wire(this.#wiring.hears, encoding)
+    const { hears, hearsGainDb = 0 } = this.#wiring
+    this.#sending.hearing.wire(hears, encoding, toFactor(hearsGainDb))
   }
 
   #onRtpPort(datagram: Buffer, from: Endpoint): void {

@@ -18,7 +18,10 @@ export class Bridge {
     a.journal.note({ type: 'bridged', with: b.call_sid })
     b.journal.note({ type: 'bridged', with: a.call_sid })
     this.#stops.push(passKeys(a, b), passKeys(b, a))
-    await this.#wire()
+    await Promise.all([
+      a.media.sound.hear(b.media, this.#muted.has(a)),
+      b.media.sound.hear(a.media, this.#muted.has(b)),
+    ])
   }
 
   /** The far end of this leg is no longer heard, or is heard again. */
@@ -26,7 +29,7 @@ export class Bridge {
     if (isMuted) this.#muted.add(leg)
     else this.#muted.delete(leg)
     leg.journal.note({ type: isMuted ? 'muted' : 'unmuted' })
-    if (this.#isJoined) await this.#wire()
+    if (this.#isJoined) await leg.media.sound.mute(isMuted)
   }
 
   /** Neither hears the other any more. `because`: in words for the journal. */
@@ -37,15 +40,7 @@ export class Bridge {
     for (const stop of this.#stops.splice(0)) stop()
     a.journal.note({ type: 'unbridged', with: b.call_sid, because })
     b.journal.note({ type: 'unbridged', with: a.call_sid, because })
-    await Promise.all(this.#legs.map((leg) => leg.media.wire({ far: undefined, isMuted: false })))
-  }
-
-  async #wire(): Promise<void> {
-    const [a, b] = this.#legs
-    await Promise.all([
-      a.media.wire({ far: b.media, isMuted: this.#muted.has(a) }),
-      b.media.wire({ far: a.media, isMuted: this.#muted.has(b) }),
-    ])
+    await Promise.all(this.#legs.map((leg) => leg.media.sound.hear(undefined)))
   }
 }
 

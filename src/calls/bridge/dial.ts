@@ -135,7 +135,7 @@ class Dial {
     const { parent } = this.#options
     if (!parent.isAnswered) await parent.startEarlyMedia()
     if (this.#isOver || parent.hasEnded || leg.hasEnded) return
-    await parent.media.wire({ far: leg.media, isMuted: false })
+    await parent.media.sound.hear(leg.media)
   }
 
   async #playMusic(): Promise<void> {

@@ -13,6 +13,7 @@ import type {
 import type { MediaFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { LegEvents } from './leg-events.ts'
+import { LegSound } from './leg-sound.ts'
 import { toMediaFact, toSilenceFact } from './media-facts.ts'
 
 export interface LegMediaOptions {
@@ -23,18 +24,14 @@ export interface LegMediaOptions {
   readonly events: LegEvents
 }
 
-/** What the far end hears besides what is played to it, and whether others hear it. */
-export interface Wire {
-  readonly far: LegMedia | undefined
-  readonly isMuted: boolean
-}
-
 type State =
   | { readonly state: 'none' }
   | { readonly state: 'open'; readonly session: MediaSession }
   | { readonly state: 'closed' }
 
 export class LegMedia {
+  /** What the far end hears besides what is played to it. */
+  readonly sound = new LegSound(async (wiring) => this.#session?.wire(wiring))
   readonly #options: LegMediaOptions
   #state: State = { state: 'none' }
   #sdp: string | undefined
@@ -134,14 +131,6 @@ export class LegMedia {
     return session.play(options)
   }
 
-  async wire({ far, isMuted }: Wire): Promise<void> {
-    const session = this.#session
-    const other = far === undefined ? undefined : far.#session
-    if (session === undefined) return
-    const hears = other === undefined ? [] : [{ id: 'far', from: { kind: 'session', id: other.id } } as const]
-    await session.wire({ hears, isMuted })
-  }
-
   async sendKeys(digits: string, durationMs?: number): Promise<void> {
     await this.#session?.sendKeys(digits, durationMs === undefined ? {} : { durationMs })
   }
@@ -155,6 +144,8 @@ export class LegMedia {
       this.#options.journal.note(toClosedFact(await session.close()))
     } catch (error) {
       this.#options.log.error({ err: error }, 'media session failed to close')
+    } finally {
+      this.sound.close()
     }
   }
 
@@ -179,6 +170,7 @@ export class LegMedia {
       this.#options.onEvent(event)
       this.#follow(event)
     })
+    this.sound.opened()
     return session
   }
 
@@ -190,6 +182,7 @@ export class LegMedia {
   #follow(event: MediaEvent): void {
     if (event.type === 'first-packet') this.#wasHeard = true
     if (event.type === 'ignored') this.#hasIgnored = true
+    if (event.type === 'layer-ended') this.sound.layerEnded(event.layer, event.reason)
     const fact = toMediaFact(event)
     if (fact !== undefined) this.#options.journal.note(fact)
   }

@@ -26,6 +26,9 @@ export class Hearing {
   readonly #layers: Layers
   readonly #mixer = new Mixer()
   readonly #coded = new Uint8Array(maxOctets)
+  /** Of all that is heard: at the end of the last tick, and of the next one. */
+  #gain = 1
+  #gainTo = 1
 
   constructor({ session, surroundings, onLayerEnd }: HearingOptions) {
     this.#playbacks = new Playbacks(surroundings.clips, surroundings.laws)
@@ -40,13 +43,16 @@ export class Hearing {
     this.#playbacks.stop(id)
   }
 
-  wire(layers: readonly WorkerLayer[], encoding: Encoding): void {
+  /** `gain`: a factor for all that is heard. */
+  wire(layers: readonly WorkerLayer[], encoding: Encoding, gain: number): void {
     this.#layers.wire(layers, clipLawOf(encoding))
+    this.#gainTo = gain
   }
 
   /** The one session that is heard, unchanged and with nothing else. */
   get onlySession(): string | undefined {
-    return this.#playbacks.isPlaying ? undefined : this.#layers.onlySession
+    const isChanged = this.#playbacks.isPlaying || this.#gain !== 1 || this.#gainTo !== 1
+    return isChanged ? undefined : this.#layers.onlySession
   }
 
   hears(session: string): boolean {
@@ -64,6 +70,21 @@ export class Hearing {
     if (played !== undefined) parts.push({ frame: played, from: 1, to: 1 })
     const tail = this.#playbacks.takeTail()
     if (tail !== undefined) parts.push({ frame: new SampleFrame(tail), from: 1, to: 0 })
+    return this.#joined(this.#amplified(parts), { encoding, coder })
+  }
+
+  #amplified(parts: readonly Part[]): readonly Part[] {
+    const gain = this.#gain
+    const gainTo = this.#gainTo
+    this.#gain = gainTo
+    if (gain === 1 && gainTo === 1) return parts
+    return parts.map(({ frame, from, to }) => ({ frame, from: from * gain, to: to * gainTo }))
+  }
+
+  #joined(
+    parts: readonly Part[],
+    { encoding, coder }: { encoding: Encoding; coder: Coder },
+  ): Octets | undefined {
     const [first, second] = parts
     if (first === undefined) return undefined
     const asItIs = second === undefined && first.from === 1 && first.to === 1

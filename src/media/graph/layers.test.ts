@@ -186,6 +186,55 @@ describe('a layer of a file', () => {
   })
 })
 
+describe('the gain of all that is heard', () => {
+  it.each([-12, 6])(
+    'of %i dB holds for files, playbacks and the other side of a bridge',
+    async (hearsGainDb) => {
+      const { legs, phone } = legsWith()
+      const speaker = legs.leg('speaker')
+      speaker.speak({ sound: sine(400, 0.25) })
+      phone.wire({ hears: [{ id: 'far', from: { kind: 'session', id: 'speaker' } }], hearsGainDb })
+      legs.run(1000)
+      expect(levelDb(phone.audio(legs.nowMs - 500), 0.25)).toBeCloseTo(hearsGainDb, 0)
+      phone.wire({ hears: [clipLayer('music', 'low.wav', { gainDb: -6 })], hearsGainDb })
+      // The other side fades in one frame.
+      legs.run(40)
+      await soundOf(legs, phone)
+      legs.run(600)
+      expect(levelDb(phone.audio(legs.nowMs - 500), 0.25)).toBeCloseTo(hearsGainDb, 0)
+      const playing = play(phone, 'high.wav')
+      await until('the playback', () => {
+        legs.run(20)
+        return toneShare(phone.audio(legs.nowMs - 40), 1000) > 0.9
+      })
+      const from = legs.nowMs
+      legs.run(500)
+      // The file has half of the scale.
+      expect(Math.abs(levelDb(phone.audio(from)) - hearsGainDb)).toBeLessThan(1)
+      legs.run(600)
+      await playing
+    },
+  )
+
+  it('changes without a click, and gives way to packets as they come when it is taken back', () => {
+    const { legs, phone } = legsWith()
+    const speaker = legs.leg('speaker')
+    speaker.speak({ sound: sine(400, 0.25) })
+    const hears = [{ id: 'far', from: { kind: 'session', id: 'speaker' } }] as const
+    phone.wire({ hears })
+    legs.run(1000)
+    const from = legs.nowMs
+    phone.wire({ hears, hearsGainDb: 6 })
+    legs.run(500)
+    expect(phone.between(from + 100).every(({ atMs }) => atMs % 20 === 7)).toBe(true)
+    phone.wire({ hears })
+    legs.run(1000)
+    expect(clicks(phone.audio(from), 400, { level: 0.5, tolerance: 0.3 })).toEqual([])
+    // Phones speak at 0, 20, 40 ms; the beat is at 7, 27, 47.
+    expect(phone.between(legs.nowMs - 300).every(({ atMs }) => atMs % 20 === 0)).toBe(true)
+  })
+})
+
 describe('a playback over layers', () => {
   it('silences them while it sounds, and they come back where they would be', async () => {
     const { legs, phone } = legsWith()

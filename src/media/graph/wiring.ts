@@ -4,6 +4,8 @@
 export interface Wiring {
   /** What the far end hears besides playbacks: mixed when more than one sounds, silence when none does. */
   readonly hears: readonly Layer[]
+  /** How much louder the far end hears all of it, playbacks too, in dB. */
+  readonly hearsGainDb?: number
   /** The room that the far end speaks in. */
   readonly speaksIn?: SpeaksIn
   /** The others do not hear it. */

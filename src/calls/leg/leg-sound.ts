@@ -1,0 +1,150 @@
+// What the far end of a leg hears, and whether it is heard: put together here from what bridge, hold, tracks and settings
+// state, each in a place of its own, so that none overwrites what another has said.
+import type { BorrowedClip } from '../../contracts/speech.ts'
+import type { Layer, Wiring } from '../../media/graph/wiring.ts'
+
+/** The other side of a bridge. */
+export interface OtherSide {
+  /** Undefined while it has no media. */
+  readonly sessionId: string | undefined
+}
+
+/** A file beside what is said. */
+export interface Background {
+  /** Given back when it is not heard any more. */
+  readonly clip: BorrowedClip
+  /** Infinity: until it is removed. */
+  readonly rounds: number
+  readonly gainDb?: number
+  /** Whether it is heard under prompts too. */
+  readonly staysUnderPrompts: boolean
+}
+
+export type BackgroundEnd = 'completed' | 'stopped' | 'failed'
+
+interface Sounding extends Background {
+  readonly layer: string
+  readonly settle: (end: BackgroundEnd) => void
+}
+
+export class LegSound {
+  readonly #state: (wiring: Wiring) => Promise<void>
+  #far: OtherSide | undefined
+  #isFarSilent = false
+  #isMuted = false
+  #boostDb = 0
+  #layers = 0
+  #isClosed = false
+  readonly #slots = new Map<string, Sounding>()
+
+  /** `state`: states the whole of it to media. */
+  constructor(state: (wiring: Wiring) => Promise<void>) {
+    this.#state = state
+  }
+
+  /** It hears the other side, or no one, and is heard there unless it is muted. */
+  hear(far: OtherSide | undefined, isMuted = false): Promise<void> {
+    this.#far = far
+    this.#isMuted = isMuted
+    return this.#apply()
+  }
+
+  /** The other side is not heard for a while, also when it is another one by then. */
+  silenceFar(isSilent: boolean): Promise<void> {
+    this.#isFarSilent = isSilent
+    return this.#apply()
+  }
+
+  /** Others do not hear the far end of this leg. */
+  mute(isMuted: boolean): Promise<void> {
+    this.#isMuted = isMuted
+    return this.#apply()
+  }
+
+  /** How much louder everything is that it hears. */
+  boost(gainDb: number): Promise<void> {
+    this.#boostDb = gainDb
+    return this.#apply()
+  }
+
+  /** Begins at once, in place of what the slot had; resolves at its end. */
+  lay(slot: string, background: Background): Promise<BackgroundEnd> {
+    const { promise, resolve } = Promise.withResolvers<BackgroundEnd>()
+    const former = this.#take(slot)
+    this.#layers += 1
+    const layer = `${slot}#${this.#layers}`
+    const sounding = { ...background, layer, settle: resolve }
+    if (this.#isClosed) giveBack(sounding, 'stopped')
+    else this.#slots.set(slot, sounding)
+    this.#change(former, 'stopped')
+    return promise
+  }
+
+  remove(slot: string): void {
+    const former = this.#take(slot)
+    if (former !== undefined) this.#change(former, 'stopped')
+  }
+
+  /** Media says that a layer has ended. */
+  layerEnded(layer: string, end: BackgroundEnd): void {
+    const slot = [...this.#slots].find(([, one]) => one.layer === layer)?.[0]
+    if (slot !== undefined) this.#change(this.#take(slot), end)
+  }
+
+  /** Media are there now, and have not heard of what was stated before. */
+  opened(): void {
+    const isStated = this.#far !== undefined || this.#slots.size > 0 || this.#boostDb !== 0 || this.#isMuted
+    if (isStated) void this.#apply().catch(() => undefined)
+  }
+
+  /** Media are closed. */
+  close(): void {
+    this.#isClosed = true
+    for (const sounding of this.#slots.values()) giveBack(sounding, 'stopped')
+    this.#slots.clear()
+  }
+
+  #apply(): Promise<void> {
+    return this.#isClosed ? Promise.resolve() : this.#state(this.#wiring())
+  }
+
+  #take(slot: string): Sounding | undefined {
+    const sounding = this.#slots.get(slot)
+    this.#slots.delete(slot)
+    return sounding
+  }
+
+  /** A file is given back only when media has let go of it. */
+  #change(former: Sounding | undefined, end: BackgroundEnd): void {
+    // Where this fails the worker is gone, and the leg ends for that.
+    const applied = this.#apply().catch(() => undefined)
+    if (former !== undefined) void applied.then(() => giveBack(former, end))
+  }
+
+  #wiring(): Wiring {
+    const far = this.#isFarSilent ? undefined : this.#far?.sessionId
+    const backgrounds = [...this.#slots.values()].map(toLayer)
+    return {
+      hears: [
+        ...(far === undefined ? [] : [{ id: 'far', from: { kind: 'session', id: far } } as const]),
+        ...backgrounds,
+      ],
+      isMuted: this.#isMuted,
+      ...(this.#boostDb === 0 ? {} : { hearsGainDb: this.#boostDb }),
+    }
+  }
+}
+
+function toLayer({ layer, clip, rounds, gainDb = 0, staysUnderPrompts }: Sounding): Layer {
+  return {
+    id: layer,
+    from: { kind: 'clip', path: clip.path, rounds },
+    gainDb,
+    ...(staysUnderPrompts ? { gainUnderPlayDb: gainDb } : {}),
+  }
+}
+
+function giveBack({ clip, settle }: Sounding, end: BackgroundEnd): void {
+  clip.release()
+  settle(end)
+}
