@@ -72,7 +72,7 @@ export function createMedia(options: MediaOptions): Media {
     return link.isRunning && (sizeOf(member) < alwaysAdmitted || link.load.lateShare <= maxLateShare)
   }
 
-  async function openOn(member: Member, { maySendTo }: OpenOptions): Promise<Session> {
+  async function openOn(member: Member, { maySendTo, near }: OpenOptions): Promise<Session> {
     const id = createSid()
     member.opening += 1
     try {
@@ -82,7 +82,10 @@ export function createMedia(options: MediaOptions): Media {
         wirings.leave(id)
       }
       const local = localAddress()
-      const session = new Session({ id, port, local, link: member.link, wirings, maySendTo, onClosed })
+      // Of one codec, packets between the two are passed on as they are.
+      const prefers = near === undefined ? undefined : member.sessions.get(near)?.codec
+      const { link } = member
+      const session = new Session({ id, port, local, link, wirings, maySendTo, prefers, onClosed })
       member.sessions.set(id, session)
       wirings.enter(session)
       return session

@@ -119,7 +119,10 @@ export interface OpenOptions {
    * end's own packets have said where it is.
    */
   readonly maySendTo?: (address: string) => boolean
-  /** The id of a session that it will hear: in one worker, packets between the two take the short way. */
+  /**
+   * The id of a session that it will hear: in one worker, packets between the two take the short way. Its offer begins with the
+   * codec of that session.
+   */
   readonly near?: string
 }
 

@@ -18,6 +18,8 @@ export interface SessionOptions {
   readonly wirings: Wirings
   /** Of addresses that SDP names; to any when undefined. */
   readonly maySendTo?: ((address: string) => boolean) | undefined
+  /** The encoding that its first offer begins with. */
+  readonly prefers?: string | undefined
   /** Called once, when the session is closed or its worker is gone. */
   readonly onClosed: () => void
 }
@@ -53,19 +55,25 @@ export class Session implements MediaSession, Wired {
   #lastPlay = 0
   #closing: Promise<StreamStats> | undefined
 
-  constructor({ id, port, local, link, wirings, maySendTo = () => true, onClosed }: SessionOptions) {
+  constructor(options: SessionOptions) {
+    const { id, port, local, link, wirings, maySendTo = () => true, prefers, onClosed } = options
     this.id = id
     this.port = port
     this.link = link
     this.#wirings = wirings
     this.#maySendTo = maySendTo
     this.#onClosed = onClosed
-    this.#negotiation = new Negotiation({ sessionId: String(Date.now()), port, local })
+    this.#negotiation = new Negotiation({ sessionId: String(Date.now()), port, local, prefers })
   }
 
   /** What it takes of its worker, where G.711 is 1. */
   get weight(): number {
     return this.#weight
+  }
+
+  /** What was agreed on; empty before. */
+  get codec(): string {
+    return this.#stats.codec
   }
 
   get address(): string {

@@ -45,6 +45,16 @@ function answer(text: string): ReturnType<Negotiation['answer']> {
 
 const lines = (sdp: string): string[] => sdp.split('\r\n').filter((line) => line !== '')
 
+it.each([
+  ['PCMA', '8 0 101'],
+  ['PCMU', '0 8 101'],
+  ['another', '0 8 101'],
+  [undefined, '0 8 101'],
+])('begins its first offer with the encoding that it prefers: %s', (prefers, formats) => {
+  const negotiation = new Negotiation({ sessionId: '1', port: 40_000, local: localOf(four), prefers })
+  expect(negotiation.offer()).toContain(`m=audio 40000 RTP/AVP ${formats}\r\n`)
+})
+
 describe('an answer', () => {
   it('names our address and port, one codec, telephone events, 20 ms and the direction', () => {
     expect(lines(answer(offer()).sdp)).toEqual([

@@ -50,18 +50,25 @@ export interface Answered {
   readonly isHeld: boolean
 }
 
-const firstOffer: LocalAudio = {
-  formats: codecs.map(({ encoding, payloadType }) => ({ encoding, payloadType })),
-  eventPayloadType: 101,
-  ptime: 20,
-  direction: 'sendrecv',
-  hasRtcpMux: false,
-  protocol: 'RTP/AVP',
+function firstOffer(prefers: string | undefined): LocalAudio {
+  const formats = codecs.map(({ encoding, payloadType }) => ({ encoding, payloadType }))
+  const isPreferred = ({ encoding }: (typeof formats)[number]): boolean => encoding === prefers
+  return {
+    formats: [...formats.filter(isPreferred), ...formats.filter((format) => !isPreferred(format))],
+    eventPayloadType: 101,
+    ptime: 20,
+    direction: 'sendrecv',
+    hasRtcpMux: false,
+    protocol: 'RTP/AVP',
+  }
 }
+
 export interface NegotiationOptions {
   readonly sessionId: string
   readonly port: number
   readonly local: LocalAddress
+  /** The encoding that the first offer begins with. */
+  readonly prefers?: string | undefined
 }
 
 /** The SDP of one leg over its life: remembers what it said last, so that o= changes only when the rest does. */
@@ -124,7 +131,7 @@ export class Negotiation {
 
   offer(): string {
     const running = this.#agreement
-    const audio = running === undefined ? firstOffer : this.#offerOf(running)
+    const audio = running === undefined ? firstOffer(this.#options.prefers) : this.#offerOf(running)
     if (running === undefined) {
       // Another far end is asked each time that an offer is made before one has answered: nothing ties it to the last.
       this.#address = this.#addressTowards(undefined)
