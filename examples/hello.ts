@@ -57,7 +57,7 @@ export async function startHelloApplication(options: HelloOptions = {}): Promise
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname
     if (request.method === 'GET' && path === '/tone.wav') {
-      response.setHeader('Content-Type', 'audio/wav').end(toneWav())
+      response.setHeader('Content-Type', 'audio/wav').end(toneWav({ hz: toneHz, ms: 333 }))
       return
     }
     if (request.method !== 'POST') return void response.writeHead(404).end()
@@ -156,10 +156,18 @@ export function isSignedWith(secret: string, header: string | string[] | undefin
     .some((given) => given.length === expected.length && timingSafeEqual(given, expected))
 }
 
-/** A third of a second of the tone: a WAV file of 8000 samples a second, 16 bits, one channel. */
-function toneWav(): Buffer {
+export interface ToneOptions {
+  readonly hz: number
+  readonly ms: number
+  /** Silence after the tone. */
+  readonly silentMs?: number
+}
+
+/** A WAV file of 8000 samples a second, 16 bits, one channel. */
+export function toneWav({ hz, ms, silentMs = 0 }: ToneOptions): Buffer {
   const rate = 8000
-  const samples = Math.floor(rate / 3)
+  const heard = Math.floor((rate * ms) / 1000)
+  const samples = heard + Math.floor((rate * silentMs) / 1000)
   const file = Buffer.alloc(44 + samples * 2)
   file.write('RIFF', 0, 'latin1')
   file.writeUInt32LE(36 + samples * 2, 4)
@@ -173,8 +181,8 @@ function toneWav(): Buffer {
   file.writeUInt16LE(16, 34)
   file.write('data', 36, 'latin1')
   file.writeUInt32LE(samples * 2, 40)
-  for (let index = 0; index < samples; index++) {
-    file.writeInt16LE(Math.round(10_000 * Math.sin((2 * Math.PI * toneHz * index) / rate)), 44 + index * 2)
+  for (let index = 0; index < heard; index++) {
+    file.writeInt16LE(Math.round(10_000 * Math.sin((2 * Math.PI * hz * index) / rate)), 44 + index * 2)
   }
   return file
 }

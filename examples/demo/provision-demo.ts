@@ -91,16 +91,16 @@ async function toDemo(
   return { ...sids, realm, webhookSecret: String(webhook_secret) }
 }
 
-async function findOrCreateAccount(api: Api, realm: string): Promise<string> {
+export async function findOrCreateAccount(api: Api, realm: string, name = accountName): Promise<string> {
   const known = await findIn(api, '/Accounts', { sip_realm: realm })
   if (known !== undefined) return String(known['account_sid'])
   const [provider] = await list(api, '/ServiceProviders')
   if (provider === undefined) throw new Error('The API key sees no service provider.')
   const { service_provider_sid } = provider
-  return create(api, '/Accounts', { name: accountName, service_provider_sid, sip_realm: realm })
+  return create(api, '/Accounts', { name, service_provider_sid, sip_realm: realm })
 }
 
-function applicationFields(hookUrl: string) {
+export function applicationFields(hookUrl: string) {
   return {
     call_hook: { url: `${hookUrl}/call`, method: 'POST' },
     call_status_hook: { url: `${hookUrl}/status`, method: 'POST' },
@@ -133,9 +133,9 @@ function credentialsFor(apiKey: string, account_sid: string): { username: string
   }
 }
 
-type Api = (method: string, path: string, body?: object) => Promise<unknown>
+export type Api = (method: string, path: string, body?: object) => Promise<unknown>
 
-function createClient({ baseUrl, apiKey }: DemoOptions): Api {
+export function createClient({ baseUrl, apiKey }: Pick<DemoOptions, 'baseUrl' | 'apiKey'>): Api {
   const origin = baseUrl.replace(/(\/v1)?\/*$/, '')
   return async (method, path, body) => {
     const response = await fetch(`${origin}/v1${path}`, {
@@ -161,12 +161,12 @@ async function list(api: Api, path: string): Promise<Row[]> {
 }
 
 /** The first row that has all of these values. */
-async function findIn(api: Api, path: string, values: Row): Promise<Row | undefined> {
+export async function findIn(api: Api, path: string, values: Row): Promise<Row | undefined> {
   const wanted = Object.entries(values)
   return (await list(api, path)).find((row) => wanted.every(([name, value]) => row[name] === value))
 }
 
-async function create(api: Api, path: string, body: object): Promise<string> {
+export async function create(api: Api, path: string, body: object): Promise<string> {
   const { sid } = (await api('POST', path, body)) as { sid: string }
   return sid
 }

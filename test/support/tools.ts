@@ -15,7 +15,7 @@ export const tools = {
   baresip: {
     command: 'baresip',
     packages: ['baresip-core'],
-    suites: ['journeys/first-call', 'guides', 'support/baresip'],
+    suites: ['journeys/first-call', 'guides', 'support/baresip', 'examples (phones that call each other)'],
   },
   sipp: {
     command: 'sipp',

@@ -1,0 +1,79 @@
+// Click to call: a page calls the agent first; when the agent is there, it calls the customer and connects the two.
+// Run it with `npm run example -- click-to-call`.
+import { text } from './run/example.ts'
+import type { Example, Page, Payload } from './run/example.ts'
+
+const callerId = '500'
+
+const page = `<!doctype html>
+<html lang="en">
+  <meta charset="utf-8" />
+  <title>Click to call</title>
+  <p>Call <input id="customer" value="customer" /> for <input id="agent" value="agent" />: <button>Call</button></p>
+  <p id="answer"></p>
+  <script>
+    const value = (id) => document.getElementById(id).value
+    document.querySelector('button').onclick = async () => {
+      const body = JSON.stringify({ agent: value('agent'), customer: value('customer') })
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch('/click', { method: 'POST', headers, body })
+      document.getElementById('answer').textContent = await response.text()
+    }
+  </script>
+</html>
+`
+
+const json = (status: number, body: object): Page => ({
+  status,
+  type: 'application/json',
+  body: `${JSON.stringify(body)}\n`,
+})
+
+/** A number goes by the carriers of the account, any other name is one of its users. */
+function toTarget(name: string): object {
+  return /^\+?\d+$/.test(name) ? { type: 'phone', number: name } : { type: 'user', name }
+}
+
+export const clickToCall: Example = {
+  users: ['agent', 'customer'],
+  takesCalls: false,
+  howTo: ({ url }) => [
+    `Open ${url}/ and press the button, or:`,
+    `  curl ${url}/click -H 'Content-Type: application/json' -d '{"agent": "agent", "customer": "customer"}'`,
+    'The phone of agent rings; when it is taken, that of customer rings, and the two talk.',
+  ],
+  create: ({ api, application_sid }) => ({
+    pages: {
+      'GET /': () => ({ type: 'text/html; charset=utf-8', body: page }),
+      // A page from elsewhere cannot send this type without asking first, and so cannot place calls.
+      'POST /click': async ({ contentType, body }) => {
+        if (!contentType.startsWith('application/json'))
+          return json(415, { msg: 'application/json is required' })
+        const { agent, customer } = JSON.parse(body) as Payload
+        const call = await api('POST', '/Calls', {
+          from: callerId,
+          to: { type: 'user', name: text(agent) },
+          application_sid,
+          // Every hook of the call brings it back as customerData.
+          tag: { customer: text(customer) },
+          timeout: 20,
+        })
+        return json(201, call as object)
+      },
+    },
+    hooks: {
+      // Asked when the agent has answered.
+      '/call': ({ customerData }) => {
+        const { customer } = customerData as { readonly customer: string }
+        return [
+          { verb: 'say', text: 'You will be connected.' },
+          { verb: 'dial', target: [toTarget(customer)], callerId, timeout: 30, actionHook: '/dialled' },
+        ]
+      },
+      '/dialled': ({ dial_call_status }) =>
+        dial_call_status === 'completed'
+          ? [{ verb: 'hangup' }]
+          : [{ verb: 'say', text: 'The customer does not take the call.' }, { verb: 'hangup' }],
+    },
+  }),
+}

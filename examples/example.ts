@@ -1,0 +1,129 @@
+// `npm run example -- <name>`: runs one of the examples for your own phones, on a platform of its own or beside yours.
+import { parseArgs } from 'node:util'
+import { clickToCall } from './click-to-call.ts'
+import { startOwnPlatform } from './demo/own-platform.ts'
+import type { OwnPlatform } from './demo/own-platform.ts'
+import { ivr } from './ivr.ts'
+import { ringGroup } from './ring-group.ts'
+import type { Example } from './run/example.ts'
+import { provisionExample } from './run/provision-example.ts'
+import { startHookServer } from './run/serve-hooks.ts'
+
+const examples: Readonly<Record<string, Example>> = {
+  ivr,
+  'ring-group': ringGroup,
+  'click-to-call': clickToCall,
+}
+
+const help = `npm run example -- ivr             a menu that connects callers with sales or support
+npm run example -- ring-group      every phone rings, with an announcement when no one is there
+npm run example -- click-to-call   a page that connects an agent with a customer
+
+  --api-key <key>     the admin API key of a running platform, or SWITCHHOOK_ADMIN_API_KEY; without one the
+                      example starts a platform of its own
+  --base-url <url>    the address of the running platform (http://127.0.0.1:3000, or as SWITCHHOOK_HTTP_PORT says)
+  --sip-port <port>   its SIP port (5060, or as SWITCHHOOK_SIP_PORT says)
+  --realm <name>      the SIP realm of the example's account (<name>.switchhook.test)
+  --port <port>       the port of the example's web server (3001)`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: 'boolean', default: false },
+    'api-key': { type: 'string', default: process.env['SWITCHHOOK_ADMIN_API_KEY'] ?? '' },
+    'base-url': {
+      type: 'string',
+      default: `http://127.0.0.1:${process.env['SWITCHHOOK_HTTP_PORT'] ?? '3000'}`,
+    },
+    'sip-port': { type: 'string', default: process.env['SWITCHHOOK_SIP_PORT'] ?? '5060' },
+    realm: { type: 'string' },
+    port: { type: 'string', default: '3001' },
+  },
+})
+
+type Platform = Pick<OwnPlatform, 'baseUrl' | 'sip' | 'apiKey'>
+
+function print(line: string): void {
+  console.log(line)
+}
+
+/** Resolves at Ctrl-C or SIGTERM. */
+function interruption(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve())
+    process.once('SIGTERM', () => resolve())
+  })
+}
+
+function runningPlatform(apiKey: string): Platform {
+  const baseUrl = values['base-url']
+  return { baseUrl, apiKey, sip: { host: new URL(baseUrl).hostname, port: Number(values['sip-port']) } }
+}
+
+/** Serves the example until Ctrl-C. */
+async function run(name: string, example: Example): Promise<void> {
+  const interrupted = interruption()
+  const apiKey = values['api-key']
+  const own = apiKey === '' ? await startOwnPlatform() : undefined
+  const server = await startHookServer({ port: Number(values.port), print }).catch(async (error: unknown) => {
+    await own?.stop()
+    throw error
+  })
+  try {
+    const realm = values.realm ?? `${name}.switchhook.test`
+    const platform = own ?? runningPlatform(apiKey)
+    const { users, takesCalls } = example
+    const provisioned = await provisionExample({
+      ...platform,
+      name,
+      realm,
+      users,
+      takesCalls,
+      hookUrl: server.url,
+    })
+    const { account_sid, application_sid, passwords, webhookSecret } = provisioned
+    const setting = {
+      url: server.url,
+      application_sid,
+      api: (method: string, path: string, body: object) =>
+        provisioned.api(method, `/Accounts/${account_sid}${path}`, body),
+    }
+    server.serve(example.create(setting), webhookSecret)
+    print(
+      [
+        'Put these into softphones:',
+        `  ${'user name'.padEnd(12)}password`,
+        ...[...passwords].map(([user, password]) => `  ${user.padEnd(12)}${password}`),
+        '',
+        `  domain          ${realm}`,
+        `  outbound proxy  sip:${platform.sip.host}:${platform.sip.port} (UDP or TCP)`,
+        '',
+        ...example.howTo(setting),
+        '',
+        `The application listens at ${server.url}. What it answers is shown here; Ctrl-C ends it.`,
+      ].join('\n'),
+    )
+    await interrupted
+  } finally {
+    await server.close()
+    await own?.stop()
+  }
+}
+
+async function main(): Promise<void> {
+  const [name = ''] = positionals
+  if (values.help) return print(help)
+  const example = examples[name]
+  if (example === undefined) throw new Error(help)
+  return run(name, example)
+}
+
+main().then(
+  () => process.exit(),
+  (error: unknown) => {
+    const isPortTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+    if (isPortTaken) console.error(`Port ${values.port} is taken; choose another one with --port.`)
+    else console.error(error instanceof Error ? error.message : String(error))
+    process.exit(1)
+  },
+)

@@ -1,0 +1,63 @@
+// The ring group with four real phones: all ring, one answers; then all reject and the caller hears the announcement.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Baresip } from '../test/support/baresip.ts'
+import { soundSegments, toneSegments } from '../test/support/audio.ts'
+import { happens, startExample } from '../test/support/example-run.ts'
+import type { ExampleRun } from '../test/support/example-run.ts'
+import { isMissing } from '../test/support/tools.ts'
+import { until } from '../test/support/wait.ts'
+
+const callerHz = 700
+const memberHz = 1100
+
+describe.skipIf(isMissing('baresip'))('npm run example -- ring-group', () => {
+  let run: ExampleRun
+  let caller: Baresip
+  let members: Baresip[]
+  beforeAll(async () => {
+    run = await startExample('ring-group')
+    caller = await run.phone('caller', { hz: callerHz })
+    members = await Promise.all(['anna', 'ben', 'chris'].map((name) => run.phone(name, { hz: memberHz })))
+  })
+  afterAll(() => run?.close())
+
+  /** The numbers of events so far, from which those of the next call count. */
+  async function ringAll(): Promise<{ readonly atCaller: number; readonly atMembers: readonly number[] }> {
+    const atCaller = caller.events.items.length
+    const before = members.map(({ events }) => events.items.length)
+    await caller.dial(`sip:500@${run.shown('domain')}`)
+    const atMembers = await Promise.all(
+      members.map((member, n) => happens(member, 'CALL_INCOMING', before[n])),
+    )
+    await happens(caller, 'CALL_RINGING', atCaller)
+    return { atCaller, atMembers }
+  }
+
+  it('lets every phone ring, and connects the first that answers', async () => {
+    const { atCaller, atMembers } = await ringAll()
+    const [anna, ben, chris] = members
+    await ben?.command('accept')
+    await happens(caller, 'CALL_ESTABLISHED', atCaller)
+    // The others stop ringing, and list no missed call.
+    for (const [phone, n] of [
+      [anna, 0],
+      [chris, 2],
+    ] as const)
+      if (phone !== undefined) await happens(phone, 'CALL_CLOSED', atMembers[n])
+    await until('the caller to hear who answered', async () =>
+      toneSegments(await caller.heard(), memberHz).some(({ startMs, endMs }) => endMs - startMs > 500),
+    )
+    await ben?.hangUp()
+    await happens(caller, 'CALL_CLOSED', atCaller)
+  }, 60_000)
+
+  it('says that no one is there when every phone rejects the call, and hangs up', async () => {
+    const { atCaller } = await ringAll()
+    for (const member of members) await member.hangUp()
+    await happens(caller, 'CALL_ESTABLISHED', atCaller)
+    await happens(caller, 'CALL_CLOSED', atCaller)
+    const [first, last] = [soundSegments(await caller.heard())].flatMap((all) => [all[0], all.at(-1)])
+    expect((last?.endMs ?? 0) - (first?.startMs ?? 0)).toBeGreaterThan(2000)
+    expect(toneSegments(await caller.heard(), memberHz)).toEqual([])
+  }, 60_000)
+})

@@ -1,0 +1,37 @@
+// A ring group: every phone rings at once, and when no one takes the call, an announcement says so.
+// Run it with `npm run example -- ring-group`.
+import type { Example, Verb } from './run/example.ts'
+
+const members = ['anna', 'ben', 'chris']
+
+/** How long the phones ring, in seconds. */
+export const ringSeconds = 15
+
+export const announcement = 'The office is closed at the moment. Please call again tomorrow. Goodbye.'
+
+const ring: Verb = {
+  verb: 'dial',
+  target: members.map((name) => ({ type: 'user', name })),
+  // The caller is answered together with the first phone, and hears ringing until then.
+  answerOnBridge: true,
+  timeout: ringSeconds,
+  actionHook: '/rang',
+}
+
+export const ringGroup: Example = {
+  users: ['caller', ...members],
+  takesCalls: true,
+  howTo: () => [
+    'Dial 500 from the phone of caller: the others ring, and the first to answer talks with it.',
+    `When each is rejected, or none is taken for ${ringSeconds} seconds, the caller hears an announcement.`,
+  ],
+  create: () => ({
+    hooks: {
+      '/call': () => [ring],
+      '/rang': ({ dial_call_status }) =>
+        dial_call_status === 'completed'
+          ? [{ verb: 'hangup' }]
+          : [{ verb: 'say', text: announcement }, { verb: 'hangup' }],
+    },
+  }),
+}

@@ -1,0 +1,92 @@
+// The web server of an example: verifies that the platform has signed a hook, and answers it with verbs.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { isSignedWith } from '../hello.ts'
+import { text } from './example.ts'
+import type { Answers, Payload } from './example.ts'
+
+export interface HookServer {
+  readonly url: string
+  /** Until then every request is refused: the secret and the answers are known once the account is. */
+  serve(answers: Answers, webhookSecret: string): void
+  close(): Promise<void>
+}
+
+export interface HookServerOptions {
+  readonly port: number
+  readonly print: (line: string) => void
+}
+
+interface Served {
+  readonly answers: Answers
+  readonly secret: string
+}
+
+const maxBodyBytes = 1024 * 1024
+
+export async function startHookServer({ port, print }: HookServerOptions): Promise<HookServer> {
+  let served: Served | undefined
+  const server = createServer((request, response) => {
+    respond(request, response, served, print).catch((error: unknown) => {
+      print(`error: ${error instanceof Error ? error.message : String(error)}`)
+      if (!response.headersSent) response.writeHead(500)
+      response.end()
+    })
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    serve: (answers, secret) => void (served = { answers, secret }),
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      if (server.listening) await once(server, 'close')
+    },
+  }
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  served: Served | undefined,
+  print: (line: string) => void,
+): Promise<void> {
+  if (served === undefined) return void response.writeHead(503).end()
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+  const page = served.answers.pages?.[`${request.method} ${pathname}`]
+  const hook = served.answers.hooks[pathname]
+  const body = await readBody(request)
+  if (page !== undefined) {
+    const made = await page({ contentType: request.headers['content-type'] ?? '', body })
+    return void response.writeHead(made.status ?? 200, { 'Content-Type': made.type }).end(made.body)
+  }
+  const isStatus = pathname === '/status'
+  if (request.method !== 'POST' || (hook === undefined && !isStatus))
+    return void response.writeHead(404).end()
+  if (!isSignedWith(served.secret, request.headers['jambonz-signature'], body)) {
+    print(`POST ${pathname}: refused, the signature does not match`)
+    return void response.writeHead(401).end()
+  }
+  const payload = JSON.parse(body) as Payload
+  if (hook === undefined) {
+    print(`${text(payload['direction'])} call of ${text(payload['to'])}: ${text(payload['call_status'])}`)
+    return void response.writeHead(204).end()
+  }
+  const verbs = await hook(payload)
+  print(`POST ${pathname}: answers ${verbs.map(({ verb }) => verb).join(', ') || 'nothing'}`)
+  response.setHeader('Content-Type', 'application/json').end(JSON.stringify(verbs))
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBodyBytes) throw new Error('the request is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

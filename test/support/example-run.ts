@@ -1,0 +1,79 @@
+// An example of examples/ as a person runs it: a child process with a platform of its own, and real phones set up by what
+// it prints.
+import { join } from 'node:path'
+import { tone } from './audio.ts'
+import { startBaresip } from './baresip.ts'
+import type { Baresip } from './baresip.ts'
+import { ToolProcess } from './processes.ts'
+
+export interface PhoneWishes {
+  /** The tone that the phone says. */
+  readonly hz?: number
+  readonly answers?: 'auto' | 'manual'
+}
+
+export interface ExampleRun {
+  readonly process: ToolProcess
+  /** Of a line that it prints: what follows this label. */
+  shown(label: string): string
+  /** The phone of this user, once it is registered. */
+  phone(user: string, wishes?: PhoneWishes): Promise<Baresip>
+  close(): Promise<void>
+}
+
+export async function startExample(name: string): Promise<ExampleRun> {
+  const child = new ToolProcess({
+    command: process.execPath,
+    args: [join(import.meta.dirname, '../../examples/example.ts'), name, '--port', '0'],
+    env: codeCache(),
+  })
+  await Promise.race([
+    child.lines.next('the example to be ready', (line) => line.includes('Ctrl-C')),
+    child.exited.then(() => {
+      throw new Error(`the example ended\n${child.output}`)
+    }),
+  ])
+  const shown = (label: string): string => {
+    const line = child.stdout.split('\n').find((text) => text.trimStart().startsWith(label))
+    if (line === undefined) throw new Error(`"${label}" is not printed:\n${child.stdout}`)
+    return line.trimStart().slice(label.length).trim()
+  }
+  const phones: Baresip[] = []
+  return {
+    process: child,
+    shown,
+    async phone(user, { hz = 300, answers = 'manual' } = {}) {
+      const [, address = '', port] = /^sip:([^:]+):(\d+)/.exec(shown('outbound proxy')) ?? []
+      const phone = await startBaresip({
+        username: user,
+        password: shown(`${user} `),
+        realm: shown('domain'),
+        proxy: { address, port: Number(port) },
+        says: tone(hz, 60_000),
+        answers,
+      })
+      phones.push(phone)
+      const { ok, reason } = await phone.registered()
+      if (!ok) throw new Error(`${user} is not registered: ${reason}`)
+      return phone
+    },
+    async close() {
+      await Promise.all(phones.splice(0).map((phone) => phone.stop()))
+      const { code } = await child.stop('SIGINT', 45_000)
+      if (code !== 0) throw new Error(`the example ended with ${code}\n${child.output}`)
+    },
+  }
+}
+
+function codeCache(): Readonly<Record<string, string>> {
+  const directory = process.env['SWITCHHOOK_TEST_CODE_CACHE']
+  return directory === undefined ? {} : { NODE_COMPILE_CACHE: directory }
+}
+
+/** Resolves with the index behind the event, from which the next one may be awaited. */
+export async function happens(phone: Baresip, type: string, from = 0): Promise<number> {
+  const event = await phone.events.next(`${type} of a phone`, (candidate) => candidate.type === type, {
+    from,
+  })
+  return phone.events.items.indexOf(event) + 1
+}
