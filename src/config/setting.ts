@@ -75,6 +75,9 @@ export function port(name: string, fallback: string, describe: string): Setting<
   }
 }
 
+/** More makes no sense for any of them. */
+const maxCount = 999_999
+
 export function count(name: string, fallback: string, describe: string, min: number): Setting<number> {
   return {
     name,
@@ -82,7 +85,7 @@ export function count(name: string, fallback: string, describe: string, min: num
     describe,
     parse: (text) => {
       if (!/^\d{1,6}$/.test(text) || Number(text) < min)
-        throw new Error(`must be a whole number of at least ${min}`)
+        throw new Error(`must be a whole number from ${min} to ${maxCount}`)
       return Number(text)
     },
   }
