@@ -8,13 +8,14 @@ export function verbsPage(): string {
     'An application answers its call hook with a JSON array of verbs, `{"verb": "say", ...}`; the older form',
     '`{"say": {...}}` is understood as well. Any verb may carry an `id`, which its action hook gets back as `verb_id`.',
     'An unknown verb or a wrong type refuses the whole array; an unknown property is ignored and noted in the journal.',
-    'When the last verb has ended the call is hung up, or refused with 603 while it is not answered.',
+    'When the last verb has ended the call is hung up, or refused with 603 while it is not answered. A test runs each example.',
     ...verbTexts.flatMap(section),
   ])
 }
 
-function section({ name, summary, runs, schema }: VerbText): string[] {
+function section({ name, summary, runs, example, schema }: VerbText): string[] {
   const options =
     Object.keys(schema['properties'] ?? {}).length === 0 ? ['No properties.'] : propertyTable(schema)
-  return ['', `## ${name}`, '', summary, '', runs, '', ...options]
+  const shown = ['```json', example, '```']
+  return ['', `## ${name}`, '', summary, '', runs, '', ...shown, '', ...options]
 }

@@ -5,6 +5,7 @@ import { defineVerb } from './define/define-verb.ts'
 export const answer = defineVerb({
   name: 'answer',
   summary: 'Answers the call now.',
+  example: [{ verb: 'answer' }, { verb: 'pause', length: 1 }, { verb: 'say', text: 'Hello.' }],
   needs: 'nothing',
   uses: ['signalling'],
   schema: Type.Object({}),

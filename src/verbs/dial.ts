@@ -145,6 +145,20 @@ const defaultRingSeconds = 60
 export const dial = defineVerb({
   name: 'dial',
   summary: 'Calls phones, users or SIP addresses, and connects the first that answers with the caller.',
+  example: [
+    {
+      verb: 'dial',
+      target: [
+        { type: 'user', name: 'alice' },
+        { type: 'phone', number: '+15550100' },
+        { type: 'sip', sipUri: 'sip:desk@192.0.2.20' },
+      ],
+      answerOnBridge: true,
+      timeout: 20,
+      actionHook: '/dialled',
+    },
+    { verb: 'say', text: 'The call was not taken. Goodbye.' },
+  ],
   needs: 'nothing',
   uses: ['legs', 'hooks', 'signalling'],
   schema,

@@ -58,6 +58,17 @@ const defaultTimeoutSeconds = 15
 export const gather = defineVerb({
   name: 'gather',
   summary: 'Collects digits from the caller, with an optional prompt.',
+  example: [
+    {
+      verb: 'gather',
+      input: ['digits'],
+      numDigits: 1,
+      timeout: 8,
+      say: { text: 'For sales, press one.' },
+      actionHook: '/choice',
+    },
+    { verb: 'say', text: 'I heard nothing. Goodbye.' },
+  ],
   needs: 'audio',
   uses: ['voice', 'digits', 'hooks', 'time', 'notes'],
   schema,

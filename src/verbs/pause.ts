@@ -5,6 +5,11 @@ import { defineVerb } from './define/define-verb.ts'
 export const pause = defineVerb({
   name: 'pause',
   summary: 'Waits in silence before the next verb; does not answer the call.',
+  example: [
+    { verb: 'say', text: 'One moment.' },
+    { verb: 'pause', length: 2 },
+    { verb: 'say', text: 'Here we are.' },
+  ],
   needs: 'nothing',
   uses: ['time'],
   schema: Type.Object({

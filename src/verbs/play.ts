@@ -8,6 +8,7 @@ import { hook } from './define/schemas.ts'
 export const play = defineVerb({
   name: 'play',
   summary: 'Plays audio from a URL.',
+  example: [{ verb: 'play', url: 'https://example.com/welcome.wav', earlyMedia: true }, { verb: 'answer' }],
   needs: 'audio',
   uses: ['voice', 'time', 'hooks', 'notes'],
   schema: Type.Object({ ...playProperties, actionHook: Type.Optional(hook) }),

@@ -6,6 +6,10 @@ import { hook } from './define/schemas.ts'
 export const redirect = defineVerb({
   name: 'redirect',
   summary: 'Continues the call with the verbs of another hook.',
+  example: [
+    { verb: 'say', text: 'One moment.' },
+    { verb: 'redirect', actionHook: '/next' },
+  ],
   needs: 'nothing',
   uses: ['hooks'],
   schema: Type.Object({ actionHook: hook, statusHook: Type.Optional(hook) }),

@@ -6,6 +6,7 @@ import { sayProperties, speak } from './define/prompt.ts'
 export const say = defineVerb({
   name: 'say',
   summary: 'Speaks text to the caller.',
+  example: [{ verb: 'say', text: ['Welcome.', 'Your call is number three.'], loop: 2 }],
   needs: 'audio',
   uses: ['voice', 'notes'],
   schema: Type.Object(sayProperties),

@@ -13,6 +13,8 @@ export interface VerbDescription {
   readonly summary: string
   /** In which state of the call it runs. */
   readonly runs: string
+  /** JSON: a list of verbs that a test runs. */
+  readonly example: string
   readonly schema: Schema
 }
 
@@ -37,10 +39,11 @@ export function verbsPage(verbs: readonly VerbDescription[]): string {
         verb has ended the call is hung up, or refused with 603 while it is not answered.
       </p>
       ${verbs.map(
-        ({ name, summary, runs, schema }) =>
+        ({ name, summary, runs, example, schema }) =>
           html`<h2 id="${verbAnchor(name)}">${name}</h2>
             <p>${prose(summary)}</p>
             <p class="note">${runs}</p>
+            <pre>${example}</pre>
             ${
               Object.keys(schema['properties'] ?? {}).length === 0
                 ? html`<p>No properties.</p>`

@@ -65,8 +65,9 @@ describe('/docs', () => {
 
   it('describes every verb and every hook', async () => {
     const verbPage = (await pageAt('/docs/verbs')).body
-    for (const { name, schema } of verbTexts) {
+    for (const { name, example, schema } of verbTexts) {
       expect(verbPage).toContain(`id="${verbAnchor(name)}"`)
+      expect(verbPage).toContain(`<pre>${example.replaceAll('"', '&quot;')}</pre>`)
       for (const option of Object.keys(schema['properties'] ?? {}))
         expect(verbPage).toContain(`<code>${option}</code>`)
     }

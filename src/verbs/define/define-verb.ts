@@ -12,11 +12,16 @@ import { unknownProperties } from './unknown-properties.ts'
 /** What a verb is given to run with: the abilities it uses, and the signal that ends its every wait. */
 export type Given<U extends keyof Abilities = never> = Pick<Abilities, U> & VerbContext
 
+/** A list of verbs, as an application writes it. */
+export type VerbExample = readonly { readonly verb: string; readonly [option: string]: unknown }[]
+
 export interface VerbDefinition<S extends TObject, U extends keyof Abilities> {
   /** As applications write it. */
   readonly name: string
   /** One sentence for the reference page. */
   readonly summary: string
+  /** What an application may answer, for the reference page: a test runs it. */
+  readonly example: VerbExample
   readonly needs: VerbNeeds
   readonly uses: readonly U[]
   /** Its own properties; `verb` and `id` are common to all. */
@@ -30,6 +35,7 @@ export interface VerbDefinition<S extends TObject, U extends keyof Abilities> {
 export interface Verb {
   readonly name: string
   readonly summary: string
+  readonly example: VerbExample
   readonly needs: VerbNeeds
   readonly schema: TObject
   /** Makes the validator now rather than at the first use, which would hold up a call. */
@@ -43,7 +49,7 @@ const common: ReadonlySet<string> = new Set(['verb', 'id'])
 export function defineVerb<S extends TObject, U extends keyof Abilities = never>(
   definition: VerbDefinition<S, U>,
 ): Verb {
-  const { name, summary, needs, schema } = definition
+  const { name, summary, example, needs, schema } = definition
   let validator: ValidateFunction<Static<S>> | undefined
   // Our own schemas need no check against the schema of schemas, which costs more than compiling them.
   const compile = (): ValidateFunction<Static<S>> =>
@@ -51,6 +57,7 @@ export function defineVerb<S extends TObject, U extends keyof Abilities = never>
   return {
     name,
     summary,
+    example,
     needs,
     schema,
     compile() {

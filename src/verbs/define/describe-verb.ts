@@ -1,12 +1,14 @@
 // What people read of a verb: in docs/reference/verbs.md and at /docs/verbs.
 import type { VerbNeeds } from '../../calls/verb.ts'
-import type { Verb } from './define-verb.ts'
+import type { Verb, VerbExample } from './define-verb.ts'
 
 export interface VerbText {
   readonly name: string
   readonly summary: string
   /** In which state of the call it runs. */
   readonly runs: string
+  /** JSON: a list of verbs, as an application writes it. */
+  readonly example: string
   /** JSON Schema of its own properties. */
   readonly schema: Readonly<Record<string, unknown>>
 }
@@ -18,6 +20,24 @@ const runs: Readonly<Record<VerbNeeds, string>> = {
   unanswered: 'Skipped once the call is answered.',
 }
 
-export function describeVerb({ name, summary, needs, schema }: Verb): VerbText {
-  return { name, summary, runs: runs[needs], schema: schema as unknown as VerbText['schema'] }
+export function describeVerb({ name, summary, example, needs, schema }: Verb): VerbText {
+  return {
+    name,
+    summary,
+    runs: runs[needs],
+    example: textOf(example),
+    schema: schema as unknown as VerbText['schema'],
+  }
+}
+
+const maxLineLength = 90
+
+/** A short verb stands on one line. */
+function textOf(example: VerbExample): string {
+  const lines = example.map((use) => {
+    const spread = JSON.stringify(use, null, 2)
+    const short = spread.replaceAll(/\n\s*/g, ' ')
+    return short.length <= maxLineLength ? `  ${short}` : `  ${spread.replaceAll('\n', '\n  ')}`
+  })
+  return `[\n${lines.join(',\n')}\n]`
 }

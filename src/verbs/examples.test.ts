@@ -1,0 +1,43 @@
+// The example of each verb in the reference, as the answer of a call hook: it does what it says, without a note.
+import { describe, expect, it } from 'vitest'
+import {
+  createScriptedEngine,
+  outboundCarrier,
+  phone,
+  settle,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
+import type { JournalEvent } from '../calls/journal/journal.ts'
+import { parseVerbs, verbs } from './index.ts'
+import type { Verb } from './define/define-verb.ts'
+
+/** Far longer than any of them takes. */
+const maxSeconds = 120
+
+/** What became of the call that got the example: its far ends answer, and hang up after some seconds. */
+async function run({ example }: Verb): Promise<readonly JournalEvent[]> {
+  const engine = createScriptedEngine(parseVerbs)
+  engine.phones.set('alice@example.com', [phone])
+  engine.waysOut = [outboundCarrier('c1')]
+  engine.hooks.on('/call', example)
+  engine.ring()
+  for (let second = 0; second < maxSeconds; second += 1) {
+    for (let turn = 0; turn < 6; turn += 1) await settle()
+    if (second === 2) engine.sent.at(-1)?.answer()
+    if (second === 6) engine.sent.at(-1)?.dialog.listener.ended(sipRequest('BYE'))
+    if (second === 4) engine.media.sessions[0]?.press('1')
+    engine.clock.advance(1000)
+  }
+  const [started] = engine.store.batches
+  return engine.store.journalOf(started?.call_sid ?? '')
+}
+
+describe('the example of the reference', () => {
+  it.each(verbs.map((verb) => [verb.name, verb] as const))('runs: %s', async (name, verb) => {
+    expect(verb.example.map((use) => use.verb)).toContain(name)
+    const journal = await run(verb)
+    expect(journal.filter(({ type }) => type === 'problem' || type === 'note')).toEqual([])
+    const ended = journal.flatMap((event) => (event.type === 'verb-ended' ? [event] : []))
+    expect(ended.find((event) => event.verb === name)).toMatchObject({ outcome: 'done' })
+  })
+})
