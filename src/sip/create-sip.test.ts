@@ -135,7 +135,7 @@ describe('over UDP', () => {
     expect(text).toMatch(/^SIP\/2\.0 200 OK/)
     expect(text).toMatch(/\r\nAllow: .*INVITE.*\r\n/)
     expect(text).toMatch(/\r\nAccept: application\/sdp\r\n/)
-    expect(text).toMatch(/\r\nSupported: path\r\n/)
+    expect(text).toMatch(/\r\nSupported: path, timer\r\n/)
     expect(text).toMatch(/\r\nServer: Switchhook\/test\r\n/)
     sip.drain()
     const drained = await ask(phone, rawRequest('OPTIONS', `sip:${realm}`, phone))
@@ -153,14 +153,14 @@ describe('over UDP', () => {
     ['BYE', [`To: <sip:x@${realm}>;tag=gone`], 481],
     ['INVITE', [`To: <sip:x@${realm}>;tag=gone`], 481],
     ['CANCEL', [], 481],
-    ['OPTIONS', ['Require: 100rel, gruu'], 420],
+    ['OPTIONS', ['Require: precondition, gruu'], 420],
   ] as const)('%s %j outside a dialog is answered %i', async (method, lines, status) => {
     const { target } = await start()
     const phone = await openPhone(target)
     const text = await ask(phone, rawRequest(method, `sip:x@${realm}`, phone, lines))
     expect(text).toMatch(new RegExp(`^SIP/2\\.0 ${status} `))
     if (status === 405) expect(text).toMatch(/\r\nAllow: .*INVITE/)
-    if (status === 420) expect(text).toContain('\r\nUnsupported: 100rel, gruu\r\n')
+    if (status === 420) expect(text).toContain('\r\nUnsupported: precondition, gruu\r\n')
   })
 
   it.each([

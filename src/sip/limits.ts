@@ -94,3 +94,26 @@ export const registrationLimits = {
   maxContactChars: 512,
   maxPathChars: 2_048,
 }
+
+/** Session timers: RFC 4028. */
+export const sessionLimits = {
+  // RFC 4028 §4 names it: a far end that is gone is noticed within half an hour, by a request every quarter of one.
+  seconds: 1_800,
+  // RFC 4028 §5: no side may ask for less.
+  minSeconds: 90,
+  // RFC 4028 §10: so long before the end of an interval, or a third of it, the call is given up.
+  byeBeforeMs: 32_000,
+  refreshAgainMs: 10_000,
+  // Proxies on the way may each raise the interval once.
+  maxRaises: 3,
+}
+
+/** Our offers within a dialog. */
+export const reofferLimits = {
+  // RFC 3261 §14.1: the side that made the Call-ID tries again later than the other one, so that they do not collide once more.
+  ours: { fromMs: 2_100, toMs: 4_000 },
+  theirs: { fromMs: 0, toMs: 2_000 },
+  maxTries: 5,
+  // A peer that asks for more patience is busy with something else: the owner receives its response.
+  maxRetryAfterMs: 32_000,
+}

@@ -3,13 +3,17 @@ import type { Clock } from '../lib/clock.ts'
 import type { ErrorCode } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { ResolvedAddress } from '../network/names.ts'
+import type { Dialog } from './dialogs.ts'
 import type { DigestAlgorithm, DigestCredentials } from './digest.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
+import type { Reply } from './reply.ts'
 import type { Timers } from './timers.ts'
 import type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
 import type { Remote } from './transport/transports.ts'
 
 export type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
+export type { Dialog, DialogFailure, DialogListener, OfferWish } from './dialogs.ts'
+export type { Reply } from './reply.ts'
 export type { Remote } from './transport/transports.ts'
 
 /** A message that crossed the wire, for those who keep a record. `raw` is the exact bytes. */
@@ -19,19 +23,6 @@ export interface WireEvent {
   readonly message: SipMessage
   readonly raw: Uint8Array
   readonly remote: Remote
-}
-
-export interface Reply {
-  readonly status: number
-  /** Defaults to the phrase of RFC 3261 §21. */
-  readonly reason?: string
-  readonly headers?: readonly HeaderField[]
-  readonly body?: { readonly type: string; readonly content: string }
-  /**
-   * The answer to a sender that has not proved who and where it is: sent once for each time it asks, and forgotten, so
-   * that a forged address floods no third party and costs no memory (RFC 3261 §26.3.2.4).
-   */
-  readonly isUnproven?: true
 }
 
 /** An INVITE outside a dialog that waits for its final answer (UAS side, RFC 3261 §13.3). 100 Trying goes out by itself. */
@@ -59,45 +50,6 @@ export interface IncomingInvite {
    * INVITE itself) a transaction that its client has given up. The stack has answered it and sent 487.
    */
   onCancel(listener: (cancel: SipRequest) => void): void
-}
-
-export interface DialogListener {
-  /** BYE from the far end; already answered 200. */
-  ended(bye: SipRequest): void
-  /** The ACK for the 200 arrived; carries SDP when the INVITE had none. Again for a re-INVITE, if its ACK carries SDP. */
-  confirmed(ack: SipRequest): void
-  /**
-   * No ACK within 64*T1, or the peer does not know the dialog or does not answer within it (RFC 3261 §12.2.1.2): the
-   * stack sends BYE itself. The listener hears nothing afterwards.
-   */
-  failed(reason: 'ack-timeout' | 'transport-error'): void
-  /**
-   * A re-INVITE, or an UPDATE with an offer. `offer` is undefined when it carries none. The returned SDP is the answer
-   * (or fresh offer). Overlapping ones, and bodies that are no SDP, never come so far.
-   */
-  offered(offer: string | undefined, request: SipRequest): Promise<Reply>
-  /** Any other request within the dialog that Allow lists (INFO): its answer. */
-  requested(request: SipRequest): Promise<Reply>
-  /** Something about the dialog that its record should say: where its requests go, when that is not where they should. */
-  noted?(sentence: string): void
-}
-
-/** A confirmed dialog (RFC 3261 §12), from either side. */
-export interface Dialog {
-  readonly callId: string
-  readonly localTag: string
-  readonly remoteTag: string
-  listen(listener: DialogListener): void
-  /**
-   * Sends a request within the dialog and resolves with its final response. Made here: 408 on timeout, 503 when it cannot
-   * be sent, 491 for an INVITE or an offer while another is open, 481 once the dialog is ending. The ACK of an INVITE is sent.
-   */
-  request(
-    method: string,
-    options?: { readonly headers?: readonly HeaderField[]; readonly body?: Reply['body'] },
-  ): Promise<SipResponse>
-  /** Sends BYE once; later calls do nothing. Waits for the ACK first when it must (RFC 3261 §15.1.1). */
-  bye(headers?: readonly HeaderField[]): Promise<void>
 }
 
 export interface OutgoingInviteOptions {

@@ -145,7 +145,7 @@ describe('a call', () => {
     ])
     expect(headerOf(response, 'server')).toBe('test')
     expect(headerOf(response, 'contact')).toBe(`<sip:bob@${calleeAddress}:5060>`)
-    expect(headerOf(response, 'supported')).toBe('path')
+    expect(headerOf(response, 'supported')).toBe('path, timer')
     expect(headerOf(response, 'allow')).toBe('ACK, CANCEL, INVITE, BYE, OPTIONS, UPDATE, INFO')
     expect(headerOf(response, 'to')).toMatch(/^<sip:bob@b\.example;user=phone>;tag=/)
   })
@@ -462,7 +462,7 @@ describe('requests within a dialog', () => {
     const bob = `<sip:bob@${calleeAddress}:5060>`
     const alice = `<sip:${callerAddress}:5060>`
     expect(contacts).toEqual([alice, bob, bob, alice])
-    expect(seen.map((message) => headerOf(message, 'supported'))).toEqual(['path', 'path'])
+    expect(seen.map((message) => headerOf(message, 'supported'))).toEqual(['path, timer', 'path, timer'])
   })
 
   it.each(['INVITE', 'UPDATE'])('take the SDP of an %s from any multipart body', async (method) => {
@@ -670,7 +670,12 @@ describe('the 200 of a second fork', () => {
 describe('what a user agent refuses', () => {
   const header = (name: string, value: string) => ({ ...offered, headers: [{ name, value }] })
   const table: [string, OutgoingInviteOptions, number, string][] = [
-    ['an extension', header('require', 'timer, 100rel'), 420, 'The extension timer, 100rel is not supported'],
+    [
+      'an extension',
+      header('require', 'precondition, gruu'),
+      420,
+      'The extension precondition, gruu is not supported',
+    ],
     [
       'Replaces of no call',
       header('replaces', 'x;to-tag=1;from-tag=2'),

@@ -8,6 +8,7 @@ import { DialogTable, dialogIdOf } from './dialog/dialog-table.ts'
 import { PendingInvite } from './dialog/pending-invite.ts'
 import { refuseReplaces } from './dialog/replaces.ts'
 import { SentInvite } from './dialog/sent-invite.ts'
+import { refuseInterval } from './dialog/session-timer.ts'
 import { createGuessLimit } from './guess-limit.ts'
 import type { GuessLimit } from './guess-limit.ts'
 import { cseqOf } from './message/cseq.ts'
@@ -222,6 +223,8 @@ class Agent implements UserAgent {
   }
 
   #invited(transaction: ServerTransaction): void {
+    const tooShort = refuseInterval(transaction.request)
+    if (tooShort !== undefined) return this.#respond(transaction, { ...tooShort, isUnproven: true })
     const owed = refuseReplaces(transaction.request, this.#core.dialogs)
     if (owed !== undefined) return this.#refused(transaction, owed)
     this.#options.handlers.invited(new PendingInvite(this.#core, transaction))

@@ -40,7 +40,7 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
   })
 
   it.each([
-    ['Require: timer', 420, 'extension_not_supported'],
+    ['Require: precondition', 420, 'extension_not_supported'],
     ['Replaces: none@x;to-tag=1;from-tag=2', 481, 'not_served'],
   ])('with %s is refused with %i, and its record says why', async (header, status, code) => {
     const tenant = await provision(platform.api, { application })

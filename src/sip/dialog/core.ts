@@ -37,7 +37,7 @@ export interface Core {
 export const methodsInDialog = ['INVITE', 'BYE', 'OPTIONS', 'UPDATE', 'INFO']
 
 /** The option tags (RFC 3261 §19.2) that a peer may require of us, and may use. */
-export const supportedExtensions = ['path']
+export const supportedExtensions = ['path', 'timer']
 
 export function supportedHeader(): HeaderField {
   return { name: 'supported', value: supportedExtensions.join(', ') }

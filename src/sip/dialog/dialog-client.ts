@@ -1,4 +1,5 @@
 // The requests that this side sends within a dialog: RFC 3261 §12.2.1.
+import { sessionLimits } from '../limits.ts'
 import { buildRequest, responseTo } from '../message/build.ts'
 import { cseqOf } from '../message/cseq.ts'
 import { headersOf } from '../message/message.ts'
@@ -11,6 +12,7 @@ import { addressed, dialogHeaders, refreshTarget } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
 import { sendRequest } from './send-request.ts'
 import type { Credentials } from './send-request.ts'
+import type { SessionTimer } from './session-timer.ts'
 
 export interface RequestOptions {
   readonly headers?: readonly HeaderField[]
@@ -23,6 +25,7 @@ export interface DialogClientOptions {
   readonly route: DialogRoute
   readonly contactUser: string | undefined
   readonly credentials: Credentials | undefined
+  readonly session: SessionTimer
 }
 
 export class DialogClient {
@@ -34,7 +37,23 @@ export class DialogClient {
 
   /** Resolves with the final response, made here when none came. The ACK of an INVITE is sent. */
   async send(method: string, options: RequestOptions): Promise<SipResponse> {
-    const { core, state, route, credentials } = this.#options
+    const { state, session } = this.#options
+    let response = await this.#exchange(method, options)
+    if (!isTargetRefresh(method)) return response
+    // RFC 4028 §7.3: the peer finds the interval too short.
+    for (let raises = 0; response.status === 422 && raises < sessionLimits.maxRaises; raises += 1) {
+      if (!session.raise(response)) break
+      response = await this.#exchange(method, options)
+    }
+    if (response.status < 300) {
+      refreshTarget(state, response)
+      session.confirmed(response)
+    }
+    return response
+  }
+
+  async #exchange(method: string, options: RequestOptions): Promise<SipResponse> {
+    const { core, route, credentials } = this.#options
     const { remote, keepsTransport } = await route.find()
     const answered = Promise.withResolvers<SipResponse>()
     sendRequest({
@@ -49,9 +68,7 @@ export class DialogClient {
         answered.resolve(response)
       },
     })
-    const response = await answered.promise
-    if (response.status < 300 && isTargetRefresh(method)) refreshTarget(state, response)
-    return response
+    return answered.promise
   }
 
   /** Sends the ACK for a 2xx to this INVITE, each time the 2xx comes: RFC 3261 §13.2.2.4. */
@@ -80,11 +97,11 @@ export class DialogClient {
     { headers = [], body }: RequestOptions,
     authorization: readonly HeaderField[],
   ): SipRequest {
-    const { core, state, contactUser } = this.#options
+    const { core, state, contactUser, session } = this.#options
     state.localSequence += 1
     const { uri } = addressed(state.remoteTarget, state.routeSet)
     const ours = isTargetRefresh(method)
-      ? capabilityHeaders(core, remote, contactUser).map(asClient)
+      ? [...capabilityHeaders(core, remote, contactUser).map(asClient), ...session.fields]
       : [{ name: 'user-agent', value: core.product }]
     return buildRequest({
       method,

@@ -41,6 +41,7 @@ function routeOf(setup: Setup = {}) {
     remoteTag: 'r',
     localUri: 'sip:a@a.example',
     remoteUri: 'sip:b@b.example',
+    allowed: [],
     remoteTarget: target,
     routeSet,
     localSequence: 1,

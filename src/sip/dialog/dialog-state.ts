@@ -17,6 +17,8 @@ export interface DialogState {
   /** Route values in the order in which our requests carry them. */
   readonly routeSet: readonly string[]
   remoteTarget: string
+  /** The methods that the peer's last Allow lists: RFC 3261 §20.5; none for a peer that has said nothing of it. */
+  allowed: readonly string[]
   localSequence: number
   remoteSequence: number | undefined
 }
@@ -30,6 +32,7 @@ export function uasDialogState(invite: SipRequest, localTag: string): DialogStat
     local: `${headerOf(invite, 'to') ?? ''};tag=${localTag}`,
     remote: headerOf(invite, 'from') ?? '',
     routeSet: recordedRoutes(invite),
+    allowed: allowedBy(invite) ?? [],
     remoteTarget: contactUriOf(invite) ?? parseNameAddr(headerOf(invite, 'from') ?? '').uri,
     localSequence: 0,
     remoteSequence: cseqOf(invite).sequence,
@@ -45,6 +48,7 @@ export function uacDialogState(invite: SipRequest, response: SipResponse): Dialo
     local: headerOf(invite, 'from') ?? '',
     remote: headerOf(response, 'to') ?? '',
     routeSet: recordedRoutes(response).reverse(),
+    allowed: allowedBy(response) ?? [],
     remoteTarget: contactUriOf(response) ?? invite.uri,
     localSequence: cseqOf(invite).sequence,
     remoteSequence: undefined,
@@ -86,6 +90,12 @@ export function noteSequence(state: DialogState, request: SipRequest): boolean {
 /** After a target refresh request or its 2xx: RFC 3261 §12.2.1.2 and §12.2.2. */
 export function refreshTarget(state: DialogState, message: SipMessage): void {
   state.remoteTarget = contactUriOf(message) ?? state.remoteTarget
+  state.allowed = allowedBy(message) ?? state.allowed
+}
+
+function allowedBy(message: SipMessage): readonly string[] | undefined {
+  const values = headersOf(message, 'allow')
+  return values.length === 0 ? undefined : values.flatMap(splitList)
 }
 
 export interface Addressed {

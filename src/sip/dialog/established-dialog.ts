@@ -1,8 +1,9 @@
 // A confirmed dialog, from either side: RFC 3261 §12 to §15, RFC 3311.
+import { sdpOf } from '../message/body.ts'
 import { responseTo } from '../message/build.ts'
 import { cseqOf } from '../message/cseq.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
-import type { Dialog, DialogListener, Reply } from '../sip.ts'
+import type { Dialog, DialogFailure, DialogListener, OfferWish, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { AwaitedAcks } from './awaited-acks.ts'
 import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
@@ -10,12 +11,15 @@ import type { Core } from './core.ts'
 import { noteSequence, refreshTarget } from './dialog-state.ts'
 import { DialogClient } from './dialog-client.ts'
 import type { RequestOptions } from './dialog-client.ts'
+import { DialogOwner } from './dialog-owner.ts'
 import { DialogRoute } from './dialog-route.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry } from './dialog-table.ts'
 import type { Flow } from './flow.ts'
 import { OfferState } from './offer-state.ts'
+import { Reoffers } from './reoffer.ts'
 import type { Credentials } from './send-request.ts'
+import { refuseInterval, SessionTimer } from './session-timer.ts'
 
 export interface DialogOptions {
   readonly core: Core
@@ -29,6 +33,8 @@ export interface DialogOptions {
   readonly credentials?: Credentials | undefined
   /** Whether requests may go to an address that the peer names; to all when left out. */
   readonly mayReach?: ((address: string) => boolean) | undefined
+  /** The last one that this side sent. */
+  readonly description?: Reply['body']
 }
 
 /** `ending`: our BYE is under way, or waits for the ACK. `over`: the dialog is out of the table. */
@@ -40,9 +46,12 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #contactUser: string | undefined
   readonly #route: DialogRoute
   readonly #client: DialogClient
-  readonly #listening = Promise.withResolvers<DialogListener>()
+  readonly #owner: DialogOwner
   readonly #acks: AwaitedAcks
   readonly #offers: OfferState
+  readonly #reoffers: Reoffers
+  readonly #session: SessionTimer
+  #description: Reply['body']
   readonly #firstAck = Promise.withResolvers<void>()
   #firstInvite: number | undefined
   #phase: Phase = 'live'
@@ -51,14 +60,33 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   constructor(options: DialogOptions) {
     const { core, state, flow, contactUser, credentials, mayReach, keepsTransport = false } = options
     this.#core = core
+    this.#owner = new DialogOwner(core.log, state.callId)
     this.#state = state
     this.#contactUser = contactUser
-    const noted = (sentence: string): void => this.#tell((listener) => listener.noted?.(sentence))
+    const noted = (sentence: string): void => this.#owner.tell((listener) => listener.noted?.(sentence))
     const route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
     this.#route = route
-    this.#client = new DialogClient({ core, state, route, contactUser, credentials })
+    this.#session = new SessionTimer({
+      clock: core.clock,
+      refresh: () => this.#refresh(),
+      expired: () => this.#fail('session-expired'),
+    })
+    this.#description = options.description
+    this.#client = new DialogClient({ core, state, route, contactUser, credentials, session: this.#session })
     this.#acks = new AwaitedAcks(core)
-    this.#offers = new OfferState({ acks: this.#acks, random: core.random, closed: () => undefined })
+    this.#offers = new OfferState({
+      acks: this.#acks,
+      random: core.random,
+      closed: () => this.#reoffers.proceed(),
+    })
+    this.#reoffers = new Reoffers({
+      clock: core.clock,
+      random: core.random,
+      isCallIdOurs: flow.isOurs,
+      maySend: (method) => this.#offers.maySend(method),
+      send: (method, request) => this.request(method, request),
+      localResponse: (method, status) => this.#client.localResponse(method, status),
+    })
     core.dialogs.set(state, this)
   }
 
@@ -75,13 +103,19 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   }
 
   listen(listener: DialogListener): void {
-    this.#listening.resolve(listener)
+    this.#owner.listen(listener)
   }
 
   /** UAS: sends the 2xx that made this dialog, again and again until the ACK. */
   answer(transaction: ServerTransaction, response: SipResponse): void {
     this.#firstInvite = cseqOf(transaction.request).sequence
-    this.#sendUntilAck(transaction, response)
+    const headers = [...response.headers, ...this.#session.answered(transaction.request)]
+    this.#sendUntilAck(transaction, { ...response, headers })
+  }
+
+  /** UAC: the 2xx that made this dialog. */
+  established(response: SipResponse): void {
+    this.#session.confirmed(response)
   }
 
   /** UAC: acknowledges a 2xx, each time it comes: RFC 3261 §13.2.2.4. */
@@ -97,7 +131,12 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     const close = this.#offers.send()
     const response = await this.#send(method, options)
     close()
+    if (response.status < 300) this.#description = options.body ?? this.#description
     return response
+  }
+
+  reoffer(wish: OfferWish): Promise<SipResponse> {
+    return this.#reoffers.request(wish)
   }
 
   bye(headers: readonly HeaderField[] = []): Promise<void> {
@@ -126,9 +165,9 @@ export class EstablishedDialog implements Dialog, DialogEntry {
           headers: [{ name: 'accept', value: 'application/sdp' }],
         })
       default:
-        void this.#ask((listener) => listener.requested(request)).then((reply) =>
-          transaction.respond(cleanReply(reply)),
-        )
+        void this.#owner
+          .ask((listener) => listener.requested(request))
+          .then((reply) => transaction.respond(cleanReply(reply)))
     }
   }
 
@@ -136,7 +175,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (!this.#acks.receive(ack)) return
     const isFirst = cseqOf(ack).sequence === this.#firstInvite
     if (isFirst) this.#firstAck.resolve()
-    if (isFirst || ack.body.byteLength > 0) this.#tell((listener) => listener.confirmed(ack))
+    this.#reoffers.proceed()
+    if (isFirst || ack.body.byteLength > 0) this.#owner.tell((listener) => listener.confirmed(ack))
   }
 
   #receiveBye(transaction: ServerTransaction): void {
@@ -144,26 +184,33 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     transaction.respond({ status: 200 })
     this.#end()
     // When both sides hang up at once the owner has ended the call already: RFC 3261 §15.1.2.
-    if (wasLive) this.#tell((listener) => listener.ended(transaction.request))
+    if (wasLive) this.#owner.tell((listener) => listener.ended(transaction.request))
   }
 
   #receiveOffer(transaction: ServerTransaction): void {
     const { request } = transaction
+    const owed = refuseInterval(request)
+    if (owed !== undefined) return transaction.respond(owed)
     const received = this.#offers.receive(transaction)
     if (received.kind === 'refresh') return this.#acceptOffer(transaction, { status: 200 })
     if (received.kind === 'refused') return transaction.respond(received.reply)
     transaction.onCancel(() => this.#offers.drop())
-    void this.#ask((listener) => listener.offered(received.offer, request)).then((reply) => {
-      if (!this.#offers.close(transaction)) return
-      if (reply.status >= 300) transaction.respond(cleanReply(reply))
-      else this.#acceptOffer(transaction, reply)
-    })
+    void this.#owner
+      .ask((listener) => listener.offered(received.offer, request))
+      .then((reply) => {
+        if (!this.#offers.close(transaction)) return
+        if (reply.status >= 300) transaction.respond(cleanReply(reply))
+        else this.#acceptOffer(transaction, reply)
+      })
   }
 
   #acceptOffer(transaction: ServerTransaction, reply: Reply): void {
-    refreshTarget(this.#state, transaction.request)
-    if (transaction.request.method !== 'INVITE') return this.#respond(transaction, reply)
-    this.#sendUntilAck(transaction, responseTo(transaction.request, this.#complete(transaction, reply)))
+    const { request } = transaction
+    refreshTarget(this.#state, request)
+    this.#description = reply.body ?? this.#description
+    const complete = withHeaders(this.#complete(transaction, reply), this.#session.answered(request))
+    if (request.method === 'INVITE') this.#sendUntilAck(transaction, responseTo(request, complete))
+    else transaction.respond(complete)
   }
 
   #sendUntilAck(transaction: ServerTransaction, response: SipResponse): void {
@@ -173,15 +220,27 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     })
   }
 
-  #fail(reason: 'ack-timeout' | 'transport-error'): void {
+  /** Sends again what stands, by UPDATE where the peer takes it: RFC 4028 §7.4. */
+  async #refresh(): Promise<void> {
+    const body = this.#description
+    if (body === undefined || this.#state.allowed.includes('UPDATE'))
+      return void (await this.request('UPDATE'))
+    const response = await this.request('INVITE', { body })
+    const answer = response.status < 300 ? sdpOf(response) : undefined
+    if (answer !== undefined) this.#owner.tell((listener) => listener.refreshed?.(answer))
+  }
+
+  #fail(reason: DialogFailure): void {
     if (this.#phase !== 'live') return
-    this.#tell((listener) => listener.failed(reason))
+    this.#owner.tell((listener) => listener.failed(reason))
     void this.bye()
   }
 
   async #hangUp(headers: readonly HeaderField[]): Promise<void> {
     if (this.#phase !== 'live') return
     this.#phase = 'ending'
+    this.#reoffers.stop()
+    this.#session.end()
     this.#offers.drop()
     // RFC 3261 §15.1.1: the callee sends no BYE before the ACK came or cannot come any more.
     if (this.#firstInvite !== undefined && this.#acks.has(this.#firstInvite)) {
@@ -199,6 +258,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #end(): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
+    this.#reoffers.stop()
+    this.#session.end()
     this.#offers.drop()
     this.#acks.stop()
     this.#firstAck.resolve()
@@ -218,20 +279,5 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   #complete({ remote }: ServerTransaction, reply: Reply): Reply {
     return withHeaders(cleanReply(reply), capabilityHeaders(this.#core, remote, this.#contactUser))
-  }
-
-  async #ask(question: (listener: DialogListener) => Promise<Reply>): Promise<Reply> {
-    try {
-      return await question(await this.#listening.promise)
-    } catch (error) {
-      this.#core.log.error({ err: error, callId: this.callId }, 'dialog listener failed')
-      return { status: 500 }
-    }
-  }
-
-  #tell(news: (listener: DialogListener) => void): void {
-    this.#listening.promise.then(news).catch((error: unknown) => {
-      this.#core.log.error({ err: error, callId: this.callId }, 'dialog listener failed')
-    })
   }
 }

@@ -27,6 +27,8 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   #cancel: SipRequest | undefined
   #cancelListener: ((cancel: SipRequest) => void) | undefined
   #repetition: Timer | undefined
+  /** The last description that went out. */
+  #description: Reply['body']
   #mayReach: ((address: string) => boolean) | undefined
 
   constructor(core: Core, transaction: ServerTransaction) {
@@ -69,6 +71,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
 
   progress(reply: Reply): void {
     if (this.#phase !== 'waiting' || reply.status <= 100 || reply.status >= 200) return
+    this.#description = reply.body ?? this.#description
     const response = responseTo(this.request, this.#complete(reply), { toTag: this.#transaction.localTag })
     this.#transaction.respond(response)
     this.#repetition?.cancel()
@@ -96,6 +99,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       flow,
       contactUser: this.#contactUser,
       mayReach: this.#mayReach,
+      description: reply.body ?? this.#description,
     })
     if (wasWaiting) {
       const complete = this.#complete({ ...reply, status: 200 })

@@ -33,7 +33,7 @@ describe('an INVITE', () => {
       '<sip:peer@b.example>',
       '70',
       `<sip:me@${agentAddress}:5060>`,
-      'path',
+      'path, timer',
       'test',
       'application/sdp',
       '1 INVITE',

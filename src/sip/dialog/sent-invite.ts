@@ -4,8 +4,10 @@ import { randomHex } from '../../lib/ids.ts'
 import { buildRequest, responseTo } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
+import { sessionLimits } from '../limits.ts'
 import { parseNameAddr, serializeNameAddr, tagOf } from '../message/name-addr.ts'
 import { noParams } from '../message/params.ts'
+import { minSeOf } from '../message/session-expires.ts'
 import { parseUri, serializeUri } from '../message/uri.ts'
 import type { InviteOutcome, OutgoingInvite, OutgoingInviteOptions, Remote } from '../sip.ts'
 import { transactionTimeoutMs } from '../timers.ts'
@@ -16,6 +18,7 @@ import { addressed, uacDialogState } from './dialog-state.ts'
 import { EstablishedDialog } from './established-dialog.ts'
 import { namesDatagrams } from './flow.ts'
 import { sendRequest } from './send-request.ts'
+import { askFor } from './session-timer.ts'
 
 export class SentInvite implements OutgoingInvite {
   readonly callId: string
@@ -27,6 +30,8 @@ export class SentInvite implements OutgoingInvite {
   // Every dialog a 2xx made, by the tag of the fork.
   readonly #forks = new Map<string, EstablishedDialog>()
   #nextSequence = 1
+  #session = { seconds: sessionLimits.seconds, minSeconds: sessionLimits.minSeconds }
+  #raises = 0
   #remote: Remote | undefined
   #latest: SipRequest
   #transaction: ClientTransaction | undefined
@@ -77,17 +82,35 @@ export class SentInvite implements OutgoingInvite {
     if (remote === undefined) {
       return this.#settle({ kind: 'refused', response: responseTo(this.#latest, { status: 503 }) })
     }
+    this.#transmit(remote)
+  }
+
+  #transmit(remote: Remote): void {
     sendRequest({
       transactions: this.#core.transactions,
       remote,
       keepsTransport: this.#keepsTransport(),
       credentials: this.#options.credentials,
       build: (authorization) => (this.#latest = this.#build(remote, authorization, this.#nextSequence++)),
-      response: (response, invite) => this.respond(response, invite),
+      response: (response, invite) => {
+        if (this.#raise(response)) this.#transmit(remote)
+        else this.respond(response, invite)
+      },
       sent: (transaction) => (this.#transaction = transaction),
       isOver: () => this.#isCancelled(),
     })
     if (this.#cancelHeaders !== undefined) this.#transaction?.cancel(this.#cancelHeaders)
+  }
+
+  /** Whether a 422 is met by asking for as much as it says: RFC 4028 §7.3. */
+  #raise(response: SipResponse): boolean {
+    const minSeconds = response.status === 422 ? minSeOf(response) : undefined
+    const isMet = minSeconds === undefined || minSeconds <= this.#session.seconds
+    if (isMet || this.#raises === sessionLimits.maxRaises || this.#isCancelled() || this.#isSettled)
+      return false
+    this.#raises += 1
+    this.#session = { seconds: minSeconds, minSeconds }
+    return true
   }
 
   async #destination(): Promise<Remote | undefined> {
@@ -123,7 +146,10 @@ export class SentInvite implements OutgoingInvite {
         { name: 'cseq', value: `${sequence} INVITE` },
         ...authorization,
         ...mergeHeaders(
-          (remote === undefined ? [] : capabilityHeaders(this.#core, remote, contactUser)).map(asClient),
+          [
+            ...(remote === undefined ? [] : capabilityHeaders(this.#core, remote, contactUser)).map(asClient),
+            ...askFor(this.#session),
+          ],
           cleanHeaders(headers),
         ),
       ],
@@ -148,7 +174,9 @@ export class SentInvite implements OutgoingInvite {
       keepsTransport: this.#keepsTransport(),
       credentials,
       mayReach,
+      description: this.#options.body,
     })
+    dialog.established(response)
     this.#forks.set(remoteTag, dialog)
     dialog.acknowledge(invite)
     if (!this.#isSettled && !this.#isCancelled()) {

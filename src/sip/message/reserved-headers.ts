@@ -35,4 +35,6 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   'require',
   'proxy-require',
   'supported',
+  'session-expires',
+  'min-se',
 ])

@@ -210,6 +210,10 @@ export class ScriptedDialog implements Dialog {
     })
   }
 
+  reoffer(): Promise<SipResponse> {
+    return this.request()
+  }
+
   async bye(headers: readonly HeaderField[] = []): Promise<void> {
     if (this.sentBye !== undefined) return
     this.sentBye = headers

@@ -1,0 +1,33 @@
+// The listener of a dialog, which may come after the first news, and whose mistakes end nothing but themselves.
+import type { Logger } from '../../lib/log.ts'
+import type { DialogListener, Reply } from '../sip.ts'
+
+export class DialogOwner {
+  readonly #log: Logger
+  readonly #callId: string
+  readonly #listening = Promise.withResolvers<DialogListener>()
+
+  constructor(log: Logger, callId: string) {
+    this.#log = log
+    this.#callId = callId
+  }
+
+  listen(listener: DialogListener): void {
+    this.#listening.resolve(listener)
+  }
+
+  async ask(question: (listener: DialogListener) => Promise<Reply>): Promise<Reply> {
+    try {
+      return await question(await this.#listening.promise)
+    } catch (error) {
+      this.#log.error({ err: error, callId: this.#callId }, 'dialog listener failed')
+      return { status: 500 }
+    }
+  }
+
+  tell(news: (listener: DialogListener) => void): void {
+    this.#listening.promise.then(news).catch((error: unknown) => {
+      this.#log.error({ err: error, callId: this.#callId }, 'dialog listener failed')
+    })
+  }
+}

@@ -1,0 +1,62 @@
+// The public face of a dialog: what an owner does with it, and is asked of it. Read it through sip.ts.
+import type { HeaderField, SipRequest, SipResponse } from './message/message.ts'
+import type { Reply } from './reply.ts'
+
+export type DialogFailure = 'ack-timeout' | 'transport-error' | 'session-expired'
+
+export interface DialogListener {
+  /** BYE from the far end; already answered 200. */
+  ended(bye: SipRequest): void
+  /** The ACK for the 200 arrived; carries SDP when the INVITE had none. Again for a re-INVITE, if its ACK carries SDP. */
+  confirmed(ack: SipRequest): void
+  /**
+   * No ACK within 64*T1, or the peer does not know the dialog or does not answer within it (RFC 3261 §12.2.1.2): the
+   * stack sends BYE itself. So it does where no refresh of the session came in time (RFC 4028 §10). The listener hears
+   * nothing afterwards.
+   */
+  failed(reason: DialogFailure): void
+  /**
+   * A re-INVITE, or an UPDATE with an offer. `offer` is undefined when it carries none. The returned SDP is the answer
+   * (or fresh offer). Overlapping ones, and bodies that are no SDP, never come so far.
+   */
+  offered(offer: string | undefined, request: SipRequest): Promise<Reply>
+  /** What the far end answered when the stack sent our last description again, to refresh the session (RFC 4028 §7.4). */
+  refreshed?(answer: string): void
+  /** Any other request within the dialog that Allow lists (INFO): its answer. */
+  requested(request: SipRequest): Promise<Reply>
+  /** Something about the dialog that its record should say: where its requests go, when that is not where they should. */
+  noted?(sentence: string): void
+}
+
+export interface OfferWish {
+  /** INVITE when left out. */
+  readonly method?: 'INVITE' | 'UPDATE'
+  /** Asked each time that the offer is about to be sent. */
+  readonly offer: () => NonNullable<Reply['body']>
+  readonly headers?: readonly HeaderField[]
+}
+
+/** A confirmed dialog (RFC 3261 §12), from either side. */
+export interface Dialog {
+  readonly callId: string
+  readonly localTag: string
+  readonly remoteTag: string
+  listen(listener: DialogListener): void
+  /**
+   * Sends a request within the dialog and resolves with its final response. Made here: 408 on timeout, 503 when it cannot
+   * be sent, 491 for an INVITE or an offer while another is open, 481 once the dialog is ending. The ACK of an INVITE is sent.
+   */
+  request(
+    method: string,
+    options?: { readonly headers?: readonly HeaderField[]; readonly body?: Reply['body'] },
+  ): Promise<SipResponse>
+  /**
+   * Sends an offer as soon as no other one is open in either direction, and resolves with its final response. After a
+   * collision (491) it is sent again when RFC 3261 §14.1 says, after a 500 or 503 when its Retry-After says, a few times
+   * at most. One more may wait behind it: an older one that still waited resolves with 491, what the end of the dialog
+   * overtakes with 481.
+   */
+  reoffer(wish: OfferWish): Promise<SipResponse>
+  /** Sends BYE once; later calls do nothing. Waits for the ACK first when it must (RFC 3261 §15.1.1). */
+  bye(headers?: readonly HeaderField[]): Promise<void>
+}
