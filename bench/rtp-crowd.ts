@@ -17,7 +17,7 @@ export interface Heard {
 
 export interface Crowd {
   readonly ports: readonly number[]
-  /** Where each sends; PCMA where it says so, else PCMU. */
+  /** Where each sends, and as which payload type, 0 or 8; with no place they fall silent. */
   talk(to: readonly number[], payloadTypes: readonly number[]): Promise<void>
   /** Forgets what was heard so far. */
   reset(): Promise<void>
@@ -104,6 +104,7 @@ class Phones {
       phone.to = to[index] ?? 0
       phone.payloadType = payloadTypes[index] ?? 0
     }
+    if (to.length === 0) return
     this.#startMs = performance.now()
     this.#step = 0
     this.#beat()

@@ -167,7 +167,8 @@ describe('a bridge of one codec', () => {
     legs.run(1000)
     caller.speak(undefined)
     legs.run(1000)
-    expect(called.between(1600)).toHaveLength(45)
+    // Within 200 ms, which may also be a network that stands still.
+    expect(called.between(1720)).toHaveLength(39)
     caller.speak({ sound: sine(440) })
     legs.run(1000)
     const packets = called.between(0)

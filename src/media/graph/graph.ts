@@ -31,6 +31,11 @@ export class Graph implements Surroundings {
     this.#coders = coders
   }
 
+  /** No session, no mirror, no room, and no one who waits for the packets of another. */
+  get isEmpty(): boolean {
+    return this.#members.size + this.#mirrors.size + this.#rooms.size + this.#hearers.size === 0
+  }
+
   add(member: Member): void {
     this.#members.set(member.id, member)
   }

@@ -8,8 +8,9 @@ import { tickSamples } from '../tick-clock.ts'
 // A source that jumps further has begun to count elsewhere.
 const maxSequenceStep = 3000
 const maxTimestampStep = 10 * 8000
-// Without a packet for this long the far end is given silence on the beat.
-const standstillTicks = 3
+// Without a packet for 200 ms the far end is given silence on the beat. A thread that is late reads its packets after its
+// ticks, so less would take our own lateness for the silence of the source.
+const standstillTicks = 10
 
 export interface PassOptions {
   readonly tick: number

@@ -19,7 +19,9 @@ const maxReady = maxPacketSamples + 2 * frameSamples
 // Kept while no one listens, so that a listener who comes hears no hole.
 const recentPackets = 3
 // A far end that paused for longer is not in its rhythm again at once.
-const standstillMs = 60
+const standstillMs = 200
+// What was said before that is nothing to go on from.
+const staleMs = 60
 // This many packets of 20 ms in a row are a rhythm.
 const regularPackets = 5
 // 300 ms without anything heard is the end of a voice, until it is heard again.
@@ -130,8 +132,8 @@ export class Voice {
     this.#isHeard = true
     this.#concealment.forget()
     // A gain that is as old as that was not a change for anyone who listens.
-    if (nowMs - this.#gainMs > standstillMs) this.#gain.now = this.#gain.next
-    if (nowMs - this.#heardMs > standstillMs) this.#recent = []
+    if (nowMs - this.#gainMs > staleMs) this.#gain.now = this.#gain.next
+    if (nowMs - this.#heardMs > staleMs) this.#recent = []
     for (const { packet, samples } of this.#recent) {
       this.#coder?.decode(packet.payload, this.#ready, 0)
       this.#concealment.hear(this.#ready, 0, samples)

@@ -82,3 +82,66 @@ describe('the packets of a stream', () => {
     expect(outgoing.map((packet) => read(packet).payload[0])).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
   })
 })
+
+describe('packets that others have numbered', () => {
+  const payload = Buffer.from(Array.from({ length: 160 }, (_, octet) => octet))
+  const passed = { marker: false, payloadType: 8, payload, samples: 160 }
+
+  it('are sent as they are, from our source, and counted', () => {
+    const sender = new RtpSender()
+    const packet = read(sender.passed({ ...passed, sequence: 77, timestamp: 4000, marker: true }))
+    expect(packet).toMatchObject({
+      ssrc: sender.ssrc,
+      sequence: 77,
+      timestamp: 4000,
+      payloadType: 8,
+      marker: true,
+    })
+    expect(packet.payload).toEqual(payload)
+    expect([sender.packets, sender.octets]).toEqual([1, 160])
+  })
+
+  it('are what ours follow: the highest number, and the latest timestamp', () => {
+    const sender = new RtpSender()
+    const start = sender.nextSequence
+    const timestamp = sender.nextTimestamp(1)
+    for (const step of [0, 1, 3, 2])
+      sender.passed({
+        ...passed,
+        sequence: (start + step) & 0xffff,
+        timestamp: (timestamp + step * 160) >>> 0,
+      })
+    expect(sender.nextSequence).toBe((start + 4) & 0xffff)
+    expect(sender.nextTimestamp(1)).toBe((timestamp + 4 * 160) >>> 0)
+    sender.continueAt(50, sender.nextTimestamp(50))
+    const next = read(sender.audio(50, whole))
+    expect(next.sequence).toBe((start + 4) & 0xffff)
+    expect((next.timestamp - timestamp) >>> 0).toBe(4 * 160)
+    expect(next.marker).toBe(false)
+    expect((read(sender.audio(51, whole)).timestamp - timestamp) >>> 0).toBe(5 * 160)
+  })
+
+  it('are marked for ours when the beat left ticks out after them', () => {
+    const sender = new RtpSender()
+    sender.passed({ ...passed, sequence: 1, timestamp: 160 })
+    sender.continueAt(50, 320)
+    expect(read(sender.audio(53, whole)).marker).toBe(true)
+  })
+})
+
+describe('packets of an event', () => {
+  it('have their own timestamp and the next number, and leave the timestamps of speech alone', () => {
+    const sender = new RtpSender()
+    const speech = read(sender.audio(7, whole))
+    const payload = Buffer.from([5, 10, 0, 160])
+    const timestamp = sender.timestampAt(8)
+    const events = [true, false].map((marker) =>
+      read(sender.event({ timestamp, payloadType: 101, marker, payload })),
+    )
+    expect(events.map(({ sequence }) => (sequence - speech.sequence) & 0xffff)).toEqual([1, 2])
+    expect(events.map(({ marker }) => marker)).toEqual([true, false])
+    expect(events.every((event) => event.timestamp === timestamp && event.payload.equals(payload))).toBe(true)
+    expect(sender.nextTimestamp(8)).toBe((speech.timestamp + 160) >>> 0)
+    expect(sender.octets).toBe(168)
+  })
+})
