@@ -21,6 +21,8 @@ export interface Relayable {
   isRegular(encoding: Encoding): boolean
   /** What was received of it and not heard yet; undefined: not in this tick. */
   handOver(nowMs: number): readonly Speech[] | undefined
+  /** Its packets are no longer passed on; the last one may not have been. */
+  takeOver(tick: number, isLastUnheard: boolean): void
 }
 
 export interface SendingOptions {
@@ -79,6 +81,11 @@ export class Sending {
     else if (!this.keys.isPassing(tick)) this.#sendFrame(tick, octets, coder, way.agreement)
   }
 
+  /** What the far end hears has changed. */
+  rewired(): void {
+    if (this.#relay !== undefined && this.hearing.onlySession !== this.#relay.source) this.#leaveRelay(false)
+  }
+
   /** A packet of a session that the far end hears: it goes at once, when nothing else is to be heard. */
   pass(session: string, packet: RtpPacket, samples: number): void {
     const way = this.#way
@@ -87,7 +94,7 @@ export class Sending {
     const relay = this.#relay
     if (relay?.source === session) {
       // Another codec, rhythm or loudness than when the relay began: the beat takes over.
-      if (samples > 0 && !this.#isRegular(session, way)) return this.#endRelay(this.#tick + 1)
+      if (samples > 0 && !this.#isRegular(session, way)) return this.#leaveRelay(true)
       const payloadType = samples > 0 ? send.audio : send.event
       const outgoing = relay.pass(packet, { tick: this.#tick, payloadType, samples })
       if (outgoing !== undefined) this.#out(outgoing)
@@ -126,6 +133,13 @@ export class Sending {
   #relaySource({ agreement, to }: Way): string | undefined {
     const canSend = agreement.maySend && to !== undefined && agreement.send.packetMs === tickMs
     return canSend && !this.keys.isBusy ? this.hearing.onlySession : undefined
+  }
+
+  /** Between two ticks. */
+  #leaveRelay(isLastUnheard: boolean): void {
+    const source = this.#relay?.source ?? ''
+    this.#endRelay(this.#tick + 1)
+    this.#options.surroundings.relayable(source)?.takeOver(this.#tick, isLastUnheard)
   }
 
   #endRelay(tick: number): void {

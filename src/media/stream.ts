@@ -137,6 +137,10 @@ export class Stream implements Speaker, Relayable {
     return this.#voice.handOver(nowMs)
   }
 
+  takeOver(tick: number, isLastUnheard: boolean): void {
+    this.#voice.takeOver(tick, isLastUnheard)
+  }
+
   /** A packet of another session that the far end may hear. */
   pass(session: string, packet: RtpPacket, samples: number): void {
     this.#sending.pass(session, packet, samples)
@@ -179,6 +183,7 @@ export class Stream implements Speaker, Relayable {
   #wireHearing({ encoding }: Agreement): void {
     const { hears, hearsGainDb = 0 } = this.#wiring
     this.#sending.hearing.wire(hears, encoding, toFactor(hearsGainDb))
+    this.#sending.rewired()
   }
 
   #onRtpPort(datagram: Buffer, from: Endpoint): void {

@@ -288,6 +288,8 @@ describe('a bridge of two laws', () => {
     expect(keys).toHaveLength(8)
     expect(keys.every(({ payload }) => payload[0] === 11)).toBe(true)
     expect(new Set(keys.map(({ timestamp }) => timestamp)).size).toBe(1)
+    const [start, end] = [keys[0], keys.at(-1)].map((key) => key?.atMs ?? 0)
+    expect(called.between(start ?? 0, end)).toEqual([])
     // Speech waits for the key, and time goes on.
     const speech = called.between(0)
     const before = speech.findLast(({ sequence }) => ((sequence - (keys[0]?.sequence ?? 0)) << 16) >> 16 < 0)
@@ -335,17 +337,36 @@ describe('a change of the wiring', () => {
   ])('by %s is no click and no gap in the numbers, and what was comes back', (_what, change, back) => {
     const all = bridged()
     const { legs, caller, called } = all
-    caller.speak({ sound: sine(400) })
+    caller.speak({ sound: sine(410) })
     legs.run(1013)
     change(all)
     legs.run(500)
     back(all)
     legs.run(1000)
     expectOneStream(called.between(0))
-    expect(clicks(called.audio(500), 400, { tolerance: 0.3 })).toEqual([])
+    expect(clicks(called.audio(500), 410, { tolerance: 0.3 })).toEqual([])
     const after = called.between(2000)
     expect(after.every(({ atMs }) => atMs % 20 === 0)).toBe(true)
     expect(Math.abs(levelDb(called.audio(2000)))).toBeLessThan(0.5)
+  })
+
+  it('back to the short way loses nothing of what waits in the jitter buffer', () => {
+    const random = createRandom(3)
+    const { legs, caller, called } = bridged()
+    const quiet = { id: 'two', from: { kind: 'session', id: 'none' } } as const
+    called.wire({ hears: [far, quiet] })
+    caller.speak({ sound: sine(410), delayMs: () => random() * 45 })
+    legs.run(5000)
+    caller.speak({ sound: sine(410), delayMs: () => 0 })
+    legs.run(1000)
+    // Two packets wait by now, since the network was worse before.
+    const from = legs.nowMs
+    called.wire({ hears: [far] })
+    legs.run(200)
+    const burst = called.between(from, from + 40)
+    expect(burst.length).toBeGreaterThan(2)
+    expectOneStream(called.between(from - 200))
+    expect(clicks(called.audio(from - 200), 410)).toEqual([])
   })
 
   it('mutes one and not the other', () => {

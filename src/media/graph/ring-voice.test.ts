@@ -125,6 +125,7 @@ describe('a mirror', () => {
       voice: () => new SampleFrame(new Int16Array(160).fill(2000)),
       isRegular: () => false,
       handOver: () => undefined,
+      takeOver: () => undefined,
       pass: () => undefined,
     })
     graph.mirror('far', { voice: createRing(), listens: { room: 'r', ring: ear } })

@@ -29,6 +29,11 @@ export class Concealment {
     return !this.#hasHeard || this.#made >= fadedSamples
   }
 
+  /** The last samples were made up. */
+  get isMakingUp(): boolean {
+    return this.#made > 0
+  }
+
   forget(): void {
     this.#hasHeard = false
     this.#made = 0

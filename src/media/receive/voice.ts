@@ -108,8 +108,21 @@ export class Voice {
   handOver(nowMs: number): readonly Speech[] | undefined {
     if (nowMs - this.#heardMs >= standstillMs) return undefined
     if (!this.#isHeard) return []
+    // What is made up joins only what is decoded.
+    if (this.#concealment.isMakingUp) return undefined
     this.#wantsWhole = this.#readySamples > 0
     return this.#wantsWhole ? undefined : this.#buffer.queued()
+  }
+
+  /** Whose packets were passed on until this tick is listened to from now on; the last one may not have been passed on. */
+  takeOver(tick: number, isLastUnheard: boolean): void {
+    // Another one listens already.
+    if (tick - this.#lastTick <= 1) return
+    const unheard = isLastUnheard ? this.#recent.pop() : undefined
+    this.#stop()
+    this.#start(this.#heardMs)
+    this.#lastTick = tick
+    if (unheard !== undefined) this.#buffer.put(unheard, this.#heardMs)
   }
 
   #restart({ ssrc }: RtpPacket, encoding: Encoding): void {
