@@ -10,6 +10,7 @@ import { startPostgres } from '../support/postgres-server.ts'
 import { ToolProcess } from '../support/processes.ts'
 import { hasCommand, isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
+import { calledPhone } from './called-phone.ts'
 import { parseGuide } from './guide.ts'
 import { runGuide } from './run-guide.ts'
 import type { Context, GuideOptions } from './run-guide.ts'
@@ -96,6 +97,7 @@ const actions: GuideOptions['actions'] = {
   'the call is answered': answered,
   'the carrier calls 15550100': carrierCalls,
   'systemd reads the unit': systemdReads,
+  ...calledPhone,
 }
 
 describe('the guides', () => {
@@ -133,6 +135,8 @@ describe.concurrent('every command and answer of the guide', () => {
   it.skipIf(isMissing('baresip'))('softphone', () => runGuide('softphone', { actions }), timeoutMs)
 
   it.skipIf(isMissing('baresip'))('call-out', () => runGuide('call-out', { actions }), timeoutMs)
+
+  it.skipIf(isMissing('baresip'))('connect-two', () => runGuide('connect-two', { actions }), timeoutMs)
 
   it.skipIf(isMissing('sipp'))(
     'connect-a-carrier',
