@@ -1,7 +1,9 @@
 // The public face of the call engine: what the API sees of it. `createCalls` in create-calls.ts makes one.
 import type { HeaderField } from '../sip/message/message.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
+import type { AskedRequest } from './application/app-requests.ts'
 import type { JournalEvent } from './journal/journal.ts'
+import type { OwnRequestOutcome } from './leg/leg-requests.ts'
 import type { LiveCall } from './journal/live-call.ts'
 import type { CallServices } from './call-services.ts'
 import type { Target } from './outbound/target.ts'
@@ -83,6 +85,11 @@ export interface Calls {
   hangUp(account_sid: string, call_sid: string): Promise<boolean>
   /** Begins what is asked of a live call; false when there is no such one. Throws AppError call_state. */
   command(account_sid: string, call_sid: string, asked: CallCommand): boolean
+  /**
+   * Sends a request within the dialog of an answered call, and resolves with the final response; undefined when there is no
+   * such live call. Throws AppError call_state, overloaded or bad_request when nothing was sent.
+   */
+  request(account_sid: string, call_sid: string, asked: AskedRequest): Promise<OwnRequestOutcome | undefined>
   /** Refuses new calls with 503 and resolves when the last running call has ended. */
   drain(): Promise<void>
   /** Hangs up every call and resolves when their records are written. */

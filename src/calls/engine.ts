@@ -2,7 +2,8 @@
 import { AppError } from '../lib/errors.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import { Admission, overloaded, stopping } from './admission.ts'
-import { command } from './application/call-command.ts'
+import type { AskedRequest } from './application/app-requests.ts'
+import { command, sendRequest } from './application/call-command.ts'
 import type { CallContext } from './call-context.ts'
 import type { CallServices } from './call-services.ts'
 import type { CallCommand, CallHandlers, CallRequest, Calls, LiveCall, PreparedCall } from './calls.ts'
@@ -13,6 +14,7 @@ import type { JournalEvent } from './journal/journal.ts'
 import { createRecovery } from './journal/recovery.ts'
 import type { Recovery } from './journal/recovery.ts'
 import { WireTap } from './journal/wire-tap.ts'
+import type { OwnRequestOutcome } from './leg/leg-requests.ts'
 import { toRefusal, toStackRefusal } from './leg/refusals.ts'
 import type { Refusal } from './leg/refusals.ts'
 import { toOrder } from './outbound/call-order.ts'
@@ -156,6 +158,15 @@ export class CallEngine implements Calls, CallHandlers {
     if (leg === undefined) return false
     command(leg, asked)
     return true
+  }
+
+  async request(
+    account_sid: string,
+    call_sid: string,
+    asked: AskedRequest,
+  ): Promise<OwnRequestOutcome | undefined> {
+    const leg = this.#registry.liveLeg(account_sid, call_sid)
+    return leg === undefined ? undefined : sendRequest(leg, asked)
   }
 
   async drain(): Promise<void> {

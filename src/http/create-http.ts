@@ -189,7 +189,7 @@ function addRoute(
   const { status, method, path } = route
   const conclude = (body: unknown, reply: FastifyReply): unknown => {
     if (isClientGone(reply.raw)) logGone(log, reply, 'carried through')
-    if (body === undefined && route.mayBeEmpty === true) return reply.code(204).send()
+    if (body === undefined && route.emptyStatus !== undefined) return reply.code(route.emptyStatus).send()
     return reply.request.method === 'HEAD' ? withoutStream(body) : body
   }
   server.route({
@@ -222,7 +222,7 @@ function addRoute(
         head: reply,
       })
       // The usual GET is spared a promise of its own.
-      return request.method === 'GET' && route.mayBeEmpty !== true
+      return request.method === 'GET' && route.emptyStatus === undefined
         ? handled
         : handled.then((body) => conclude(body, reply))
     },

@@ -41,8 +41,8 @@ export interface HttpRoute {
   /** True where a user who must change the password first may do it all the same. */
   readonly openToForcedChange?: boolean
   readonly status: 200 | 201 | 202 | 204
-  /** A handler that resolves with undefined makes a 204, whatever `status` is. */
-  readonly mayBeEmpty?: boolean
+  /** What a handler that resolves with undefined makes, whatever `status` is. */
+  readonly emptyStatus?: 202 | 204 | undefined
   /** The handler returns text or bytes of this media type, in one piece or as a stream of pieces, not a value to write as JSON. */
   readonly mediaType?: string
   /** JSON Schema of the reply: members it does not name are left out. Without it the reply is sent as it is. */

@@ -1,10 +1,12 @@
 // Every verb, sorted by name. A new verb is one file and one line here.
 import type { ParseVerbs } from '../calls/verb.ts'
+import { alert } from './alert.ts'
 import { answer } from './answer.ts'
 import type { Verb } from './define/define-verb.ts'
 import { describeVerb } from './define/describe-verb.ts'
 import { parseList } from './define/parse-verbs.ts'
 import { dial } from './dial.ts'
+import { dtmf } from './dtmf.ts'
 import { gather } from './gather.ts'
 import { hangup } from './hangup.ts'
 import { pause } from './pause.ts'
@@ -12,11 +14,14 @@ import { play } from './play.ts'
 import { redirect } from './redirect.ts'
 import { say } from './say.ts'
 import { sipDecline } from './sip-decline.ts'
+import { sipRequest } from './sip-request.ts'
 import { tag } from './tag.ts'
 
 export const verbs: readonly Verb[] = [
+  alert,
   answer,
   dial,
+  dtmf,
   gather,
   hangup,
   pause,
@@ -24,6 +29,7 @@ export const verbs: readonly Verb[] = [
   redirect,
   say,
   sipDecline,
+  sipRequest,
   tag,
 ]
 

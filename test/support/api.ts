@@ -13,6 +13,7 @@ import { createPasswordResets } from '../../src/api/logins/password-resets.ts'
 import { createAzure } from '../../src/buckets/azure.ts'
 import { createBuckets } from '../../src/buckets/create-buckets.ts'
 import { createS3Compatible } from '../../src/buckets/s3.ts'
+import type { AskedRequest } from '../../src/calls/application/app-requests.ts'
 import type { CallCommand, CallRequest, LiveCall } from '../../src/calls/calls.ts'
 import type { JournalEvent } from '../../src/calls/journal/journal.ts'
 import type { RateLimitRules } from '../../src/http/limits/rate-limits.ts'
@@ -85,6 +86,8 @@ export interface TestApi extends Pick<StorePlace, 'contents'> {
   readonly placed: CallRequest[]
   /** Asked of live calls. */
   readonly commands: CallCommand[]
+  /** Sent within their dialogs. */
+  readonly requests: AskedRequest[]
   /** Sent by the platform. */
   readonly mails: Mail[]
   /** The speech cache: the account of each clip. */
@@ -210,6 +213,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     hungUp: live.hungUp,
     placed: live.placed,
     commands: live.commands,
+    requests: live.requests,
     mails: live.mails,
     clips: live.clips,
     get isReady() {
@@ -344,6 +348,7 @@ function createLiveState() {
   const hungUp: string[] = []
   const placed: CallRequest[] = []
   const commands: CallCommand[] = []
+  const requests: AskedRequest[] = []
   const mails: Mail[] = []
   const keep = (isKept: (phone: RegisteredPhone) => boolean): void =>
     void phones.splice(0, phones.length, ...phones.filter(isKept))
@@ -357,6 +362,7 @@ function createLiveState() {
     hungUp,
     placed,
     commands,
+    requests,
     mails,
     clips,
     speechCache: {
@@ -393,6 +399,11 @@ function createLiveState() {
         if (find(account_sid, call_sid) === undefined) return false
         commands.push(asked)
         return true
+      },
+      async request(account_sid: string, call_sid: string, asked: AskedRequest) {
+        if (find(account_sid, call_sid) === undefined) return undefined
+        requests.push(asked)
+        return { status: 200, reason: 'OK' }
       },
       async hangUp(account_sid: string, call_sid: string) {
         if (find(account_sid, call_sid) === undefined) return false

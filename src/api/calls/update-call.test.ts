@@ -10,6 +10,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   api.commands.length = 0
+  api.requests.length = 0
 })
 afterAll(() => api.close())
 
@@ -79,6 +80,10 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     [{ call_status_hook: url }, 'call_status_hook may be sent only together with call_hook'],
     [{ tag: 'text' }, 'tag must be'],
     [{ tag: { long: 'x'.repeat(70_000) } }, 'tag must have at most'],
+    [{ sip_request: { method: 'BYE', content_type: 'text/plain', content: '' } }, 'sip_request.method'],
+    [{ sip_request: { method: 'INFO', content: 'x' } }, 'sip_request'],
+    [{ sip_request: { method: 'INFO', content_type: 'a/b', content: 'x'.repeat(16_385) } }, 'content'],
+    [{ tag: {}, sip_request: { method: 'INFO', content_type: 'a/b', content: '' } }, 'exactly one command'],
     [{ record: { action: 'startCallRecording' } }, 'record is not served yet'],
     [{ conf_mute_status: 'mute' }, 'conf_mute_status is not served yet'],
   ])('answers 400 naming what is wrong with %.60j', async (body, msg) => {
@@ -88,6 +93,16 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
       expect.objectContaining({ msg: expect.stringContaining(msg) }),
     ])
     expect(api.commands).toEqual([])
+  })
+
+  it('answers 200 with what the far end responds to a request', async () => {
+    const sip_request = { method: 'INFO', content_type: 'text/plain', content: 'hi', headers: { 'X-A': 1 } }
+    const { status, body } = await send({ sip_request })
+    expect([status, body]).toEqual([200, { status: 200, reason: 'OK' }])
+    expect(api.requests).toEqual([
+      { method: 'INFO', contentType: 'text/plain', content: 'hi', headers: { 'X-A': 1 } },
+    ])
+    expect((await send({ sip_request }, path(createSid()))).status).toBe(404)
   })
 
   it('answers 404 for a call that is not there or another account’s, and changes no call', async () => {

@@ -1,11 +1,17 @@
 // Commands to a live call: one with each request, and the response is sent when it has begun.
+import { maxContentLength } from '../../calls/application/app-requests.ts'
+import type { AskedRequest } from '../../calls/application/app-requests.ts'
 import type { CallCommand } from '../../calls/calls.ts'
+import { ownMethods } from '../../calls/leg/leg-requests.ts'
+import type { OwnMethod } from '../../calls/leg/leg-requests.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { JsonSchema, Values } from '../define/field.ts'
 import { choice, json } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
+import { object, whole, word } from '../define/reply-fields.ts'
 import type { ApiRoute } from '../define/route.ts'
 import { hook, toHook } from './hook.ts'
+import { headersSchema } from './sip-headers.ts'
 import { toTag } from './tag.ts'
 import { notServed } from './target.ts'
 
@@ -19,7 +25,6 @@ const unservedCommands = [
   'conferenceParticipantAction',
   'record',
   'dub',
-  'sip_request',
   'boostAudioSignal',
   'media_path',
   'llm_update',
@@ -50,6 +55,28 @@ const keys: JsonSchema = {
   },
 }
 
+interface RequestInput {
+  readonly method: OwnMethod
+  readonly content_type: string
+  readonly content: string
+  readonly headers?: Readonly<Record<string, string | number>>
+}
+
+const request: JsonSchema = {
+  type: 'object',
+  required: ['method', 'content_type', 'content'],
+  properties: {
+    method: {
+      type: 'string',
+      enum: ownMethods,
+      description: 'One that changes nothing about the call itself.',
+    },
+    content_type: { type: 'string', maxLength: 256, description: 'What the content is, like `text/plain`.' },
+    content: { type: 'string', maxLength: maxContentLength, description: 'The body; may be empty.' },
+    headers: { ...headersSchema, description: 'Headers of the request.' },
+  },
+}
+
 const fields = {
   call_hook: hook().describe('Asked at once; its verbs take the place of all others.'),
   call_status_hook: hook().describe(
@@ -71,6 +98,11 @@ const fields = {
       'A verb `say`, `play` or `pause`, or a list: heard by the one that the path names, while two talk.',
     ),
   dtmf: json<KeysInput>(keys).optional().describe('Presses keys at the far end of an answered call.'),
+  sip_request: json<RequestInput>(request)
+    .optional()
+    .describe(
+      'Sends a request to the far end of an answered call. The reply has the status and the reason of its response.',
+    ),
   ...(Object.fromEntries(
     unservedCommands.map((name) => [name, json({}).optional().describe(unserved)]),
   ) as Readonly<Record<(typeof unservedCommands)[number], ReturnType<typeof anything>>>),
@@ -80,7 +112,18 @@ function anything() {
   return json({}).optional()
 }
 
+const responseField = object({
+  status: whole('The status code; 408, 481 or 503 also where the far end has not responded.'),
+  reason: word('Its reason phrase.'),
+})
+
 const defaultKeyMs = 250
+
+type Asked = CallCommand | { readonly kind: 'request'; readonly request: AskedRequest }
+
+function noSuchCall(): AppError {
+  return new AppError('not_found', 'no such live call')
+}
 
 type Body = Values<typeof fields>
 
@@ -95,15 +138,26 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
     summary,
     description:
       'Exactly one command with each request: `call_hook` (alone, with `call_status_hook` or with `child_call_hook`), ' +
-      '`child_call_hook`, `call_status`, `tag`, `mute_status`, `whisper` or `dtmf`. What becomes of it afterwards, such as a ' +
+      '`child_call_hook`, `call_status`, `tag`, `mute_status`, `whisper`, `dtmf` or `sip_request`. What becomes of it afterwards, such as a ' +
       'hook that does not answer, is in the journal of the call.',
     body: fields,
-    reply: { status: 202, description: 'It has begun.' },
-    errors: ['not_found', 'not_served', 'call_state'],
-    async handle({ account: { account_sid }, params, body, services }) {
-      const command = toCommand(body)
-      if (!services.calls.command(account_sid, params.CallSid, command))
-        throw new AppError('not_found', 'no such live call')
+    reply: {
+      status: 200,
+      description: 'What the far end has responded to `sip_request`.',
+      body: responseField,
+      whenEmpty: 'It has begun.',
+      emptyStatus: 202,
+    },
+    errors: ['not_found', 'not_served', 'call_state', 'overloaded'],
+    async handle({ account: { account_sid }, params: { CallSid }, body, services: { calls } }) {
+      const asked = toCommand(body)
+      if (asked.kind !== 'request') {
+        if (!calls.command(account_sid, CallSid, asked)) throw noSuchCall()
+        return undefined
+      }
+      const response = await calls.request(account_sid, CallSid, asked.request)
+      if (response === undefined) throw noSuchCall()
+      return response
     },
   })
 }
@@ -113,14 +167,14 @@ export const updateCallRoutes = [
   updateRoute('POST', 'updateCallByPost', 'The same as PUT, for older clients.'),
 ]
 
-function toCommand(body: Body): CallCommand {
+function toCommand(body: Body): Asked {
   for (const name of unservedCommands) if (isGiven(body[name])) throw notServed(name)
-  const commands = [...hooks(body), ...ends(body), ...tags(body), ...talks(body)]
+  const commands = [...hooks(body), ...ends(body), ...tags(body), ...talks(body), ...requests(body)]
   const [command] = commands
   if (command === undefined || commands.length > 1)
     throw new AppError(
       'bad_request',
-      'exactly one command is required: call_hook, child_call_hook, call_status, tag, mute_status, whisper or dtmf',
+      'exactly one command is required: call_hook, child_call_hook, call_status, tag, mute_status, whisper, dtmf or sip_request',
     )
   return command
 }
@@ -156,6 +210,13 @@ function talks({ mute_status, whisper, dtmf }: Body): CallCommand[] {
       ? [{ kind: 'dtmf', digits: dtmf.digit, durationMs: dtmf.duration ?? defaultKeyMs } as const]
       : []),
   ]
+}
+
+function requests({ sip_request }: Body): Asked[] {
+  if (!isGiven(sip_request)) return []
+  const { method, content_type: contentType, content, headers } = sip_request
+  const asked = { method, contentType, content, ...(headers === undefined ? {} : { headers }) }
+  return [{ kind: 'request', request: asked }]
 }
 
 function isGiven<T>(value: T | null | undefined): value is T {

@@ -51,7 +51,7 @@ export function createRouteBinder({ services, storage, compile }: BinderOptions)
       openToForcedChange: route.openToForcedChange === true,
       status: reply.status,
       ...(reply.mediaType === undefined ? {} : { mediaType: reply.mediaType }),
-      mayBeEmpty: reply.whenEmpty !== undefined,
+      emptyStatus: reply.whenEmpty === undefined ? undefined : (reply.emptyStatus ?? 204),
       replySchema: replySchemaOf(reply),
       ...(asRefusal === undefined ? {} : { asRefusal }),
       async handle(sent) {

@@ -17,8 +17,9 @@ export interface Reply {
   readonly component?: string
   /** Where the handler returns text or bytes, in one piece or as a stream of pieces: what they are. */
   readonly mediaType?: string
-  /** What 204 says, where a handler may also find nothing to return. */
+  /** What 204 says, or another status without a body, where a handler may also find nothing to return. */
   readonly whenEmpty?: string
+  readonly emptyStatus?: 202
   /** True where the reply has several forms, so that no one schema can write it. */
   readonly isVaried?: boolean
 }

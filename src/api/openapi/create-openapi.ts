@@ -63,7 +63,9 @@ function describeRoute(route: ApiRoute, schemas: Record<string, JsonSchema>, exa
     responses: {
       [reply.status]: { ...describeReply(reply, schemas, example), ...describeHeaders(route) },
       ...(isReadWithEtag(route) ? { 304: { description: 'Unchanged since it had that ETag.' } } : {}),
-      ...(reply.whenEmpty === undefined ? {} : { 204: { description: reply.whenEmpty } }),
+      ...(reply.whenEmpty === undefined
+        ? {}
+        : { [reply.emptyStatus ?? 204]: { description: reply.whenEmpty } }),
       ...describeErrors(route),
     },
   }

@@ -2,9 +2,11 @@
 // never a dialog, a socket or a row.
 import type { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
+import type { AskedRequest } from '../application/app-requests.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { DialOutcome, DialRequest } from '../bridge/dial-request.ts'
 import type { Collected, DigitRules } from '../digits/digit-collector.ts'
+import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
 
 export interface Abilities {
   /** Answer, refuse, hang up. */
@@ -13,6 +15,12 @@ export interface Abilities {
   readonly voice: Speaking
   /** Take the keys that are pressed. */
   readonly digits: Digits
+  /** Press keys at the far end. */
+  readonly keys: Keys
+  /** Send requests to the far end within the dialog. */
+  readonly requests: Requests
+  /** Let people and phones know of something. */
+  readonly alerting: Alerting
   /** Ask the application. */
   readonly hooks: Asking
   /** What later payloads carry. */
@@ -85,6 +93,21 @@ export interface Digits {
   collect(request: CollectRequest): Promise<Collected>
   /** Whether keys are hidden in what is kept of the call, from now on; undefined: as the account says. */
   hide(isHidden: boolean | undefined): void
+}
+
+export interface Keys {
+  /** Resolves when the last one was pressed; `w` rests for half a second. Throws AppError when there is no way to press them. */
+  press(digits: string, options: { readonly durationMs: number; readonly signal: AbortSignal }): Promise<void>
+}
+
+export interface Requests {
+  /** Resolves with the final response. Throws AppError call_state, overloaded or bad_request when nothing was sent. */
+  send(asked: AskedRequest, signal: AbortSignal): Promise<OwnRequestOutcome>
+}
+
+export interface Alerting {
+  /** Raises an alert of the account; a caller that is not answered is told by a 180 that carries the message. */
+  alert(message: string): void
 }
 
 export interface Redirect {

@@ -2,11 +2,14 @@
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Abilities } from './abilities.ts'
+import { createAlerting } from './alerting.ts'
 import { createDigits } from './digits.ts'
 import { LegHooks } from './hooks.ts'
 import type { LegHooksOptions } from './hooks.ts'
+import { createKeys } from './keys.ts'
 import { createLegs } from './legs.ts'
 import { CallNotes } from './notes.ts'
+import { createRequests } from './requests.ts'
 import { LegSignalling } from './signalling.ts'
 import { createTags } from './tags.ts'
 import { createTime } from './time.ts'
@@ -29,6 +32,9 @@ export function createAbilities(options: AbilitiesOptions): Abilities & { readon
     signalling: new LegSignalling(leg, notes),
     voice,
     digits: createDigits({ leg, clock, onProblem: (error) => notes.problem(error) }),
+    keys: createKeys(leg),
+    requests: createRequests(leg, notes),
+    alerting: createAlerting(leg),
     hooks,
     tags: createTags(leg.journal),
     legs: createLegs({ leg, script, context, nested, voice, notes }),

@@ -143,3 +143,29 @@ it('a command to a call of another account, or to none, changes nothing', async 
   expect(engine.calls.command(account.account_sid, 'another', asked)).toBe(false)
   expect(engine.calls.list(account.account_sid)).toHaveLength(1)
 })
+
+describe('a request to the far end', () => {
+  const asked = { method: 'MESSAGE', content: 'hi', contentType: 'text/plain' } as const
+
+  it('is sent within the dialog, and answered with what the far end responds', async () => {
+    const { engine, invite, call_sid } = await up(waiting)
+    expect(await engine.calls.request(account.account_sid, call_sid, asked)).toEqual({
+      status: 200,
+      reason: 'OK',
+    })
+    expect(invite.dialog?.requests).toEqual([
+      { method: 'MESSAGE', options: { headers: [], body: { type: 'text/plain', content: 'hi' } } },
+    ])
+  })
+
+  it('is refused before the answer, with a header that may not be set, and for a call that is not there', async () => {
+    const unanswered = await up([{ verb: 'wait', ms: 60_000 }])
+    const send = (up: Up, more: object = {}) =>
+      up.engine.calls.request(account.account_sid, up.call_sid, { ...asked, ...more })
+    await expect(send(unanswered)).rejects.toMatchObject({ code: 'call_state' })
+    const answered = await up(waiting)
+    await expect(send(answered, { headers: { Via: 'evil' } })).rejects.toMatchObject({ code: 'bad_request' })
+    expect(answered.invite.dialog?.requests).toEqual([])
+    expect(await send({ ...answered, call_sid: 'none' })).toBeUndefined()
+  })
+})

@@ -2,10 +2,13 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { LegBridge } from '../leg/leg-options.ts'
+import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
 import { toAppError, toProblem } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { CallCommand } from '../calls.ts'
 import type { Hook } from '../../contracts/hook.ts'
+import { toRequest } from './app-requests.ts'
+import type { AskedRequest } from './app-requests.ts'
 
 /** Begins the command; the journal says what became of it. Throws AppError call_state, and then nothing has changed. */
 export function command(leg: Leg, asked: CallCommand): void {
@@ -26,7 +29,7 @@ export function command(leg: Leg, asked: CallCommand): void {
     case 'dtmf':
       if (!leg.isAnswered) throw wrongState('the call has not been answered')
       note(leg, 'keys')
-      return begin(leg, leg.media.sendKeys(asked.digits, asked.durationMs))
+      return begin(leg, leg.keys.press(asked.digits, asked.durationMs))
     case 'whisper':
       return whisper(leg, asked.verbs)
     case 'part':
@@ -34,6 +37,16 @@ export function command(leg: Leg, asked: CallCommand): void {
     default:
       return asked satisfies never
   }
+}
+
+/** Resolves with the response of the far end. Throws AppError when nothing was sent: a header that may not be set is named. */
+export async function sendRequest(leg: Leg, asked: AskedRequest): Promise<OwnRequestOutcome> {
+  const { request, refused } = toRequest(asked)
+  if (refused.length > 0)
+    throw new AppError('bad_request', `sip_request: these headers may not be set: ${refused.join(', ')}`)
+  const responded = leg.requests.send(request)
+  if (leg.isAnswered) note(leg, `${asked.method} to the far end`)
+  return responded
 }
 
 function bridgeOf({ bridge }: Leg): LegBridge {

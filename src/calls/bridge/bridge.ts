@@ -47,6 +47,6 @@ export class Bridge {
 /** Returns the function that stops it. */
 function passKeys(from: Leg, to: Leg): () => void {
   return from.onDigit((digit, { source, durationMs }) => {
-    if (source === 'info') void to.media.sendKeys(digit, durationMs)
+    if (source === 'info') to.keys.press(digit, durationMs).catch(() => undefined)
   })
 }

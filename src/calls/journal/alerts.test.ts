@@ -42,6 +42,7 @@ describe('alerts of the journal', () => {
       { type: 'refusal', code: 'no_carrier', sentence: 's', cure: 'c', sip_status: 603 } as const,
       'no-carrier',
     ],
+    [{ type: 'alerted', message: 'look' } as const, 'alert-from-application'],
     [problem('hook_timeout'), undefined],
     [{ type: 'note', sentence: 's' } as const, undefined],
   ])('%j is %s', (fact, alert_type) => {

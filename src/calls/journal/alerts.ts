@@ -26,6 +26,7 @@ export function toAlert(event: JournalEvent): AlertFacts | undefined {
   if (event.type === 'hook-failed') {
     return { alert_type: hookAlertType(event), message: event.sentence, detail: event.url }
   }
+  if (event.type === 'alerted') return { alert_type: 'alert-from-application', message: event.message }
   if (event.type !== 'refusal' && event.type !== 'problem') return undefined
   const alert_type = alertsByCode.get(event.code)
   return alert_type === undefined ? undefined : { alert_type, message: event.sentence, detail: event.cure }

@@ -221,6 +221,9 @@ export type UnbridgedFact = { readonly type: 'unbridged'; readonly with: string;
 /** The far end of a bridged leg is no longer heard, or is heard again. */
 export type MutedFact = { readonly type: 'muted' | 'unmuted' }
 
+/** The application lets a person know of something. */
+export type AlertedFact = { readonly type: 'alerted'; readonly message: string }
+
 export type NoteFact = { readonly type: 'note'; readonly sentence: string }
 
 export type EndedFact = { readonly type: 'ended'; readonly termination_reason: string }
@@ -255,6 +258,7 @@ export type JournalFact =
   | BridgedFact
   | UnbridgedFact
   | MutedFact
+  | AlertedFact
   | NoteFact
   | TruncatedFact
 

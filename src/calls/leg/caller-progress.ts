@@ -1,5 +1,6 @@
 // What a caller hears of before the answer: 180 when nothing else is said in time, and 183 with early media.
 import type { Clock, Timer } from '../../lib/clock.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
 import { toDecision } from '../journal/decision.ts'
@@ -44,12 +45,13 @@ export class CallerProgress {
     })
   }
 
-  /** Sends 180, once, unless the caller hears something already. */
-  ring(): void {
-    if (!this.#maySpeak || this.#hasRung) return
+  /** Sends 180 unless the caller hears something already: once, and again with headers that say more. */
+  ring(headers: readonly HeaderField[] = []): void {
+    const hasRung = this.#hasRung
+    if (!this.#maySpeak || (hasRung && headers.length === 0)) return
     this.#hasRung = true
-    this.#options.incoming?.progress({ status: 180 })
-    this.#options.status.reportRinging()
+    this.#options.incoming?.progress({ status: 180, ...(headers.length === 0 ? {} : { headers }) })
+    if (!hasRung) this.#options.status.reportRinging()
   }
 
   /** Sends 183 with SDP, once. */

@@ -25,7 +25,9 @@ import type { LegEnd } from './leg-ends.ts'
 import { LegDigits } from './leg-digits.ts'
 import { LegEvents } from './leg-events.ts'
 import { LegMedia } from './leg-media.ts'
+import { LegKeys } from './leg-keys.ts'
 import type { HangUpOptions, LegBridge, LegOptions, RunningScript } from './leg-options.ts'
+import { LegRequests } from './leg-requests.ts'
 import { reasonHeader, toAppError, toRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import type { StatusReporter } from './status-reporter.ts'
@@ -42,6 +44,10 @@ export class Leg {
   readonly media: LegMedia
   readonly events = new LegEvents()
   readonly callerProgress: CallerProgress
+  readonly requests = new LegRequests(() =>
+    this.#state.state === 'answered' ? this.#state.dialog : undefined,
+  )
+  readonly keys: LegKeys
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise
@@ -61,10 +67,10 @@ export class Leg {
     this.journal = options.journal
     this.status = options.status
     const { journal, status, log } = options
-    const { events } = this
-    this.media = new LegMedia({ ...options, events, onEvent: (event) => this.#onMedia(event) })
+    this.media = new LegMedia({ ...options, events: this.events, onEvent: (event) => this.#onMedia(event) })
     this.#digits = new LegDigits(journal, options.clock)
-    this.#progress = new FarEndProgress({ journal, status, media: this.media, log, events })
+    this.keys = new LegKeys({ ...options, media: this.media, requests: this.requests, signal: this.signal })
+    this.#progress = new FarEndProgress({ journal, status, media: this.media, log, events: this.events })
     this.callerProgress = new CallerProgress({
       incoming: options.unanswered.incoming,
       isUnanswered: () => this.#state.state === 'unanswered',

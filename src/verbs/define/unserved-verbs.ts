@@ -2,12 +2,10 @@
 
 const names: ReadonlySet<string> = new Set([
   'agent',
-  'alert',
   'conference',
   'config',
   'dequeue',
   'dialogflow',
-  'dtmf',
   'dub',
   'enqueue',
   'leave',
@@ -21,7 +19,6 @@ const names: ReadonlySet<string> = new Set([
   'room',
   's2s',
   'sip:refer',
-  'sip:request',
   'stream',
   'transcribe',
   'transfer',

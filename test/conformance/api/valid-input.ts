@@ -97,8 +97,10 @@ const alsoNeeded: Readonly<Record<string, (tenant: TestTenant) => Values>> = {
     speech_recognizer_language: 'en-US',
   }),
   updateUser: () => ({ force_change: false }),
-  updateCall: () => ({ tag: { order: 7 } }),
-  updateCallByPost: () => ({ tag: { order: 7 } }),
+  updateCall: () => ({ sip_request: { method: 'INFO', content_type: 'text/plain', content: 'order 7' } }),
+  updateCallByPost: () => ({
+    sip_request: { method: 'INFO', content_type: 'text/plain', content: 'order 7' },
+  }),
 }
 
 /** Values that name other records of the tenant. */

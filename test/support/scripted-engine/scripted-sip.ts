@@ -178,12 +178,20 @@ export class ScriptedOutgoing implements OutgoingInvite {
   }
 }
 
+export interface SentRequest {
+  readonly method: string
+  readonly options: NonNullable<Parameters<Dialog['request']>[1]>
+}
+
 export class ScriptedDialog implements Dialog {
   readonly callId: string
   readonly localTag = 'l1'
   readonly remoteTag = 'f1'
   /** The headers of the BYE we sent; undefined while there was none. */
   sentBye: readonly HeaderField[] | undefined
+  readonly requests: SentRequest[] = []
+  /** What the far end responds to a request of ours. */
+  responds: (request: SentRequest) => SipResponse | Promise<SipResponse> = () => sipResponse(200)
   #listener: DialogListener | undefined
   #isOver = false
 
@@ -200,18 +208,13 @@ export class ScriptedDialog implements Dialog {
     this.#listener = listener
   }
 
-  request(): Promise<SipResponse> {
-    return Promise.resolve({
-      kind: 'response',
-      status: 200,
-      reason: 'OK',
-      headers: [],
-      body: Buffer.alloc(0),
-    })
+  async request(method: string, options: SentRequest['options'] = {}): Promise<SipResponse> {
+    this.requests.push({ method, options })
+    return this.responds({ method, options })
   }
 
   reoffer(): Promise<SipResponse> {
-    return this.request()
+    return Promise.resolve(sipResponse(200))
   }
 
   async bye(headers: readonly HeaderField[] = []): Promise<void> {

@@ -1,0 +1,8 @@
+// The ability to press keys at the far end.
+import type { Leg } from '../leg/leg.ts'
+import type { Keys } from './abilities.ts'
+import { whileWanted } from './while-wanted.ts'
+
+export function createKeys({ keys }: Pick<Leg, 'keys'>): Keys {
+  return { press: (digits, { durationMs, signal }) => whileWanted(keys.press(digits, durationMs), signal) }
+}

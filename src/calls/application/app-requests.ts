@@ -1,0 +1,38 @@
+// A request within the dialog as an application asks for it: headers that it may set, and a body of a type that it names.
+import { AppError } from '../../lib/errors.ts'
+import type { OwnMethod, OwnRequest } from '../leg/leg-requests.ts'
+import { toHeaderFields } from './app-headers.ts'
+
+export interface AskedRequest {
+  readonly method: OwnMethod
+  /** May name the type of the content, too. */
+  readonly headers?: Readonly<Record<string, unknown>>
+  readonly content?: string
+  readonly contentType?: string
+}
+
+/** More would not fit into what a far end takes. */
+export const maxContentLength = 16_384
+
+const usualType = 'text/plain'
+const token = "[\\w!#$%&'*+.^`|~-]{1,64}"
+const mediaType = new RegExp(
+  `^${token}/${token}(\\s*;\\s*${token}=(${token}|"[^"\\\\\\u0000-\\u001f]{0,128}")){0,8}$`,
+)
+
+/** `refused`: names of headers that were left out. Throws AppError bad_request naming what else cannot be sent. */
+export function toRequest({ method, headers = {}, content, contentType }: AskedRequest): {
+  readonly request: OwnRequest
+  readonly refused: readonly string[]
+} {
+  const isType = ([name]: [string, unknown]): boolean => name.toLowerCase() === 'content-type'
+  const entries = Object.entries(headers)
+  const { fields, refused } = toHeaderFields(Object.fromEntries(entries.filter((entry) => !isType(entry))))
+  if (content === undefined || content === '') return { request: { method, headers: fields }, refused }
+  const type = contentType ?? entries.find(isType)?.[1] ?? usualType
+  if (typeof type !== 'string' || !mediaType.test(type))
+    throw new AppError('bad_request', 'the type of the content must be a media type like text/plain')
+  if (content.length > maxContentLength)
+    throw new AppError('bad_request', `the content has more than ${maxContentLength} characters`)
+  return { request: { method, headers: fields, body: { type, content } }, refused }
+}

@@ -1,0 +1,48 @@
+// Requests that an application sends to the far end, within the dialog of an answered leg.
+import { AppError } from '../../lib/errors.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
+import type { Dialog, Reply } from '../../sip/sip.ts'
+
+/** Those that change nothing about the dialog, its media or another call. */
+export const ownMethods = ['INFO', 'MESSAGE', 'NOTIFY', 'OPTIONS'] as const
+export type OwnMethod = (typeof ownMethods)[number]
+
+export interface OwnRequest {
+  readonly method: OwnMethod
+  readonly headers: readonly HeaderField[]
+  readonly body?: NonNullable<Reply['body']>
+}
+
+/** The final response; 408, 481 or 503 also where none came. */
+export interface OwnRequestOutcome {
+  readonly status: number
+  readonly reason: string
+}
+
+/** A far end that does not respond keeps each for half a minute. */
+const maxWaiting = 8
+
+export class LegRequests {
+  readonly #dialog: () => Dialog | undefined
+  #waiting = 0
+
+  constructor(dialog: () => Dialog | undefined) {
+    this.#dialog = dialog
+  }
+
+  /** Throws AppError call_state or overloaded, and then nothing was sent. */
+  async send({ method, headers, body }: OwnRequest): Promise<OwnRequestOutcome> {
+    const dialog = this.#dialog()
+    if (dialog === undefined) throw new AppError('call_state', 'the call has not been answered')
+    if (this.#waiting >= maxWaiting)
+      throw new AppError('overloaded', `${maxWaiting} requests wait for a response of the far end`)
+    this.#waiting += 1
+    try {
+      const options = body === undefined ? { headers } : { headers, body }
+      const { status, reason } = await dialog.request(method, options)
+      return { status, reason }
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+}

@@ -1,0 +1,22 @@
+// The verb alert: lets a person know of something, and the phone of a caller that is not answered yet.
+import Type from 'typebox'
+import { defineVerb } from './define/define-verb.ts'
+
+export const alert = defineVerb({
+  name: 'alert',
+  summary:
+    'Raises an alert of the account; a caller that is not answered yet gets 180 with the message as Alert-Info.',
+  example: [
+    { verb: 'alert', message: 'info=alert-internal' },
+    { verb: 'dial', target: [{ type: 'user', name: 'alice' }], answerOnBridge: true },
+  ],
+  needs: 'nothing',
+  uses: ['alerting'],
+  schema: Type.Object({
+    message: Type.String({ minLength: 1, maxLength: 1024, description: 'What the alert says.' }),
+  }),
+  execute({ message }, { alerting }) {
+    alerting.alert(message)
+    return Promise.resolve()
+  },
+})
