@@ -40,10 +40,7 @@ export async function startCrowd(phones: number): Promise<Crowd> {
   const child = fork(fileURLToPath(import.meta.url), [String(phones)], { execArgv: [] })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const next = <T>(): Promise<T> =>
-    new Promise((resolve, reject) => {
-      child.once('message', (message) => resolve(message as T))
-      child.once('error', reject)
-    })
+    new Promise((resolve) => child.once('message', (message) => resolve(message as T)))
   const ask = <T>(command: Command): Promise<T> => {
     const answer = next<T>()
     child.send(command)

@@ -359,7 +359,8 @@ describe('a change of the wiring', () => {
     legs.run(5000)
     caller.speak({ sound: sine(410), delayMs: () => 0 })
     legs.run(1000)
-    // Two packets wait by now, since the network was worse before.
+    // Two packets wait by now, since the network was worse before: nothing of them is left out, and nothing is said
+    // twice.
     const from = legs.nowMs
     called.wire({ hears: [far] })
     legs.run(200)
