@@ -349,7 +349,7 @@ describe('confirmHook', () => {
     await answered(called())
     await bye(called().dialog)
     expect(engine.media.sessions[0]?.hears).toBeUndefined()
-    expect(results()).toHaveLength(1)
+    expect(results()).toMatchObject([{ dial_call_status: 'no-answer', dial_sip_status: 480 }])
   })
 
   it('leaves out verbs that make no sense there', async () => {
@@ -550,6 +550,40 @@ describe('a user who dials another', () => {
     const { engine, caller } = await userCall({ allow_direct_user_calling: false })
     expect(engine.sent).toEqual([])
     expect(caller.final).toMatchObject({ status: 480 })
+  })
+})
+
+describe('an application that only ever dials', () => {
+  it('dials thirty legs at once, and one a second from then on', async () => {
+    const engine = createScriptedEngine(parseVerbs)
+    const target = Array.from({ length: 10 }, (_, n) => user(`absent${n}`))
+    engine.hooks.on(
+      '/call',
+      Array.from({ length: 999 }, () => ({ verb: 'dial', target })),
+    )
+    const caller = engine.ring()
+    const legs = (): number => engine.store.records.filter(({ direction }) => direction === 'outbound').length
+    for (let turn = 0; turn < 50; turn++) await settle()
+    expect(legs()).toBe(30)
+    for (let second = 0; second < 5; second++) {
+      engine.clock.advance(1000)
+      for (let turn = 0; turn < 5; turn++) await settle()
+    }
+    expect(legs()).toBe(35)
+    await bye(caller.dialog)
+    expect(engine.clock.pending).toBe(0)
+  })
+
+  it('asks sixty hooks at once, and five a second from then on', async () => {
+    const { engine } = await dialling({ target: [user('absent')] }, ({ hooks }) => {
+      hooks.on('/dialled', [{ verb: 'redirect', actionHook: '/again' }])
+      hooks.on('/again', [{ verb: 'redirect', actionHook: '/again' }])
+    })
+    for (let turn = 0; turn < 100; turn++) await settle()
+    expect(engine.hooks.asked).toHaveLength(61)
+    engine.clock.advance(1000)
+    for (let turn = 0; turn < 20; turn++) await settle()
+    expect(engine.hooks.asked.length).toBeLessThanOrEqual(66)
   })
 })
 

@@ -65,7 +65,8 @@ const sequences = Type.Array(Type.String(), { description: 'Keys that are waited
 const schema = Type.Object({
   target: Type.Array(target, {
     minItems: 1,
-    description: 'Who is called: the first ten of them together. The first to answer is connected.',
+    description:
+      'Who is called: the first ten of them together. The first to answer is connected. A call may dial thirty legs at once, and one a second from then on: others wait.',
   }),
   actionHook: Type.Optional(hook),
   answerOnBridge: optional.flag(

@@ -25,7 +25,7 @@ export function createAbilities(options: AbilitiesOptions): Abilities & { readon
   const { leg, script, context, nested } = options
   const { clock, speech, audio } = context.services
   const notes = new CallNotes(leg.journal)
-  const hooks = new LegHooks(options)
+  const hooks = new LegHooks(options, clock)
   const resolveUrl = (url: string): string => hooks.resolveUrl(url)
   const voice = new LegVoice({ leg, script, speech, audio, clock, notes, resolveUrl })
   return {

@@ -1,5 +1,8 @@
 // The ability to ask the application: its hooks get the facts of the call, and the verbs they answer take over.
+import { sleep } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import { Pace } from '../../lib/pace.ts'
 import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { NodeFacts } from '../journal/hook-payloads.ts'
 import type { HookKind } from '../journal/journal.ts'
@@ -40,14 +43,21 @@ interface Question {
   readonly take: (verbs: readonly RunnableVerb[]) => void
 }
 
+/** An application that only ever redirects, or dials and fails, goes on at this rate. */
+const hookPace = { burst: 60, perSecond: 5 }
+
 export class LegHooks implements Asking, RunningScript {
   readonly #options: LegHooksOptions
+  readonly #clock: Clock
   #base: string | undefined
+  readonly #pace: Pace
   #takingOver = new AbortController()
 
-  constructor(options: LegHooksOptions) {
+  constructor(options: LegHooksOptions, clock: Clock) {
     this.#options = options
+    this.#clock = clock
     this.#base = options.base
+    this.#pace = new Pace({ ...hookPace, clock })
   }
 
   resolveUrl(url: string): string {
@@ -89,6 +99,8 @@ export class LegHooks implements Asking, RunningScript {
   }
 
   async #replaceBy(question: Omit<Question, 'take'>): Promise<void> {
+    const waitMs = this.#pace.take()
+    if (waitMs > 0) await sleep(waitMs, this.#clock, question.signal)
     await this.#ask({ ...question, take: (verbs) => this.#options.queue.replace(verbs) })
   }
 

@@ -1,11 +1,19 @@
 // The ability to call others for a caller.
+import { sleep } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import { Pace } from '../../lib/pace.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import { dial } from '../bridge/dial.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { AccountFacts, CallScript } from '../ports.ts'
 import type { Legs, Notes, Speaking } from './abilities.ts'
+
+/**
+ * A call that dials all the time takes the platform from others, and each leg leaves a record and notifications. Thirty are more
+ * than three rounds of ten phones.
+ */
+const legPace = { burst: 30, perSecond: 1 }
 
 export interface LegsOptions {
   readonly leg: Leg
@@ -19,6 +27,16 @@ export interface LegsOptions {
 export function createLegs(options: LegsOptions): Legs {
   const { leg, script, context, nested, voice, notes } = options
 
+  const { clock } = context.services
+  const pace = new Pace({ ...legPace, clock })
+
+  async function turn(signal: AbortSignal): Promise<void> {
+    const waitMs = pace.take()
+    if (waitMs === 0) return
+    notes.note('this call has dialled many legs: the next one waits')
+    await sleep(waitMs, clock, signal)
+  }
+
   async function account(): Promise<AccountFacts> {
     const found = await context.services.directory.account(script.account_sid)
     if (found?.is_active !== true) throw new AppError('account_inactive', 'Account exists but is inactive')
@@ -27,7 +45,7 @@ export function createLegs(options: LegsOptions): Legs {
 
   return {
     dial: async (request) =>
-      dial(request, { parent: leg, account: await account(), context, nested, voice, notes }),
+      dial(request, { parent: leg, account: await account(), context, nested, voice, notes, turn }),
     realm: async () => (await account()).sip_realm ?? undefined,
   }
 }

@@ -3,6 +3,7 @@ import type { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import { quoted } from '../../sip/message/list.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
+import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Notes, Speaking } from '../abilities/abilities.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
@@ -26,6 +27,8 @@ export interface DialOptions {
   readonly nested: NestedVerbs
   readonly voice: Speaking
   readonly notes: Notes
+  /** Resolves when one more leg may be dialled, or the signal aborts. */
+  readonly turn: (signal: AbortSignal) => Promise<void>
 }
 
 /** The verbs that may ask the far end whether it takes the call. */
@@ -67,7 +70,7 @@ class Dial {
       this.#music.abort()
       await playing
       if (winner !== undefined) await this.#talk(winner)
-      return toOutcome(winner ?? this.#last)
+      return winner === undefined ? toFailure(this.#last) : toSuccess(winner)
     } finally {
       signal.removeEventListener('abort', stop)
       this.#music.abort()
@@ -91,7 +94,9 @@ class Dial {
 
   /** Resolves when the target has answered and been confirmed, or will not be bridged. Never rejects. */
   async #call(target: DialTarget): Promise<void> {
-    const { context, parent } = this.#options
+    const { context, parent, turn } = this.#options
+    await turn(this.#request.signal)
+    if (this.#isOver || parent.hasEnded) return
     const outgoing = new OutgoingLeg(this.#orderFor(target), context, parent)
     const { leg } = outgoing
     this.#legs.push(leg)
@@ -251,11 +256,17 @@ function reasonOf({ journal }: Leg): readonly HeaderField[] {
   return value === undefined ? [] : [{ name: 'reason', value }]
 }
 
-function toOutcome(leg: Leg | undefined): DialOutcome | undefined {
+function toSuccess({ journal }: Leg): DialOutcome {
+  const { call_sid, sip_call_id } = journal.facts.started
+  return { call_sid, sip_call_id, call_status: 'completed', sip_status: 200, sip_reason: 'OK' }
+}
+
+/** A leg that answered and was not confirmed has not taken the call. */
+function toFailure(leg: Leg | undefined): DialOutcome | undefined {
   if (leg === undefined) return undefined
   const { call_status, sip_status, sip_reason, started, answered_at } = leg.journal.facts
   const { call_sid, sip_call_id } = started
-  if (answered_at !== undefined)
-    return { call_sid, sip_call_id, call_status: 'completed', sip_status: 200, sip_reason: 'OK' }
-  return { call_sid, sip_call_id, call_status, sip_status, sip_reason }
+  if (answered_at === undefined) return { call_sid, sip_call_id, call_status, sip_status, sip_reason }
+  const sip = { sip_status: 480, sip_reason: reasonPhraseOf(480) }
+  return { call_sid, sip_call_id, call_status: 'no-answer', ...sip }
 }

@@ -1,0 +1,29 @@
+// Lets so many begin at once, and the others at a steady rate: a leaky bucket, kept as one point in time.
+import type { Clock } from './clock.ts'
+
+export interface PaceOptions {
+  /** So many may begin at once after a rest. */
+  readonly burst: number
+  readonly perSecond: number
+  readonly clock: Pick<Clock, 'monotonic'>
+}
+
+export class Pace {
+  readonly #options: PaceOptions
+  /** When all that has begun would have begun at the steady rate. */
+  #dueMs = -Infinity
+
+  constructor(options: PaceOptions) {
+    this.#options = options
+  }
+
+  /** Counts one more, and returns how many ms it has to wait. */
+  take(): number {
+    const { burst, perSecond, clock } = this.#options
+    const now = clock.monotonic()
+    const everyMs = 1000 / perSecond
+    const dueMs = Math.max(this.#dueMs, now)
+    this.#dueMs = dueMs + everyMs
+    return Math.max(0, dueMs - (burst - 1) * everyMs - now)
+  }
+}
