@@ -1,6 +1,9 @@
 // The public face of a dialog: what an owner does with it, and is asked of it. Read it through sip.ts.
 import type { HeaderField, SipRequest, SipResponse } from './message/message.ts'
+import type { ReplacesId } from './message/replaces.ts'
 import type { Reply } from './reply.ts'
+
+export type { ReplacesId } from './message/replaces.ts'
 
 export type DialogFailure = 'ack-timeout' | 'transport-error' | 'session-expired'
 
@@ -22,6 +25,11 @@ export interface DialogListener {
   offered(offer: string | undefined, request: SipRequest): Promise<Reply>
   /** What the far end answered when the stack sent our last description again, to refresh the session (RFC 4028 §7.4). */
   refreshed?(answer: string): void
+  /**
+   * A REFER (RFC 3515), where `SipOptions.serves` says so; to be answered within 30 s. A listener without this refuses
+   * each with 405.
+   */
+  referred?(referral: IncomingReferral): void
   /** Any other request within the dialog that Allow lists (INFO): its answer. */
   requested(request: SipRequest): Promise<Reply>
   /** Something about the dialog that its record should say: where its requests go, when that is not where they should. */
@@ -57,6 +65,59 @@ export interface Dialog {
    * overtakes with 481.
    */
   reoffer(wish: OfferWish): Promise<SipResponse>
+  /**
+   * Sends a REFER, whose NOTIFYs go to the wish, and resolves with its final response as `request` does. Throws AppError
+   * bad_request when `referTo` or `referredBy` is no address.
+   */
+  refer(wish: ReferWish): Promise<SipResponse>
   /** Sends BYE once; later calls do nothing. Waits for the ACK first when it must (RFC 3261 §15.1.1). */
   bye(headers?: readonly HeaderField[]): Promise<void>
+}
+
+/** A REFER of the far end: this side is to make a call, mostly in its place (RFC 3515 §2.4). */
+export interface IncomingReferral {
+  readonly request: SipRequest
+  /** The URI that is to be called, without the header fields that it embeds. */
+  readonly referTo: string
+  readonly displayName: string | undefined
+  /** The dialog that the new call takes the place of, where the transfer is attended (RFC 3891). */
+  readonly replaces: ReplacesId | undefined
+  /** The other header fields that the new INVITE should carry (RFC 3261 §19.1.5). */
+  readonly headers: readonly HeaderField[]
+  /** On whose behalf: the value of Referred-By (RFC 3892), which proves nothing by itself. */
+  readonly referredBy: string | undefined
+  /** Answers 202, and reports 100 Trying. */
+  accept(): ReferSubscription
+  /** A refusal 300..699. Does nothing once the REFER is answered. */
+  reject(reply: Reply): void
+}
+
+/** What the far end hears of the call that it asked for, until its last status or for three minutes (RFC 3515 §2.4.4). */
+export interface ReferSubscription {
+  /**
+   * The newest status of that call; one of 200 or more is the last. It still reaches a far end that has hung up (RFC 5057 §4).
+   * Does nothing for one that wants no reports (RFC 4488).
+   */
+  notify(status: number, reason?: string): void
+}
+
+/** A REFER of this side. */
+export interface ReferWish {
+  /** A URI or an address. */
+  readonly referTo: string
+  /** For an attended transfer: the dialog at `referTo` that the far end's new call takes the place of. */
+  readonly replaces?: ReplacesId
+  /** A URI or an address. */
+  readonly referredBy?: string
+  readonly headers?: readonly HeaderField[]
+  /** Called for each NOTIFY, also after the end of the dialog. */
+  readonly notified?: (report: ReferReport) => void
+}
+
+export interface ReferReport {
+  /** The status of the call that the far end makes; undefined where a NOTIFY says none. */
+  readonly status?: number
+  readonly reason?: string
+  /** No other report follows: the call has its final status, or the subscription ended. */
+  readonly isLast: boolean
 }

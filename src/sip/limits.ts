@@ -117,3 +117,11 @@ export const reofferLimits = {
   // A peer that asks for more patience is busy with something else: the owner receives its response.
   maxRetryAfterMs: 32_000,
 }
+
+/** REFERs within a dialog: RFC 3515. */
+export const referralLimits = {
+  // Longer than a called phone rings. The call that is asked for goes on without a listener afterwards.
+  subscriptionMs: 180_000,
+  // Per dialog. A phone transfers one call once.
+  maxAtOnce: 4,
+}

@@ -1,20 +1,25 @@
 // What the user agent says of itself, and how it answers what is for no dialog and no user (RFC 3261 §8.2, §11.2).
 import type { ErrorCode } from '../lib/errors.ts'
-import { methodsInDialog, supportedExtensions, supportedHeader } from './dialog/core.ts'
+import { supportedHeader } from './dialog/core.ts'
+import type { Abilities } from './dialog/core.ts'
 import { retryAfterSeconds } from './limits.ts'
 import { headerOf } from './message/message.ts'
 import type { SipRequest } from './message/message.ts'
 import { allowHeader } from './message/validate.ts'
+import type { Capabilities } from './message/validate.ts'
 import { refusal } from './refusal.ts'
 import type { Owed, Reply } from './sip.ts'
 
 // Without a dialog these have nothing to act on; the others are served inside dialogs only.
 const needDialog = new Set(['BYE', 'UPDATE', 'INFO'])
 const servedOutside = ['INVITE', 'BYE', 'OPTIONS', 'REGISTER']
-export const capabilities = {
-  allow: [...methodsInDialog, 'REGISTER'],
-  supported: supportedExtensions,
-  accept: ['application/sdp', 'multipart/mixed', 'multipart/alternative', 'multipart/related'],
+
+export function capabilitiesOf({ allow, supported }: Abilities): Capabilities {
+  return {
+    allow: [...allow, 'REGISTER'],
+    supported,
+    accept: ['application/sdp', 'multipart/mixed', 'multipart/alternative', 'multipart/related'],
+  }
 }
 
 export function withoutDialog(method: string): Reply {
@@ -22,13 +27,13 @@ export function withoutDialog(method: string): Reply {
   return { status: 405, headers: [allowHeader(servedOutside)] }
 }
 
-export function optionsReply(): Reply {
+export function optionsReply(abilities: Abilities): Reply {
   return {
     status: 200,
     headers: [
-      allowHeader(capabilities.allow),
+      allowHeader(capabilitiesOf(abilities).allow),
       { name: 'accept', value: 'application/sdp' },
-      supportedHeader(),
+      supportedHeader(abilities),
     ],
   }
 }

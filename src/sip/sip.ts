@@ -13,6 +13,7 @@ import type { Remote } from './transport/transports.ts'
 
 export type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
 export type { Dialog, DialogFailure, DialogListener, OfferWish } from './dialogs.ts'
+export type { IncomingReferral, ReferReport, ReferSubscription, ReferWish, ReplacesId } from './dialogs.ts'
 export type { Reply } from './reply.ts'
 export type { Remote } from './transport/transports.ts'
 
@@ -216,6 +217,12 @@ export interface SipHandlers {
   wire?(event: WireEvent): void
 }
 
+/** What the owner serves beyond calls that come and go; Allow and Supported name it only then (RFC 3261 §20.5, §20.37). */
+export interface Serves {
+  /** REFER within a dialog: RFC 3515. */
+  readonly referrals?: boolean
+}
+
 export interface SipOptions {
   /** The address to bind; 0.0.0.0 or :: for every one. */
   readonly bind: string
@@ -229,6 +236,7 @@ export interface SipOptions {
   readonly log: Logger
   /** Numbers from 0 up to 1 for what the RFCs leave to chance: how long to back off. Left out, Math.random. */
   readonly random?: () => number
+  readonly serves?: Serves
   /** Server and User-Agent. */
   readonly userAgent: string
   readonly digestAlgorithms?: readonly DigestAlgorithm[]

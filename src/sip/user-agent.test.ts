@@ -146,7 +146,7 @@ describe('a call', () => {
     expect(headerOf(response, 'server')).toBe('test')
     expect(headerOf(response, 'contact')).toBe(`<sip:bob@${calleeAddress}:5060>`)
     expect(headerOf(response, 'supported')).toBe('path, timer')
-    expect(headerOf(response, 'allow')).toBe('ACK, CANCEL, INVITE, BYE, OPTIONS, UPDATE, INFO')
+    expect(headerOf(response, 'allow')).toBe('ACK, CANCEL, INVITE, BYE, OPTIONS, UPDATE, INFO, NOTIFY')
     expect(headerOf(response, 'to')).toMatch(/^<sip:bob@b\.example;user=phone>;tag=/)
   })
 
@@ -434,7 +434,7 @@ describe('requests within a dialog', () => {
     expect([told.callee, told.caller]).toEqual([['confirmed', 'INFO'], ['INFO']])
   })
 
-  it.each(['REFER', 'MESSAGE', 'NOTIFY', 'SUBSCRIBE', 'PUBLISH', 'PRACK'])(
+  it.each(['REFER', 'MESSAGE', 'SUBSCRIBE', 'PUBLISH', 'PRACK'])(
     'that are not served stand in no Allow, and are refused: %s',
     async (method) => {
       const { network, outgoing, told } = await connect()

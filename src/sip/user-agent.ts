@@ -2,7 +2,7 @@
 import { createAuthenticator } from './authenticator.ts'
 import type { Authenticate } from './authenticator.ts'
 import type { DigestAlgorithm } from './digest.ts'
-import { withHeaders } from './dialog/core.ts'
+import { abilitiesOf, withHeaders } from './dialog/core.ts'
 import type { Core } from './dialog/core.ts'
 import { DialogTable, dialogIdOf } from './dialog/dialog-table.ts'
 import { PendingInvite } from './dialog/pending-invite.ts'
@@ -22,7 +22,7 @@ import { createReach } from './registrar/reach.ts'
 import type { Reach } from './registrar/reach.ts'
 import { createRegistrar } from './registrar/registrar.ts'
 import type { Register } from './registrar/registrar.ts'
-import { capabilities, optionsReply, stopping, toOwed, withoutDialog } from './replies.ts'
+import { capabilitiesOf, optionsReply, stopping, toOwed, withoutDialog } from './replies.ts'
 import type { ResolveUri } from './resolve.ts'
 import type { Authentication, Binding, HostPort, OutgoingInvite, OutgoingInviteOptions } from './sip.ts'
 import type { Owed, Remote, Reply, Sip, SipOptions } from './sip.ts'
@@ -104,9 +104,10 @@ class Agent implements UserAgent {
 
   #createCore(): Core {
     const { transport, handlers, clock, log, resolve, userAgent, timers = standardTimers } = this.#options
+    const abilities = abilitiesOf(this.#options.serves ?? {})
     const transactions = createTransactionLayer({
       transport,
-      capabilities,
+      capabilities: capabilitiesOf(abilities),
       clock,
       log,
       timers,
@@ -128,6 +129,7 @@ class Agent implements UserAgent {
       timers,
       log,
       random: this.#options.random ?? Math.random,
+      abilities,
       product: userAgent,
       contactFor: (remote, user) => this.#contactFor(remote, user),
       resolve,
@@ -207,7 +209,7 @@ class Agent implements UserAgent {
       case 'REGISTER':
         return undefined
       case 'OPTIONS':
-        return this.#isDraining ? stopping() : optionsReply()
+        return this.#isDraining ? stopping() : optionsReply(this.#core.abilities)
       default:
         return withoutDialog(request.method)
     }

@@ -25,6 +25,8 @@ export interface PeerFields {
   readonly lines?: readonly string[]
   /** An SDP. */
   readonly body?: string
+  /** A body of another type, which `lines` say. */
+  readonly content?: string
   readonly branch?: string
   /** The tag in To; that of the agent, once it is known, when left out. */
   readonly toTag?: string
@@ -95,9 +97,9 @@ export class ScriptedPeer {
       ...lines,
       ...(lines.some((line) => line.startsWith('Contact:')) ? [] : [`Contact: <sip:peer@${peerAddress}>`]),
       ...(body === '' ? [] : ['Content-Type: application/sdp']),
-      `Content-Length: ${Buffer.byteLength(body)}`,
+      `Content-Length: ${Buffer.byteLength(fields.content ?? body)}`,
       '',
-      body,
+      fields.content ?? body,
     ])
   }
 

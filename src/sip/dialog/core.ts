@@ -7,7 +7,7 @@ import { isHeaderSafe } from '../message/serialize-message.ts'
 import { allowHeader } from '../message/validate.ts'
 import type { HeaderField } from '../message/message.ts'
 import { cleanHeaderValue } from '../refusal.ts'
-import type { Remote, Reply } from '../sip.ts'
+import type { Remote, Reply, Serves } from '../sip.ts'
 import type { Timers } from '../timers.ts'
 import type { TransactionLayer } from '../transaction/transaction.ts'
 import type { DialogTable } from './dialog-table.ts'
@@ -20,6 +20,7 @@ export interface Core {
   readonly log: Logger
   /** A number from 0 up to 1, each time another. */
   readonly random: () => number
+  readonly abilities: Abilities
   /** Server and User-Agent. */
   readonly product: string
   /** The Contact by which `remote` reaches us. */
@@ -33,22 +34,33 @@ export interface Core {
 }
 
 // RFC 3261 §20.5: what is served, and nothing else. A peer takes each of them for a promise: one that finds REFER here
-// transfers its call with it. UPDATE is RFC 3311, INFO RFC 6086.
-export const methodsInDialog = ['INVITE', 'BYE', 'OPTIONS', 'UPDATE', 'INFO']
+// transfers its call with it. UPDATE is RFC 3311, INFO RFC 6086. NOTIFY follows our REFER.
+const methodsInDialog = ['INVITE', 'BYE', 'OPTIONS', 'UPDATE', 'INFO', 'NOTIFY']
 
-/** The option tags (RFC 3261 §19.2) that a peer may require of us, and may use. */
-export const supportedExtensions = ['path', 'timer']
+export interface Abilities {
+  /** The methods that a dialog takes. */
+  readonly allow: readonly string[]
+  /** The option tags (RFC 3261 §19.2) that a peer may require of us, and may use. */
+  readonly supported: readonly string[]
+}
 
-export function supportedHeader(): HeaderField {
-  return { name: 'supported', value: supportedExtensions.join(', ') }
+export function abilitiesOf({ referrals = false }: Serves): Abilities {
+  return {
+    allow: [...methodsInDialog, ...(referrals ? ['REFER'] : [])],
+    supported: ['path', 'timer', ...(referrals ? ['norefersub'] : [])],
+  }
+}
+
+export function supportedHeader({ supported }: Abilities): HeaderField {
+  return { name: 'supported', value: supported.join(', ') }
 }
 
 /** What our final and early-dialog answers to INVITE say of us: RFC 3261 §13.2.1 and §13.3.1.4. */
 export function capabilityHeaders(core: Core, remote: Remote, contactUser?: string): HeaderField[] {
   return [
     { name: 'contact', value: core.contactFor(remote, contactUser) },
-    allowHeader(methodsInDialog),
-    supportedHeader(),
+    allowHeader(core.abilities.allow),
+    supportedHeader(core.abilities),
     { name: 'server', value: core.product },
   ]
 }

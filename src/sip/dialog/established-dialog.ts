@@ -1,14 +1,11 @@
 // A confirmed dialog, from either side: RFC 3261 §12 to §15, RFC 3311.
-import { sdpOf } from '../message/body.ts'
-import { responseTo } from '../message/build.ts'
 import { cseqOf } from '../message/cseq.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
-import type { Dialog, DialogFailure, DialogListener, OfferWish, Reply } from '../sip.ts'
+import type { Dialog, DialogFailure, DialogListener, OfferWish, ReferWish, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { AwaitedAcks } from './awaited-acks.ts'
 import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
-import { noteSequence, refreshTarget } from './dialog-state.ts'
+import { noteSequence } from './dialog-state.ts'
 import { DialogClient } from './dialog-client.ts'
 import type { RequestOptions } from './dialog-client.ts'
 import { DialogOwner } from './dialog-owner.ts'
@@ -16,10 +13,10 @@ import { DialogRoute } from './dialog-route.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry } from './dialog-table.ts'
 import type { Flow } from './flow.ts'
-import { OfferState } from './offer-state.ts'
-import { Reoffers } from './reoffer.ts'
+import { Negotiation } from './negotiation.ts'
+import { Referrals } from './referrals.ts'
 import type { Credentials } from './send-request.ts'
-import { refuseInterval, SessionTimer } from './session-timer.ts'
+import { SessionTimer } from './session-timer.ts'
 
 export interface DialogOptions {
   readonly core: Core
@@ -47,11 +44,9 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #route: DialogRoute
   readonly #client: DialogClient
   readonly #owner: DialogOwner
-  readonly #acks: AwaitedAcks
-  readonly #offers: OfferState
-  readonly #reoffers: Reoffers
   readonly #session: SessionTimer
-  #description: Reply['body']
+  readonly #negotiation: Negotiation
+  readonly #referrals: Referrals
   readonly #firstAck = Promise.withResolvers<void>()
   #firstInvite: number | undefined
   #phase: Phase = 'live'
@@ -66,26 +61,32 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     const noted = (sentence: string): void => this.#owner.tell((listener) => listener.noted?.(sentence))
     const route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
     this.#route = route
-    this.#session = new SessionTimer({
+    const session = new SessionTimer({
       clock: core.clock,
-      refresh: () => this.#refresh(),
+      refresh: () => this.#negotiation.refresh(),
       expired: () => this.#fail('session-expired'),
     })
-    this.#description = options.description
-    this.#client = new DialogClient({ core, state, route, contactUser, credentials, session: this.#session })
-    this.#acks = new AwaitedAcks(core)
-    this.#offers = new OfferState({
-      acks: this.#acks,
-      random: core.random,
-      closed: () => this.#reoffers.proceed(),
-    })
-    this.#reoffers = new Reoffers({
-      clock: core.clock,
-      random: core.random,
+    this.#session = session
+    this.#client = new DialogClient({ core, state, route, contactUser, credentials, session })
+    this.#negotiation = new Negotiation({
+      core,
+      state,
+      session,
+      owner: this.#owner,
       isCallIdOurs: flow.isOurs,
-      maySend: (method) => this.#offers.maySend(method),
-      send: (method, request) => this.request(method, request),
+      description: options.description,
+      send: (method, request) => this.#send(method, request),
       localResponse: (method, status) => this.#client.localResponse(method, status),
+      complete: (transaction, reply) => this.#complete(transaction, reply),
+      failed: (reason) => this.#fail(reason),
+    })
+    this.#referrals = new Referrals({
+      clock: core.clock,
+      owner: this.#owner,
+      allow: core.abilities.allow,
+      respond: (transaction, reply) => this.#respond(transaction, reply),
+      send: (method, request) => this.#client.send(method, request),
+      idle: () => this.#leave(),
     })
     core.dialogs.set(state, this)
   }
@@ -109,8 +110,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   /** UAS: sends the 2xx that made this dialog, again and again until the ACK. */
   answer(transaction: ServerTransaction, response: SipResponse): void {
     this.#firstInvite = cseqOf(transaction.request).sequence
-    const headers = [...response.headers, ...this.#session.answered(transaction.request)]
-    this.#sendUntilAck(transaction, { ...response, headers })
+    this.#negotiation.answer(transaction, response)
   }
 
   /** UAC: the 2xx that made this dialog. */
@@ -126,17 +126,15 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   async request(method: string, options: RequestOptions = {}): Promise<SipResponse> {
     if (this.#phase !== 'live') return this.#client.localResponse(method, 481)
     const isOffer = method === 'INVITE' || (method === 'UPDATE' && options.body !== undefined)
-    if (!isOffer) return this.#send(method, options)
-    if (!this.#offers.maySend(method)) return this.#client.localResponse(method, 491)
-    const close = this.#offers.send()
-    const response = await this.#send(method, options)
-    close()
-    if (response.status < 300) this.#description = options.body ?? this.#description
-    return response
+    return isOffer ? this.#negotiation.offer(method, options) : this.#send(method, options)
   }
 
   reoffer(wish: OfferWish): Promise<SipResponse> {
-    return this.#reoffers.request(wish)
+    return this.#negotiation.reoffer(wish)
+  }
+
+  refer(wish: ReferWish): Promise<SipResponse> {
+    return this.#referrals.refer(wish, (method, options) => this.request(method, options))
   }
 
   bye(headers: readonly HeaderField[] = []): Promise<void> {
@@ -147,18 +145,23 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   /** Ends it without sending anything: the stack stops, or the dialog never came to be. */
   stop(): void {
     this.#end()
+    this.#referrals.stop()
   }
 
   receive(transaction: ServerTransaction): void {
     const { request, remote } = transaction
     if (!noteSequence(this.#state, request)) return transaction.respond({ status: 500 })
+    if (request.method === 'NOTIFY') return this.#referrals.receiveNotify(transaction)
+    if (this.#phase === 'over') return transaction.respond({ status: 481 })
     if (request.method === 'BYE') return this.#receiveBye(transaction)
     if (this.#phase !== 'live') return transaction.respond({ status: 481 })
     this.#route.follow(request, remote)
     switch (request.method) {
       case 'INVITE':
       case 'UPDATE':
-        return this.#receiveOffer(transaction)
+        return this.#negotiation.receive(transaction)
+      case 'REFER':
+        return this.#referrals.receiveRefer(transaction)
       case 'OPTIONS':
         return this.#respond(transaction, {
           status: 200,
@@ -172,10 +175,9 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   }
 
   receiveAck(ack: SipRequest): void {
-    if (!this.#acks.receive(ack)) return
+    if (!this.#negotiation.receiveAck(ack)) return
     const isFirst = cseqOf(ack).sequence === this.#firstInvite
     if (isFirst) this.#firstAck.resolve()
-    this.#reoffers.proceed()
     if (isFirst || ack.body.byteLength > 0) this.#owner.tell((listener) => listener.confirmed(ack))
   }
 
@@ -187,50 +189,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (wasLive) this.#owner.tell((listener) => listener.ended(transaction.request))
   }
 
-  #receiveOffer(transaction: ServerTransaction): void {
-    const { request } = transaction
-    const owed = refuseInterval(request)
-    if (owed !== undefined) return transaction.respond(owed)
-    const received = this.#offers.receive(transaction)
-    if (received.kind === 'refresh') return this.#acceptOffer(transaction, { status: 200 })
-    if (received.kind === 'refused') return transaction.respond(received.reply)
-    transaction.onCancel(() => this.#offers.drop())
-    void this.#owner
-      .ask((listener) => listener.offered(received.offer, request))
-      .then((reply) => {
-        if (!this.#offers.close(transaction)) return
-        if (reply.status >= 300) transaction.respond(cleanReply(reply))
-        else this.#acceptOffer(transaction, reply)
-      })
-  }
-
-  #acceptOffer(transaction: ServerTransaction, reply: Reply): void {
-    const { request } = transaction
-    refreshTarget(this.#state, request)
-    this.#description = reply.body ?? this.#description
-    const complete = withHeaders(this.#complete(transaction, reply), this.#session.answered(request))
-    if (request.method === 'INVITE') this.#sendUntilAck(transaction, responseTo(request, complete))
-    else transaction.respond(complete)
-  }
-
-  #sendUntilAck(transaction: ServerTransaction, response: SipResponse): void {
-    this.#acks.send(transaction, response, () => {
-      this.#firstAck.resolve()
-      this.#fail('ack-timeout')
-    })
-  }
-
-  /** Sends again what stands, by UPDATE where the peer takes it: RFC 4028 §7.4. */
-  async #refresh(): Promise<void> {
-    const body = this.#description
-    if (body === undefined || this.#state.allowed.includes('UPDATE'))
-      return void (await this.request('UPDATE'))
-    const response = await this.request('INVITE', { body })
-    const answer = response.status < 300 ? sdpOf(response) : undefined
-    if (answer !== undefined) this.#owner.tell((listener) => listener.refreshed?.(answer))
-  }
-
   #fail(reason: DialogFailure): void {
+    if (reason === 'ack-timeout') this.#firstAck.resolve()
     if (this.#phase !== 'live') return
     this.#owner.tell((listener) => listener.failed(reason))
     void this.bye()
@@ -239,11 +199,9 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   async #hangUp(headers: readonly HeaderField[]): Promise<void> {
     if (this.#phase !== 'live') return
     this.#phase = 'ending'
-    this.#reoffers.stop()
-    this.#session.end()
-    this.#offers.drop()
+    this.#negotiation.close()
     // RFC 3261 §15.1.1: the callee sends no BYE before the ACK came or cannot come any more.
-    if (this.#firstInvite !== undefined && this.#acks.has(this.#firstInvite)) {
+    if (this.#firstInvite !== undefined && this.#negotiation.isAckAwaited(this.#firstInvite)) {
       await this.#firstAck.promise
       if (this.#hasEnded()) return
     }
@@ -258,12 +216,14 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #end(): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
-    this.#reoffers.stop()
-    this.#session.end()
-    this.#offers.drop()
-    this.#acks.stop()
+    this.#negotiation.end()
     this.#firstAck.resolve()
-    this.#core.dialogs.delete(this.#state, this)
+    this.#leave()
+  }
+
+  /** Out of the table, once no subscription needs it: RFC 5057 §4. */
+  #leave(): void {
+    if (this.#phase === 'over' && this.#referrals.isIdle) this.#core.dialogs.delete(this.#state, this)
   }
 
   async #send(method: string, options: RequestOptions): Promise<SipResponse> {

@@ -66,6 +66,7 @@ const wireNames = [
   'RAck',
   'Reason',
   'Record-Route',
+  'Refer-Sub',
   'Refer-To',
   'Referred-By',
   'Reject-Contact',

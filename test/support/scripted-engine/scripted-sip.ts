@@ -213,6 +213,10 @@ export class ScriptedDialog implements Dialog {
     return this.responds({ method, options })
   }
 
+  refer(): Promise<SipResponse> {
+    return this.request()
+  }
+
   reoffer(): Promise<SipResponse> {
     return Promise.resolve(sipResponse(200))
   }

@@ -1,0 +1,155 @@
+// The REFERs within one dialog, in both directions. Each of them is a subscription that may outlive the call: RFC 5057 §4.
+import { AppError } from '../../lib/errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ReferWish } from '../dialogs.ts'
+import { referralLimits } from '../limits.ts'
+import { cseqOf } from '../message/cseq.ts'
+import { splitList } from '../message/list.ts'
+import { headersOf } from '../message/message.ts'
+import type { SipRequest, SipResponse } from '../message/message.ts'
+import { parseNameAddr } from '../message/name-addr.ts'
+import { referEventOf } from '../message/refer-event.ts'
+import { parseReferTo, serializeReferTo } from '../message/refer-to.ts'
+import type { ReferTo } from '../message/refer-to.ts'
+import { parseUri } from '../message/uri.ts'
+import { allowHeader } from '../message/validate.ts'
+import type { Reply } from '../reply.ts'
+import type { ServerTransaction } from '../transaction/transaction.ts'
+import type { RequestOptions } from './dialog-client.ts'
+import type { DialogOwner } from './dialog-owner.ts'
+import { ReceivedReferral } from './received-referral.ts'
+import { SentReferral } from './sent-referral.ts'
+
+export interface ReferralsOptions {
+  readonly clock: Clock
+  readonly owner: Pick<DialogOwner, 'tell'>
+  /** The methods that a dialog takes; REFER is not among them where the owner serves none. */
+  readonly allow: readonly string[]
+  readonly respond: (transaction: ServerTransaction, reply: Reply) => void
+  /** Sends a NOTIFY, also when the dialog is over. */
+  readonly send: (method: string, options: RequestOptions) => Promise<SipResponse>
+  /** The last of them is over. */
+  readonly idle: () => void
+}
+
+interface Running {
+  stop(): void
+}
+
+export class Referrals {
+  readonly #options: ReferralsOptions
+  readonly #running = new Set<Running>()
+  readonly #sent: SentReferral[] = []
+  #received = 0
+
+  constructor(options: ReferralsOptions) {
+    this.#options = options
+  }
+
+  get isIdle(): boolean {
+    return this.#running.size === 0
+  }
+
+  receiveRefer(transaction: ServerTransaction): void {
+    const { respond, owner, clock, send } = this.#options
+    const { request } = transaction
+    const referTo = readReferTo(request)
+    if ('status' in referTo) return respond(transaction, referTo)
+    if (this.#running.size >= referralLimits.maxAtOnce) return respond(transaction, { status: 491 })
+    this.#received += 1
+    const referral: ReceivedReferral = new ReceivedReferral({
+      request,
+      referTo,
+      id: this.#received === 1 ? undefined : cseqOf(request).sequence,
+      clock,
+      respond: (reply) => respond(transaction, reply),
+      notify: (options) => send('NOTIFY', options),
+      over: () => this.#over(referral),
+    })
+    this.#running.add(referral)
+    transaction.onEnd(() => referral.reject({ status: 500 }))
+    owner.tell((listener) => {
+      if (listener.referred === undefined) referral.reject(this.#notServed())
+      else listener.referred(referral)
+    })
+  }
+
+  receiveNotify(transaction: ServerTransaction): void {
+    const { respond } = this.#options
+    const { request } = transaction
+    if (!referEventOf(request).isRefer)
+      return respond(transaction, { status: 489, headers: [{ name: 'allow-events', value: 'refer' }] })
+    const referral = this.#sent.find((sent) => sent.isMeantBy(request))
+    respond(transaction, { status: referral === undefined ? 481 : 200 })
+    referral?.notified(request)
+  }
+
+  /** `send` may have another fate than a NOTIFY: what it brings home ends the dialog. */
+  async refer(
+    wish: ReferWish,
+    send: (method: string, options: RequestOptions) => Promise<SipResponse>,
+  ): Promise<SipResponse> {
+    const options = toRequest(wish)
+    const { clock, owner } = this.#options
+    const referral: SentReferral = new SentReferral({
+      clock,
+      report: (report) => owner.tell(() => wish.notified?.(report)),
+      over: () => {
+        this.#sent.splice(this.#sent.indexOf(referral), 1)
+        this.#over(referral)
+      },
+    })
+    this.#sent.push(referral)
+    this.#running.add(referral)
+    const response = await send('REFER', options)
+    referral.answered(response)
+    return response
+  }
+
+  stop(): void {
+    for (const running of [...this.#running]) running.stop()
+  }
+
+  #over(referral: Running): void {
+    this.#running.delete(referral)
+    if (this.#running.size === 0) this.#options.idle()
+  }
+
+  #notServed(): Reply {
+    const allow = this.#options.allow.filter((method) => method !== 'REFER')
+    return { status: 405, headers: [allowHeader(allow)] }
+  }
+}
+
+/** RFC 3515 §2.4.2: exactly one Refer-To, of a scheme that can be called. */
+function readReferTo(request: SipRequest): ReferTo | Reply {
+  const values = headersOf(request, 'refer-to').flatMap(splitList)
+  const [value] = values
+  if (value === undefined || values.length > 1) return { status: 400, reason: 'One Refer-To is needed' }
+  try {
+    return parseReferTo(value) ?? { status: 416 }
+  } catch (error) {
+    if (error instanceof AppError) return { status: 400, reason: error.message }
+    throw error
+  }
+}
+
+/** Throws AppError bad_request for what is no address. */
+function toRequest({ referTo, replaces, referredBy, headers = [] }: ReferWish): RequestOptions {
+  const address = referTo.includes('<') ? parseNameAddr(referTo) : { uri: referTo }
+  parseUri(address.uri)
+  const target = {
+    uri: address.uri,
+    ...('displayName' in address && address.displayName !== undefined
+      ? { displayName: address.displayName }
+      : {}),
+    ...(replaces === undefined ? {} : { replaces }),
+  }
+  const by = referredBy === undefined ? [] : [{ name: 'referred-by', value: byLine(referredBy) }]
+  return { headers: [...headers, { name: 'refer-to', value: serializeReferTo(target) }, ...by] }
+}
+
+function byLine(referredBy: string): string {
+  parseUri(referredBy.includes('<') ? parseNameAddr(referredBy).uri : referredBy)
+  return referredBy.includes('<') ? referredBy : `<${referredBy}>`
+}
