@@ -9,6 +9,8 @@ export interface ProcessOptions {
   readonly cwd?: string
   /** The whole environment of the child; nothing is inherited beyond PATH. */
   readonly env?: Readonly<Record<string, string>>
+  /** Whether it reads what `write` sends; otherwise its input is at its end. */
+  readonly hasInput?: boolean
 }
 
 export interface Exit {
@@ -32,14 +34,16 @@ export class ToolProcess {
   #stdout = ''
   #stderr = ''
 
-  constructor({ command, args, cwd, env = {} }: ProcessOptions) {
+  constructor({ command, args, cwd, env = {}, hasInput = false }: ProcessOptions) {
     this.#child = spawn(command, args, {
       cwd,
       env: { PATH: process.env['PATH'] ?? '', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     })
     const child = this.#child
     living.add(child)
+    // It may end while it is written to.
+    child.stdin?.on('error', () => undefined)
     this.exited = new Promise((resolve, reject) => {
       child.once('error', reject)
       // 'close', not 'exit': everything the child wrote has been read by then.
@@ -85,6 +89,10 @@ export class ToolProcess {
 
   get isRunning(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null && this.#child.pid !== undefined
+  }
+
+  write(text: string): void {
+    this.#child.stdin?.write(text)
   }
 
   signal(name: NodeJS.Signals): void {

@@ -15,7 +15,14 @@ export const tools = {
   baresip: {
     command: 'baresip',
     packages: ['baresip-core'],
-    suites: ['journeys/first-call', 'guides', 'support/baresip', 'examples (phones that call each other)'],
+    suites: [
+      'journeys/first-call',
+      'guides',
+      'support/baresip',
+      'examples (phones that call each other)',
+      'journeys/bridged-calls',
+      'journeys/other-phones',
+    ],
   },
   sipp: {
     command: 'sipp',
@@ -27,6 +34,17 @@ export const tools = {
       'support/sipp',
       'support/baresip',
     ],
+  },
+  linphone: {
+    command: 'linphonec',
+    packages: ['linphone-cli'],
+    suites: ['journeys/other-phones (linphone)'],
+  },
+  kamailio: {
+    command: 'kamailio',
+    packages: ['kamailio'],
+    folders: '/usr/sbin',
+    suites: ['journeys/other-phones (through Kamailio)'],
   },
   bind: {
     command: 'named',

@@ -1,0 +1,112 @@
+// Another real phone: drives linphonec by its terminal, with its own configuration folder; it speaks and hears WAV files.
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fromWav, toWav } from './audio.ts'
+import type { Audio } from './audio.ts'
+import { freePorts } from './ports.ts'
+import { ToolProcess } from './processes.ts'
+import { until } from './wait.ts'
+
+export interface LinphoneOptions {
+  readonly username: string
+  readonly password: string
+  readonly realm: string
+  readonly proxy: { readonly address: string; readonly port: number }
+  readonly says: Audio
+  readonly answers?: 'auto' | 'manual'
+}
+
+export interface Linphone {
+  dial(target: string): void
+  hangUp(): void
+  /** Resolves once the terminal says so of a call: `connected`, `ended`. */
+  call(state: 'ringing' | 'connected' | 'ended'): Promise<void>
+  /** What the far end sent; to be read once the call has ended. */
+  heard(): Promise<Audio>
+  readonly output: string
+  stop(): Promise<void>
+}
+
+/** Resolves when the phone is registered. */
+export async function startLinphone(options: LinphoneOptions): Promise<Linphone> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchhook-linphone-'))
+  // It keeps its logs and friends there, and creates no folder.
+  for (const path of ['.local/share/linphone', '.config'])
+    await mkdir(join(folder, path), { recursive: true })
+  const rc = join(folder, 'rc')
+  await writeFile(rc, configuration(options, await freePorts(3)))
+  const [says, heard] = [join(folder, 'says.wav'), join(folder, 'heard.wav')]
+  await writeFile(says, toWav(options.says))
+  const child = new ToolProcess({
+    command: 'linphonec',
+    args: [...(options.answers === 'auto' ? ['-a'] : []), '-c', rc],
+    cwd: folder,
+    env: { HOME: folder },
+    hasInput: true,
+  })
+  const order = (line: string): void => child.write(`${line}\n`)
+  const phone: Linphone = {
+    dial: (target) => order(`call ${target}`),
+    hangUp: () => order('terminate'),
+    async call(state) {
+      const pattern = new RegExp(`Call \\d+ (?:to|with) \\S+ ${state}\\b`)
+      await child.lines.next(`a call that is ${state}`, (line) => pattern.test(line))
+    },
+    heard: async () => fromWav(await readFile(heard)),
+    get output() {
+      return child.output
+    },
+    async stop() {
+      order('quit')
+      await child.stop('SIGTERM', 4_000)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  for (const line of ['soundcard use files', `play ${says}`, `record ${heard}`]) order(line)
+  try {
+    // It reports no registration by itself.
+    await until(
+      'linphone to be registered',
+      () => {
+        order('status register')
+        return /^registered, identity/m.test(child.stdout)
+      },
+      { everyMs: 200 },
+    )
+  } catch (error) {
+    await phone.stop()
+    throw new Error(`${String(error)}\n${child.output}`)
+  }
+  return phone
+}
+
+function configuration({ username, password, realm, proxy }: LinphoneOptions, ports: number): string {
+  const edge = `sip:${proxy.address}:${proxy.port};transport=udp`
+  return [
+    '[sip]',
+    `sip_port=${ports}`,
+    'sip_tcp_port=0',
+    'sip_tls_port=0',
+    'register_only_when_network_is_up=0',
+    'auto_net_state_mon=0',
+    'default_proxy=0',
+    'guess_hostname=0',
+    '[rtp]',
+    `audio_rtp_port=${ports + 1}`,
+    '[net]',
+    'firewall_policy=0',
+    '[proxy_0]',
+    `reg_proxy=<${edge}>`,
+    `reg_route=<${edge};lr>`,
+    `reg_identity=sip:${username}@${realm}`,
+    'reg_expires=60',
+    'reg_sendregister=1',
+    'publish=0',
+    '[auth_info_0]',
+    `username=${username}`,
+    `passwd=${password}`,
+    `realm=${realm}`,
+    '',
+  ].join('\n')
+}
