@@ -39,7 +39,13 @@ export interface CallRequest extends CallWishes {
   readonly runs: { readonly application_sid: string } | { readonly script: CallScript }
 }
 
+/** What one request asks of a live call. A whisper may come together with one of the others. */
 export type CallCommand =
+  | PlainCommand
+  /** Verbs that the far end of a bridged leg hears, while the other side waits. */
+  | { readonly kind: 'whisper'; readonly verbs: unknown; readonly besides?: PlainCommand }
+
+export type PlainCommand =
   /** Asks the hook; its verbs come at once, in place of the running one and all that were to follow. */
   | { readonly kind: 'redirect'; readonly hook: Hook; readonly statusHook?: Hook }
   | { readonly kind: 'end'; readonly call_status: 'completed' | 'no-answer' }
@@ -49,8 +55,6 @@ export type CallCommand =
   | { readonly kind: 'mute'; readonly isMuted: boolean }
   /** Presses keys at the far end of an answered leg. */
   | { readonly kind: 'dtmf'; readonly digits: string; readonly durationMs: number }
-  /** Verbs that the far end of a bridged leg hears, while the other side waits. */
-  | { readonly kind: 'whisper'; readonly verbs: unknown }
   /**
    * Of a leg that dials: the one that it dialled goes on as a call of its own, with the verbs of `child`. With `parent` this
    * one gets others too.

@@ -479,6 +479,34 @@ describe('commands while they talk', () => {
     expect(a?.hears).toBe(b?.id)
   })
 
+  it('a whisper of a verb that asks something is refused, and nothing besides it happens', async () => {
+    const { command, a, b } = await talking()
+    const besides = { kind: 'mute', isMuted: true } as const
+    const asked = {
+      kind: 'whisper',
+      verbs: [{ verb: 'pause', length: 1 }, { verb: 'gather' }],
+      besides,
+    } as const
+    await expect(command('inbound', asked)).rejects.toMatchObject({
+      code: 'bad_request',
+      message: 'whisper: verb 2 (gather): only say, play and pause may be whispered',
+    })
+    expect([a?.hears, b?.hears]).toEqual([b?.id, a?.id])
+  })
+
+  it('a whisper may come together with another command, and with none that is impossible', async () => {
+    const { command, a, b } = await talking()
+    const whisper = { kind: 'whisper', verbs: { verb: 'say', text: 'they are angry' } } as const
+    const end = { kind: 'end', call_status: 'no-answer' } as const
+    await expect(command('inbound', { ...whisper, besides: end })).rejects.toMatchObject({
+      code: 'call_state',
+      cure: 'Send call_status completed.',
+    })
+    expect(a?.played).toEqual([])
+    await command('inbound', { ...whisper, besides: { kind: 'dtmf', digits: '1', durationMs: 250 } })
+    expect([a?.played, a?.keysSent, b?.played]).toEqual([['/clips/1000'], ['1'], []])
+  })
+
   it('dtmf presses keys at the side that it names', async () => {
     const { command, a, b } = await talking()
     await command('outbound', { kind: 'dtmf', digits: '12#', durationMs: 250 })
@@ -509,7 +537,10 @@ describe('commands while they talk', () => {
     const { engine, sidOf } = await dialling({})
     const asked = { kind: 'mute', isMuted: true } as const
     expect(() => engine.calls.command(account.account_sid, sidOf('inbound'), asked)).toThrow(
-      'the call is not bridged with another one',
+      expect.objectContaining({
+        message: 'the call is not bridged with another one',
+        cure: expect.stringContaining('its journal then says bridged'),
+      }),
     )
   })
 })

@@ -49,6 +49,15 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
       { kind: 'whisper', verbs: { verb: 'say', text: 'x' } },
     ],
     [
+      'a whisper together with another command',
+      { whisper: { verb: 'say', text: 'x' }, mute_status: 'mute' },
+      {
+        kind: 'whisper',
+        verbs: { verb: 'say', text: 'x' },
+        besides: { kind: 'mute', isMuted: true },
+      },
+    ],
+    [
       'a hook for the called side',
       { child_call_hook: url, call_hook: url },
       {
@@ -66,10 +75,15 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
   })
 
   it.each([
-    [{}, 'exactly one command is required: call_hook, child_call_hook, call_status, tag, mute_status'],
+    [
+      {},
+      'exactly one command is required, besides a whisper: call_hook, child_call_hook, call_status, tag, mute_status',
+    ],
     [{ nonsense: 1 }, 'exactly one command'],
     [{ call_status: 'completed', tag: {} }, 'exactly one command'],
     [{ mute_status: 'mute', dtmf: { digit: '1' } }, 'exactly one command'],
+    [{ whisper: { verb: 'pause' }, mute_status: 'mute', dtmf: { digit: '1' } }, 'exactly one command'],
+    [{ whisper: { verb: 'pause' }, call_hook: url, child_call_hook: url }, 'exactly one command'],
     [{ mute_status: 'loud' }, 'mute_status must be one of'],
     [{ dtmf: { digit: 'x' } }, 'dtmf.digit must be keys'],
     [{ dtmf: { digit: '1', duration: 5 } }, 'dtmf.duration'],

@@ -1,7 +1,7 @@
-// Commands to a live call: one with each request, and the response is sent when it has begun.
+// Commands to a live call: one with each request, besides a whisper, and the response is sent when it has begun.
 import { maxContentLength } from '../../calls/application/app-requests.ts'
 import type { AskedRequest } from '../../calls/application/app-requests.ts'
-import type { CallCommand } from '../../calls/calls.ts'
+import type { CallCommand, PlainCommand } from '../../calls/calls.ts'
 import { ownMethods } from '../../calls/leg/leg-requests.ts'
 import type { OwnMethod } from '../../calls/leg/leg-requests.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -95,7 +95,7 @@ const fields = {
   whisper: json({})
     .optional()
     .describe(
-      'A verb `say`, `play` or `pause`, or a list: heard by the one that the path names, while two talk.',
+      'A verb `say`, `play` or `pause`, or a list: heard by the one that the path names, while two talk. Alone, or with one other command.',
     ),
   dtmf: json<KeysInput>(keys).optional().describe('Presses keys at the far end of an answered call.'),
   sip_request: json<RequestInput>(request)
@@ -119,7 +119,11 @@ const responseField = object({
 
 const defaultKeyMs = 250
 
-type Asked = CallCommand | { readonly kind: 'request'; readonly request: AskedRequest }
+/** At least one of the two. */
+interface Asked {
+  readonly command?: CallCommand
+  readonly request?: AskedRequest
+}
 
 function noSuchCall(): AppError {
   return new AppError('not_found', 'no such live call')
@@ -138,8 +142,9 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
     summary,
     description:
       'Exactly one command with each request: `call_hook` (alone, with `call_status_hook` or with `child_call_hook`), ' +
-      '`child_call_hook`, `call_status`, `tag`, `mute_status`, `whisper`, `dtmf` or `sip_request`. What becomes of it afterwards, such as a ' +
-      'hook that does not answer, is in the journal of the call.',
+      '`child_call_hook`, `call_status`, `tag`, `mute_status`, `whisper`, `dtmf` or `sip_request`. A `whisper` may come ' +
+      'together with one of the others. What becomes of it afterwards, such as a hook that does not answer, is in the journal ' +
+      'of the call.',
     body: fields,
     reply: {
       status: 200,
@@ -150,12 +155,10 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
     },
     errors: ['not_found', 'not_served', 'call_state', 'overloaded'],
     async handle({ account: { account_sid }, params: { CallSid }, body, services: { calls } }) {
-      const asked = toCommand(body)
-      if (asked.kind !== 'request') {
-        if (!calls.command(account_sid, CallSid, asked)) throw noSuchCall()
-        return undefined
-      }
-      const response = await calls.request(account_sid, CallSid, asked.request)
+      const { command, request: sent } = toCommand(body)
+      if (command !== undefined && !calls.command(account_sid, CallSid, command)) throw noSuchCall()
+      if (sent === undefined) return undefined
+      const response = await calls.request(account_sid, CallSid, sent)
       if (response === undefined) throw noSuchCall()
       return response
     },
@@ -169,17 +172,22 @@ export const updateCallRoutes = [
 
 function toCommand(body: Body): Asked {
   for (const name of unservedCommands) if (isGiven(body[name])) throw notServed(name)
-  const commands = [...hooks(body), ...ends(body), ...tags(body), ...talks(body), ...requests(body)]
-  const [command] = commands
-  if (command === undefined || commands.length > 1)
-    throw new AppError(
-      'bad_request',
-      'exactly one command is required: call_hook, child_call_hook, call_status, tag, mute_status, whisper, dtmf or sip_request',
-    )
-  return command
+  const sent = toRequest(body)
+  const [plain, ...others] = [...hooks(body), ...ends(body), ...tags(body), ...talks(body)]
+  const { whisper: verbs } = body
+  if (others.length > 0 || (plain !== undefined && sent !== undefined)) throw notOne()
+  if (isGiven(verbs)) {
+    // With both sides redirected there are two others already.
+    if (plain?.kind === 'part' && plain.parent !== undefined) throw notOne()
+    const whisper = { kind: 'whisper', verbs, ...(plain === undefined ? {} : { besides: plain }) } as const
+    return sent === undefined ? { command: whisper } : { command: whisper, request: sent }
+  }
+  if (plain !== undefined) return { command: plain }
+  if (sent !== undefined) return { request: sent }
+  throw notOne()
 }
 
-function hooks({ call_hook, call_status_hook, child_call_hook }: Body): CallCommand[] {
+function hooks({ call_hook, call_status_hook, child_call_hook }: Body): PlainCommand[] {
   const next = toHook(call_hook)
   const child = toHook(child_call_hook)
   if (child !== null) {
@@ -193,30 +201,35 @@ function hooks({ call_hook, call_status_hook, child_call_hook }: Body): CallComm
   throw new AppError('bad_request', 'call_status_hook may be sent only together with call_hook')
 }
 
-function ends({ call_status }: Body): CallCommand[] {
+function ends({ call_status }: Body): PlainCommand[] {
   return isGiven(call_status) ? [{ kind: 'end', call_status }] : []
 }
 
-function tags({ tag }: Body): CallCommand[] {
+function tags({ tag }: Body): PlainCommand[] {
   const data = toTag(tag)
   return data === undefined ? [] : [{ kind: 'tag', data }]
 }
 
-function talks({ mute_status, whisper, dtmf }: Body): CallCommand[] {
+function talks({ mute_status, dtmf }: Body): PlainCommand[] {
   return [
     ...(isGiven(mute_status) ? [{ kind: 'mute', isMuted: mute_status === 'mute' } as const] : []),
-    ...(isGiven(whisper) ? [{ kind: 'whisper', verbs: whisper } as const] : []),
     ...(isGiven(dtmf)
       ? [{ kind: 'dtmf', digits: dtmf.digit, durationMs: dtmf.duration ?? defaultKeyMs } as const]
       : []),
   ]
 }
 
-function requests({ sip_request }: Body): Asked[] {
-  if (!isGiven(sip_request)) return []
+function toRequest({ sip_request }: Body): AskedRequest | undefined {
+  if (!isGiven(sip_request)) return undefined
   const { method, content_type: contentType, content, headers } = sip_request
-  const asked = { method, contentType, content, ...(headers === undefined ? {} : { headers }) }
-  return [{ kind: 'request', request: asked }]
+  return { method, contentType, content, ...(headers === undefined ? {} : { headers }) }
+}
+
+function notOne(): AppError {
+  return new AppError(
+    'bad_request',
+    'exactly one command is required, besides a whisper: call_hook, child_call_hook, call_status, tag, mute_status, whisper, dtmf or sip_request',
+  )
 }
 
 function isGiven<T>(value: T | null | undefined): value is T {

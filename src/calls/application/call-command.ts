@@ -5,33 +5,49 @@ import type { LegBridge } from '../leg/leg-options.ts'
 import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
 import { toAppError, toProblem } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
-import type { CallCommand } from '../calls.ts'
+import type { CallCommand, PlainCommand } from '../calls.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import { toRequest } from './app-requests.ts'
 import type { AskedRequest } from './app-requests.ts'
 
-/** Begins the command; the journal says what became of it. Throws AppError call_state, and then nothing has changed. */
+/**
+ * Begins the command; the journal says what became of it. Throws AppError call_state, or bad_request for a whisper that makes
+ * no sense, and then nothing has changed.
+ */
 export function command(leg: Leg, asked: CallCommand): void {
+  if (asked.kind !== 'whisper') return ready(leg, asked)()
+  const other = asked.besides === undefined ? undefined : ready(leg, asked.besides)
+  whisper(leg, asked.verbs)
+  other?.()
+}
+
+/** Throws what forbids the command now. Returns what begins it. */
+function ready(leg: Leg, asked: PlainCommand): () => void {
   switch (asked.kind) {
     case 'redirect':
       return redirect(leg, asked.hook, asked.statusHook)
     case 'end':
       return end(leg, asked.call_status)
     case 'tag':
-      note(leg, 'tag')
-      leg.journal.add({ type: 'tagged', data: asked.data })
-      return leg.journal.commit()
+      return () => {
+        note(leg, 'tag')
+        leg.journal.add({ type: 'tagged', data: asked.data })
+        leg.journal.commit()
+      }
     case 'mute': {
       const bridge = bridgeOf(leg)
-      note(leg, asked.isMuted ? 'mute' : 'unmute')
-      return begin(leg, bridge.mute(asked.isMuted))
+      return () => {
+        note(leg, asked.isMuted ? 'mute' : 'unmute')
+        begin(leg, bridge.mute(asked.isMuted))
+      }
     }
     case 'dtmf':
-      if (!leg.isAnswered) throw wrongState('the call has not been answered')
-      note(leg, 'keys')
-      return begin(leg, leg.keys.press(asked.digits, asked.durationMs))
-    case 'whisper':
-      return whisper(leg, asked.verbs)
+      if (!leg.isAnswered)
+        throw wrongState('the call has not been answered', 'Send keys once call_status is in-progress.')
+      return () => {
+        note(leg, 'keys')
+        begin(leg, leg.keys.press(asked.digits, asked.durationMs))
+      }
     case 'part':
       return part(leg, asked.child, asked.parent)
     default:
@@ -50,7 +66,7 @@ export async function sendRequest(leg: Leg, asked: AskedRequest): Promise<OwnReq
 }
 
 function bridgeOf({ bridge }: Leg): LegBridge {
-  if (bridge === undefined) throw wrongState('the call is not bridged with another one')
+  if (bridge === undefined) throw wrongState('the call is not bridged with another one', cures.bridge)
   return bridge
 }
 
@@ -73,34 +89,51 @@ function whisper(leg: Leg, verbs: unknown): void {
   }
 }
 
-function part(leg: Leg, child: Hook, parent: Hook | undefined): void {
+function part(leg: Leg, child: Hook, parent: Hook | undefined): () => void {
   const bridge = bridgeOf(leg)
-  if (parent !== undefined) redirect(leg, parent, undefined)
-  note(leg, 'the called side becomes a call of its own')
-  bridge.part(child)
+  const redirected = parent === undefined ? undefined : redirect(leg, parent, undefined)
+  return () => {
+    redirected?.()
+    note(leg, 'the called side becomes a call of its own')
+    bridge.part(child)
+  }
 }
 
-function redirect(leg: Leg, hook: Hook, statusHook: Hook | undefined): void {
+function redirect(leg: Leg, hook: Hook, statusHook: Hook | undefined): () => void {
   const { script } = leg
-  if (script === undefined) throw wrongState('no application runs the call yet')
-  note(leg, 'another application')
-  if (statusHook !== undefined) leg.status.replaceHook(statusHook)
-  void script.takeOver(hook).catch((error: unknown) => leg.refuse(error))
+  if (script === undefined) throw wrongState('no application runs the call', cures.script)
+  return () => {
+    note(leg, 'another application')
+    if (statusHook !== undefined) leg.status.replaceHook(statusHook)
+    void script.takeOver(hook).catch((error: unknown) => leg.refuse(error))
+  }
 }
 
 /** A call that is not answered ends with no-answer, an answered one with completed. */
-function end(leg: Leg, call_status: 'completed' | 'no-answer'): void {
+function end(leg: Leg, call_status: 'completed' | 'no-answer'): () => void {
   const possible = leg.isAnswered ? 'completed' : 'no-answer'
   if (call_status !== possible)
-    throw wrongState(leg.isAnswered ? 'the call has been answered' : 'the call has not been answered')
-  note(leg, call_status)
-  void leg.hangUp()
+    throw wrongState(
+      leg.isAnswered ? 'the call has been answered' : 'the call has not been answered',
+      `Send call_status ${possible}.`,
+    )
+  return () => {
+    note(leg, call_status)
+    void leg.hangUp()
+  }
 }
 
 function note(leg: Leg, outcome: string): void {
   leg.journal.note(toDecision({ rule: 'api', outcome }))
 }
 
-function wrongState(sentence: string): AppError {
-  return new AppError('call_state', sentence)
+const cures = {
+  bridge:
+    'Wait until the call talks with one that it has dialled, or that has dialled it: its journal then says bridged.',
+  script:
+    'Wait until the call hook has answered. A leg that was dialled and a call between users have no application: send the command to the call that dials, or make the leg a call of its own with child_call_hook.',
+} as const
+
+function wrongState(sentence: string, cure: string): AppError {
+  return new AppError('call_state', sentence, { cure })
 }

@@ -1,5 +1,6 @@
 // Runs verbs on the other legs of a call, with abilities of their own.
 import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
+import { AppError } from '../../lib/errors.ts'
 import { createAbilities } from '../abilities/create-abilities.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Hook } from '../../contracts/hook.ts'
@@ -38,6 +39,13 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
     },
     whisper(leg, list) {
       const verbs = services.verbs(Array.isArray(list) ? list : [list])
+      verbs.forEach(({ name }, index) => {
+        if (!whispering.has(name))
+          throw new AppError(
+            'hook_invalid_payload',
+            `verb ${index + 1} (${name}): only say, play and pause may be whispered`,
+          )
+      })
       const hooks = appHooksOf(leg, script, context)
       const { clock } = services
       const queue = new VerbLoop({ journal: leg.journal, clock, signal: leg.signal, allowed: whispering })

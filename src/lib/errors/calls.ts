@@ -134,6 +134,6 @@ export const callErrors = {
   call_state: {
     cause: 'The live call is not in a state that allows the command.',
     http: 422,
-    cure: 'Look at call_status of the call: before the answer it can end as no-answer only, after it as completed only.',
+    cure: 'Look at call_status and the journal of the call, and send the command once it is in the state that the message names.',
   },
 } as const satisfies Record<string, CatalogueEntry>
