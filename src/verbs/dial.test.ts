@@ -5,13 +5,13 @@ import {
   account,
   application,
   client,
-  createScriptedEngine,
   outboundCarrier,
   phone,
   settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedInvite, ScriptedOutgoing } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
+import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from './index.ts'
 
@@ -19,58 +19,8 @@ const bob = { type: 'sip', sipUri: 'sip:bob@192.0.2.9' }
 const user = (name: string) => ({ type: 'user', name })
 const elsewhere = [{ name: 'reason', value: 'SIP;cause=200;text="Call completed elsewhere"' }]
 
-interface Dialled {
-  readonly engine: ScriptedEngine
-  readonly caller: ScriptedInvite
-  /** The INVITE to the nth target. */
-  readonly called: (n?: number) => ScriptedOutgoing
-  /** The payloads of the action hook. */
-  readonly results: () => Record<string, unknown>[]
-  readonly types: (call_sid: string) => string[]
-  readonly sidOf: (direction: 'inbound' | 'outbound') => string
-}
-
-/** Rings with a call whose application dials, and plays a file of 1 s afterwards. */
-async function dialling(options: object, prepare?: (engine: ScriptedEngine) => void): Promise<Dialled> {
-  const engine = createScriptedEngine(parseVerbs)
-  engine.phones.set('alice@example.com', [phone])
-  const verb = { verb: 'dial', target: [user('alice')], actionHook: '/dialled', ...options }
-  engine.hooks.on('/call', [verb, { verb: 'play', url: 'http://app.test/after.wav' }])
-  prepare?.(engine)
-  const caller = engine.ring()
-  await settle()
-  await settle()
-  return {
-    engine,
-    caller,
-    called(n = 0) {
-      const invite = engine.sent[n]
-      if (invite === undefined) throw new Error(`there is no INVITE number ${n}`)
-      return invite
-    },
-    results: () => engine.hooks.payloadsOf('/dialled'),
-    types: (call_sid) => engine.store.journalOf(call_sid).map(({ type }) => type),
-    sidOf: (direction) =>
-      engine.store.batches.flatMap(({ events }) =>
-        events.flatMap((event) => (event.type === 'started' && event.direction === direction ? [event] : [])),
-      )[0]?.call_sid ?? '',
-  }
-}
-
-async function answered(invite: ScriptedOutgoing): Promise<void> {
-  invite.answer()
-  await settle()
-  await settle()
-}
-
-/** The far end of a dialog hangs up. */
-async function bye(
-  dialog: { listener: { ended(bye: ReturnType<typeof sipRequest>): void } } | undefined,
-): Promise<void> {
-  dialog?.listener.ended(sipRequest('BYE'))
-  await settle()
-  await settle()
-}
+const dialling = (options: object, prepare?: (engine: ScriptedEngine) => void): Promise<Dialled> =>
+  dialled(parseVerbs, options, prepare)
 
 describe('one target', () => {
   it('answers the caller, calls the user, lets the two hear each other, and goes on when the called side hangs up', async () => {

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { LegBridge } from '../leg/leg-options.ts'
 import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
-import { toAppError, toProblem } from '../leg/refusals.ts'
+import { noteProblem } from '../leg/note-problem.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { CallCommand, PlainCommand } from '../calls.ts'
 import type { Hook } from '../../contracts/hook.ts'
@@ -72,9 +72,7 @@ function bridgeOf({ bridge }: Leg): LegBridge {
 
 /** What fails later is written to the journal. */
 function begin(leg: Leg, work: Promise<void>): void {
-  void work.catch((error: unknown) => {
-    if (!leg.hasEnded) leg.journal.note(toProblem(toAppError(error, leg.log)))
-  })
+  void work.catch((error: unknown) => noteProblem(leg, error))
 }
 
 function whisper(leg: Leg, verbs: unknown): void {

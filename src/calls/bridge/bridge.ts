@@ -1,5 +1,6 @@
 // Two legs whose far ends hear each other.
 import type { Leg } from '../leg/leg.ts'
+import { noteProblem } from '../leg/note-problem.ts'
 
 export class Bridge {
   readonly #legs: readonly [Leg, Leg]
@@ -47,6 +48,8 @@ export class Bridge {
 /** Returns the function that stops it. */
 function passKeys(from: Leg, to: Leg): () => void {
   return from.onDigit((digit, { source, durationMs }) => {
-    if (source === 'info') to.keys.press(digit, durationMs).catch(() => undefined)
+    if (source !== 'info') return
+    // Far ends that take no keys are many, and the two talk on.
+    to.keys.press(digit, durationMs).catch((error: unknown) => noteProblem(to, error))
   })
 }

@@ -13,6 +13,7 @@ import type { CallOrder } from '../outbound/call-order.ts'
 import { OutgoingLeg } from '../outbound/outgoing-leg.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import type { Leg } from '../leg/leg.ts'
+import { noteProblem } from '../leg/note-problem.ts'
 import type { AccountFacts } from '../ports.ts'
 import { Bridge } from './bridge.ts'
 import { CapturedDigits } from './captured-digits.ts'
@@ -131,7 +132,7 @@ class Dial {
       if (this.#isOver || parent.hasEnded) return
       if (event === 'ringing' && this.#request.music === undefined) parent.callerProgress.ring()
       if (event !== 'early-media') return
-      if (isAlone) void this.#hearEarly(leg)
+      if (isAlone) this.#hearEarly(leg).catch((error: unknown) => noteProblem(parent, error))
       else if (this.#request.music === undefined) parent.callerProgress.ring()
     })
   }

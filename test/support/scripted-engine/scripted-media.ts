@@ -34,8 +34,8 @@ export class ScriptedMedia implements Pick<Media, 'open'> {
   readonly sessions: ScriptedSession[] = []
   readonly opened: OpenOptions[] = []
   readonly #clock: Clock
-  /** Makes the next `open` or `answer` fail. */
-  failure: { readonly at: 'open' | 'answer'; readonly error: AppError } | undefined
+  /** Makes each of these fail from now on: the sessions too that are opened meanwhile. */
+  failure: { readonly at: 'open' | 'answer' | 'wire' | 'keys'; readonly error: AppError } | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -49,10 +49,22 @@ export class ScriptedMedia implements Pick<Media, 'open'> {
     this.opened.push(options)
     await Promise.resolve()
     if (this.failure?.at === 'open') throw this.failure.error
-    const session = new ScriptedSession(`m${this.sessions.length + 1}`, this.#clock, this.failure?.error)
+    const refusal = this.failure?.at === 'answer' ? this.failure.error : undefined
+    const session = new ScriptedSession(`m${this.sessions.length + 1}`, {
+      clock: this.#clock,
+      refusal,
+      failsAt: (at) => (this.failure?.at === at ? this.failure.error : undefined),
+    })
     this.sessions.push(session)
     return session
   }
+}
+
+interface SessionScript {
+  readonly clock: Clock
+  /** Of every offer. */
+  readonly refusal: AppError | undefined
+  readonly failsAt: (at: 'wire' | 'keys') => AppError | undefined
 }
 
 export class ScriptedSession implements MediaSession {
@@ -72,14 +84,16 @@ export class ScriptedSession implements MediaSession {
   isClosed = false
   readonly #clock: Clock
   readonly #refusal: AppError | undefined
+  readonly #failsAt: SessionScript['failsAt']
   readonly #listeners: ((event: MediaEvent) => void)[] = []
   #stopPlaying: (() => void) | undefined
   #playing: Promise<unknown> = Promise.resolve()
 
-  constructor(id: string, clock: Clock, refusal: AppError | undefined) {
+  constructor(id: string, { clock, refusal, failsAt }: SessionScript) {
     this.id = id
     this.#clock = clock
     this.#refusal = refusal
+    this.#failsAt = failsAt
   }
 
   face(peer: string): void {
@@ -149,14 +163,20 @@ export class ScriptedSession implements MediaSession {
     return layer?.from.kind === 'session' ? layer.from.id : undefined
   }
 
-  wire(wiring: Wiring): Promise<void> {
+  async wire(wiring: Wiring): Promise<void> {
     this.wirings.push(wiring)
-    return Promise.resolve()
+    await this.#attempt('wire')
   }
 
-  sendKeys(digits: string): Promise<void> {
+  async sendKeys(digits: string): Promise<void> {
     this.keysSent.push(digits)
-    return Promise.resolve()
+    await this.#attempt('keys')
+  }
+
+  async #attempt(at: 'wire' | 'keys'): Promise<void> {
+    await Promise.resolve()
+    const error = this.#failsAt(at)
+    if (error !== undefined) throw error
   }
 
   onEvent(listener: (event: MediaEvent) => void): void {

@@ -146,7 +146,9 @@ export class ScriptedOutgoing implements OutgoingInvite {
   readonly dialog: ScriptedDialog
   /** The headers of our CANCEL; undefined while there was none. */
   cancelled: readonly HeaderField[] | undefined
-  readonly #settle: (outcome: InviteOutcome) => void
+  /** What came of it; undefined while it rings. */
+  result: InviteOutcome['kind'] | undefined
+  readonly #resolve: (outcome: InviteOutcome) => void
 
   constructor(options: OutgoingInviteOptions) {
     this.options = options
@@ -154,11 +156,17 @@ export class ScriptedOutgoing implements OutgoingInvite {
     this.dialog = new ScriptedDialog(this.callId)
     const { promise, resolve } = Promise.withResolvers<InviteOutcome>()
     this.outcome = promise
-    this.#settle = resolve
+    this.#resolve = resolve
+  }
+
+  #settle(outcome: InviteOutcome): void {
+    this.result ??= outcome.kind
+    this.#resolve(outcome)
   }
 
   /** `tag` is that of the fork. */
   progress(status: number, body?: string, tag = 'one'): void {
+    if (this.result !== undefined) return
     this.options.onProvisional?.(sipResponse(status, { body, headers: toOf(tag) }))
   }
 
@@ -227,15 +235,24 @@ export class ScriptedDialog implements Dialog {
     await Promise.resolve()
   }
 
+  get isListenedTo(): boolean {
+    return this.#listener !== undefined
+  }
+
+  /** Either side has said goodbye, or it was lost. */
+  get isOver(): boolean {
+    return this.#isOver || this.sentBye !== undefined
+  }
+
   /** A BYE from the far end, which may cross ours on the wire. */
   hangUp(headers: readonly HeaderField[] = []): void {
-    if (this.#isOver) return
+    if (this.#isOver || this.#listener === undefined) return
     this.#isOver = true
     this.listener.ended(sipRequest('BYE', { headers }))
   }
 
   fail(reason: 'ack-timeout' | 'transport-error'): void {
-    if (this.#isOver) return
+    if (this.#isOver || this.#listener === undefined) return
     this.#isOver = true
     this.listener.failed(reason)
   }

@@ -1,0 +1,63 @@
+// A call whose application dials, with everything around it scripted.
+import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import { createScriptedEngine, phone, settle } from './scripted-engine.ts'
+import type { ScriptedEngine } from './scripted-engine.ts'
+import { sipRequest } from './scripted-sip.ts'
+import type { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
+
+export interface Dialled {
+  readonly engine: ScriptedEngine
+  readonly caller: ScriptedInvite
+  /** The INVITE to the nth target. */
+  readonly called: (n?: number) => ScriptedOutgoing
+  /** The payloads of the action hook. */
+  readonly results: () => Record<string, unknown>[]
+  readonly types: (call_sid: string) => string[]
+  readonly sidOf: (direction: 'inbound' | 'outbound') => string
+}
+
+/** Rings with a call whose application dials, and plays a file of 1 s afterwards. */
+export async function dialled(
+  parseVerbs: ParseVerbs,
+  options: object,
+  prepare?: (engine: ScriptedEngine) => void,
+): Promise<Dialled> {
+  const engine = createScriptedEngine(parseVerbs)
+  engine.phones.set('alice@example.com', [phone])
+  const verb = { verb: 'dial', target: [{ type: 'user', name: 'alice' }], actionHook: '/dialled', ...options }
+  engine.hooks.on('/call', [verb, { verb: 'play', url: 'http://app.test/after.wav' }])
+  prepare?.(engine)
+  const caller = engine.ring()
+  await settle()
+  await settle()
+  return {
+    engine,
+    caller,
+    called(n = 0) {
+      const invite = engine.sent[n]
+      if (invite === undefined) throw new Error(`there is no INVITE number ${n}`)
+      return invite
+    },
+    results: () => engine.hooks.payloadsOf('/dialled'),
+    types: (call_sid) => engine.store.journalOf(call_sid).map(({ type }) => type),
+    sidOf: (direction) =>
+      engine.store.batches.flatMap(({ events }) =>
+        events.flatMap((event) => (event.type === 'started' && event.direction === direction ? [event] : [])),
+      )[0]?.call_sid ?? '',
+  }
+}
+
+export async function answered(invite: ScriptedOutgoing): Promise<void> {
+  invite.answer()
+  await settle()
+  await settle()
+}
+
+/** The far end of a dialog hangs up. */
+export async function bye(
+  dialog: { listener: { ended(bye: ReturnType<typeof sipRequest>): void } } | undefined,
+): Promise<void> {
+  dialog?.listener.ended(sipRequest('BYE'))
+  await settle()
+  await settle()
+}
