@@ -49,3 +49,36 @@ describe('media that fail', () => {
     expectNothingLeft({ engine })
   })
 })
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await settle()
+}
+
+describe('early media', () => {
+  it('of two forks at once: the caller has one media session, and hears the called side', async () => {
+    const session = await dialling({ answerOnBridge: true })
+    const { engine, caller, called } = session
+    called().progress(183, 'v=0 of one', 'one')
+    called().progress(183, 'v=0 of two', 'two')
+    await settled()
+    expect(engine.media.sessions).toHaveLength(2)
+    expect(caller.provisionals.map(({ status }) => status)).toEqual([183])
+    called().answer(undefined, 'one')
+    await settled()
+    const [b, a] = engine.media.sessions
+    expect([a?.hears, b?.hears]).toEqual([b?.id, a?.id])
+    await bye(caller.dialog)
+    expectNothingLeft(session)
+  })
+
+  it('and an answer in the same turn: the caller has one media session', async () => {
+    const session = await dialling({ answerOnBridge: true })
+    const { engine, caller, called } = session
+    called().progress(183, 'v=0 early')
+    called().answer()
+    await settled()
+    expect(engine.media.sessions).toHaveLength(2)
+    await bye(caller.dialog)
+    expectNothingLeft(session)
+  })
+})

@@ -34,7 +34,7 @@ export class LegMedia {
   readonly sound = new LegSound(async (wiring) => this.#session?.wire(wiring))
   readonly #options: LegMediaOptions
   #state: State = { state: 'none' }
-  #sdp: string | undefined
+  #negotiating: Promise<string | undefined> | undefined
   #owesAnswer = false
   #earlyAnswer: string | undefined
   #isOpenNoted = false
@@ -52,13 +52,17 @@ export class LegMedia {
    * The platform's half of the first offer/answer exchange (RFC 3264) of an INVITE that came from `peer`: an answer, or an
    * offer when the INVITE has none.
    */
-  async negotiate(offer: string | undefined, peer: string): Promise<string | undefined> {
-    if (this.#sdp !== undefined) return this.#sdp
+  negotiate(offer: string | undefined, peer: string): Promise<string | undefined> {
+    // Early media and the answer may both begin before the first offer has been dealt with.
+    this.#negotiating ??= this.#negotiate(offer, peer)
+    return this.#negotiating
+  }
+
+  async #negotiate(offer: string | undefined, peer: string): Promise<string | undefined> {
     const session = await this.#open()
     if (session === undefined) return undefined
     this.#face(session, peer)
-    this.#sdp = offer === undefined ? await this.#offer(session) : await this.#answer(session, offer)
-    return this.#sdp
+    return offer === undefined ? await this.#offer(session) : await this.#answer(session, offer)
   }
 
   /** The offer to the next place that is tried: it names the address that this place can reach. */
@@ -200,6 +204,8 @@ export class LegMedia {
 
   #note({ address, port }: MediaSession, { codec, remote, isHeld }: FarEnd): void {
     const { journal } = this.#options
+    // The leg may have ended while media read the SDP.
+    if (this.#isClosed) return
     // Once: later offers and answers change it.
     if (!this.#isOpenNoted)
       journal.note({
