@@ -1,9 +1,11 @@
 // What goes wrong around a dial, one test for each: the platform goes on, every leg ends once and leaves one record.
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
+import type { CallCommand } from '../calls/calls.ts'
 import { AppError } from '../lib/errors.ts'
 import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
-import { settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account, heldAnswer, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from './index.ts'
@@ -18,12 +20,12 @@ function expectNothingLeft({ engine }: Pick<Dialled, 'engine'>): void {
 }
 
 describe('media that fail', () => {
-  const unfit = new AppError('media_not_acceptable', 'the far end takes no keys as RTP events')
+  const broken = new AppError('media_lost', 'media did not respond in time')
 
-  it('of a far end that takes no keys: a key of the other side is lost, and the two talk on', async () => {
+  it('when a key is to be pressed: the key is lost, and the two talk on', async () => {
     const { engine, caller, called, types, sidOf } = await dialling({})
     await answered(called())
-    engine.media.failure = { at: 'keys', error: unfit }
+    engine.media.failure = { at: 'keys', error: broken }
     await caller.dialog?.listener.requested(
       sipRequest('INFO', { type: 'application/dtmf-relay', body: 'Signal=5\r\nDuration=100\r\n' }),
     )
@@ -35,7 +37,7 @@ describe('media that fail', () => {
 
   it('while early media is to be heard: the called side rings on, and can still answer', async () => {
     const { engine, caller, called, types, sidOf } = await dialling({})
-    engine.media.failure = { at: 'wire', error: unfit }
+    engine.media.failure = { at: 'wire', error: broken }
     called().progress(183, 'v=0 early')
     await settle()
     await settle()
@@ -50,9 +52,83 @@ describe('media that fail', () => {
   })
 })
 
+const bob = { type: 'sip', sipUri: 'sip:bob@192.0.2.9' }
+const ten = Array.from({ length: 10 }, (_, n) => ({ type: 'sip', sipUri: `sip:u${n}@192.0.2.9` }))
+const hookAt = (path: string) =>
+  ({ url: `http://app.test${path}`, method: 'POST', username: null, password: null }) as const
+
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await settle()
 }
+
+function endings({ engine }: Pick<Dialled, 'engine'>): string[] {
+  return engine.store.records.map(({ direction, sip_status }) => `${direction} ${sip_status}`).toSorted()
+}
+
+describe('in the same turn as the caller gives up', () => {
+  const called: readonly [string, (dialled: Dialled) => void][] = [
+    ['refuses', (given) => given.called().refuse(486)],
+    ['rings out', ({ engine }) => engine.clock.advance(60_000)],
+    ['answers', (given) => given.called().answer()],
+    ['begins early media', (given) => given.called().progress(183, 'v=0 early')],
+  ]
+  const orders = called.flatMap(([name, act]) =>
+    [true, false].map((isFirst) => ({ name, act, isFirst, when: isFirst ? 'just before' : 'just after' })),
+  )
+
+  it.each(orders)('the called side $name, $when: each leg ends once', async ({ act, isFirst }) => {
+    const session = await dialling({ answerOnBridge: true })
+    if (isFirst) act(session)
+    session.caller.cancel()
+    if (!isFirst) act(session)
+    await settled()
+    expect(endings(session).map((ending) => ending.split(' ')[0])).toEqual(['inbound', 'outbound'])
+    expect(session.called().result).toBeDefined()
+    expectNothingLeft(session)
+  })
+
+  it.each([
+    ['the caller first', (a: Dialled) => [a.caller.dialog, a.called().dialog]],
+    ['the called side first', (a: Dialled) => [a.called().dialog, a.caller.dialog]],
+  ])('both hang up at once, %s: no side gets a BYE', async (_name, dialogsOf) => {
+    const session = await dialling({})
+    await answered(session.called())
+    for (const dialog of dialogsOf(session)) dialog?.hangUp()
+    await settled()
+    expect(endings(session)).toEqual(['inbound 200', 'outbound 200'])
+    expect([session.caller.dialog?.sentBye, session.called().dialog.sentBye]).toEqual([undefined, undefined])
+    expectNothingLeft(session)
+  })
+})
+
+describe('ten targets', () => {
+  it('of which two answer: one talks, the other gets a BYE, eight a CANCEL, and each leaves a record', async () => {
+    const session = await dialling({ target: ten })
+    const { engine, caller, called } = session
+    called(3).answer()
+    called(7).answer()
+    await settled()
+    expect(engine.sent.filter(({ cancelled }) => cancelled !== undefined)).toHaveLength(8)
+    expect([called(3).dialog.isOver, called(7).dialog.isOver].filter(Boolean)).toHaveLength(1)
+    await bye(caller.dialog)
+    expect(engine.store.records).toHaveLength(11)
+    expectNothingLeft(session)
+  })
+
+  it('and room for three: three ring, and seven are refused with a record each', async () => {
+    const session = await dialling({ target: ten }, (engine) => {
+      engine.limits = { account: 3 }
+    })
+    const { engine, caller, called } = session
+    await settled()
+    expect(engine.sent).toHaveLength(3)
+    expect(endings(session)).toEqual(Array.from({ length: 7 }, () => 'outbound 503'))
+    await answered(called(2))
+    await bye(caller.dialog)
+    expect(engine.store.records).toHaveLength(11)
+    expectNothingLeft(session)
+  })
+})
 
 describe('early media', () => {
   it('of two forks at once: the caller has one media session, and hears the called side', async () => {
@@ -71,6 +147,16 @@ describe('early media', () => {
     expectNothingLeft(session)
   })
 
+  it('is heard no longer when the called side refuses after it', async () => {
+    const { engine, called } = await dialling({})
+    called().progress(183, 'v=0 early')
+    await settled()
+    expect(engine.media.sessions[0]?.hears).toBe(engine.media.sessions[1]?.id)
+    called().refuse(486)
+    await settled()
+    expect(engine.media.sessions[0]?.hears).toBeUndefined()
+  })
+
   it('and an answer in the same turn: the caller has one media session', async () => {
     const session = await dialling({ answerOnBridge: true })
     const { engine, caller, called } = session
@@ -80,5 +166,206 @@ describe('early media', () => {
     expect(engine.media.sessions).toHaveLength(2)
     await bye(caller.dialog)
     expectNothingLeft(session)
+  })
+})
+
+it('a called side that hangs up while the caller is answered is not bridged', async () => {
+  const { called, types, sidOf, results } = await dialling({ answerOnBridge: true })
+  called().answer()
+  for (let turn = 0; !called().dialog.isListenedTo && turn < 50; turn++) await Promise.resolve()
+  called().dialog.hangUp()
+  await settled()
+  for (const direction of ['inbound', 'outbound'] as const)
+    expect(types(sidOf(direction))).not.toContain('bridged')
+  expect(results()).toHaveLength(1)
+})
+
+describe('an application that dies in mid-call', () => {
+  const dead = () => Promise.reject(new AppError('hook_unreachable', 'the hook does not answer'))
+
+  it('does not part the two: not by its key hook, not by a redirect; the call goes on with the next verb', async () => {
+    const session = await dialling({ dtmfCapture: ['1'], dtmfHook: '/keys' }, ({ hooks }) => {
+      for (const path of ['/keys', '/other', '/dialled']) hooks.answers.set(path, dead)
+    })
+    const { engine, caller, called, sidOf } = session
+    await answered(called())
+    const [a, b] = engine.media.sessions
+    b?.press('1')
+    engine.calls.command(account.account_sid, sidOf('inbound'), { kind: 'redirect', hook: hookAt('/other') })
+    await settled()
+    expect([a?.hears, b?.hears]).toEqual([b?.id, a?.id])
+    await bye(called().dialog)
+    expect(a?.played).toEqual(['/clips/1000'])
+    await bye(caller.dialog)
+    expectNothingLeft(session)
+  })
+})
+
+it('a redirect while it rings withdraws the INVITE, tells the action hook, and runs the other verbs', async () => {
+  const { engine, caller, called, results, sidOf } = await dialling({ answerOnBridge: true }, ({ hooks }) => {
+    hooks.on('/other', [{ verb: 'play', url: 'http://app.test/other.wav' }])
+  })
+  called().progress(180)
+  engine.calls.command(account.account_sid, sidOf('inbound'), { kind: 'redirect', hook: hookAt('/other') })
+  await settled()
+  expect(called().cancelled).toBeDefined()
+  expect(results()).toMatchObject([{ dial_call_status: 'no-answer', dial_sip_status: 487 }])
+  expect(caller.dialog).toBeDefined()
+  expect(engine.media.sessions.at(-1)?.played).toEqual(['/clips/1000'])
+})
+
+describe('a confirm hook', () => {
+  const cases: readonly [string, (engine: ScriptedEngine) => void][] = [
+    ['that never answers', ({ hooks }) => hooks.answers.set('/confirm', heldAnswer().answer)],
+    ['whose verbs never end', ({ hooks }) => hooks.on('/confirm', [{ verb: 'pause', length: 3600 }])],
+  ]
+
+  it.each(cases)('%s: two minutes after the answer the called side is hung up on', async (_name, prepare) => {
+    const session = await dialling({ confirmHook: '/confirm' }, prepare)
+    const { engine, caller, called, results } = session
+    await answered(called())
+    engine.clock.advance(119_999)
+    await settled()
+    expect(called().dialog.isOver).toBe(false)
+    engine.clock.advance(1)
+    await settled()
+    expect(called().dialog.sentBye).toEqual([
+      { name: 'x-reason', value: 'the confirm hook and its verbs took too long' },
+    ])
+    expect(results()).toHaveLength(1)
+    expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+    await bye(caller.dialog)
+    expectNothingLeft(session)
+  })
+})
+
+describe('a storm of commands on one call', () => {
+  it('leaves it as the last of each kind says, and nothing piles up', async () => {
+    const session = await dialling({})
+    const { engine, caller, called, sidOf } = session
+    await answered(called())
+    const sid = sidOf('outbound')
+    const storm: CallCommand[] = [
+      { kind: 'mute', isMuted: true },
+      { kind: 'whisper', verbs: { verb: 'pause', length: 3600 } },
+      { kind: 'tag', data: { n: 1 } },
+      { kind: 'mute', isMuted: false },
+    ]
+    const timers = engine.clock.pending
+    for (let round = 0; round < 250; round++) {
+      for (const one of storm) engine.calls.command(account.account_sid, sid, one)
+      await settle()
+    }
+    expect(engine.clock.pending - timers).toBe(1)
+    const [a, b] = engine.media.sessions
+    expect([b?.wiring.isMuted, a?.hears, b?.hears]).toEqual([false, b?.id, a?.id])
+    expect(engine.store.journalOf(sid).length).toBeLessThanOrEqual(4001)
+    await bye(caller.dialog)
+    expectNothingLeft(session)
+  })
+
+  it('plays what is whispered last, and no longer than the two talk', async () => {
+    const session = await dialling({})
+    const { engine, called, sidOf } = session
+    await answered(called())
+    const whisper = (verbs: unknown): boolean =>
+      engine.calls.command(account.account_sid, sidOf('inbound'), { kind: 'whisper', verbs })
+    const hello = { verb: 'say', text: 'hello' }
+    whisper([{ verb: 'pause', length: 5 }, hello])
+    whisper([{ verb: 'pause', length: 10 }, hello])
+    await settled()
+    engine.clock.advance(5000)
+    await settled()
+    expect(engine.media.sessions[0]?.played).toEqual([])
+    await bye(called().dialog)
+    engine.clock.advance(500)
+    await settled()
+    // The verb after the dial, and not the whisper.
+    expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+    engine.clock.advance(4500)
+    await settled()
+    expectNothingLeft(session)
+  })
+
+  it('is forgotten by the call: fifty dials and a hundred whispers leave no listener', async () => {
+    const { engine, called, sidOf } = await dialling({}, ({ hooks }) => {
+      hooks.on(
+        '/call',
+        Array.from({ length: 50 }, () => ({ verb: 'dial', target: [bob] })),
+      )
+    })
+    const signal = engine.hooks.asked[0]?.signal
+    const listeners = (): number => (signal === undefined ? -1 : getEventListeners(signal, 'abort').length)
+    await answered(called(0))
+    const first = listeners()
+    for (let n = 0; n < 40; n++) {
+      for (let count = 0; count < 3; count++)
+        engine.calls.command(account.account_sid, sidOf('inbound'), {
+          kind: 'whisper',
+          verbs: { verb: 'say', text: 'x' },
+        })
+      await settled()
+      await bye(called(n).dialog)
+      await settled()
+      // A call does not dial as fast as that.
+      engine.clock.advance(1000)
+      await settled()
+      await answered(called(n + 1))
+    }
+    expect(listeners()).toBe(first)
+  })
+})
+
+describe('records', () => {
+  it('of both legs are written in the turn in which the caller hangs up', async () => {
+    const session = await dialling({})
+    await answered(session.called())
+    session.caller.dialog?.hangUp()
+    for (let turn = 0; turn < 30; turn++) await Promise.resolve()
+    expect(endings(session)).toEqual(['inbound 200', 'outbound 200'])
+  })
+
+  it('are left by neither leg of an account that wants none', async () => {
+    const session = await dialling({}, (engine) => {
+      engine.account = { ...account, disable_cdrs: true }
+    })
+    await answered(session.called())
+    await bye(session.caller.dialog)
+    expect(session.engine.store.records).toEqual([])
+    expect(session.engine.store.batches.filter(({ ended }) => ended === true)).toHaveLength(2)
+    expectNothingLeft(session)
+  })
+})
+
+describe('a platform that stops', () => {
+  it('refuses what a call dials from then on, with a record, and ends when the call does', async () => {
+    const session = await dialling({}, ({ hooks }) => {
+      hooks.on('/call', [
+        { verb: 'pause', length: 1 },
+        { verb: 'dial', target: [bob] },
+      ])
+    })
+    const { engine, caller } = session
+    const drained = engine.calls.drain()
+    engine.clock.advance(1000)
+    await settled()
+    expect(engine.sent).toEqual([])
+    expect(endings(session)).toEqual(['inbound 200', 'outbound 503'])
+    expect(caller.dialog?.sentBye).toBeDefined()
+    await drained
+    expectNothingLeft(session)
+  })
+
+  it('ends both sides of a talk, and withdraws what rings', async () => {
+    const talking = await dialling({})
+    await answered(talking.called())
+    const ringing = await dialling({})
+    for (const { engine } of [talking, ringing]) await engine.calls.stop()
+    expect([talking.caller.dialog?.isOver, talking.called().dialog.isOver]).toEqual([true, true])
+    expect(ringing.called().cancelled).toBeDefined()
+    for (const session of [talking, ringing]) {
+      expect(session.engine.store.records).toHaveLength(2)
+      expectNothingLeft(session)
+    }
   })
 })

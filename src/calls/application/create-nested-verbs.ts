@@ -37,7 +37,7 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
       const node = services.node()
       await queue.run(verbs, createAbilities({ leg, script, hooks, queue, node, base, context, nested }))
     },
-    whisper(leg, list) {
+    whisper({ leg, verbs: list, signal }) {
       const verbs = services.verbs(Array.isArray(list) ? list : [list])
       verbs.forEach(({ name }, index) => {
         if (!whispering.has(name))
@@ -48,7 +48,7 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
       })
       const hooks = appHooksOf(leg, script, context)
       const { clock } = services
-      const queue = new VerbLoop({ journal: leg.journal, clock, signal: leg.signal, allowed: whispering })
+      const queue = new VerbLoop({ journal: leg.journal, clock, signal, allowed: whispering })
       const node = services.node()
       const base = hookOf('/').url
       return queue.run(verbs, createAbilities({ leg, script, hooks, queue, node, base, context, nested }))

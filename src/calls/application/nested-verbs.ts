@@ -15,7 +15,11 @@ export interface NestedVerbs {
   /** Resolves when the last verb has run. Throws AppError when the hook cannot be asked, or answers with something else. */
   run(run: NestedRun): Promise<void>
   /** Runs say, play and pause of a list on a leg. Throws hook_invalid_payload at once; rejects with what a verb throws. */
-  whisper(leg: Leg, verbs: unknown): Promise<void>
+  whisper(whisper: {
+    readonly leg: Leg
+    readonly verbs: unknown
+    readonly signal: AbortSignal
+  }): Promise<void>
   /** The leg becomes a call of its own, which the hook runs to its end. */
   handOver(leg: Leg, hook: Hook): void
   /** Asks a hook whose answer counts for nothing. Never rejects. */

@@ -28,9 +28,6 @@ export class VerbLoop implements VerbQueue {
 
   constructor(options: VerbLoopOptions) {
     this.#options = options
-    options.signal.addEventListener('abort', () => this.#running?.controller.abort(options.signal.reason), {
-      once: true,
-    })
   }
 
   get currentId(): string | undefined {
@@ -51,6 +48,18 @@ export class VerbLoop implements VerbQueue {
 
   /** Resolves when no verb is left or the call has ended. Throws what no verb is expected to throw. */
   async run(verbs: readonly RunnableVerb[], abilities: Abilities): Promise<void> {
+    const { signal } = this.#options
+    const stop = (): void => this.#running?.controller.abort(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      await this.#runAll(verbs, abilities)
+    } finally {
+      // A call may run many lists, one beside the other.
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  async #runAll(verbs: readonly RunnableVerb[], abilities: Abilities): Promise<void> {
     this.replace(verbs)
     for (let count = 1; ; count++) {
       const verb = this.#waiting[this.#next++]

@@ -33,7 +33,7 @@ export class Bridge {
     if (this.#isJoined) await leg.media.sound.mute(isMuted)
   }
 
-  /** Neither hears the other any more. `because`: in words for the journal. */
+  /** Neither hears the other any more. `because`: in words for the journal. Never rejects. */
   async part(because: string): Promise<void> {
     if (!this.#isJoined) return
     this.#isJoined = false
@@ -41,7 +41,11 @@ export class Bridge {
     for (const stop of this.#stops.splice(0)) stop()
     a.journal.note({ type: 'unbridged', with: b.call_sid, because })
     b.journal.note({ type: 'unbridged', with: a.call_sid, because })
-    await Promise.all(this.#legs.map((leg) => leg.media.sound.hear(undefined)))
+    await Promise.all(
+      this.#legs.map((leg) =>
+        leg.media.sound.hear(undefined).catch((error: unknown) => noteProblem(leg, error)),
+      ),
+    )
   }
 }
 

@@ -1,5 +1,5 @@
 // One dial of a call: the targets ring, one of them is bridged with the caller, until either side or the application ends it.
-import type { AppError } from '../../lib/errors.ts'
+import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import { quoted } from '../../sip/message/list.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
@@ -11,14 +11,12 @@ import type { CallContext } from '../call-context.ts'
 import { calledPartyOf } from '../outbound/call-order.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
 import { OutgoingLeg } from '../outbound/outgoing-leg.ts'
-import type { Hook } from '../../contracts/hook.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { AccountFacts } from '../ports.ts'
-import { Bridge } from './bridge.ts'
-import { CapturedDigits } from './captured-digits.ts'
 import { passedOnHeaders } from './passed-on-headers.ts'
 import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
+import { talk } from './talk.ts'
 
 export interface DialOptions {
   /** The leg that dials. */
@@ -31,6 +29,9 @@ export interface DialOptions {
   /** Resolves when one more leg may be dialled, or the signal aborts. */
   readonly turn: (signal: AbortSignal) => Promise<void>
 }
+
+/** How long a far end that has answered may be asked whether it takes the call: the caller hears nothing of it. */
+const maxConfirmMs = 120_000
 
 /** The verbs that may ask the far end whether it takes the call. */
 const confirming: ReadonlySet<string> = new Set(['config', 'gather', 'play', 'say', 'pause', 'tag'])
@@ -48,8 +49,6 @@ class Dial {
   readonly #music = new AbortController()
   #last: Leg | undefined
   #winner: Leg | undefined
-  /** What runs the leg that was dialled from now on. */
-  #successor: Hook | undefined
   #isOver = false
 
   constructor(request: DialRequest, options: DialOptions) {
@@ -121,7 +120,16 @@ class Dial {
   async #confirm(leg: Leg, target: DialTarget): Promise<void> {
     const hook = target.confirmHook ?? this.#request.confirmHook
     if (hook === undefined || this.#isOver) return
-    await this.#options.nested.run({ leg, hook, allowed: confirming, signal: leg.signal })
+    const { nested, context } = this.#options
+    const limited = new AbortController()
+    const timer = context.services.clock.after(maxConfirmMs, () => limited.abort(tooLong))
+    try {
+      const signal = AbortSignal.any([leg.signal, limited.signal])
+      await nested.run({ leg, hook, allowed: confirming, signal })
+    } finally {
+      timer.cancel()
+    }
+    limited.signal.throwIfAborted()
   }
 
   /** The caller hears that it rings, or what the one place that is called lets it hear. */
@@ -141,7 +149,17 @@ class Dial {
     const { parent } = this.#options
     if (!parent.isAnswered) await parent.startEarlyMedia()
     if (this.#isOver || parent.hasEnded || leg.hasEnded) return
+    const stop = (): void => {
+      if (leg !== this.#winner) this.#hearNoOne()
+    }
+    leg.signal.addEventListener('abort', stop, { once: true })
     await parent.media.sound.hear(leg.media)
+  }
+
+  /** What the caller heard before an answer is over without one. */
+  #hearNoOne(): void {
+    const { parent } = this.#options
+    parent.media.sound.hear(undefined).catch((error: unknown) => noteProblem(parent, error))
   }
 
   async #playMusic(): Promise<void> {
@@ -159,63 +177,25 @@ class Dial {
   /** Resolves when the two have parted. */
   async #talk(child: Leg): Promise<void> {
     const { parent, context, nested } = this.#options
+    const { signal, capture, captureHook, maxTalkMs } = this.#request
     if (!parent.isAnswered) await parent.answer()
-    if (parent.hasEnded) return void child.hangUp({ headers: reasonOf(parent) })
-    const bridge = new Bridge(parent, child)
-    const stops = [
-      this.#capture(parent, this.#request.capture.parent),
-      this.#capture(child, this.#request.capture.child),
-    ]
-    const parting = Promise.withResolvers<string>()
-    for (const leg of [parent, child])
-      leg.bridge = {
-        mute: (isMuted) => bridge.mute(leg, isMuted),
-        whisper: (verbs) => nested.whisper(leg, verbs),
-        part: (hook) => {
-          this.#successor = hook
-          parting.resolve('the called side became a call of its own')
-        },
-      }
+    // Much may have happened while the caller was answered.
+    if (parent.hasEnded || child.hasEnded || signal.aborted) {
+      this.#hearNoOne()
+      return void child.hangUp({ headers: reasonOf(parent) })
+    }
     try {
-      await bridge.join()
-      const because = await Promise.race([this.#untilParted(child, context), parting.promise])
-      await bridge.part(because)
-    } finally {
-      for (const stop of stops) stop()
-      parent.bridge = undefined
-      child.bridge = undefined
-      if (this.#successor !== undefined) nested.handOver(child, this.#successor)
-      else if (!child.hasEnded) void child.hangUp({ headers: reasonOf(parent) })
+      const { clock } = context.services
+      const successor = await talk(
+        { parent, child, signal, capture, captureHook, maxTalkMs },
+        { clock, nested },
+      )
+      if (successor !== undefined && !child.hasEnded) nested.handOver(child, successor)
+      else void child.hangUp({ headers: reasonOf(parent) })
+    } catch (error) {
+      void child.hangUp({ headers: reasonOf(parent) })
+      throw error
     }
-  }
-
-  /** Resolves with the reason. */
-  #untilParted(child: Leg, { services }: CallContext): Promise<string> {
-    const { parent } = this.#options
-    const { signal, maxTalkMs } = this.#request
-    const { promise, resolve } = Promise.withResolvers<string>()
-    const on = (aborting: AbortSignal, because: string): void => {
-      if (aborting.aborted) return resolve(because)
-      aborting.addEventListener('abort', () => resolve(because), { once: true })
-    }
-    on(parent.signal, 'the caller has gone')
-    on(child.signal, 'the called party has gone')
-    on(signal, 'other verbs took over')
-    if (maxTalkMs === undefined) return promise
-    const timer = services.clock.after(maxTalkMs, () => resolve('the time limit of the dial has passed'))
-    return promise.finally(() => timer.cancel())
-  }
-
-  /** Returns the function that stops it. */
-  #capture(leg: Leg, sequences: readonly string[]): () => void {
-    const { captureHook } = this.#request
-    const { nested, context } = this.#options
-    if (captureHook === undefined || sequences.length === 0) return () => undefined
-    const captured = new CapturedDigits(sequences)
-    return leg.onDigit((digit) => {
-      const dtmf = captured.press(digit, context.services.clock.monotonic())
-      if (dtmf !== undefined) void nested.tell(leg, captureHook, { dtmf })
-    })
   }
 
   #orderFor(target: DialTarget): CallOrder {
@@ -245,6 +225,8 @@ class Dial {
     }
   }
 }
+
+const tooLong = new AppError('hook_timeout', 'the confirm hook and its verbs took too long')
 
 /** RFC 3326, so that a phone that rang in vain lists no missed call. */
 const elsewhere: readonly HeaderField[] = [

@@ -117,6 +117,7 @@ class Fork {
     const elsewhere = becauseOf(200, 'Call completed elsewhere')
     // Two phones were picked up at once.
     if (this.#isOver) return void dialog.bye(elsewhere)
+    if (this.#options.dialled.leg.hasEnded) return void dialog.bye()
     if (!this.#isAlone)
       this.#options.dialled.leg.journal.add({ type: 'branch-answered', ...this.#placesOf(destination) })
     this.#finish({ kind: 'answered', dialog, response, from: destination }, elsewhere)
