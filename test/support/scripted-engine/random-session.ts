@@ -1,0 +1,315 @@
+// One random history of a session with several legs: a call that dials, and everything that may happen to it and to those it
+// dials, in an order that the seed gives.
+import type { CallCommand } from '../../../src/calls/calls.ts'
+import { AppError } from '../../../src/lib/errors.ts'
+import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import { createRandomBelow } from '../random.ts'
+import {
+  account,
+  client,
+  createScriptedEngine,
+  heldAnswer,
+  outboundCarrier,
+  phone,
+  settle,
+} from './scripted-engine.ts'
+import type { ScriptedEngine } from './scripted-engine.ts'
+import { sipRequest } from './scripted-sip.ts'
+import type { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
+
+type Random = (below: number) => number
+
+export interface History {
+  readonly engine: ScriptedEngine
+  readonly invite: ScriptedInvite
+  /** How often the platform gave the INVITE that came a final response. */
+  readonly finals: () => number
+  /** What was wrong in between. */
+  readonly wrongs: readonly string[]
+}
+
+const targets = [
+  { type: 'user', name: 'alice' },
+  { type: 'sip', sipUri: 'sip:bob@192.0.2.9' },
+  { type: 'sip', sipUri: 'sip:carol@192.0.2.8' },
+  { type: 'phone', number: '+4930123' },
+  { type: 'user', name: 'nobody' },
+]
+
+const pause = { verb: 'pause', length: 2 }
+const file = { verb: 'play', url: 'http://app.test/after.wav' }
+
+function someDial(random: Random): object {
+  const chance = (below: number, options: object): object => (random(below) === 0 ? options : {})
+  const first = random(targets.length)
+  const target = Array.from({ length: 1 + random(3) }, (_, n) => ({
+    ...targets[(first + n) % targets.length],
+    ...chance(6, { confirmHook: '/confirm-held' }),
+  }))
+  return {
+    verb: 'dial',
+    target,
+    ...chance(2, { actionHook: '/dialled' }),
+    ...chance(2, { answerOnBridge: true }),
+    ...chance(3, { confirmHook: '/confirm' }),
+    ...chance(4, { dialMusic: '/music.wav' }),
+    ...chance(4, { timeLimit: 1 }),
+    ...chance(4, { timeout: 1 }),
+    ...chance(3, { dtmfCapture: ['1', '12'], dtmfHook: '/keys' }),
+  }
+}
+
+function someVerbs(random: Random): object[] {
+  const lists = [
+    () => [someDial(random), file],
+    () => [someDial(random), someDial(random)],
+    () => [someDial(random), { verb: 'hangup' }],
+    () => [someDial(random)],
+    () => [someDial(random), pause, someDial(random)],
+    () => [file, someDial(random), pause],
+    () => [pause],
+    () => [{ verb: 'hangup' }],
+  ]
+  return lists[random(lists.length)]?.() ?? []
+}
+
+const confirms = [
+  [],
+  [pause],
+  [{ verb: 'say', text: 'press a key' }],
+  [{ verb: 'gather', numDigits: 1, timeout: 1 }],
+  [{ verb: 'pause', length: 3600 }],
+  'no verbs',
+]
+
+const whispers = [
+  { verb: 'say', text: 'listen' },
+  [file, pause],
+  { verb: 'pause', length: 3600 },
+  [{ verb: 'say' }],
+]
+
+const hookAt = (path: string) =>
+  ({ url: `http://app.test${path}`, method: 'POST', username: null, password: null }) as const
+
+function someCommand(random: Random): CallCommand {
+  const commands: CallCommand[] = [
+    { kind: 'redirect', hook: hookAt('/redirected') },
+    { kind: 'redirect', hook: hookAt('/redirected-held') },
+    { kind: 'end', call_status: random(2) === 0 ? 'completed' : 'no-answer' },
+    { kind: 'tag', data: { some: 'tag' } },
+    { kind: 'mute', isMuted: random(2) === 0 },
+    { kind: 'dtmf', digits: '12', durationMs: 100 },
+    { kind: 'whisper', verbs: whispers[random(whispers.length)] },
+    { kind: 'part', child: hookAt('/redirected') },
+    { kind: 'part', child: hookAt('/redirected-held'), parent: hookAt('/redirected') },
+  ]
+  return commands[random(commands.length)] as CallCommand
+}
+
+class Player {
+  readonly random: Random
+  readonly engine: ScriptedEngine
+  readonly invite: ScriptedInvite
+  readonly wrongs: string[] = []
+  finals = 0
+  readonly #held = [heldAnswer(), heldAnswer(), heldAnswer(), heldAnswer()]
+
+  constructor(seed: number, parseVerbs: ParseVerbs) {
+    const random = createRandomBelow(seed)
+    this.random = random
+    this.engine = createScriptedEngine(parseVerbs, random(8) === 0 ? { maxCalls: 1 + random(3) } : {})
+    this.#furnish()
+    const isDirect = random(10) === 0
+    this.invite = this.engine.ring({
+      ...(isDirect ? { to: 'alice@example.com' } : {}),
+      ...(random(6) === 0 ? { body: '' } : {}),
+    })
+    this.#countFinals()
+  }
+
+  #furnish(): void {
+    const { engine, random } = this
+    const { hooks } = engine
+    const other = {
+      ...phone,
+      key: 'sip:alice@10.0.0.6;',
+      contact: 'sip:alice@10.0.0.6',
+      remote: { ...phone.remote, port: 40_001 },
+    }
+    engine.phones.set('alice@example.com', random(3) === 0 ? [phone, other] : [phone])
+    engine.waysOut = [outboundCarrier('c1'), outboundCarrier('c2')]
+    engine.client = client
+    if (random(10) === 0) engine.account = { ...account, disable_cdrs: true }
+    if (random(6) === 0) engine.limits = { account: random(3) }
+    const [call, confirm, action, redirected] = this.#held
+    if (random(8) > 0) call?.release(someVerbs(random))
+    hooks.answers.set('/call', call?.answer ?? (() => Promise.resolve([])))
+    hooks.answers.set('/confirm-held', confirm?.answer ?? (() => Promise.resolve([])))
+    if (action !== undefined && random(3) === 0) hooks.answers.set('/dialled', action.answer)
+    else this.#few('/dialled', () => someVerbs(random))
+    this.#few('/confirm', () => confirms[random(confirms.length)])
+    this.#few('/redirected', () => someVerbs(random))
+    hooks.answers.set('/redirected-held', redirected?.answer ?? (() => Promise.resolve([])))
+  }
+
+  /** An application that always answers with another question would go on for ever without a network in between. */
+  #few(path: string, answer: () => unknown): void {
+    const { hooks } = this.engine
+    hooks.answers.set(path, () => {
+      if (hooks.payloadsOf(path).length > 4) return Promise.resolve([])
+      if (this.random(10) === 0) return Promise.reject(new AppError('hook_unreachable', 'the hook is dead'))
+      return Promise.resolve(answer())
+    })
+  }
+
+  #countFinals(): void {
+    const { invite } = this
+    const accept = invite.accept.bind(invite)
+    const reject = invite.reject.bind(invite)
+    invite.accept = (reply) => {
+      this.finals++
+      return accept(reply)
+    }
+    invite.reject = (reply) => {
+      if (invite.isOpen || invite.final !== undefined) this.finals++
+      reject(reply)
+    }
+  }
+
+  step(): void {
+    const { random, engine, invite } = this
+    const session = (): (typeof engine.media.sessions)[number] | undefined =>
+      engine.media.sessions[random(engine.media.sessions.length)]
+    const steps: (() => unknown)[] = [
+      () => this.#callerLeaves(),
+      () => invite.dialog?.isOver === false && invite.dialog.listener.confirmed(sipRequest('ACK')),
+      () => engine.clock.advance(250),
+      () => engine.clock.advance(1000),
+      () => engine.clock.advance(2000),
+      () => random(2) === 0 && session()?.emit({ type: 'lost' }),
+      () =>
+        random(2) === 0 &&
+        session()?.emit({ type: 'timeout', cause: 'silent', silentMs: 20_000, limitMs: 0 }),
+      () => session()?.press('12'),
+      () => this.#pressInfo(),
+      () => this.#failMedia(),
+      () => this.#held[random(this.#held.length)]?.release(random(3) === 0 ? [] : someVerbs(random)),
+      () => random(4) === 0 && void engine.calls.hangUpAll('maintenance'),
+      ...Array.from({ length: 7 }, () => () => this.#farEnd()),
+      ...Array.from({ length: 4 }, () => () => this.#ringing()?.answer()),
+      ...Array.from({ length: 5 }, () => () => this.#command()),
+    ]
+    steps[random(steps.length)]?.()
+  }
+
+  #callerLeaves(): void {
+    const { dialog } = this.invite
+    const ways = [() => this.invite.cancel(), () => dialog?.hangUp(), () => dialog?.fail('ack-timeout')]
+    ways[this.random(ways.length)]?.()
+  }
+
+  #failMedia(): void {
+    const places = ['open', 'answer', 'wire', 'keys'] as const
+    const at = places[this.random(places.length)]
+    const error = new AppError('media_not_acceptable', 'it does not fit')
+    if (at !== undefined && this.random(3) === 0) this.engine.media.failure = { at, error }
+    else this.engine.media.failure = undefined
+  }
+
+  #pressInfo(): void {
+    const { dialog } = this.random(2) === 0 ? this.invite : { dialog: this.#called()?.dialog }
+    const info = { type: 'application/dtmf-relay', body: 'Signal=1\r\nDuration=100\r\n' }
+    if (dialog?.isListenedTo === true && !dialog.isOver)
+      void dialog.listener.requested(sipRequest('INFO', info))
+  }
+
+  #called(): ScriptedOutgoing | undefined {
+    const { sent } = this.engine
+    return sent[this.random(sent.length)]
+  }
+
+  #ringing(): ScriptedOutgoing | undefined {
+    const open = this.engine.sent.filter(({ result }) => result === undefined)
+    return open[this.random(open.length)]
+  }
+
+  #farEnd(): void {
+    const called = this.#called()
+    const refusals = [486, 404, 480, 503, 603]
+    const tag = this.random(2) === 0 ? 'one' : 'two'
+    const deeds: (() => void)[] = [
+      () => called?.progress(180, undefined, tag),
+      () => called?.progress(183, `v=0 early ${tag}`, tag),
+      () => called?.progress(183, `v=0 early again ${tag}`, tag),
+      () => called?.answer(undefined, tag),
+      () => called?.answer(undefined, tag),
+      () => called?.answer('', tag),
+      () => called?.refuse(refusals[this.random(refusals.length)] ?? 486),
+      () => called?.dialog.hangUp(),
+      () => called?.dialog.fail('transport-error'),
+    ]
+    deeds[this.random(deeds.length)]?.()
+  }
+
+  #command(): void {
+    const { calls } = this.engine
+    const live = calls.list(account.account_sid)
+    const sid = live[this.random(live.length)]?.call_sid
+    if (sid === undefined) return
+    try {
+      calls.command(account.account_sid, sid, someCommand(this.random))
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'internal') throw error
+    }
+  }
+
+  /** From "in this very turn" to "after everything that is ready has run". */
+  async pass(): Promise<void> {
+    const turns = this.random(7)
+    if (turns === 6) {
+      await settle()
+      return this.#look()
+    }
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+  }
+
+  /** Nobody may hear the sound of a leg that is over. */
+  #look(): void {
+    const { sessions } = this.engine.media
+    for (const session of sessions) {
+      const heard = sessions.find(({ id }) => id === session.hears)
+      if (!session.isClosed && heard?.isClosed === true)
+        this.wrongs.push(`${session.id} hears ${heard.id}, which is closed`)
+    }
+  }
+
+  /** Whatever is left is ended from all sides at once. */
+  async end(): Promise<void> {
+    const { engine, invite } = this
+    for (const held of this.#held) held.release([])
+    if (this.random(2) === 0) await settle()
+    invite.cancel()
+    void engine.calls.hangUpAll('the end')
+    invite.dialog?.hangUp()
+    for (const sent of engine.sent) sent.dialog.hangUp()
+    await settle()
+    await settle()
+    engine.clock.advance(5000)
+    await settle()
+    const idle = engine.calls.drain().then(() => true)
+    if (!(await Promise.race([idle, settle().then(() => false)])))
+      this.wrongs.push('something is awaited for ever')
+  }
+}
+
+export async function playSession(seed: number, parseVerbs: ParseVerbs): Promise<History> {
+  const player = new Player(seed, parseVerbs)
+  for (let count = 0; count < 16; count++) {
+    await player.pass()
+    player.step()
+  }
+  await player.end()
+  const { engine, invite, wrongs } = player
+  return { engine, invite, wrongs, finals: () => player.finals }
+}
