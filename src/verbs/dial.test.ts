@@ -5,6 +5,7 @@ import {
   account,
   application,
   client,
+  createScriptedEngine,
   outboundCarrier,
   phone,
   settle,

@@ -274,7 +274,7 @@ class Player {
     for (let turn = 0; turn < turns; turn++) await Promise.resolve()
   }
 
-  /** Nobody may hear the sound of a leg that is over. */
+  /** No leg may hear the sound of a leg that is over. */
   #look(): void {
     const { sessions } = this.engine.media
     for (const session of sessions) {

@@ -222,7 +222,7 @@ export class ScriptedDialog implements Dialog {
   }
 
   refer(): Promise<SipResponse> {
-    return this.request()
+    return this.request('REFER')
   }
 
   reoffer(): Promise<SipResponse> {
