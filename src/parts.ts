@@ -29,7 +29,7 @@ import { createSip } from './sip/create-sip.ts'
 import { createSpeech } from './speech/create-speech.ts'
 import { createStorage } from './storage/create-storage.ts'
 import { createRetention } from './storage/retention.ts'
-import { parseVerbs, verbTexts } from './verbs/index.ts'
+import { parseVerbs, verbShapes, verbTexts } from './verbs/index.ts'
 import { createAppEnv } from './webhooks/create-app-env.ts'
 import { createAudioFetcher } from './audio/create-audio-fetcher.ts'
 import { createDelivery } from './webhooks/create-delivery.ts'
@@ -185,6 +185,7 @@ export function createAdministration(base: Base, sound: Sound, telephony: Teleph
     realmFacts: createRealmFacts({ ...config, names, storage, carrierHosts }),
     parseVerbs,
     verbs: verbTexts,
+    verbShapes,
     isReady,
     canWrite: () => storage.canWrite(),
     ...apiRules(config),

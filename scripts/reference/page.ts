@@ -1,4 +1,5 @@
 // How a generated page looks: its head, its tables, and how a JSON Schema is said in few words.
+import { membersOf } from '../../src/lib/schema-members.ts'
 
 export function page(title: string, source: string, lines: readonly string[]): string {
   return [
@@ -19,6 +20,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 /** The members of a JSON Schema that the reference shows. */
 export interface Schema {
+  /** Of a shape that is shown in a section of its own. */
+  readonly title?: string
   readonly type?: string | readonly string[]
   readonly const?: unknown
   readonly enum?: readonly unknown[]
@@ -37,6 +40,7 @@ export interface Schema {
 }
 
 export function typeOf(schema: Schema): string {
+  if (schema.title !== undefined) return `[${schema.title}](#${schema.title.toLowerCase()})`
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? ''
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ')
@@ -57,12 +61,12 @@ function boundsOf({ format, minimum, maximum, exclusiveMinimum, maxLength }: Sch
   return bounds.length === 0 ? '' : ` (${bounds.join(' ')})`
 }
 
-/** One row per property: name, type, whether it must be there, what it means. */
-export function propertyTable({ properties = {}, required = [] }: Schema): string[] {
-  const rows = Object.entries(properties).map(([name, schema]) => [
-    `\`${name}\``,
+/** One row per property, and per property of the objects within it: name, type, whether it must be there, what it means. */
+export function propertyTable(shape: Schema): string[] {
+  const rows = membersOf(shape).map(({ path, schema, isRequired }) => [
+    `\`${path}\``,
     typeOf(schema),
-    required.includes(name) ? 'yes' : '',
+    isRequired ? 'yes' : '',
     [
       schema.description,
       schema.default === undefined ? undefined : `Default \`${JSON.stringify(schema.default)}\`.`,

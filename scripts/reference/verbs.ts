@@ -1,7 +1,8 @@
 // docs/reference/verbs.md, from src/verbs/.
 import type { VerbText } from '../../src/verbs/define/describe-verb.ts'
-import { verbTexts } from '../../src/verbs/index.ts'
+import { verbShapes, verbTexts } from '../../src/verbs/index.ts'
 import { page, propertyTable } from './page.ts'
+import type { Schema } from './page.ts'
 
 export function verbsPage(): string {
   return page('Verbs', '`src/verbs/`', [
@@ -10,6 +11,9 @@ export function verbsPage(): string {
     'An unknown verb or a wrong type refuses the whole array; an unknown property is ignored and noted in the journal.',
     'When the last verb has ended the call is hung up, or refused with 603 while it is not answered. A test runs each example.',
     ...verbTexts.flatMap(section),
+    '',
+    '# Shapes',
+    ...verbShapes.flatMap(shape),
   ])
 }
 
@@ -18,4 +22,8 @@ function section({ name, summary, runs, example, schema }: VerbText): string[] {
     Object.keys(schema['properties'] ?? {}).length === 0 ? ['No properties.'] : propertyTable(schema)
   const shown = ['```json', example, '```']
   return ['', `## ${name}`, '', summary, '', runs, '', ...shown, '', ...options]
+}
+
+function shape(schema: Schema): string[] {
+  return ['', `## ${schema.title}`, '', schema.description ?? '', '', ...propertyTable(schema)]
 }

@@ -8,6 +8,7 @@ import type { RealmRecords } from '../dns/dns.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
 import type { ApiStorage, OperatorRules, Services } from './services.ts'
 import type { VerbDescription } from './docs/call-pages.ts'
+import type { Schema } from './docs/document.ts'
 
 export interface ApiOptions {
   readonly bind: string
@@ -29,6 +30,8 @@ export interface ApiOptions {
   readonly parseVerbs: (list: unknown) => unknown
   /** For the pages at /docs. */
   readonly verbs: readonly VerbDescription[]
+  /** What several verbs take, by the titles of their schemas. */
+  readonly verbShapes: readonly Schema[]
   /** Whether the whole platform is up and not stopping. */
   readonly isReady: () => boolean
   readonly canWrite?: () => Promise<boolean>

@@ -62,7 +62,7 @@ export function createApi(options: ApiOptions): HttpServer {
   const bindRoute = createRouteBinder({ services, storage: options.storage, compile: createShapeCompiler() })
   const document = createLateDocument()
   const routes = apiRoutes.map(bindRoute)
-  const pages = [...createDocsPages({ document, verbs: options.verbs }), createDocumentPage(document)]
+  const pages = [...createDocsPages({ ...options, document }), createDocumentPage(document)]
   const { rateLimits = { perKey: 0, perAddress: 0 }, trustedProxies } = options
   return createHttp({
     bind,

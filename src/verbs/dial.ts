@@ -5,11 +5,14 @@ import type { DialOutcome, DialTarget } from '../calls/bridge/dial-request.ts'
 import type { Target } from '../calls/calls.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
-import { hook, optional, speechRecognition, untilServed } from './define/schemas.ts'
+import { hookFor, optional, replacingTheRest, speechRecognition, untilServed } from './define/schemas.ts'
 
 const auth = Type.Optional(
   Type.Object(
-    { username: Type.String(), password: Type.String() },
+    {
+      username: Type.String({ description: 'Sent in the clear.' }),
+      password: Type.String({ description: 'Never sent: it goes into the digest.' }),
+    },
     { description: 'For the digest challenge of a phone or sip target.' },
   ),
 )
@@ -29,12 +32,15 @@ const target = Type.Object({
   type: Type.Union(
     [Type.Literal('phone'), Type.Literal('user'), Type.Literal('sip'), Type.Literal('teams')],
     {
-      description: 'phone: a number, by carriers; user: a SIP client of the account; sip: any SIP URI.',
+      description:
+        '`phone`: a number, by carriers; `user`: the registered phones of a client of the account; `sip`: any SIP URI; `teams`: not served yet, refused.',
     },
   ),
-  number: word('The number of a phone target.', maxNumberLength),
-  name: word('The user; without @ one of the SIP realm of the account.'),
-  sipUri: word('The URI of a sip target.', 1024),
+  number: word('Required for a phone target: its number.', maxNumberLength),
+  name: word(
+    'Required for a user target: the username, or username@realm with the SIP realm of the account.',
+  ),
+  sipUri: word('Required for a sip target: its URI.', 1024),
   trunk: optional.text('The carrier of a phone target, by its name.'),
   proxy: word('A SIP URI: where a sip target is sent first.'),
   auth,
@@ -55,12 +61,13 @@ const target = Type.Object({
       { description: 'The From header of the INVITE to this target.' },
     ),
   ),
-  confirmHook: Type.Optional(hook),
+  confirmHook: Type.Optional(hookFor('In place of the `confirmHook` of the dial, for this target.')),
   overrideTo: optional.text(untilServed('another To', 'The To header of a user target.')),
   method: optional.text('Taken, and of no effect: hooks are asked by POST, or as the hook says.'),
 })
 
-const sequences = Type.Array(Type.String(), { description: 'Keys that are waited for.' })
+const sequencesOf = (side: string) =>
+  Type.Array(Type.String(), { description: `Keys of ${side}, such as "*1".` })
 
 const schema = Type.Object({
   target: Type.Array(target, {
@@ -68,7 +75,11 @@ const schema = Type.Object({
     description:
       'Who is called: the first ten of them together. The first to answer is connected. A call may dial thirty legs at once, and one a second from then on: others wait.',
   }),
-  actionHook: Type.Optional(hook),
+  actionHook: Type.Optional(
+    hookFor(
+      `Asked when the two have parted, and when no target was connected: \`dial_call_status\` says which. ${replacingTheRest}`,
+    ),
+  ),
   answerOnBridge: optional.flag(
     'The caller hears ringing, and is answered when the other side answers. Default false: answered at once.',
   ),
@@ -95,15 +106,27 @@ const schema = Type.Object({
       description: 'How long the two may talk, in seconds.',
     }),
   ),
-  confirmHook: Type.Optional(hook),
+  confirmHook: Type.Optional(
+    hookFor(
+      'Asked when a target has answered, before it is connected. The verbs that it answers (`gather`, `play`, `say`, `pause`, `tag`) run on the called side alone; it is connected if it is still there when they have ended. To turn the call away, end the called leg meanwhile by its `call_sid`. A hook that fails turns it away, too.',
+    ),
+  ),
   dialMusic: optional.text('An audio file that the caller hears while it rings, again and again.'),
   dtmfCapture: Type.Optional(
     Type.Union(
-      [sequences, Type.Object({ childCall: Type.Optional(sequences), parentCall: Type.Optional(sequences) })],
-      { description: 'Sequences of keys that dtmfHook hears of: of both sides, or of one.' },
+      [
+        sequencesOf('both sides'),
+        Type.Object({
+          childCall: Type.Optional(sequencesOf('the called side')),
+          parentCall: Type.Optional(sequencesOf('the caller')),
+        }),
+      ],
+      { description: 'Sequences of keys that `dtmfHook` is sent: a list is for both sides.' },
     ),
   ),
-  dtmfHook: Type.Optional(hook),
+  dtmfHook: Type.Optional(
+    hookFor('Sent each sequence of `dtmfCapture` that was pressed, as `dtmf`. Its answer changes nothing.'),
+  ),
   headers: optional.headers('SIP headers of the INVITEs.'),
   anchorMedia: optional.flag('Taken, and of no effect: the sound always passes through the platform.'),
   exitMediaPath: optional.flag(
@@ -116,12 +139,8 @@ const schema = Type.Object({
     Type.Array(Type.Object({}), { description: untilServed('dub', 'Tracks for the called side.') }),
   ),
   amd: optional.anything(untilServed('answering machine detection', 'Tells machines from people.')),
-  referHook: Type.Optional(
-    Type.Union([hook], { description: untilServed('transfer', 'Asked about a REFER.') }),
-  ),
-  onHoldHook: Type.Optional(
-    Type.Union([hook], { description: untilServed('sound on hold', 'What the side on hold hears.') }),
-  ),
+  referHook: Type.Optional(hookFor(untilServed('transfer', 'Asked about a REFER.'))),
+  onHoldHook: Type.Optional(hookFor(untilServed('sound on hold', 'What the side on hold hears.'))),
   boostAudioSignal: Type.Optional(
     Type.Union([Type.Number(), Type.String()], {
       description: untilServed('gain', 'How much louder the called side hears, in dB.'),

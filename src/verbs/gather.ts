@@ -6,7 +6,15 @@ import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
 import { playProperties, playUrls, sayProperties, speak } from './define/prompt.ts'
-import { hook, optional, recognizer, speechRecognition, untilServed, vad } from './define/schemas.ts'
+import {
+  hookFor,
+  optional,
+  recognizer,
+  replacingTheRest,
+  speechRecognition,
+  untilServed,
+  vad,
+} from './define/schemas.ts'
 
 const count = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }))
 const seconds = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }))
@@ -17,7 +25,9 @@ const schema = Type.Object({
       description: 'What is taken; dtmf means digits. Default ["digits"].',
     }),
   ),
-  actionHook: Type.Optional(hook),
+  actionHook: Type.Optional(
+    hookFor(`Asked when the entry is complete, or \`timeout\` has passed. ${replacingTheRest}`),
+  ),
   finishOnKey: optional.text('A key that ends the entry and is not part of it.'),
   numDigits: count('Complete at this many.'),
   minDigits: count('The entry may end by itself from here on.'),
@@ -35,9 +45,7 @@ const schema = Type.Object({
   ),
   listenDuringPrompt: optional.flag('Whether digits pressed during the prompt count. Default true.'),
   partialResultHook: Type.Optional(
-    Type.Union([hook], {
-      description: untilServed(speechRecognition, 'Asked with words that may still change.'),
-    }),
+    hookFor(untilServed(speechRecognition, 'Asked with words that may still change.')),
   ),
   recognizer: Type.Optional(recognizer),
   vad: Type.Optional(vad),

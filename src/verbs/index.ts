@@ -4,7 +4,9 @@ import { alert } from './alert.ts'
 import { answer } from './answer.ts'
 import type { Verb } from './define/define-verb.ts'
 import { describeVerb } from './define/describe-verb.ts'
+import type { VerbText } from './define/describe-verb.ts'
 import { parseList } from './define/parse-verbs.ts'
+import { sharedShapes } from './define/schemas.ts'
 import { dial } from './dial.ts'
 import { dtmf } from './dtmf.ts'
 import { gather } from './gather.ts'
@@ -36,6 +38,11 @@ export const verbs: readonly Verb[] = [
 export const parseVerbs: ParseVerbs = (list) => parseList(list, verbs)
 
 export const verbTexts = verbs.map(describeVerb)
+
+/** What several verbs take, by the names that their schemas give it. */
+export const verbShapes: readonly VerbText['schema'][] = sharedShapes.map((schema) => ({
+  ...schema,
+}))
 
 /** Called once at the start: some ten milliseconds each, which no running call should wait for. */
 export function compileVerbs(): void {

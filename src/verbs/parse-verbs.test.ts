@@ -42,7 +42,7 @@ describe('parseVerbs', () => {
     [
       'a wrong type',
       [{ verb: 'say', text: 5 }],
-      'verb 1 (say): "text" must be a string or an array of a string',
+      'verb 1 (say): "text" must be a string or an array of strings',
     ],
     [
       'a wrong loop',
@@ -62,12 +62,27 @@ describe('parseVerbs', () => {
     [
       'a wrong field of a nested verb',
       [{ verb: 'gather', say: { text: true } }],
-      'verb 1 (gather): "say.text" must be a string or an array of a string',
+      'verb 1 (gather): "say.text" must be a string or an array of strings',
     ],
     [
       'a wrong field of a hook object',
       [{ verb: 'redirect', actionHook: { url: 5 } }],
       'verb 1 (redirect): "actionHook.url" must be a string',
+    ],
+    [
+      'a target without a type',
+      [{ verb: 'dial', target: [{ name: 'bob' }] }],
+      'verb 1 (dial): "target.0.type" is required and must be "phone" or "user" or "sip" or "teams"',
+    ],
+    [
+      'a target of a type that is none',
+      [{ verb: 'dial', target: [{ type: 'client', name: 'bob' }] }],
+      'verb 1 (dial): "target.0.type" must be "phone" or "user" or "sip" or "teams"',
+    ],
+    [
+      'a target that is no list',
+      [{ verb: 'dial', target: { type: 'user', name: 'bob' } }],
+      'verb 1 (dial): "target" must be an array of objects with "type"',
     ],
     [
       'a wrong input',

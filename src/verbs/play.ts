@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { playProperties, playUrls, samplesPerMs } from './define/prompt.ts'
-import { hook } from './define/schemas.ts'
+import { hookFor, replacingTheRest } from './define/schemas.ts'
 
 export const play = defineVerb({
   name: 'play',
@@ -11,7 +11,12 @@ export const play = defineVerb({
   example: [{ verb: 'play', url: 'https://example.com/welcome.wav', earlyMedia: true }, { verb: 'answer' }],
   needs: 'audio',
   uses: ['voice', 'time', 'hooks', 'notes'],
-  schema: Type.Object({ ...playProperties, actionHook: Type.Optional(hook) }),
+  schema: Type.Object({
+    ...playProperties,
+    actionHook: Type.Optional(
+      hookFor(`Asked when the playback has ended, or could not begin. ${replacingTheRest}`),
+    ),
+  }),
   isEarlyMedia: ({ earlyMedia }) => earlyMedia === true,
   async execute(options, given) {
     const { actionHook } = options

@@ -1,7 +1,7 @@
 // The verb redirect: goes on with the verbs of another hook.
 import Type from 'typebox'
 import { defineVerb } from './define/define-verb.ts'
-import { hook } from './define/schemas.ts'
+import { hookFor } from './define/schemas.ts'
 
 export const redirect = defineVerb({
   name: 'redirect',
@@ -12,7 +12,14 @@ export const redirect = defineVerb({
   ],
   needs: 'nothing',
   uses: ['hooks'],
-  schema: Type.Object({ actionHook: hook, statusHook: Type.Optional(hook) }),
+  schema: Type.Object({
+    actionHook: hookFor('Asked at once: the verbs that it answers take the place of the rest of the list.'),
+    statusHook: Type.Optional(
+      hookFor(
+        'Sent the changes of the call from now on, in place of the one before. Its answer is not read.',
+      ),
+    ),
+  }),
   async execute({ actionHook, statusHook }, { hooks, signal }) {
     await hooks.redirect({ hook: actionHook, ...(statusHook === undefined ? {} : { statusHook }), signal })
   },

@@ -4,7 +4,7 @@ import { maxContentLength } from '../calls/application/app-requests.ts'
 import { ownMethods } from '../calls/leg/leg-requests.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
-import { hook, optional } from './define/schemas.ts'
+import { hookFor, optional, replacingTheRest } from './define/schemas.ts'
 
 export const sipRequest = defineVerb({
   name: 'sip:request',
@@ -35,7 +35,9 @@ export const sipRequest = defineVerb({
         description: 'The body; a line feed is added to it.',
       }),
     ),
-    actionHook: Type.Optional(hook),
+    actionHook: Type.Optional(
+      hookFor(`Asked when the far end has responded, or has not. ${replacingTheRest}`),
+    ),
   }),
   async execute({ method, headers, body, actionHook }, { requests, hooks, notes, signal }) {
     let result: Record<string, unknown>

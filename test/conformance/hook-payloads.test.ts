@@ -1,9 +1,14 @@
 // Every hook of a real call carries the fields that the reference names, and no others. Its examples are these payloads.
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { placeCall } from '../../examples/demo/phone.ts'
 import { commonFields, hookDescriptions } from '../../src/api/docs/hook-payloads.ts'
 import type { HookDescription } from '../../src/api/docs/hook-payloads.ts'
+import { responseTo } from '../../src/sip/message/build.ts'
+import { parseMessage } from '../../src/sip/message/parse-message.ts'
+import { serializeMessage } from '../../src/sip/message/serialize-message.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { provision, startPlatform } from '../support/platform-process.ts'
@@ -17,6 +22,7 @@ const exampleFile = join(import.meta.dirname, '../../src/api/docs/hook-examples.
 describe('the payloads of hooks', () => {
   let application: Application
   let platform: Platform
+  let called: AnsweringPhone
   const received = new Map<HookDescription['key'], Payload[]>()
 
   beforeAll(async () => {
@@ -31,6 +37,7 @@ describe('the payloads of hooks', () => {
       id: 'menu',
       say: { text: 'Two digits.' },
     }
+    called = await openAnsweringPhone()
     application.on('/call', { json: [{ verb: 'tag', data: { order: 4711 } }, gather] })
     application.on('/action', ({ body }) => ({
       json:
@@ -38,10 +45,13 @@ describe('the payloads of hooks', () => {
           ? []
           : [
               { verb: 'play', url: 'silence_stream://100', actionHook: '/action' },
+              { ...dialing, target: [{ type: 'sip', sipUri: `sip:bob@127.0.0.1:${called.port}` }] },
               { verb: 'dial', target: [{ type: 'user', name: 'absent' }], actionHook: '/action' },
               { verb: 'hangup' },
             ],
     }))
+    application.on('/confirm', { json: [] })
+    application.on('/dtmf', { json: [] })
     application.on('/status', { status: 200 })
     let isPressed = false
     const call = await placeCall(
@@ -54,12 +64,26 @@ describe('the payloads of hooks', () => {
         },
       },
     )
+    await until(
+      'the captured key',
+      () => {
+        if (application.to('/confirm').length > 0) call.press('7')
+        return application.to('/dtmf').length > 0
+      },
+      { everyMs: 300 },
+    )
+    const leg = application.to('/confirm')[0]?.body['call_sid']
+    await platform.api.must('PUT', `/Accounts/${tenant.account_sid}/Calls/${String(leg)}`, {
+      call_status: 'completed',
+    })
     await call.ended
     await call.close()
     await until('the last status', () =>
-      application.to('/status').some(({ body }) => body['call_status'] === 'completed'),
+      application
+        .to('/status')
+        .some(({ body }) => body['call_status'] === 'completed' && body['direction'] === 'inbound'),
     )
-    for (const key of ['call', 'action', 'status'] as const)
+    for (const key of ['call', 'action', 'confirm', 'dtmf', 'status'] as const)
       received.set(
         key,
         application.to(`/${key}`).map(({ body }) => body),
@@ -69,6 +93,7 @@ describe('the payloads of hooks', () => {
   afterAll(async () => {
     await platform?.remove()
     await application?.close()
+    await called?.close()
   })
 
   it.each(hookDescriptions)(
@@ -96,15 +121,76 @@ describe('the payloads of hooks', () => {
     expect(dialled?.map(({ call_status }) => call_status)).toContain('failed')
   })
 
+  it('say of a dial what became of it, and of both of its calls which is whose', () => {
+    const [confirm, dialled] = [
+      received.get('confirm')?.[0],
+      received.get('action')?.find(({ dial_call_status }) => dial_call_status !== undefined),
+    ]
+    const caller = received.get('call')?.[0]
+    expect(confirm).toMatchObject({ parent_call_sid: caller?.['call_sid'], caller_id: caller?.['from'] })
+    expect(dialled).toMatchObject({
+      call_sid: caller?.['call_sid'],
+      dial_call_sid: confirm?.['call_sid'],
+      dial_call_status: 'completed',
+      dial_sip_status: 200,
+      dial_sbc_callid: confirm?.['call_id'],
+    })
+    expect(dialled).not.toHaveProperty('parent_call_sid')
+    expect(received.get('dtmf')?.[0]).toMatchObject({ call_sid: caller?.['call_sid'], dtmf: '7' })
+  })
+
   it('are the examples of the reference', async () => {
     const examples = {
       call: received.get('call')?.[0],
       action: received.get('action')?.[0],
-      status: received.get('status')?.find(({ call_status }) => call_status === 'completed'),
+      confirm: received.get('confirm')?.[0],
+      dtmf: received.get('dtmf')?.[0],
+      status: received.get('status')?.findLast(({ direction }) => direction === 'inbound'),
     }
     await expect(`${JSON.stringify(withoutChance(examples), null, 2)}\n`).toMatchFileSnapshot(exampleFile)
   })
 })
+
+const dialing = {
+  verb: 'dial',
+  confirmHook: '/confirm',
+  dtmfHook: '/dtmf',
+  dtmfCapture: { parentCall: ['7'] },
+  actionHook: '/action',
+}
+
+interface AnsweringPhone {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** A SIP address that takes every call, and hears nothing of it. */
+async function openAnsweringPhone(): Promise<AnsweringPhone> {
+  const [socket, media] = [createSocket('udp4'), createSocket('udp4')]
+  socket.on('message', (bytes, { port, address }) => {
+    const message = parseMessage(bytes)
+    if (message.kind === 'response' || message.method === 'ACK') return
+    const { port: own } = socket.address()
+    const body = { type: 'application/sdp', content: answerOf(media.address().port) }
+    const contact = [{ name: 'contact', value: `<sip:bob@127.0.0.1:${own}>` }]
+    const reply = message.method === 'INVITE' ? { status: 200, headers: contact, body } : { status: 200 }
+    socket.send(serializeMessage(responseTo(message, reply, { toTag: 'bob' })), port, address)
+  })
+  const both = [socket, media]
+  for (const one of both) one.bind(0, '127.0.0.1')
+  await Promise.all(both.map((one) => once(one, 'listening')))
+  return {
+    port: socket.address().port,
+    async close() {
+      await Promise.all(both.map((one) => new Promise<void>((resolve) => one.close(() => resolve()))))
+    },
+  }
+}
+
+function answerOf(port: number): string {
+  const lines = ['v=0', 'o=bob 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0']
+  return [...lines, `m=audio ${port} RTP/AVP 0`, 'a=rtpmap:0 PCMU/8000', ''].join('\r\n')
+}
 
 /** What differs from run to run: ids, times, ports, tags. */
 function withoutChance(value: unknown): unknown {

@@ -32,7 +32,7 @@ import { createSpeechDirectory } from '../../src/directory/speech-credentials.ts
 import { createSpeech } from '../../src/speech/create-speech.ts'
 import { createStorage } from '../../src/storage/create-storage.ts'
 import type { Storage } from '../../src/storage/storage.ts'
-import { parseVerbs, verbTexts } from '../../src/verbs/index.ts'
+import { parseVerbs, verbShapes, verbTexts } from '../../src/verbs/index.ts'
 import type { RealmRecords } from '../../src/dns/dns.ts'
 import type { AppEnv } from '../../src/webhooks/app-env.ts'
 import { documented } from './documented.ts'
@@ -171,6 +171,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       speechCache: { ...live.speechCache, keep: (...wish) => speech.cache.keep(...wish) },
       parseVerbs,
       verbs: verbTexts,
+      verbShapes,
       isReady: () => isReady,
       ...(options.rules === undefined ? {} : { rules: options.rules }),
       ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),

@@ -23,12 +23,14 @@ export function verbAnchor(name: string): string {
   return `verb-${name.replace(':', '-')}`
 }
 
-export function verbsPage(verbs: readonly VerbDescription[]): string {
+/** `shapes` are what several verbs take, by the titles of their schemas. */
+export function verbsPage(verbs: readonly VerbDescription[], shapes: readonly Schema[]): string {
   return page({
     title: 'Verbs',
     menu: html`<strong>Verbs</strong>
       <ul>
         ${verbs.map(({ name }) => html`<li><a href="#${verbAnchor(name)}">${name}</a></li>`)}
+        <li><a href="#shapes">Shapes</a></li>
       </ul>`,
     content: html`<h1>Verbs</h1>
       <p>
@@ -49,6 +51,13 @@ export function verbsPage(verbs: readonly VerbDescription[]): string {
                 ? html`<p>No properties.</p>`
                 : propertyTable(schema)
             }`,
+      )}
+      <h2 id="shapes">Shapes</h2>
+      ${shapes.map(
+        (shape) =>
+          html`<h3 id="shape-${String(shape['title'])}">${String(shape['title'])}</h3>
+            <p>${prose(String(shape['description']))}</p>
+            ${propertyTable(shape)}`,
       )}`,
   })
 }

@@ -14,7 +14,7 @@ export interface HookField {
 export interface HookDescription {
   readonly name: string
   /** The name of its example. */
-  readonly key: 'call' | 'action' | 'status'
+  readonly key: 'call' | 'action' | 'confirm' | 'dtmf' | 'status'
   readonly purpose: string
   /** What the application responds with. */
   readonly answer: string
@@ -46,10 +46,20 @@ export const commonFields: readonly HookField[] = [
   ),
   field('sip_status', 'number', 'The last SIP status of the call.'),
   field('sip_reason', 'text', 'The reason phrase of that status.'),
+  field(
+    'parent_call_sid',
+    'text',
+    'The `call_sid` of the call that dialled this one.',
+    '`dial`, or a user who calls another, made it',
+  ),
+  field(
+    'caller_id',
+    'text',
+    'Who is said to call: `callerId` of the `dial`, or the caller.',
+    'it has a `parent_call_sid`',
+  ),
   field('originating_sip_ip', 'text', 'The address that the INVITE came from.', 'the call is inbound'),
   field('originating_sip_trunk_name', 'text', 'The name of the carrier.', 'a carrier calls'),
-  field('parent_call_sid', 'text', 'The call that dialled this one.', 'the call was dialled by another one'),
-  field('caller_id', 'text', 'Who called there.', 'the call was dialled by another one'),
   field('customerData', 'object', 'What `tag` has set, or the `tag` of `POST /Calls`.', 'it was set'),
   field('fs_public_ip', 'text', 'The public address of the node.', '`SWITCHHOOK_PUBLIC_ADDRESS` is set'),
   field('api_base_url', 'text', 'The base of the REST API, for commands to this call.', 'the node is ready'),
@@ -90,28 +100,63 @@ export const hookDescriptions: readonly HookDescription[] = [
       field(
         'reason',
         'text',
-        '`gather`: `dtmfDetected` or `timeout`. `play`: why the playback ended.',
+        '`gather`: `dtmfDetected` or `timeout`. `play`: `playCompleted` or `playFailed`.',
         'gather, play',
       ),
       field('digits', 'text', 'The keys that were pressed.', 'gather, with `dtmfDetected`'),
-      field('playback_seconds', 'number', 'How long was played, in whole seconds.', 'play'),
-      field('playback_milliseconds', 'number', 'The same in milliseconds.', 'play'),
+      field(
+        'playback_seconds',
+        'number',
+        'How long was played, in whole seconds.',
+        'play, with `playCompleted`',
+      ),
+      field('playback_milliseconds', 'number', 'The same in milliseconds.', 'play, with `playCompleted`'),
       field(
         'playback_last_offset_pos',
         'text',
         'Where the playback ended, in samples: a `seekOffset` to go on from.',
-        'play',
+        'play, with `playCompleted`',
       ),
+      field('status', 'text', '`fail`.', 'play, with `playFailed`'),
       field(
         'dial_call_status',
         'text',
-        '`completed`, or why no one talked: `busy`, `no-answer` or `failed`.',
+        '`completed` when the two have talked; otherwise `busy`, `no-answer` or `failed`: what became of the target that failed last.',
         'dial',
       ),
-      field('dial_sip_status', 'number', 'The SIP status of the call that was dialled.', 'dial'),
-      field('dial_call_sid', 'text', 'The id of the call that was dialled.', 'dial, where one was'),
-      field('dial_sbc_callid', 'text', 'The Call-ID of the call that was dialled.', 'dial, where one was'),
+      field(
+        'dial_sip_status',
+        'number',
+        'The SIP status of that target: 200 when it answered, 487 when it rang too long.',
+        'dial',
+      ),
+      field('dial_call_sid', 'text', 'The `call_sid` of that target.', 'dial has called a target'),
+      field('dial_sbc_callid', 'text', 'The Call-ID of that target.', 'dial has called a target'),
+      field(
+        'result',
+        'text',
+        '`success` or `failed`; `sip_status` is then that of the response.',
+        'sip:request',
+      ),
+      field('err', 'text', 'Why it failed.', 'sip:request, with `failed`'),
     ],
+  },
+  {
+    name: 'Confirm hook',
+    key: 'confirm',
+    purpose:
+      'Asked when a target of `dial` has answered, before it is connected: `confirmHook` of the target or of the `dial`. Its fields are those of the call to the target; `parent_call_sid` names the caller’s.',
+    answer:
+      'A JSON array of verbs, which run on the called side alone. The two are connected when they have ended and the called side is still there; end its call by its `call_sid` to turn the caller away.',
+    fields: [sipAddress],
+  },
+  {
+    name: 'DTMF hook',
+    key: 'dtmf',
+    purpose:
+      'Sent each time one of the sequences in `dtmfCapture` was pressed while two talk: `dtmfHook` of the `dial`. Its fields are those of the call of the side that pressed.',
+    answer: 'Its verbs do not run. What your program decides, it does by a command to the call.',
+    fields: [sipAddress, field('dtmf', 'text', 'The sequence.')],
   },
   {
     name: 'Status hook',

@@ -71,6 +71,11 @@ describe('/docs', () => {
       for (const option of Object.keys(schema['properties'] ?? {}))
         expect(verbPage).toContain(`<code>${option}</code>`)
     }
+    // Down to the members of what is nested, and to the values that are allowed there.
+    expect(verbPage).toMatch(
+      /<code>target\[\]\.type<\/code> \*<\/td>\s*<td><code>&quot;phone&quot;<\/code> or /,
+    )
+    expect(verbPage).toContain('<a href="#shape-Hook">Hook</a>')
     const hookPage = (await pageAt('/docs/hooks')).body
     for (const { key, fields } of hookDescriptions) {
       expect(hookPage).toContain(`id="hook-${key}"`)

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../lib/errors.ts'
 import { hooksPage, verbsPage } from './call-pages.ts'
 import type { VerbDescription } from './call-pages.ts'
 import { toReference } from './document.ts'
-import type { Reference } from './document.ts'
+import type { Reference, Schema } from './document.ts'
 import { html, prose } from './html.ts'
 import type { Html } from './html.ts'
 import { page, pagePolicy } from './layout.ts'
@@ -18,9 +18,11 @@ export interface DocsOptions {
   /** The OpenAPI document. */
   readonly document: () => Readonly<Record<string, unknown>>
   readonly verbs: readonly VerbDescription[]
+  /** What several verbs take, by the titles of their schemas. */
+  readonly verbShapes: readonly Schema[]
 }
 
-export function createDocsPages({ document, verbs }: DocsOptions): readonly HttpPage[] {
+export function createDocsPages({ document, verbs, verbShapes }: DocsOptions): readonly HttpPage[] {
   let made: Reference | undefined
   const reference = (): Reference => (made ??= toReference(document()))
   const htmlPage = (path: string, render: HttpPage['render']): HttpPage => ({
@@ -31,7 +33,7 @@ export function createDocsPages({ document, verbs }: DocsOptions): readonly Http
   return [
     htmlPage('/', startPage),
     htmlPage('/docs', startPage),
-    htmlPage('/docs/verbs', () => verbsPage(verbs)),
+    htmlPage('/docs/verbs', () => verbsPage(verbs, verbShapes)),
     htmlPage('/docs/hooks', hooksPage),
     htmlPage('/docs/resources', () => resourceListPage(reference())),
     htmlPage('/docs/resources/:name', ({ name = '' }) => resourcePage(reference(), name)),

@@ -1,9 +1,13 @@
 // A JSON Schema in few words, and its properties as a table.
+import { membersOf } from '../../lib/schema-members.ts'
+import type { MemberSchema } from '../../lib/schema-members.ts'
 import { html, prose } from './html.ts'
 import type { Html } from './html.ts'
 import type { Schema } from './document.ts'
 
 interface Words {
+  /** Of a shape that the page shows in a section of its own. */
+  readonly title?: string
   readonly $ref?: string
   readonly const?: unknown
   readonly anyOf?: readonly Schema[]
@@ -13,6 +17,7 @@ interface Words {
   readonly format?: string
   readonly minimum?: number
   readonly maximum?: number
+  readonly exclusiveMinimum?: number
   readonly maxLength?: number
 }
 
@@ -22,6 +27,7 @@ const between = (parts: readonly Html[], word: string): Html =>
 
 export function typeOf(schema: Schema): Html {
   const {
+    title,
     $ref,
     anyOf,
     type,
@@ -30,11 +36,12 @@ export function typeOf(schema: Schema): Html {
     format,
     minimum,
     maximum,
+    exclusiveMinimum,
     maxLength,
     ...more
   } = schema as Words
-  if ($ref !== undefined) {
-    const name = $ref.split('/').at(-1) ?? ''
+  const name = title ?? $ref?.split('/').at(-1)
+  if (name !== undefined) {
     return html`<a href="#shape-${name}">${name}</a>`
   }
   if (more.const !== undefined) return code(more.const)
@@ -44,11 +51,12 @@ export function typeOf(schema: Schema): Html {
   const bounds = [
     format,
     minimum === undefined ? undefined : `from ${minimum}`,
+    exclusiveMinimum === undefined ? undefined : `over ${exclusiveMinimum}`,
     maximum === undefined ? undefined : `to ${maximum}`,
     maxLength === undefined ? undefined : `at most ${maxLength} characters`,
   ].filter((bound) => bound !== undefined)
-  const name = [type ?? 'anything'].flat().join(' or ')
-  return html`${name}${bounds.length === 0 ? '' : ` (${bounds.join(' ')})`}`
+  const kind = [type ?? 'anything'].flat().join(' or ')
+  return html`${kind}${bounds.length === 0 ? '' : ` (${bounds.join(' ')})`}`
 }
 
 export function table(first: string, rows: readonly Html[], second = 'Type'): Html {
@@ -66,19 +74,19 @@ export function table(first: string, rows: readonly Html[], second = 'Type'): Ht
   </table>`
 }
 
-/** A star stands behind what is required. */
+/** A star stands behind what is required; behind an object stand its members, with their path. */
 export function propertyTable(schema: Schema): Html {
-  const required = new Set((schema['required'] ?? []) as readonly string[])
-  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, Schema>>)
-  if (properties.length === 0) return html`<p>${typeOf(schema)}</p>`
-  const rows = properties.map(([field, one]) => {
+  const members = membersOf(schema as MemberSchema)
+  if (members.length === 0) return html`<p>${typeOf(schema)}</p>`
+  const rows = members.map(({ path, schema: member, isRequired }) => {
+    const one = member as Schema
     const { description, examples } = one as {
       readonly description?: string
       readonly examples?: readonly unknown[]
     }
     const example = examples?.[0]
     return html`<tr>
-      <td><code>${field}</code>${required.has(field) ? ' *' : ''}</td>
+      <td><code>${path}</code>${isRequired ? ' *' : ''}</td>
       <td>${typeOf(one)}</td>
       <td>${prose(description ?? '')} ${example === undefined ? '' : code(example)}</td>
     </tr>`

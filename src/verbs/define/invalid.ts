@@ -7,6 +7,8 @@ interface JsonSchema {
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly JsonSchema[]
   readonly items?: JsonSchema
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
   /** The pattern in words: "must be ...". */
   readonly 'x-rule'?: string
 }
@@ -18,7 +20,9 @@ export function sentenceOf(errors: readonly ErrorObject[]): string {
   const path = error.instancePath.slice(1).replaceAll('/', '.')
   if (error.keyword === 'required') {
     const missing = String(error.params['missingProperty'])
-    return `"${path === '' ? missing : `${path}.${missing}`}" is required`
+    const schema = (error.parentSchema as JsonSchema | undefined)?.properties?.[missing]
+    const choice = schema !== undefined && isChoice(schema) ? ` and must be ${describe(schema)}` : ''
+    return `"${path === '' ? missing : `${path}.${missing}`}" is required${choice}`
   }
   const field = path === '' ? 'it' : `"${path}"`
   if (error.keyword === 'pattern') {
@@ -43,11 +47,24 @@ function depth(error: ErrorObject): number {
   return error.instancePath.split('/').length
 }
 
+/** Whether it lists the values that are allowed: a type alone is guessed from the name. */
+function isChoice({ anyOf, enum: values }: JsonSchema): boolean {
+  return values !== undefined || (anyOf ?? []).some((one) => one.const !== undefined)
+}
+
 function describe(schema: JsonSchema): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map(describe).join(' or ')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
-  if (schema.type === 'array')
-    return schema.items === undefined ? 'an array' : `an array of ${describe(schema.items)}`
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' or ')
+  if (schema.type === 'array') return arrayOf(schema.items)
   if (schema.type === undefined) return 'of another type'
   return `${/^[aeiou]/.test(schema.type) ? 'an' : 'a'} ${schema.type}`
+}
+
+function arrayOf(items: JsonSchema | undefined): string {
+  if (items === undefined) return 'an array'
+  if (items.anyOf !== undefined || items.type === undefined) return `an array of ${describe(items)}`
+  const [first, ...others] = (items.required ?? []).map((name) => `"${name}"`)
+  const members = first === undefined ? '' : ` with ${[first, ...others].join(' and ')}`
+  return `an array of ${items.type}s${members}`
 }

@@ -26,22 +26,38 @@ export function oneOf<const T extends readonly string[]>(values: T, description:
   )
 }
 
-export const hook = Type.Union(
-  [
-    Type.String(),
-    Type.Object({
-      url: Type.String(),
-      method: text('POST (default) or GET.'),
-      username: text('For Basic authentication.'),
-      password: text('For Basic authentication.'),
-      basicAuth: Type.Optional(Type.Object({ username: Type.String(), password: Type.String() })),
-    }),
-  ],
-  {
-    description:
-      'An absolute URL, a path on the application’s host, or an object with either and credentials.',
-  },
+/** `description` says when it is asked, and what its answer does. */
+export function hookFor(description: string) {
+  return Type.Union(
+    [
+      Type.String(),
+      Type.Object({
+        url: Type.String({ description: 'An absolute URL, or a path on the application’s host.' }),
+        method: text('POST (default) or GET.'),
+        username: text('For Basic authentication.'),
+        password: text('For Basic authentication.'),
+        basicAuth: Type.Optional(
+          Type.Object(
+            {
+              username: Type.String({ description: 'In place of the one beside it.' }),
+              password: Type.String({ description: 'In place of the one beside it.' }),
+            },
+            { description: 'Another place for the same two.' },
+          ),
+        ),
+      }),
+    ],
+    { title: 'Hook', description },
+  )
+}
+
+export const hook = hookFor(
+  'An absolute URL, a path on the application’s host, or an object with either and credentials.',
 )
+
+/** What the answer of an action hook does. */
+export const replacingTheRest =
+  'The verbs that it answers take the place of the rest of the list; an empty answer goes on with the rest.'
 
 export const loop = Type.Optional(
   Type.Union([Type.Number({ minimum: 0 }), Type.Literal('forever')], {
@@ -69,7 +85,10 @@ export const synthesizer = Type.Object(
     fallbackVoice: voice,
     options: anything('Passed to the vendor.'),
   },
-  { description: 'How the text is spoken; what is left out is the application’s.' },
+  {
+    title: 'Synthesizer',
+    description: 'How the text is spoken; what is left out is the application’s.',
+  },
 )
 
 export const speechRecognition = 'speech recognition'
@@ -85,7 +104,7 @@ export const vad = Type.Object(
     threshold: number('0 to 1.'),
     speechPadMs: number('Audio kept before speech.'),
   },
-  { description: untilServed(speechRecognition, 'Voice activity detection.') },
+  { title: 'Vad', description: untilServed(speechRecognition, 'Voice activity detection.') },
 )
 
 /** Accepted whole: applications written for a recogniser run unchanged on a platform that has none configured. */
@@ -97,9 +116,13 @@ export const recognizer = Type.Object(
     fallbackVendor: text('Used when the first one fails.'),
     fallbackLabel: text('Label of the fallback.'),
     fallbackLanguage: text('Language of the fallback.'),
-    hints: Type.Optional(Type.Array(Type.Union([Type.String(), Type.Object({})]))),
+    hints: Type.Optional(
+      Type.Array(Type.Union([Type.String(), Type.Object({})]), { description: 'Words that are likely.' }),
+    ),
     hintsBoost: number('Weight of the hints.'),
-    altLanguages: Type.Optional(Type.Array(Type.String())),
+    altLanguages: Type.Optional(
+      Type.Array(Type.String(), { description: 'Other languages of the speaker.' }),
+    ),
     profanityFilter: flag('Mask profanity.'),
     interim: flag('Report partial transcripts.'),
     singleUtterance: flag('Stop at the first pause.'),
@@ -131,5 +154,8 @@ export const recognizer = Type.Object(
     interactionType: text('Kind of conversation, for the vendor.'),
     vad: Type.Optional(vad),
   },
-  { description: untilServed(speechRecognition, 'How speech is recognised.') },
+  { title: 'Recognizer', description: untilServed(speechRecognition, 'How speech is recognised.') },
 )
+
+/** What has a title is named where it is used, and shown once. */
+export const sharedShapes = [hook, recognizer, synthesizer, vad]
