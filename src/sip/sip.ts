@@ -63,6 +63,8 @@ export interface OutgoingInviteOptions {
   readonly from: string
   readonly to: string
   readonly headers?: readonly HeaderField[]
+  /** How many more places may pass it on: RFC 3261 §20.22. 70 when left out. */
+  readonly maxForwards?: number
   readonly body?: Reply['body']
   /** Pre-loaded Route set; the first one is where the request is sent. */
   readonly routes?: readonly string[]

@@ -369,3 +369,80 @@ describe('a platform that stops', () => {
     }
   })
 })
+
+describe('a call that comes back', () => {
+  const withHops = (hops: string): Promise<Dialled> =>
+    dialled(parseVerbs, {}, undefined, { headers: [{ name: 'max-forwards', value: hops }] })
+
+  it.each([
+    ['5', 4],
+    ['70', 69],
+    ['255', 69],
+  ])('with %s places left leaves one fewer to whom it dials', async (hops, left) => {
+    const { called } = await withHops(hops)
+    expect(called().options.maxForwards).toBe(left)
+  })
+
+  it('leaves 69 where the caller says nothing of it', async () => {
+    const { called } = await dialling({})
+    expect(called().options.maxForwards).toBe(69)
+  })
+
+  it.each(['1', '0'])('with %s places left dials no one, and goes on', async (hops) => {
+    const { engine, results } = await withHops(hops)
+    expect(engine.sent).toEqual([])
+    expect(results()).toMatchObject([{ dial_call_status: 'failed', dial_sip_status: 482 }])
+    expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+  })
+
+  it.each([
+    ['the realm of an account', { sipUri: 'sip:alice@example.com' }],
+    ['the realm of another account', { sipUri: 'sip:eve@Other.Example' }],
+    ['the address of the platform', { sipUri: 'sip:alice@192.0.2.4' }],
+    ['the address of the platform, by a proxy', { sipUri: 'sip:x@192.0.2.9', proxy: 'sip:192.0.2.4:5060' }],
+  ])('by a sip target at %s is refused as a loop', async (_name, target) => {
+    const { engine, results } = await dialling({ target: [{ type: 'sip', ...target }] }, (scripted) => {
+      scripted.localAddress = () => '192.0.2.4'
+      scripted.otherAccounts.push({ ...account, account_sid: 'other', sip_realm: 'other.example' })
+    })
+    expect(engine.sent).toEqual([])
+    expect(results()).toMatchObject([{ dial_call_status: 'failed', dial_sip_status: 482 }])
+  })
+})
+
+describe('a sip target', () => {
+  it.each([
+    ['itself', { sipUri: 'sip:bob@10.0.0.1' }],
+    ['its proxy', { sipUri: 'sip:bob@192.0.2.9', proxy: 'sip:10.0.0.1' }],
+  ])('at a private address, %s, is sent nothing', async (_name, target) => {
+    const { engine, results } = await dialling({ target: [{ type: 'sip', ...target }] })
+    expect(engine.sent).toEqual([])
+    expect(results()).toMatchObject([{ dial_call_status: 'failed' }])
+  })
+
+  it('is sent media at its own address and at public ones, and requests of the dialog likewise', async () => {
+    const { engine, called } = await dialling({ target: [bob] })
+    const maySendTo = engine.media.opened.at(-1)?.maySendTo
+    expect(
+      ['192.0.2.9', '192.0.2.77', '10.0.0.1', '127.0.0.1'].map((address) => maySendTo?.(address)),
+    ).toEqual([true, true, false, false])
+    expect([called().options.mayReach?.('192.0.2.9'), called().options.mayReach?.('10.0.0.1')]).toEqual([
+      true,
+      false,
+    ])
+  })
+})
+
+describe('who the caller is', () => {
+  const said = [
+    { name: 'p-asserted-identity', value: '<sip:+4930@carrier.example>' },
+    { name: 'privacy', value: 'id' },
+    { name: 'diversion', value: '<sip:+4931@carrier.example>;reason=no-answer' },
+    { name: 'x-secret', value: 'inside' },
+  ]
+
+  it('is not what a user asserts of itself: its privacy and diversion are passed on, and nothing else', async () => {
+    const { called } = await dialled(parseVerbs, {}, undefined, { headers: said })
+    expect((called().options.headers ?? []).map(({ name }) => name)).toEqual(['privacy', 'diversion'])
+  })
+})

@@ -2,6 +2,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import { quoted } from '../../sip/message/list.ts'
+import { headerOf } from '../../sip/message/message.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Notes, Speaking } from '../abilities/abilities.ts'
@@ -217,6 +218,7 @@ class Dial {
       from: callerId ?? started.from,
       callerName: callerName ?? started.caller_name,
       headers: [...passedOn, ...fields],
+      maxForwards: hopsLeft(parent),
       ringMs,
       notes: [],
       ...(fromUser === undefined ? {} : { fromUser }),
@@ -226,12 +228,20 @@ class Dial {
   }
 }
 
+const maxHops = 70
+
 const tooLong = new AppError('hook_timeout', 'the confirm hook and its verbs took too long')
 
 /** RFC 3326, so that a phone that rang in vain lists no missed call. */
 const elsewhere: readonly HeaderField[] = [
   { name: 'reason', value: `SIP;cause=200;text=${quoted('Call completed elsewhere')}` },
 ]
+
+/** What is left for a leg that this one dials (RFC 7332), so that a call that comes back again and again ends. */
+function hopsLeft({ received }: Leg): number {
+  const hops = received === undefined ? undefined : headerOf(received, 'max-forwards')
+  return Math.max(0, Math.min(maxHops, Number(hops ?? maxHops)) - 1)
+}
 
 /** The Reason that the far end of a leg gave for its end is given to the other side too. */
 function reasonOf({ journal }: Leg): readonly HeaderField[] {

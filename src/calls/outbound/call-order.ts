@@ -15,6 +15,8 @@ export interface CallOrder extends CallWishes {
   readonly application_sid: string | undefined
   /** The call that dials this one. */
   readonly parent?: StartedFact
+  /** How many more places the INVITE may pass: of a call that dials, one fewer than it had left itself. */
+  readonly maxForwards?: number
 }
 
 /** A call that a script runs once it is answered. */

@@ -22,6 +22,7 @@ export interface DialledLeg {
   readonly invites: OutgoingInvites
   /** Called when an INVITE is out. */
   readonly onSent: () => void
+  readonly maxForwards: number | undefined
 }
 
 export interface ForkOptions {
@@ -90,10 +91,11 @@ class Fork {
 
   #send(attempt: Attempt, destination: Remote, offer: string): OutgoingInvite {
     const { sip, dialled } = this.#options
-    const { leg, invites, onSent } = dialled
+    const { leg, invites, onSent, maxForwards } = dialled
     const invite = sip().invite({
       ...attempt.invite(sip().addressFor(destination).host),
       callId: leg.journal.facts.started.sip_call_id,
+      ...(maxForwards === undefined ? {} : { maxForwards }),
       destination,
       body: { type: 'application/sdp', content: offer },
       onProvisional: (response) => {

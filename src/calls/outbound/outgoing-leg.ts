@@ -1,4 +1,5 @@
 // A leg that the platform makes: held to its limits, and sent to one place after another until one answers.
+import { AppError } from '../../lib/errors.ts'
 import { traceIdOf } from '../../lib/ids.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 import type { CallContext } from '../call-context.ts'
@@ -53,13 +54,15 @@ export class OutgoingLeg {
     const { leg } = this
     const order = this.#order
     if (leg.hasEnded) return
+    if (order.maxForwards === 0)
+      throw new AppError('loop_detected', 'the call has passed through too many places')
     const limits = await services.directory.callLimits(order.account)
     const overLimit = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
     if (overLimit !== undefined) return leg.refuseWith(overLimit)
     const rounds = await findAttempts({ order, services, journal: leg.journal })
     await tryRounds(
       rounds.map((round) => round.map((attempt) => this.#noted(attempt))),
-      { leg, invites: this.#invites, onSent },
+      { leg, invites: this.#invites, onSent, maxForwards: order.maxForwards },
       services,
     )
   }

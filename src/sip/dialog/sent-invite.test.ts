@@ -43,6 +43,13 @@ describe('an INVITE', () => {
     expect(tagOf(headerOf(invite, 'to'))).toBeUndefined()
   })
 
+  it('may be passed on as often as its owner says (RFC 3261 §20.22)', async () => {
+    const stage = await openStage()
+    stage.agent.invite({ ...outgoing, maxForwards: 4 })
+    await stage.soon()
+    expect(headerOf(stage.peer.request('INVITE'), 'max-forwards')).toBe('4')
+  })
+
   it('has a Call-ID, a tag and a branch that no other has', async () => {
     const stage = await openStage()
     for (let count = 0; count < 20; count += 1) stage.agent.invite(outgoing)

@@ -132,14 +132,14 @@ export class SentInvite implements OutgoingInvite {
   }
 
   #build(remote: Remote | undefined, authorization: readonly HeaderField[], sequence: number): SipRequest {
-    const { from, to, routes = [], headers = [], body, contactUser } = this.#options
+    const { from, to, routes = [], headers = [], body, contactUser, maxForwards = 70 } = this.#options
     const target = addressed(this.#options.uri, routes)
     return buildRequest({
       method: 'INVITE',
       uri: target.uri,
       headers: [
         ...target.routes.map((value) => ({ name: 'route', value })),
-        { name: 'max-forwards', value: '70' },
+        { name: 'max-forwards', value: String(maxForwards) },
         { name: 'from', value: `${toAddress(from)};tag=${this.#localTag}` },
         { name: 'to', value: toAddress(to) },
         { name: 'call-id', value: this.callId },

@@ -3,7 +3,7 @@ import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createScriptedEngine, phone, settle } from './scripted-engine.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
 import { sipRequest } from './scripted-sip.ts'
-import type { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
+import type { ScriptedInvite, ScriptedInviteOptions, ScriptedOutgoing } from './scripted-sip.ts'
 
 export interface Dialled {
   readonly engine: ScriptedEngine
@@ -21,13 +21,14 @@ export async function dialled(
   parseVerbs: ParseVerbs,
   options: object,
   prepare?: (engine: ScriptedEngine) => void,
+  invite: Partial<ScriptedInviteOptions> = {},
 ): Promise<Dialled> {
   const engine = createScriptedEngine(parseVerbs)
   engine.phones.set('alice@example.com', [phone])
   const verb = { verb: 'dial', target: [{ type: 'user', name: 'alice' }], actionHook: '/dialled', ...options }
   engine.hooks.on('/call', [verb, { verb: 'play', url: 'http://app.test/after.wav' }])
   prepare?.(engine)
-  const caller = engine.ring()
+  const caller = engine.ring(invite)
   await settle()
   await settle()
   return {
