@@ -131,6 +131,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
       admitDevice: createDeviceLimits({ storage, alerts: storage.alerts, bindings: () => sip.bindings }),
     },
     handlers: calls,
+    serves: { referrals: true },
     clock,
     log,
     userAgent,

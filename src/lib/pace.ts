@@ -1,8 +1,8 @@
-// Lets so many begin at once, and the others at a steady rate: a leaky bucket, kept as one point in time.
+// Lets a number of things begin at once, and the others at a steady rate: a leaky bucket, kept as one point in time.
 import type { Clock } from './clock.ts'
 
 export interface PaceOptions {
-  /** So many may begin at once after a rest. */
+  /** How many may begin at once after a rest. */
   readonly burst: number
   readonly perSecond: number
   readonly clock: Pick<Clock, 'monotonic'>

@@ -14,6 +14,8 @@ import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted
 import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
+import type { IncomingReferral } from '../sip/sip.ts'
+import { AppError } from '../lib/errors.ts'
 import { parseVerbs } from './index.ts'
 
 const bob = { type: 'sip', sipUri: 'sip:bob@192.0.2.9' }
@@ -609,4 +611,162 @@ it('reports the legs that are dialled to the status hook of the call, and to tha
   )
   expect(hooks).toContainEqual(['outbound', 'trying', application.call_status_hook?.url])
   expect(hooks).toContainEqual(['outbound', 'in-progress', 'http://app.test/new-status'])
+})
+
+describe('a REFER while they talk', () => {
+  class Referral implements IncomingReferral {
+    readonly request = sipRequest('REFER', {
+      headers: [
+        { name: 'refer-to', value: '<sip:carol@example.com>' },
+        { name: 'user-agent', value: 'a phone' },
+        { name: 'x-reason', value: 'lunch' },
+      ],
+    })
+    readonly referTo: string
+    readonly displayName = undefined
+    readonly replaces: IncomingReferral['replaces']
+    readonly headers = []
+    readonly referredBy = '<sip:alice@example.com>'
+    readonly notified: number[] = []
+    answer: number | undefined
+
+    constructor(referTo = 'sip:alice@example.com', replaces?: IncomingReferral['replaces']) {
+      this.referTo = referTo
+      this.replaces = replaces
+    }
+
+    accept() {
+      this.answer = 202
+      return { notify: (status: number) => void this.notified.push(status) }
+    }
+
+    reject({ status }: { readonly status: number }): void {
+      this.answer = status
+    }
+  }
+
+  /** The two talk; the far end of one side asks that the other be sent elsewhere. */
+  async function referred(side: 'caller' | 'called', referral: Referral, options: object = {}) {
+    const dialled = await dialling(options)
+    await answered(dialled.called())
+    const { caller, called } = dialled
+    const dialog = side === 'caller' ? caller.dialog : called().dialog
+    dialog?.listener.referred?.(referral)
+    await settle()
+    await settle()
+    return dialled
+  }
+
+  it('by the called side sends the caller to another user: that one rings, and they talk', async () => {
+    const referral = new Referral()
+    const { engine, caller, called } = await referred('called', referral)
+    expect(referral.answer).toBe(202)
+    expect(called(0).dialog.sentBye).toBeDefined()
+    expect(called(1).options.uri).toBe(phone.contact)
+    expect(referral.notified).toEqual([])
+    await answered(called(1))
+    expect(referral.notified).toEqual([200])
+    const [a, , c] = engine.media.sessions
+    expect([a?.hears, c?.hears]).toEqual([c?.id, a?.id])
+    expect(caller.dialog?.sentBye).toBeUndefined()
+  })
+
+  it('by the caller sends the called side to another user, and the caller may go', async () => {
+    const referral = new Referral()
+    const { engine, caller, called } = await referred('caller', referral)
+    expect(referral.answer).toBe(202)
+    expect(called(0).dialog.sentBye).toBeUndefined()
+    await bye(caller.dialog)
+    await answered(called(1))
+    const [, b, c] = engine.media.sessions
+    expect([b?.hears, c?.hears]).toEqual([c?.id, b?.id])
+    expect(referral.notified).toEqual([200])
+    await bye(called(1).dialog)
+    expect(called(0).dialog.sentBye).toBeDefined()
+    expect(engine.store.records).toHaveLength(3)
+  })
+
+  it('reports a transfer that comes to nothing', async () => {
+    const referral = new Referral()
+    const { caller, called } = await referred('called', referral)
+    called(1).refuse(486)
+    await settle()
+    await bye(caller.dialog)
+    expect(referral.notified).toEqual([487])
+  })
+
+  it.each([
+    ['sip:+4930123@example.com', 404],
+    ['sip:alice@elsewhere.example', 403],
+    ['sip:+4930123@192.0.2.10', 403],
+    ['tel:+4930123', 403],
+  ])('to %s is refused with %i where no referHook decides, and the talk goes on', async (referTo, status) => {
+    const referral = new Referral(referTo)
+    const { engine, called } = await referred('called', referral)
+    expect(referral.answer).toBe(status)
+    expect(called(0).dialog.sentBye).toBeUndefined()
+    expect(engine.media.sessions[0]?.hears).toBe(engine.media.sessions[1]?.id)
+  })
+
+  it('with Replaces is refused, and the talk goes on', async () => {
+    const referral = new Referral('sip:alice@example.com', {
+      callId: 'x',
+      toTag: 'a',
+      fromTag: 'b',
+      isEarlyOnly: false,
+    })
+    const { called } = await referred('called', referral)
+    expect(referral.answer).toBe(501)
+    expect(called(0).dialog.sentBye).toBeUndefined()
+  })
+
+  it('goes where the referHook says', async () => {
+    const referral = new Referral('sip:sales@anywhere.example')
+    const dialled = await dialling({ referHook: '/refer' }, ({ hooks }) => {
+      hooks.on('/refer', [{ verb: 'play', url: 'http://app.test/moment.wav' }])
+    })
+    await answered(dialled.called())
+    dialled.called().dialog.listener.referred?.(referral)
+    await settle()
+    await settle()
+    expect(referral.answer).toBe(202)
+    expect(dialled.engine.hooks.payloadsOf('/refer')).toMatchObject([
+      {
+        direction: 'outbound',
+        refer_details: {
+          sip_refer_to: '<sip:carol@example.com>',
+          refer_to_user: 'sales',
+          sip_referred_by: '<sip:alice@example.com>',
+          referred_by_user: 'alice',
+          sip_user_agent: 'a phone',
+          x_reason: 'lunch',
+          referring_call_sid: dialled.sidOf('outbound'),
+          referred_call_sid: dialled.sidOf('inbound'),
+        },
+      },
+    ])
+    expect(dialled.engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+  })
+
+  it('is refused as the referHook answers, and the talk goes on', async () => {
+    const referral = new Referral()
+    const dialled = await dialling({ referHook: '/refer' }, ({ hooks }) => {
+      hooks.answers.set('/refer', () =>
+        Promise.reject(new AppError('hook_bad_status', 'the hook answered 603', { detail: { status: 603 } })),
+      )
+    })
+    await answered(dialled.called())
+    dialled.called().dialog.listener.referred?.(referral)
+    await settle()
+    await settle()
+    expect(referral.answer).toBe(603)
+    expect(dialled.called().dialog.sentBye).toBeUndefined()
+  })
+
+  it('is refused while there is no other side', async () => {
+    const referral = new Referral()
+    const { caller } = await dialling({})
+    caller.dialog?.listener.referred?.(referral)
+    expect(referral.answer).toBeGreaterThanOrEqual(400)
+  })
 })

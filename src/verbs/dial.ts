@@ -139,7 +139,11 @@ const schema = Type.Object({
     Type.Array(Type.Object({}), { description: untilServed('dub', 'Tracks for the called side.') }),
   ),
   amd: optional.anything(untilServed('answering machine detection', 'Tells machines from people.')),
-  referHook: Type.Optional(hookFor(untilServed('transfer', 'Asked about a REFER.'))),
+  referHook: Type.Optional(
+    hookFor(
+      'Asked when the phone of either side transfers the other one (REFER), with refer_details. Its verbs run on the side that is transferred; a status of 400 to 699 refuses. Without it a user may transfer to users of its SIP realm.',
+    ),
+  ),
   onHoldHook: Type.Optional(hookFor(untilServed('sound on hold', 'What the side on hold hears.'))),
   boostAudioSignal: Type.Optional(
     Type.Union([Type.Number(), Type.String()], {
@@ -186,7 +190,8 @@ export const dial = defineVerb({
     const targets = await Promise.all(
       distinct(options.target).map((given) => toTarget(given, options, () => legs.realm())),
     )
-    const { callerId, callerName, timeLimit, confirmHook, dialMusic, dtmfHook, tag, actionHook } = options
+    const { callerId, callerName, timeLimit, confirmHook, dialMusic, dtmfHook, tag, actionHook, referHook } =
+      options
     const outcome = await legs.dial({
       targets,
       answersOnBridge: options.answerOnBridge ?? false,
@@ -202,6 +207,7 @@ export const dial = defineVerb({
       ...(dialMusic === undefined ? {} : { music: dialMusic }),
       ...(dtmfHook === undefined ? {} : { captureHook: dtmfHook }),
       ...(tag === undefined ? {} : { tag }),
+      ...(referHook === undefined ? {} : { referHook }),
     })
     if (actionHook === undefined || signalling.hasEnded) return
     const result = toResult(outcome)

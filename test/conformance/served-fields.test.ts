@@ -19,7 +19,14 @@ const keptForPeople: ReadonlySet<string> = new Set([
 ])
 
 /** Names that stand for other things all over the code, so that no search can tell whether the field is read. */
-const commonWords: ReadonlySet<string> = new Set(['answerOnBridge', 'listen', 'method', 'secret', 'stream'])
+const commonWords: ReadonlySet<string> = new Set([
+  'answerOnBridge',
+  'listen',
+  'method',
+  'referHook',
+  'secret',
+  'stream',
+])
 
 /** Tables of columns and of settings name everything and act on nothing. */
 const namesOnly = /^storage\/(tables|rows\/descriptors)\.ts$|^lib\/log\.ts$|^api\/(openapi|docs)\//

@@ -24,11 +24,12 @@ beforeAll(async () => {
   application.on('/status', { status: 200 })
   platform = await startPlatform()
   tenant = await provision(platform.api, { application })
-  await platform.api.must('POST', '/Clients', {
-    account_sid: tenant.account_sid,
-    username: 'bob',
-    password: 'sip-secret-2',
-  })
+  for (const username of ['bob', 'carol'])
+    await platform.api.must('POST', '/Clients', {
+      account_sid: tenant.account_sid,
+      username,
+      password: 'sip-secret-2',
+    })
 })
 
 afterEach(async () => {
@@ -41,7 +42,7 @@ afterAll(async () => {
 })
 
 async function startPhone(username: string, says: Audio, answers: 'auto' | 'manual'): Promise<Baresip> {
-  const password = username === 'bob' ? 'sip-secret-2' : tenant.password
+  const password = username === tenant.username ? tenant.password : 'sip-secret-2'
   const phone = await startBaresip({ ...tenant, username, password, proxy: platform.sip, says, answers })
   phones.push(phone)
   expect(await phone.registered()).toMatchObject({ ok: true })
@@ -86,7 +87,9 @@ describe.skipIf(isMissing('baresip'))('a call that an application dials', () => 
       'GET',
       `/Accounts/${tenant.account_sid}/Calls`,
     )
-    expect(live.map(({ direction }) => direction).toSorted((a, b) => (String(a) < String(b) ? -1 : 1))).toEqual(['inbound', 'outbound'])
+    expect(
+      live.map(({ direction }) => direction).toSorted((a, b) => (String(a) < String(b) ? -1 : 1)),
+    ).toEqual(['inbound', 'outbound'])
     const [parent, child] = ['inbound', 'outbound'].map((way) =>
       live.find(({ direction }) => direction === way),
     )
@@ -130,5 +133,34 @@ describe.skipIf(isMissing('baresip'))('a user who dials another', () => {
     await Promise.all([closed(caller), closed(called)])
     expect(application.requests.items).toHaveLength(before)
     expect(lengthMs(await caller.heard(), calledHz)).toBeGreaterThan(800)
+  }, 60_000)
+})
+
+describe.skipIf(isMissing('baresip'))('a blind transfer by a phone', () => {
+  it('sends the other side to a third phone, and says so in the journal', async () => {
+    const [caller, called] = await twoPhones()
+    const third = await startPhone('carol', tone(1900, 30_000), 'auto')
+    await caller.dial(`sip:bob@${tenant.realm}`)
+    for (const phone of [called, caller])
+      await phone.events.next('the answer', ({ type }) => type === 'CALL_ESTABLISHED')
+    await until('a moment of talk', async () => lengthMs(await caller.heard(), calledHz) > 500, {
+      everyMs: 200,
+    })
+
+    await called.command('transfer', `sip:carol@${tenant.realm}`)
+    await third.events.next('the answer of the third', ({ type }) => type === 'CALL_ESTABLISHED')
+    await closed(called)
+    await until('a second of talk with the third', async () => lengthMs(await caller.heard(), 1900) > 1000, {
+      everyMs: 200,
+    })
+    expect(lengthMs(await third.heard(), callerHz)).toBeGreaterThan(500)
+    await caller.hangUp()
+    await Promise.all([closed(caller), closed(third)])
+    const records = await recentCalls(platform.api, tenant.account_sid, 3)
+    const [referring] = records.filter(({ to }) => to === `bob@${tenant.realm}`)
+    const story = await journalOf(platform.api, tenant.account_sid, referring?.call_sid ?? '')
+    expect(story.map(({ rule, summary }) => rule ?? summary)).toEqual(
+      expect.arrayContaining(['REFER', 'transfer', '202 Accepted']),
+    )
   }, 60_000)
 })

@@ -106,7 +106,7 @@ export interface Requests {
 }
 
 export interface Alerting {
-  /** Raises an alert of the account; a caller that is not answered is told by a 180 that carries the message. */
+  /** Raises an alert of the account; a caller that is not answered gets a 180 that carries the message. */
   alert(message: string): void
 }
 

@@ -94,6 +94,10 @@ export class LegHooks implements Asking, RunningScript {
     await this.#ask({ kind: 'redirect', hook, fields: {}, signal, take })
   }
 
+  interrupt(verbs: readonly RunnableVerb[]): void {
+    this.#options.queue.interrupt(verbs)
+  }
+
   hookOf(form: HookForm): Hook {
     return toHook(form, { base: this.#base, application: this.#options.script.call_hook })
   }

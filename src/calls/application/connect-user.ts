@@ -5,6 +5,8 @@ import { reasonHeader } from '../leg/refusals.ts'
 import type { CallScript } from '../ports.ts'
 import { appHooksOf } from './create-nested-verbs.ts'
 import { abilitiesOf } from './run-script.ts'
+import type { DialOutcome } from '../bridge/dial-request.ts'
+import type { RunnableVerb } from '../verb.ts'
 import { VerbLoop } from './verb-loop.ts'
 
 const ringMs = 60_000
@@ -19,16 +21,30 @@ export async function connectUser(
   const script = noScript(leg.journal.facts.started.account_sid)
   const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal })
   const hooks = appHooksOf(leg, script, context)
-  const { legs } = abilitiesOf({ leg, script, hooks, queue, node: services.node(), base: undefined }, context)
-  const outcome = await legs.dial({
-    targets: [{ to: { type: 'user', name, realm }, headers: {} }],
-    answersOnBridge: true,
-    headers: {},
-    ringMs,
-    capture: { parent: [], child: [] },
-    forwardsIdentity: true,
-    signal: leg.signal,
-  })
+  const abilities = abilitiesOf(
+    { leg, script, hooks, queue, node: services.node(), base: undefined },
+    context,
+  )
+  let outcome: DialOutcome | undefined
+  const dial: RunnableVerb = {
+    name: 'dial',
+    needs: 'nothing',
+    isEarlyMedia: false,
+    ignored: [],
+    async run({ legs }, { signal }) {
+      outcome = await legs.dial({
+        targets: [{ to: { type: 'user', name, realm }, headers: {} }],
+        answersOnBridge: true,
+        headers: {},
+        ringMs,
+        capture: { parent: [], child: [] },
+        forwardsIdentity: true,
+        signal,
+      })
+    },
+  }
+  leg.script = abilities.hooks
+  await queue.run([dial], abilities)
   if (leg.isAnswered) return leg.hangUp()
   // The caller hears what its phone would have heard from the one it called.
   const { sip_status: status = 480, sip_reason: reason } = outcome ?? {}

@@ -8,8 +8,16 @@ import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
 import { AppHooks } from './app-hooks.ts'
 import type { HookForm } from './hook-form.ts'
+import type { RunnableVerb } from '../verb.ts'
 import type { NestedVerbs } from './nested-verbs.ts'
 import { VerbLoop } from './verb-loop.ts'
+
+interface LegRun {
+  /** Where relative hooks lead; by default as for the verbs of the call. */
+  readonly base?: string
+  readonly signal?: AbortSignal
+  readonly allowed?: ReadonlySet<string>
+}
 
 export interface NestedVerbsOptions {
   readonly script: CallScript
@@ -28,14 +36,24 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
     ...toCommonPayload(journal.facts),
     ...toNodePayload(journal.facts, services.node()),
   })
+  async function runOnLeg(leg: Leg, verbs: readonly RunnableVerb[], options: LegRun = {}): Promise<void> {
+    const { base = hookOf('/').url, signal = leg.signal, allowed } = options
+    const hooks = appHooksOf(leg, script, context)
+    const { clock } = services
+    const queue = new VerbLoop({ journal: leg.journal, clock, signal, ...(allowed && { allowed }) })
+    const node = services.node()
+    const abilities = createAbilities({ leg, script, hooks, queue, node, base, context, nested })
+    // Only verbs that are all the leg has may be taken over by others.
+    if (allowed === undefined) leg.script = abilities.hooks
+    await queue.run(verbs, abilities)
+  }
+
   const nested: NestedVerbs = {
     async run({ leg, hook, allowed, signal }) {
       const hooks = appHooksOf(leg, script, context)
       const question = { kind: 'confirm', hook: hookOf(hook), payload: payloadOf(leg), signal } as const
-      const { url: base, verbs } = await hooks.ask(question)
-      const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal, allowed })
-      const node = services.node()
-      await queue.run(verbs, createAbilities({ leg, script, hooks, queue, node, base, context, nested }))
+      const { url, verbs } = await hooks.ask(question)
+      await runOnLeg(leg, verbs, { base: url, signal, allowed })
     },
     whisper({ leg, verbs: list, signal }) {
       const verbs = services.verbs(Array.isArray(list) ? list : [list])
@@ -46,12 +64,19 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
             `verb ${index + 1} (${name}): only say, play and pause may be whispered`,
           )
       })
+      return runOnLeg(leg, verbs, { signal, allowed: whispering })
+    },
+    async ask(leg, hook, kind, fields) {
       const hooks = appHooksOf(leg, script, context)
-      const { clock } = services
-      const queue = new VerbLoop({ journal: leg.journal, clock, signal, allowed: whispering })
-      const node = services.node()
-      const base = hookOf('/').url
-      return queue.run(verbs, createAbilities({ leg, script, hooks, queue, node, base, context, nested }))
+      const payload = { ...payloadOf(leg), ...fields }
+      const { verbs } = await hooks.ask({ kind, hook: hookOf(hook), payload, signal: leg.signal })
+      return verbs
+    },
+    goOn(leg, verbs) {
+      runOnLeg(leg, verbs).then(
+        () => void leg.hangUp(),
+        (error: unknown) => leg.refuse(error),
+      )
     },
     handOver: (leg, hook) => runOn(leg, { ...script, call_hook: hook, app_json: null }),
     async tell(leg, hook, fields) {

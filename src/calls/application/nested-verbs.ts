@@ -1,6 +1,8 @@
 // Verbs that run beside those of the call, on another leg of it: what a hook answers about that leg.
 import type { Hook } from '../../contracts/hook.ts'
+import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
+import type { RunnableVerb } from '../verb.ts'
 import type { HookForm } from './hook-form.ts'
 
 export interface NestedRun {
@@ -20,6 +22,10 @@ export interface NestedVerbs {
     readonly verbs: unknown
     readonly signal: AbortSignal
   }): Promise<void>
+  /** What a hook answers about a leg. Throws AppError as `run` does. */
+  ask(leg: Leg, hook: HookForm, kind: HookKind, fields: object): Promise<readonly RunnableVerb[]>
+  /** The leg becomes a call of its own, which these verbs run to its end. */
+  goOn(leg: Leg, verbs: readonly RunnableVerb[]): void
   /** The leg becomes a call of its own, which the hook runs to its end. */
   handOver(leg: Leg, hook: Hook): void
   /** Asks a hook whose answer counts for nothing. Never rejects. */

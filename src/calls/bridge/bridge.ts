@@ -18,6 +18,7 @@ export class Bridge {
     this.#isJoined = true
     a.journal.note({ type: 'bridged', with: b.call_sid })
     b.journal.note({ type: 'bridged', with: a.call_sid })
+    for (const leg of this.#legs) leg.events.tell('bridged')
     this.#stops.push(passKeys(a, b), passKeys(b, a))
     await Promise.all([
       a.media.sound.hear(b.media, this.#muted.has(a)),

@@ -30,6 +30,8 @@ export interface DialRequest {
   readonly music?: string
   readonly capture: { readonly parent: readonly string[]; readonly child: readonly string[] }
   readonly captureHook?: HookForm
+  /** Asked where a REFER of either side may lead. */
+  readonly referHook?: HookForm
   /** Whether what the carrier asserts of the caller is passed on. */
   readonly forwardsIdentity: boolean
   /** The customerData of the legs that are dialled. */

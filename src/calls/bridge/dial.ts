@@ -18,6 +18,8 @@ import type { AccountFacts } from '../ports.ts'
 import { passedOnHeaders } from './passed-on-headers.ts'
 import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
 import { talk } from './talk.ts'
+import type { Successor } from './talk.ts'
+import { transfer } from './transfer.ts'
 
 export interface DialOptions {
   /** The leg that dials. */
@@ -177,8 +179,8 @@ class Dial {
 
   /** Resolves when the two have parted. */
   async #talk(child: Leg): Promise<void> {
-    const { parent, context, nested } = this.#options
-    const { signal, capture, captureHook, maxTalkMs } = this.#request
+    const { parent, context, nested, account } = this.#options
+    const { signal, capture, captureHook, maxTalkMs, referHook } = this.#request
     if (!parent.isAnswered) await parent.answer()
     // Much may have happened while the caller was answered.
     if (parent.hasEnded || child.hasEnded || signal.aborted) {
@@ -189,9 +191,13 @@ class Dial {
       const { clock } = context.services
       const successor = await talk(
         { parent, child, signal, capture, captureHook, maxTalkMs },
-        { clock, nested },
+        {
+          clock,
+          nested,
+          transfer: (asked) => void transfer({ ...asked, hook: referHook, account, context, nested }),
+        },
       )
-      if (successor !== undefined && !child.hasEnded) nested.handOver(child, successor)
+      if (successor !== undefined && !child.hasEnded) goOn(child, successor, nested)
       else void child.hangUp({ headers: reasonOf(parent) })
     } catch (error) {
       void child.hangUp({ headers: reasonOf(parent) })
@@ -231,6 +237,11 @@ class Dial {
 const maxHops = 70
 
 const tooLong = new AppError('hook_timeout', 'the confirm hook and its verbs took too long')
+
+function goOn(leg: Leg, successor: Successor, nested: NestedVerbs): void {
+  if ('url' in successor) nested.handOver(leg, successor)
+  else nested.goOn(leg, successor)
+}
 
 /** RFC 3326, so that a phone that rang in vain lists no missed call. */
 const elsewhere: readonly HeaderField[] = [

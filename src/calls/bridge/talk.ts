@@ -7,6 +7,8 @@ import type { Leg } from '../leg/leg.ts'
 import { Bridge } from './bridge.ts'
 import { CapturedDigits } from './captured-digits.ts'
 import type { DialRequest } from './dial-request.ts'
+import type { RunnableVerb } from '../verb.ts'
+import type { TransferOptions } from './transfer.ts'
 import { Whispers } from './whispers.ts'
 
 export interface TalkOptions extends Pick<DialRequest, 'signal' | 'capture'> {
@@ -17,13 +19,18 @@ export interface TalkOptions extends Pick<DialRequest, 'signal' | 'capture'> {
   readonly maxTalkMs: number | undefined
 }
 
+/** What runs the leg that was dialled once it goes on by itself. */
+export type Successor = Hook | readonly RunnableVerb[]
+
 export interface TalkServices {
   readonly clock: Clock
   readonly nested: NestedVerbs
+  /** Judges a REFER of either side, and calls `start` with the verbs that the other side runs from then on. */
+  readonly transfer: (asked: Pick<TransferOptions, 'referral' | 'by' | 'other' | 'start'>) => void
 }
 
 /** Resolves when the two have parted, with what runs the leg that was dialled from now on. */
-export async function talk(options: TalkOptions, services: TalkServices): Promise<Hook | undefined> {
+export async function talk(options: TalkOptions, services: TalkServices): Promise<Successor | undefined> {
   return await new Talk(options, services).run()
 }
 
@@ -34,14 +41,14 @@ class Talk {
   readonly #over = new AbortController()
   readonly #parting = Promise.withResolvers<string>()
   readonly #stops: (() => void)[] = []
-  #successor: Hook | undefined
+  #successor: Successor | undefined
 
   constructor(options: TalkOptions, services: TalkServices) {
     this.#options = options
     this.#services = services
   }
 
-  async run(): Promise<Hook | undefined> {
+  async run(): Promise<Successor | undefined> {
     const { parent, child, capture } = this.#options
     const bridge = new Bridge(parent, child)
     this.#capture(parent, capture.parent)
@@ -73,7 +80,20 @@ class Talk {
           this.#successor = hook
           this.#parting.resolve('the called side became a call of its own')
         },
+        refer: (referral) => {
+          const other = leg === parent ? child : parent
+          const start = (verbs: readonly RunnableVerb[]): void => this.#sendElsewhere(other, verbs)
+          this.#services.transfer({ referral, by: leg, other, start })
+        },
       }
+  }
+
+  #sendElsewhere(other: Leg, verbs: readonly RunnableVerb[]): void {
+    const { parent } = this.#options
+    // The verbs of the caller end the dial that runs.
+    if (other === parent) return parent.script?.interrupt(verbs)
+    this.#successor = verbs
+    this.#parting.resolve('the caller sent the called side elsewhere')
   }
 
   /** The first reason to part counts. */

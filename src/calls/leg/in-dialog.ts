@@ -1,7 +1,7 @@
 // The requests of the far end within the dialog of an answered leg, and the responses to them.
 import type { Logger } from '../../lib/log.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
-import type { DialogListener, Reply } from '../../sip/sip.ts'
+import type { DialogListener, IncomingReferral, Reply } from '../../sip/sip.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toDecision } from '../journal/decision.ts'
 import { hungUpByFarEnd, hungUpByUs } from './leg-ends.ts'
@@ -18,6 +18,7 @@ export interface AnsweredLeg {
   readonly onConfirmed: (ack: SipRequest) => void
   readonly onDigit: (digit: string, durationMs: number) => void
   readonly onEnd: (end: LegEnd) => void
+  readonly onReferred: (referral: IncomingReferral) => void
 }
 
 export function listenInDialog(leg: AnsweredLeg): DialogListener {
@@ -31,6 +32,10 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
       leg.onEnd(hungUpByUs(direction))
     },
     offered: (offer, request) => answerOffer(offer, request, leg),
+    referred(referral) {
+      leg.media.live()
+      leg.onReferred(referral)
+    },
     requested: async (request) => answerRequest(request, leg),
     noted: (sentence) => leg.journal.note({ type: 'note', sentence }),
   }

@@ -1,7 +1,7 @@
 // What a leg lets those watch who join it with another one.
 
 /** `early-media`: the far end is heard before it answers. `held`: it does not want to hear anything. */
-export type LegEvent = 'ringing' | 'early-media' | 'held' | 'resumed'
+export type LegEvent = 'ringing' | 'early-media' | 'held' | 'resumed' | 'bridged'
 
 export class LegEvents {
   readonly #listeners = new Set<(event: LegEvent) => void>()

@@ -6,6 +6,8 @@ import type { HeaderField } from '../../sip/message/message.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { StatusReporter } from './status-reporter.ts'
 import type { Hook } from '../../contracts/hook.ts'
+import type { IncomingReferral } from '../../sip/sip.ts'
+import type { RunnableVerb } from '../verb.ts'
 import type { UnansweredInvite } from './unanswered-invite.ts'
 
 export interface LegOptions {
@@ -32,6 +34,8 @@ export interface HangUpOptions {
 export interface RunningScript {
   /** Failures are journalled, and the call goes on as it was. */
   takeOver(hook: Hook): Promise<void>
+  /** These verbs come at once, in place of the running one and all that were to follow. */
+  interrupt(verbs: readonly RunnableVerb[]): void
 }
 
 /** The bridge that a leg is in, as a command from outside reaches it. */
@@ -42,4 +46,6 @@ export interface LegBridge {
   whisper(verbs: unknown): Promise<void>
   /** The leg that was dialled becomes a call of its own, which this hook runs. */
   part(hook: Hook): void
+  /** The far end sends the other side elsewhere (RFC 3515). */
+  refer(referral: IncomingReferral): void
 }

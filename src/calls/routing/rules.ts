@@ -252,6 +252,10 @@ const course = {
         'The call has reached a limit in time: of ringing, of its duration, of silence or of being held.',
       decides: 'The platform hangs up.',
     },
+    transfer: {
+      sentence: 'The far end of one side has asked that the other side be sent elsewhere (REFER).',
+      decides: 'The two part, and the other side goes where the REFER or the `referHook` says.',
+    },
     'dialog-lost': {
       sentence: 'The far end no longer responds in signalling.',
       decides: 'The platform hangs up.',

@@ -198,7 +198,7 @@ export class ScriptedDialog implements Dialog {
   /** The headers of the BYE we sent; undefined while there was none. */
   sentBye: readonly HeaderField[] | undefined
   readonly requests: SentRequest[] = []
-  /** What the far end responds to a request of ours. */
+  /** What the far end responds to our request. */
   responds: (request: SentRequest) => SipResponse | Promise<SipResponse> = () => sipResponse(200)
   #listener: DialogListener | undefined
   #isOver = false
