@@ -20,7 +20,7 @@ import type { LeveledLogger } from './lib/log.ts'
 import { createMedia } from './media/create-media.ts'
 import { createAudioDecoder } from './media/files/audio-decoder.ts'
 import { portPairs } from './media/ports.ts'
-import { createAddressGuard } from './network/address-guard.ts'
+import { createAddressGuard, createRangeGuard } from './network/address-guard.ts'
 import { createNames } from './network/create-names.ts'
 import { createOutgoing } from './outgoing/create-outgoing.ts'
 import { createMailer } from './outgoing/mail.ts'
@@ -153,6 +153,7 @@ function enginePorts(base: Base, { media, speech, audio }: Sound) {
     directory,
     isAllowedAddress: createAddressGuard(allow),
     isAllowedHop: createAddressGuard([...allow, ...config.sipProxies]),
+    isSipProxy: createRangeGuard(config.sipProxies),
     carrierCalled: carrierHosts.carrierCalled,
     hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent }),
     store: storage.calls,

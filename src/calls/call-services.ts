@@ -33,6 +33,8 @@ export interface CallServices {
   readonly carrierCalled: (account: Pick<AccountFacts, 'account_sid'>, host: string) => void
   /** Whether a user or a called SIP URI may direct a dialog or its media to this IP address. */
   readonly isAllowedHop: (address: string) => boolean
+  /** Whether a SIP proxy of the operator is at this IP address: what users send through it is theirs. */
+  readonly isSipProxy: (address: string) => boolean
   readonly hooks: Hooks
   readonly store: CallStore
   readonly speech: Speech

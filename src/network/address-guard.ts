@@ -30,6 +30,12 @@ export function createAddressGuard(allow: readonly string[]): AddressGuard {
   }
 }
 
+/** Lets through what lies in one of the ranges (CIDR). */
+export function createRangeGuard(ranges: readonly string[]): AddressGuard {
+  const parsed = ranges.map((range): Range => ipaddr.parseCIDR(range))
+  return (text) => ipaddr.isValid(text) && parsed.some((range) => contains(range, ipaddr.process(text)))
+}
+
 function contains([network, bits]: Range, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return network.kind() === address.kind() && address.match(network, bits)
 }

@@ -20,7 +20,12 @@ import type { Authentication, Judgement, Remote, Reply, SipDirectory, SipUser } 
 // How much of a digest-uri the journal shows.
 const maxUriChars = 256
 
-export type Authenticate = (request: SipRequest, remote: Remote) => Promise<Authentication>
+/** Within a dialog `userRealm` is that of the user it belongs to: the request is for our Contact, and no carrier's. */
+export type Authenticate = (
+  request: SipRequest,
+  remote: Remote,
+  userRealm?: string,
+) => Promise<Authentication>
 
 export interface AuthenticatorOptions {
   readonly directory: SipDirectory
@@ -56,8 +61,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     return isSameResponse(expected, credentials.response) ? user : undefined
   }
 
-  return async (request, remote) => {
-    const realm = realmOf(request)
+  return async (request, remote, userRealm) => {
+    const realm = userRealm ?? realmOf(request)
     const state = realm === undefined ? 'unknown' : await directory.realmState(realm)
     if (realm === undefined || state === 'unknown') return refuseRealm(request.method)
     if (state === 'inactive') return refuseAccount(request.method, guesses.isWorthRecord(realm))
@@ -68,7 +73,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     if (credentials === 'absent' || credentials === 'malformed') return challenge(scope, false)
 
     const { username } = credentials
-    const isCall = request.method === 'INVITE'
+    const isCall = request.method === 'INVITE' && userRealm === undefined
     const peer = isCall ? await directory.findPeer?.(realm, username) : undefined
     const judge = await directory.judgeOf?.(realm)
     const user = judge === undefined ? await directory.findUser(realm, username) : undefined

@@ -37,6 +37,8 @@ export interface IncomingInvite {
    * where the INVITE came from; to any until this is called. What may not be reached is sent to that source instead.
    */
   restrict(mayReach: (address: string) => boolean): void
+  /** From now on requests within the dialog, its ACK and its CANCEL are taken from the user alone. */
+  holdTo(user: DialogUser): void
   /** A provisional response 101..199; with a body it is early media. */
   progress(reply: Reply): void
   /** The final refusal 300..699. Does nothing once a final response went out. */
@@ -51,6 +53,16 @@ export interface IncomingInvite {
    * INVITE itself) a transaction that its client has given up. The stack has answered it and sent 487.
    */
   onCancel(listener: (cancel: SipRequest) => void): void
+}
+
+/** Whose dialog it is: what comes from another address than the phone signals from must prove to be this user's. */
+export interface DialogUser {
+  readonly username: string
+  readonly realm: string
+  /** Whether a proxy of the operator is there: what it sends is believed. */
+  readonly isTrusted: (address: string) => boolean
+  /** Something that the record of the call should say of a sender from elsewhere. A few times at most. */
+  readonly noted: (sentence: string) => void
 }
 
 export interface OutgoingInviteOptions {
@@ -75,6 +87,8 @@ export interface OutgoingInviteOptions {
    * from the destination; any when left out. What may not be reached is sent to the destination instead.
    */
   readonly mayReach?: (address: string) => boolean
+  /** Requests within the dialog are taken from this user alone; from anywhere when left out. */
+  readonly user?: DialogUser
   readonly credentials?: { readonly username: string; readonly password: string }
   readonly onProvisional?: (response: SipResponse) => void
 }

@@ -5,6 +5,7 @@ import type { DigestAlgorithm } from './digest.ts'
 import { abilitiesOf, withHeaders } from './dialog/core.ts'
 import type { Core } from './dialog/core.ts'
 import { DialogTable, dialogIdOf } from './dialog/dialog-table.ts'
+import type { DialogId } from './dialog/dialog-table.ts'
 import { PendingInvite } from './dialog/pending-invite.ts'
 import { refuseReplaces } from './dialog/replaces.ts'
 import { SentInvite } from './dialog/sent-invite.ts'
@@ -117,7 +118,7 @@ class Agent implements UserAgent {
         immediate: (request) => this.#immediate(request),
         request: (transaction) => this.#request(transaction),
         refused: (transaction, reply) => this.#refused(transaction, toOwed(transaction.request, reply)),
-        ack: (ack) => this.#ack(ack),
+        ack: (ack, _raw, remote) => this.#ack(ack, remote),
         strayResponse: (response) => this.#strayResponse(response),
       },
       onWire: (event) => handlers.wire?.(event),
@@ -171,8 +172,12 @@ class Agent implements UserAgent {
     return { host: this.#options.hostFor(remote), port: this.listening.port }
   }
 
-  async authenticate(request: SipRequest, remote: Remote): Promise<Authentication> {
-    const result = await this.#authenticate(request, remote)
+  authenticate(request: SipRequest, remote: Remote): Promise<Authentication> {
+    return this.#prove(request, remote)
+  }
+
+  async #prove(request: SipRequest, remote: Remote, userRealm?: string): Promise<Authentication> {
+    const result = await this.#authenticate(request, remote, userRealm)
     if (result.verdict === 'accepted') this.#sources.prove(remote)
     return result
   }
@@ -219,9 +224,24 @@ class Agent implements UserAgent {
   #request(transaction: ServerTransaction): void {
     const { request } = transaction
     const id = dialogIdOf(request)
-    if (id !== undefined) this.#core.dialogs.get(id)?.receive(transaction)
+    if (id !== undefined) this.#withinDialog(transaction, id)
     else if (request.method === 'INVITE') this.#invited(transaction)
     else void this.#answer(transaction, () => this.#register(request, transaction.remote))
+  }
+
+  #withinDialog(transaction: ServerTransaction, id: DialogId): void {
+    const entry = this.#core.dialogs.get(id)
+    const guard = entry?.guard
+    if (guard === undefined) return entry?.receive(transaction)
+    transaction.takeCancelFrom((remote) => guard.takes('CANCEL', remote))
+    if (guard.admits(transaction.remote)) return entry?.receive(transaction)
+    void this.#answer(transaction, async () => {
+      const reply = await guard.refuses(transaction, (...request) => this.#prove(...request))
+      if (reply !== undefined) return reply
+      // It may have been answered, or have ended, meanwhile.
+      const current = this.#core.dialogs.get(id)
+      return current === undefined ? { status: 481 } : current.receive(transaction)
+    })
   }
 
   #invited(transaction: ServerTransaction): void {
@@ -238,9 +258,10 @@ class Agent implements UserAgent {
     else handlers.refused(new PendingInvite(this.#core, transaction), owed)
   }
 
-  #ack(ack: SipRequest): void {
+  #ack(ack: SipRequest, remote: Remote): void {
     const id = dialogIdOf(ack)
-    if (id !== undefined) this.#core.dialogs.get(id)?.receiveAck(ack)
+    const entry = id && this.#core.dialogs.get(id)
+    if (entry?.guard?.takes('ACK', remote) !== false) entry?.receiveAck(ack)
   }
 
   /** RFC 3261 §13.2.2.4: a 2xx that comes late, or from another fork, still makes a dialog that must be ended. */
@@ -251,9 +272,11 @@ class Agent implements UserAgent {
     if (sent?.callId === headerOf(response, 'call-id')) sent?.respond(response)
   }
 
-  async #answer(transaction: ServerTransaction, reply: () => Promise<Reply>): Promise<void> {
+  /** What resolves without a reply is answered elsewhere. */
+  async #answer(transaction: ServerTransaction, reply: () => Promise<Reply | void>): Promise<void> {
     try {
-      this.#respond(transaction, await reply())
+      const answer = await reply()
+      if (answer !== undefined) this.#respond(transaction, answer)
     } catch (error) {
       this.#core.log.error({ err: error, method: transaction.request.method }, 'sip request not handled')
       this.#respond(transaction, { status: 500 })

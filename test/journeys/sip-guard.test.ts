@@ -1,4 +1,5 @@
 // A user's call leads the platform nowhere into its own network: not by Record-Route, unless the operator has a proxy there.
+// Nor is it moved or ended by a reader of its journal.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
@@ -7,10 +8,11 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { createCaller } from '../support/caller.ts'
 import type { Caller } from '../support/caller.ts'
+import { openRawPhone, rawRequest } from '../support/phone.ts'
 import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { isMissing } from '../support/tools.ts'
-import { Inbox } from '../support/wait.ts'
+import { Inbox, until } from '../support/wait.ts'
 
 // Where the platform does not listen and the phone does not call from.
 const inside = '127.0.0.99'
@@ -78,5 +80,62 @@ describe.skipIf(isMissing('sipp'))('Record-Route of a user’s call into the net
     const sipp = await caller.start('call', tenant.target, { header })
     await heard.next('the BYE', (start) => start.startsWith('BYE '))
     await sipp.stop()
+  })
+})
+
+describe.skipIf(isMissing('sipp'))('a live call of a user whose journal a stranger reads', () => {
+  let application: Application
+  let platform: Platform
+
+  beforeAll(async () => {
+    application = await startApplication()
+    application.on('/call', { json: [{ verb: 'answer' }, { verb: 'pause', length: 120 }] })
+    application.on('/status', { status: 200 })
+    platform = await startPlatform()
+  })
+
+  afterAll(async () => {
+    await platform.remove()
+    await application.close()
+  })
+
+  it('is neither moved nor ended by what he sends with its Call-ID and tags, and the journal names him', async () => {
+    const { account_sid, ...tenant } = await provision(platform.api, { application })
+    const caller = createCaller(platform, { account_sid, ...tenant })
+    const sipp = await caller.start('call', tenant.target)
+    const [live] = await caller.answered()
+    const call_sid = live?.call_sid ?? ''
+    const answer = await until('the 200 in the journal', async () => {
+      const entries = await journalOf(platform.api, account_sid, call_sid)
+      return entries.map(({ raw }) => String(raw)).find((raw) => raw.startsWith('SIP/2.0 200'))
+    })
+    const valueOf = (name: string): string => new RegExp(`^${name}: (.*)\r$`, 'mi').exec(answer)?.[1] ?? ''
+    const stranger = await openRawPhone(platform.sip, '127.0.0.77')
+    for (const [index, method] of ['INVITE', 'UPDATE', 'INFO', 'BYE'].entries()) {
+      const [from, to, callId] = ['From', 'To', 'Call-ID'].map(valueOf)
+      const lines = [
+        `From: ${from}`,
+        `To: ${to}`,
+        `Call-ID: ${callId}`,
+        `CSeq: ${100 + index} ${method}`,
+        `Via: SIP/2.0/UDP 127.0.0.77:${stranger.port};branch=z9hG4bKstranger${index};rport`,
+      ]
+      const { address, port } = platform.sip
+      await stranger.send(rawRequest(method, `sip:${address}:${port}`, stranger, lines))
+      const { start } = await stranger.received.next(
+        `the answer to ${method}`,
+        (m) => !m.start.includes('100'),
+      )
+      expect(start).toBe('SIP/2.0 401 Unauthorized')
+    }
+    await stranger.close()
+    expect(await caller.liveCalls()).toHaveLength(1)
+    await platform.api.must('DELETE', `/Accounts/${account_sid}/Calls/${call_sid}`)
+    // The phone saw nothing of it: its scenario ends with the BYE of the platform.
+    const result = await sipp.finished
+    expect(result.report).toBe('')
+    await caller.recordOf(result)
+    const journal = JSON.stringify(await journalOf(platform.api, account_sid, call_sid))
+    expect(journal).toContain('BYE from 127.0.0.77 challenged')
   })
 })

@@ -173,6 +173,24 @@ describe('the call of a SIP user', () => {
   })
 })
 
+describe('the dialog of a SIP user', () => {
+  it('is held to the user that has proved itself, and its journal says who else speaks within it', async () => {
+    const at = engine()
+    const invite = at.ring()
+    await settle()
+    const { user } = invite
+    expect([user?.username, user?.realm]).toEqual(['alice', 'example.com'])
+    expect(['10.0.0.1', '192.0.2.1'].map((address) => user?.isTrusted(address))).toEqual([true, false])
+    user?.noted('BYE from 192.0.2.77 challenged')
+    await settle()
+    expect(at.store.records).toMatchObject([{ answered: true }])
+    const { call_sid = '' } = at.store.records[0] ?? {}
+    expect(at.store.journalOf(call_sid)).toContainEqual(
+      expect.objectContaining({ sentence: 'BYE from 192.0.2.77 challenged' }),
+    )
+  })
+})
+
 describe('a carrier at its gateway', () => {
   it('leads a call where its gateways are', async () => {
     const at = engine()
@@ -184,5 +202,6 @@ describe('a carrier at its gateway', () => {
     await settle()
     expect(at.store.records).toMatchObject([{ trunk: 'carrier c', answered: true }])
     expect([invite.mayReach, at.media.opened[0]?.maySendTo]).toEqual([undefined, undefined])
+    expect(invite.user).toBeUndefined()
   })
 })

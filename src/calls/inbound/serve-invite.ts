@@ -9,6 +9,7 @@ import type { IncomingInvite } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
+import { dialogUser } from '../leg/dialog-user.ts'
 import { holdToLimits } from '../leg/hold-to-limits.ts'
 import { identifyCarrier } from './identify-carrier.ts'
 import { identifyUser } from './identify-user.ts'
@@ -108,6 +109,8 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
   arrival.leg = leg
   registry.add(leg)
   tap.attach(arrival.invite, journal)
+  if (identity.kind === 'known' && identity.origin.kind === 'user')
+    arrival.invite.holdTo(dialogUser(identity.origin.user, { journal, services }))
   for (const decision of identity.decisions) journal.note(toDecision(decision))
   journal.commit()
   log.info({ account_sid: started.account_sid, from: started.from, to: started.to }, 'call began')

@@ -9,7 +9,7 @@ export type Round = readonly Attempt[]
 
 export type AttemptInvite = Pick<
   OutgoingInviteOptions,
-  'uri' | 'to' | 'from' | 'contactUser' | 'headers' | 'routes' | 'credentials' | 'mayReach'
+  'uri' | 'to' | 'from' | 'contactUser' | 'headers' | 'routes' | 'credentials' | 'mayReach' | 'user'
 >
 
 export interface Attempt {

@@ -61,6 +61,17 @@ describe('a call to a user', () => {
     ])
   })
 
+  it('is held to that user, and journals who else speaks within it', async () => {
+    const { sent, events } = await call({})
+    const user = sent[0]?.options.user
+    const { aor } = phone
+    expect(`${user?.username}@${user?.realm}`).toBe(aor)
+    expect(['10.0.0.1', '192.0.2.1'].map((address) => user?.isTrusted(address))).toEqual([true, false])
+    user?.noted('BYE from 192.0.2.77 challenged')
+    await settle()
+    expect(events()).toContainEqual(expect.objectContaining({ sentence: 'BYE from 192.0.2.77 challenged' }))
+  })
+
   it('sends no media into the network of the operator, but to where its phone is', async () => {
     const { engine } = await call({}, ({ phones }) =>
       phones.set(phone.aor, [{ ...phone, remote: { ...phone.remote, address: '10.0.0.9' } }]),

@@ -8,6 +8,7 @@ import { toDecision } from '../journal/decision.ts'
 import type { Round, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from '../calls.ts'
+import { dialogUser } from '../leg/dialog-user.ts'
 import { parseTargetUri } from './target-uri.ts'
 import { toPhone } from './to-phone.ts'
 
@@ -49,6 +50,7 @@ async function toUser(
         uri: binding.contact,
         to: `sip:${escapeUser(name)}@${realm}`,
         routes: binding.path,
+        user: dialogUser({ username: name, realm }, { journal, services }),
         mayReach: (address) => address === binding.remote.address || services.isAllowedHop(address),
       }),
       destination: () => sip().reach(binding, services.isAllowedHop),

@@ -3,9 +3,12 @@ import { headerOf } from '../message/message.ts'
 import type { SipMessage, SipRequest } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
+import type { DialogGuard } from './dialog-guard.ts'
 
 /** What may be found under a dialog ID: an established dialog, or an INVITE that waits for its answer. */
 export interface DialogEntry {
+  /** Undefined where the far end is no user. */
+  readonly guard?: DialogGuard | undefined
   receive(transaction: ServerTransaction): void
   receiveAck(ack: SipRequest): void
   /** Lets go of it without a word to the peer. */

@@ -7,6 +7,7 @@ import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
 import { noteSequence } from './dialog-state.ts'
 import { DialogClient } from './dialog-client.ts'
+import type { DialogGuard } from './dialog-guard.ts'
 import type { RequestOptions } from './dialog-client.ts'
 import { DialogOwner } from './dialog-owner.ts'
 import { DialogRoute } from './dialog-route.ts'
@@ -30,6 +31,7 @@ export interface DialogOptions {
   readonly credentials?: Credentials | undefined
   /** Whether requests may go to an address that the peer names; to all when left out. */
   readonly mayReach?: ((address: string) => boolean) | undefined
+  readonly guard?: DialogGuard | undefined
   /** The last one that this side sent. */
   readonly description?: Reply['body']
 }
@@ -38,6 +40,7 @@ export interface DialogOptions {
 type Phase = 'live' | 'ending' | 'over'
 
 export class EstablishedDialog implements Dialog, DialogEntry {
+  readonly guard: DialogGuard | undefined
   readonly #core: Core
   readonly #state: DialogState
   readonly #contactUser: string | undefined
@@ -55,6 +58,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   constructor(options: DialogOptions) {
     const { core, state, flow, contactUser, credentials, mayReach, keepsTransport = false } = options
     this.#core = core
+    this.guard = options.guard
     this.#owner = new DialogOwner(core.log, state.callId)
     this.#state = state
     this.#contactUser = contactUser

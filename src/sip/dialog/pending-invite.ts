@@ -4,10 +4,11 @@ import { responseTo } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipRequest } from '../message/message.ts'
 import { tryParseUri, unescapeUri } from '../message/uri.ts'
-import type { Dialog, IncomingInvite, Remote, Reply } from '../sip.ts'
+import type { Dialog, DialogUser, IncomingInvite, Remote, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { capabilityHeaders, cleanReply, randomRetryAfter, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
+import { DialogGuard } from './dialog-guard.ts'
 import { uasDialogState } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry } from './dialog-table.ts'
@@ -30,6 +31,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   /** The last description that went out. */
   #description: Reply['body']
   #mayReach: ((address: string) => boolean) | undefined
+  #guard: DialogGuard | undefined
 
   constructor(core: Core, transaction: ServerTransaction) {
     this.#core = core
@@ -69,6 +71,16 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     this.#mayReach = (address) => address === this.remote.address || mayReach(address)
   }
 
+  get guard(): DialogGuard | undefined {
+    return this.#guard
+  }
+
+  holdTo(user: DialogUser): void {
+    const guard = new DialogGuard(user, this.request, this.remote)
+    this.#guard = guard
+    this.#transaction.takeCancelFrom((remote) => guard.takes('CANCEL', remote))
+  }
+
   progress(reply: Reply): void {
     if (this.#phase !== 'waiting' || reply.status <= 100 || reply.status >= 200) return
     this.#description = reply.body ?? this.#description
@@ -99,6 +111,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       flow,
       contactUser: this.#contactUser,
       mayReach: this.#mayReach,
+      guard: this.#guard,
       description: reply.body ?? this.#description,
     })
     if (wasWaiting) {

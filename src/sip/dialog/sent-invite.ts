@@ -14,6 +14,7 @@ import { transactionTimeoutMs } from '../timers.ts'
 import type { ClientTransaction } from '../transaction/transaction.ts'
 import { asClient, capabilityHeaders, cleanHeaders, mergeHeaders } from './core.ts'
 import type { Core } from './core.ts'
+import { DialogGuard } from './dialog-guard.ts'
 import { addressed, uacDialogState } from './dialog-state.ts'
 import { EstablishedDialog } from './established-dialog.ts'
 import { namesDatagrams } from './flow.ts'
@@ -161,7 +162,7 @@ export class SentInvite implements OutgoingInvite {
     const remoteTag = tagOf(headerOf(response, 'to')) ?? ''
     const known = this.#forks.get(remoteTag)
     if (known !== undefined) return known.acknowledge(invite)
-    const { contactUser, credentials, mayReach } = this.#options
+    const { contactUser, credentials, mayReach, user } = this.#options
     // No answer comes before a request went out.
     const source = this.#remote
     if (source === undefined) return
@@ -174,6 +175,7 @@ export class SentInvite implements OutgoingInvite {
       keepsTransport: this.#keepsTransport(),
       credentials,
       mayReach,
+      guard: user && new DialogGuard(user, response, source),
       description: this.#options.body,
     })
     dialog.established(response)

@@ -43,6 +43,7 @@ export class ServerTransactionMachine implements ServerTransaction {
   #retransmitMs = 0
   #cancel: SipRequest | undefined
   #cancelListener: ((cancel: SipRequest) => void) | undefined
+  #isCancelSender: (remote: Remote) => boolean = () => true
   #end: EndReason | undefined
   #endListener: ((reason: EndReason) => void) | undefined
 
@@ -75,6 +76,14 @@ export class ServerTransactionMachine implements ServerTransaction {
   onCancel(listener: (cancel: SipRequest) => void): void {
     this.#cancelListener = listener
     if (this.#cancel !== undefined) listener(this.#cancel)
+  }
+
+  takeCancelFrom(isSender: (remote: Remote) => boolean): void {
+    this.#isCancelSender = isSender
+  }
+
+  mayCancel(remote: Remote): boolean {
+    return this.#isCancelSender(remote)
   }
 
   onEnd(listener: (reason: EndReason) => void): void {

@@ -256,6 +256,7 @@ export function createScriptedEngine(
     isAllowedAddress: (address) => address.startsWith('192.0.2.'),
     carrierCalled: ({ account_sid }, host) => void engine.hostsCalled.push([account_sid, host]),
     isAllowedHop: (address) => address.startsWith('192.0.2.'),
+    isSipProxy: (address) => address === '10.0.0.1',
     directory: createScriptedDirectory(() => engine),
     hooks,
     store,

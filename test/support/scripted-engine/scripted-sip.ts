@@ -12,6 +12,7 @@ import type {
   OutgoingInviteOptions,
   Remote,
   Reply,
+  DialogUser,
 } from '../../../src/sip/sip.ts'
 
 export const offer =
@@ -65,6 +66,7 @@ export class ScriptedInvite implements IncomingInvite {
   /** The 200, without its status. */
   accepted: Omit<Reply, 'status'> | undefined
   mayReach: ((address: string) => boolean) | undefined
+  user: DialogUser | undefined
   dialog: ScriptedDialog | undefined
   #isCancelled = false
   #cancelListener: ((cancel: SipRequest) => void) | undefined
@@ -102,6 +104,10 @@ export class ScriptedInvite implements IncomingInvite {
 
   restrict(mayReach: (address: string) => boolean): void {
     this.mayReach = mayReach
+  }
+
+  holdTo(user: DialogUser): void {
+    this.user = user
   }
 
   accept(reply: Omit<Reply, 'status'>): Dialog {

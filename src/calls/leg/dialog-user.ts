@@ -1,0 +1,21 @@
+// The user that a leg belongs to, as the stack holds its dialog to it, and the journal that hears of strangers.
+import type { DialogUser, SipUser } from '../../sip/sip.ts'
+import type { CallServices } from '../call-services.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+
+interface Surroundings {
+  readonly journal: Pick<JournalWriter, 'note'>
+  readonly services: Pick<CallServices, 'isSipProxy'>
+}
+
+export function dialogUser(
+  { username, realm }: Pick<SipUser, 'username' | 'realm'>,
+  { journal, services }: Surroundings,
+): DialogUser {
+  return {
+    username,
+    realm,
+    isTrusted: services.isSipProxy,
+    noted: (sentence) => journal.note({ type: 'note', sentence }),
+  }
+}
