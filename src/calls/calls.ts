@@ -55,6 +55,10 @@ export type PlainCommand =
   | { readonly kind: 'mute'; readonly isMuted: boolean }
   /** Presses keys at the far end of an answered leg. */
   | { readonly kind: 'dtmf'; readonly digits: string; readonly durationMs: number }
+  /** The verb `dub`, on an answered leg. */
+  | { readonly kind: 'dub'; readonly options: object }
+  /** How much louder the far end of an answered leg hears everything, in dB. */
+  | { readonly kind: 'boost'; readonly gainDb: number }
   /**
    * Of a leg that dials: the one that it dialled goes on as a call of its own, with the verbs of `child`. With `parent` this
    * one gets others too.

@@ -442,7 +442,7 @@ describe('commands while they talk', () => {
     } as const
     await expect(command('inbound', asked)).rejects.toMatchObject({
       code: 'bad_request',
-      message: 'whisper: verb 2 (gather): only say, play and pause may be whispered',
+      message: 'whisper: verb 2 (gather): only say, play and pause may run here',
     })
     expect([a?.hears, b?.hears]).toEqual([b?.id, a?.id])
   })

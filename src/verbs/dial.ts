@@ -3,9 +3,18 @@ import Type from 'typebox'
 import type { Static } from 'typebox'
 import type { DialOutcome, DialTarget } from '../calls/bridge/dial-request.ts'
 import type { Target } from '../calls/calls.ts'
+import { toDecibels } from '../calls/application/decibels.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
-import { hookFor, optional, replacingTheRest, speechRecognition, untilServed } from './define/schemas.ts'
+import { dubProperties } from './dub.ts'
+import {
+  decibels,
+  hookFor,
+  optional,
+  replacingTheRest,
+  speechRecognition,
+  untilServed,
+} from './define/schemas.ts'
 
 const auth = Type.Optional(
   Type.Object(
@@ -136,7 +145,10 @@ const schema = Type.Object({
   stream: optional.anything(untilServed('audio streams', 'A stream of what is said.')),
   transcribe: optional.anything(untilServed(speechRecognition, 'What is said, as text.')),
   dub: Type.Optional(
-    Type.Array(Type.Object({}), { description: untilServed('dub', 'Tracks for the called side.') }),
+    Type.Array(Type.Object(dubProperties), {
+      maxItems: 16,
+      description: 'What the verb dub takes: tracks that the called side hears once they talk.',
+    }),
   ),
   amd: optional.anything(untilServed('answering machine detection', 'Tells machines from people.')),
   referHook: Type.Optional(
@@ -145,10 +157,8 @@ const schema = Type.Object({
     ),
   ),
   onHoldHook: Type.Optional(hookFor(untilServed('sound on hold', 'What the side on hold hears.'))),
-  boostAudioSignal: Type.Optional(
-    Type.Union([Type.Number(), Type.String()], {
-      description: untilServed('gain', 'How much louder the called side hears, in dB.'),
-    }),
+  boostAudioSignal: decibels(
+    'How much louder the called side hears everything, in dB: a number, or a text like "+6 dB".',
   ),
   forwardPAI: optional.flag(
     'Whether P-Asserted-Identity and Privacy of the caller are passed on. Default true.',
@@ -190,6 +200,7 @@ export const dial = defineVerb({
     const targets = await Promise.all(
       distinct(options.target).map((given) => toTarget(given, options, () => legs.realm())),
     )
+    const { dub: tracks = [], boostAudioSignal } = options
     const { callerId, callerName, timeLimit, confirmHook, dialMusic, dtmfHook, tag, actionHook, referHook } =
       options
     const outcome = await legs.dial({
@@ -199,7 +210,9 @@ export const dial = defineVerb({
       ringMs: (options.timeout ?? defaultRingSeconds) * 1000,
       capture: toCapture(options.dtmfCapture),
       forwardsIdentity: options.forwardPAI ?? true,
+      dubs: tracks.map((track) => ({ ...track, verb: 'dub' })),
       signal,
+      ...(boostAudioSignal === undefined ? {} : { boostDb: toDecibels(boostAudioSignal) }),
       ...(callerId === undefined ? {} : { callerId }),
       ...(callerName === undefined ? {} : { callerName }),
       ...(timeLimit === undefined ? {} : { maxTalkMs: timeLimit * 1000 }),

@@ -9,6 +9,7 @@ import { parseList } from './define/parse-verbs.ts'
 import { sharedShapes } from './define/schemas.ts'
 import { dial } from './dial.ts'
 import { dtmf } from './dtmf.ts'
+import { dub } from './dub.ts'
 import { gather } from './gather.ts'
 import { hangup } from './hangup.ts'
 import { pause } from './pause.ts'
@@ -24,6 +25,7 @@ export const verbs: readonly Verb[] = [
   answer,
   dial,
   dtmf,
+  dub,
   gather,
   hangup,
   pause,

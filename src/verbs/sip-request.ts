@@ -1,7 +1,6 @@
 // The verb sip:request: sends a request to the far end within the dialog.
 import Type from 'typebox'
 import { maxContentLength } from '../calls/application/app-requests.ts'
-import { ownMethods } from '../calls/leg/leg-requests.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { hookFor, optional, replacingTheRest } from './define/schemas.ts'
@@ -23,7 +22,7 @@ export const sipRequest = defineVerb({
   uses: ['requests', 'hooks', 'notes'],
   schema: Type.Object({
     method: Type.Union(
-      ownMethods.map((method) => Type.Literal(method)),
+      [Type.Literal('INFO'), Type.Literal('MESSAGE'), Type.Literal('NOTIFY'), Type.Literal('OPTIONS')],
       { description: 'One that changes nothing about the call itself.' },
     ),
     headers: optional.headers(

@@ -66,6 +66,13 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
         parent: { url, method: 'POST', username: null, password: null },
       },
     ],
+    [
+      'a track',
+      { dub: { action: 'silenceTrack', track: 'a' } },
+      { kind: 'dub', options: { action: 'silenceTrack', track: 'a' } },
+    ],
+    ['a gain', { boostAudioSignal: '-6 dB' }, { kind: 'boost', gainDb: -6 }],
+    ['a gain of 0', { boostAudioSignal: 0 }, { kind: 'boost', gainDb: 0 }],
     ['an end', { call_status: 'completed' }, { kind: 'end', call_status: 'completed' }],
     ['a tag', { tag: { order: 7 }, call_hook: null }, { kind: 'tag', data: { order: 7 } }],
   ])('takes %s', async (_, body, command) => {
@@ -94,6 +101,8 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     [{ call_status_hook: url }, 'call_status_hook may be sent only together with call_hook'],
     [{ tag: 'text' }, 'tag must be'],
     [{ tag: { long: 'x'.repeat(70_000) } }, 'tag must have at most'],
+    [{ boostAudioSignal: 'loud' }, 'boostAudioSignal must be a number of dB'],
+    [{ boostAudioSignal: 99 }, 'boostAudioSignal'],
     [{ sip_request: { method: 'BYE', content_type: 'text/plain', content: '' } }, 'sip_request.method'],
     [{ sip_request: { method: 'INFO', content: 'x' } }, 'sip_request'],
     [{ sip_request: { method: 'INFO', content_type: 'a/b', content: 'x'.repeat(16_385) } }, 'content'],

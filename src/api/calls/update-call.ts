@@ -1,10 +1,12 @@
 // Commands to a live call: one with each request, besides a whisper, and the response is sent when it has begun.
 import { maxContentLength } from '../../calls/application/app-requests.ts'
 import type { AskedRequest } from '../../calls/application/app-requests.ts'
+import { decibelPattern, maxGainDb, minGainDb, toDecibels } from '../../calls/application/decibels.ts'
 import type { CallCommand, PlainCommand } from '../../calls/calls.ts'
 import { ownMethods } from '../../calls/leg/leg-requests.ts'
 import type { OwnMethod } from '../../calls/leg/leg-requests.ts'
 import { AppError } from '../../lib/errors.ts'
+import { createField } from '../define/field.ts'
 import type { JsonSchema, Values } from '../define/field.ts'
 import { choice, json } from '../define/fields.ts'
 import { defineRoute, everyone } from '../define/route.ts'
@@ -24,8 +26,6 @@ const unservedCommands = [
   'conf_hold_status',
   'conferenceParticipantAction',
   'record',
-  'dub',
-  'boostAudioSignal',
   'media_path',
   'llm_update',
   'llm_tool_output',
@@ -53,6 +53,14 @@ const keys: JsonSchema = {
       description: 'How long each is pressed, in ms; 250.',
     },
   },
+}
+
+const gain: JsonSchema = {
+  type: ['number', 'string'],
+  minimum: minGainDb,
+  maximum: maxGainDb,
+  pattern: decibelPattern,
+  'x-rule': 'must be a number of dB, like "-10 dB"',
 }
 
 interface RequestInput {
@@ -98,6 +106,12 @@ const fields = {
       'A verb `say`, `play` or `pause`, or a list: heard by the one that the path names, while two talk. Alone, or with one other command.',
     ),
   dtmf: json<KeysInput>(keys).optional().describe('Presses keys at the far end of an answered call.'),
+  dub: json({})
+    .optional()
+    .describe('What the verb `dub` takes: a track that the far end of an answered call hears.'),
+  boostAudioSignal: createField<number | string>({ schema: gain })
+    .optional()
+    .describe('How much louder the far end of an answered call hears everything, in dB: `6`, or `"-10 dB"`.'),
   sip_request: json<RequestInput>(request)
     .optional()
     .describe(
@@ -142,7 +156,7 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
     summary,
     description:
       'Exactly one command with each request: `call_hook` (alone, with `call_status_hook` or with `child_call_hook`), ' +
-      '`child_call_hook`, `call_status`, `tag`, `mute_status`, `whisper`, `dtmf` or `sip_request`. A `whisper` may come ' +
+      '`child_call_hook`, `call_status`, `tag`, `mute_status`, `whisper`, `dtmf`, `dub`, `boostAudioSignal` or `sip_request`. A `whisper` may come ' +
       'together with one of the others. What becomes of it afterwards, such as a hook that does not answer, is in the journal ' +
       'of the call.',
     body: fields,
@@ -210,9 +224,11 @@ function tags({ tag }: Body): PlainCommand[] {
   return data === undefined ? [] : [{ kind: 'tag', data }]
 }
 
-function talks({ mute_status, dtmf }: Body): PlainCommand[] {
+function talks({ mute_status, dtmf, dub, boostAudioSignal }: Body): PlainCommand[] {
   return [
     ...(isGiven(mute_status) ? [{ kind: 'mute', isMuted: mute_status === 'mute' } as const] : []),
+    ...(isGiven(dub) ? [{ kind: 'dub', options: dub } as const] : []),
+    ...(isGiven(boostAudioSignal) ? [{ kind: 'boost', gainDb: toDecibels(boostAudioSignal) } as const] : []),
     ...(isGiven(dtmf)
       ? [{ kind: 'dtmf', digits: dtmf.digit, durationMs: dtmf.duration ?? defaultKeyMs } as const]
       : []),
@@ -228,7 +244,7 @@ function toRequest({ sip_request }: Body): AskedRequest | undefined {
 function notOne(): AppError {
   return new AppError(
     'bad_request',
-    'exactly one command is required, besides a whisper: call_hook, child_call_hook, call_status, tag, mute_status, whisper, dtmf or sip_request',
+    'exactly one command is required, besides a whisper: call_hook, child_call_hook, call_status, tag, mute_status, whisper, dtmf, dub, boostAudioSignal or sip_request',
   )
 }
 

@@ -21,6 +21,10 @@ export interface Abilities {
   readonly requests: Requests
   /** Let people and phones know of something. */
   readonly alerting: Alerting
+  /** Lay sound beside everything else that is heard. */
+  readonly tracks: Tracks
+  /** Change how loud it all is. */
+  readonly sound: Sound
   /** Ask the application. */
   readonly hooks: Asking
   /** What later payloads carry. */
@@ -80,6 +84,31 @@ export interface Speaking {
   say(request: SayRequest): Promise<PlayResult>
   /** Throws audio_not_found, audio_not_supported or hook_refused_address. */
   play(request: PlayRequest): Promise<PlayResult>
+}
+
+/** A file, or a text that is spoken. */
+export type SoundPiece = { readonly url: string } | { readonly text: string; readonly voice: Voice }
+
+export interface TrackRequest {
+  /** One after the other. */
+  readonly pieces: readonly SoundPiece[]
+  readonly isRepeated: boolean
+  readonly gainDb: number
+}
+
+export interface Tracks {
+  /** Throws AppError bad_request when there are too many. */
+  add(track: string): void
+  remove(track: string): void
+  /** What plays there ends. */
+  silence(track: string): void
+  /** Resolves when it begins, in place of what played there. Throws AppError as `voice` does, and bad_request without such a track. */
+  play(track: string, request: TrackRequest): Promise<void>
+}
+
+export interface Sound {
+  /** How much louder the far end hears everything from now on, in dB. */
+  boost(gainDb: number): Promise<void>
 }
 
 export interface CollectRequest {

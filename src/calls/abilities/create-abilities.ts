@@ -1,5 +1,6 @@
 // The abilities of a script on one leg.
 import type { NestedVerbs } from '../application/nested-verbs.ts'
+import type { RunningScript } from '../leg/leg-options.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Abilities } from './abilities.ts'
 import { createAlerting } from './alerting.ts'
@@ -11,8 +12,10 @@ import { createLegs } from './legs.ts'
 import { CallNotes } from './notes.ts'
 import { createRequests } from './requests.ts'
 import { LegSignalling } from './signalling.ts'
+import { createSound } from './sound.ts'
 import { createTags } from './tags.ts'
 import { createTime } from './time.ts'
+import { createTracks } from './tracks.ts'
 import { LegVoice } from './voice.ts'
 
 export interface AbilitiesOptions extends LegHooksOptions {
@@ -21,7 +24,13 @@ export interface AbilitiesOptions extends LegHooksOptions {
   readonly nested: NestedVerbs
 }
 
-export function createAbilities(options: AbilitiesOptions): Abilities & { readonly hooks: LegHooks } {
+export interface ScriptAbilities extends Abilities {
+  readonly hooks: LegHooks
+  /** What commands from outside reach. */
+  readonly running: RunningScript
+}
+
+export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
   const { leg, script, context, nested } = options
   const { clock, speech, audio } = context.services
   const notes = new CallNotes(leg.journal)
@@ -32,10 +41,17 @@ export function createAbilities(options: AbilitiesOptions): Abilities & { readon
     signalling: new LegSignalling(leg, notes),
     voice,
     digits: createDigits({ leg, clock, onProblem: (error) => notes.problem(error) }),
+    tracks: createTracks({ leg, voice, notes }),
+    sound: createSound(leg),
     keys: createKeys(leg),
     requests: createRequests(leg, notes),
     alerting: createAlerting(leg),
     hooks,
+    running: {
+      takeOver: (hook) => hooks.takeOver(hook),
+      interrupt: (verbs) => hooks.interrupt(verbs),
+      beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),
+    },
     tags: createTags(leg.journal),
     legs: createLegs({ leg, script, context, nested, voice, notes }),
     time: createTime(clock),

@@ -7,7 +7,6 @@ import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { NodeFacts } from '../journal/hook-payloads.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
-import type { RunningScript } from '../leg/leg-options.ts'
 import type { CallScript } from '../ports.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { Asking, Redirect } from './abilities.ts'
@@ -46,7 +45,7 @@ interface Question {
 /** An application that only ever redirects, or dials and fails, goes on at this rate. */
 const hookPace = { burst: 60, perSecond: 5 }
 
-export class LegHooks implements Asking, RunningScript {
+export class LegHooks implements Asking {
   readonly #options: LegHooksOptions
   readonly #clock: Clock
   #base: string | undefined

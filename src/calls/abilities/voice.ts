@@ -6,7 +6,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
-import type { Notes, PlayRequest, SayRequest, Speaking, Voice } from './abilities.ts'
+import type { Notes, PlayRequest, SayRequest, SoundPiece, Speaking, Voice } from './abilities.ts'
 import { playPrompt } from './prompt-player.ts'
 import type { Piece, Prompt } from './prompt-player.ts'
 import type { AudioFetcher, BorrowedClip, Speech } from '../../contracts/speech.ts'
@@ -47,6 +47,13 @@ export class LegVoice implements Speaking {
       return toSilence(url) ?? (offsetMs === undefined || index > 0 ? { borrow } : { borrow, offsetMs })
     })
     return this.#play({ pieces, rounds, signal })
+  }
+
+  /** The sound of a piece, which the borrower gives back. Throws as `say` and `play` do. */
+  async borrow(piece: SoundPiece, signal: AbortSignal): Promise<BorrowedClip> {
+    return 'url' in piece
+      ? await this.#fetch(piece.url, signal)
+      : await this.#synthesize(piece.text, piece.voice, signal)
   }
 
   async #synthesize(text: string, voice: Voice, signal: AbortSignal): Promise<BorrowedClip> {

@@ -17,7 +17,8 @@ import type { AskedRequest } from './app-requests.ts'
 export function command(leg: Leg, asked: CallCommand): void {
   if (asked.kind !== 'whisper') return ready(leg, asked)()
   const other = asked.besides === undefined ? undefined : ready(leg, asked.besides)
-  whisper(leg, asked.verbs)
+  const { whisper } = bridgeOf(leg)
+  beside(leg, 'whisper', () => whisper(asked.verbs))()
   other?.()
 }
 
@@ -48,6 +49,19 @@ function ready(leg: Leg, asked: PlainCommand): () => void {
         note(leg, 'keys')
         begin(leg, leg.keys.press(asked.digits, asked.durationMs))
       }
+    case 'dub': {
+      const run = (leg.script ?? leg.bridge)?.beside
+      if (run === undefined || !leg.isAnswered)
+        throw wrongState('the call has not been answered', 'Send tracks once call_status is in-progress.')
+      return beside(leg, 'dub', () => run({ ...asked.options, verb: 'dub' }, dubbing))
+    }
+    case 'boost':
+      if (!leg.isAnswered)
+        throw wrongState('the call has not been answered', 'Send the gain once call_status is in-progress.')
+      return () => {
+        note(leg, 'gain')
+        begin(leg, leg.media.sound.boost(asked.gainDb))
+      }
     case 'part':
       return part(leg, asked.child, asked.parent)
     default:
@@ -75,15 +89,20 @@ function begin(leg: Leg, work: Promise<void>): void {
   void work.catch((error: unknown) => noteProblem(leg, error))
 }
 
-function whisper(leg: Leg, verbs: unknown): void {
+const dubbing: ReadonlySet<string> = new Set(['dub'])
+
+/** Throws bad_request for verbs that make no sense. Returns what begins them. */
+function beside(leg: Leg, name: 'whisper' | 'dub', read: () => () => Promise<void>): () => void {
   try {
-    const heard = bridgeOf(leg).whisper(verbs)
-    note(leg, 'whisper')
-    begin(leg, heard)
+    const start = read()
+    return () => {
+      note(leg, name)
+      begin(leg, start())
+    }
   } catch (error) {
     // Here a client of the API wrote the verbs.
     if (!(error instanceof AppError) || error.code !== 'hook_invalid_payload') throw error
-    throw new AppError('bad_request', `whisper: ${error.message}`, { cause: error })
+    throw new AppError('bad_request', `${name}: ${error.message}`, { cause: error })
   }
 }
 

@@ -39,11 +39,12 @@ export async function connectUser(
         ringMs,
         capture: { parent: [], child: [] },
         forwardsIdentity: true,
+        dubs: [],
         signal,
       })
     },
   }
-  leg.script = abilities.hooks
+  leg.script = abilities.running
   await queue.run([dial], abilities)
   if (leg.isAnswered) return leg.hangUp()
   // The caller hears what its phone would have heard from the one it called.

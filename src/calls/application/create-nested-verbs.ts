@@ -28,8 +28,6 @@ export interface NestedVerbsOptions {
   readonly runOn: (leg: Leg, script: CallScript) => void
 }
 
-const whispering: ReadonlySet<string> = new Set(['say', 'play', 'pause'])
-
 export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerbsOptions): NestedVerbs {
   const { services } = context
   const payloadOf = ({ journal }: Leg): object => ({
@@ -44,7 +42,7 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
     const node = services.node()
     const abilities = createAbilities({ leg, script, hooks, queue, node, base, context, nested })
     // Only verbs that are all the leg has may be taken over by others.
-    if (allowed === undefined) leg.script = abilities.hooks
+    if (allowed === undefined) leg.script = abilities.running
     await queue.run(verbs, abilities)
   }
 
@@ -55,16 +53,14 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
       const { url, verbs } = await hooks.ask(question)
       await runOnLeg(leg, verbs, { base: url, signal, allowed })
     },
-    whisper({ leg, verbs: list, signal }) {
+    beside({ leg, verbs: list, allowed, signal = leg.signal }) {
       const verbs = services.verbs(Array.isArray(list) ? list : [list])
       verbs.forEach(({ name }, index) => {
-        if (!whispering.has(name))
-          throw new AppError(
-            'hook_invalid_payload',
-            `verb ${index + 1} (${name}): only say, play and pause may be whispered`,
-          )
+        if (allowed.has(name)) return
+        const sentence = `verb ${index + 1} (${name}): only ${namesOf(allowed)} may run here`
+        throw new AppError('hook_invalid_payload', sentence)
       })
-      return runOnLeg(leg, verbs, { signal, allowed: whispering })
+      return () => runOnLeg(leg, verbs, { signal, allowed })
     },
     async ask(leg, hook, kind, fields) {
       const hooks = appHooksOf(leg, script, context)
@@ -89,6 +85,11 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
     },
   }
   return nested
+}
+
+/** `a, b and c`. */
+function namesOf(allowed: ReadonlySet<string>): string {
+  return [...allowed].join(', ').replace(/, ([^,]*)$/, ' and $1')
 }
 
 /** The questions about one leg go into the journal of that leg. */

@@ -13,15 +13,17 @@ export interface NestedRun {
   readonly signal: AbortSignal
 }
 
+export interface BesideRun extends Pick<NestedRun, 'leg' | 'allowed'> {
+  readonly verbs: unknown
+  /** The end of the leg, where it is not given. */
+  readonly signal?: AbortSignal
+}
+
 export interface NestedVerbs {
   /** Resolves when the last verb has run. Throws AppError when the hook cannot be asked, or answers with something else. */
   run(run: NestedRun): Promise<void>
-  /** Runs say, play and pause of a list on a leg. Throws hook_invalid_payload at once; rejects with what a verb throws. */
-  whisper(whisper: {
-    readonly leg: Leg
-    readonly verbs: unknown
-    readonly signal: AbortSignal
-  }): Promise<void>
+  /** Reads a list of the allowed verbs, and returns what runs it. Throws hook_invalid_payload. */
+  beside(run: BesideRun): () => Promise<void>
   /** What a hook answers about a leg. Throws AppError as `run` does. */
   ask(leg: Leg, hook: HookForm, kind: HookKind, fields: object): Promise<readonly RunnableVerb[]>
   /** The leg becomes a call of its own, which these verbs run to its end. */

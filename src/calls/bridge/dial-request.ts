@@ -36,6 +36,10 @@ export interface DialRequest {
   readonly forwardsIdentity: boolean
   /** The customerData of the legs that are dialled. */
   readonly tag?: object
+  /** How much louder the called side hears everything. */
+  readonly boostDb?: number
+  /** Verbs `dub` that run on the called side when it is bridged. */
+  readonly dubs: readonly object[]
   readonly signal: AbortSignal
 }
 

@@ -39,6 +39,8 @@ const maxConfirmMs = 120_000
 /** The verbs that may ask the far end whether it takes the call. */
 const confirming: ReadonlySet<string> = new Set(['config', 'gather', 'play', 'say', 'pause', 'tag'])
 
+const dubbing: ReadonlySet<string> = new Set(['dub'])
+
 /** Resolves when the two have parted or no target has answered; undefined when no target was called. */
 export async function dial(request: DialRequest, options: DialOptions): Promise<DialOutcome | undefined> {
   return await new Dial(request, options).run()
@@ -187,6 +189,7 @@ class Dial {
       this.#hearNoOne()
       return void child.hangUp({ headers: reasonOf(parent) })
     }
+    this.#adorn(child)
     try {
       const { clock } = context.services
       const successor = await talk(
@@ -203,6 +206,15 @@ class Dial {
       void child.hangUp({ headers: reasonOf(parent) })
       throw error
     }
+  }
+
+  /** What the called side hears besides. */
+  #adorn(child: Leg): void {
+    const { boostDb, dubs } = this.#request
+    const { nested } = this.#options
+    const fail = (error: unknown): void => noteProblem(child, error)
+    if (boostDb !== undefined) child.media.sound.boost(boostDb).catch(fail)
+    if (dubs.length > 0) nested.beside({ leg: child, verbs: dubs, allowed: dubbing })().catch(fail)
   }
 
   #orderFor(target: DialTarget): CallOrder {

@@ -76,6 +76,7 @@ class Talk {
       leg.bridge = {
         mute: (isMuted) => bridge.mute(leg, isMuted),
         whisper: (verbs) => whispers.whisper(leg, verbs),
+        beside: (verbs, allowed) => this.#services.nested.beside({ leg, verbs, allowed }),
         part: (hook) => {
           this.#successor = hook
           this.#parting.resolve('the called side became a call of its own')

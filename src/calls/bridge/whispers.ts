@@ -2,22 +2,26 @@
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'
 
+const whispering: ReadonlySet<string> = new Set(['say', 'play', 'pause'])
+
 export class Whispers {
-  readonly #nested: Pick<NestedVerbs, 'whisper'>
+  readonly #nested: Pick<NestedVerbs, 'beside'>
   readonly #running = new Map<Leg, AbortController>()
 
-  constructor(nested: Pick<NestedVerbs, 'whisper'>) {
+  constructor(nested: Pick<NestedVerbs, 'beside'>) {
     this.#nested = nested
   }
 
-  /** In place of what is whispered to this side already. Throws hook_invalid_payload at once, and that one goes on. */
-  whisper(leg: Leg, verbs: unknown): Promise<void> {
+  /** Returns what begins it, in place of what is whispered to this side already. Throws hook_invalid_payload. */
+  whisper(leg: Leg, verbs: unknown): () => Promise<void> {
     const controller = new AbortController()
     const signal = AbortSignal.any([leg.signal, controller.signal])
-    const heard = this.#nested.whisper({ leg, verbs, signal })
-    this.#running.get(leg)?.abort()
-    this.#running.set(leg, controller)
-    return heard
+    const start = this.#nested.beside({ leg, verbs, allowed: whispering, signal })
+    return () => {
+      this.#running.get(leg)?.abort()
+      this.#running.set(leg, controller)
+      return start()
+    }
   }
 
   stop(): void {

@@ -14,6 +14,7 @@ import type { MediaFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { LegEvents } from './leg-events.ts'
 import { LegSound } from './leg-sound.ts'
+import { LegTracks } from './leg-tracks.ts'
 import { toMediaFact, toSilenceFact } from './media-facts.ts'
 
 export interface LegMediaOptions {
@@ -32,6 +33,7 @@ type State =
 export class LegMedia {
   /** What the far end hears besides what is played to it. */
   readonly sound = new LegSound(async (wiring) => this.#session?.wire(wiring))
+  readonly tracks = new LegTracks(this.sound)
   readonly #options: LegMediaOptions
   #state: State = { state: 'none' }
   #negotiating: Promise<string | undefined> | undefined

@@ -30,20 +30,25 @@ export interface HangUpOptions {
   readonly recorded?: string | undefined
 }
 
+/** Reads a list of the allowed verbs, and returns what runs it on the leg, beside its own. Throws hook_invalid_payload. */
+export type Beside = (verbs: unknown, allowed: ReadonlySet<string>) => () => Promise<void>
+
 /** The verbs that run a call, as a command from outside reaches them. */
 export interface RunningScript {
   /** Failures are journalled, and the call goes on as it was. */
   takeOver(hook: Hook): Promise<void>
   /** These verbs come at once, in place of the running one and all that were to follow. */
   interrupt(verbs: readonly RunnableVerb[]): void
+  readonly beside: Beside
 }
 
 /** The bridge that a leg is in, as a command from outside reaches it. */
 export interface LegBridge {
   /** The far end of the leg is no longer heard, or is heard again. */
   mute(isMuted: boolean): Promise<void>
-  /** What the verbs play is heard by the far end alone, in place of the other side. Throws hook_invalid_payload at once. */
-  whisper(verbs: unknown): Promise<void>
+  /** What the verbs play is heard by the far end of the leg alone, in place of the other side. Throws hook_invalid_payload. */
+  whisper(verbs: unknown): () => Promise<void>
+  readonly beside: Beside
   /** The leg that was dialled becomes a call of its own, which this hook runs. */
   part(hook: Hook): void
   /** The far end sends the other side elsewhere (RFC 3515). */

@@ -83,7 +83,7 @@ function roundsOf(loops: number | 'forever' | undefined): number {
   return loops === 'forever' || loops === 0 ? Infinity : Math.max(1, Math.floor(loops ?? 1))
 }
 
-function toVoice(given: Static<typeof synthesizer> | undefined): Voice {
+export function toVoice(given: Static<typeof synthesizer> | undefined): Voice {
   if (given === undefined) return {}
   const { vendor, label, language, voice, fallbackVendor } = given
   const fallback =

@@ -1,5 +1,6 @@
 // Options that several verbs share.
 import Type from 'typebox'
+import { decibelPattern, maxGainDb, minGainDb } from '../../calls/application/decibels.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
@@ -64,6 +65,18 @@ export const loop = Type.Optional(
     description: 'How often; 0 and "forever" repeat until something ends the verb. Default 1.',
   }),
 )
+
+export function decibels(description: string) {
+  return Type.Optional(
+    Type.Union(
+      [
+        Type.Number({ minimum: minGainDb, maximum: maxGainDb }),
+        Type.String({ pattern: decibelPattern, 'x-rule': 'must be a number of dB, like "-10 dB"' }),
+      ],
+      { description },
+    ),
+  )
+}
 
 export const earlyMedia = flag('Be heard before the call is answered (183), when it is not answered yet.')
 

@@ -6,7 +6,6 @@ const names: ReadonlySet<string> = new Set([
   'config',
   'dequeue',
   'dialogflow',
-  'dub',
   'enqueue',
   'leave',
   'lex',
