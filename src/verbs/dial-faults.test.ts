@@ -52,6 +52,50 @@ describe('media that fail', () => {
   })
 })
 
+describe('a media worker that dies with a bridge on it', () => {
+  it('ends both legs at once, and each leaves its record', async () => {
+    const session = await dialling({})
+    const { engine, caller, called } = session
+    await answered(called())
+    const [a, b] = engine.media.sessions
+    engine.media.failure = { at: 'wire', error: new AppError('media_lost', 'media server failure') }
+    a?.emit({ type: 'lost' })
+    b?.emit({ type: 'lost' })
+    await settle()
+    await settle()
+    expect([caller.dialog?.isOver, called().dialog.isOver]).toEqual([true, true])
+    expect(engine.store.records).toHaveLength(2)
+    expectNothingLeft(session)
+  })
+
+  it('that has the called side alone: the caller goes on with the next verb at once', async () => {
+    const session = await dialling({})
+    const { engine, caller, called, results } = session
+    await answered(called())
+    const [a, b] = engine.media.sessions
+    b?.emit({ type: 'lost' })
+    await settle()
+    await settle()
+    expect(results()).toHaveLength(1)
+    expect(a?.played).toEqual(['/clips/1000'])
+    await bye(caller.dialog)
+    expect(engine.store.records).toHaveLength(2)
+    expectNothingLeft(session)
+  })
+
+  it('that has the caller alone: the called side is hung up on at once', async () => {
+    const session = await dialling({})
+    const { engine, called } = session
+    await answered(called())
+    engine.media.sessions[0]?.emit({ type: 'lost' })
+    await settle()
+    await settle()
+    expect(called().dialog.sentBye).toBeDefined()
+    expect(engine.store.records).toHaveLength(2)
+    expectNothingLeft(session)
+  })
+})
+
 const bob = { type: 'sip', sipUri: 'sip:bob@192.0.2.9' }
 const ten = Array.from({ length: 10 }, (_, n) => ({ type: 'sip', sipUri: `sip:u${n}@192.0.2.9` }))
 const hookAt = (path: string) =>
