@@ -27,12 +27,17 @@ export async function startExample(name: string): Promise<ExampleRun> {
     args: [join(import.meta.dirname, '../../examples/example.ts'), name, '--port', '0'],
     env: codeCache(),
   })
-  await Promise.race([
-    child.lines.next('the example to be ready', (line) => line.includes('Ctrl-C')),
-    child.exited.then(() => {
-      throw new Error(`the example ended\n${child.output}`)
-    }),
-  ])
+  try {
+    await Promise.race([
+      child.lines.next('the example to be ready', (line) => line.includes('Ctrl-C')),
+      child.exited.then(() => {
+        throw new Error('the example ended')
+      }),
+    ])
+  } catch (error) {
+    await child.stop('SIGINT', 45_000)
+    throw new Error(`${String(error)}\n${child.output}`)
+  }
   const shown = (label: string): string => {
     const line = child.stdout.split('\n').find((text) => text.trimStart().startsWith(label))
     if (line === undefined) throw new Error(`"${label}" is not printed:\n${child.stdout}`)

@@ -27,12 +27,17 @@ export async function startKamailio(platform: Place): Promise<Kamailio> {
     args: ['-f', file, '-DD', '-E', '-n', '1', '-m', '32', '-w', folder, '-Y', folder],
     cwd: folder,
   })
-  await Promise.race([
-    child.lines.next('kamailio to be ready', (line) => line.includes('the proxy is ready')),
-    child.exited.then(() => {
-      throw new Error(`kamailio ended\n${child.output}`)
-    }),
-  ])
+  try {
+    await Promise.race([
+      child.lines.next('kamailio to be ready', (line) => line.includes('the proxy is ready')),
+      child.exited.then(() => {
+        throw new Error('kamailio ended')
+      }),
+    ])
+  } catch (error) {
+    await child.stop('SIGTERM', 5_000)
+    throw new Error(`${String(error)}\n${child.output}`)
+  }
   return {
     address: '127.0.0.1',
     port,
