@@ -485,8 +485,8 @@ describe('who the caller is', () => {
     { name: 'x-secret', value: 'inside' },
   ]
 
-  it('is not what a user asserts of itself: its privacy and diversion are passed on, and nothing else', async () => {
+  it('is not what a user asserts of itself: its privacy is passed on, and nothing else', async () => {
     const { called } = await dialled(parseVerbs, {}, undefined, { headers: said })
-    expect((called().options.headers ?? []).map(({ name }) => name)).toEqual(['privacy', 'diversion'])
+    expect((called().options.headers ?? []).map(({ name }) => name)).toEqual(['privacy'])
   })
 })

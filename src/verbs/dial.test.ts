@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { HeaderField } from '../sip/message/message.ts'
 import type { CallCommand } from '../calls/calls.ts'
 import type { Hook } from '../contracts/hook.ts'
 import {
@@ -153,7 +154,7 @@ describe('who calls', () => {
       const ring = engine.ring.bind(engine)
       engine.ring = (given) => ring({ headers, ...given })
     })
-    expect(called().options.headers?.map(({ name }) => name)).toEqual(['diversion'])
+    expect(called().options.headers).toEqual([])
   })
 
   it('sends the headers of the dial and of the target, and none that break a line or that the stack sets', async () => {
@@ -499,11 +500,11 @@ describe('commands while they talk', () => {
 })
 
 describe('a user who dials another', () => {
-  async function userCall(more: object = {}) {
+  async function userCall(more: object = {}, headers: readonly HeaderField[] = []) {
     return dialling({}, (engine) => {
       engine.client = { ...client, ...more }
       const ring = engine.ring.bind(engine)
-      engine.ring = (given) => ring({ to: 'alice@example.com', ...given })
+      engine.ring = (given) => ring({ to: 'alice@example.com', headers, ...given })
     })
   }
 
@@ -520,6 +521,14 @@ describe('a user who dials another', () => {
     await bye(called().dialog)
     expect(caller.dialog?.sentBye).toBeDefined()
     expect(engine.store.records).toHaveLength(2)
+  })
+
+  it('is named to that phone as it has proved itself, whatever its own From and Diversion say', async () => {
+    const { called } = await userCall({}, [{ name: 'diversion', value: '<sip:ceo@example.com>' }])
+    const { from, contactUser, headers } = called().options
+    // The phone writes "Alice Liddell" <sip:+4420@example.com> and has the password of alice.
+    expect(from).toMatch(/^"Alice Liddell" <sip:alice@/)
+    expect([contactUser, headers]).toEqual(['alice', []])
   })
 
   it('hears from the platform what the called phone said', async () => {

@@ -161,7 +161,7 @@ const schema = Type.Object({
     'How much louder the called side hears everything, in dB: a number, or a text like "+6 dB".',
   ),
   forwardPAI: optional.flag(
-    'Whether P-Asserted-Identity and Privacy of the caller are passed on. Default true.',
+    'Whether Privacy, and of a carrier P-Asserted-Identity and Diversion, are passed on. Default true.',
   ),
   proxy: word('A SIP URI: where INVITEs to sip targets are sent first.'),
   tag: optional.anything('The customerData of the legs that are called.'),

@@ -11,10 +11,17 @@ import { VerbLoop } from './verb-loop.ts'
 
 const ringMs = 60_000
 
+export interface UserCall {
+  readonly name: string
+  readonly realm: string
+  /** The user that calls, as it has proved itself. */
+  readonly caller: string
+}
+
 /** Resolves when the call is over. Throws AppError when it cannot be made. */
 export async function connectUser(
   leg: Leg,
-  { name, realm }: { readonly name: string; readonly realm: string },
+  { name, realm, caller }: UserCall,
   context: CallContext,
 ): Promise<void> {
   const { services } = context
@@ -34,6 +41,8 @@ export async function connectUser(
     async run({ legs }, { signal }) {
       outcome = await legs.dial({
         targets: [{ to: { type: 'user', name, realm }, headers: {} }],
+        // No application looks at who calls: From is what the phone wrote, the name is what it proved.
+        callerId: caller,
         answersOnBridge: true,
         headers: {},
         ringMs,

@@ -4,15 +4,14 @@ import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
 import type { Leg } from '../leg/leg.ts'
 
 export interface PassedOnOptions {
-  /** Whether P-Asserted-Identity and Privacy (RFC 3325) are passed on. */
+  /** Whether P-Asserted-Identity and Privacy (RFC 3325), and Diversion, are passed on. */
   readonly forwardsIdentity: boolean
   /** What the application sets itself. */
   readonly given: readonly HeaderField[]
 }
 
-const identity: ReadonlySet<string> = new Set(['p-asserted-identity', 'privacy'])
-/** RFC 5806: by whom the call was diverted. */
-const path: ReadonlySet<string> = new Set(['diversion'])
+/** Who calls (RFC 3325), and by whom the call was diverted (RFC 5806): a carrier vouches for both, a user for neither. */
+const vouchedFor: ReadonlySet<string> = new Set(['p-asserted-identity', 'diversion'])
 
 /** Nothing of a leg that the platform has made, and no identity that its far end may not assert. */
 export function passedOnHeaders(
@@ -20,13 +19,11 @@ export function passedOnHeaders(
   { forwardsIdentity, given }: PassedOnOptions,
 ): readonly HeaderField[] {
   const request = leg.received
-  if (request === undefined) return []
+  if (request === undefined || !forwardsIdentity) return []
   const isCarrier = leg.journal.facts.started.originating_sip_trunk_name !== undefined
   const set = new Set(given.map(({ name }) => name))
   return request.headers.filter(({ name, value }) => {
     if (set.has(name) || !isHeaderSafe(value)) return false
-    if (name === 'privacy') return forwardsIdentity
-    if (identity.has(name)) return forwardsIdentity && isCarrier
-    return path.has(name)
+    return name === 'privacy' || (isCarrier && vouchedFor.has(name))
   })
 }

@@ -5,6 +5,7 @@ import type { Origin } from './identity.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { CallServices } from '../call-services.ts'
 import type { AccountFacts, ApplicationFacts } from '../ports.ts'
+import type { UserCall } from '../application/connect-user.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { RuleName } from '../routing/rules.ts'
 import { chooseApplication } from '../routing/user-call.ts'
@@ -13,7 +14,7 @@ import { chooseApplication } from '../routing/user-call.ts'
 export type CallTarget =
   | { readonly kind: 'application'; readonly application: ApplicationFacts }
   /** A user of the caller's realm. */
-  | { readonly kind: 'user'; readonly name: string; readonly realm: string }
+  | ({ readonly kind: 'user' } & UserCall)
 
 /** Throws AppError no_application, direct_app_calling_off or wrong_credentials. */
 export async function routeCall(
@@ -28,9 +29,9 @@ export async function routeCall(
       : routeCarrier(journal, origin)
   const { rule } = chosen
   if ('name' in chosen) {
-    const { name, realm } = chosen
+    const { name, realm, caller } = chosen
     journal.note(toDecision({ rule, outcome: `${name}@${realm}` }))
-    return { kind: 'user', name, realm }
+    return { kind: 'user', name, realm, caller }
   }
   const { application_sid } = chosen
   const application = await services.directory.application(account.account_sid, application_sid)
@@ -45,10 +46,8 @@ interface Chosen {
   readonly application_sid: string
 }
 
-interface ChosenUser {
+interface ChosenUser extends UserCall {
   readonly rule: RuleName
-  readonly name: string
-  readonly realm: string
 }
 
 async function routeUser(
@@ -75,7 +74,7 @@ async function routeUser(
   const isUserCalled = isOpen && (await sip().bindings.get(`${called}@${user.realm}`)).length > 0
   const { rule, target } = isUserCalled ? chooseApplication({ ...call, isUserCalled }) : first
   if (target.kind === 'application') return { rule, application_sid: target.application_sid }
-  if (target.kind === 'user') return { rule, name: target.name, realm: user.realm }
+  if (target.kind === 'user') return { rule, name: target.name, realm: user.realm, caller: user.username }
   journal.note(toDecision({ rule, outcome: 'refused', code: target.code }))
   throw new AppError(target.code, refusalSentences[target.code])
 }
