@@ -100,7 +100,7 @@ async function callThroughOwn(): Promise<void> {
 const lookFurther = [
   '',
   'Look further',
-  '  the application    examples/hello.ts; your own: docs/guides/first-application.md',
+  '  the application    examples/hello.ts, which the demo runs; one to run yourself: docs/guides/first-application.md',
   '  a softphone        npm run demo -- --phone, beside npm start',
 ].join('\n')
 

@@ -14,6 +14,7 @@ export async function decisionsPage(): Promise<string> {
   return page('Decisions', 'the pages in this folder', [
     'Why it is so: one page for each decision that people ask about later, with its context, what follows from it and what else',
     'was considered. A page is not rewritten when the decision changes: a later page supersedes it, and its first lines say so.',
+    'A number that is missing has no page, and is not given again.',
     '',
     ...table(['Number', 'Decision', 'Status'], rows),
   ])

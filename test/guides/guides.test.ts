@@ -12,7 +12,7 @@ import { hasCommand, isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 import { calledPhone } from './called-phone.ts'
 import { parseGuide } from './guide.ts'
-import { runGuide } from './run-guide.ts'
+import { runGuide, runGuides } from './run-guide.ts'
 import type { Context, GuideOptions } from './run-guide.ts'
 
 const folder = join(import.meta.dirname, '../../docs/guides')
@@ -122,7 +122,15 @@ describe('the guides', () => {
 
 // Each has a platform of its own, and waits for calls most of the time.
 describe.concurrent('every command and answer of the guide', () => {
-  it.skipIf(!hasCommand('python3'))('first-application', () => runGuide('first-application'), timeoutMs)
+  it.skipIf(!hasCommand('python3') || isMissing('openssl', 'baresip'))(
+    'first-application, and those that go on from it in the same terminal',
+    () => {
+      const names = ['first-application', 'collect-digits', 'connect-two', 'verify-signatures']
+      const before = async (): Promise<void> => undefined
+      return runGuides(names, { actions: { ...actions, 'a first application': before } })
+    },
+    timeoutMs,
+  )
 
   it('collect-digits', () => runGuide('collect-digits', { actions }), timeoutMs)
 

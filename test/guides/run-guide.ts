@@ -72,12 +72,17 @@ export async function openGuideRun(name: string, options: GuideOptions = {}): Pr
 }
 
 /** Rejects at the first command that fails, and at the first answer that is not as shown. */
-export async function runGuide(name: string, options: GuideOptions = {}): Promise<void> {
-  const markdown = await readFile(join(root, 'docs/guides', `${name}.md`), 'utf8')
-  const run = await openGuideRun(name, options)
+export function runGuide(name: string, options: GuideOptions = {}): Promise<void> {
+  return runGuides([name], options)
+}
+
+/** The same for several of them in one terminal, as one reader goes through them. */
+export async function runGuides(names: readonly string[], options: GuideOptions = {}): Promise<void> {
+  const run = await openGuideRun(names.join('-'), options)
   try {
-    for (const step of parseGuide(markdown))
-      await take(step, run, options, `docs/guides/${name}.md:${step.line}`)
+    for (const name of names)
+      for (const step of parseGuide(await readFile(join(root, 'docs/guides', `${name}.md`), 'utf8')))
+        await take(step, run, options, `docs/guides/${name}.md:${step.line}`)
   } finally {
     await run.close()
   }
@@ -107,7 +112,7 @@ type Words = readonly (readonly [string, string])[]
 async function wordsOf(platform: Platform, more: Readonly<Record<string, string>> = {}): Promise<Words> {
   const accounts = await platform.api.must<{ account_sid: string; name: string }[]>('GET', '/Accounts')
   const account = accounts.find(({ name }) => name === 'default account')
-  const own = await freePorts(2)
+  const own = await freePorts(5)
   return Object.entries({
     '<the admin API key>': adminApiKey,
     '<the account API key>': accountApiKey,
@@ -117,6 +122,9 @@ async function wordsOf(platform: Platform, more: Readonly<Record<string, string>
     '5060': String(platform.sip.port),
     '4000': String(own),
     '4001': String(own + 1),
+    '4002': String(own + 2),
+    '4003': String(own + 3),
+    '4004': String(own + 4),
     ...more,
   })
 }

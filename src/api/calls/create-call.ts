@@ -71,7 +71,7 @@ const fields = {
   answerOnBridge: boolean()
     .optional()
     .describe('Whether the other leg is answered when this one is.')
-    .notServed('dial'),
+    .notServed('a call that is made on behalf of another one'),
   amd: json().optional().describe('Not served yet: refused.'),
   dual_streams: boolean().optional().describe('Not served yet: refused when true.'),
   sipRequestWithinDialogHook: hook()

@@ -180,7 +180,11 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
 }
 
 export const updateCallRoutes = [
-  updateRoute('PUT', 'updateCall', 'Gives a live call another application or tag, or ends it.'),
+  updateRoute(
+    'PUT',
+    'updateCall',
+    'Gives a live call a command: other verbs, its end, mute, whisper, keys and more.',
+  ),
   updateRoute('POST', 'updateCallByPost', 'The same as PUT, for older clients.'),
 ]
 

@@ -91,7 +91,7 @@ export const voipCarriers = defineResource({
     dtmf_type: choice(['rfc2833', 'tones', 'info'])
       .default('rfc2833')
       .describe('How digits go to the carrier: as RTP events (RFC 4733), as audible tones, or in SIP INFO.')
-      .notServed('sending digits'),
+      .notServed('a way of its own for the keys of each carrier'),
     outbound_sip_proxy: sipWord({ max: 255 })
       .nullable()
       .describe('Where calls to the carrier go first.')

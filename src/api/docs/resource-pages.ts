@@ -39,7 +39,7 @@ export function resourceListPage(reference: Reference): string {
     content: html`<h1>REST interface</h1>
       <p>${prose(description)}</p>
       <p class="note">
-        Version ${version}. Paths are below <code>/v1</code>. Requests carry
+        Version ${version} of the interface. Paths are below <code>/v1</code>. Requests carry
         <code>Authorization: Bearer TOKEN</code> unless said otherwise.
       </p>
       ${reference.resources.map(
