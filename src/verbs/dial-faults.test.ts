@@ -258,6 +258,18 @@ it('a redirect while it rings withdraws the INVITE, tells the action hook, and r
   expect(engine.media.sessions.at(-1)?.played).toEqual(['/clips/1000'])
 })
 
+it('a redirect does not wait for the action hook of the dial that it replaces', async () => {
+  const { engine, called, sidOf, results } = await dialling({}, ({ hooks }) => {
+    hooks.on('/other', [{ verb: 'play', url: 'http://app.test/other.wav' }])
+    hooks.answers.set('/dialled', heldAnswer().answer)
+  })
+  await answered(called())
+  engine.calls.command(account.account_sid, sidOf('inbound'), { kind: 'redirect', hook: hookAt('/other') })
+  await settled()
+  expect(results()).toHaveLength(1)
+  expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+})
+
 describe('a confirm hook', () => {
   const cases: readonly [string, (engine: ScriptedEngine) => void][] = [
     ['that never answers', ({ hooks }) => hooks.answers.set('/confirm', heldAnswer().answer)],

@@ -224,8 +224,8 @@ export const dial = defineVerb({
     })
     if (actionHook === undefined || signalling.hasEnded) return
     const result = toResult(outcome)
-    // Verbs that have replaced the dial are not replaced by what its hook answers.
-    if (signal.aborted) await hooks.tell(actionHook, result)
+    // Verbs that have replaced the dial are not replaced by what its hook answers, and do not wait for it.
+    if (signal.aborted) void hooks.tell(actionHook, result)
     else await hooks.ask(actionHook, result, signal)
   },
 })

@@ -148,7 +148,7 @@ export interface Redirect {
 export interface Asking {
   /** Asks an action hook; verbs in its answer replace those that were to follow. Failures are journalled, not thrown. */
   ask(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>
-  /** Asks an action hook of a verb that others have replaced: what it answers counts for nothing. */
+  /** Asks an action hook of a verb that others have replaced: what it answers counts for nothing. Never rejects. */
   tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
   /** Asks another application; its verbs replace those that were to follow. */
   redirect(request: Redirect): Promise<void>

@@ -7,6 +7,7 @@ import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { NodeFacts } from '../journal/hook-payloads.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
+import { noteProblem } from '../leg/note-problem.ts'
 import type { CallScript } from '../ports.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { Asking, Redirect } from './abilities.ts'
@@ -69,13 +70,9 @@ export class LegHooks implements Asking {
 
   async tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void> {
     const { leg } = this.#options
-    await this.#ask({
-      kind: 'action',
-      hook: this.hookOf(form),
-      fields,
-      signal: leg.signal,
-      take: () => undefined,
-    })
+    const hook = this.hookOf(form)
+    const question = { kind: 'action', hook, fields, signal: leg.signal, take: () => undefined } as const
+    await this.#ask(question).catch((error: unknown) => noteProblem(leg, error))
   }
 
   async redirect({ hook, statusHook, signal }: Redirect): Promise<void> {
