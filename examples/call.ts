@@ -1,6 +1,6 @@
 // `npm run call`: a phone for the terminal. It places one call, prints what it hears and presses the keys it is given.
-import { parseArgs } from 'node:util'
 import { placeCall } from './demo/phone.ts'
+import { portOf, readArguments } from './run/arguments.ts'
 
 const help = `npm run call -- <sip URI> --user <name> --password <password> [--press <keys>] [--server <host:port>]
 
@@ -8,16 +8,19 @@ const help = `npm run call -- <sip URI> --user <name> --password <password> [--p
   --press <keys>      pressed one after the other once something is heard
   --server            where the platform takes SIP (127.0.0.1:5060, or as SWITCHHOOK_SIP_PORT says)`
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    user: { type: 'string', default: '' },
-    password: { type: 'string', default: '' },
-    press: { type: 'string', default: '' },
-    server: { type: 'string', default: `127.0.0.1:${process.env['SWITCHHOOK_SIP_PORT'] ?? '5060'}` },
-    help: { type: 'boolean', default: false },
+const { values, positionals } = readArguments(
+  {
+    allowPositionals: true,
+    options: {
+      user: { type: 'string', default: '' },
+      password: { type: 'string', default: '' },
+      press: { type: 'string', default: '' },
+      server: { type: 'string', default: `127.0.0.1:${process.env['SWITCHHOOK_SIP_PORT'] ?? '5060'}` },
+      help: { type: 'boolean', default: false },
+    },
   },
-})
+  help,
+)
 
 // Long enough to hear what the keys respond to.
 const listenMs = 400
@@ -26,9 +29,11 @@ async function main(): Promise<void> {
   const [uri = ''] = positionals
   if (values.help) return console.log(help)
   const realm = /^sip:[^@]+@([^:;?]+)$/.exec(uri)?.[1]
-  if (realm === undefined || values.user === '') throw new Error(help)
+  if (realm === undefined)
+    throw new Error(`The address to call must be sip:<name>@<realm>, and is "${uri}".\n\n${help}`)
+  if (values.user === '') throw new Error(`--user is required.\n\n${help}`)
   const [host = '', port = '5060'] = values.server.split(':')
-  const server = { host, port: Number(port) }
+  const server = { host, port: portOf(port, 'The port of --server') }
   let keys = values.press
   const startedAt = performance.now()
   const print = (line: string): void => {

@@ -1,12 +1,12 @@
 // `npm run demo`: a phone calls the hello application through a platform, and the terminal shows what happens.
 // With --phone, your own softphone places the call.
-import { parseArgs } from 'node:util'
 import { startOwnPlatform } from './demo/own-platform.ts'
 import type { OwnPlatform } from './demo/own-platform.ts'
 import { provisionPhone } from './demo/provision-demo.ts'
 import { runCall } from './demo/run-call.ts'
 import type { CallRecord, CallTarget } from './demo/run-call.ts'
 import { startHelloApplication } from './hello.ts'
+import { portOf, readArguments } from './run/arguments.ts'
 
 const help = `npm run demo                     a call of the demo's own phone
 npm run demo -- --phone          sets up the running platform for your softphone
@@ -19,22 +19,25 @@ npm run demo -- --phone          sets up the running platform for your softphone
   --port <port>       with --phone: the port of the application (3001)
   --keep, --no-keep   whether the demo's own platform stays up until Ctrl-C (it does at a terminal)`
 
-const { values } = parseArgs({
-  allowNegative: true,
-  options: {
-    phone: { type: 'boolean', default: false },
-    keep: { type: 'boolean', default: process.stdin.isTTY && process.stdout.isTTY === true },
-    help: { type: 'boolean', default: false },
-    'api-key': { type: 'string', default: process.env['SWITCHHOOK_ADMIN_API_KEY'] ?? '' },
-    'base-url': {
-      type: 'string',
-      default: `http://127.0.0.1:${process.env['SWITCHHOOK_HTTP_PORT'] ?? '3000'}`,
+const { values } = readArguments(
+  {
+    allowNegative: true,
+    options: {
+      phone: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: process.stdin.isTTY && process.stdout.isTTY === true },
+      help: { type: 'boolean', default: false },
+      'api-key': { type: 'string', default: process.env['SWITCHHOOK_ADMIN_API_KEY'] ?? '' },
+      'base-url': {
+        type: 'string',
+        default: `http://127.0.0.1:${process.env['SWITCHHOOK_HTTP_PORT'] ?? '3000'}`,
+      },
+      realm: { type: 'string', default: 'demo.switchhook.test' },
+      port: { type: 'string', default: '3001' },
+      'sip-port': { type: 'string', default: process.env['SWITCHHOOK_SIP_PORT'] ?? '5060' },
     },
-    realm: { type: 'string', default: 'demo.switchhook.test' },
-    port: { type: 'string', default: '3001' },
-    'sip-port': { type: 'string', default: process.env['SWITCHHOOK_SIP_PORT'] ?? '5060' },
   },
-})
+  help,
+)
 
 const apiKey = values['api-key']
 const baseUrl = values['base-url']
@@ -56,7 +59,7 @@ function interruption(): Promise<void> {
 /** The call through the platform that runs already. */
 async function callThroughRunning(): Promise<void> {
   print(`A phone calls an application through the platform at ${baseUrl}.`)
-  const sip = { host: new URL(baseUrl).hostname, port: Number(values['sip-port']) }
+  const sip = { host: new URL(baseUrl).hostname, port: portOf(values['sip-port'], '--sip-port') }
   const target = { baseUrl, sip, apiKey, realm: values.realm }
   const record = await runCall(target, print)
   print(lookFurther)
@@ -125,7 +128,7 @@ async function waitForPhone(): Promise<void> {
         '  SWITCHHOOK_ADMIN_API_KEY=<key> npm run demo -- --phone',
     )
   const interrupted = interruption()
-  const application = await startHelloApplication({ port: Number(values.port), print })
+  const application = await startHelloApplication({ port: portOf(values.port, '--port'), print })
   try {
     const demo = await provisionPhone({ baseUrl, apiKey, hookUrl: application.url, realm: values.realm })
     application.requireSignature(demo.webhookSecret)

@@ -182,6 +182,16 @@ describe('/docs/search.json', () => {
   })
 })
 
+describe('what /docs/search.json says', () => {
+  it('marks what is not served, and has a field that two operations take alike once', async () => {
+    const entries = JSON.parse((await pageAt('/docs/search.json')).body) as SearchEntry[]
+    const of = (title: string): string[] => entries.filter(([one]) => one === title).map(([, text]) => text)
+    expect(of('mute_status')).toHaveLength(1)
+    expect(of('dual_streams')).toEqual([expect.stringContaining(', not served yet: ')])
+    expect(of('target[].sipUri')).toEqual([expect.stringMatching(/^dial: /)])
+  })
+})
+
 describe('/docs/errors', () => {
   it('has a page with cause and cure for each code', async () => {
     const list = await pageAt('/docs/errors')

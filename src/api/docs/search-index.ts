@@ -1,18 +1,27 @@
 // What the search of /docs finds: a title, a sentence and an address each.
 import { catalogue, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
+import { membersOf } from '../../lib/schema-members.ts'
+import type { MemberSchema } from '../../lib/schema-members.ts'
 import { verbAnchor } from './call-pages.ts'
 import type { VerbDescription } from './call-pages.ts'
 import type { Reference, Schema } from './document.ts'
 import { commonFields, hookDescriptions } from './hook-payloads.ts'
 import { resourceUrl } from './resource-pages.ts'
+import { unservedMark } from './search-script.ts'
 
 export type SearchEntry = readonly [title: string, text: string, url: string]
 
 export function searchIndex(reference: Reference, verbs: readonly VerbDescription[]): readonly SearchEntry[] {
   const seen = new Set<string>()
   // A shape that several resources name is found once.
-  const isNew = (name: string): boolean => !seen.has(name) && seen.add(name) !== undefined
+  // So is one that another operation takes under another name.
+  const isNew = (name: string, schema: Schema): boolean => {
+    const keys = [name, JSON.stringify(schema)]
+    const isKnown = keys.some((key) => seen.has(key))
+    for (const key of keys) seen.add(key)
+    return !isKnown
+  }
   return [
     ['A first call', 'in curl', '/docs#first-call'],
     ...verbs.flatMap(({ name, summary, schema }): SearchEntry[] => {
@@ -42,7 +51,7 @@ export function searchIndex(reference: Reference, verbs: readonly VerbDescriptio
           `${url}#${operation.operationId}`,
         ]),
         ...shapes
-          .filter(([shape]) => isNew(shape))
+          .filter(([shape, schema]) => isNew(shape, schema))
           .flatMap(([shape, schema]) => fieldsOf(schema, shape, `${url}#shape-${shape}`)),
       ]
     }),
@@ -55,15 +64,14 @@ export function searchIndex(reference: Reference, verbs: readonly VerbDescriptio
 }
 
 function fieldsOf(schema: Schema, owner: string, url: string): SearchEntry[] {
-  const properties = (schema['properties'] ?? {}) as Readonly<
-    Record<string, { readonly description?: string }>
-  >
-  return Object.entries(properties).map(([name, { description = '' }]) => [
-    name,
-    `${owner}: ${plain(description)}`,
-    url,
-  ])
+  return membersOf(schema as MemberSchema).map(({ path, schema: member }) => {
+    const description = String((member as Schema)['description'] ?? '')
+    const mark = unserved.test(description) ? unservedMark : ''
+    return [path, `${owner}${mark}: ${plain(description)}`, url]
+  })
 }
+
+const unserved = /\bnot served yet\b|\bof no effect until\b/i
 
 const maxTextLength = 120
 

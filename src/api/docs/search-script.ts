@@ -1,5 +1,8 @@
 // The one script of /docs: finds pages by words, in a list that it fetches from this server when it is first needed.
 // Plain JavaScript as text, because the browser gets it as it is; without scripts the menu is all there is.
+/** In the text of what the platform takes or refuses without doing it: it is found after what it does. */
+export const unservedMark = ', not served yet'
+
 export const searchScript = `
 'use strict';
 (() => {
@@ -16,7 +19,8 @@ export const searchScript = `
     const name = title.toLowerCase();
     const all = name + ' ' + text.toLowerCase();
     if (!words.every((word) => all.includes(word))) return 0;
-    return words.reduce((sum, word) => sum + (name === word ? 8 : name.startsWith(word) ? 4 : name.includes(word) ? 2 : 1), 0);
+    const share = text.includes('${unservedMark}') ? 0.01 : 1;
+    return share * words.reduce((sum, word) => sum + (name === word ? 8 : name.startsWith(word) ? 4 : name.includes(word) ? 2 : 1), 0);
   };
   const show = async () => {
     const words = input.value.toLowerCase().split(/\\s+/).filter(Boolean);

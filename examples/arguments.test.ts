@@ -1,0 +1,28 @@
+// What the commands for a terminal say to arguments that make no sense.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+it.each([
+  ['demo.ts', ['--frobnicate'], "Unknown option '--frobnicate'"],
+  [
+    'demo.ts',
+    ['--phone', '--api-key', 'k', '--port', 'abc'],
+    '--port must be a port from 1 to 65535, and is "abc".',
+  ],
+  ['call.ts', ['--frobnicate'], "Unknown option '--frobnicate'"],
+  ['call.ts', ['alice', '--user', 'a'], 'The address to call must be sip:<name>@<realm>, and is "alice".'],
+  ['call.ts', ['sip:a@b.example.test'], '--user is required.'],
+  [
+    'call.ts',
+    ['sip:a@b.example.test', '--user', 'a', '--server', '127.0.0.1:x'],
+    'The port of --server must be a port from 1 to 65535, and is "x".',
+  ],
+])('%s %j names what is wrong', (file, args, sentence) => {
+  const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, file), ...args], {
+    encoding: 'utf8',
+  })
+  expect(stderr.split('\n')[0]).toContain(sentence)
+  expect(stderr).not.toContain('    at ')
+  expect(status).toBe(1)
+})

@@ -1,0 +1,24 @@
+// Reads the arguments of an example, and says which one is wrong rather than where in Node it was found.
+import { parseArgs } from 'node:util'
+import type { ParseArgsConfig } from 'node:util'
+
+/** Ends the process with the reason and the help where they make no sense. */
+export function readArguments<const T extends ParseArgsConfig>(
+  config: T,
+  help: string,
+): ReturnType<typeof parseArgs<T>> {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${help}`)
+    process.exit(1)
+  }
+}
+
+/** Throws where it is no port. */
+export function portOf(text: string, name: string): number {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port < 1 || port > 65_535)
+    throw new Error(`${name} must be a port from 1 to 65535, and is "${text}".`)
+  return port
+}
