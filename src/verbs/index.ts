@@ -2,6 +2,7 @@
 import type { ParseVerbs } from '../calls/verb.ts'
 import { alert } from './alert.ts'
 import { answer } from './answer.ts'
+import { config } from './config.ts'
 import type { Verb } from './define/define-verb.ts'
 import { describeVerb } from './define/describe-verb.ts'
 import type { VerbText } from './define/describe-verb.ts'
@@ -23,6 +24,7 @@ import { tag } from './tag.ts'
 export const verbs: readonly Verb[] = [
   alert,
   answer,
+  config,
   dial,
   dtmf,
   dub,

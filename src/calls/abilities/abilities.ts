@@ -3,10 +3,13 @@
 import type { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
 import type { AskedRequest } from '../application/app-requests.ts'
+import type { CallSettings, Voice } from '../application/settings.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { DialOutcome, DialRequest } from '../bridge/dial-request.ts'
 import type { Collected, DigitRules } from '../digits/digit-collector.ts'
 import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
+
+export type { Voice } from '../application/settings.ts'
 
 export interface Abilities {
   /** Answer, refuse, hang up. */
@@ -25,6 +28,8 @@ export interface Abilities {
   readonly tracks: Tracks
   /** Change how loud it all is. */
   readonly sound: Sound
+  /** Set what holds for the verbs that follow. */
+  readonly settings: Pick<CallSettings, 'change'>
   /** Ask the application. */
   readonly hooks: Asking
   /** What later payloads carry. */
@@ -49,16 +54,6 @@ export interface Signalling {
   startEarlyMedia(): Promise<void>
   hangUp(headers: Readonly<Record<string, unknown>> | undefined): void
   decline(decline: Decline): void
-}
-
-/** The voice that a verb or the session asks for; `default` and absence mean the application's. */
-export interface Voice {
-  readonly vendor?: string
-  readonly label?: string
-  readonly language?: string
-  readonly voice?: string | object
-  /** Used once the first has failed, and from then on for the whole call. */
-  readonly fallback?: Voice
 }
 
 export interface SayRequest {

@@ -36,13 +36,23 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
   const notes = new CallNotes(leg.journal)
   const hooks = new LegHooks(options, clock)
   const resolveUrl = (url: string): string => hooks.resolveUrl(url)
-  const voice = new LegVoice({ leg, script, speech, audio, clock, notes, resolveUrl })
+  const voice = new LegVoice({
+    leg,
+    script,
+    speech,
+    audio,
+    clock,
+    notes,
+    resolveUrl,
+    settings: nested.settings,
+  })
   return {
     signalling: new LegSignalling(leg, notes),
     voice,
     digits: createDigits({ leg, clock, onProblem: (error) => notes.problem(error) }),
     tracks: createTracks({ leg, voice, notes }),
     sound: createSound(leg),
+    settings: nested.settings,
     keys: createKeys(leg),
     requests: createRequests(leg, notes),
     alerting: createAlerting(leg),

@@ -4,6 +4,7 @@ import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
+import type { CallSettings } from '../application/settings.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
 import type { Notes, PlayRequest, SayRequest, SoundPiece, Speaking, Voice } from './abilities.ts'
@@ -18,6 +19,7 @@ export interface LegVoiceOptions {
   readonly audio: AudioFetcher
   readonly clock: Clock
   readonly notes: Notes
+  readonly settings: Pick<CallSettings, 'current'>
   /** Makes a URL of the application absolute. */
   readonly resolveUrl: (url: string) => string
 }
@@ -57,7 +59,7 @@ export class LegVoice implements Speaking {
   }
 
   async #synthesize(text: string, voice: Voice, signal: AbortSignal): Promise<BorrowedClip> {
-    const { fallback } = voice
+    const { fallback = this.#options.settings.current.voice.fallback } = voice
     if (fallback === undefined) return this.#synthesizeWith(text, voice, signal)
     if (this.#usesFallback) return this.#synthesizeWith(text, fallback, signal)
     try {
@@ -70,8 +72,9 @@ export class LegVoice implements Speaking {
     }
   }
 
-  async #synthesizeWith(text: string, voice: Voice, signal: AbortSignal): Promise<BorrowedClip> {
-    const { speech, script, notes } = this.#options
+  async #synthesizeWith(text: string, given: Voice, signal: AbortSignal): Promise<BorrowedClip> {
+    const { speech, script, notes, settings } = this.#options
+    const voice = overriding(settings.current.voice, given)
     const vendor = chosen(voice.vendor, script.speech_synthesis_vendor)
     const clip = await speech.synthesize({
       account_sid: script.account_sid,
@@ -111,6 +114,12 @@ export class LegVoice implements Speaking {
 function toSilence(text: string): Piece | undefined {
   const ms = silence.exec(text)?.[1]
   return ms === undefined ? undefined : { silenceMs: Number(ms) }
+}
+
+/** What a verb says goes before what `config` has set; "default" says nothing. */
+function overriding(set: Voice, given: Voice): Voice {
+  const said = Object.entries(given).filter(([, value]) => value !== 'default')
+  return { ...set, ...Object.fromEntries(said) }
 }
 
 function chosen(given: string | object | undefined, inherited: string | null): string | null {

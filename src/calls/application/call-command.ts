@@ -17,8 +17,8 @@ import type { AskedRequest } from './app-requests.ts'
 export function command(leg: Leg, asked: CallCommand): void {
   if (asked.kind !== 'whisper') return ready(leg, asked)()
   const other = asked.besides === undefined ? undefined : ready(leg, asked.besides)
-  const { whisper } = bridgeOf(leg)
-  beside(leg, 'whisper', () => whisper(asked.verbs))()
+  const bridge = bridgeOf(leg)
+  beside(leg, 'whisper', () => bridge.whisper(asked.verbs))()
   other?.()
 }
 

@@ -10,6 +10,7 @@ import { AppHooks } from './app-hooks.ts'
 import type { HookForm } from './hook-form.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { NestedVerbs } from './nested-verbs.ts'
+import { CallSettings } from './settings.ts'
 import { VerbLoop } from './verb-loop.ts'
 
 interface LegRun {
@@ -47,6 +48,7 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
   }
 
   const nested: NestedVerbs = {
+    settings: new CallSettings(),
     async run({ leg, hook, allowed, signal }) {
       const hooks = appHooksOf(leg, script, context)
       const question = { kind: 'confirm', hook: hookOf(hook), payload: payloadOf(leg), signal } as const

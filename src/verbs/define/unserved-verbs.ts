@@ -3,7 +3,6 @@
 const names: ReadonlySet<string> = new Set([
   'agent',
   'conference',
-  'config',
   'dequeue',
   'dialogflow',
   'enqueue',

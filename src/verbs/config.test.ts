@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { createScriptedEngine, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { parseVerbs } from './index.ts'
+
+async function run(...verbs: object[]) {
+  const engine: ScriptedEngine = createScriptedEngine(parseVerbs)
+  engine.hooks.on('/call', verbs)
+  const invite = engine.ring()
+  for (let turn = 0; turn < 8; turn += 1) await settle()
+  const facts = (type: string): Record<string, unknown>[] =>
+    engine.store.batches.flatMap(({ events }) => events.filter((event) => event.type === type))
+  return { engine, invite, codes: () => facts('problem').map(({ code, sentence }) => [code, sentence]) }
+}
+
+const rest = { verb: 'pause', length: 60 }
+const absent = { verb: 'config', synthesizer: { vendor: 'absent' } }
+const say = { verb: 'say', text: 'hello' }
+
+describe('config', () => {
+  it('sets the voice of the verbs that follow, and does not answer for it', async () => {
+    const unanswered = await run(absent, rest)
+    expect(unanswered.invite.dialog).toBeUndefined()
+    const { codes } = await run(absent, say)
+    expect(codes()).toEqual([['synthesizer_unknown', 'there is no absent']])
+  })
+
+  it('gives way to what a verb says itself, and goes back to the application with reset', async () => {
+    const own = await run(absent, { ...say, synthesizer: { vendor: 'other' } })
+    expect(own.codes()).toEqual([])
+    const reset = await run(absent, { verb: 'config', reset: 'synthesizer' }, say)
+    expect(reset.codes()).toEqual([])
+    const other = await run(absent, { verb: 'config', reset: ['recognizer'] }, say)
+    expect(other.codes()).toHaveLength(1)
+  })
+
+  it('makes everything louder that is heard, and answers for it, or opens early media', async () => {
+    const answered = await run({ verb: 'config', boostAudioSignal: '+6 dB' }, rest)
+    expect(answered.invite.dialog).toBeDefined()
+    expect(answered.engine.media.sessions[0]?.wiring.hearsGainDb).toBe(6)
+    const early = await run({ verb: 'config', boostAudioSignal: -3, earlyMedia: true }, rest)
+    expect(early.invite.dialog).toBeUndefined()
+    expect(early.invite.provisionals.map(({ status }) => status)).toEqual([183])
+    expect(early.engine.media.sessions[0]?.wiring.hearsGainDb).toBe(-3)
+  })
+
+  it.each(['bargeIn', 'ttsStream', 'record', 'listen', 'stream', 'transcribe', 'amd'])(
+    'refuses %s by its name, takes the rest, and lets it be switched off',
+    async (name) => {
+      const { codes } = await run({ ...absent, [name]: {} }, say)
+      expect(codes()).toEqual([
+        ['not_served', `config: ${name} is not served yet`],
+        ['synthesizer_unknown', 'there is no absent'],
+      ])
+      expect((await run({ verb: 'config', [name]: { enable: false } })).codes()).toEqual([])
+    },
+  )
+})
