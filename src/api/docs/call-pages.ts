@@ -44,7 +44,7 @@ export function verbsPage(verbs: readonly VerbDescription[], shapes: readonly Sc
         ({ name, summary, runs, example, schema }) =>
           html`<h2 id="${verbAnchor(name)}">${name}</h2>
             <p>${prose(summary)}</p>
-            <p class="note">${runs}</p>
+            <p class="note">${prose(runs)}</p>
             <pre>${example}</pre>
             ${
               Object.keys(schema['properties'] ?? {}).length === 0

@@ -88,6 +88,14 @@ describe('/docs', () => {
       expect((await pageAt(`/docs/resources/${name}`)).statusCode).toBe(404)
   })
 
+  it('shows code as code, on any page', async () => {
+    for (const [url, body] of await allPages())
+      expect([url, body.replaceAll(/<(pre|style|script)>[^]*?<\/\1>/g, '').match(/.*`.*/)?.[0]]).toEqual([
+        url,
+        undefined,
+      ])
+  })
+
   it('leads nowhere that is not there, on any page', async () => {
     const pages = await allPages()
     expect(pages.size).toBeGreaterThan(90)
