@@ -149,7 +149,7 @@ export class CallEngine implements Calls, CallHandlers {
     if (leg === undefined) return Promise.resolve(false)
     leg.journal.note(toDecision({ rule: 'api', outcome: 'hang up' }))
     // The leg has ended when this returns. The far end's response to the BYE is not awaited.
-    void leg.hangUp()
+    void leg.hangUp({ because: 'a client of the REST API hung it up' })
     return Promise.resolve(true)
   }
 

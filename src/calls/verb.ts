@@ -12,6 +12,9 @@ export interface VerbContext {
   readonly signal: AbortSignal
 }
 
+/** `failed`: it has not come to what it is for, and the journal says why already. */
+export type VerbResult = 'failed' | void
+
 /** One verb of an application, its options already checked. */
 export interface RunnableVerb {
   readonly name: string
@@ -22,7 +25,7 @@ export interface RunnableVerb {
   /** Properties it does not have, for the journal. */
   readonly ignored: readonly string[]
   /** Resolves when the verb is done. Throws AppError for what went wrong and leaves the call standing. */
-  run(abilities: Abilities, context: VerbContext): Promise<void>
+  run(abilities: Abilities, context: VerbContext): Promise<VerbResult>
 }
 
 /** The verbs of a list in either notation. Throws hook_invalid_payload naming the verb and the field. */

@@ -222,11 +222,14 @@ export const dial = defineVerb({
       ...(tag === undefined ? {} : { tag }),
       ...(referHook === undefined ? {} : { referHook }),
     })
-    if (actionHook === undefined || signalling.hasEnded) return
+    // The journal says of each leg what has become of it.
+    const done = outcome?.call_status === 'completed' ? undefined : 'failed'
+    if (actionHook === undefined || signalling.hasEnded) return done
     const result = toResult(outcome)
     // Verbs that have replaced the dial are not replaced by what its hook answers, and do not wait for it.
     if (signal.aborted) void hooks.tell(actionHook, result)
     else await hooks.ask(actionHook, result, signal)
+    return done
   },
 })
 

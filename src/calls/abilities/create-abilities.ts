@@ -58,8 +58,8 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     alerting: createAlerting(leg),
     hooks,
     running: {
-      takeOver: (hook) => hooks.takeOver(hook),
-      interrupt: (verbs) => hooks.interrupt(verbs),
+      takeOver: (hook, because) => hooks.takeOver(hook, because),
+      interrupt: (verbs, because) => hooks.interrupt(verbs, because),
       beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),
     },
     tags: createTags(leg.journal),

@@ -19,7 +19,7 @@ import type { Hook } from '../../contracts/hook.ts'
 /** How hooks reach the verbs that run. `replace` leaves the running one alone, `interrupt` ends it; `currentId` is its id. */
 export interface VerbQueue {
   replace(verbs: readonly RunnableVerb[]): void
-  interrupt(verbs: readonly RunnableVerb[]): void
+  interrupt(verbs: readonly RunnableVerb[], because: string): void
   readonly currentId: string | undefined
 }
 
@@ -80,9 +80,9 @@ export class LegHooks implements Asking {
     await this.#replaceBy({ kind: 'redirect', hook: this.hookOf(hook), fields: {}, signal })
   }
 
-  async takeOver(hook: Hook): Promise<void> {
+  async takeOver(hook: Hook, because: string): Promise<void> {
     const { leg, queue } = this.#options
-    const take = (verbs: readonly RunnableVerb[]): void => queue.interrupt(verbs)
+    const take = (verbs: readonly RunnableVerb[]): void => queue.interrupt(verbs, because)
     // Of two that are asked at once the later one counts, however long the earlier takes to answer.
     this.#takingOver.abort()
     this.#takingOver = new AbortController()
@@ -90,8 +90,8 @@ export class LegHooks implements Asking {
     await this.#ask({ kind: 'redirect', hook, fields: {}, signal, take })
   }
 
-  interrupt(verbs: readonly RunnableVerb[]): void {
-    this.#options.queue.interrupt(verbs)
+  interrupt(verbs: readonly RunnableVerb[], because: string): void {
+    this.#options.queue.interrupt(verbs, because)
   }
 
   hookOf(form: HookForm): Hook {

@@ -32,7 +32,7 @@ export class LegSignalling implements Signalling {
   }
 
   hangUp(headers: Readonly<Record<string, unknown>> | undefined): void {
-    void this.#leg.hangUp({ headers: this.#fieldsOf(headers) })
+    void this.#leg.hangUp({ headers: this.#fieldsOf(headers), because: 'the verb hangup' })
   }
 
   decline({ status, reason, headers }: Decline): void {

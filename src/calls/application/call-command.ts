@@ -122,7 +122,8 @@ function redirect(leg: Leg, hook: Hook, statusHook: Hook | undefined): () => voi
   return () => {
     note(leg, 'another application')
     if (statusHook !== undefined) leg.status.replaceHook(statusHook)
-    void script.takeOver(hook).catch((error: unknown) => leg.refuse(error))
+    const because = 'a client of the REST API sent another application'
+    void script.takeOver(hook, because).catch((error: unknown) => leg.refuse(error))
   }
 }
 
@@ -136,7 +137,7 @@ function end(leg: Leg, call_status: 'completed' | 'no-answer'): () => void {
     )
   return () => {
     note(leg, call_status)
-    void leg.hangUp()
+    void leg.hangUp({ because: `a client of the REST API ended it with call_status ${call_status}` })
   }
 }
 
@@ -148,7 +149,7 @@ const cures = {
   bridge:
     'Wait until the call talks with one that it has dialled, or that has dialled it: its journal then says bridged.',
   script:
-    'Wait until the call hook has answered. A leg that was dialled and a call between users have no application: send the command to the call that dials, or make the leg a call of its own with child_call_hook.',
+    'Wait until the call hook has answered. A leg that was dialled has no application: send the command to the call that dials, or make the leg a call of its own with child_call_hook.',
 } as const
 
 function wrongState(sentence: string, cure: string): AppError {

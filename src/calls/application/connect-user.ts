@@ -4,7 +4,7 @@ import type { Leg } from '../leg/leg.ts'
 import { reasonHeader } from '../leg/refusals.ts'
 import type { CallScript } from '../ports.ts'
 import { appHooksOf } from './create-nested-verbs.ts'
-import { abilitiesOf } from './run-script.ts'
+import { abilitiesOf, noVerbLeft } from './run-script.ts'
 import type { DialOutcome } from '../bridge/dial-request.ts'
 import type { RunnableVerb } from '../verb.ts'
 import { VerbLoop } from './verb-loop.ts'
@@ -51,11 +51,12 @@ export async function connectUser(
         dubs: [],
         signal,
       })
+      return outcome?.call_status === 'completed' ? undefined : 'failed'
     },
   }
   leg.script = abilities.running
   await queue.run([dial], abilities)
-  if (leg.isAnswered) return leg.hangUp()
+  if (leg.isAnswered) return leg.hangUp({ because: noVerbLeft })
   // The caller hears what its phone would have heard from the one it called.
   const { sip_status: status = 480, sip_reason: reason } = outcome ?? {}
   leg.decline({

@@ -72,7 +72,7 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
     },
     goOn(leg, verbs) {
       runOnLeg(leg, verbs).then(
-        () => void leg.hangUp(),
+        () => void leg.hangUp({ because: 'the application has no verb left' }),
         (error: unknown) => leg.refuse(error),
       )
     },

@@ -14,6 +14,9 @@ import { toDecision } from '../journal/decision.ts'
 import type { RunnableVerb } from '../verb.ts'
 import { VerbLoop } from './verb-loop.ts'
 
+/** Why an answered call ends when its verbs have run. */
+export const noVerbLeft = 'the application has no verb left'
+
 export interface Run {
   readonly leg: Leg
   readonly script: CallScript
@@ -45,7 +48,7 @@ async function runToItsEnd(leg: Leg, script: CallScript, context: CallContext): 
   const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
   try {
     await runScript({ leg, script, question }, context)
-    await leg.hangUp()
+    await leg.hangUp({ because: noVerbLeft })
   } catch (error) {
     leg.refuse(error)
   }

@@ -40,10 +40,10 @@ export class VerbLoop implements VerbQueue {
     this.#next = 0
   }
 
-  /** These come now. */
-  interrupt(verbs: readonly RunnableVerb[]): void {
+  /** These come now. `because` is the message of the reason that the running verb is stopped with. */
+  interrupt(verbs: readonly RunnableVerb[], because: string): void {
     this.replace(verbs)
-    this.#running?.controller.abort()
+    this.#running?.controller.abort(new DOMException(because, 'AbortError'))
   }
 
   /** Resolves when no verb is left or the call has ended. Throws what no verb is expected to throw. */
@@ -109,8 +109,9 @@ export class VerbLoop implements VerbQueue {
       const running = verb.run(abilities, { signal })
       // hangup and sip:decline end the call in this very turn: they have done what they were for.
       const isOwnDoing = signal.aborted
-      await running
-      return signal.aborted && !isOwnDoing ? 'stopped' : 'done'
+      const result = await running
+      if (signal.aborted && !isOwnDoing) return 'stopped'
+      return result ?? 'done'
     } catch (error) {
       // Whatever a cut-off wait throws, it was cut off on purpose.
       if (signal.aborted) return 'stopped'

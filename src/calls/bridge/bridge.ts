@@ -30,7 +30,9 @@ export class Bridge {
   async mute(leg: Leg, isMuted: boolean): Promise<void> {
     if (isMuted) this.#muted.add(leg)
     else this.#muted.delete(leg)
-    leg.journal.note({ type: isMuted ? 'muted' : 'unmuted' })
+    const { call_sid } = leg
+    for (const { journal, hasEnded } of this.#legs)
+      if (!hasEnded) journal.note({ type: isMuted ? 'muted' : 'unmuted', call_sid })
     if (this.#isJoined) await leg.media.sound.mute(isMuted)
   }
 

@@ -15,6 +15,7 @@ import { OutgoingLeg } from '../outbound/outgoing-leg.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { AccountFacts } from '../ports.ts'
+import { followDialled, whyStopped } from './leg-story.ts'
 import { passedOnHeaders } from './passed-on-headers.ts'
 import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
 import { talk } from './talk.ts'
@@ -50,6 +51,7 @@ class Dial {
   readonly #request: DialRequest
   readonly #options: DialOptions
   readonly #legs: Leg[] = []
+  readonly #unfollow = new Map<Leg, () => void>()
   readonly #won = Promise.withResolvers<Leg | undefined>()
   readonly #music = new AbortController()
   #last: Leg | undefined
@@ -94,7 +96,15 @@ class Dial {
 
   #hangUpAll(): void {
     const headers = this.#winner === undefined ? reasonOf(this.#options.parent) : elsewhere
-    for (const leg of this.#legs) if (leg !== this.#winner && !leg.hasEnded) void leg.hangUp({ headers })
+    const because = this.#whyOver()
+    for (const leg of this.#legs)
+      if (leg !== this.#winner && !leg.hasEnded) void leg.hangUp({ headers, because })
+  }
+
+  /** Why those that are not bridged are given up. */
+  #whyOver(): string {
+    const because = whyStopped(this.#options.parent, this.#request.signal)
+    return because ?? (this.#winner === undefined ? 'the dial is over' : 'another one has taken the call')
   }
 
   /** Resolves when the target has answered and been confirmed, or will not be bridged. Never rejects. */
@@ -106,7 +116,7 @@ class Dial {
     const { leg } = outgoing
     this.#legs.push(leg)
     leg.status.followParent()
-    parent.journal.note({ type: 'dialled', call_sid: leg.call_sid, to: calledPartyOf(target.to) })
+    this.#unfollow.set(leg, followDialled(leg, parent, calledPartyOf(target.to)))
     const refused = context.admission.refusal()
     void leg.closed.finally(context.admission.enter())
     if (refused !== undefined) leg.refuse(refused)
@@ -119,7 +129,8 @@ class Dial {
     }
     if (leg.isAnswered && !this.#isOver) return this.#decide(leg)
     this.#last = leg
-    if (!leg.hasEnded && leg !== this.#winner) void leg.hangUp({ headers: elsewhere })
+    if (!leg.hasEnded && leg !== this.#winner)
+      void leg.hangUp({ headers: elsewhere, because: this.#whyOver() })
   }
 
   async #confirm(leg: Leg, target: DialTarget): Promise<void> {
@@ -187,12 +198,12 @@ class Dial {
     // Much may have happened while the caller was answered.
     if (parent.hasEnded || child.hasEnded || signal.aborted) {
       this.#hearNoOne()
-      return void child.hangUp({ headers: reasonOf(parent) })
+      return void child.hangUp({ headers: reasonOf(parent), because: this.#whyOver() })
     }
     this.#adorn(child)
     try {
       const { clock } = context.services
-      const successor = await talk(
+      const { successor, because } = await talk(
         { parent, child, signal, capture, captureHook, maxTalkMs },
         {
           clock,
@@ -200,8 +211,10 @@ class Dial {
           transfer: (asked) => void transfer({ ...asked, hook: referHook, account, context, nested }),
         },
       )
-      if (successor !== undefined && !child.hasEnded) goOn(child, successor, nested)
-      else void child.hangUp({ headers: reasonOf(parent) })
+      if (successor === undefined || child.hasEnded)
+        return void child.hangUp({ headers: reasonOf(parent), because })
+      this.#unfollow.get(child)?.()
+      goOn(child, successor, nested)
     } catch (error) {
       void child.hangUp({ headers: reasonOf(parent) })
       throw error

@@ -7,6 +7,7 @@ import type { Leg } from '../leg/leg.ts'
 import { Bridge } from './bridge.ts'
 import { CapturedDigits } from './captured-digits.ts'
 import type { DialRequest } from './dial-request.ts'
+import { whyGone, whyStopped } from './leg-story.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { TransferOptions } from './transfer.ts'
 import { Whispers } from './whispers.ts'
@@ -29,8 +30,15 @@ export interface TalkServices {
   readonly transfer: (asked: Pick<TransferOptions, 'referral' | 'by' | 'other' | 'start'>) => void
 }
 
-/** Resolves when the two have parted, with what runs the leg that was dialled from now on. */
-export async function talk(options: TalkOptions, services: TalkServices): Promise<Successor | undefined> {
+export interface Parted {
+  /** In words for the journals. */
+  readonly because: string
+  /** What runs the leg that was dialled from now on. */
+  readonly successor: Successor | undefined
+}
+
+/** Resolves when the two have parted. */
+export async function talk(options: TalkOptions, services: TalkServices): Promise<Parted> {
   return await new Talk(options, services).run()
 }
 
@@ -48,7 +56,7 @@ class Talk {
     this.#services = services
   }
 
-  async run(): Promise<Successor | undefined> {
+  async run(): Promise<Parted> {
     const { parent, child, capture } = this.#options
     const bridge = new Bridge(parent, child)
     this.#capture(parent, capture.parent)
@@ -57,7 +65,9 @@ class Talk {
     this.#watch()
     try {
       await bridge.join()
-      await bridge.part(await this.#parting.promise)
+      const because = await this.#parting.promise
+      await bridge.part(because)
+      return { because, successor: this.#successor }
     } finally {
       await bridge.part('the two could not be connected')
       this.#over.abort()
@@ -65,7 +75,6 @@ class Talk {
       parent.bridge = undefined
       child.bridge = undefined
     }
-    return this.#successor
   }
 
   #takeCommands(bridge: Bridge): void {
@@ -92,7 +101,7 @@ class Talk {
   #sendElsewhere(other: Leg, verbs: readonly RunnableVerb[]): void {
     const { parent } = this.#options
     // The verbs of the caller end the dial that runs.
-    if (other === parent) return parent.script?.interrupt(verbs)
+    if (other === parent) return parent.script?.interrupt(verbs, 'the called party sent the caller elsewhere')
     this.#successor = verbs
     this.#parting.resolve('the caller sent the called side elsewhere')
   }
@@ -100,17 +109,17 @@ class Talk {
   /** The first reason to part counts. */
   #watch(): void {
     const { parent, child, signal, maxTalkMs } = this.#options
-    this.#partOn(parent.signal, 'the caller has gone')
-    this.#partOn(child.signal, 'the called party has gone')
-    this.#partOn(signal, 'other verbs took over')
+    this.#partOn(child.signal, () => whyGone(child, 'the called party'))
+    for (const stopping of [parent.signal, signal])
+      this.#partOn(stopping, () => whyStopped(parent, signal) ?? 'the dial is over')
     if (maxTalkMs === undefined) return
     const part = (): void => this.#parting.resolve('the time limit of the dial has passed')
     const timer = this.#services.clock.after(maxTalkMs, part)
     this.#stops.push(() => timer.cancel())
   }
 
-  #partOn(signal: AbortSignal, because: string): void {
-    const part = (): void => this.#parting.resolve(because)
+  #partOn(signal: AbortSignal, because: () => string): void {
+    const part = (): void => this.#parting.resolve(because())
     if (signal.aborted) part()
     else signal.addEventListener('abort', part, { once: true, signal: this.#over.signal })
   }

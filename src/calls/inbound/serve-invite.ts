@@ -25,7 +25,7 @@ import type { Refusal } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
 import { routeCall } from './route-call.ts'
 import { connectUser } from '../application/connect-user.ts'
-import { runScript } from '../application/run-script.ts'
+import { noVerbLeft, runScript } from '../application/run-script.ts'
 import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { unansweredIncoming } from '../leg/unanswered-invite.ts'
@@ -189,7 +189,7 @@ async function runToItsEnd(
     })
   const onAccepted = (): void => leg.status.announce(application.call_status_hook)
   await runScript({ leg, script: application, question, onAccepted }, context)
-  if (leg.isAnswered) await leg.hangUp()
+  if (leg.isAnswered) await leg.hangUp({ because: noVerbLeft })
   else if (!leg.signal.aborted)
     leg.refuse(new AppError('application_ended', 'application ended without answering'))
 }

@@ -213,20 +213,39 @@ export type ProblemFact = {
 /** Another leg is called for this one. */
 export type DialledFact = { readonly type: 'dialled'; readonly call_sid: string; readonly to: string }
 
+/** A leg that was called for this one has ended. */
+export type DialEndedFact = {
+  readonly type: 'dial-ended'
+  readonly call_sid: string
+  readonly to: string
+  readonly call_status: CallStatus
+  readonly sip_status: number
+  readonly sip_reason: string
+  /** Why the platform refused to make the leg, or gave it up; without a code the sentence says who ended it. */
+  readonly code?: string
+  readonly sentence: string
+  readonly cure?: string
+}
+
 /** The far ends of two legs hear each other. */
 export type BridgedFact = { readonly type: 'bridged'; readonly with: string }
 
 export type UnbridgedFact = { readonly type: 'unbridged'; readonly with: string; readonly because: string }
 
-/** The far end of a bridged leg is no longer heard, or is heard again. */
-export type MutedFact = { readonly type: 'muted' | 'unmuted' }
+/** The far end of this leg, of the two that are bridged, is no longer heard, or is heard again. Both journals say so. */
+export type MutedFact = { readonly type: 'muted' | 'unmuted'; readonly call_sid: string }
 
 /** The application lets a person know of something. */
 export type AlertedFact = { readonly type: 'alerted'; readonly message: string }
 
 export type NoteFact = { readonly type: 'note'; readonly sentence: string }
 
-export type EndedFact = { readonly type: 'ended'; readonly termination_reason: string }
+export type EndedFact = {
+  readonly type: 'ended'
+  readonly termination_reason: string
+  /** Of a leg that the platform has ended: what for. */
+  readonly because?: string | undefined
+}
 
 /** The journal has reached its bound: from here on it has only what the record depends on. */
 export type TruncatedFact = { readonly type: 'truncated' }
@@ -255,6 +274,7 @@ export type JournalFact =
   | DigitFact
   | ProblemFact
   | DialledFact
+  | DialEndedFact
   | BridgedFact
   | UnbridgedFact
   | MutedFact

@@ -4,7 +4,7 @@ import { isFinal } from './call-status.ts'
 import type { CallStatus } from './call-status.ts'
 import type { LiveCall } from './live-call.ts'
 import type { AttemptFact, AttemptPlaces, BranchAnsweredFact } from './journal.ts'
-import type { JournalEvent, StartedFact, StatusFact } from './journal.ts'
+import type { EndedFact, JournalEvent, RefusalFact, StartedFact, StatusFact } from './journal.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
 import type { RecentCall } from '../../contracts/call-record.ts'
 
@@ -24,6 +24,9 @@ export interface CallFacts {
   readonly terminated_at?: number
   readonly duration?: number
   readonly termination_reason?: string
+  readonly ended_because?: string
+  /** Why the platform has refused the call. */
+  readonly refusal?: RefusalFact
 }
 
 /** A call is born trying: its INVITE has been answered 100. */
@@ -39,7 +42,8 @@ export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
     return { ...facts, attempt: { ...facts.attempt, ...placesOf(event) } }
   if (event.type === 'application') return { ...facts, application_sid: event.application_sid }
   if (event.type === 'tagged') return { ...facts, customerData: event.data }
-  if (event.type === 'ended') return { ...facts, termination_reason: event.termination_reason }
+  if (event.type === 'refusal') return { ...facts, refusal: event }
+  if (event.type === 'ended') return reduceEnded(facts, event)
   return facts
 }
 
@@ -49,6 +53,10 @@ function reduceStatus(facts: CallFacts, event: StatusFact & { readonly at: numbe
   if (call_status === 'in-progress') return { ...next, answered_at: event.at }
   if (!isFinal(call_status)) return next
   return { ...next, terminated_at: event.at, duration: event.duration ?? 0 }
+}
+
+function reduceEnded(facts: CallFacts, { termination_reason, because }: EndedFact): CallFacts {
+  return { ...facts, termination_reason, ...(because === undefined ? {} : { ended_because: because }) }
 }
 
 // A thousand calls are listed more often than they change.

@@ -13,6 +13,8 @@ type Direction = StartedFact['direction']
 export interface LegEnd {
   readonly change: StatusChange
   readonly termination_reason: string
+  /** What the platform has ended it for. */
+  readonly because?: string | undefined
   /** `caller` is the far end, whichever side called. */
   readonly by: 'caller' | 'jambonz'
 }

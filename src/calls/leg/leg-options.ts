@@ -28,6 +28,8 @@ export interface HangUpOptions {
   readonly reason?: string | undefined
   /** What the record says of an answered call instead of who hung up. */
   readonly recorded?: string | undefined
+  /** For the journals of this leg and of those that it is connected with; otherwise `reason`. */
+  readonly because?: string | undefined
 }
 
 /** Reads a list of the allowed verbs, and returns what runs it on the leg, beside its own. Throws hook_invalid_payload. */
@@ -35,10 +37,10 @@ export type Beside = (verbs: unknown, allowed: ReadonlySet<string>) => () => Pro
 
 /** The verbs that run a call, as a command from outside reaches them. */
 export interface RunningScript {
-  /** Failures are journalled, and the call goes on as it was. */
-  takeOver(hook: Hook): Promise<void>
+  /** Failures are journalled, and the call goes on as it was. `because`: who wants it, in words for the journal. */
+  takeOver(hook: Hook, because: string): Promise<void>
   /** These verbs come at once, in place of the running one and all that were to follow. */
-  interrupt(verbs: readonly RunnableVerb[]): void
+  interrupt(verbs: readonly RunnableVerb[], because: string): void
   readonly beside: Beside
 }
 

@@ -180,7 +180,7 @@ export class Leg {
     const recorded = reasonInRecord(fact)
     if (this.#state.state === 'answered') return void this.hangUp({ reason: fact.sentence, recorded })
     void this.#options.unanswered.withdraw(reply)
-    this.#end(refusedByUs(reply, recorded))
+    this.#end({ ...refusedByUs(reply, recorded), because: fact.sentence })
   }
 
   /** The application chooses the refusal: `sip:decline`. */
@@ -191,18 +191,18 @@ export class Leg {
   }
 
   /** Ends the leg now. Resolves when the far end has responded to the BYE or to the CANCEL. */
-  async hangUp({ headers = [], reason, recorded }: HangUpOptions = {}): Promise<void> {
+  async hangUp({ headers = [], reason, recorded, because = reason }: HangUpOptions = {}): Promise<void> {
     const state = this.#state
     if (state.state === 'ended') return
     const fields = reason === undefined ? headers : [...headers, reasonHeader(reason)]
     if (state.state === 'answered') {
       const bye = state.dialog.bye(fields)
-      this.#end(hungUpByUs(this.#direction, recorded))
+      this.#end({ ...hungUpByUs(this.#direction, recorded), because })
       return bye.catch((error: unknown) => this.#options.log.warn({ err: error }, 'BYE failed'))
     }
     const reply = { status: this.#options.unanswered.hangUpStatus, headers: fields }
     const withdrawn = this.#options.unanswered.withdraw(reply)
-    this.#end(givenUpByUs(reply, this.#direction))
+    this.#end({ ...givenUpByUs(reply, this.#direction), because })
     return withdrawn
   }
 
@@ -285,7 +285,7 @@ export class Leg {
   }
 
   /** The one place where a leg ends. The first end counts, later ones change nothing. */
-  #end({ change, termination_reason, by }: LegEnd): void {
+  #end({ change, by, ...ended }: LegEnd): void {
     const state = this.#state
     if (state.state === 'ended') return
     this.#state = { state: 'ended' }
@@ -297,9 +297,9 @@ export class Leg {
       state.state === 'answered'
         ? { duration: Math.floor((this.#options.clock.monotonic() - state.sinceMs) / 1000) }
         : {}
-    this.status.reportEnd({ ...change, call_termination_by: by, ...duration }, termination_reason)
+    this.status.reportEnd({ ...change, call_termination_by: by, ...duration }, ended)
     const { call_status, sip_status } = change
-    this.#options.log.info({ call_status, sip_status, ...duration, termination_reason }, 'call ended')
+    this.#options.log.info({ call_status, sip_status, ...duration, ...ended }, 'call ended')
     this.#lifetime.abort(callEnded)
     this.#closing.resolve(this.media.close())
     this.#options.onEnded()

@@ -1,7 +1,7 @@
 // Status changes of one leg: the journal event, the notification to the status hook and, at the end, the record,
 // all handed to storage in one batch.
 import type { AppError } from '../../lib/errors.ts'
-import type { StatusFact } from '../journal/journal.ts'
+import type { EndedFact, StatusFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import type { Notification } from '../../contracts/call-record.ts'
@@ -76,9 +76,9 @@ export class StatusReporter {
   }
 
   /** The last change: the record of the leg is written with it. */
-  reportEnd(change: StatusChange, termination_reason: string): void {
+  reportEnd(change: StatusChange, ended: Omit<EndedFact, 'type'>): void {
     this.#journal.add({ type: 'status', ...change })
-    this.#journal.add({ type: 'ended', termination_reason })
+    this.#journal.add({ type: 'ended', ...ended })
     const notifications = this.#notifications(toChangePayload(this.#journal.facts))
     this.#journal.commit({ notifications, isLast: true })
   }

@@ -2,7 +2,7 @@
 // record say how.
 import { actingFor } from '../../lib/acting-for.ts'
 import type { AppError } from '../../lib/errors.ts'
-import { runScript } from '../application/run-script.ts'
+import { noVerbLeft, runScript } from '../application/run-script.ts'
 import type { CallContext } from '../call-context.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { ScriptedOrder } from './call-order.ts'
@@ -45,5 +45,5 @@ async function serve(
   const node = context.services.node()
   const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
   await runScript({ leg, script, question }, context)
-  await leg.hangUp()
+  await leg.hangUp({ because: noVerbLeft })
 }

@@ -4,7 +4,7 @@ import type { ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { AppError } from '../../lib/errors.ts'
 import type { Abilities } from '../../calls/abilities/abilities.ts'
-import type { RunnableVerb, VerbContext, VerbNeeds } from '../../calls/verb.ts'
+import type { RunnableVerb, VerbContext, VerbNeeds, VerbResult } from '../../calls/verb.ts'
 import { sentenceOf } from './invalid.ts'
 import { withNumbers } from './number-texts.ts'
 import { unknownProperties } from './unknown-properties.ts'
@@ -29,7 +29,7 @@ export interface VerbDefinition<S extends TObject, U extends keyof Abilities> {
   /** Whether an unanswered call gets early media instead of an answer; only for `needs: 'audio'`. */
   readonly isEarlyMedia?: (options: Static<S>) => boolean
   /** Resolves when the verb is done; `signal` aborts on hang-up and replacement. */
-  execute(options: Static<S>, given: Given<U>): Promise<void>
+  execute(options: Static<S>, given: Given<U>): Promise<VerbResult>
 }
 
 export interface Verb {

@@ -9,6 +9,7 @@ const lateFacts: ReadonlySet<JournalEvent['type']> = new Set<JournalEvent['type'
   'ended',
   'media-closed',
   'unbridged',
+  'dial-ended',
   'verb-ended',
   'hook-answered',
   'hook-failed',

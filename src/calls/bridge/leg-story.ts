@@ -1,0 +1,46 @@
+// What the journals of a call and of the legs that it dials say of each other's end.
+import type { DialEndedFact } from '../journal/journal.ts'
+import type { Leg } from '../leg/leg.ts'
+
+/** Why a leg is no longer there. `party`: who was at its far end. */
+export function whyGone({ journal }: Leg, party: string): string {
+  const { change, refusal, ended_because, answered_at } = journal.facts
+  if (change === undefined || change.call_termination_by === 'jambonz') {
+    const because = refusal?.sentence ?? ended_because
+    return `the platform hung up on ${party}${because === undefined ? '' : `: ${because}`}`
+  }
+  if (answered_at !== undefined) return `${party} hung up`
+  return change.sip_status === 487
+    ? `${party} gave up`
+    : `${party} refused with ${change.sip_status} ${change.sip_reason}`
+}
+
+/** Why the verbs of a call are stopped, if they are. */
+export function whyStopped(parent: Leg, signal: AbortSignal): string | undefined {
+  if (parent.hasEnded) return whyGone(parent, 'the caller')
+  return signal.aborted ? `other verbs took over: ${(signal.reason as Error).message}` : undefined
+}
+
+/** Lets the journal of a call say of a leg that it has dialled what becomes of it. Returns the function that stops it. */
+export function followDialled(leg: Leg, parent: Leg, to: string): () => void {
+  const { call_sid } = leg
+  parent.journal.note({ type: 'dialled', call_sid, to })
+  const note = (): void => parent.journal.note(toDialEnded(leg, to))
+  leg.signal.addEventListener('abort', note, { once: true })
+  return () => leg.signal.removeEventListener('abort', note)
+}
+
+function toDialEnded(leg: Leg, to: string): DialEndedFact {
+  const { call_status, sip_status, sip_reason, refusal } = leg.journal.facts
+  return {
+    type: 'dial-ended',
+    call_sid: leg.call_sid,
+    to,
+    call_status,
+    sip_status,
+    sip_reason,
+    ...(refusal === undefined
+      ? { sentence: whyGone(leg, 'the called party') }
+      : { code: refusal.code, sentence: refusal.sentence, cure: refusal.cure }),
+  }
+}
