@@ -145,6 +145,19 @@ describe('who calls', () => {
     expect(called().options.from).toBe('"Desk" <sip:+4930@desk.example>')
   })
 
+  it.each([
+    ['the SIP realm of another account, however it is written', 'Sales.Two.Example', 0],
+    ['its own realm', 'example.com', 1],
+    ['an address of the platform', '127.0.0.1', 1],
+    ['a name that is no realm', 'carrier.example', 1],
+  ])('may call from %s: %s', async (_what, host, legs) => {
+    const { engine } = await dialling({ target: [{ ...user('alice'), from: { host } }] }, (given) => {
+      const other = { ...account, account_sid: 'b', sip_realm: 'sales.two.example' }
+      Object.assign(given, { otherAccounts: [other] })
+    })
+    expect(engine.sent).toHaveLength(legs)
+  })
+
   it('is asserted towards the target only where a carrier asserted it', async () => {
     const headers = [
       { name: 'p-asserted-identity', value: '<sip:+4420@carrier.example>' },

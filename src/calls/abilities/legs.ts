@@ -4,6 +4,7 @@ import { AppError } from '../../lib/errors.ts'
 import { Pace } from '../../lib/pace.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import { dial } from '../bridge/dial.ts'
+import { demandFromHost } from '../outbound/caller-identity.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { AccountFacts, CallScript } from '../ports.ts'
@@ -44,8 +45,12 @@ export function createLegs(options: LegsOptions): Legs {
   }
 
   return {
-    dial: async (request) =>
-      dial(request, { parent: leg, account: await account(), context, nested, voice, notes, turn }),
+    async dial(request) {
+      const own = await account()
+      const { directory } = context.services
+      for (const { fromHost } of request.targets) await demandFromHost(fromHost, own, directory)
+      return await dial(request, { parent: leg, account: own, context, nested, voice, notes, turn })
+    },
     realm: async () => (await account()).sip_realm ?? undefined,
   }
 }

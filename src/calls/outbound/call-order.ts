@@ -1,6 +1,7 @@
 // The order for a call that the platform makes: the target, the caller, and the script that runs it once it is answered.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
+import { demandFromHost } from './caller-identity.ts'
 import type { CallRequest, CallWishes, Target } from '../calls.ts'
 import type { StartedFact } from '../journal/journal.ts'
 import type { AccountFacts, CallScript, Directory } from '../ports.ts'
@@ -27,11 +28,12 @@ export interface ScriptedOrder extends CallOrder {
 /** Throws AppError when there is no such account or application, or one that cannot run a call. */
 export async function toOrder(
   { account_sid, runs, ...wishes }: CallRequest,
-  directory: Pick<Directory, 'account' | 'application'>,
+  directory: Pick<Directory, 'account' | 'accountByRealm' | 'application'>,
 ): Promise<ScriptedOrder> {
   const account = await directory.account(account_sid)
   if (account === undefined) throw new AppError('not_found', 'no such account')
   if (!account.is_active) throw new AppError('account_inactive', 'Account exists but is inactive')
+  await demandFromHost(wishes.fromHost, account, directory)
   const order = { ...wishes, call_sid: createSid(), call_id: randomHex(16), account }
   if ('script' in runs) return { ...order, application_sid: undefined, script: usable(runs.script) }
   const { application_sid } = runs

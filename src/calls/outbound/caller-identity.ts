@@ -3,6 +3,8 @@ import type { HeaderField } from '../../sip/message/message.ts'
 import { serializeNameAddr } from '../../sip/message/name-addr.ts'
 import { noParams } from '../../sip/message/params.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { AccountFacts, Directory } from '../ports.ts'
 import type { CallOrder } from './call-order.ts'
 
 export type CallerOrder = Pick<CallOrder, 'from' | 'fromUser' | 'fromHost' | 'callerName' | 'headers'>
@@ -12,6 +14,17 @@ export interface CallerFields {
   readonly from: string
   readonly contactUser: string
   readonly headers: readonly HeaderField[]
+}
+
+/** Throws bad_request for a host of From that would have the call taken for one of another account. */
+export async function demandFromHost(
+  fromHost: string | undefined,
+  { account_sid }: Pick<AccountFacts, 'account_sid'>,
+  directory: Pick<Directory, 'accountByRealm'>,
+): Promise<void> {
+  const owner = fromHost === undefined ? undefined : await directory.accountByRealm(fromHost.toLowerCase())
+  if (owner !== undefined && owner.account_sid !== account_sid)
+    throw new AppError('bad_request', 'the host of From is the SIP realm of another account')
 }
 
 /** `host` is what From says when the order names none. */

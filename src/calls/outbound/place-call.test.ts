@@ -668,6 +668,15 @@ describe('calls are not placed', () => {
     expect(engine.store.batches).toEqual([])
   })
 
+  it('that come, by their From, from the SIP realm of another account', async () => {
+    const engine = platformWith([])
+    const other = { ...engine.account, account_sid: 'b', sip_realm: 'sales.two.example' }
+    Object.assign(engine, { otherAccounts: [other] })
+    const asked = engine.calls.prepare({ ...callRequest, fromHost: 'Sales.two.example' })
+    await expect(asked).rejects.toMatchObject({ code: 'bad_request' })
+    await engine.calls.prepare({ ...callRequest, fromHost: engine.account?.sip_realm ?? '' })
+  })
+
   it('when the engine has begun to stop since they were prepared: they fail, with a record', async () => {
     const engine = platformWith([])
     const { call_sid, begin } = await engine.calls.prepare(callRequest)
