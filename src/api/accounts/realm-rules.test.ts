@@ -176,6 +176,29 @@ describe('an account below a root domain', () => {
   })
 })
 
+describe('an account beside others', () => {
+  beforeEach(() => setRoot(null))
+
+  it('takes no name below the root domain of another provider, and an administrator does', async () => {
+    const { service_provider_sid } = api.foreign
+    const path = `/ServiceProviders/${service_provider_sid}`
+    expect((await api.put(path, api.adminKey, { root_domain: 'two.test' })).status).toBe(204)
+    for (const realm of ['sales.two.test', 'a.b.two.test'])
+      await refused(realm, 'two.test is the root domain of another service provider')
+    expect((await claim('sales.two.test', api.adminKey)).status).toBe(204)
+    expect((await claim('x.nottwo.test')).status).toBe(204)
+  })
+
+  it('takes no name below the SIP realm of another account, and below its own', async () => {
+    const theirs = fresh()
+    expect((await claim(theirs, api.sibling.accountKey, api.sibling)).status).toBe(204)
+    await refused(`pbx.${theirs}`, `${theirs} is the SIP realm of another account`)
+    const mine = fresh()
+    expect((await claim(mine)).status).toBe(204)
+    expect((await claim(`pbx.${mine}`)).status).toBe(204)
+  })
+})
+
 describe('an administrator or a service provider', () => {
   it('sets any name for an account, one that leads to us included', async () => {
     for (const token of [api.adminKey, api.own.providerKey]) {

@@ -23,7 +23,8 @@ export async function demandRealm({ realm, account }: RealmClaim, asking: Asking
   const { account_sid, service_provider_sid } = account
   const provider = await services.storage.for(systemTenancy).service_providers.find(service_provider_sid)
   const root = provider?.root_domain ?? undefined
-  const fault = await faultOf(realm, root, account_sid, realms)
+  const fault =
+    (await neighbourOf({ realm, account }, services)) ?? (await faultOf(realm, root, account_sid, realms))
   if (fault === undefined) return
   const name = `_switchhook.${realm}`
   const value = `switchhook-account=${account_sid}`
@@ -32,6 +33,29 @@ export async function demandRealm({ realm, account }: RealmClaim, asking: Asking
     'realm_not_proven',
     `${fault}; a TXT record ${name} with "${value}" would prove that it is yours`,
   )
+}
+
+/** Whose name the realm lies below: calls there are taken for its owner's by people and by wildcards in DNS. */
+async function neighbourOf(
+  { realm, account }: Required<RealmClaim>,
+  { storage }: Pick<RecordContext['services'], 'storage'>,
+): Promise<string | undefined> {
+  const { accounts, service_providers } = storage.for(systemTenancy)
+  for (const parent of parentsOf(realm)) {
+    const [provider] = await service_providers.list({ where: { root_domain: parent }, limit: 1 })
+    if (provider !== undefined && provider.service_provider_sid !== account?.service_provider_sid)
+      return `${parent} is the root domain of another service provider`
+    const [owner] = await accounts.list({ where: { sip_realm: parent }, limit: 1 })
+    if (owner !== undefined && owner.account_sid !== account?.account_sid)
+      return `${parent} is the SIP realm of another account`
+  }
+  return undefined
+}
+
+/** `b.example` and `example` for `a.b.example`; of `a` none. A realm is a host name, so there are few. */
+function parentsOf(realm: string): readonly string[] {
+  const labels = realm.split('.')
+  return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'))
 }
 
 /** Why the account may not have the name without a proof, or undefined. */
