@@ -141,6 +141,28 @@ describe('a call to a SIP URI', () => {
   })
 })
 
+describe('a call to a phone number by a carrier that the account does not have', () => {
+  const waysOut = [outboundCarrier('a')]
+  const noteOf = (events: readonly { readonly type: string }[]) =>
+    events.filter(({ type }) => type === 'note')
+
+  it('goes as if it named none, and the journal says which name found no carrier', async () => {
+    const to: TargetOf<'phone'> = { type: 'phone', number: '+15550100', trunk: 'backup' }
+    const { sent, events, decisions } = await call({ to }, (engine) => Object.assign(engine, { waysOut }))
+    expect(sent[0]?.options.destination?.address).toBe('192.0.2.10')
+    expect(decisions()).toContain('phone-account-carrier: a')
+    expect(noteOf(events())).toEqual([
+      expect.objectContaining({ sentence: 'no carrier "backup" takes calls of the account: none is named' }),
+    ])
+  })
+
+  it.each([[{ trunk: 'a' }], [{}]])('is noted only where there is such a name: %o', async (named) => {
+    const to: TargetOf<'phone'> = { type: 'phone', number: '+15550100', ...named }
+    const { events } = await call({ to }, (engine) => Object.assign(engine, { waysOut }))
+    expect(noteOf(events())).toEqual([])
+  })
+})
+
 describe('a call to a phone number', () => {
   const to: TargetOf<'phone'> = { type: 'phone', number: '+15550100' }
   const [a, b] = [outboundCarrier('a'), outboundCarrier('b', { gateways: [gateway('192.0.2.20')] })]

@@ -11,6 +11,9 @@ import { nextHopOf, toInvite } from './phone-attempt.ts'
 // No caller waits for more places than this.
 const maxAttempts = 20
 
+// How much of a name that no carrier has the journal shows.
+const maxNameChars = 64
+
 const isPublic = createAddressGuard([])
 
 /** Throws AppError no_carrier. */
@@ -32,6 +35,11 @@ export async function toPhone(
     { carriers, plan, carrierOfCaller: (mine ?? shared)?.voip_carrier_sid ?? undefined },
     random,
   )
+  if (isSet(trunk) && choice.rule !== 'phone-named-carrier')
+    journal.note({
+      type: 'note',
+      sentence: `no carrier ${shown(trunk)} takes calls of the account: none is named`,
+    })
   const names = choice.carriers.map(({ name }) => name).join(', ')
   const chosen = names === '' ? 'no carrier' : names
   const { rule, route } = choice
@@ -50,6 +58,14 @@ export async function toPhone(
         destination: () => sip().resolve(nextHopOf(carrier, gateway)),
       },
     ])
+}
+
+function isSet(trunk: string | undefined): trunk is string {
+  return trunk !== undefined && trunk !== ''
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, maxNameChars))
 }
 
 /** Private destinations come last. */
