@@ -10,6 +10,7 @@ it.each([
     ['--phone', '--api-key', 'k', '--port', 'abc'],
     '--port must be a port from 1 to 65535, and is "abc".',
   ],
+  ['story.ts', [], 'npm run story reads the journal of a call'],
   ['call.ts', ['--frobnicate'], "Unknown option '--frobnicate'"],
   ['call.ts', ['alice', '--user', 'a'], 'The address to call must be sip:<name>@<realm>, and is "alice".'],
   ['call.ts', ['sip:a@b.example.test'], '--user is required.'],
