@@ -252,3 +252,21 @@ describe('the trace and the log of a call', () => {
       }
   })
 })
+
+describe('the SIP messages of a call that is named by its call_sid', () => {
+  it('are found, of an ended call and of a live one; a call_sid of no call is 404', async () => {
+    const call_sid = await endCall(api.own, 'by-sid@192.0.2.1')
+    for (const found of [
+      await ofAccount(call_sid, api.own.accountKey),
+      await ofProvider(call_sid, api.own.providerKey),
+    ])
+      expect(found).toMatchObject({ status: 200, body: { total: 2, messages: [{ call_sid }, { call_sid }] } })
+    const { account_sid, service_provider_sid } = api.own
+    const live = createSid()
+    api.calls.push({ account_sid, service_provider_sid, call_sid: live, call_id: 'live/2' } as LiveCall)
+    api.journals.set(live, events)
+    expect((await ofAccount(live, api.own.accountKey)).body).toMatchObject({ total: 2 })
+    expect((await ofAccount(createSid(), api.own.accountKey)).status).toBe(404)
+    expect((await ofAccount(await endCall(api.sibling, 'x'), api.own.accountKey)).status).toBe(404)
+  })
+})

@@ -1,7 +1,7 @@
 // What happened in one call, in all its forms: its journal, its SIP messages as a list or as a capture file, its trace,
 // its log, its recording.
 import { AppError } from '../../lib/errors.ts'
-import { callSidOfTrace } from '../../lib/ids.ts'
+import { callSidOfTrace, isSid } from '../../lib/ids.ts'
 import type { WireOf } from '../define/field.ts'
 import { createRecordForm } from '../define/record.ts'
 import { choice } from '../define/fields.ts'
@@ -16,7 +16,7 @@ import { capturedIn, messagesIn } from './sip-messages.ts'
 import { toTrace } from './trace.ts'
 import { traceField } from './trace-field.ts'
 
-const callIdText = 'The Call-ID of the call, percent-encoded.'
+const callIdText = 'The Call-ID of the call, percent-encoded, or its `call_sid`.'
 
 const messageForm = createRecordForm({
   call_sid: word('The leg it belongs to.'),
@@ -123,6 +123,7 @@ const getAccountCallDetail = defineRoute({
   tag: 'RecentCalls',
   summary: 'The SIP messages of a call of an account.',
   reply: messagesReply,
+  errors: ['not_found'],
   handle: ({ account: { account_sid }, params, caller, services }) =>
     detailOf(params.SipCallId, { account_sid }, { caller, services }),
 })
@@ -136,6 +137,7 @@ const getProviderCallDetail = defineRoute({
   tag: 'RecentCalls',
   summary: 'The SIP messages of a call of an account of a service provider.',
   reply: messagesReply,
+  errors: ['not_found'],
   handle: ({ provider: { service_provider_sid }, params, caller, services }) =>
     detailOf(params.SipCallId, { service_provider_sid }, { caller, services }),
 })
@@ -181,6 +183,8 @@ async function detailOf(
   reading: Reading,
 ): Promise<WireOf<typeof messagesReply.body>> {
   const journals = await journalsOf(sip_call_id, owner, reading)
+  // A Call-ID may look like a call_sid; what is no call by either name is none.
+  if (journals.length === 0 && isSid(sip_call_id)) throw new AppError('not_found', 'no such call')
   const messages = journals.flatMap(({ leg: { call_sid }, events }) =>
     messagesIn(events).map((message) => messageForm.toWire({ call_sid, ...message })),
   )

@@ -35,7 +35,7 @@ export async function demandCall(leg: Leg, reading: Reading): Promise<void> {
   if (record === undefined) await journalOf(leg, reading)
 }
 
-/** The journals of the legs that share a Call-ID. */
+/** The journals of the legs that share a Call-ID, or of the call that has this call_sid. */
 export async function journalsOf(
   sip_call_id: string,
   owner: Owner,
@@ -63,6 +63,7 @@ async function legsOf(
   const live =
     'account_sid' in owner ? calls.list(owner.account_sid) : calls.listOfProvider(owner.service_provider_sid)
   const ended = await storage.recentCalls.bySipCallId(caller.tenancy, owner, sip_call_id)
-  const legs = [...ended, ...live.filter(({ call_id }) => call_id === sip_call_id)]
+  const named = live.filter(({ call_id, call_sid }) => call_id === sip_call_id || call_sid === sip_call_id)
+  const legs = [...ended, ...named]
   return [...new Map(legs.map((leg) => [leg.call_sid, leg])).values()]
 }

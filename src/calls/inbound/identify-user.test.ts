@@ -145,6 +145,13 @@ describe('what a user dials', () => {
       'user-no-application: refused (no_application)',
     ],
     [
+      'a user of the realm without a phone',
+      'alice@example.com',
+      () => undefined,
+      'alice is not registered',
+      'user-not-registered: refused (user_unavailable)',
+    ],
+    [
       'an application, which its client does not allow',
       `app-${application_sid}@example.com`,
       mayNotDial,

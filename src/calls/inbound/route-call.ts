@@ -16,7 +16,7 @@ export type CallTarget =
   /** A user of the caller's realm. */
   | ({ readonly kind: 'user' } & UserCall)
 
-/** Throws AppError no_application, direct_app_calling_off or wrong_credentials. */
+/** Throws AppError no_application, user_unavailable, direct_app_calling_off or wrong_credentials. */
 export async function routeCall(
   journal: JournalWriter,
   account: AccountFacts,
@@ -72,11 +72,15 @@ async function routeUser(
   // Only a call that nothing else takes needs the look at who is registered.
   const isOpen = first.rule === 'user-no-application'
   const isUserCalled = isOpen && (await sip().bindings.get(`${called}@${user.realm}`)).length > 0
-  const { rule, target } = isUserCalled ? chooseApplication({ ...call, isUserCalled }) : first
+  const isClientCalled =
+    isOpen && !isUserCalled && (await directory.client(account_sid, called))?.is_active === true
+  const { rule, target } = isOpen ? chooseApplication({ ...call, isUserCalled, isClientCalled }) : first
   if (target.kind === 'application') return { rule, application_sid: target.application_sid }
   if (target.kind === 'user') return { rule, name: target.name, realm: user.realm, caller: user.username }
   journal.note(toDecision({ rule, outcome: 'refused', code: target.code }))
-  throw new AppError(target.code, refusalSentences[target.code])
+  const sentence =
+    target.code === 'user_unavailable' ? `${called} is not registered` : refusalSentences[target.code]
+  throw new AppError(target.code, sentence)
 }
 
 const refusalSentences = {

@@ -145,13 +145,19 @@ const userCall = {
       sentence: 'The user may call others, and has dialled a user of its own realm, who is registered.',
       decides: 'The phones of that user ring. No application is asked.',
     },
+    'user-not-registered': {
+      sentence:
+        'The user may call others, and has dialled a user of its own realm, none of whose phones is registered.',
+      decides: 'The call is refused with `user_unavailable`.',
+    },
     'user-target-not-served': {
       sentence:
         'The user has dialled a queue or a conference, which are not served yet, and the account has no application for calls of its devices.',
       decides: 'The call is refused with `no_application`.',
     },
     'user-no-application': {
-      sentence: 'The account has no application for calls of its devices.',
+      sentence:
+        'The account has no application for calls of its devices, and no user that the caller may call has this name.',
       decides: 'The call is refused with `no_application`.',
     },
   },

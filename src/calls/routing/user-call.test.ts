@@ -59,6 +59,16 @@ describe('chooseApplication', () => {
     expect(chooseApplication({ ...bob, called: 'queue-sales' }).target).toEqual(refused('no_application'))
   })
 
+  it('refuses a call to a user who is known and not registered by a rule of its own, where the caller may call users', () => {
+    const bob = { ...call, called: 'bob', isClientCalled: true }
+    const unavailable = { rule: 'user-not-registered', target: refused('user_unavailable') }
+    expect(chooseApplication(bob)).toEqual(unavailable)
+    expect(chooseApplication({ ...bob, allow_direct_user_calling: false }).rule).toBe('user-no-application')
+    expect(chooseApplication({ ...bob, device_calling_application_sid: device }).rule).toBe(
+      'user-device-application',
+    )
+  })
+
   it.each([
     ['user-dialled-user', { called: 'bob', isUserCalled: true }],
     ['user-hook-application', { named_application_sid: sid }],

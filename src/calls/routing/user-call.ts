@@ -9,17 +9,21 @@ export interface UserCall {
   readonly allow_direct_user_calling: boolean
   /** Whether what is called is a registered user of the caller's realm. */
   readonly isUserCalled: boolean
+  /** Whether it is a SIP client of the account, registered or not. */
+  readonly isClientCalled?: boolean
   readonly device_calling_application_sid: string | null
   /** The application that the registration hook named for the call. */
   readonly named_application_sid: string | undefined
 }
+
+type RefusalCode = 'no_application' | 'direct_app_calling_off' | 'user_unavailable'
 
 export interface UserRoute {
   readonly rule: RuleName
   readonly target:
     | { readonly kind: 'application'; readonly application_sid: string }
     | { readonly kind: 'user'; readonly name: string }
-    | { readonly kind: 'refused'; readonly code: 'no_application' | 'direct_app_calling_off' }
+    | { readonly kind: 'refused'; readonly code: RefusalCode }
 }
 
 const directApplication = 'app-'
@@ -42,6 +46,8 @@ export function chooseApplication(call: UserCall): UserRoute {
   const isUnserved = unservedTargets.some((prefix) => call.called.startsWith(prefix))
   if (!isUnserved && call.isUserCalled && call.allow_direct_user_calling)
     return { rule: 'user-dialled-user', target: { kind: 'user', name: call.called } }
+  if (!isUnserved && call.isClientCalled === true && call.allow_direct_user_calling)
+    return refused('user-not-registered', 'user_unavailable')
   return refused(isUnserved ? 'user-target-not-served' : 'user-no-application')
 }
 
@@ -49,9 +55,6 @@ function toApplication(rule: RuleName, application_sid: string): UserRoute {
   return { rule, target: { kind: 'application', application_sid } }
 }
 
-function refused(
-  rule: RuleName,
-  code: 'no_application' | 'direct_app_calling_off' = 'no_application',
-): UserRoute {
+function refused(rule: RuleName, code: RefusalCode = 'no_application'): UserRoute {
   return { rule, target: { kind: 'refused', code } }
 }

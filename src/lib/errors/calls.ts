@@ -43,7 +43,7 @@ export const callErrors = {
     cause: 'Nothing says which application runs this call.',
     http: 422,
     sip: 480,
-    cure: 'Dial app-<application_sid>, or set device_calling_application_sid on the account.',
+    cure: 'Dial app-<application_sid> or a user of the realm, which allow_direct_user_calling of the SIP client permits, or set device_calling_application_sid on the account: all other calls of its devices then go to that application, those between users too.',
   },
   number_not_provisioned: {
     cause: 'A carrier sent a call to a number that no account has with it.',
@@ -124,6 +124,12 @@ export const callErrors = {
     http: 404,
     sip: 404,
     cure: 'Check the name and that the phone is registered: see /Accounts/{AccountSid}/RegisteredSipUsers.',
+  },
+  user_unavailable: {
+    cause: 'A user called another one of its realm, none of whose phones is registered.',
+    http: 480,
+    sip: 480,
+    cure: 'Register a phone of the user that is called: /Accounts/{AccountSid}/RegisteredSipUsers lists those that are.',
   },
   no_carrier: {
     cause: 'The account has no carrier that takes calls to the number.',

@@ -22,7 +22,7 @@ export interface RecentCalls {
     service_provider_sid: string,
     query: RecentCallQuery,
   ): Promise<RecentCallPage>
-  /** The legs that one SIP Call-ID was used for, oldest first. */
+  /** The legs that one SIP Call-ID was used for, or the one that has it as its call_sid, oldest first. */
   bySipCallId(tenancy: Tenancy, owner: CallOwner, sip_call_id: string): Promise<readonly RecentCallsRow[]>
 }
 
@@ -76,7 +76,7 @@ export function createCallRecords(database: Database, clock: Clock): CallRecords
       async bySipCallId(tenancy, owner, sip_call_id) {
         const query = seenBy(tenancy)
           .where((eb) => eb.and(owner))
-          .where('sip_call_id', '=', sip_call_id)
+          .where((eb) => eb.or([eb('sip_call_id', '=', sip_call_id), eb('call_sid', '=', sip_call_id)]))
           .orderBy('attempted_at')
           .limit(maxLegs)
         const rows = await run(readers.reader, query)
