@@ -6,6 +6,7 @@ import type { ResolvedAddress } from '../network/names.ts'
 import type { Dialog } from './dialogs.ts'
 import type { DigestAlgorithm, DigestCredentials } from './digest.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
+import type { RedirectTarget } from './message/redirect.ts'
 import type { Reply } from './reply.ts'
 import type { Timers } from './timers.ts'
 import type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
@@ -14,6 +15,7 @@ import type { Remote } from './transport/transports.ts'
 export type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
 export type { Dialog, DialogFailure, DialogListener, OfferWish } from './dialogs.ts'
 export type { IncomingReferral, ReferReport, ReferSubscription, ReferWish, ReplacesId } from './dialogs.ts'
+export type { RedirectTarget } from './message/redirect.ts'
 export type { Reply } from './reply.ts'
 export type { Remote } from './transport/transports.ts'
 
@@ -95,7 +97,12 @@ export interface OutgoingInviteOptions {
 
 export type InviteOutcome =
   | { readonly kind: 'answered'; readonly response: SipResponse; readonly dialog: Dialog }
-  | { readonly kind: 'refused'; readonly response: SipResponse }
+  | {
+      readonly kind: 'refused'
+      readonly response: SipResponse
+      /** Where a 3xx sends the caller, the best first (RFC 3261 §8.1.3.4); the stack follows none of them. */
+      readonly redirects?: readonly RedirectTarget[]
+    }
 
 /** An INVITE we sent (UAC side, RFC 3261 §13.2). The ACK for a 200 is sent by the stack. */
 export interface OutgoingInvite {

@@ -50,6 +50,22 @@ describe('an INVITE', () => {
     expect(headerOf(stage.peer.request('INVITE'), 'max-forwards')).toBe('4')
   })
 
+  it.each([
+    [302, [{ uri: 'sip:new@c.example', q: 1 }]],
+    [404, undefined],
+  ])('that is answered %i is refused, with where else to call: %j', async (status, redirects) => {
+    const stage = await openStage()
+    const { outcome } = stage.agent.invite(outgoing)
+    await stage.soon()
+    stage.peer.respond('INVITE', status, { lines: ['Contact: <sip:new@c.example>'] })
+    await stage.soon()
+    const result = await settled(outcome)
+    expect([result.kind, 'redirects' in result ? result.redirects : undefined]).toEqual([
+      'refused',
+      redirects,
+    ])
+  })
+
   it('has a Call-ID, a tag and a branch that no other has', async () => {
     const stage = await openStage()
     for (let count = 0; count < 20; count += 1) stage.agent.invite(outgoing)

@@ -7,6 +7,7 @@ import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts
 import { sessionLimits } from '../limits.ts'
 import { parseNameAddr, serializeNameAddr, tagOf } from '../message/name-addr.ts'
 import { noParams } from '../message/params.ts'
+import { redirectTargets } from '../message/redirect.ts'
 import { minSeOf } from '../message/session-expires.ts'
 import { parseUri, serializeUri } from '../message/uri.ts'
 import type { InviteOutcome, OutgoingInvite, OutgoingInviteOptions, Remote } from '../sip.ts'
@@ -67,7 +68,13 @@ export class SentInvite implements OutgoingInvite {
     if (response.status < 200) {
       if (response.status > 100 && !this.#isSettled) this.#options.onProvisional?.(response)
     } else if (response.status < 300) this.#answered(response, invite)
-    else this.#settle({ kind: 'refused', response: this.#isCancelled() ? this.#terminated() : response })
+    else this.#refused(response)
+  }
+
+  #refused(refusal: SipResponse): void {
+    const response = this.#isCancelled() ? this.#terminated() : refusal
+    const redirects = redirectTargets(response)
+    this.#settle({ kind: 'refused', response, ...(redirects.length === 0 ? {} : { redirects }) })
   }
 
   stop(): void {
