@@ -67,6 +67,17 @@ export interface DialogUser {
   readonly noted: (sentence: string) => void
 }
 
+/** What the far end of our INVITE sends before its final response, in any of the early dialogs that it opens. */
+export interface EarlyListener {
+  /**
+   * An offer: of an UPDATE (RFC 3311), or of a reliable provisional response where the INVITE had none (RFC 3262 §5). Left
+   * out, it is refused with 488.
+   */
+  offered?(offer: string, message: SipMessage): Promise<Reply>
+  /** INFO (RFC 6086); left out, it is refused with 500 until the call is answered. */
+  requested?(request: SipRequest): Promise<Reply>
+}
+
 export interface OutgoingInviteOptions {
   /** Request-URI. */
   readonly uri: string
@@ -92,7 +103,9 @@ export interface OutgoingInviteOptions {
   /** Requests within the dialog are taken from this user alone; from anywhere when left out. */
   readonly user?: DialogUser
   readonly credentials?: { readonly username: string; readonly password: string }
+  /** Of those that are sent reliably (RFC 3262) each once, and in their order. */
   readonly onProvisional?: (response: SipResponse) => void
+  readonly early?: EarlyListener
 }
 
 export type InviteOutcome =

@@ -16,7 +16,7 @@ import type { SessionTimer } from './session-timer.ts'
 
 export interface RequestOptions {
   readonly headers?: readonly HeaderField[]
-  readonly body?: Reply['body']
+  readonly body?: Reply['body'] | undefined
 }
 
 export interface DialogClientOptions {
@@ -25,7 +25,8 @@ export interface DialogClientOptions {
   readonly route: DialogRoute
   readonly contactUser: string | undefined
   readonly credentials: Credentials | undefined
-  readonly session: SessionTimer
+  /** None before the final response of an INVITE. */
+  readonly session?: SessionTimer
 }
 
 export class DialogClient {
@@ -42,12 +43,12 @@ export class DialogClient {
     if (!isTargetRefresh(method)) return response
     // RFC 4028 §7.3: the peer finds the interval too short.
     for (let raises = 0; response.status === 422 && raises < sessionLimits.maxRaises; raises += 1) {
-      if (!session.raise(response)) break
+      if (session?.raise(response) !== true) break
       response = await this.#exchange(method, options)
     }
     if (response.status < 300) {
       refreshTarget(state, response)
-      session.confirmed(response)
+      session?.confirmed(response)
     }
     return response
   }
@@ -101,7 +102,7 @@ export class DialogClient {
     state.localSequence += 1
     const { uri } = addressed(state.remoteTarget, state.routeSet)
     const ours = isTargetRefresh(method)
-      ? [...capabilityHeaders(core, remote, contactUser).map(asClient), ...session.fields]
+      ? [...capabilityHeaders(core, remote, contactUser).map(asClient), ...(session?.fields ?? [])]
       : [{ name: 'user-agent', value: core.product }]
     return buildRequest({
       method,

@@ -17,6 +17,7 @@ import { asClient, capabilityHeaders, cleanHeaders, mergeHeaders } from './core.
 import type { Core } from './core.ts'
 import { DialogGuard } from './dialog-guard.ts'
 import { addressed, uacDialogState } from './dialog-state.ts'
+import { EarlyDialogs } from './early-dialogs.ts'
 import { EstablishedDialog } from './established-dialog.ts'
 import { namesDatagrams } from './flow.ts'
 import { sendRequest } from './send-request.ts'
@@ -30,6 +31,7 @@ export class SentInvite implements OutgoingInvite {
   readonly #settled = Promise.withResolvers<InviteOutcome>()
   readonly #localTag = randomHex(8)
   // Every dialog a 2xx made, by the tag of the fork.
+  readonly #early: EarlyDialogs
   readonly #forks = new Map<string, EstablishedDialog>()
   #nextSequence = 1
   #session = { seconds: sessionLimits.seconds, minSeconds: sessionLimits.minSeconds }
@@ -49,6 +51,16 @@ export class SentInvite implements OutgoingInvite {
     this.callId = options.callId ?? randomHex(16)
     this.#onGone = onGone
     this.outcome = this.#settled.promise
+    this.#early = new EarlyDialogs({
+      core,
+      contactUser: options.contactUser,
+      credentials: options.credentials,
+      mayReach: options.mayReach,
+      listener: options.early,
+      keepsTransport: () => this.#keepsTransport(),
+      // RFC 3261 §15: the far end has gone from each place that rang.
+      ended: () => this.cancel(),
+    })
     this.#latest = this.#build(undefined, [], 1)
     void this.#send()
   }
@@ -66,7 +78,8 @@ export class SentInvite implements OutgoingInvite {
   /** A response to one of its INVITEs, also one that no transaction waits for any more. */
   respond(response: SipResponse, invite: SipRequest = this.#latest): void {
     if (response.status < 200) {
-      if (response.status > 100 && !this.#isSettled) this.#options.onProvisional?.(response)
+      if (response.status > 100 && !this.#isSettled && this.#isNews(response, invite))
+        this.#options.onProvisional?.(response)
     } else if (response.status < 300) this.#answered(response, invite)
     else this.#refused(response)
   }
@@ -99,7 +112,11 @@ export class SentInvite implements OutgoingInvite {
       remote,
       keepsTransport: this.#keepsTransport(),
       credentials: this.#options.credentials,
-      build: (authorization) => (this.#latest = this.#build(remote, authorization, this.#nextSequence++)),
+      build: (authorization) => {
+        // Each try is an INVITE of its own; what the one before it rang at is gone.
+        this.#early.stop()
+        return (this.#latest = this.#build(remote, authorization, this.#nextSequence++))
+      },
       response: (response, invite) => {
         if (this.#raise(response)) this.#transmit(remote)
         else this.respond(response, invite)
@@ -165,6 +182,11 @@ export class SentInvite implements OutgoingInvite {
     })
   }
 
+  /** A provisional response with a tag opens an early dialog; one that came before, or too early, is not handed on. */
+  #isNews(response: SipResponse, invite: SipRequest): boolean {
+    return this.#remote === undefined || this.#early.provisional({ response, invite, source: this.#remote })
+  }
+
   #answered(response: SipResponse, invite: SipRequest): void {
     const remoteTag = tagOf(headerOf(response, 'to')) ?? ''
     const known = this.#forks.get(remoteTag)
@@ -173,7 +195,7 @@ export class SentInvite implements OutgoingInvite {
     // No answer comes before a request went out.
     const source = this.#remote
     if (source === undefined) return
-    const state = uacDialogState(invite, response)
+    const state = { ...uacDialogState(invite, response), ...this.#early.sequencesOf(remoteTag) }
     const dialog = new EstablishedDialog({
       core: this.#core,
       state,
@@ -208,7 +230,11 @@ export class SentInvite implements OutgoingInvite {
     if (this.#isSettled) return
     this.#isSettled = true
     this.#settled.resolve(outcome)
-    this.#lingering = this.#core.clock.after(transactionTimeoutMs(this.#core.timers), this.#onGone)
+    if (outcome.kind === 'refused') this.#early.stop()
+    this.#lingering = this.#core.clock.after(transactionTimeoutMs(this.#core.timers), () => {
+      this.#early.stop()
+      this.#onGone()
+    })
   }
 }
 

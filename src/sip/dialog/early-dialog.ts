@@ -1,0 +1,160 @@
+// A dialog that our INVITE has before its final response, one for each tag that a provisional response brings: what the far end
+// sends within it, and the PRACKs for what it sends reliably. RFC 3261 §12, RFC 3262 §4, RFC 3311 §5.
+import { responseTo } from '../message/build.ts'
+import { sdpOf } from '../message/body.ts'
+import type { SipRequest, SipResponse } from '../message/message.ts'
+import { rackFor, rseqOf } from '../message/reliable.ts'
+import type { EarlyListener, Remote, Reply } from '../sip.ts'
+import type { ServerTransaction } from '../transaction/transaction.ts'
+import { capabilityHeaders, cleanReply, randomRetryAfter, withHeaders } from './core.ts'
+import type { Core } from './core.ts'
+import { DialogClient } from './dialog-client.ts'
+import { DialogRoute } from './dialog-route.ts'
+import { noteSequence, refreshTarget, uacDialogState } from './dialog-state.ts'
+import type { DialogState } from './dialog-state.ts'
+import type { DialogEntry } from './dialog-table.ts'
+import { readDescription } from './offer.ts'
+import type { Credentials } from './send-request.ts'
+
+export interface EarlyDialogOptions {
+  readonly core: Core
+  readonly invite: SipRequest
+  /** The first response with its tag. */
+  readonly response: SipResponse
+  /** Where the INVITE went. */
+  readonly source: Remote
+  readonly contactUser: string | undefined
+  readonly keepsTransport: boolean
+  readonly credentials: Credentials | undefined
+  readonly mayReach: ((address: string) => boolean) | undefined
+  readonly listener: EarlyListener | undefined
+  /** The far end has ended it with BYE. */
+  readonly ended: () => void
+}
+
+export class EarlyDialog implements DialogEntry {
+  readonly #options: EarlyDialogOptions
+  readonly #state: DialogState
+  readonly #client: DialogClient
+  readonly #route: DialogRoute
+  /** The RSeq of the last response that was taken. */
+  #lastRseq: number | undefined
+  /** The offer of the INVITE has an answer that cannot be lost. */
+  #isAnswered = false
+  #isOffered = false
+
+  constructor(options: EarlyDialogOptions) {
+    const { core, invite, response, source, keepsTransport, mayReach, contactUser, credentials } = options
+    this.#options = options
+    const state = uacDialogState(invite, response)
+    this.#state = state
+    const flow = { source, isDirect: true, isOurs: true }
+    const noted = (fault: string): void => core.log.debug({ callId: state.callId, fault }, 'early dialog')
+    this.#route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
+    this.#client = new DialogClient({ core, state, route: this.#route, contactUser, credentials })
+    core.dialogs.set(state, this)
+  }
+
+  /** The numbers of the requests so far, which go on in the dialog that comes of it. */
+  get sequences(): Pick<DialogState, 'localSequence' | 'remoteSequence'> {
+    const { localSequence, remoteSequence } = this.#state
+    return { localSequence, remoteSequence }
+  }
+
+  /** False for one that came before, or that overtook another: RFC 3262 §4. */
+  provisional(response: SipResponse): boolean {
+    const rseq = rseqOf(response)
+    if (rseq !== undefined) {
+      if (this.#lastRseq !== undefined && rseq !== this.#lastRseq + 1) return false
+      this.#lastRseq = rseq
+    }
+    refreshTarget(this.#state, response)
+    if (rseq !== undefined) void this.#confirm(response, rseq)
+    return true
+  }
+
+  receive(transaction: ServerTransaction): void {
+    const { request, remote } = transaction
+    if (!noteSequence(this.#state, request)) return transaction.respond({ status: 500 })
+    if (request.method === 'BYE') {
+      // The callee should wait for its final response, RFC 3261 §15; some do not.
+      transaction.respond({ status: 200 })
+      this.stop()
+      return this.#options.ended()
+    }
+    this.#route.follow(request, remote)
+    void this.#serve(request).then((reply) => {
+      if (request.method === 'UPDATE' && reply.status < 300) refreshTarget(this.#state, request)
+      transaction.respond(this.#complete(transaction, reply))
+    })
+  }
+
+  receiveAck(): void {
+    // Nothing that is sent here is acknowledged so.
+  }
+
+  stop(): void {
+    this.#options.core.dialogs.delete(this.#state, this)
+  }
+
+  /** The PRACK, with the answer where the response brought an offer: RFC 3262 §5. */
+  async #confirm(response: SipResponse, rseq: number): Promise<void> {
+    const sdp = sdpOf(response)
+    const isOffer = this.#options.invite.body.byteLength === 0 && !this.#isAnswered
+    const reply = sdp === undefined || !isOffer ? undefined : await this.#ask(sdp, response)
+    if (sdp !== undefined) this.#isAnswered = true
+    await this.#client.send('PRACK', {
+      headers: [{ name: 'rack', value: rackFor(response, rseq) }],
+      body: reply?.status === 200 ? reply.body : undefined,
+    })
+  }
+
+  async #serve(request: SipRequest): Promise<Reply> {
+    const { listener, core } = this.#options
+    switch (request.method) {
+      case 'OPTIONS':
+        return { status: 200, headers: [{ name: 'accept', value: 'application/sdp' }] }
+      case 'UPDATE':
+        return this.#update(request)
+      case 'PRACK':
+      case 'NOTIFY':
+        return { status: 481 }
+      case 'INFO':
+        if (listener?.requested !== undefined) return this.#safely(listener.requested(request))
+    }
+    return { status: 500, headers: [randomRetryAfter(core.random)] }
+  }
+
+  /** RFC 3311 §5.2: an offer needs an answered one before it; without one it only says where the far end is. */
+  async #update(request: SipRequest): Promise<Reply> {
+    const description = readDescription(request)
+    if (description.kind === 'absent') return { status: 200 }
+    if (description.kind !== 'sdp')
+      return { status: 415, headers: [{ name: 'accept', value: 'application/sdp' }] }
+    if (!this.#isAnswered) return { status: 491 }
+    if (this.#isOffered) return { status: 500, headers: [randomRetryAfter(this.#options.core.random)] }
+    this.#isOffered = true
+    const reply = await this.#ask(description.sdp, request)
+    this.#isOffered = false
+    return reply
+  }
+
+  #ask(offer: string, message: SipRequest | SipResponse): Promise<Reply> {
+    const answer = this.#options.listener?.offered?.(offer, message)
+    return answer === undefined ? Promise.resolve({ status: 488 }) : this.#safely(answer)
+  }
+
+  async #safely(reply: Promise<Reply>): Promise<Reply> {
+    try {
+      return await reply
+    } catch (error) {
+      this.#options.core.log.error({ err: error, callId: this.#state.callId }, 'early listener failed')
+      return { status: 500 }
+    }
+  }
+
+  #complete({ request, remote }: ServerTransaction, reply: Reply): SipResponse {
+    const { core, contactUser } = this.#options
+    return responseTo(request, withHeaders(cleanReply(reply), capabilityHeaders(core, remote, contactUser)))
+  }
+}

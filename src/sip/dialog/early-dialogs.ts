@@ -1,0 +1,73 @@
+// The early dialogs of one INVITE of this side: one for each place where it rings (RFC 3261 §13.2.2.4).
+import { headerOf } from '../message/message.ts'
+import type { SipRequest, SipResponse } from '../message/message.ts'
+import { tagOf } from '../message/name-addr.ts'
+import type { Remote } from '../sip.ts'
+import type { DialogState } from './dialog-state.ts'
+import { EarlyDialog } from './early-dialog.ts'
+import type { EarlyDialogOptions } from './early-dialog.ts'
+
+export interface EarlyDialogsOptions extends Pick<
+  EarlyDialogOptions,
+  'core' | 'contactUser' | 'credentials' | 'mayReach' | 'listener'
+> {
+  readonly keepsTransport: () => boolean
+  /** The far end has ended the last of them with BYE. */
+  readonly ended: () => void
+}
+
+export interface Provisional {
+  readonly response: SipResponse
+  readonly invite: SipRequest
+  /** Where the INVITE went. */
+  readonly source: Remote
+}
+
+// A proxy rings at a handful of places; what brings more tags takes no more room.
+const maxDialogs = 16
+
+export class EarlyDialogs {
+  readonly #options: EarlyDialogsOptions
+  readonly #byTag = new Map<string, EarlyDialog>()
+
+  constructor(options: EarlyDialogsOptions) {
+    this.#options = options
+  }
+
+  /** False for a response that its owner is not to hear of: RFC 3262 §4. */
+  provisional(provisional: Provisional): boolean {
+    const { response } = provisional
+    const tag = tagOf(headerOf(response, 'to'))
+    if (tag === undefined) return true
+    const dialog = this.#byTag.get(tag) ?? this.#open(tag, provisional)
+    return dialog?.provisional(response) ?? true
+  }
+
+  /** Where the requests of the dialog that is answered now have got to. */
+  sequencesOf(tag: string): Partial<Pick<DialogState, 'localSequence' | 'remoteSequence'>> {
+    return this.#byTag.get(tag)?.sequences ?? {}
+  }
+
+  stop(): void {
+    for (const dialog of this.#byTag.values()) dialog.stop()
+    this.#byTag.clear()
+  }
+
+  #open(tag: string, { response, invite, source }: Provisional): EarlyDialog | undefined {
+    if (this.#byTag.size >= maxDialogs) return undefined
+    const { keepsTransport, ended, ...shared } = this.#options
+    const dialog = new EarlyDialog({
+      ...shared,
+      response,
+      invite,
+      source,
+      keepsTransport: keepsTransport(),
+      ended: () => {
+        this.#byTag.delete(tag)
+        if (this.#byTag.size === 0) ended()
+      },
+    })
+    this.#byTag.set(tag, dialog)
+    return dialog
+  }
+}
