@@ -35,6 +35,11 @@ export interface IncomingInvite {
   readonly remote: Remote
   readonly callId: string
   /**
+   * What it takes the place of, where `SipOptions.serves` says so. The stack proves nothing of the right to do so (RFC 3891 §5) and
+   * ends nothing: the owner accepts this INVITE, then sends BYE to that dialog or CANCEL to that INVITE.
+   */
+  readonly replaces?: Replaced | undefined
+  /**
    * Whether requests within the dialog may go to an IP address, where the caller's Contact or Record-Route leads away from
    * where the INVITE came from; to any until this is called. What may not be reached is sent to that source instead.
    */
@@ -77,6 +82,11 @@ export interface EarlyListener {
   /** INFO (RFC 6086); left out, it is refused with 500 until the call is answered. */
   requested?(request: SipRequest): Promise<Reply>
 }
+
+/** What an INVITE with Replaces takes the place of: a dialog that is up, or an INVITE of this side that still rings (RFC 3891 §3). */
+export type Replaced =
+  | { readonly kind: 'confirmed'; readonly dialog: Dialog }
+  | { readonly kind: 'ringing'; readonly invite: OutgoingInvite }
 
 export interface OutgoingInviteOptions {
   /** Request-URI. */
@@ -257,6 +267,8 @@ export interface SipHandlers {
 export interface Serves {
   /** REFER within a dialog: RFC 3515. */
   readonly referrals?: boolean
+  /** INVITE with Replaces: RFC 3891. */
+  readonly replaces?: boolean
 }
 
 export interface SipOptions {

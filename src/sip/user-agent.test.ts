@@ -682,7 +682,7 @@ describe('what a user agent refuses', () => {
       481,
       'Replaces names a call that is not here',
     ],
-    ['Replaces that is no value', header('replaces', 'x;="'), 481, 'Replaces names a call that is not here'],
+    ['Replaces that is no value', header('replaces', 'x;="'), 400, 'Replaces cannot be read'],
     [
       'a body it cannot read',
       { ...offered, body: { type: 'text/plain', content: 'x' } },

@@ -7,7 +7,7 @@ import type { Core } from './dialog/core.ts'
 import { DialogTable, dialogIdOf } from './dialog/dialog-table.ts'
 import type { DialogId } from './dialog/dialog-table.ts'
 import { PendingInvite } from './dialog/pending-invite.ts'
-import { refuseReplaces } from './dialog/replaces.ts'
+import { readReplaces } from './dialog/replaces.ts'
 import { SentInvite } from './dialog/sent-invite.ts'
 import { refuseInterval } from './dialog/session-timer.ts'
 import { createGuessLimit } from './guess-limit.ts'
@@ -247,9 +247,10 @@ class Agent implements UserAgent {
   #invited(transaction: ServerTransaction): void {
     const tooShort = refuseInterval(transaction.request)
     if (tooShort !== undefined) return this.#respond(transaction, { ...tooShort, isUnproven: true })
-    const owed = refuseReplaces(transaction.request, this.#core.dialogs)
-    if (owed !== undefined) return this.#refused(transaction, owed)
-    this.#options.handlers.invited(new PendingInvite(this.#core, transaction))
+    const isServed = this.#options.serves?.replaces === true
+    const read = readReplaces(transaction.request, this.#core.dialogs, isServed)
+    if (read !== undefined && 'owed' in read) return this.#refused(transaction, read.owed)
+    this.#options.handlers.invited(new PendingInvite(this.#core, transaction, read?.replaced))
   }
 
   #refused(transaction: ServerTransaction, owed: Owed): void {

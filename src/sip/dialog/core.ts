@@ -44,10 +44,10 @@ export interface Abilities {
   readonly supported: readonly string[]
 }
 
-export function abilitiesOf({ referrals = false }: Serves): Abilities {
+export function abilitiesOf({ referrals = false, replaces = false }: Serves): Abilities {
   return {
     allow: [...methodsInDialog, ...(referrals ? ['REFER'] : [])],
-    supported: ['path', 'timer', ...(referrals ? ['norefersub'] : [])],
+    supported: ['path', 'timer', ...(referrals ? ['norefersub'] : []), ...(replaces ? ['replaces'] : [])],
   }
 }
 

@@ -10,6 +10,7 @@ function entry(name: string, whenStopped: () => void = () => undefined): DialogE
   return {
     receive: () => undefined,
     receiveAck: () => undefined,
+    standing: { kind: 'over' },
     stop: () => {
       stopped.push(name)
       whenStopped()

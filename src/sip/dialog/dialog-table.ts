@@ -2,6 +2,7 @@
 import { headerOf } from '../message/message.ts'
 import type { SipMessage, SipRequest } from '../message/message.ts'
 import { tagOf } from '../message/name-addr.ts'
+import type { Replaced } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import type { DialogGuard } from './dialog-guard.ts'
 
@@ -13,7 +14,11 @@ export interface DialogEntry {
   receiveAck(ack: SipRequest): void
   /** Lets go of it without a word to the peer. */
   stop(): void
+  readonly standing: Standing
 }
+
+/** How a dialog stands for an INVITE that wants its place: what it replaces, one that this side was called by, or none. */
+export type Standing = Replaced | { readonly kind: 'called' } | { readonly kind: 'over' }
 
 export interface DialogId {
   readonly callId: string

@@ -4,7 +4,7 @@ import { responseTo } from '../message/build.ts'
 import { sdpOf } from '../message/body.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { rackFor, rseqOf } from '../message/reliable.ts'
-import type { EarlyListener, Remote, Reply } from '../sip.ts'
+import type { EarlyListener, OutgoingInvite, Remote, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { capabilityHeaders, cleanReply, randomRetryAfter, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
@@ -12,12 +12,13 @@ import { DialogClient } from './dialog-client.ts'
 import { DialogRoute } from './dialog-route.ts'
 import { noteSequence, refreshTarget, uacDialogState } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
-import type { DialogEntry } from './dialog-table.ts'
+import type { DialogEntry, Standing } from './dialog-table.ts'
 import { readDescription } from './offer.ts'
 import type { Credentials } from './send-request.ts'
 
 export interface EarlyDialogOptions {
   readonly core: Core
+  readonly call: OutgoingInvite
   readonly invite: SipRequest
   /** The first response with its tag. */
   readonly response: SipResponse
@@ -59,6 +60,10 @@ export class EarlyDialog implements DialogEntry {
   get sequences(): Pick<DialogState, 'localSequence' | 'remoteSequence'> {
     const { localSequence, remoteSequence } = this.#state
     return { localSequence, remoteSequence }
+  }
+
+  get standing(): Standing {
+    return { kind: 'ringing', invite: this.#options.call }
   }
 
   /** False for one that came before, or that overtook another: RFC 3262 §4. */

@@ -12,10 +12,11 @@ import type { RequestOptions } from './dialog-client.ts'
 import { DialogOwner } from './dialog-owner.ts'
 import { DialogRoute } from './dialog-route.ts'
 import type { DialogState } from './dialog-state.ts'
-import type { DialogEntry } from './dialog-table.ts'
+import type { DialogEntry, Standing } from './dialog-table.ts'
 import type { Flow } from './flow.ts'
 import { Negotiation } from './negotiation.ts'
 import { Referrals } from './referrals.ts'
+import { standingOf } from './replaces.ts'
 import type { Credentials } from './send-request.ts'
 import { SessionTimer } from './session-timer.ts'
 
@@ -88,6 +89,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
       clock: core.clock,
       owner: this.#owner,
       allow: core.abilities.allow,
+      find: (id) => standingOf(id, core.dialogs),
       respond: (transaction, reply) => this.#respond(transaction, reply),
       send: (method, request) => this.#client.send(method, request),
       idle: () => this.#leave(),
@@ -105,6 +107,10 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   get remoteTag(): string {
     return this.#state.remoteTag
+  }
+
+  get standing(): Standing {
+    return this.#phase === 'live' ? { kind: 'confirmed', dialog: this } : { kind: 'over' }
   }
 
   listen(listener: DialogListener): void {

@@ -4,14 +4,14 @@ import { responseTo } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
 import type { SipRequest } from '../message/message.ts'
 import { tryParseUri, unescapeUri } from '../message/uri.ts'
-import type { Dialog, DialogUser, IncomingInvite, Remote, Reply } from '../sip.ts'
+import type { Dialog, DialogUser, IncomingInvite, Remote, Replaced, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { capabilityHeaders, cleanReply, randomRetryAfter, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
 import { DialogGuard } from './dialog-guard.ts'
 import { uasDialogState } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
-import type { DialogEntry } from './dialog-table.ts'
+import type { DialogEntry, Standing } from './dialog-table.ts'
 import { EstablishedDialog } from './established-dialog.ts'
 import { flowOf } from './flow.ts'
 
@@ -21,6 +21,7 @@ const provisionalRepeatMs = 60_000
 const maxContactUserChars = 128
 
 export class PendingInvite implements IncomingInvite, DialogEntry {
+  readonly replaces: Replaced | undefined
   readonly #core: Core
   readonly #transaction: ServerTransaction
   readonly #state: DialogState
@@ -33,7 +34,8 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   #mayReach: ((address: string) => boolean) | undefined
   #guard: DialogGuard | undefined
 
-  constructor(core: Core, transaction: ServerTransaction) {
+  constructor(core: Core, transaction: ServerTransaction, replaces?: Replaced) {
+    this.replaces = replaces
     this.#core = core
     this.#transaction = transaction
     this.#state = uasDialogState(transaction.request, transaction.localTag)
@@ -42,6 +44,10 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     transaction.onCancel((cancel) => this.#abandon(cancel))
     // The answer would reach no caller any more: for the owner, the caller hung up.
     transaction.onEnd(() => this.#abandon(transaction.request))
+  }
+
+  get standing(): Standing {
+    return { kind: 'called' }
   }
 
   get request(): SipRequest {

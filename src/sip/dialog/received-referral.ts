@@ -1,6 +1,6 @@
 // A REFER that the far end sent within a dialog, and the NOTIFYs that say how far the call is that it asks for: RFC 3515.
 import type { Clock, Timer } from '../../lib/clock.ts'
-import type { IncomingReferral, ReferSubscription } from '../dialogs.ts'
+import type { Dialog, IncomingReferral, ReferSubscription } from '../dialogs.ts'
 import { referralLimits } from '../limits.ts'
 import { splitList } from '../message/list.ts'
 import { headerOf, headersOf } from '../message/message.ts'
@@ -14,6 +14,7 @@ import type { RequestOptions } from './dialog-client.ts'
 export interface ReceivedReferralOptions {
   readonly request: SipRequest
   readonly referTo: ReferTo
+  readonly replaced: Dialog | undefined
   /** The `id` of its NOTIFYs; undefined for the first one of a dialog: RFC 3515 §2.4.6. */
   readonly id: number | undefined
   readonly clock: Clock
@@ -53,6 +54,10 @@ export class ReceivedReferral implements IncomingReferral, ReferSubscription {
 
   get replaces(): ReplacesId | undefined {
     return this.#options.referTo.replaces
+  }
+
+  get replaced(): Dialog | undefined {
+    return this.#options.replaced
   }
 
   get headers(): readonly HeaderField[] {

@@ -1,7 +1,7 @@
 // The REFERs within one dialog, in both directions. Each of them is a subscription that may outlive the call: RFC 5057 §4.
 import { AppError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { ReferWish } from '../dialogs.ts'
+import type { Dialog, ReferWish } from '../dialogs.ts'
 import { referralLimits } from '../limits.ts'
 import { cseqOf } from '../message/cseq.ts'
 import { splitList } from '../message/list.ts'
@@ -11,11 +11,13 @@ import { parseNameAddr } from '../message/name-addr.ts'
 import { referEventOf } from '../message/refer-event.ts'
 import { parseReferTo, serializeReferTo } from '../message/refer-to.ts'
 import type { ReferTo } from '../message/refer-to.ts'
+import type { ReplacesId } from '../message/replaces.ts'
 import { parseUri } from '../message/uri.ts'
 import { allowHeader } from '../message/validate.ts'
 import type { Reply } from '../reply.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import type { RequestOptions } from './dialog-client.ts'
+import type { Standing } from './dialog-table.ts'
 import type { DialogOwner } from './dialog-owner.ts'
 import { ReceivedReferral } from './received-referral.ts'
 import { SentReferral } from './sent-referral.ts'
@@ -25,6 +27,7 @@ export interface ReferralsOptions {
   readonly owner: Pick<DialogOwner, 'tell'>
   /** The methods that a dialog takes; REFER is not among them where the owner serves none. */
   readonly allow: readonly string[]
+  readonly find: (id: ReplacesId) => Standing | undefined
   readonly respond: (transaction: ServerTransaction, reply: Reply) => void
   /** Sends a NOTIFY, also when the dialog is over. */
   readonly send: (method: string, options: RequestOptions) => Promise<SipResponse>
@@ -51,7 +54,7 @@ export class Referrals {
   }
 
   receiveRefer(transaction: ServerTransaction): void {
-    const { respond, owner, clock, send } = this.#options
+    const { respond, owner, clock, send, find } = this.#options
     const { request } = transaction
     const referTo = readReferTo(request)
     if ('status' in referTo) return respond(transaction, referTo)
@@ -60,6 +63,7 @@ export class Referrals {
     const referral: ReceivedReferral = new ReceivedReferral({
       request,
       referTo,
+      replaced: referTo.replaces && dialogOf(find(referTo.replaces)),
       id: this.#received === 1 ? undefined : cseqOf(request).sequence,
       clock,
       respond: (reply) => respond(transaction, reply),
@@ -119,6 +123,10 @@ export class Referrals {
     const allow = this.#options.allow.filter((method) => method !== 'REFER')
     return { status: 405, headers: [allowHeader(allow)] }
   }
+}
+
+function dialogOf(standing: Standing | undefined): Dialog | undefined {
+  return standing?.kind === 'confirmed' ? standing.dialog : undefined
 }
 
 /** RFC 3515 §2.4.2: exactly one Refer-To, of a scheme that can be called. */

@@ -1,49 +1,149 @@
+// INVITE with Replaces: RFC 3891 §3.
 import { describe, expect, it } from 'vitest'
+import { callIn, callOut, openStage, outgoing, sdp } from '../../../test/support/sip-stage.ts'
+import type { Stage, StageOptions } from '../../../test/support/sip-stage.ts'
 import { headerOf } from '../message/message.ts'
-import { responseTo } from '../message/build.ts'
-import { parseMessage } from '../message/parse-message.ts'
-import type { SipRequest } from '../message/message.ts'
-import { refuseReplaces } from './replaces.ts'
-import type { DialogEntry, DialogId } from './dialog-table.ts'
+import { tagOf } from '../message/name-addr.ts'
+import type { IncomingReferral } from '../sip.ts'
 
-const entry: DialogEntry = { receive: () => undefined, receiveAck: () => undefined, stop: () => undefined }
-/** One dialog is there. */
-const dialogs = {
-  get: ({ callId, localTag, remoteTag }: DialogId) =>
-    `${callId} ${localTag} ${remoteTag}` === 'call@x ours theirs' ? entry : undefined,
+const serves = { replaces: true, referrals: true }
+
+/** The Replaces of the call that the last message of the agent belongs to. */
+function idOf(stage: Stage, start: string, { callId = '', extra = '', peer = 'peer' } = {}): string {
+  const message = stage.peer.last(start)
+  const ours = tagOf(headerOf(message, message.kind === 'request' ? 'from' : 'to'))
+  return `${callId === '' ? headerOf(message, 'call-id') : callId};to-tag=${ours};from-tag=${peer}${extra}`
 }
 
-function invite(...replaces: readonly string[]): SipRequest {
-  const lines = replaces.map((value) => `Replaces: ${value}\r\n`).join('')
-  return parseMessage(Buffer.from(`INVITE sip:a@b SIP/2.0\r\n${lines}\r\n`)) as SipRequest
+async function take(
+  stage: Stage,
+  replaces: readonly string[],
+  lines: readonly string[] = [],
+): Promise<string> {
+  stage.peer.send('INVITE', {
+    callId: 'another-call',
+    tag: 'new',
+    toTag: '',
+    cseq: 1,
+    body: sdp.content,
+    lines: [...replaces.map((value) => `Replaces: ${value}`), ...lines],
+  })
+  await stage.soon()
+  return stage.peer.starts.at(-1) ?? ''
 }
 
-describe('an INVITE with Replaces (RFC 3891 §3)', () => {
+const open = (options: StageOptions = { serves }): Promise<Stage> => openStage(options)
+
+describe('an INVITE that takes the place of a call', () => {
+  it('names its dialog to the owner, whichever side made it, and becomes a call of its own', async () => {
+    for (const make of [callIn, callOut]) {
+      const stage = await open()
+      const dialog = await make(stage)
+      await take(stage, [idOf(stage, make === callIn ? '200' : 'INVITE')], ['Require: replaces'])
+      const invite = stage.invites.at(-1)
+      expect(invite?.callId).toBe('another-call')
+      expect(invite?.replaces).toEqual({ kind: 'confirmed', dialog })
+      invite?.accept({ body: sdp })
+      await stage.soon()
+      expect(stage.peer.starts.at(-1)).toBe('200')
+    }
+  })
+
+  it('names our INVITE that still rings there, also where it wants nothing else', async () => {
+    for (const extra of ['', ';early-only']) {
+      const stage = await open()
+      const invite = stage.agent.invite(outgoing)
+      await stage.soon()
+      stage.peer.respond('INVITE', 180)
+      await stage.soon()
+      await take(stage, [idOf(stage, 'INVITE', { extra })])
+      expect(stage.invites.at(-1)?.replaces).toEqual({ kind: 'ringing', invite })
+    }
+  })
+
   it.each([
-    ['of a call that is here', 'call@x;to-tag=ours;from-tag=theirs', 501],
-    ['of a call that is here, early or not', 'call@x;from-tag=theirs;to-tag=ours;early-only', 501],
-    ['with space around the Call-ID', ' call@x ; to-tag=ours ; from-tag=theirs', 501],
-    ['of another call', 'other@x;to-tag=ours;from-tag=theirs', 481],
-    ['with the tags the wrong way round', 'call@x;to-tag=theirs;from-tag=ours', 481],
-    ['without a to-tag', 'call@x;from-tag=theirs', 481],
-    ['without a from-tag', 'call@x;to-tag=ours', 481],
-    ['without tags', 'call@x', 481],
-    ['that is no value', 'call@x;to-tag="', 481],
-  ])('%s is answered %i', (_what, value, status) => {
-    const owed = refuseReplaces(invite(value), dialogs)
-    expect([owed?.code, owed?.reply.status]).toEqual(['not_served', status])
+    ['of another call', { callId: 'other' }, '481'],
+    ['with another tag', { peer: 'wrong' }, '481'],
+    ['that has been answered and should not have been', { extra: ';early-only' }, '486'],
+  ])('%s is refused', async (_what, change, status) => {
+    const stage = await open()
+    await callIn(stage)
+    expect(await take(stage, [idOf(stage, '200', change)])).toBe(status)
+    expect(stage.invites).toHaveLength(1)
   })
 
-  it('that names two calls asks for two places at once, and is answered 400', () => {
-    const value = 'call@x;to-tag=ours;from-tag=theirs'
-    const request = invite(value, value)
-    const owed = refuseReplaces(request, dialogs)
-    expect(owed?.reply.status).toBe(400)
-    const response = responseTo(request, owed?.reply ?? { status: 0 })
-    expect(headerOf(response, 'x-reason')).toBe('Replaces stands there twice')
+  it('that rings here is refused 481: only its caller may move it', async () => {
+    const stage = await open()
+    stage.peer.send('INVITE', { body: sdp.content })
+    await stage.soon()
+    stage.invites[0]?.progress({ status: 180 })
+    await stage.soon()
+    expect(await take(stage, [idOf(stage, '180')])).toBe('481')
   })
 
-  it('is not one without the field', () => {
-    expect(refuseReplaces(invite(), dialogs)).toBeUndefined()
+  it('that is being hung up is refused 603', async () => {
+    const stage = await open()
+    const dialog = await callIn(stage)
+    const id = idOf(stage, '200')
+    void dialog.bye()
+    await take(stage, [id])
+    expect(stage.peer.starts.slice(-2).toSorted()).toEqual(['603', 'BYE'])
+  })
+
+  it('of a peer without tags is found by 0 (RFC 3891 §3)', async () => {
+    const stage = await open()
+    const dialog = await callOut(stage, {}, { tag: '' })
+    await take(stage, [idOf(stage, 'INVITE', { peer: '0' })])
+    expect(stage.invites.at(-1)?.replaces).toEqual({ kind: 'confirmed', dialog })
+  })
+
+  it.each([
+    ['twice', (id: string) => [[id, id], []] as const],
+    ['beside Join', (id: string) => [[id], ['Join: a;to-tag=1;from-tag=2']] as const],
+    ['without a tag', () => [['a@b;to-tag=1'], []] as const],
+    ['that is no value', () => [['a@b;to-tag="'], []] as const],
+  ])('%s is refused 400', async (_what, fields) => {
+    const stage = await open()
+    await callIn(stage)
+    const [replaces, lines] = fields(idOf(stage, '200'))
+    expect(await take(stage, replaces, lines)).toBe('400')
+  })
+
+  it('is an extension that stands in Supported where the owner serves it, and is refused 501 elsewhere', async () => {
+    for (const [options, status, supported] of [
+      [{ serves }, '', true],
+      [{}, '501', false],
+    ] as const) {
+      const stage = await open(options)
+      await callIn(stage)
+      const replaces = idOf(stage, '200')
+      expect(headerOf(stage.peer.last('200'), 'supported')?.split(', ').includes('replaces')).toBe(supported)
+      const answer = await take(stage, [replaces])
+      if (status !== '') expect(answer).toBe(status)
+      expect(stage.invites).toHaveLength(supported ? 2 : 1)
+    }
+  })
+})
+
+describe('a REFER whose Replaces names a call that is here', () => {
+  it('names its dialog to the owner', async () => {
+    const stage = await open()
+    const dialog = await callIn(stage)
+    const referrals: IncomingReferral[] = []
+    dialog.listen({
+      ended: () => undefined,
+      confirmed: () => undefined,
+      failed: () => undefined,
+      offered: async () => ({ status: 488 }),
+      requested: async () => ({ status: 200 }),
+      referred: (referral) => void referrals.push(referral),
+    })
+    for (const id of [idOf(stage, '200'), 'a@b;to-tag=1;from-tag=2']) {
+      stage.peer.send('REFER', {
+        lines: [`Refer-To: <sip:carol@c.example?Replaces=${encodeURIComponent(id)}>`],
+      })
+      await stage.soon()
+    }
+    expect(referrals.map(({ replaced }) => replaced)).toEqual([dialog, undefined])
   })
 })

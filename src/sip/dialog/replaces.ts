@@ -1,36 +1,58 @@
-// An INVITE that wants to take the place of a call that is up: RFC 3891. It is not served, and it must not become a call of
-// its own either: the phone that sends it is transferring, and would be billed for a second call.
-import { parseParams } from '../message/params.ts'
+// An INVITE that wants to take the place of a call that is here: RFC 3891. Where that is not served, it must not become a call
+// of its own either: the phone that sends it is transferring, and would be billed for a second call.
+import { AppError } from '../../lib/errors.ts'
 import { headersOf } from '../message/message.ts'
 import type { SipRequest } from '../message/message.ts'
+import { parseReplaces } from '../message/replaces.ts'
+import type { ReplacesId } from '../message/replaces.ts'
 import { refusal } from '../refusal.ts'
-import type { Owed } from '../sip.ts'
-import type { DialogTable } from './dialog-table.ts'
+import type { Owed, Replaced } from '../sip.ts'
+import type { DialogTable, Standing } from './dialog-table.ts'
 
-/** What such an INVITE is owed; undefined for any other. */
-export function refuseReplaces(request: SipRequest, dialogs: Pick<DialogTable, 'get'>): Owed | undefined {
+type Dialogs = Pick<DialogTable, 'get'>
+
+/** What such an INVITE is owed, or what it takes the place of; undefined for any other. */
+export function readReplaces(
+  request: SipRequest,
+  dialogs: Dialogs,
+  isServed: boolean,
+): { readonly owed: Owed } | { readonly replaced: Replaced } | undefined {
   const [value, ...others] = headersOf(request, 'replaces')
   if (value === undefined) return undefined
-  const code = 'not_served'
-  // RFC 3891 §3: more than one asks for two places at once.
-  if (others.length > 0) return { code, reply: refusal(code, 'Replaces stands there twice', { status: 400 }) }
-  const isThere = hasDialog(value, dialogs)
-  const reply = isThere
-    ? refusal(code, 'Replaces is not served: the call stays where it is', { status: 501 })
-    : refusal(code, 'Replaces names a call that is not here', { status: 481 })
-  return { code, reply }
+  // RFC 3891 §3: it asks for two places at once.
+  if (others.length > 0) return refused(400, 'Replaces stands there twice')
+  if (headersOf(request, 'join').length > 0) return refused(400, 'Replaces stands there beside Join')
+  const id = tryParse(value)
+  if (id === undefined) return refused(400, 'Replaces cannot be read')
+  const standing = standingOf(id, dialogs)
+  // RFC 3891 §3: one that rings here has been offered to us; only its caller may say who else is rung.
+  if (standing === undefined || standing.kind === 'called')
+    return refused(481, 'Replaces names a call that is not here')
+  if (!isServed) return refused(501, 'Replaces is not served: the call stays where it is')
+  if (standing.kind === 'over') return refused(603, 'Replaces names a call that has ended')
+  if (standing.kind === 'confirmed' && id.isEarlyOnly)
+    return refused(486, 'Replaces names a call that has been answered')
+  return { replaced: standing }
 }
 
-/** RFC 3891 §3: its to-tag is our tag, its from-tag the far end's. */
-function hasDialog(value: string, dialogs: Pick<DialogTable, 'get'>): boolean {
-  const semicolon = value.indexOf(';')
-  if (semicolon === -1) return false
+/** RFC 3891 §3: its to-tag is our tag, its from-tag the far end's; `0` stands for a peer of RFC 2543, which has none. */
+export function standingOf(id: ReplacesId, dialogs: Dialogs): Standing | undefined {
+  const { callId, toTag: localTag, fromTag } = id
+  const entry =
+    dialogs.get({ callId, localTag, remoteTag: fromTag }) ??
+    (fromTag === '0' ? dialogs.get({ callId, localTag, remoteTag: '' }) : undefined)
+  return entry?.standing
+}
+
+function tryParse(value: string): ReplacesId | undefined {
   try {
-    const params = parseParams(value.slice(semicolon + 1))
-    const callId = value.slice(0, semicolon).trim()
-    const localTag = params.get('to-tag') ?? ''
-    return dialogs.get({ callId, localTag, remoteTag: params.get('from-tag') ?? '' }) !== undefined
-  } catch {
-    return false
+    return parseReplaces(value)
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
   }
+}
+
+function refused(status: number, sentence: string): { readonly owed: Owed } {
+  return { owed: { code: 'not_served', reply: refusal('not_served', sentence, { status }) } }
 }

@@ -53,6 +53,7 @@ export class SentInvite implements OutgoingInvite {
     this.outcome = this.#settled.promise
     this.#early = new EarlyDialogs({
       core,
+      call: this,
       contactUser: options.contactUser,
       credentials: options.credentials,
       mayReach: options.mayReach,
