@@ -135,7 +135,7 @@ describe('over UDP', () => {
     expect(text).toMatch(/^SIP\/2\.0 200 OK/)
     expect(text).toMatch(/\r\nAllow: .*INVITE.*\r\n/)
     expect(text).toMatch(/\r\nAccept: application\/sdp\r\n/)
-    expect(text).toMatch(/\r\nSupported: path, timer\r\n/)
+    expect(text).toMatch(/\r\nSupported: path, timer, 100rel\r\n/)
     expect(text).toMatch(/\r\nServer: Switchhook\/test\r\n/)
     sip.drain()
     const drained = await ask(phone, rawRequest('OPTIONS', `sip:${realm}`, phone))

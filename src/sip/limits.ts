@@ -125,3 +125,9 @@ export const referralLimits = {
   // Per dialog. A phone transfers one call once.
   maxAtOnce: 4,
 }
+
+/** Provisional responses that are sent reliably: RFC 3262. */
+export const provisionalLimits = {
+  // Behind the one whose PRACK has not come.
+  maxWaiting: 4,
+}

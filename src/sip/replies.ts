@@ -11,7 +11,7 @@ import { refusal } from './refusal.ts'
 import type { Owed, Reply } from './sip.ts'
 
 // Without a dialog these have nothing to act on; the others are served inside dialogs only.
-const needDialog = new Set(['BYE', 'UPDATE', 'INFO'])
+const needDialog = new Set(['BYE', 'UPDATE', 'INFO', 'PRACK'])
 const servedOutside = ['INVITE', 'BYE', 'OPTIONS', 'REGISTER']
 
 export function capabilitiesOf({ allow, supported }: Abilities): Capabilities {

@@ -145,8 +145,8 @@ describe('a call', () => {
     ])
     expect(headerOf(response, 'server')).toBe('test')
     expect(headerOf(response, 'contact')).toBe(`<sip:bob@${calleeAddress}:5060>`)
-    expect(headerOf(response, 'supported')).toBe('path, timer')
-    expect(headerOf(response, 'allow')).toBe('ACK, CANCEL, INVITE, BYE, OPTIONS, UPDATE, INFO, NOTIFY')
+    expect(headerOf(response, 'supported')).toBe('path, timer, 100rel')
+    expect(headerOf(response, 'allow')).toBe('ACK, CANCEL, INVITE, BYE, OPTIONS, UPDATE, INFO, NOTIFY, PRACK')
     expect(headerOf(response, 'to')).toMatch(/^<sip:bob@b\.example;user=phone>;tag=/)
   })
 
@@ -434,7 +434,7 @@ describe('requests within a dialog', () => {
     expect([told.callee, told.caller]).toEqual([['confirmed', 'INFO'], ['INFO']])
   })
 
-  it.each(['REFER', 'MESSAGE', 'SUBSCRIBE', 'PUBLISH', 'PRACK'])(
+  it.each(['REFER', 'MESSAGE', 'SUBSCRIBE', 'PUBLISH'])(
     'that are not served stand in no Allow, and are refused: %s',
     async (method) => {
       const { network, outgoing, told } = await connect()
@@ -462,7 +462,10 @@ describe('requests within a dialog', () => {
     const bob = `<sip:bob@${calleeAddress}:5060>`
     const alice = `<sip:${callerAddress}:5060>`
     expect(contacts).toEqual([alice, bob, bob, alice])
-    expect(seen.map((message) => headerOf(message, 'supported'))).toEqual(['path, timer', 'path, timer'])
+    expect(seen.map((message) => headerOf(message, 'supported'))).toEqual([
+      'path, timer, 100rel',
+      'path, timer, 100rel',
+    ])
   })
 
   it.each(['INVITE', 'UPDATE'])('take the SDP of an %s from any multipart body', async (method) => {

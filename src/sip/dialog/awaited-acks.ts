@@ -17,12 +17,15 @@ export class AwaitedAcks {
   // By the CSeq of the INVITE that our 2xx answers.
   readonly #awaited = new Map<number, AwaitedAck>()
 
+  /** A 2xx waits to be sent, and will have an ACK. */
+  isHeld = false
+
   constructor(core: Pick<Core, 'clock' | 'timers'>) {
     this.#core = core
   }
 
   get size(): number {
-    return this.#awaited.size
+    return this.#awaited.size + (this.isHeld ? 1 : 0)
   }
 
   /** Our offer stands in a 2xx whose ACK brings the answer. */

@@ -34,8 +34,8 @@ export interface Core {
 }
 
 // RFC 3261 §20.5: what is served, and nothing else. A peer takes each of them for a promise: one that finds REFER here
-// transfers its call with it. UPDATE is RFC 3311, INFO RFC 6086. NOTIFY follows our REFER.
-const methodsInDialog = ['INVITE', 'BYE', 'OPTIONS', 'UPDATE', 'INFO', 'NOTIFY']
+// transfers its call with it. UPDATE is RFC 3311, INFO RFC 6086. NOTIFY follows our REFER, PRACK is RFC 3262.
+const methodsInDialog = ['INVITE', 'BYE', 'OPTIONS', 'UPDATE', 'INFO', 'NOTIFY', 'PRACK']
 
 export interface Abilities {
   /** The methods that a dialog takes. */
@@ -47,7 +47,13 @@ export interface Abilities {
 export function abilitiesOf({ referrals = false, replaces = false }: Serves): Abilities {
   return {
     allow: [...methodsInDialog, ...(referrals ? ['REFER'] : [])],
-    supported: ['path', 'timer', ...(referrals ? ['norefersub'] : []), ...(replaces ? ['replaces'] : [])],
+    supported: [
+      'path',
+      'timer',
+      '100rel',
+      ...(referrals ? ['norefersub'] : []),
+      ...(replaces ? ['replaces'] : []),
+    ],
   }
 }
 

@@ -110,7 +110,7 @@ describe('a request of the far end before its final response', () => {
     ['UPDATE', { body: sdp.content }, '491'],
     ['INFO', {}, '500'],
     ['INVITE', { body: sdp.content }, '500'],
-    ['PRACK', {}, '405'],
+    ['PRACK', {}, '481'],
     ['NOTIFY', {}, '481'],
     ['INFO', { tag: 'other' }, '481'],
   ])('%s with %j is answered %s', async (method, fields, status) => {

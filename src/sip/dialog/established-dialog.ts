@@ -35,6 +35,8 @@ export interface DialogOptions {
   readonly guard?: DialogGuard | undefined
   /** The last one that this side sent. */
   readonly description?: Reply['body']
+  /** A PRACK for a response of before this dialog; none left out. */
+  readonly receivePrack?: ((transaction: ServerTransaction) => void) | undefined
 }
 
 /** `ending`: our BYE is under way, or waits for the ACK. `over`: the dialog is out of the table. */
@@ -53,6 +55,9 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #referrals: Referrals
   readonly #firstAck = Promise.withResolvers<void>()
   #firstInvite: number | undefined
+  /** The INVITE whose 2xx waits for a PRACK. */
+  #held: ServerTransaction | undefined
+  readonly #receivePrack: DialogOptions['receivePrack']
   #phase: Phase = 'live'
   #bye: Promise<void> | undefined
 
@@ -63,6 +68,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#owner = new DialogOwner(core.log, state.callId)
     this.#state = state
     this.#contactUser = contactUser
+    this.#receivePrack = options.receivePrack
     const noted = (sentence: string): void => this.#owner.tell((listener) => listener.noted?.(sentence))
     const route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
     this.#route = route
@@ -123,6 +129,29 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#negotiation.answer(transaction, response)
   }
 
+  /** UAS: as `answer`, once the PRACKs are here that the 2xx waits for: RFC 3262 §3. */
+  async answerAfter(
+    confirmed: Promise<void>,
+    transaction: ServerTransaction,
+    response: SipResponse,
+  ): Promise<void> {
+    this.#held = transaction
+    this.#negotiation.hold(true)
+    await confirmed
+    if (this.#held === undefined) return
+    this.#held = undefined
+    this.answer(transaction, response)
+    this.#negotiation.hold(false)
+  }
+
+  /** UAS: the 2xx that waits is never sent, but this refusal. */
+  drop(status: number, news: (listener: DialogListener) => void): void {
+    if (this.#held === undefined) return
+    this.#held.respond({ status })
+    this.#end()
+    this.#owner.tell(news)
+  }
+
   /** UAC: the 2xx that made this dialog. */
   established(response: SipResponse): void {
     this.#session.confirmed(response)
@@ -161,6 +190,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   receive(transaction: ServerTransaction): void {
     const { request, remote } = transaction
     if (!noteSequence(this.#state, request)) return transaction.respond({ status: 500 })
+    if (request.method === 'PRACK') return this.#prack(transaction)
     if (request.method === 'NOTIFY') return this.#referrals.receiveNotify(transaction)
     if (this.#phase === 'over') return transaction.respond({ status: 481 })
     if (request.method === 'BYE') return this.#receiveBye(transaction)
@@ -191,6 +221,11 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (isFirst || ack.body.byteLength > 0) this.#owner.tell((listener) => listener.confirmed(ack))
   }
 
+  #prack(transaction: ServerTransaction): void {
+    if (this.#receivePrack === undefined) transaction.respond({ status: 481 })
+    else this.#receivePrack(transaction)
+  }
+
   #receiveBye(transaction: ServerTransaction): void {
     const wasLive = this.#phase === 'live'
     transaction.respond({ status: 200 })
@@ -208,6 +243,9 @@ export class EstablishedDialog implements Dialog, DialogEntry {
 
   async #hangUp(headers: readonly HeaderField[]): Promise<void> {
     if (this.#phase !== 'live') return
+    // The caller waits for its final response, so it has that and no BYE.
+    this.#held?.respond({ status: 480 })
+    if (this.#held !== undefined) return this.#end()
     this.#phase = 'ending'
     this.#negotiation.close()
     // RFC 3261 §15.1.1: the callee sends no BYE before the ACK came or cannot come any more.
@@ -226,6 +264,8 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #end(): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
+    this.#held?.respond({ status: 487 })
+    this.#held = undefined
     this.#negotiation.end()
     this.#firstAck.resolve()
     this.#leave()

@@ -62,6 +62,12 @@ export class Negotiation {
     return this.#acks.has(sequence)
   }
 
+  /** Whether the first 2xx waits: no INVITE of this side goes out before it. */
+  hold(isHeld: boolean): void {
+    this.#acks.isHeld = isHeld
+    if (!isHeld) this.#reoffers.proceed()
+  }
+
   /** An offer of this side: 491 where another one is open. */
   async offer(method: 'INVITE' | 'UPDATE', options: RequestOptions): Promise<SipResponse> {
     const { send, localResponse } = this.#options

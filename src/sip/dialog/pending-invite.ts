@@ -2,7 +2,8 @@
 import type { Timer } from '../../lib/clock.ts'
 import { responseTo } from '../message/build.ts'
 import { headerOf } from '../message/message.ts'
-import type { SipRequest } from '../message/message.ts'
+import type { SipRequest, SipResponse } from '../message/message.ts'
+import { requires } from '../message/session-expires.ts'
 import { tryParseUri, unescapeUri } from '../message/uri.ts'
 import type { Dialog, DialogUser, IncomingInvite, Remote, Replaced, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
@@ -14,6 +15,7 @@ import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry, Standing } from './dialog-table.ts'
 import { EstablishedDialog } from './established-dialog.ts'
 import { flowOf } from './flow.ts'
+import { ReliableProvisionals } from './reliable-provisionals.ts'
 
 // RFC 3261 §13.3.1.1: proxies give up on an INVITE that is silent for three minutes.
 const provisionalRepeatMs = 60_000
@@ -26,6 +28,10 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   readonly #transaction: ServerTransaction
   readonly #state: DialogState
   #phase: 'waiting' | 'cancelled' | 'decided' = 'waiting'
+  /** Undefined for a caller that does not require them: RFC 3262 §3. */
+  readonly #reliable: ReliableProvisionals | undefined
+  /** Answered, but the 200 waits for a PRACK. */
+  #held: EstablishedDialog | undefined
   #cancel: SipRequest | undefined
   #cancelListener: ((cancel: SipRequest) => void) | undefined
   #repetition: Timer | undefined
@@ -41,6 +47,8 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     this.#state = uasDialogState(transaction.request, transaction.localTag)
     // Responses carry our tag, so the caller may address us within the early dialog from the first one on.
     core.dialogs.set(this.#state, this)
+    const options = { core, transaction, timedOut: () => this.#unconfirmed() }
+    this.#reliable = requires(transaction.request, '100rel') ? new ReliableProvisionals(options) : undefined
     transaction.onCancel((cancel) => this.#abandon(cancel))
     // The answer would reach no caller any more: for the owner, the caller hung up.
     transaction.onEnd(() => this.#abandon(transaction.request))
@@ -89,20 +97,29 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
 
   progress(reply: Reply): void {
     if (this.#phase !== 'waiting' || reply.status <= 100 || reply.status >= 200) return
-    this.#description = reply.body ?? this.#description
-    const response = responseTo(this.request, this.#complete(reply), { toTag: this.#transaction.localTag })
-    this.#transaction.respond(response)
+    const { body, ...rest } = reply
+    // A reliable offer would have its answer in the PRACK, RFC 3262 §5: here the 200 brings it, and the ACK the answer.
+    const isOffer = this.#reliable !== undefined && this.request.body.byteLength === 0
+    this.#description = (isOffer ? undefined : body) ?? this.#description
+    this.#provisional(isOffer ? rest : reply)
     this.#repetition?.cancel()
     const repeat = (): void => {
-      this.#transaction.respond(response)
+      this.#provisional(this.#reliable === undefined ? reply : rest)
       this.#repetition = this.#core.clock.after(provisionalRepeatMs, repeat)
     }
     this.#repetition = this.#core.clock.after(provisionalRepeatMs, repeat)
   }
 
+  #provisional(reply: Reply): void {
+    const response = responseTo(this.request, this.#complete(reply), { toTag: this.#transaction.localTag })
+    if (this.#reliable === undefined) this.#transaction.respond(response)
+    else this.#reliable.send(response)
+  }
+
   reject(reply: Reply): void {
     if (this.#phase !== 'waiting') return
     this.#decide('decided')
+    this.#reliable?.stop()
     const clean = cleanReply(reply.status >= 300 ? reply : { ...reply, status: 500 })
     this.#transaction.respond(withHeaders(clean, [{ name: 'server', value: this.#core.product }]))
   }
@@ -119,15 +136,21 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       mayReach: this.#mayReach,
       guard: this.#guard,
       description: reply.body ?? this.#description,
+      receivePrack: this.#reliable && ((prack) => this.#reliable?.receive(prack)),
     })
     if (wasWaiting) {
       const complete = this.#complete({ ...reply, status: 200 })
-      dialog.answer(
-        this.#transaction,
-        responseTo(this.request, complete, { toTag: this.#transaction.localTag }),
-      )
+      this.#answer(dialog, responseTo(this.request, complete, { toTag: this.#transaction.localTag }))
     } else dialog.stop()
     return dialog
+  }
+
+  #answer(dialog: EstablishedDialog, response: SipResponse): void {
+    const confirmed = this.#reliable?.finish()
+    if (confirmed === undefined || this.#reliable?.isFinishing !== true)
+      return dialog.answer(this.#transaction, response)
+    this.#held = dialog
+    void dialog.answerAfter(confirmed, this.#transaction, response).then(() => (this.#held = undefined))
   }
 
   onCancel(listener: (cancel: SipRequest) => void): void {
@@ -143,6 +166,11 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       this.#abandon(transaction.request)
       return
     }
+    if (transaction.request.method === 'PRACK') {
+      if (this.#reliable === undefined) transaction.respond({ status: 481 })
+      else this.#reliable.receive(transaction)
+      return
+    }
     // RFC 3311 §5.2: the offer of the INVITE has no reliable answer yet. An early dialog takes nothing else.
     transaction.respond({ status: 500, headers: [randomRetryAfter(this.#core.random)] })
   }
@@ -153,12 +181,21 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
 
   stop(): void {
     if (this.#phase === 'waiting') this.#decide('decided')
+    this.#reliable?.stop()
   }
 
-  #abandon(cancel: SipRequest): void {
+  /** RFC 3262 §3: the caller hears nothing of what it wants to hear. For the owner, it hung up. */
+  #unconfirmed(): void {
+    this.#held?.drop(504, (listener) => listener.failed('ack-timeout'))
+    this.#abandon(this.request, 504)
+  }
+
+  #abandon(cancel: SipRequest, status = 487): void {
+    this.#held?.drop(status, (listener) => listener.ended(cancel))
     if (this.#phase !== 'waiting') return
     this.#decide('cancelled')
-    this.#transaction.respond(withHeaders({ status: 487 }, [{ name: 'server', value: this.#core.product }]))
+    this.#reliable?.stop()
+    this.#transaction.respond(withHeaders({ status }, [{ name: 'server', value: this.#core.product }]))
     this.#cancel = cancel
     this.#cancelListener?.(cancel)
   }

@@ -33,7 +33,7 @@ describe('an INVITE', () => {
       '<sip:peer@b.example>',
       '70',
       `<sip:me@${agentAddress}:5060>`,
-      'path, timer',
+      'path, timer, 100rel',
       'test',
       'application/sdp',
       '1 INVITE',

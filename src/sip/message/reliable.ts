@@ -2,11 +2,11 @@
 import { cseqOf } from './cseq.ts'
 import { headerOf } from './message.ts'
 import type { SipRequest, SipResponse } from './message.ts'
-import { supports } from './session-expires.ts'
+import { requires } from './session-expires.ts'
 
 /** The RSeq of a provisional response that wants a PRACK; undefined for any other. */
 export function rseqOf(response: SipResponse): number | undefined {
-  if (response.status <= 100 || response.status >= 200 || !supports(response, '100rel')) return undefined
+  if (response.status <= 100 || response.status >= 200 || !requires(response, '100rel')) return undefined
   return numberOf(headerOf(response, 'rseq'))
 }
 

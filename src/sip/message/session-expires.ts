@@ -33,11 +33,17 @@ export function minSeOf(message: SipMessage): number | undefined {
 
 /** Whether the sender of a message knows an extension, by its Supported or Require (RFC 3261 §19.2). */
 export function supports(message: SipMessage, tag: string): boolean {
-  return ['supported', 'require'].some((name) =>
-    headersOf(message, name)
-      .flatMap(splitList)
-      .some((value) => value.toLowerCase() === tag),
-  )
+  return isListed(message, 'supported', tag) || requires(message, tag)
+}
+
+/** Whether the sender of a message insists on an extension. */
+export function requires(message: SipMessage, tag: string): boolean {
+  return isListed(message, 'require', tag)
+}
+
+function isListed(message: SipMessage, name: string, tag: string): boolean {
+  const values = headersOf(message, name).flatMap(splitList)
+  return values.some((value) => value.toLowerCase() === tag)
 }
 
 export function sessionExpiresField({ seconds, refresher }: SessionExpires): HeaderField {

@@ -1,0 +1,101 @@
+// The provisional responses that a caller wants reliably: each is sent again until its PRACK, one after the other (RFC 3262 §3).
+import type { Timer } from '../../lib/clock.ts'
+import { provisionalLimits } from '../limits.ts'
+import type { SipResponse } from '../message/message.ts'
+import { confirms } from '../message/reliable.ts'
+import { transactionTimeoutMs } from '../timers.ts'
+import type { ServerTransaction } from '../transaction/transaction.ts'
+import type { Core } from './core.ts'
+
+export interface ReliableProvisionalsOptions {
+  readonly core: Pick<Core, 'clock' | 'timers' | 'random'>
+  readonly transaction: ServerTransaction
+  /** No PRACK has come for 64*T1. */
+  readonly timedOut: () => void
+}
+
+export class ReliableProvisionals {
+  readonly #options: ReliableProvisionalsOptions
+  readonly #waiting: SipResponse[] = []
+  readonly #confirmed = Promise.withResolvers<void>()
+  /** The one that was sent last, and waits for its PRACK while timers run. */
+  #sent: { readonly rseq: number; readonly hasDescription: boolean } | undefined
+  #isOpen = false
+  #nextRseq: number
+  #repetition: Timer | undefined
+  #deadline: Timer | undefined
+
+  constructor(options: ReliableProvisionalsOptions) {
+    this.#options = options
+    // RFC 3262 §3: from 1 to 2**31 - 1.
+    this.#nextRseq = 1 + Math.floor(options.core.random() * (2 ** 31 - 1))
+  }
+
+  send(response: SipResponse): void {
+    // More than a caller can want to hear of while it does not answer: the newest counts.
+    if (this.#waiting.length === provisionalLimits.maxWaiting) this.#waiting.pop()
+    this.#waiting.push(response)
+    if (!this.#isOpen) this.#sendNext()
+  }
+
+  /** Resolves once a 2xx may be sent: none with a description waits for its PRACK any more. Nothing else is sent. */
+  finish(): Promise<void> {
+    const needsPrack =
+      (this.#isOpen && this.#sent?.hasDescription === true) ||
+      this.#waiting.some(({ body }) => body.byteLength > 0)
+    if (!needsPrack) this.stop()
+    return this.#confirmed.promise
+  }
+
+  get isFinishing(): boolean {
+    return this.#isOpen || this.#waiting.length > 0
+  }
+
+  /** A PRACK, also one for a response that a final one has overtaken. */
+  receive(prack: ServerTransaction): void {
+    const { rseq } = this.#sent ?? {}
+    const isOurs = rseq !== undefined && confirms(prack.request, rseq, this.#options.transaction.request)
+    prack.respond({ status: isOurs ? 200 : 481 })
+    if (!isOurs || !this.#isOpen) return
+    this.#close()
+    if (this.#waiting.length > 0) this.#sendNext()
+    else this.#confirmed.resolve()
+  }
+
+  stop(): void {
+    this.#waiting.length = 0
+    this.#close()
+    this.#confirmed.resolve()
+  }
+
+  #sendNext(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) return
+    const { core, transaction, timedOut } = this.#options
+    const rseq = this.#nextRseq++
+    const headers = [
+      ...next.headers,
+      { name: 'require', value: '100rel' },
+      { name: 'rseq', value: String(rseq) },
+    ]
+    const response = { ...next, headers }
+    this.#sent = { rseq, hasDescription: next.body.byteLength > 0 }
+    this.#isOpen = true
+    // RFC 3262 §3: unlike a 2xx, at intervals that double without a bound.
+    const send = (nextMs: number): void => {
+      transaction.respond(response)
+      this.#repetition = core.clock.after(nextMs, () => send(2 * nextMs))
+    }
+    send(core.timers.t1Ms)
+    this.#deadline = core.clock.after(transactionTimeoutMs(core.timers), () => {
+      this.stop()
+      timedOut()
+    })
+  }
+
+  #close(): void {
+    this.#isOpen = false
+    this.#repetition?.cancel()
+    this.#deadline?.cancel()
+  }
+}
