@@ -39,6 +39,15 @@ export interface DialogOptions {
   readonly receivePrack?: ((transaction: ServerTransaction) => void) | undefined
 }
 
+/** A 2xx that waits for a PRACK. */
+export interface HeldAnswer {
+  readonly confirmed: Promise<void>
+  readonly transaction: ServerTransaction
+  readonly response: SipResponse
+  /** The call is over before. */
+  readonly abandoned: () => void
+}
+
 /** `ending`: our BYE is under way, or waits for the ACK. `over`: the dialog is out of the table. */
 type Phase = 'live' | 'ending' | 'over'
 
@@ -55,8 +64,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly #referrals: Referrals
   readonly #firstAck = Promise.withResolvers<void>()
   #firstInvite: number | undefined
-  /** The INVITE whose 2xx waits for a PRACK. */
-  #held: ServerTransaction | undefined
+  #held: HeldAnswer | undefined
   readonly #receivePrack: DialogOptions['receivePrack']
   #phase: Phase = 'live'
   #bye: Promise<void> | undefined
@@ -130,24 +138,20 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   }
 
   /** UAS: as `answer`, once the PRACKs are here that the 2xx waits for: RFC 3262 §3. */
-  async answerAfter(
-    confirmed: Promise<void>,
-    transaction: ServerTransaction,
-    response: SipResponse,
-  ): Promise<void> {
-    this.#held = transaction
+  async answerAfter(waiting: HeldAnswer): Promise<void> {
+    this.#held = waiting
     this.#negotiation.hold(true)
-    await confirmed
+    await waiting.confirmed
     if (this.#held === undefined) return
     this.#held = undefined
-    this.answer(transaction, response)
+    this.answer(waiting.transaction, waiting.response)
     this.#negotiation.hold(false)
   }
 
   /** UAS: the 2xx that waits is never sent, but this refusal. */
   drop(status: number, news: (listener: DialogListener) => void): void {
     if (this.#held === undefined) return
-    this.#held.respond({ status })
+    this.#refuse(status)
     this.#end()
     this.#owner.tell(news)
   }
@@ -221,6 +225,15 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     if (isFirst || ack.body.byteLength > 0) this.#owner.tell((listener) => listener.confirmed(ack))
   }
 
+  /** Whether a 2xx was waiting, which is never sent now. */
+  #refuse(status: number): boolean {
+    const held = this.#held
+    this.#held = undefined
+    held?.transaction.respond({ status })
+    held?.abandoned()
+    return held !== undefined
+  }
+
   #prack(transaction: ServerTransaction): void {
     if (this.#receivePrack === undefined) transaction.respond({ status: 481 })
     else this.#receivePrack(transaction)
@@ -244,8 +257,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   async #hangUp(headers: readonly HeaderField[]): Promise<void> {
     if (this.#phase !== 'live') return
     // The caller waits for its final response, so it has that and no BYE.
-    this.#held?.respond({ status: 480 })
-    if (this.#held !== undefined) return this.#end()
+    if (this.#refuse(480)) return this.#end()
     this.#phase = 'ending'
     this.#negotiation.close()
     // RFC 3261 §15.1.1: the callee sends no BYE before the ACK came or cannot come any more.
@@ -264,8 +276,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #end(): void {
     if (this.#phase === 'over') return
     this.#phase = 'over'
-    this.#held?.respond({ status: 487 })
-    this.#held = undefined
+    this.#refuse(487)
     this.#negotiation.end()
     this.#firstAck.resolve()
     this.#leave()

@@ -150,7 +150,8 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     if (confirmed === undefined || this.#reliable?.isFinishing !== true)
       return dialog.answer(this.#transaction, response)
     this.#held = dialog
-    void dialog.answerAfter(confirmed, this.#transaction, response).then(() => (this.#held = undefined))
+    const abandoned = (): void => this.#reliable?.stop()
+    void dialog.answerAfter({ confirmed, response, abandoned, transaction: this.#transaction })
   }
 
   onCancel(listener: (cancel: SipRequest) => void): void {

@@ -193,4 +193,14 @@ describe('the 200 of a call whose provisional response has no PRACK yet', () => 
     expect(stage.peer.starts).not.toContain('BYE')
     expect(stage.isQuiet()).toBe(true)
   })
+
+  it('leaves no timer when the stack stops meanwhile', async () => {
+    const { stage, invite } = await ring()
+    invite.progress(early)
+    await stage.soon()
+    invite.accept({ body: sdp })
+    await stage.agent.stop()
+    await stage.soon()
+    expect(stage.clock.pending).toBe(0)
+  })
 })

@@ -171,6 +171,18 @@ describe('the session timer of a call that we make (RFC 4028 §7)', () => {
     expect(stage.peer.starts[2]).toBe(method)
   })
 
+  it('does not begin with a 2xx that comes after the end of the call', async () => {
+    const stage = await openStage()
+    const dialog = await callOut(stage, {}, { lines: ['Session-Expires: 600;refresher=uas'] })
+    void dialog.request('UPDATE')
+    await stage.soon()
+    stage.peer.send('BYE')
+    await stage.soon()
+    stage.peer.respond('UPDATE', 200, { lines: ['Session-Expires: 600;refresher=uas'] })
+    await stage.pass(64_000)
+    expect(stage.isQuiet()).toBe(true)
+  })
+
   it('is said again in each INVITE of the dialog, so that it goes on', async () => {
     const stage = await openStage()
     const dialog = await callOut(stage, {}, { lines: ['Session-Expires: 600;refresher=uas'] })
