@@ -83,7 +83,7 @@ export interface IncomingReferral {
   /** The dialog that the new call takes the place of, where the transfer is attended (RFC 3891). */
   readonly replaces: ReplacesId | undefined
   /** That dialog, where it is one of this stack: its far end can be joined without an INVITE. */
-  readonly replaced: Dialog | undefined
+  readonly replaced?: Dialog | undefined
   /** The other header fields that the new INVITE should carry (RFC 3261 §19.1.5). */
   readonly headers: readonly HeaderField[]
   /** On whose behalf: the value of Referred-By (RFC 3892), which proves nothing by itself. */

@@ -247,16 +247,15 @@ class Agent implements UserAgent {
   #invited(transaction: ServerTransaction): void {
     const tooShort = refuseInterval(transaction.request)
     if (tooShort !== undefined) return this.#respond(transaction, { ...tooShort, isUnproven: true })
-    const isServed = this.#options.serves?.replaces === true
-    const read = readReplaces(transaction.request, this.#core.dialogs, isServed)
+    const read = readReplaces(transaction.request, this.#core.dialogs, this.#options.serves)
     if (read !== undefined && 'owed' in read) return this.#refused(transaction, read.owed)
     this.#options.handlers.invited(new PendingInvite(this.#core, transaction, read?.replaced))
   }
 
   #refused(transaction: ServerTransaction, owed: Owed): void {
     const { handlers } = this.#options
-    if (handlers.refused === undefined) this.#respond(transaction, { ...owed.reply, isUnproven: true })
-    else handlers.refused(new PendingInvite(this.#core, transaction), owed)
+    if (handlers.refused !== undefined) handlers.refused(new PendingInvite(this.#core, transaction), owed)
+    else this.#respond(transaction, { ...owed.reply, isUnproven: true })
   }
 
   #ack(ack: SipRequest, remote: Remote): void {

@@ -153,6 +153,33 @@ describe('a request of the far end before its final response', () => {
     expect(stage.peer.starts.at(-1)).toBe('200')
   })
 
+  it('from elsewhere is not taken where the INVITE went to a user, and ends nothing', async () => {
+    const notes: string[] = []
+    const user = { username: 'bob', realm: 'b.example', isTrusted: () => false }
+    const { stage } = await call({ user: { ...user, noted: (sentence) => void notes.push(sentence) } })
+    await ring(stage)
+    const { headers } = stage.peer.request('INVITE')
+    const value = (name: string): string => headers.find((field) => field.name === name)?.value ?? ''
+    const text = [
+      `BYE sip:agent@192.0.2.1 SIP/2.0`,
+      'Via: SIP/2.0/UDP 192.0.2.77:5060;branch=z9hG4bKelse',
+      'From: <sip:peer@b.example>;tag=peer',
+      `To: ${value('from')}`,
+      `Call-ID: ${value('call-id')}`,
+      'CSeq: 1 BYE',
+      'Content-Length: 0',
+      '',
+      '',
+    ]
+    stage.network.deliver(Buffer.from(text.join('\r\n')), { from: '192.0.2.77', to: '192.0.2.1' })
+    await stage.soon()
+    expect(notes).toHaveLength(1)
+    expect(stage.peer.starts).not.toContain('CANCEL')
+    stage.peer.send('BYE')
+    await stage.soon()
+    expect(stage.peer.starts).toContain('CANCEL')
+  })
+
   it('a BYE ends that place, and the last of them the call', async () => {
     const { stage, invite } = await call()
     await ring(stage, { tag: 'one' })

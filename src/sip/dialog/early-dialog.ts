@@ -4,11 +4,12 @@ import { responseTo } from '../message/build.ts'
 import { sdpOf } from '../message/body.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { rackFor, rseqOf } from '../message/reliable.ts'
-import type { EarlyListener, OutgoingInvite, Remote, Reply } from '../sip.ts'
+import type { DialogUser, EarlyListener, OutgoingInvite, Remote, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { capabilityHeaders, cleanReply, randomRetryAfter, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
 import { DialogClient } from './dialog-client.ts'
+import { DialogGuard } from './dialog-guard.ts'
 import { DialogRoute } from './dialog-route.ts'
 import { noteSequence, refreshTarget, uacDialogState } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
@@ -29,11 +30,14 @@ export interface EarlyDialogOptions {
   readonly credentials: Credentials | undefined
   readonly mayReach: ((address: string) => boolean) | undefined
   readonly listener: EarlyListener | undefined
+  /** Whose requests are taken within it; anyone's when left out. */
+  readonly user: DialogUser | undefined
   /** The far end has ended it with BYE. */
   readonly ended: () => void
 }
 
 export class EarlyDialog implements DialogEntry {
+  readonly guard: DialogGuard | undefined
   readonly #options: EarlyDialogOptions
   readonly #state: DialogState
   readonly #client: DialogClient
@@ -47,6 +51,7 @@ export class EarlyDialog implements DialogEntry {
   constructor(options: EarlyDialogOptions) {
     const { core, invite, response, source, keepsTransport, mayReach, contactUser, credentials } = options
     this.#options = options
+    this.guard = options.user && new DialogGuard(options.user, response, source)
     const state = uacDialogState(invite, response)
     this.#state = state
     const flow = { source, isDirect: true, isOurs: true }

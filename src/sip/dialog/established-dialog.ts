@@ -16,6 +16,7 @@ import type { DialogEntry, Standing } from './dialog-table.ts'
 import type { Flow } from './flow.ts'
 import { Negotiation } from './negotiation.ts'
 import { Referrals } from './referrals.ts'
+import type { HeldAnswer } from './reliable-provisionals.ts'
 import { standingOf } from './replaces.ts'
 import type { Credentials } from './send-request.ts'
 import { SessionTimer } from './session-timer.ts'
@@ -37,15 +38,6 @@ export interface DialogOptions {
   readonly description?: Reply['body']
   /** A PRACK for a response of before this dialog; none left out. */
   readonly receivePrack?: ((transaction: ServerTransaction) => void) | undefined
-}
-
-/** A 2xx that waits for a PRACK. */
-export interface HeldAnswer {
-  readonly confirmed: Promise<void>
-  readonly transaction: ServerTransaction
-  readonly response: SipResponse
-  /** The call is over before. */
-  readonly abandoned: () => void
 }
 
 /** `ending`: our BYE is under way, or waits for the ACK. `over`: the dialog is out of the table. */

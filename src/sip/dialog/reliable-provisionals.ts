@@ -14,6 +14,15 @@ export interface ReliableProvisionalsOptions {
   readonly timedOut: () => void
 }
 
+/** A 2xx that waits for a PRACK. */
+export interface HeldAnswer {
+  readonly confirmed: Promise<void>
+  readonly transaction: ServerTransaction
+  readonly response: SipResponse
+  /** The call is over before. */
+  readonly abandoned: () => void
+}
+
 export class ReliableProvisionals {
   readonly #options: ReliableProvisionalsOptions
   readonly #waiting: SipResponse[] = []

@@ -6,7 +6,7 @@ import type { SipRequest } from '../message/message.ts'
 import { parseReplaces } from '../message/replaces.ts'
 import type { ReplacesId } from '../message/replaces.ts'
 import { refusal } from '../refusal.ts'
-import type { Owed, Replaced } from '../sip.ts'
+import type { Owed, Replaced, Serves } from '../sip.ts'
 import type { DialogTable, Standing } from './dialog-table.ts'
 
 type Dialogs = Pick<DialogTable, 'get'>
@@ -15,7 +15,7 @@ type Dialogs = Pick<DialogTable, 'get'>
 export function readReplaces(
   request: SipRequest,
   dialogs: Dialogs,
-  isServed: boolean,
+  serves: Serves = {},
 ): { readonly owed: Owed } | { readonly replaced: Replaced } | undefined {
   const [value, ...others] = headersOf(request, 'replaces')
   if (value === undefined) return undefined
@@ -28,7 +28,7 @@ export function readReplaces(
   // RFC 3891 §3: one that rings here has been offered to us; only its caller may say who else is rung.
   if (standing === undefined || standing.kind === 'called')
     return refused(481, 'Replaces names a call that is not here')
-  if (!isServed) return refused(501, 'Replaces is not served: the call stays where it is')
+  if (serves.replaces !== true) return refused(501, 'Replaces is not served: the call stays where it is')
   if (standing.kind === 'over') return refused(603, 'Replaces names a call that has ended')
   if (standing.kind === 'confirmed' && id.isEarlyOnly)
     return refused(486, 'Replaces names a call that has been answered')

@@ -58,6 +58,7 @@ export class SentInvite implements OutgoingInvite {
       credentials: options.credentials,
       mayReach: options.mayReach,
       listener: options.early,
+      user: options.user,
       keepsTransport: () => this.#keepsTransport(),
       // RFC 3261 §15: the far end has gone from each place that rang.
       ended: () => this.cancel(),
