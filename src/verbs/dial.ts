@@ -1,11 +1,10 @@
 // The verb dial: calls others and lets the first who answers talk with the caller.
 import Type from 'typebox'
 import type { Static } from 'typebox'
-import type { DialOutcome, DialTarget } from '../calls/bridge/dial-request.ts'
-import type { Target } from '../calls/calls.ts'
+import type { DialOutcome } from '../calls/bridge/dial-request.ts'
 import { toDecibels } from '../calls/application/decibels.ts'
-import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
+import { target, toTarget, word } from './define/dial-target.ts'
 import { dubProperties } from './dub.ts'
 import {
   decibels,
@@ -15,65 +14,6 @@ import {
   speechRecognition,
   untilServed,
 } from './define/schemas.ts'
-
-const auth = Type.Optional(
-  Type.Object(
-    {
-      username: Type.String({ description: 'Sent in the clear.' }),
-      password: Type.String({ description: 'Never sent: it goes into the digest.' }),
-    },
-    { description: 'For the digest challenge of a phone or sip target.' },
-  ),
-)
-
-// What ends up in a SIP message: no white space, no control characters, no brackets or quotes.
-const sipPattern = '^[^\\s\\u0000-\\u001f\\u007f-\\u009f<>"]*$'
-const sipRule = 'must not contain white space, control characters, brackets or quotes'
-const hostPattern = '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$'
-// Routes are matched with numbers of this length at most (api/lcrs/dial-pattern.ts).
-const maxNumberLength = 132
-
-function word(description: string, maxLength = 255) {
-  return Type.Optional(Type.String({ maxLength, pattern: sipPattern, 'x-rule': sipRule, description }))
-}
-
-const target = Type.Object({
-  type: Type.Union(
-    [Type.Literal('phone'), Type.Literal('user'), Type.Literal('sip'), Type.Literal('teams')],
-    {
-      description:
-        '`phone`: a number, by carriers; `user`: the registered phones of a client of the account; `sip`: any SIP URI; `teams`: not served yet, refused.',
-    },
-  ),
-  number: word('Required for a phone target: its number.', maxNumberLength),
-  name: word(
-    'Required for a user target: the username, or username@realm with the SIP realm of the account.',
-  ),
-  sipUri: word('Required for a sip target: its URI.', 1024),
-  trunk: optional.text('The carrier of a phone target, by its name.'),
-  proxy: word('A SIP URI: where a sip target is sent first.'),
-  auth,
-  headers: optional.headers('SIP headers of the INVITE to this target.'),
-  from: Type.Optional(
-    Type.Object(
-      {
-        user: word('User part.'),
-        host: Type.Optional(
-          Type.String({
-            maxLength: 255,
-            pattern: hostPattern,
-            'x-rule': 'must be an IPv4 address or a host name',
-            description: 'Host part.',
-          }),
-        ),
-      },
-      { description: 'The From header of the INVITE to this target.' },
-    ),
-  ),
-  confirmHook: Type.Optional(hookFor('In place of the `confirmHook` of the dial, for this target.')),
-  overrideTo: optional.text(untilServed('another To', 'The To header of a user target.')),
-  method: optional.text('Taken, and of no effect: hooks are asked by POST, or as the hook says.'),
-})
 
 const sequencesOf = (side: string) =>
   Type.Array(Type.String(), { description: `Keys of ${side}, such as "*1".` })
@@ -254,60 +194,4 @@ function toCapture(given: DialOptions['dtmfCapture']): {
   if (given === undefined) return { parent: [], child: [] }
   if (Array.isArray(given)) return { parent: given, child: given }
   return { parent: given.parentCall ?? [], child: given.childCall ?? [] }
-}
-
-async function toTarget(
-  given: GivenTarget,
-  options: DialOptions,
-  realm: () => Promise<string | undefined>,
-): Promise<DialTarget> {
-  const { headers = {}, from, confirmHook } = given
-  return {
-    to: await toPlace(given, options, realm),
-    headers,
-    ...(from?.user === undefined ? {} : { fromUser: from.user }),
-    ...(from?.host === undefined ? {} : { fromHost: from.host }),
-    ...(confirmHook === undefined ? {} : { confirmHook }),
-  }
-}
-
-async function toPlace(
-  { type, number, name, sipUri, trunk, proxy, auth: credentials }: GivenTarget,
-  options: DialOptions,
-  realmOf: () => Promise<string | undefined>,
-): Promise<Target> {
-  const proof = credentials === undefined ? {} : { auth: credentials }
-  switch (type) {
-    case 'phone':
-      return { type, number: given(number, 'number'), ...(trunk === undefined ? {} : { trunk }), ...proof }
-    case 'user': {
-      const own = await realmOf()
-      const [user = '', realm = own] = given(name, 'name').split('@')
-      if (realm === undefined || realm !== own)
-        throw invalid(`a user target must be of the SIP realm of the account, which is ${own ?? 'not set'}`)
-      return { type, name: user, realm }
-    }
-    case 'sip': {
-      const first = proxy ?? options.proxy
-      return {
-        type,
-        sipUri: given(sipUri, 'sipUri'),
-        ...(first === undefined ? {} : { proxy: first }),
-        ...proof,
-      }
-    }
-    case 'teams':
-      throw new AppError('not_served', 'dial: a target of type teams is not served yet')
-    default:
-      return type satisfies never
-  }
-}
-
-function given(value: string | undefined, name: string): string {
-  if (value === undefined || value === '') throw invalid(`the target has no "${name}"`)
-  return value
-}
-
-function invalid(sentence: string): AppError {
-  return new AppError('hook_invalid_payload', `dial: ${sentence}`)
 }

@@ -85,6 +85,10 @@ const request: JsonSchema = {
   },
 }
 
+// What is inside a verb is checked as an application's answer is.
+const verb: JsonSchema = { type: 'object', maxProperties: 200, additionalProperties: true }
+const whispered: JsonSchema = { anyOf: [verb, { type: 'array', items: verb, maxItems: 100 }] }
+
 const fields = {
   call_hook: hook().describe('Asked at once; its verbs take the place of all others.'),
   call_status_hook: hook().describe(
@@ -100,13 +104,13 @@ const fields = {
   mute_status: choice(['mute', 'unmute'])
     .optional()
     .describe('Whether the other side hears the one that the path names; while two talk.'),
-  whisper: json({})
+  whisper: json<object>(whispered)
     .optional()
     .describe(
       'A verb `say`, `play` or `pause`, or a list: heard by the one that the path names, while two talk. Alone, or with one other command.',
     ),
   dtmf: json<KeysInput>(keys).optional().describe('Presses keys at the far end of an answered call.'),
-  dub: json({})
+  dub: json<object>(verb)
     .optional()
     .describe('What the verb `dub` takes: a track that the far end of an answered call hears.'),
   boostAudioSignal: createField<number | string>({ schema: gain })

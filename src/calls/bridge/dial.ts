@@ -96,9 +96,8 @@ class Dial {
 
   #hangUpAll(): void {
     const headers = this.#winner === undefined ? reasonOf(this.#options.parent) : elsewhere
-    const because = this.#whyOver()
-    for (const leg of this.#legs)
-      if (leg !== this.#winner && !leg.hasEnded) void leg.hangUp({ headers, because })
+    const losers = this.#legs.filter((leg) => leg !== this.#winner && !leg.hasEnded)
+    for (const leg of losers) void leg.hangUp({ headers, because: this.#whyOver() })
   }
 
   /** Why those that are not bridged are given up. */

@@ -1,12 +1,14 @@
 // The requests of the far end within the dialog of an answered leg, and the responses to them.
+import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
-import type { DialogListener, IncomingReferral, Reply } from '../../sip/sip.ts'
+import type { DialogListener, Reply } from '../../sip/sip.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toDecision } from '../journal/decision.ts'
 import { hungUpByFarEnd, hungUpByUs } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
 import type { LegMedia } from './leg-media.ts'
+import type { LegBridge } from './leg-options.ts'
 import { reasonHeader, toAppError, toProblem, toRefusal } from './refusals.ts'
 import { digitOf } from '../digits/info-digits.ts'
 
@@ -18,7 +20,8 @@ export interface AnsweredLeg {
   readonly onConfirmed: (ack: SipRequest) => void
   readonly onDigit: (digit: string, durationMs: number) => void
   readonly onEnd: (end: LegEnd) => void
-  readonly onReferred: (referral: IncomingReferral) => void
+  /** The one that the leg is in now. */
+  readonly bridge: () => LegBridge | undefined
 }
 
 export function listenInDialog(leg: AnsweredLeg): DialogListener {
@@ -34,7 +37,10 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
     offered: (offer, request) => answerOffer(offer, request, leg),
     referred(referral) {
       leg.media.live()
-      leg.onReferred(referral)
+      const bridge = leg.bridge()
+      if (bridge !== undefined) return bridge.refer(referral)
+      const error = new AppError('call_state', 'there is no other side that could be sent elsewhere')
+      referral.reject(toRefusal(error).reply)
     },
     requested: async (request) => answerRequest(request, leg),
     noted: (sentence) => leg.journal.note({ type: 'note', sentence }),

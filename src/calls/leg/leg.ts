@@ -5,7 +5,7 @@ import type { MediaEvent } from '../../media/media.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import type { SipRequest, SipResponse } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import type { Dialog, IncomingInvite, IncomingReferral, Remote, Reply } from '../../sip/sip.ts'
+import type { Dialog, IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
 import type { KeyPress } from '../digits/key-presses.ts'
 import { CallerProgress } from './caller-progress.ts'
 import { listenInDialog } from './in-dialog.ts'
@@ -217,19 +217,13 @@ export class Leg {
         onConfirmed: (ack) => void this.#confirmed(sdpOf(ack)),
         onDigit: (digit, durationMs) => this.#digits.press({ digit, durationMs, source: 'info' }),
         onEnd: (end) => this.#end(end),
-        onReferred: (referral) => this.#referred(referral),
+        bridge: () => this.bridge,
       }),
     )
     this.#cap.cancel()
     this.callerProgress.close()
     this.#cap = this.#hangUpAfter(maxCallMs, 'Max Call Duration')
     this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
-  }
-
-  #referred(referral: IncomingReferral): void {
-    if (this.bridge !== undefined) return this.bridge.refer(referral)
-    const error = new AppError('call_state', 'there is no other side that could be sent elsewhere')
-    referral.reject(toRefusal(error).reply)
   }
 
   #hangUpAfter(ms: number, reason: string): Timer {
@@ -259,12 +253,8 @@ export class Leg {
     }
   }
 
-  async #confirmed(answer: string | undefined, peer?: string): Promise<void> {
-    try {
-      await this.media.acknowledge(answer, peer)
-    } catch (error) {
-      this.refuse(error)
-    }
+  #confirmed(answer: string | undefined, peer?: string): Promise<void> {
+    return this.media.acknowledge(answer, peer).catch((error: unknown) => this.refuse(error))
   }
 
   #onMedia(event: MediaEvent): void {

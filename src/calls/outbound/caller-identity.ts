@@ -5,9 +5,9 @@ import { noParams } from '../../sip/message/params.ts'
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { AccountFacts, Directory } from '../ports.ts'
-import type { CallOrder } from './call-order.ts'
+import type { CallWishes } from '../calls.ts'
 
-export type CallerOrder = Pick<CallOrder, 'from' | 'fromUser' | 'fromHost' | 'callerName' | 'headers'>
+export type CallerOrder = Pick<CallWishes, 'from' | 'fromUser' | 'fromHost' | 'callerName' | 'headers'>
 
 /** The fields of an INVITE that say who calls. */
 export interface CallerFields {
