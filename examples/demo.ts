@@ -128,7 +128,7 @@ async function waitForPhone(): Promise<void> {
         '  SWITCHHOOK_ADMIN_API_KEY=<key> npm run demo -- --phone',
     )
   const interrupted = interruption()
-  const application = await startHelloApplication({ port: portOf(values.port, '--port'), print })
+  const application = await startHelloApplication({ port: portOf(values.port, '--port', 0), print })
   try {
     const demo = await provisionPhone({ baseUrl, apiKey, hookUrl: application.url, realm: values.realm })
     application.requireSignature(demo.webhookSecret)

@@ -15,10 +15,10 @@ export function readArguments<const T extends ParseArgsConfig>(
   }
 }
 
-/** Throws where it is no port. */
-export function portOf(text: string, name: string): number {
+/** Throws where it is no port. `min` is 0 where any free port may be meant. */
+export function portOf(text: string, name: string, min: 0 | 1 = 1): number {
   const port = Number(text)
-  if (!/^\d+$/.test(text) || port < 1 || port > 65_535)
-    throw new Error(`${name} must be a port from 1 to 65535, and is "${text}".`)
+  if (!/^\d+$/.test(text) || port < min || port > 65_535)
+    throw new Error(`${name} must be a port from ${min} to 65535, and is "${text}".`)
   return port
 }
