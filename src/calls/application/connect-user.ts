@@ -4,10 +4,10 @@ import type { Leg } from '../leg/leg.ts'
 import { reasonHeader } from '../leg/refusals.ts'
 import type { CallScript } from '../ports.ts'
 import { appHooksOf } from './create-nested-verbs.ts'
-import { abilitiesOf, noVerbLeft } from './run-script.ts'
+import { abilitiesOf } from './run-script.ts'
 import type { DialOutcome } from '../bridge/dial-request.ts'
 import type { RunnableVerb } from '../verb.ts'
-import { VerbLoop } from './verb-loop.ts'
+import { noVerbLeft, VerbLoop } from './verb-loop.ts'
 
 const ringMs = 60_000
 

@@ -6,12 +6,23 @@ import type { CallContext } from '../call-context.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
+import type { HookKind } from '../journal/journal.ts'
 import { AppHooks } from './app-hooks.ts'
+import type { VerbsAnswer } from './app-hooks.ts'
 import type { HookForm } from './hook-form.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { NestedVerbs } from './nested-verbs.ts'
 import { CallSettings } from './settings.ts'
-import { VerbLoop } from './verb-loop.ts'
+import { noVerbLeft, VerbLoop } from './verb-loop.ts'
+
+interface Asked {
+  readonly leg: Leg
+  readonly hook: HookForm
+  readonly kind: HookKind
+  /** Beside the facts of the leg. */
+  readonly fields?: object
+  readonly signal?: AbortSignal
+}
 
 interface LegRun {
   /** Where relative hooks lead; by default as for the verbs of the call. */
@@ -31,10 +42,15 @@ export interface NestedVerbsOptions {
 
 export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerbsOptions): NestedVerbs {
   const { services } = context
-  const payloadOf = ({ journal }: Leg): object => ({
-    ...toCommonPayload(journal.facts),
-    ...toNodePayload(journal.facts, services.node()),
-  })
+
+  /** The journal of the leg has the question, and a failure too. */
+  function ask(asked: Asked): Promise<VerbsAnswer> {
+    const { leg, hook, kind, fields = {}, signal = leg.signal } = asked
+    const { facts } = leg.journal
+    const payload = { ...toCommonPayload(facts), ...toNodePayload(facts, services.node()), ...fields }
+    return appHooksOf(leg, script, context).ask({ kind, hook: hookOf(hook), payload, signal })
+  }
+
   async function runOnLeg(leg: Leg, verbs: readonly RunnableVerb[], options: LegRun = {}): Promise<void> {
     const { base = hookOf('/').url, signal = leg.signal, allowed } = options
     const hooks = appHooksOf(leg, script, context)
@@ -50,9 +66,7 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
   const nested: NestedVerbs = {
     settings: new CallSettings(),
     async run({ leg, hook, allowed, signal }) {
-      const hooks = appHooksOf(leg, script, context)
-      const question = { kind: 'confirm', hook: hookOf(hook), payload: payloadOf(leg), signal } as const
-      const { url, verbs } = await hooks.ask(question)
+      const { url, verbs } = await ask({ leg, hook, kind: 'confirm', signal })
       await runOnLeg(leg, verbs, { base: url, signal, allowed })
     },
     beside({ leg, verbs: list, allowed, signal = leg.signal }) {
@@ -65,25 +79,17 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
       return () => runOnLeg(leg, verbs, { signal, allowed })
     },
     async ask(leg, hook, kind, fields) {
-      const hooks = appHooksOf(leg, script, context)
-      const payload = { ...payloadOf(leg), ...fields }
-      const { verbs } = await hooks.ask({ kind, hook: hookOf(hook), payload, signal: leg.signal })
-      return verbs
+      return (await ask({ leg, hook, kind, fields })).verbs
     },
     goOn(leg, verbs) {
       runOnLeg(leg, verbs).then(
-        () => void leg.hangUp({ because: 'the application has no verb left' }),
+        () => void leg.hangUp({ because: noVerbLeft }),
         (error: unknown) => leg.refuse(error),
       )
     },
     handOver: (leg, hook) => runOn(leg, { ...script, call_hook: hook, app_json: null }),
     async tell(leg, hook, fields) {
-      const hooks = appHooksOf(leg, script, context)
-      const payload = { ...payloadOf(leg), ...fields }
-      // A failure is in the journal already.
-      await hooks
-        .ask({ kind: 'dtmf', hook: hookOf(hook), payload, signal: leg.signal })
-        .catch(() => undefined)
+      await ask({ leg, hook, kind: 'dtmf', fields }).catch(() => undefined)
     },
   }
   return nested

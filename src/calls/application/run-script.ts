@@ -12,10 +12,7 @@ import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { RunnableVerb } from '../verb.ts'
-import { VerbLoop } from './verb-loop.ts'
-
-/** Why an answered call ends when its verbs have run. */
-export const noVerbLeft = 'the application has no verb left'
+import { noVerbLeft, VerbLoop } from './verb-loop.ts'
 
 export interface Run {
   readonly leg: Leg

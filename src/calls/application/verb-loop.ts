@@ -8,6 +8,9 @@ import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toProblem } from '../leg/refusals.ts'
 import type { RunnableVerb } from '../verb.ts'
 
+/** Why an answered call ends when its verbs have run. */
+export const noVerbLeft = 'the application has no verb left'
+
 export interface VerbLoopOptions {
   readonly journal: JournalWriter
   readonly clock: Clock

@@ -179,13 +179,13 @@ class Dial {
 
   async #playMusic(): Promise<void> {
     const { music } = this.#request
-    const { parent, voice, notes } = this.#options
+    const { parent, voice } = this.#options
     if (music === undefined) return
-    if (!parent.isAnswered) await parent.startEarlyMedia()
     try {
+      if (!parent.isAnswered) await parent.startEarlyMedia()
       await voice.play({ urls: [music], rounds: Infinity, signal: this.#music.signal })
     } catch (error) {
-      if (!this.#music.signal.aborted) notes.problem(error as AppError)
+      if (!this.#music.signal.aborted) noteProblem(parent, error)
     }
   }
 

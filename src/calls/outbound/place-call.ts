@@ -2,7 +2,8 @@
 // record say how.
 import { actingFor } from '../../lib/acting-for.ts'
 import type { AppError } from '../../lib/errors.ts'
-import { noVerbLeft, runScript } from '../application/run-script.ts'
+import { runScript } from '../application/run-script.ts'
+import { noVerbLeft } from '../application/verb-loop.ts'
 import type { CallContext } from '../call-context.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { ScriptedOrder } from './call-order.ts'
