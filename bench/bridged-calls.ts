@@ -1,16 +1,13 @@
 // What a whole bridged call costs the main thread: the caller's leg, a dial to a SIP address, its leg, two BYEs, the hooks and
 // records of both.
-import { provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
+import { provision } from '../test/support/platform-process.ts'
 import { startSipp } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
 import { placeCalls, recordsOf, stateOf } from './calls.ts'
-import { median } from './figure.ts'
 import type { Figure } from './figure.ts'
 import { startHookServer } from './hook-server.ts'
-import { load as loadGets } from './http.ts'
+import { costOfGet, loadCore, startLoadedPlatform } from './loaded-platform.ts'
 
-const platformCore = 0
-const loadCore = 1
 const warmUpCalls = 500
 const talkMs = 500
 // Both legs report trying, in-progress and completed; the one that is dialled rings too.
@@ -26,27 +23,14 @@ export async function measureBridgedCalls({ seconds = 60, callsPerSecond = 50 } 
   })
   const target = [{ type: 'sip', sipUri: `sip:bob@127.0.0.1:${callee.port}` }]
   const hooks = await startHookServer([{ verb: 'dial', target }])
-  const platform = await startPlatform({
-    core: platformCore,
-    env: {
-      SWITCHHOOK_LOG_LEVEL: 'warn',
-      SWITCHHOOK_RTP_PORTS: '40000-40999',
-      SWITCHHOOK_ACCOUNT_SHARE: '100',
-      ...unlimited,
-    },
-  })
+  const platform = await startLoadedPlatform()
   try {
     const application = { url: (path: string) => `${hooks.origin}${path}` }
     const tenant = await provision(platform.api, { application })
     const place = (calls: number) => placeCalls(platform, tenant, { calls, callsPerSecond, talkMs })
     await place(warmUpCalls)
     await recordsOf(platform, tenant, warmUpCalls * 2)
-    const path = `/v1/Accounts/${tenant.account_sid}`
-    const gets: number[] = []
-    for (let round = 0; round < 4; round += 1)
-      gets.push((await loadGets(platform.pid, platform.httpPort, path, 4)).mainCpuMs)
-    // The first round is the warm-up.
-    const get = median(gets.slice(1))
+    const get = await costOfGet(platform, tenant.account_sid)
 
     const before = { ...stateOf(platform.pid), statuses: hooks.counts.statuses }
     const calls = seconds * callsPerSecond

@@ -1,18 +1,15 @@
 // What a whole inbound call costs under load: digest, call hook, 200, ACK, BYE, three status hooks, the record.
 import { setTimeout as delay } from 'node:timers/promises'
-import { provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
+import { provision } from '../test/support/platform-process.ts'
 import type { Platform, Tenant } from '../test/support/platform-process.ts'
 import { startSipp } from '../test/support/sipp.ts'
 import type { SippResult } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
-import { median } from './figure.ts'
 import type { Figure } from './figure.ts'
 import { startHookServer } from './hook-server.ts'
-import { load as loadGets } from './http.ts'
+import { costOfGet, loadCore, startLoadedPlatform } from './loaded-platform.ts'
 import { mainThreadCpuMs, openDescriptors, processCpuMs, residentMb } from './proc.ts'
 
-const platformCore = 0
-const loadCore = 1
 const talkMs = 100
 const fullSeconds = 20
 
@@ -34,15 +31,7 @@ export function stateOf(pid: number): State {
 
 export async function measureCalls({ seconds = 60, callsPerSecond = 100 } = {}): Promise<Figure[]> {
   const hooks = await startHookServer()
-  const platform = await startPlatform({
-    core: platformCore,
-    env: {
-      SWITCHHOOK_LOG_LEVEL: 'warn',
-      SWITCHHOOK_RTP_PORTS: '40000-40999',
-      SWITCHHOOK_ACCOUNT_SHARE: '100',
-      ...unlimited,
-    },
-  })
+  const platform = await startLoadedPlatform()
   try {
     const application = { url: (path: string) => `${hooks.origin}${path}` }
     const tenant = await provision(platform.api, { application })
@@ -86,12 +75,7 @@ export async function measureCalls({ seconds = 60, callsPerSecond = 100 } = {}):
  * wakes for each packet pays for the waking: so both are measured on a full one.
  */
 async function fullCore(platform: Platform, tenant: Tenant, paced: Outcome): Promise<Figure[]> {
-  const path = `/v1/Accounts/${tenant.account_sid}`
-  const gets: number[] = []
-  for (let round = 0; round < 4; round += 1)
-    gets.push((await loadGets(platform.pid, platform.httpPort, path, 4)).mainCpuMs)
-  // The first round is the warm-up.
-  const get = median(gets.slice(1))
+  const get = await costOfGet(platform, tenant.account_sid)
   // At the pace at which calls that cost what the paced ones did would fill the core.
   const callsPerSecond = Math.floor(1000 / ((paced.busy.allMs - paced.warm.allMs) / paced.calls))
   const calls = callsPerSecond * fullSeconds

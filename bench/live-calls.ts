@@ -1,14 +1,13 @@
 // What the list of live calls costs while a thousand are up.
-import { provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
+import { provision } from '../test/support/platform-process.ts'
 import { startSipp } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
 import { load } from './api-load.ts'
 import type { Figure } from './figure.ts'
 import { answerAndPause, startHookServer } from './hook-server.ts'
+import { loadCore, startLoadedPlatform } from './loaded-platform.ts'
 import { mainThreadCpuMs } from './proc.ts'
 
-const platformCore = 0
-const loadCore = 1
 const calls = 1000
 // Slow enough for a machine three times slower; calls last longer than all of it takes there.
 const callsPerSecond = 40
@@ -19,15 +18,7 @@ const seconds = 5
 
 export async function measureLiveCalls(): Promise<Figure[]> {
   const hooks = await startHookServer(answerAndPause(talkSeconds))
-  const platform = await startPlatform({
-    core: platformCore,
-    env: {
-      SWITCHHOOK_LOG_LEVEL: 'warn',
-      SWITCHHOOK_RTP_PORTS: '40000-42999',
-      SWITCHHOOK_ACCOUNT_SHARE: '100',
-      ...unlimited,
-    },
-  })
+  const platform = await startLoadedPlatform({ lastRtpPort: 42_999 })
   try {
     const application = { url: (path: string) => `${hooks.origin}${path}` }
     const { account_sid, realm, username, password, target } = await provision(platform.api, { application })

@@ -7,6 +7,7 @@ import { runCall } from './demo/run-call.ts'
 import type { CallRecord, CallTarget } from './demo/run-call.ts'
 import { startHelloApplication } from './hello.ts'
 import { portOf, readArguments } from './run/arguments.ts'
+import { interruption } from './run/interruption.ts'
 
 const help = `npm run demo                     a call of the demo's own phone
 npm run demo -- --phone          sets up the running platform for your softphone
@@ -46,14 +47,6 @@ const seconds = (): string => (performance.now() / 1000).toFixed(1)
 
 function print(line: string): void {
   console.log(line)
-}
-
-/** Resolves at Ctrl-C or SIGTERM. */
-function interruption(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve())
-    process.once('SIGTERM', () => resolve())
-  })
 }
 
 /** The call through the platform that runs already. */

@@ -1,11 +1,12 @@
 // `npm run example -- <name>`: runs one of the examples for your own phones, on a platform of its own or beside yours.
-import { parseArgs } from 'node:util'
 import { clickToCall } from './click-to-call.ts'
 import { startOwnPlatform } from './demo/own-platform.ts'
 import type { OwnPlatform } from './demo/own-platform.ts'
 import { ivr } from './ivr.ts'
 import { ringGroup } from './ring-group.ts'
+import { portOf, readArguments } from './run/arguments.ts'
 import type { Example } from './run/example.ts'
+import { interruption } from './run/interruption.ts'
 import { provisionExample } from './run/provision-example.ts'
 import { startHookServer } from './run/serve-hooks.ts'
 
@@ -26,20 +27,23 @@ npm run example -- click-to-call   a page that connects an agent with a customer
   --realm <name>      the SIP realm of the example's account (<name>.switchhook.test)
   --port <port>       the port of the example's web server (3001)`
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    help: { type: 'boolean', default: false },
-    'api-key': { type: 'string', default: process.env['SWITCHHOOK_ADMIN_API_KEY'] ?? '' },
-    'base-url': {
-      type: 'string',
-      default: `http://127.0.0.1:${process.env['SWITCHHOOK_HTTP_PORT'] ?? '3000'}`,
+const { values, positionals } = readArguments(
+  {
+    allowPositionals: true,
+    options: {
+      help: { type: 'boolean', default: false },
+      'api-key': { type: 'string', default: process.env['SWITCHHOOK_ADMIN_API_KEY'] ?? '' },
+      'base-url': {
+        type: 'string',
+        default: `http://127.0.0.1:${process.env['SWITCHHOOK_HTTP_PORT'] ?? '3000'}`,
+      },
+      'sip-port': { type: 'string', default: process.env['SWITCHHOOK_SIP_PORT'] ?? '5060' },
+      realm: { type: 'string' },
+      port: { type: 'string', default: '3001' },
     },
-    'sip-port': { type: 'string', default: process.env['SWITCHHOOK_SIP_PORT'] ?? '5060' },
-    realm: { type: 'string' },
-    port: { type: 'string', default: '3001' },
   },
-})
+  help,
+)
 
 type Platform = Pick<OwnPlatform, 'baseUrl' | 'sip' | 'apiKey'>
 
@@ -47,17 +51,13 @@ function print(line: string): void {
   console.log(line)
 }
 
-/** Resolves at Ctrl-C or SIGTERM. */
-function interruption(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve())
-    process.once('SIGTERM', () => resolve())
-  })
-}
-
 function runningPlatform(apiKey: string): Platform {
   const baseUrl = values['base-url']
-  return { baseUrl, apiKey, sip: { host: new URL(baseUrl).hostname, port: Number(values['sip-port']) } }
+  return {
+    baseUrl,
+    apiKey,
+    sip: { host: new URL(baseUrl).hostname, port: portOf(values['sip-port'], '--sip-port') },
+  }
 }
 
 /** Serves the example until Ctrl-C. */
@@ -65,10 +65,12 @@ async function run(name: string, example: Example): Promise<void> {
   const interrupted = interruption()
   const apiKey = values['api-key']
   const own = apiKey === '' ? await startOwnPlatform() : undefined
-  const server = await startHookServer({ port: Number(values.port), print }).catch(async (error: unknown) => {
-    await own?.stop()
-    throw error
-  })
+  const server = await startHookServer({ port: portOf(values.port, '--port', 0), print }).catch(
+    async (error: unknown) => {
+      await own?.stop()
+      throw error
+    },
+  )
   try {
     const realm = values.realm ?? `${name}.switchhook.test`
     const platform = own ?? runningPlatform(apiKey)

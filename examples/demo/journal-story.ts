@@ -20,13 +20,19 @@ const sentences: Readonly<Record<string, Sentence>> = {
   started: ({ from, to }) => `a call from ${String(from)} to ${String(to)}`,
   sip: ({ direction, summary }) =>
     toldSip.test(String(summary)) ? `SIP: ${String(direction)} ${String(summary)}` : undefined,
-  decision: ({ rule, sentence, outcome }) => `${String(sentence)}: ${String(outcome)} (${String(rule)})`,
+  decision: ({ rule, sentence, outcome }) =>
+    `${String(sentence).replace(/\.$/, '')}: ${String(outcome)} (${String(rule)})`,
   'hook-answered': (event) =>
     `the ${String(event['hook'])} hook answered in ${String(event['duration_ms'])} ms: ${verbs(event)}`,
   'hook-failed': withCure,
   'media-open': ({ codec, port }) => `RTP: ${String(codec)} at port ${String(port)}`,
   'verb-ended': ({ verb, outcome, duration_ms }) =>
     `${String(verb)}: ${String(outcome)} after ${(Number(duration_ms) / 1000).toFixed(1)} s`,
+  dialled: ({ to }) => `calls ${String(to)}`,
+  bridged: () => 'the two talk',
+  unbridged: ({ because }) => `the two part: ${String(because)}`,
+  'dial-ended': ({ to, call_status, sentence }) =>
+    `${String(to)}: ${String(call_status)}, ${String(sentence)}`,
   digit: ({ digit }) => `key ${String(digit)}`,
   status: ({ call_status, sip_status }) => `status ${String(call_status)} (SIP ${String(sip_status)})`,
   refusal: withCure,

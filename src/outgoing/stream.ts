@@ -37,7 +37,7 @@ export function streamAnswer(
     read: takeUp,
     destroy(error, done) {
       watch.stop()
-      leaving.abort(error ?? new Error('nobody reads the answer'))
+      leaving.abort(error ?? new Error('the answer is no longer read'))
       // An answer that had come to its end waits for its last piece to be taken, and would wait for ever.
       takeUp()
       done(error)

@@ -113,9 +113,9 @@ describe('a call to a SIP URI', () => {
   })
 
   it.each([
-    ['of ours, by the address that the far end reaches', 'sip:bob@192.0.2.4', 'loop_detected'],
-    ['of ours, at another port', 'sip:bob@192.0.2.4:5090', undefined],
-    ['of another, at our port', 'sip:bob@192.0.2.5', undefined],
+    ['of the platform, as the far end reaches it', 'sip:bob@192.0.2.4', 'loop_detected'],
+    ['of the platform, at another port', 'sip:bob@192.0.2.4:5090', undefined],
+    ['of another machine, at the port of the platform', 'sip:bob@192.0.2.5', undefined],
   ])('at an address %s: whether it is called', async (_, sipUri, code) => {
     const { sent, events } = await call({ to: { type: 'sip', sipUri } }, (engine) => {
       engine.localAddress = () => '192.0.2.4'

@@ -1,0 +1,29 @@
+// The platform as the call benches load it: on a core of its own, with room for all calls and no limit of requests.
+import { startPlatform, unlimited } from '../test/support/platform-process.ts'
+import type { Platform } from '../test/support/platform-process.ts'
+import { median } from './figure.ts'
+import { load } from './http.ts'
+
+export const platformCore = 0
+export const loadCore = 1
+
+export function startLoadedPlatform({ lastRtpPort = 40_999 } = {}): Promise<Platform> {
+  return startPlatform({
+    core: platformCore,
+    env: {
+      SWITCHHOOK_LOG_LEVEL: 'warn',
+      SWITCHHOOK_RTP_PORTS: `40000-${lastRtpPort}`,
+      SWITCHHOOK_ACCOUNT_SHARE: '100',
+      ...unlimited,
+    },
+  })
+}
+
+/** What an authenticated GET costs the main thread of a platform at full speed, in ms. */
+export async function costOfGet({ pid, httpPort }: Platform, account_sid: string): Promise<number> {
+  const costs: number[] = []
+  for (let round = 0; round < 4; round += 1)
+    costs.push((await load(pid, httpPort, `/v1/Accounts/${account_sid}`, 4)).mainCpuMs)
+  // The first round is the warm-up.
+  return median(costs.slice(1))
+}
