@@ -8,7 +8,7 @@ it.each([
   [
     'demo.ts',
     ['--phone', '--api-key', 'k', '--port', 'abc'],
-    '--port must be a port from 1 to 65535, and is "abc".',
+    '--port must be a port from 0 to 65535, and is "abc".',
   ],
   ['story.ts', [], 'npm run story reads the journal of a call'],
   ['call.ts', ['--frobnicate'], "Unknown option '--frobnicate'"],
