@@ -72,6 +72,7 @@ function* batchesOf(account_sid: string, service_provider_sid: string, attempted
       call_sid,
       sip_call_id: `${call_sid}@host`,
       sip_parent_call_id: null,
+      parent_call_sid: null,
       from: '+15551230001',
       to: '+15551230002',
       direction: 'inbound' as const,

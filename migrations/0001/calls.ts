@@ -20,6 +20,7 @@ async function createRecords(db: Kysely<unknown>): Promise<void> {
     .addColumn('application_sid', 'text')
     .addColumn('sip_call_id', 'text', required)
     .addColumn('sip_parent_call_id', 'text')
+    .addColumn('parent_call_sid', 'text')
     .addColumn('from', 'text', required)
     .addColumn('to', 'text', required)
     .addColumn('direction', 'text', required)

@@ -36,7 +36,8 @@ function writeCall({ account_sid, service_provider_sid }: TestTenant, number: nu
         application_sid: null,
         call_sid,
         sip_call_id: `id-${number}`,
-        sip_parent_call_id: null,
+        sip_parent_call_id: number === 1 ? 'id-0' : null,
+        parent_call_sid: number === 1 ? (sids[0] ?? null) : null,
         from: `+49301${number}`,
         to: `20${number}`,
         direction: number === 1 ? 'outbound' : 'inbound',
@@ -106,6 +107,13 @@ describe('GET /Accounts/{sid}/RecentCalls', () => {
       expect((next.body as { data: object[] }).data[0]).toHaveProperty('call_sid', sids[0])
     },
   )
+
+  it('names the call that has dialled a leg, and no other', async () => {
+    const answer = await api.get(`${path()}?page=1&count=25`, api.own.accountKey)
+    const { data } = answer.body as { data: object[] }
+    expect(data[1]).toMatchObject({ parent_call_sid: sids[0], sip_parent_callid: 'id-0' })
+    for (const other of [data[0], data[2]]) expect(other).not.toHaveProperty('parent_call_sid')
+  })
 
   it('leaves answered_at out of a call that was not answered', async () => {
     const answer = await api.get(`${path()}?page=1&count=1&answered=false`, api.own.accountKey)

@@ -22,6 +22,7 @@ const form = createRecordForm({
   sip_call_id: word('Call-ID of the leg.'),
   sip_callid: word('The same as sip_call_id, for older clients.'),
   sip_parent_callid: word('Call-ID of the call for which this one was made.').optional(),
+  parent_call_sid: word('The call for which this one was made.').optional(),
   answered_at: whole('When it was answered, in epoch milliseconds; left out when it was not.').optional(),
   termination_reason: word('Who or what ended it.'),
   host: word('The address of the platform that carried it.'),

@@ -10,6 +10,8 @@ export interface RecentCall {
   readonly call_sid: string
   readonly sip_call_id: string
   readonly sip_parent_call_id: string | null
+  /** Of a leg that a call has dialled. */
+  readonly parent_call_sid: string | null
   readonly from: string
   readonly to: string
   readonly direction: 'inbound' | 'outbound'

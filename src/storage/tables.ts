@@ -325,6 +325,7 @@ export interface RecentCallsRow {
   readonly application_sid: string | null
   readonly sip_call_id: string
   readonly sip_parent_call_id: string | null
+  readonly parent_call_sid: string | null
   readonly from: string
   readonly to: string
   readonly direction: 'inbound' | 'outbound'

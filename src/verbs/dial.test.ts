@@ -51,11 +51,17 @@ describe('one target', () => {
     await bye(caller.dialog)
     expect(called().dialog.sentBye).toBeDefined()
     expect(engine.store.records).toMatchObject([
-      { direction: 'inbound', termination_reason: 'caller hungup', sip_parent_call_id: null },
+      {
+        direction: 'inbound',
+        termination_reason: 'caller hungup',
+        sip_parent_call_id: null,
+        parent_call_sid: null,
+      },
       {
         direction: 'outbound',
         termination_reason: 'caller hungup',
         sip_parent_call_id: caller.callId,
+        parent_call_sid: sidOf('inbound'),
         answered: true,
       },
     ])

@@ -50,8 +50,12 @@ describe.skipIf(isMissing('sipp'))('a platform that is killed with a bridge up',
         const child = records.find(({ call_sid }) => call_sid !== sid)
         for (const record of [parent, child])
           expect(record).toMatchObject({ answered: true, termination_reason: 'platform stopped in mid-call' })
-        expect(parent).not.toHaveProperty('sip_parent_callid')
-        expect(child).toMatchObject({ sip_parent_callid: parent?.sip_call_id, direction: 'outbound' })
+        for (const field of ['sip_parent_callid', 'parent_call_sid']) expect(parent).not.toHaveProperty(field)
+        expect(child).toMatchObject({
+          sip_parent_callid: parent?.sip_call_id,
+          parent_call_sid: sid,
+          direction: 'outbound',
+        })
       } finally {
         await second.stop('SIGKILL')
       }

@@ -17,6 +17,7 @@ export function endedCall(
     call_sid,
     sip_call_id: `${call_sid}@host`,
     sip_parent_call_id: null,
+    parent_call_sid: null,
     from: '+4930100',
     to: '+4930200',
     direction: 'inbound',

@@ -137,6 +137,7 @@ export function toRecentCall(facts: CallFacts): RecentCall {
     call_sid: started.call_sid,
     sip_call_id: started.sip_call_id,
     sip_parent_call_id: started.parent_sip_call_id ?? null,
+    parent_call_sid: started.parent_call_sid ?? null,
     from: started.calling_number,
     to: started.called_number ?? started.to,
     direction: started.direction,

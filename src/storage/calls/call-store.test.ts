@@ -40,6 +40,7 @@ onEachStore(({ open: openTestStorage }) => {
       call_sid,
       sip_call_id: 'abc@host',
       sip_parent_call_id: null,
+      parent_call_sid: null,
       from: '+15551230001',
       to: 'app',
       direction: 'inbound',

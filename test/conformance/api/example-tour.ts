@@ -145,6 +145,7 @@ async function seed(api: TestApi, note: (value: unknown) => unknown): Promise<vo
     application_sid: null,
     sip_call_id: 'a84b4c76e66710@example.com',
     sip_parent_call_id: null,
+    parent_call_sid: null,
     from: '+15551230001',
     to: '+15551230002',
     direction: 'inbound',

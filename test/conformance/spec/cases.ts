@@ -405,6 +405,7 @@ async function writeRecentCall({ api }: CaseContext): Promise<void> {
         call_sid,
         sip_call_id: 'a84b4c76e66710@example.com',
         sip_parent_call_id: null,
+        parent_call_sid: null,
         from: '+15551230001',
         to: '+15551230002',
         direction: 'inbound',
