@@ -29,6 +29,7 @@ import { createSip } from './sip/create-sip.ts'
 import { createSpeech } from './speech/create-speech.ts'
 import { createStorage } from './storage/create-storage.ts'
 import { createRetention } from './storage/retention.ts'
+import { readCommands } from './commands/index.ts'
 import { parseVerbs, verbShapes, verbTexts } from './verbs/index.ts'
 import { createAppEnv } from './webhooks/create-app-env.ts'
 import { createAudioFetcher } from './audio/create-audio-fetcher.ts'
@@ -107,6 +108,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     ...enginePorts(base, sound),
     sip: () => sip,
     verbs: parseVerbs,
+    commands: readCommands,
     random: Math.random,
     maxMedia: portPairs(config.rtpPorts),
     sharePercent: base.sharePercent,

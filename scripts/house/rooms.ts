@@ -7,6 +7,7 @@
 export const walls: Readonly<Record<string, readonly string[]>> = {
   // What customers see.
   api: [
+    'commands',
     'calls',
     'http',
     'storage',
@@ -19,6 +20,7 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
     'network',
   ],
   verbs: ['calls'],
+  commands: ['calls'],
   // What the engine and the SIP stack ask of stored rows, as values of the shapes that they declare.
   directory: ['calls', 'storage', 'speech', 'sip', 'network'],
   // The engine. Anything else it needs is a port that it declares in calls/ports.ts.

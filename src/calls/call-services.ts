@@ -8,6 +8,7 @@ import type { AudioFetcher, Speech } from '../contracts/speech.ts'
 import type { Hooks } from '../contracts/hook.ts'
 import type { CallPool } from './routing/call-limits.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
+import type { ReadCommands } from './command.ts'
 import type { ParseVerbs } from './verb.ts'
 import type { CallStore } from './journal/journal.ts'
 
@@ -40,6 +41,7 @@ export interface CallServices {
   readonly speech: Speech
   readonly audio: AudioFetcher
   readonly verbs: ParseVerbs
+  readonly commands: ReadCommands
   readonly clock: Clock
   /** 0 to 1, without 1: how carriers share calls. */
   readonly random: () => number

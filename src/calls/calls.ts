@@ -1,15 +1,13 @@
 // The public face of the call engine: what the API sees of it. `createCalls` in create-calls.ts makes one.
 import type { HeaderField } from '../sip/message/message.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
-import type { AskedRequest } from './application/app-requests.ts'
 import type { JournalEvent } from './journal/journal.ts'
-import type { OwnRequestOutcome } from './leg/leg-requests.ts'
 import type { LiveCall } from './journal/live-call.ts'
 import type { CallServices } from './call-services.ts'
+import type { AskedCommands, CommandReply } from './command.ts'
 import type { Target } from './outbound/target.ts'
 import type { CallScript } from './ports.ts'
 import type { Alerts } from '../contracts/alert.ts'
-import type { Hook } from '../contracts/hook.ts'
 
 export type { LiveCall } from './journal/live-call.ts'
 export type { Credentials, Target, TargetOf } from './outbound/target.ts'
@@ -39,32 +37,6 @@ export interface CallRequest extends CallWishes {
   readonly runs: { readonly application_sid: string } | { readonly script: CallScript }
 }
 
-/** What one request asks of a live call. A whisper may come together with one of the others. */
-export type CallCommand =
-  | PlainCommand
-  /** Verbs that the far end of a bridged leg hears, while the other side waits. */
-  | { readonly kind: 'whisper'; readonly verbs: unknown; readonly besides?: PlainCommand }
-
-export type PlainCommand =
-  /** Asks the hook; its verbs come at once, in place of the running one and all that were to follow. */
-  | { readonly kind: 'redirect'; readonly hook: Hook; readonly statusHook?: Hook }
-  | { readonly kind: 'end'; readonly call_status: 'completed' | 'no-answer' }
-  /** Replaces customerData of every later payload. */
-  | { readonly kind: 'tag'; readonly data: object }
-  /** Of a bridged leg: whether the other side hears it. */
-  | { readonly kind: 'mute'; readonly isMuted: boolean }
-  /** Presses keys at the far end of an answered leg. */
-  | { readonly kind: 'dtmf'; readonly digits: string; readonly durationMs: number }
-  /** The verb `dub`, on an answered leg. */
-  | { readonly kind: 'dub'; readonly options: object }
-  /** How much louder the far end of an answered leg hears everything, in dB. */
-  | { readonly kind: 'boost'; readonly gainDb: number }
-  /**
-   * Of a leg that dials: the one that it dialled goes on as a call of its own, with the verbs of `child`. With `parent` this
-   * one gets others too.
-   */
-  | { readonly kind: 'part'; readonly child: Hook; readonly parent?: Hook }
-
 /** A call that can be made, and is not yet. */
 export interface PreparedCall extends Pick<LiveCall, 'call_sid' | 'call_id'> {
   /** Makes it: resolves when its INVITE is out, or when it has failed before. To be called once. */
@@ -91,13 +63,11 @@ export interface Calls {
   prepare(request: CallRequest): Promise<PreparedCall>
   /** Hangs up; resolves when the call has ended. False when there is no such live call. */
   hangUp(account_sid: string, call_sid: string): Promise<boolean>
-  /** Begins what is asked of a live call; false when there is no such one. Throws AppError call_state. */
-  command(account_sid: string, call_sid: string, asked: CallCommand): boolean
   /**
-   * Sends a request within the dialog of an answered call, and resolves with the final response; undefined when there is no
-   * such live call. Throws AppError call_state, overloaded or bad_request when nothing was sent.
+   * Begins what is asked of a live call; undefined when there is no such one. Throws AppError call_state, overloaded or
+   * bad_request, and then nothing has changed.
    */
-  request(account_sid: string, call_sid: string, asked: AskedRequest): Promise<OwnRequestOutcome | undefined>
+  command(account_sid: string, call_sid: string, asked: AskedCommands): Promise<CommandReply | undefined>
   /** Refuses new calls with 503 and resolves when the last running call has ended. */
   drain(): Promise<void>
   /** Hangs up every call and resolves when their records are written. */

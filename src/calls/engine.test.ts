@@ -266,8 +266,8 @@ describe('the commands of clients', () => {
   it('are in the journal of the call', async () => {
     const { engine, call_sid, journalled } = await runVerbs([answer, rest])
     const hook = { url: 'http://app.test/next', method: 'POST', username: null, password: null } as const
-    engine.calls.command(account_sid, call_sid, { kind: 'tag', data: { order: 7 } })
-    engine.calls.command(account_sid, call_sid, { kind: 'redirect', hook })
+    await engine.calls.command(account_sid, call_sid, { tag: { order: 7 } })
+    await engine.calls.command(account_sid, call_sid, { call_hook: hook })
     await engine.calls.hangUp(account_sid, call_sid)
     await settle()
     expect(decisions(journalled)).toEqual(['tag', 'another application', 'hang up'])
@@ -277,17 +277,17 @@ describe('the commands of clients', () => {
     const early = await runVerbs([rest])
     const late = await runVerbs([answer, rest])
     const end = ({ engine, call_sid }: typeof early, call_status: 'completed' | 'no-answer') => {
-      return () => engine.calls.command(account_sid, call_sid, { kind: 'end', call_status })
+      return engine.calls.command(account_sid, call_sid, { call_status })
     }
-    expect(end(early, 'completed')).toThrow('the call has not been answered')
-    expect(end(late, 'no-answer')).toThrow('the call has been answered')
+    await expect(end(early, 'completed')).rejects.toThrow('the call has not been answered')
+    await expect(end(late, 'no-answer')).rejects.toThrow('the call has been answered')
     expect(decisions(early.journalled)).toEqual([])
   })
 
   it('without another status hook leave the first one', async () => {
     const { engine, call_sid, dialog } = await runVerbs([answer, rest])
     const hook = { url: 'http://app.test/next', method: 'POST', username: null, password: null } as const
-    engine.calls.command(account_sid, call_sid, { kind: 'redirect', hook })
+    await engine.calls.command(account_sid, call_sid, { call_hook: hook })
     await settle()
     dialog().hangUp()
     const last = engine.store.batches.flatMap(({ notifications }) => notifications).at(-1)
@@ -298,7 +298,7 @@ describe('the commands of clients', () => {
     const menu = verb('menu', (can, { signal }) => can.time.wait(60_000, signal), { id: 'menu' })
     const { engine, call_sid } = await runVerbs([answer, menu])
     const hook = { url: 'http://app.test/next', method: 'POST', username: null, password: null } as const
-    engine.calls.command(account_sid, call_sid, { kind: 'redirect', hook })
+    await engine.calls.command(account_sid, call_sid, { call_hook: hook })
     await settle()
     expect(engine.hooks.payloadsOf('/next')).toMatchObject([{ verb_id: 'menu', call_sid }])
   })

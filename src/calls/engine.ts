@@ -2,11 +2,11 @@
 import { AppError } from '../lib/errors.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import { Admission, overloaded, stopping } from './admission.ts'
-import type { AskedRequest } from './application/app-requests.ts'
-import { command, sendRequest } from './application/call-command.ts'
+import { runCommands } from './application/run-commands.ts'
 import type { CallContext } from './call-context.ts'
 import type { CallServices } from './call-services.ts'
-import type { CallCommand, CallHandlers, CallRequest, Calls, LiveCall, PreparedCall } from './calls.ts'
+import type { AskedCommands, CommandReply } from './command.ts'
+import type { CallHandlers, CallRequest, Calls, LiveCall, PreparedCall } from './calls.ts'
 import { cancelArrival, serveInvite } from './inbound/serve-invite.ts'
 import type { Arrival } from './inbound/serve-invite.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
@@ -14,7 +14,6 @@ import type { JournalEvent } from './journal/journal.ts'
 import { createRecovery } from './journal/recovery.ts'
 import type { Recovery } from './journal/recovery.ts'
 import { WireTap } from './journal/wire-tap.ts'
-import type { OwnRequestOutcome } from './leg/leg-requests.ts'
 import { toRefusal, toStackRefusal } from './leg/refusals.ts'
 import type { Refusal } from './leg/refusals.ts'
 import { toOrder } from './outbound/call-order.ts'
@@ -153,20 +152,14 @@ export class CallEngine implements Calls, CallHandlers {
     return Promise.resolve(true)
   }
 
-  command(account_sid: string, call_sid: string, asked: CallCommand): boolean {
-    const leg = this.#registry.liveLeg(account_sid, call_sid)
-    if (leg === undefined) return false
-    command(leg, asked)
-    return true
-  }
-
-  async request(
+  async command(
     account_sid: string,
     call_sid: string,
-    asked: AskedRequest,
-  ): Promise<OwnRequestOutcome | undefined> {
+    asked: AskedCommands,
+  ): Promise<CommandReply | undefined> {
+    const commands = this.#options.commands(asked)
     const leg = this.#registry.liveLeg(account_sid, call_sid)
-    return leg === undefined ? undefined : sendRequest(leg, asked)
+    return leg === undefined ? undefined : runCommands(leg, commands)
   }
 
   async drain(): Promise<void> {

@@ -1,7 +1,7 @@
 // What goes wrong around a dial, one test for each: the platform goes on, every leg ends once and leaves one record.
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import type { CallCommand } from '../calls/calls.ts'
+import type { AskedCommands } from '../calls/command.ts'
 import { AppError } from '../lib/errors.ts'
 import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
@@ -235,7 +235,7 @@ describe('an application that dies in mid-call', () => {
     await answered(called())
     const [a, b] = engine.media.sessions
     b?.press('1')
-    engine.calls.command(account.account_sid, sidOf('inbound'), { kind: 'redirect', hook: hookAt('/other') })
+    await engine.calls.command(account.account_sid, sidOf('inbound'), { call_hook: hookAt('/other') })
     await settled()
     expect([a?.hears, b?.hears]).toEqual([b?.id, a?.id])
     await bye(called().dialog)
@@ -250,7 +250,7 @@ it('a redirect while it rings withdraws the INVITE, tells the action hook, and r
     hooks.on('/other', [{ verb: 'play', url: 'http://app.test/other.wav' }])
   })
   called().progress(180)
-  engine.calls.command(account.account_sid, sidOf('inbound'), { kind: 'redirect', hook: hookAt('/other') })
+  await engine.calls.command(account.account_sid, sidOf('inbound'), { call_hook: hookAt('/other') })
   await settled()
   expect(called().cancelled).toBeDefined()
   expect(results()).toMatchObject([{ dial_call_status: 'no-answer', dial_sip_status: 487 }])
@@ -264,7 +264,7 @@ it('a redirect does not wait for the action hook of the dial that it replaces', 
     hooks.answers.set('/dialled', heldAnswer().answer)
   })
   await answered(called())
-  engine.calls.command(account.account_sid, sidOf('inbound'), { kind: 'redirect', hook: hookAt('/other') })
+  await engine.calls.command(account.account_sid, sidOf('inbound'), { call_hook: hookAt('/other') })
   await settled()
   expect(results()).toHaveLength(1)
   expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
@@ -301,15 +301,15 @@ describe('a storm of commands on one call', () => {
     const { engine, caller, called, sidOf } = session
     await answered(called())
     const sid = sidOf('outbound')
-    const storm: CallCommand[] = [
-      { kind: 'mute', isMuted: true },
-      { kind: 'whisper', verbs: { verb: 'pause', length: 3600 } },
-      { kind: 'tag', data: { n: 1 } },
-      { kind: 'mute', isMuted: false },
+    const storm: AskedCommands[] = [
+      { mute_status: 'mute' },
+      { whisper: { verb: 'pause', length: 3600 } },
+      { tag: { n: 1 } },
+      { mute_status: 'unmute' },
     ]
     const timers = engine.clock.pending
     for (let round = 0; round < 250; round++) {
-      for (const one of storm) engine.calls.command(account.account_sid, sid, one)
+      for (const one of storm) await engine.calls.command(account.account_sid, sid, one)
       await settle()
     }
     expect(engine.clock.pending - timers).toBe(1)
@@ -324,11 +324,11 @@ describe('a storm of commands on one call', () => {
     const session = await dialling({})
     const { engine, called, sidOf } = session
     await answered(called())
-    const whisper = (verbs: unknown): boolean =>
-      engine.calls.command(account.account_sid, sidOf('inbound'), { kind: 'whisper', verbs })
+    const whisper = (verbs: unknown) =>
+      engine.calls.command(account.account_sid, sidOf('inbound'), { whisper: verbs })
     const hello = { verb: 'say', text: 'hello' }
-    whisper([{ verb: 'pause', length: 5 }, hello])
-    whisper([{ verb: 'pause', length: 10 }, hello])
+    await whisper([{ verb: 'pause', length: 5 }, hello])
+    await whisper([{ verb: 'pause', length: 10 }, hello])
     await settled()
     engine.clock.advance(5000)
     await settled()
@@ -356,9 +356,8 @@ describe('a storm of commands on one call', () => {
     const first = listeners()
     for (let n = 0; n < 40; n++) {
       for (let count = 0; count < 3; count++)
-        engine.calls.command(account.account_sid, sidOf('inbound'), {
-          kind: 'whisper',
-          verbs: { verb: 'say', text: 'x' },
+        await engine.calls.command(account.account_sid, sidOf('inbound'), {
+          whisper: { verb: 'say', text: 'x' },
         })
       await settled()
       await bye(called(n).dialog)

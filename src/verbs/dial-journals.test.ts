@@ -1,6 +1,6 @@
 // What the journals of a call and of the legs that it dials say of each other.
 import { describe, expect, it } from 'vitest'
-import type { CallCommand } from '../calls/calls.ts'
+import type { AskedCommands } from '../calls/command.ts'
 import type { JournalEvent } from '../calls/journal/journal.ts'
 import {
   account,
@@ -45,8 +45,8 @@ async function dialling(options: object = {}, prepare?: (engine: ScriptedEngine)
       (['inbound', 'outbound'] as const).map((side) =>
         eventsOf(side, 'unbridged').map((event) => event.because),
       ),
-    command: async (direction: 'inbound' | 'outbound', asked: CallCommand): Promise<void> => {
-      engine.calls.command(account.account_sid, sidOf(direction), asked)
+    command: async (direction: 'inbound' | 'outbound', asked: AskedCommands): Promise<void> => {
+      await engine.calls.command(account.account_sid, sidOf(direction), asked)
       await calm()
     },
   }
@@ -64,7 +64,7 @@ async function calm(): Promise<void> {
   await settle()
 }
 
-const complete = { kind: 'end', call_status: 'completed' } as const
+const complete = { call_status: 'completed' } as const
 const byApi = 'a client of the REST API ended it with call_status completed'
 
 describe('why the two have parted', () => {
@@ -100,7 +100,7 @@ describe('why the two have parted', () => {
       hooks.on('/other', [{ verb: 'pause', length: 1 }])
     })
     const hook = { url: 'http://app.test/other', method: 'POST', username: null, password: null } as const
-    await command('inbound', { kind: 'redirect', hook })
+    await command('inbound', { call_hook: hook })
     const because = 'other verbs took over: a client of the REST API sent another application'
     expect(reasons()).toEqual([[because], [because]])
   })
@@ -188,7 +188,7 @@ describe('the journal of the caller', () => {
       hooks.on('/child', [{ verb: 'pause', length: 60 }])
     })
     const child = { url: 'http://app.test/child', method: 'POST', username: null, password: null } as const
-    await command('inbound', { kind: 'part', child })
+    await command('inbound', { child_call_hook: child })
     called().dialog.listener.ended(sipRequest('BYE'))
     await calm()
     expect(eventsOf('outbound', 'ended')).toHaveLength(1)
@@ -198,8 +198,8 @@ describe('the journal of the caller', () => {
 
 it('mute and unmute are in both journals, with the leg that is no longer heard', async () => {
   const { command, eventsOf, sidOf } = await talking()
-  await command('outbound', { kind: 'mute', isMuted: true })
-  await command('outbound', { kind: 'mute', isMuted: false })
+  await command('outbound', { mute_status: 'mute' })
+  await command('outbound', { mute_status: 'unmute' })
   for (const side of ['inbound', 'outbound'] as const) {
     expect(eventsOf(side, 'muted')).toMatchObject([{ call_sid: sidOf('outbound') }])
     expect(eventsOf(side, 'unmuted')).toMatchObject([{ call_sid: sidOf('outbound') }])

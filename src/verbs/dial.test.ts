@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { HeaderField } from '../sip/message/message.ts'
-import type { CallCommand } from '../calls/calls.ts'
+import type { AskedCommands } from '../calls/command.ts'
 import type { Hook } from '../contracts/hook.ts'
 import {
   account,
@@ -393,9 +393,8 @@ describe('while they talk', () => {
       hooks.on('/dialled', [{ verb: 'hangup' }])
     })
     await answered(called())
-    engine.calls.command(account.account_sid, sidOf('inbound'), {
-      kind: 'redirect',
-      hook: { url: 'http://app.test/other', method: 'POST', username: null, password: null },
+    await engine.calls.command(account.account_sid, sidOf('inbound'), {
+      call_hook: { url: 'http://app.test/other', method: 'POST', username: null, password: null },
     })
     await settle()
     await settle()
@@ -417,8 +416,8 @@ describe('commands while they talk', () => {
   async function talking(prepare?: (engine: ScriptedEngine) => void) {
     const dialled = await dialling({}, prepare)
     await answered(dialled.called())
-    const command = async (direction: 'inbound' | 'outbound', asked: CallCommand): Promise<void> => {
-      dialled.engine.calls.command(account.account_sid, dialled.sidOf(direction), asked)
+    const command = async (direction: 'inbound' | 'outbound', asked: AskedCommands): Promise<void> => {
+      await dialled.engine.calls.command(account.account_sid, dialled.sidOf(direction), asked)
       await settle()
       await settle()
     }
@@ -428,23 +427,23 @@ describe('commands while they talk', () => {
 
   it('mute lets the other side no longer hear the one that it names, and unmute lets it again', async () => {
     const { command, a, b } = await talking()
-    await command('inbound', { kind: 'mute', isMuted: true })
+    await command('inbound', { mute_status: 'mute' })
     expect([a?.wiring.isMuted, b?.wiring.isMuted]).toEqual([true, false])
-    await command('inbound', { kind: 'mute', isMuted: false })
-    await command('outbound', { kind: 'mute', isMuted: true })
+    await command('inbound', { mute_status: 'unmute' })
+    await command('outbound', { mute_status: 'mute' })
     expect([a?.wiring.isMuted, b?.wiring.isMuted]).toEqual([false, true])
   })
 
   it('whisper is heard by the side that it names alone', async () => {
     const { command, a, b } = await talking()
-    await command('outbound', { kind: 'whisper', verbs: { verb: 'say', text: 'they are angry' } })
+    await command('outbound', { whisper: { verb: 'say', text: 'they are angry' } })
     expect([a?.played, b?.played]).toEqual([[], ['/clips/1000']])
     expect(b?.hears).toBe(a?.id)
   })
 
   it('a whisper that makes no sense is refused, and the talk goes on', async () => {
     const { command, a, b } = await talking()
-    const asked = { kind: 'whisper', verbs: [{ verb: 'say' }] } as const
+    const asked = { whisper: [{ verb: 'say' }] } as const
     await expect(command('outbound', asked)).rejects.toMatchObject({
       code: 'bad_request',
       message: 'whisper: verb 1 (say): "text" is required',
@@ -454,11 +453,9 @@ describe('commands while they talk', () => {
 
   it('a whisper of a verb that asks something is refused, and nothing besides it happens', async () => {
     const { command, a, b } = await talking()
-    const besides = { kind: 'mute', isMuted: true } as const
     const asked = {
-      kind: 'whisper',
-      verbs: [{ verb: 'pause', length: 1 }, { verb: 'gather' }],
-      besides,
+      whisper: [{ verb: 'pause', length: 1 }, { verb: 'gather' }],
+      mute_status: 'mute',
     } as const
     await expect(command('inbound', asked)).rejects.toMatchObject({
       code: 'bad_request',
@@ -469,20 +466,20 @@ describe('commands while they talk', () => {
 
   it('a whisper may come together with another command, and with none that is impossible', async () => {
     const { command, a, b } = await talking()
-    const whisper = { kind: 'whisper', verbs: { verb: 'say', text: 'they are angry' } } as const
-    const end = { kind: 'end', call_status: 'no-answer' } as const
-    await expect(command('inbound', { ...whisper, besides: end })).rejects.toMatchObject({
+    const whisper = { whisper: { verb: 'say', text: 'they are angry' } } as const
+    const end = { call_status: 'no-answer' } as const
+    await expect(command('inbound', { ...whisper, ...end })).rejects.toMatchObject({
       code: 'call_state',
       cure: 'Send call_status completed.',
     })
     expect(a?.played).toEqual([])
-    await command('inbound', { ...whisper, besides: { kind: 'dtmf', digits: '1', durationMs: 250 } })
+    await command('inbound', { ...whisper, dtmf: { digit: '1', duration: 250 } })
     expect([a?.played, a?.keysSent, b?.played]).toEqual([['/clips/1000'], ['1'], []])
   })
 
   it('dtmf presses keys at the side that it names', async () => {
     const { command, a, b } = await talking()
-    await command('outbound', { kind: 'dtmf', digits: '12#', durationMs: 250 })
+    await command('outbound', { dtmf: { digit: '12#', duration: 250 } })
     expect([a?.keysSent, b?.keysSent]).toEqual([[], ['12#']])
   })
 
@@ -493,7 +490,7 @@ describe('commands while they talk', () => {
         { verb: 'pause', length: 60 },
       ])
     })
-    await command('inbound', { kind: 'part', child: hookAt('/child') })
+    await command('inbound', { child_call_hook: hookAt('/child') })
     expect([a?.hears, b?.hears]).toEqual([undefined, undefined])
     expect(b?.played).toEqual(['/clips/1000'])
     expect(a?.played).toEqual(['/clips/1000'])
@@ -508,8 +505,8 @@ describe('commands while they talk', () => {
 
   it('is refused for a leg that is not bridged', async () => {
     const { engine, sidOf } = await dialling({})
-    const asked = { kind: 'mute', isMuted: true } as const
-    expect(() => engine.calls.command(account.account_sid, sidOf('inbound'), asked)).toThrow(
+    const asked = { mute_status: 'mute' } as const
+    await expect(engine.calls.command(account.account_sid, sidOf('inbound'), asked)).rejects.toThrow(
       expect.objectContaining({
         message: 'the call is not bridged with another one',
         cure: expect.stringContaining('its journal then says bridged'),
@@ -623,10 +620,9 @@ describe('limits', () => {
 
 it('reports the legs that are dialled to the status hook of the call, and to that of a redirect from then on', async () => {
   const { engine, called, sidOf } = await dialling({})
-  engine.calls.command(account.account_sid, sidOf('inbound'), {
-    kind: 'redirect',
-    hook: { url: 'http://app.test/nothing', method: 'POST', username: null, password: null },
-    statusHook: { url: 'http://app.test/new-status', method: 'POST', username: null, password: null },
+  await engine.calls.command(account.account_sid, sidOf('inbound'), {
+    call_hook: { url: 'http://app.test/nothing', method: 'POST', username: null, password: null },
+    call_status_hook: { url: 'http://app.test/new-status', method: 'POST', username: null, password: null },
   })
   await settle()
   await answered(called())

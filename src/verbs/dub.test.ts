@@ -1,6 +1,6 @@
 // Sound beside what is said: tracks, and how loud it all is.
 import { describe, expect, it } from 'vitest'
-import type { CallCommand } from '../calls/calls.ts'
+import type { AskedCommands } from '../calls/command.ts'
 import type { Layer } from '../media/graph/wiring.ts'
 import {
   account,
@@ -21,7 +21,7 @@ interface Running {
   /** The tracks that a session hears. */
   readonly tracks: (n?: number) => readonly Layer[]
   readonly problems: () => unknown[]
-  readonly command: (asked: CallCommand, direction?: 'inbound' | 'outbound') => Promise<void>
+  readonly command: (asked: AskedCommands, direction?: 'inbound' | 'outbound') => Promise<void>
 }
 
 async function turns(): Promise<void> {
@@ -49,7 +49,7 @@ async function run(...verbs: object[]): Promise<Running> {
       ),
     async command(asked, direction = 'inbound') {
       const live = engine.calls.list(account.account_sid).find((call) => call.direction === direction)
-      engine.calls.command(account.account_sid, live?.call_sid ?? '', asked)
+      await engine.calls.command(account.account_sid, live?.call_sid ?? '', asked)
       await turns()
     },
   }
@@ -199,12 +199,12 @@ describe('a bridged call', () => {
   it.each(['inbound', 'outbound'] as const)('takes the commands for its %s side', async (direction) => {
     const { session, tracks, command } = await talking()
     const side = direction === 'inbound' ? 0 : 1
-    await command({ kind: 'dub', options: { action: 'addTrack', track: 'a', play: '/a.wav' } }, direction)
-    await command({ kind: 'boost', gainDb: -6 }, direction)
+    await command({ dub: { action: 'addTrack', track: 'a', play: '/a.wav' } }, direction)
+    await command({ boostAudioSignal: -6 }, direction)
     expect(tracks(side)).toHaveLength(1)
     expect(tracks(1 - side)).toEqual([])
     expect([session(side).wiring.hearsGainDb, session(1 - side).wiring.hearsGainDb]).toEqual([-6, undefined])
-    await command({ kind: 'dub', options: { action: 'removeTrack', track: 'a' } }, direction)
+    await command({ dub: { action: 'removeTrack', track: 'a' } }, direction)
     expect(tracks(side)).toEqual([])
   })
 })
@@ -212,17 +212,17 @@ describe('a bridged call', () => {
 describe('commands', () => {
   it('name what is wrong with a track', async () => {
     const { command } = await run(answer)
-    await expect(command({ kind: 'dub', options: { action: 'shout', track: 'a' } })).rejects.toMatchObject({
+    await expect(command({ dub: { action: 'shout', track: 'a' } })).rejects.toMatchObject({
       code: 'bad_request',
       message: expect.stringContaining('dub: verb 1 (dub): "action" must be') as unknown,
     })
   })
 
-  it.each([
-    { kind: 'dub', options: { action: 'addTrack', track: 'a' } },
-    { kind: 'boost', gainDb: 3 },
-  ] as const)('are refused before the answer: %j', async (asked) => {
-    const { command } = await run({ verb: 'pause', length: 60 })
-    await expect(command(asked)).rejects.toMatchObject({ code: 'call_state' })
-  })
+  it.each([{ dub: { action: 'addTrack', track: 'a' } }, { boostAudioSignal: 3 }] as const)(
+    'are refused before the answer: %j',
+    async (asked) => {
+      const { command } = await run({ verb: 'pause', length: 60 })
+      await expect(command(asked)).rejects.toMatchObject({ code: 'call_state' })
+    },
+  )
 })

@@ -89,7 +89,7 @@ async function tokenFor(
 
 /** Everything that a request can leave behind, inside and outside of the database; sessions are in the audit log. */
 async function effects(): Promise<object> {
-  const { storage, placed, commands, requests, mails, hungUp } = world.api
+  const { storage, placed, commands, mails, hungUp } = world.api
   const { received } = await localS3()
   const rows = await marks(world.api)
   const { total } = await storage.audit.page({ level: 'admin' }, { page: 1, count: 1 })
@@ -97,7 +97,7 @@ async function effects(): Promise<object> {
     rows,
     audited: total,
     placed: placed.length,
-    commands: commands.length + requests.length,
+    commands: commands.length,
     mails: mails.length,
     hungUp: hungUp.length,
     spoken,

@@ -13,8 +13,8 @@ import { createPasswordResets } from '../../src/api/logins/password-resets.ts'
 import { createAzure } from '../../src/buckets/azure.ts'
 import { createBuckets } from '../../src/buckets/create-buckets.ts'
 import { createS3Compatible } from '../../src/buckets/s3.ts'
-import type { AskedRequest } from '../../src/calls/application/app-requests.ts'
-import type { CallCommand, CallRequest, LiveCall } from '../../src/calls/calls.ts'
+import type { CallRequest, LiveCall } from '../../src/calls/calls.ts'
+import type { AskedCommands } from '../../src/calls/command.ts'
 import type { JournalEvent } from '../../src/calls/journal/journal.ts'
 import type { RateLimitRules } from '../../src/http/limits/rate-limits.ts'
 import type { HttpServer } from '../../src/http/http.ts'
@@ -85,9 +85,7 @@ export interface TestApi extends Pick<StorePlace, 'contents'> {
   /** The calls that were asked for. */
   readonly placed: CallRequest[]
   /** Asked of live calls. */
-  readonly commands: CallCommand[]
-  /** Sent within their dialogs. */
-  readonly requests: AskedRequest[]
+  readonly commands: AskedCommands[]
   /** Sent by the platform. */
   readonly mails: Mail[]
   /** The speech cache: the account of each clip. */
@@ -214,7 +212,6 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     hungUp: live.hungUp,
     placed: live.placed,
     commands: live.commands,
-    requests: live.requests,
     mails: live.mails,
     clips: live.clips,
     get isReady() {
@@ -348,8 +345,7 @@ function createLiveState() {
   const phones: RegisteredPhone[] = []
   const hungUp: string[] = []
   const placed: CallRequest[] = []
-  const commands: CallCommand[] = []
-  const requests: AskedRequest[] = []
+  const commands: AskedCommands[] = []
   const mails: Mail[] = []
   const keep = (isKept: (phone: RegisteredPhone) => boolean): void =>
     void phones.splice(0, phones.length, ...phones.filter(isKept))
@@ -363,7 +359,6 @@ function createLiveState() {
     hungUp,
     placed,
     commands,
-    requests,
     mails,
     clips,
     speechCache: {
@@ -396,15 +391,10 @@ function createLiveState() {
           },
         }
       },
-      command(account_sid: string, call_sid: string, asked: CallCommand) {
-        if (find(account_sid, call_sid) === undefined) return false
-        commands.push(asked)
-        return true
-      },
-      async request(account_sid: string, call_sid: string, asked: AskedRequest) {
+      async command(account_sid: string, call_sid: string, asked: AskedCommands) {
         if (find(account_sid, call_sid) === undefined) return undefined
-        requests.push(asked)
-        return { status: 200, reason: 'OK' }
+        commands.push(asked)
+        return asked['sip_request'] === undefined ? {} : { response: { status: 200, reason: 'OK' } }
       },
       async hangUp(account_sid: string, call_sid: string) {
         if (find(account_sid, call_sid) === undefined) return false

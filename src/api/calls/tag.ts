@@ -1,7 +1,6 @@
 // The tag of a call: what its application gets with every hook.
+import { maxTagLength } from '../../calls/abilities/tags.ts'
 import { AppError } from '../../lib/errors.ts'
-
-const maxTagLength = 65_536
 
 /** Undefined when none is given. Throws bad_request. */
 export function toTag(tag: object | null | undefined): object | undefined {

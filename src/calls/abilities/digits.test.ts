@@ -194,9 +194,8 @@ describe('a question that is not answered any more', () => {
   it('since other verbs take over is stopped', async () => {
     const { engine, call_sid, collected, press } = await ask({}, speaks)
     engine.hooks.on('/next', [rest])
-    engine.calls.command(account.account_sid, call_sid, {
-      kind: 'redirect',
-      hook: { url: 'http://app.test/next', method: 'POST', username: null, password: null },
+    await engine.calls.command(account.account_sid, call_sid, {
+      call_hook: { url: 'http://app.test/next', method: 'POST', username: null, password: null },
     })
     await settle()
     await press('12')

@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { Tags } from './abilities.ts'
 
-const maxTagLength = 65_536
+export const maxTagLength = 65_536
 
 export function createTags(journal: JournalWriter): Tags {
   return {

@@ -154,16 +154,15 @@ describe('a verb', () => {
 })
 
 describe('verbs that take over', () => {
-  const takeOver = (engine: Awaited<ReturnType<typeof runVerbs>>['engine'], call_sid: string): boolean =>
+  const takeOver = (engine: Awaited<ReturnType<typeof runVerbs>>['engine'], call_sid: string) =>
     engine.calls.command(account.account_sid, call_sid, {
-      kind: 'redirect',
-      hook: { url: 'http://app.test/next', method: 'POST', username: null, password: null },
+      call_hook: { url: 'http://app.test/next', method: 'POST', username: null, password: null },
     })
 
   it('stop the verb that runs', async () => {
     const { engine, call_sid, outcomes } = await runVerbs([answer, rest, verb('never', nothing)])
     engine.hooks.on('/next', [verb('instead', nothing), rest])
-    takeOver(engine, call_sid)
+    await takeOver(engine, call_sid)
     await settle()
     expect(outcomes()).toEqual(['answer done', 'rest stopped', 'instead done'])
   })
@@ -181,7 +180,7 @@ describe('verbs that take over', () => {
       },
     })
     engine.hooks.on('/next', [verb('instead', nothing), rest])
-    takeOver(engine, call_sid)
+    await takeOver(engine, call_sid)
     await settle()
     opened.resolve()
     await settle()
@@ -198,7 +197,7 @@ describe('verbs that take over', () => {
       { before: ({ hooks }) => hooks.answers.set('/action', ({ signal }) => untilAborted(signal)) },
     )
     engine.hooks.on('/next', [verb('instead', nothing), rest])
-    takeOver(engine, call_sid)
+    await takeOver(engine, call_sid)
     await settle()
     expect(outcomes()).toEqual(['answer done', 'asks stopped', 'instead done'])
     expect(journalled('hook-failed')).toMatchObject([{ hook: 'action', code: 'withdrawn' }])

@@ -30,12 +30,17 @@ export class LegRequests {
     this.#dialog = dialog
   }
 
+  /** Throws AppError overloaded when no more may be sent now. */
+  demandRoom(): void {
+    if (this.#waiting >= maxWaiting)
+      throw new AppError('overloaded', `${maxWaiting} requests wait for a response of the far end`)
+  }
+
   /** Throws AppError call_state or overloaded, and then nothing was sent. */
   async send({ method, headers, body }: OwnRequest): Promise<OwnRequestOutcome> {
     const dialog = this.#dialog()
     if (dialog === undefined) throw new AppError('call_state', 'the call has not been answered')
-    if (this.#waiting >= maxWaiting)
-      throw new AppError('overloaded', `${maxWaiting} requests wait for a response of the far end`)
+    this.demandRoom()
     this.#waiting += 1
     try {
       const options = body === undefined ? { headers } : { headers, body }

@@ -29,6 +29,7 @@ import type { BorrowedClip } from '../../../src/contracts/speech.ts'
 import type { CallStoreListener, RecentCall, UnfinishedCall } from '../../../src/contracts/call-record.ts'
 import type { HookAnswer, HookRequest, Hooks } from '../../../src/contracts/hook.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import { readCommands } from '../../../src/commands/index.ts'
 import { createScriptedDirectory } from './scripted-directory.ts'
 import { clipOf, ScriptedMedia } from './scripted-media.ts'
 import { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
@@ -274,6 +275,7 @@ export function createScriptedEngine(
     },
     audio: { fetch: (url) => lend(() => engine.fetch(url)) },
     verbs: parseVerbs,
+    commands: readCommands,
     random: () => 0,
     clock,
     log: silentLogger,

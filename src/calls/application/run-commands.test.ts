@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import type { CallCommand } from '../calls.ts'
+import type { AskedCommands } from '../command.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import {
   account,
@@ -23,7 +23,7 @@ interface Up {
   readonly invite: ReturnType<ScriptedEngine['ring']>
   readonly call_sid: string
   /** The code of the refusal, or what was answered. */
-  readonly command: (asked: CallCommand) => boolean | string
+  readonly command: (asked: AskedCommands) => Promise<boolean | string>
   readonly outcomes: () => readonly unknown[]
 }
 
@@ -38,9 +38,9 @@ async function up(verbs: unknown): Promise<Up> {
     engine,
     invite,
     call_sid,
-    command(asked) {
+    async command(asked) {
       try {
-        return engine.calls.command(account.account_sid, call_sid, asked)
+        return (await engine.calls.command(account.account_sid, call_sid, asked)) !== undefined
       } catch (error) {
         if (error instanceof AppError) return error.code
         throw error
@@ -59,7 +59,7 @@ describe('another application', () => {
   it('takes over at once, with its status hook: the running verb stops, and nothing of the old stack follows', async () => {
     const { engine, invite, command, outcomes } = await up(waiting)
     engine.hooks.on('/next', [{ verb: 'hangup' }])
-    expect(command({ kind: 'redirect', hook: hook('/next'), statusHook: hook('/told') })).toBe(true)
+    expect(await command({ call_hook: hook('/next'), call_status_hook: hook('/told') })).toBe(true)
     await settle()
     expect(outcomes()).toEqual(['answer done', 'wait stopped', 'hangup done'])
     expect(invite.dialog?.sentBye).toEqual([{ name: 'x-bye', value: 'now' }])
@@ -78,7 +78,7 @@ describe('another application', () => {
   ])('that %s leaves the call as it was', async (_, answer) => {
     const { engine, command, outcomes } = await up(waiting)
     engine.hooks.answers.set('/next', answer)
-    expect(command({ kind: 'redirect', hook: hook('/next') })).toBe(true)
+    expect(await command({ call_hook: hook('/next') })).toBe(true)
     await settle()
     expect(outcomes()).toEqual(['answer done'])
     expect(engine.calls.list(account.account_sid)).toHaveLength(1)
@@ -89,9 +89,9 @@ describe('another application', () => {
     const slow = heldAnswer()
     engine.hooks.answers.set('/slow', slow.answer)
     engine.hooks.on('/next', [{ verb: 'wait', ms: 1000 }])
-    command({ kind: 'redirect', hook: hook('/slow') })
+    await command({ call_hook: hook('/slow') })
     await settle()
-    command({ kind: 'redirect', hook: hook('/next') })
+    await command({ call_hook: hook('/next') })
     await settle()
     slow.release([{ verb: 'hangup' }])
     await settle()
@@ -100,25 +100,25 @@ describe('another application', () => {
 
   it('is too early for while the first is still being asked', async () => {
     const { command } = await up(heldAnswer().answer)
-    expect(command({ kind: 'redirect', hook: hook('/next') })).toBe('call_state')
+    expect(await command({ call_hook: hook('/next') })).toBe('call_state')
   })
 })
 
 describe('an end', () => {
   it('of an answered call is completed and nothing else', async () => {
     const { engine, invite, command } = await up(waiting)
-    expect(command({ kind: 'end', call_status: 'no-answer' })).toBe('call_state')
-    expect(command({ kind: 'end', call_status: 'completed' })).toBe(true)
+    expect(await command({ call_status: 'no-answer' })).toBe('call_state')
+    expect(await command({ call_status: 'completed' })).toBe(true)
     await settle()
     expect(invite.dialog?.sentBye).toEqual([])
     expect(engine.store.statuses).toEqual(['trying', 'in-progress', 'completed'])
-    expect(command({ kind: 'end', call_status: 'completed' })).toBe(false)
+    expect(await command({ call_status: 'completed' })).toBe(false)
   })
 
   it('of an unanswered call is no-answer and nothing else', async () => {
     const { engine, invite, command } = await up([{ verb: 'wait', ms: 60_000 }])
-    expect(command({ kind: 'end', call_status: 'completed' })).toBe('call_state')
-    expect(command({ kind: 'end', call_status: 'no-answer' })).toBe(true)
+    expect(await command({ call_status: 'completed' })).toBe('call_state')
+    expect(await command({ call_status: 'no-answer' })).toBe(true)
     await settle()
     expect(invite.final?.status).toBe(503)
     expect(engine.store.statuses).toEqual(['trying', 'no-answer'])
@@ -128,8 +128,8 @@ describe('an end', () => {
 describe('a tag', () => {
   it('is in every later payload', async () => {
     const { engine, command } = await up(waiting)
-    expect(command({ kind: 'tag', data: { order: 7 } })).toBe(true)
-    command({ kind: 'end', call_status: 'completed' })
+    expect(await command({ tag: { order: 7 } })).toBe(true)
+    await command({ call_status: 'completed' })
     await settle()
     const told = engine.store.batches.flatMap(({ notifications }) => notifications)
     expect(told.at(-1)?.payload).toMatchObject({ customerData: { order: 7 } })
@@ -138,20 +138,19 @@ describe('a tag', () => {
 
 it('a command to a call of another account, or to none, changes nothing', async () => {
   const { engine, call_sid } = await up(waiting)
-  const asked = { kind: 'end', call_status: 'completed' } as const
-  expect(engine.calls.command('another', call_sid, asked)).toBe(false)
-  expect(engine.calls.command(account.account_sid, 'another', asked)).toBe(false)
+  const asked = { call_status: 'completed' } as const
+  expect(await engine.calls.command('another', call_sid, asked)).toBeUndefined()
+  expect(await engine.calls.command(account.account_sid, 'another', asked)).toBeUndefined()
   expect(engine.calls.list(account.account_sid)).toHaveLength(1)
 })
 
 describe('a request to the far end', () => {
-  const asked = { method: 'MESSAGE', content: 'hi', contentType: 'text/plain' } as const
+  const asked = { method: 'MESSAGE', content: 'hi', content_type: 'text/plain' } as const
 
   it('is sent within the dialog, and answered with what the far end responds', async () => {
     const { engine, invite, call_sid } = await up(waiting)
-    expect(await engine.calls.request(account.account_sid, call_sid, asked)).toEqual({
-      status: 200,
-      reason: 'OK',
+    expect(await engine.calls.command(account.account_sid, call_sid, { sip_request: asked })).toEqual({
+      response: { status: 200, reason: 'OK' },
     })
     expect(invite.dialog?.requests).toEqual([
       { method: 'MESSAGE', options: { headers: [], body: { type: 'text/plain', content: 'hi' } } },
@@ -161,7 +160,7 @@ describe('a request to the far end', () => {
   it('is refused before the answer, with a header that may not be set, and for a call that is not there', async () => {
     const unanswered = await up([{ verb: 'wait', ms: 60_000 }])
     const send = (up: Up, more: object = {}) =>
-      up.engine.calls.request(account.account_sid, up.call_sid, { ...asked, ...more })
+      up.engine.calls.command(account.account_sid, up.call_sid, { sip_request: { ...asked, ...more } })
     await expect(send(unanswered)).rejects.toMatchObject({ code: 'call_state' })
     const answered = await up(waiting)
     await expect(send(answered, { headers: { Via: 'evil' } })).rejects.toMatchObject({ code: 'bad_request' })

@@ -1,0 +1,52 @@
+// What the engine knows of a command: the state of the call that it needs, and how it begins. The commands are in commands/.
+import type { Leg } from './leg/leg.ts'
+import type { LegBridge, RunningScript } from './leg/leg-options.ts'
+import type { OwnRequestOutcome } from './leg/leg-requests.ts'
+
+/** The commands of one request: the value of each by its name, and what is sent besides. */
+export type AskedCommands = Readonly<Record<string, unknown>>
+
+/** What a command gets to work on, by the state of the leg that it needs. */
+export interface CommandTargets {
+  readonly nothing: OnLeg
+  readonly answered: OnLeg
+  readonly unanswered: OnLeg
+  /** The verbs of an application run on the leg. */
+  readonly application: OnLeg & { readonly script: RunningScript }
+  /** The leg talks with another one. */
+  readonly bridge: OnLeg & { readonly bridge: LegBridge }
+}
+
+interface OnLeg {
+  /** The one that the command names. */
+  readonly leg: Leg
+}
+
+export type CommandNeeds = keyof CommandTargets
+
+/** One command of a client, its value already checked. */
+export interface RunnableCommand {
+  readonly name: string
+  readonly needs: CommandNeeds
+  /** What to do when the call is in another state, where that depends on the value. */
+  readonly cure?: string
+  /** `target` is that of its need. Throws AppError for what forbids it, and then nothing has changed. */
+  ready(target: CommandTargets[CommandNeeds]): ReadyCommand
+}
+
+export interface ReadyCommand {
+  /** What is to happen, in words for the journal. */
+  readonly outcome: string
+  /** What fails later is written to the journal. */
+  readonly begin: () => Promise<void> | void
+  /** In place of `begin`, where the client gets what the far end responds; what fails is for the client too. */
+  readonly request?: () => Promise<OwnRequestOutcome>
+}
+
+/** Throws AppError bad_request for commands that may not come together, and not_served. */
+export type ReadCommands = (asked: AskedCommands) => readonly RunnableCommand[]
+
+/** What became of the commands of one request. */
+export interface CommandReply {
+  readonly response?: OwnRequestOutcome
+}

@@ -1,0 +1,25 @@
+// The command boostAudioSignal: how loud the far end hears everything.
+import { decibelPattern, maxGainDb, minGainDb, toDecibels } from '../calls/application/decibels.ts'
+import { defineCommand } from './define/define-command.ts'
+import { json } from './define/values.ts'
+import type { JsonSchema } from './define/values.ts'
+
+const gain: JsonSchema = {
+  type: ['number', 'string'],
+  minimum: minGainDb,
+  maximum: maxGainDb,
+  pattern: decibelPattern,
+  'x-rule': 'must be a number of dB, like "-10 dB"',
+}
+
+export const boostAudioSignal = defineCommand({
+  name: 'boostAudioSignal',
+  frame: 'boostAudioSignal',
+  description: 'How much louder the far end hears everything, in dB: `6`, or `"-10 dB"`.',
+  value: json<number | string>(gain),
+  needs: 'answered',
+  ready: (given, { leg }) => ({
+    outcome: 'gain',
+    begin: () => leg.media.sound.boost(toDecibels(given)),
+  }),
+})

@@ -1,0 +1,25 @@
+// The command call_hook: another application runs the call.
+import type { Hook } from '../contracts/hook.ts'
+import { defineCommand } from './define/define-command.ts'
+import { hook } from './define/values.ts'
+
+const because = 'a client of the REST API sent another application'
+
+export const callHook = defineCommand({
+  name: 'call_hook',
+  frame: 'redirect',
+  description: 'Asked at once; its verbs take the place of all others.',
+  value: hook,
+  needs: 'application',
+  joins: ['child_call_hook'],
+  additions: {
+    call_status_hook: { value: hook, description: 'Receives the changes of the call from now on.' },
+  },
+  ready: (next, { leg, script }, { call_status_hook }: { readonly call_status_hook?: Hook }) => ({
+    outcome: 'another application',
+    begin() {
+      if (call_status_hook !== undefined) leg.status.replaceHook(call_status_hook)
+      return script.takeOver(next, because).catch((error: unknown) => leg.refuse(error))
+    },
+  }),
+})

@@ -1,0 +1,15 @@
+// The command child_call_hook: the leg that a call has dialled becomes a call of its own.
+import { defineCommand } from './define/define-command.ts'
+import { hook } from './define/values.ts'
+
+export const childCallHook = defineCommand({
+  name: 'child_call_hook',
+  frame: 'child_call_hook',
+  description: 'The one that was dialled goes on as a call of its own, with the verbs of this hook.',
+  value: hook,
+  needs: 'bridge',
+  ready: (next, { bridge }) => ({
+    outcome: 'the called side becomes a call of its own',
+    begin: () => bridge.part(next),
+  }),
+})

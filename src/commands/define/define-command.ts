@@ -1,0 +1,88 @@
+// How a command is declared: one value gives its place in the body of a request, its reference, its checks and what it does.
+import type { CommandNeeds, CommandTargets, ReadyCommand, RunnableCommand } from '../../calls/command.ts'
+import type { Value } from './values.ts'
+
+/** What is sent besides a command, and never alone. */
+export interface Addition<T> {
+  readonly value: Value<T>
+  readonly description: string
+}
+
+export interface CommandDefinition<T, N extends CommandNeeds, M extends object> {
+  /** The member of the body of PUT /Accounts/{sid}/Calls/{sid}. */
+  readonly name: string
+  /** What an application over WebSocket calls it. */
+  readonly frame: string
+  /** For the reference page; the state that it needs is added. */
+  readonly description: string
+  readonly value: Value<T>
+  /** What the call must be. */
+  readonly needs: N | ((value: T) => N)
+  /** What to do when it is something else, where that depends on the value. */
+  readonly cure?: (value: T) => string
+  /** The other commands that it may come with, and begins before; each comes alone otherwise. */
+  readonly joins?: readonly string[] | 'any'
+  readonly additions?: { readonly [K in keyof M]: Addition<Exclude<M[K], undefined>> }
+  /** Throws AppError for what forbids it, and then nothing has changed. */
+  ready(value: T, target: CommandTargets[N], more: M): Readied
+}
+
+type Readied = Pick<ReadyCommand, 'outcome'> &
+  (Pick<ReadyCommand, 'begin'> | Required<Pick<ReadyCommand, 'request'>>)
+
+/** A command as the generic code sees it. */
+export interface Command {
+  readonly name: string
+  readonly frame: string
+  readonly description: string
+  readonly value: Value<unknown>
+  readonly joins: readonly string[] | 'any'
+  readonly additions: Readonly<Record<string, Addition<unknown>>>
+  prepare(value: unknown, more: Readonly<Record<string, unknown>>): RunnableCommand
+}
+
+type NoAdditions = Readonly<Record<never, never>>
+
+export function defineCommand<T, N extends CommandNeeds, M extends object = NoAdditions>(
+  definition: CommandDefinition<T, N, M>,
+): Command {
+  const { name, frame, needs, joins = [], additions = {} } = definition
+  return {
+    name,
+    frame,
+    description: describe(definition),
+    value: definition.value as Value<unknown>,
+    joins,
+    additions: additions as Command['additions'],
+    prepare(given, more) {
+      // Checked by the schema of `value`.
+      const value = given as T
+      const cure = definition.cure?.(value)
+      return {
+        name,
+        needs: typeof needs === 'function' ? needs(value) : needs,
+        ...(cure === undefined ? {} : { cure }),
+        ready: (target) => ({
+          begin: () => undefined,
+          // The one of `needs`: the runner has looked.
+          ...definition.ready(value, target as CommandTargets[N], more as M),
+        }),
+      }
+    },
+  }
+}
+
+const states: Readonly<Record<CommandNeeds, string>> = {
+  nothing: '',
+  answered: ' The call must be answered.',
+  unanswered: ' The call must not be answered yet.',
+  application: ' An application must run the call.',
+  bridge: ' The call must talk with another one.',
+}
+
+function describe<T, N extends CommandNeeds, M extends object>({
+  description,
+  needs,
+}: CommandDefinition<T, N, M>): string {
+  return typeof needs === 'function' ? description : `${description}${states[needs]}`
+}

@@ -1,0 +1,39 @@
+// What people read of the commands: each member of the body, and which of them come together.
+import type { Command } from './define-command.ts'
+import { unservedCommands } from './unserved-commands.ts'
+import { json } from './values.ts'
+import type { Value } from './values.ts'
+
+/** A member of the body of a request. */
+export interface CommandMember {
+  readonly name: string
+  readonly value: Value<unknown>
+  readonly description: string
+}
+
+export function membersOf(commands: readonly Command[]): readonly CommandMember[] {
+  const served = commands.flatMap(({ name, value, description, additions }) => [
+    { name, value, description },
+    ...Object.entries(additions).map(([addition, { value: more, description: words }]) => ({
+      name: addition,
+      value: more,
+      description: `${words} Only together with \`${name}\`.`,
+    })),
+  ])
+  const unserved = unservedCommands.map((name) => ({
+    name,
+    value: json({}),
+    description: 'Not served yet: refused.',
+  }))
+  return [...served, ...unserved]
+}
+
+/** Which commands a request may have, in sentences. */
+export function rulesOf(commands: readonly Command[]): string {
+  const names = commands.map(({ name }) => `\`${name}\``)
+  const company = commands.flatMap(({ name, joins }) => {
+    if (joins === 'any') return [` \`${name}\` may come together with one of the others.`]
+    return joins.map((other) => ` \`${name}\` may come together with \`${other}\`.`)
+  })
+  return `Exactly one command with each request: ${names.join(', ')}.${company.join('')}`
+}

@@ -1,0 +1,36 @@
+// Every command, sorted by name. A new command is one file and one line here.
+import type { ReadCommands } from '../calls/command.ts'
+import { boostAudioSignal } from './boost-audio-signal.ts'
+import { callHook } from './call-hook.ts'
+import { callStatus } from './call-status.ts'
+import { childCallHook } from './child-call-hook.ts'
+import type { Command } from './define/define-command.ts'
+import { membersOf, rulesOf } from './define/describe-commands.ts'
+import { readList } from './define/read-commands.ts'
+import { dtmf } from './dtmf.ts'
+import { dub } from './dub.ts'
+import { muteStatus } from './mute-status.ts'
+import { sipRequest } from './sip-request.ts'
+import { tag } from './tag.ts'
+import { whisper } from './whisper.ts'
+
+const commands: readonly Command[] = [
+  boostAudioSignal,
+  callHook,
+  callStatus,
+  childCallHook,
+  dtmf,
+  dub,
+  muteStatus,
+  sipRequest,
+  tag,
+  whisper,
+]
+
+export const readCommands: ReadCommands = (asked) => readList(asked, commands)
+
+/** The body of a request: a member for each command, served or not, and for what is sent besides. */
+export const commandMembers = membersOf(commands)
+
+/** Which of them a request may have, in sentences. */
+export const commandRules = rulesOf(commands)

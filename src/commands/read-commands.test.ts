@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../lib/errors.ts'
+import { commandMembers, readCommands } from './index.ts'
+
+const hook = { url: 'http://app.test/next', method: 'POST', username: null, password: null }
+const namesOf = (asked: object): readonly string[] => readCommands({ ...asked }).map(({ name }) => name)
+
+describe('commands that come together', () => {
+  it.each([
+    [{ whisper: { verb: 'pause' }, mute_status: 'mute' }, ['whisper', 'mute_status']],
+    [{ child_call_hook: hook, call_hook: hook }, ['call_hook', 'child_call_hook']],
+    [{ whisper: { verb: 'pause' }, call_hook: hook, call_status_hook: hook }, ['whisper', 'call_hook']],
+    [{ tag: {}, dtmf: null }, ['tag']],
+  ])('%j begin in this order: %j', (asked, names) => {
+    expect(namesOf(asked)).toEqual(names)
+  })
+
+  it.each([
+    [{}, 'exactly one command is required'],
+    [{ tag: {}, mute_status: 'mute' }, 'exactly one command is required'],
+    [{ whisper: {}, child_call_hook: hook, call_hook: hook }, 'exactly one command is required'],
+    [{ call_status_hook: hook }, 'call_status_hook may be sent only together with call_hook'],
+    [{ call_status_hook: hook, whisper: {} }, 'call_status_hook may be sent only together with call_hook'],
+    [{ call_status_hook: hook, tag: {} }, 'call_status_hook may not be sent together with tag'],
+    [
+      { call_status_hook: hook, call_hook: hook, child_call_hook: hook },
+      'call_status_hook may not be sent together with child_call_hook',
+    ],
+    [{ tag: { long: 'x'.repeat(70_000) } }, 'tag must have at most 65536 characters'],
+  ])('%.60j are refused', (asked, sentence) => {
+    expect(() => namesOf(asked)).toThrow(sentence)
+  })
+
+  it('that are not served are refused by their name, whatever comes with them', () => {
+    const unserved = commandMembers.filter(({ description }) => description.startsWith('Not served yet'))
+    expect(unserved.length).toBeGreaterThan(0)
+    for (const { name } of unserved) {
+      const read = () => namesOf({ tag: {}, [name]: 'pause' })
+      expect(read).toThrow(AppError)
+      expect(read).toThrow(`${name} is not served yet`)
+    }
+  })
+})
+
+it('members of the body have names of their own', () => {
+  const names = commandMembers.map(({ name }) => name)
+  expect(new Set(names).size).toBe(names.length)
+})

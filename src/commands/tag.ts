@@ -1,0 +1,23 @@
+// The command tag: the customerData that later payloads of a call carry.
+import { maxTagLength } from '../calls/abilities/tags.ts'
+import { AppError } from '../lib/errors.ts'
+import { defineCommand } from './define/define-command.ts'
+import { anyObject, json } from './define/values.ts'
+
+export const tag = defineCommand({
+  name: 'tag',
+  frame: 'tag',
+  description: 'customerData of every later hook of the call.',
+  value: json<object>(anyObject, (data) => {
+    if (JSON.stringify(data).length > maxTagLength)
+      throw new AppError('bad_request', `tag must have at most ${maxTagLength} characters`)
+  }),
+  needs: 'nothing',
+  ready: (data, { leg: { journal } }) => ({
+    outcome: 'tag',
+    begin() {
+      journal.add({ type: 'tagged', data })
+      journal.commit()
+    },
+  }),
+})

@@ -1,0 +1,13 @@
+// The command whisper: verbs that one side of a bridge hears alone.
+import { defineCommand } from './define/define-command.ts'
+import { json, verbOrList } from './define/values.ts'
+
+export const whisper = defineCommand({
+  name: 'whisper',
+  frame: 'whisper',
+  description: 'A verb `say`, `play` or `pause`, or a list: heard by the one that the path names alone.',
+  value: json<object>(verbOrList),
+  needs: 'bridge',
+  joins: 'any',
+  ready: (verbs, { bridge }) => ({ outcome: 'whisper', begin: bridge.whisper(verbs) }),
+})
