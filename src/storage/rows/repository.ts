@@ -46,7 +46,8 @@ interface Context {
   readonly plans: { readonly [T in TableName]: Plan }
 }
 
-interface Plan {
+interface Plan<T extends TableName = TableName> {
+  readonly table: T
   readonly descriptor: AnyDescriptor
   readonly queries: TableQueries
 }
@@ -57,36 +58,34 @@ export function createRepositoryMaker(database: Database, vault: Vault, clock: C
   const plans = Object.fromEntries(
     tableNames.map((table): [TableName, Plan] => {
       const descriptor = descriptorOf(table)
-      return [table, { descriptor, queries: createTableQueries(database, table, descriptor) }]
+      return [table, { table, descriptor, queries: createTableQueries(database, table, descriptor) }]
     }),
   ) as Context['plans']
+  const listed = Object.values<Plan>(plans)
   return {
     bind(tenancy, runner) {
       const context = { tenancy, runner, vault, clock, database, plans }
       const bound: Partial<Record<TableName, unknown>> = {}
-      for (const table of tableNames) bound[table] = new BoundRepository(table, context)
+      // For every request: a repository is two fields.
+      for (const plan of listed) bound[plan.table] = new BoundRepository(plan, context)
       return bound as Repositories
     },
   }
 }
 
 class BoundRepository<T extends TableName> implements Repository<T> {
-  readonly #table: T
+  readonly #plan: Plan<T>
   readonly #context: Context
-  readonly #queries: TableQueries
-  readonly #descriptor: AnyDescriptor
 
-  constructor(table: T, context: Context) {
-    this.#table = table
+  constructor(plan: Plan<T>, context: Context) {
+    this.#plan = plan
     this.#context = context
-    this.#queries = context.plans[table].queries
-    this.#descriptor = context.plans[table].descriptor
   }
 
   async find(sid: string): Promise<Row<T> | undefined> {
     if (!this.#may('read')) return undefined
     const { tenancy, runner } = this.#context
-    const [cells] = await this.#queries
+    const [cells] = await this.#plan.queries
       .find(reachOf(tenancy))
       .all(runner.reader, { ...reachValues(tenancy), key: sid })
     return cells === undefined ? undefined : this.#decode(cells)
@@ -97,7 +96,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     const { tenancy, runner } = this.#context
     const found: Row<T>[] = []
     for (const chunk of chunksOf(sids)) {
-      const query = this.#queries.findMany(reachOf(tenancy), chunk.length)
+      const query = this.#plan.queries.findMany(reachOf(tenancy), chunk.length)
       const keys = Object.fromEntries(chunk.map((sid, index) => [`key${index}`, sid]))
       for (const cells of await query.all(runner.reader, { ...reachValues(tenancy), ...keys }))
         found.push(this.#decode(cells))
@@ -108,8 +107,8 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   async list(options: ListOptions<Row<T>> = {}): Promise<Row<T>[]> {
     if (!this.#may('read')) return []
     const { tenancy, runner } = this.#context
-    const rows = await this.#queries
-      .list(reachOf(tenancy), listShapeOf(options, this.#descriptor))
+    const rows = await this.#plan.queries
+      .list(reachOf(tenancy), listShapeOf(options, this.#plan.descriptor))
       .all(runner.reader, {
         ...reachValues(tenancy),
         ...filterValues(options),
@@ -123,8 +122,8 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   async count(options: Filter<Row<T>> = {}): Promise<number> {
     if (!this.#may('read')) return 0
     const { tenancy, runner } = this.#context
-    const [row] = await this.#queries
-      .count(reachOf(tenancy), filterShapeOf(options, this.#descriptor))
+    const [row] = await this.#plan.queries
+      .count(reachOf(tenancy), filterShapeOf(options, this.#plan.descriptor))
       .all(runner.reader, { ...reachValues(tenancy), ...filterValues(options) })
     return Number(row?.['count'] ?? 0)
   }
@@ -132,16 +131,16 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   async insert(row: Partial<Row<T>>): Promise<Row<T>> {
     this.#demand('insert')
     const { runner, clock } = this.#context
-    const { key } = this.#descriptor
+    const { key } = this.#plan.descriptor
     const given = cellsOf(row)
     const sid = String(given[key] ?? createSid())
-    const { owner, provider } = ownerOf(this.#table, this.#context.tenancy, given)
+    const { owner, provider } = ownerOf(this.#plan.table, this.#context.tenancy, given)
     const cells = { created_at: clock.now(), ...given, ...owner, [key]: sid, version: 1 }
     return runner.write(async (session, made) => {
       await this.#demandReferences(session, cells, made)
       const columns = columnsOf(cells, provider)
       try {
-        const [inserted] = await this.#queries
+        const [inserted] = await this.#plan.queries
           .insert(columns, provider)
           .all(session, setters(this.#encode(cells, sid)))
         if (inserted === undefined) throw new Error('an insert returned no row')
@@ -157,14 +156,14 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   async update(sid: string, changes: Partial<Row<T>>): Promise<boolean> {
     this.#demand('update')
     const { tenancy, runner } = this.#context
-    const { key } = this.#descriptor
+    const { key } = this.#plan.descriptor
     const given = cellsOf(changes)
     if (given[key] !== undefined && given[key] !== sid) throw new Error(`${key} of a record never changes`)
     const { version: _version, created_at: _created, ...changed } = given
     delete changed[key]
-    const isMove = this.#descriptor.owner.some((column) => changed[column] !== undefined)
+    const isMove = this.#plan.descriptor.owner.some((column) => changed[column] !== undefined)
     const { owner, provider } = isMove
-      ? ownerOf(this.#table, tenancy, changed)
+      ? ownerOf(this.#plan.table, tenancy, changed)
       : { owner: {}, provider: 'values' as const }
     const cells: Cells = { ...changed, ...owner }
     if (Object.keys(cells).length === 0) return (await this.find(sid)) !== undefined
@@ -172,9 +171,11 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     return runner.write(async (session, made) => {
       await this.#demandReferences(session, cells, made)
       const values = { ...reachValues(tenancy), key: sid }
-      const [before] = this.#isAudited(cells) ? await this.#queries.findOwn(reach).all(session, values) : []
+      const [before] = this.#isAudited(cells)
+        ? await this.#plan.queries.findOwn(reach).all(session, values)
+        : []
       try {
-        const [after] = await this.#queries
+        const [after] = await this.#plan.queries
           .update(reach, columnsOf(cells, provider), provider)
           .all(session, { ...values, ...setters(this.#encode(cells, sid)) })
         if (after === undefined) return false
@@ -194,7 +195,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     const { tenancy, runner, database } = this.#context
     return runner.write(async (session, made) => {
       try {
-        const [removed] = await this.#queries
+        const [removed] = await this.#plan.queries
           .remove(reachOf(tenancy))
           .all(session, { ...reachValues(tenancy), key: sid })
         if (removed === undefined) return false
@@ -204,7 +205,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
         if (database.brokenRule(error)?.rule !== 'foreign_key') throw error
         throw new AppError('in_use', 'other records still refer to this one', {
           cause: error,
-          detail: { table: this.#table, sid },
+          detail: { table: this.#plan.table, sid },
         })
       }
     })
@@ -212,7 +213,7 @@ class BoundRepository<T extends TableName> implements Repository<T> {
 
   /** Whether a change of these columns is more than a trace of use. */
   #isAudited(cells: Cells): boolean {
-    return Object.keys(cells).some((column) => !this.#descriptor.unaudited.includes(column))
+    return Object.keys(cells).some((column) => !this.#plan.descriptor.unaudited.includes(column))
   }
 
   async #note(
@@ -222,22 +223,22 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   ): Promise<void> {
     const { tenancy } = this.#context
     const owner = await this.#ownerOf(session, change.after ?? change.before ?? {})
-    made.add({ ...change, table: this.#table, descriptor: this.#descriptor, owner, tenancy })
+    const { table, descriptor } = this.#plan
+    made.add({ ...change, table, descriptor, owner, tenancy })
   }
 
   async #ownerOf(session: Session, row: Cells): Promise<OwnerIds> {
-    const { ownedThrough } = this.#descriptor
-    if (ownedThrough === undefined) return ownerIdsOf(this.#descriptor, row)
+    const { ownedThrough } = this.#plan.descriptor
+    if (ownedThrough === undefined) return ownerIdsOf(this.#plan.descriptor, row)
     const { descriptor, queries } = this.#context.plans[ownedThrough.table]
-    const [owning] = await queries
-      .find(reachOf(systemTenancy))
-      .all(session, { key: row[ownedThrough.column] ?? null })
+    const key = row[ownedThrough.column] ?? null
+    const [owning] = await queries.find(reachOf(systemTenancy)).all(session, { key })
     return ownerIdsOf(descriptor, owning ?? {})
   }
 
   /** Opens secrets to compare them. One that no longer opens must not keep its row from being repaired. */
   #opened(cells: Cells): Cells {
-    if (this.#descriptor.secrets.length === 0) return cells
+    if (this.#plan.descriptor.secrets.length === 0) return cells
     try {
       return this.#decode(cells) as unknown as Cells
     } catch {
@@ -246,20 +247,20 @@ class BoundRepository<T extends TableName> implements Repository<T> {
   }
 
   #may(operation: Operation): boolean {
-    return isAtLeast(this.#context.tenancy.level, this.#descriptor.minLevel[operation])
+    return isAtLeast(this.#context.tenancy.level, this.#plan.descriptor.minLevel[operation])
   }
 
   #demand(operation: Operation): void {
     if (!this.#may(operation))
       throw new AppError('not_permitted', 'insufficient permissions', {
-        detail: { table: this.#table, operation },
+        detail: { table: this.#plan.table, operation },
       })
   }
 
   /** A row may point only at rows that its writer can see; a foreign one and a missing one read the same. */
   async #demandReferences(session: Session, cells: Cells, made: ChangeSet): Promise<void> {
     const { tenancy, plans } = this.#context
-    const { references, parent } = this.#descriptor
+    const { references, parent } = this.#plan.descriptor
     for (const { column, table } of references) {
       const sid = cells[column]
       if (sid === undefined || sid === null) continue
@@ -277,17 +278,17 @@ class BoundRepository<T extends TableName> implements Repository<T> {
 
   #encode(cells: Cells, row: string): Cells {
     const { vault } = this.#context
-    return withSecrets(cells, this.#descriptor.secrets, (text, column) =>
-      vault.seal(text, { table: this.#table, row, column }),
+    return withSecrets(cells, this.#plan.descriptor.secrets, (text, column) =>
+      vault.seal(text, { table: this.#plan.table, row, column }),
     )
   }
 
   #decode(cells: Cells): Row<T> {
     const { vault } = this.#context
-    const row = String(cells[this.#descriptor.key])
+    const row = String(cells[this.#plan.descriptor.key])
     // The columns of the table are those of its row type, which is generated from them.
-    return withSecrets(cells, this.#descriptor.secrets, (text, column) =>
-      vault.unseal(text, { table: this.#table, row, column }),
+    return withSecrets(cells, this.#plan.descriptor.secrets, (text, column) =>
+      vault.unseal(text, { table: this.#plan.table, row, column }),
     ) as unknown as Row<T>
   }
 
@@ -295,6 +296,6 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     const { tenancy, database } = this.#context
     const broken = database.brokenRule(error)
     if (broken === undefined) return error
-    return explainBrokenRule(broken, { error, table: this.#table, cells, askedForProvider, tenancy })
+    return explainBrokenRule(broken, { error, table: this.#plan.table, cells, askedForProvider, tenancy })
   }
 }
