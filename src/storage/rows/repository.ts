@@ -139,10 +139,9 @@ class BoundRepository<T extends TableName> implements Repository<T> {
     return runner.write(async (session, made) => {
       await this.#demandReferences(session, cells, made)
       const columns = columnsOf(cells, provider)
+      const query = this.#plan.queries.insert(columns, provider)
       try {
-        const [inserted] = await this.#plan.queries
-          .insert(columns, provider)
-          .all(session, setters(this.#encode(cells, sid)))
+        const [inserted] = await query.all(session, setters(this.#encode(cells, sid)))
         if (inserted === undefined) throw new Error('an insert returned no row')
         const row = this.#decode(inserted)
         await this.#note(session, made, { sid, before: null, after: inserted })
