@@ -5,6 +5,7 @@ import type { LiveCall } from './calls.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { JournalWriter } from './journal/journal-writer.ts'
 import type { Leg } from './leg/leg.ts'
+import type { Dialog } from '../sip/sip.ts'
 import type { CallsBefore } from './routing/call-limits.ts'
 
 /** Clients may look a call up for an hour after its end. */
@@ -102,6 +103,13 @@ export class CallRegistry {
 
   liveLeg(account_sid: string, call_sid: string): Leg | undefined {
     return this.#live.get(account_sid)?.get(call_sid)
+  }
+
+  /** The leg of the account whose far end is reached by this dialog. */
+  legWith(account_sid: string, dialog: Dialog): Leg | undefined {
+    return [...(this.#live.get(account_sid)?.values() ?? [])].find(({ requests }) =>
+      requests.isWithin(dialog),
+    )
   }
 
   #endedJournal(account_sid: string, call_sid: string): JournalWriter | undefined {

@@ -101,6 +101,8 @@ export interface ReferSubscription {
    * Does nothing for one that wants no reports (RFC 4488).
    */
   notify(status: number, reason?: string): void
+  /** Resolves when the far end hears no more of it. */
+  readonly done: Promise<void>
 }
 
 /** A REFER of this side. */

@@ -1,6 +1,7 @@
 // The abilities of a script on one leg.
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { RunningScript } from '../leg/leg-options.ts'
+import { referralsOf } from '../bridge/transfer.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Abilities } from './abilities.ts'
 import { createAlerting } from './alerting.ts'
@@ -46,6 +47,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     resolveUrl,
     settings: nested.settings,
   })
+  const refer = referralsOf({ hook: () => nested.settings.current.referHook, context, nested })
   return {
     signalling: new LegSignalling(leg, notes),
     voice,
@@ -58,6 +60,8 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     alerting: createAlerting(leg),
     hooks,
     running: {
+      source: script,
+      refer: (referral) => refer(referral, leg),
       takeOver: (hook, because) => hooks.takeOver(hook, because),
       interrupt: (verbs, because) => hooks.interrupt(verbs, because),
       beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),

@@ -1,4 +1,5 @@
 // What `config` has set for the verbs that follow: a pure reducer, and the one value that it changes.
+import type { HookForm } from './hook-form.ts'
 
 /** The voice that a verb or the session asks for; `default` and absence mean the application's. */
 export interface Voice {
@@ -13,10 +14,14 @@ export interface Voice {
 export interface Settings {
   /** Where a verb says nothing else; what it leaves out is the application's. */
   readonly voice: Voice
+  /** Asked where a REFER of a far end may lead. */
+  readonly referHook?: HookForm
 }
 
 export type SettingsChange =
-  { readonly kind: 'voice'; readonly voice: Voice } | { readonly kind: 'reset-voice' }
+  | { readonly kind: 'voice'; readonly voice: Voice }
+  | { readonly kind: 'reset-voice' }
+  | { readonly kind: 'refer-hook'; readonly hook: HookForm }
 
 export const initialSettings: Settings = { voice: {} }
 
@@ -26,6 +31,8 @@ export function changed(settings: Settings, change: SettingsChange): Settings {
       return { ...settings, voice: { ...settings.voice, ...change.voice } }
     case 'reset-voice':
       return { ...settings, voice: initialSettings.voice }
+    case 'refer-hook':
+      return { ...settings, referHook: change.hook }
     default:
       return change satisfies never
   }

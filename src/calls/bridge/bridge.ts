@@ -44,10 +44,9 @@ export class Bridge {
     for (const stop of this.#stops.splice(0)) stop()
     a.journal.note({ type: 'unbridged', with: b.call_sid, because })
     b.journal.note({ type: 'unbridged', with: a.call_sid, because })
+    const left = this.#legs.filter((leg) => !leg.hasEnded)
     await Promise.all(
-      this.#legs.map((leg) =>
-        leg.media.sound.hear(undefined).catch((error: unknown) => noteProblem(leg, error)),
-      ),
+      left.map((leg) => leg.media.sound.hear(undefined).catch((error: unknown) => noteProblem(leg, error))),
     )
   }
 }

@@ -2,25 +2,22 @@
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
 import { quoted } from '../../sip/message/list.ts'
-import { headerOf } from '../../sip/message/message.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Notes, Speaking } from '../abilities/abilities.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { CallContext } from '../call-context.ts'
-import { calledPartyOf } from '../outbound/call-order.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
-import { OutgoingLeg } from '../outbound/outgoing-leg.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { AccountFacts } from '../ports.ts'
-import { followDialled, whyStopped } from './leg-story.ts'
-import { passedOnHeaders } from './passed-on-headers.ts'
+import { reasonOf, whyStopped } from './leg-story.ts'
+import { hopsLeft, passedOnHeaders } from './passed-on-headers.ts'
 import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
-import { talk } from './talk.ts'
-import type { Successor } from './talk.ts'
-import { transfer } from './transfer.ts'
+import { openSecondLeg } from './second-leg.ts'
+import { aloneAgain, Talk, talkOf } from './talk.ts'
+import { referralsOf } from './transfer.ts'
 
 export interface DialOptions {
   /** The leg that dials. */
@@ -111,17 +108,12 @@ class Dial {
     const { context, parent, turn } = this.#options
     await turn(this.#request.signal)
     if (this.#isOver || parent.hasEnded) return
-    const outgoing = new OutgoingLeg(this.#orderFor(target), context, parent)
-    const { leg } = outgoing
+    const { leg, dial: ring, unfollow } = openSecondLeg(this.#orderFor(target), context, parent)
     this.#legs.push(leg)
-    leg.status.followParent()
-    this.#unfollow.set(leg, followDialled(leg, parent, calledPartyOf(target.to)))
-    const refused = context.admission.refusal()
-    void leg.closed.finally(context.admission.enter())
-    if (refused !== undefined) leg.refuse(refused)
+    this.#unfollow.set(leg, unfollow)
     this.#followProgress(leg)
+    await ring()
     try {
-      await outgoing.dial(() => undefined)
       if (leg.isAnswered) await this.#confirm(leg, target)
     } catch (error) {
       leg.refuse(error)
@@ -191,8 +183,8 @@ class Dial {
 
   /** Resolves when the two have parted. */
   async #talk(child: Leg): Promise<void> {
-    const { parent, context, nested, account } = this.#options
-    const { signal, capture, captureHook, maxTalkMs, referHook } = this.#request
+    const { parent } = this.#options
+    const { signal } = this.#request
     if (!parent.isAnswered) await parent.answer()
     // Much may have happened while the caller was answered.
     if (parent.hasEnded || child.hasEnded || signal.aborted) {
@@ -200,24 +192,30 @@ class Dial {
       return void child.hangUp({ headers: reasonOf(parent), because: this.#whyOver() })
     }
     this.#adorn(child)
-    try {
-      const { clock } = context.services
-      const { successor, because } = await talk(
-        { parent, child, signal, capture, captureHook, maxTalkMs },
-        {
-          clock,
-          nested,
-          transfer: (asked) => void transfer({ ...asked, hook: referHook, account, context, nested }),
-        },
-      )
-      if (successor === undefined || child.hasEnded)
-        return void child.hangUp({ headers: reasonOf(parent), because })
-      this.#unfollow.get(child)?.()
-      goOn(child, successor, nested)
-    } catch (error) {
-      void child.hangUp({ headers: reasonOf(parent) })
-      throw error
+    await this.#talkWith(child)
+    // One that is still there has gone on by itself, or with another one.
+    if (!child.hasEnded) this.#unfollow.get(child)?.()
+  }
+
+  /** Resolves when the caller is alone again, whomever it talked with last. */
+  async #talkWith(child: Leg): Promise<void> {
+    const { parent, context, nested } = this.#options
+    const { signal, capture, captureHook, maxTalkMs, referHook } = this.#request
+    const { clock } = context.services
+    const refer = referralsOf({ hook: () => referHook ?? nested.settings.current.referHook, context, nested })
+    new Talk({ legs: [parent, child], capture, captureHook }, { clock, nested, refer }).start()
+    const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
+    // A caller that has gone may have sent the other side elsewhere before, and the talk knows of that.
+    const stop = (): void => {
+      if (parent.hasEnded) leave()
+      else talkOf(parent)?.end(whyStopped(parent, signal) ?? 'the dial is over')
     }
+    const late = (): void => talkOf(parent)?.end('the time limit of the dial has passed')
+    const timer = maxTalkMs === undefined ? undefined : clock.after(maxTalkMs, late)
+    signal.addEventListener('abort', stop, { once: true })
+    await Promise.race([aloneAgain(parent), gone])
+    signal.removeEventListener('abort', stop)
+    timer?.cancel()
   }
 
   /** What the called side hears besides. */
@@ -258,31 +256,12 @@ class Dial {
   }
 }
 
-const maxHops = 70
-
 const tooLong = new AppError('hook_timeout', 'the confirm hook and its verbs took too long')
-
-function goOn(leg: Leg, successor: Successor, nested: NestedVerbs): void {
-  if ('url' in successor) nested.handOver(leg, successor)
-  else nested.goOn(leg, successor)
-}
 
 /** RFC 3326, so that a phone that rang in vain lists no missed call. */
 const elsewhere: readonly HeaderField[] = [
   { name: 'reason', value: `SIP;cause=200;text=${quoted('Call completed elsewhere')}` },
 ]
-
-/** What is left for a leg that this one dials (RFC 7332), so that a call that comes back again and again ends. */
-function hopsLeft({ received }: Leg): number {
-  const hops = received === undefined ? undefined : headerOf(received, 'max-forwards')
-  return Math.max(0, Math.min(maxHops, Number(hops ?? maxHops)) - 1)
-}
-
-/** The Reason that the far end of a leg gave for its end is given to the other side too. */
-function reasonOf({ journal }: Leg): readonly HeaderField[] {
-  const value = journal.facts.change?.sip_reason_header
-  return value === undefined ? [] : [{ name: 'reason', value }]
-}
 
 function toSuccess({ journal }: Leg): DialOutcome {
   const { call_sid, sip_call_id } = journal.facts.started

@@ -1,5 +1,6 @@
 // What the journals of a call and of the legs that it dials say of each other's end.
 import type { DialEndedFact } from '../journal/journal.ts'
+import type { HeaderField } from '../../sip/message/message.ts'
 import type { Leg } from '../leg/leg.ts'
 
 /** Why a leg is no longer there. `party`: who was at its far end. */
@@ -13,6 +14,12 @@ export function whyGone({ journal }: Leg, party: string): string {
   return change.sip_status === 487
     ? `${party} gave up`
     : `${party} refused with ${change.sip_status} ${change.sip_reason}`
+}
+
+/** The Reason that the far end of a leg gave for its end is given to the other side too. */
+export function reasonOf({ journal }: Leg): readonly HeaderField[] {
+  const value = journal.facts.change?.sip_reason_header
+  return value === undefined ? [] : [{ name: 'reason', value }]
 }
 
 /** Why the verbs of a call are stopped, if they are. */

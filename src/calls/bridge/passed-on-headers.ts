@@ -1,4 +1,5 @@
 // The header fields of a call that the legs it dials carry too: who the caller is, and which way the call has come.
+import { headerOf } from '../../sip/message/message.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -26,4 +27,12 @@ export function passedOnHeaders(
     if (set.has(name) || !isHeaderSafe(value)) return false
     return name === 'privacy' || (isCarrier && vouchedFor.has(name))
   })
+}
+
+const maxHops = 70
+
+/** What is left for a leg that this one dials (RFC 7332), so that a call that comes back again and again ends. */
+export function hopsLeft({ received }: Leg): number {
+  const hops = received === undefined ? undefined : headerOf(received, 'max-forwards')
+  return Math.max(0, Math.min(maxHops, Number(hops ?? maxHops)) - 1)
 }

@@ -1,132 +1,187 @@
-// The talk of two legs, from the moment they hear each other until either side, the application or a limit ends it.
+// The talk of two legs, from the moment they hear each other until either side, an application or a transfer ends it.
 import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
 import type { Hook } from '../../contracts/hook.ts'
+import type { IncomingReferral } from '../../sip/sip.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'
+import type { LegBridge } from '../leg/leg-options.ts'
+import { noteProblem } from '../leg/note-problem.ts'
+import type { RunnableVerb } from '../verb.ts'
 import { Bridge } from './bridge.ts'
 import { CapturedDigits } from './captured-digits.ts'
 import type { DialRequest } from './dial-request.ts'
-import { whyGone, whyStopped } from './leg-story.ts'
-import type { RunnableVerb } from '../verb.ts'
-import type { TransferOptions } from './transfer.ts'
+import { reasonOf, whyGone } from './leg-story.ts'
 import { Whispers } from './whispers.ts'
 
-export interface TalkOptions extends Pick<DialRequest, 'signal' | 'capture'> {
-  /** The leg that has dialled the other one. */
-  readonly parent: Leg
-  readonly child: Leg
+export interface TalkOptions {
+  /** The first one has called the other, or is there for longer. */
+  readonly legs: readonly [Leg, Leg]
+  readonly capture: DialRequest['capture']
   readonly captureHook: HookForm | undefined
-  readonly maxTalkMs: number | undefined
 }
-
-/** What runs the leg that was dialled once it goes on by itself. */
-export type Successor = Hook | readonly RunnableVerb[]
 
 export interface TalkServices {
   readonly clock: Clock
   readonly nested: NestedVerbs
-  /** Judges a REFER of either side, and calls `start` with the verbs that the other side runs from then on. */
-  readonly transfer: (asked: Pick<TransferOptions, 'referral' | 'by' | 'other' | 'start'>) => void
+  /** Judges a REFER of the far end of one of them. */
+  readonly refer: (referral: IncomingReferral, by: Leg) => void
 }
 
-export interface Parted {
-  /** In words for the journals. */
-  readonly because: string
-  /** What runs the leg that was dialled from now on. */
-  readonly successor: Successor | undefined
+/** What runs a leg that nothing runs, once it goes on by itself. */
+type Successor = Hook | readonly RunnableVerb[]
+
+/** The one that a leg is in now. */
+const talks = new WeakMap<Leg, Talk>()
+
+export function talkOf(leg: Leg): Talk | undefined {
+  return talks.get(leg)
 }
 
-/** Resolves when the two have parted. */
-export async function talk(options: TalkOptions, services: TalkServices): Promise<Parted> {
-  return await new Talk(options, services).run()
+/** Resolves when this leg talks with no one any more, in words for the journal. */
+export async function aloneAgain(leg: Leg): Promise<string> {
+  let because = ''
+  for (let talk = talkOf(leg); talk !== undefined; talk = talkOf(leg)) because = await talk.over
+  return because
 }
 
-class Talk {
+export class Talk {
+  /** Resolves when the two have parted. */
+  readonly over: Promise<string>
+  readonly services: TalkServices
   readonly #options: TalkOptions
-  readonly #services: TalkServices
+  readonly #bridge: Bridge
+  readonly #whispers: Whispers
+  readonly #parted = Promise.withResolvers<string>()
   /** Aborts when the two have parted: what a long call has been through must not be remembered by its signal. */
-  readonly #over = new AbortController()
-  readonly #parting = Promise.withResolvers<string>()
+  readonly #end = new AbortController()
   readonly #stops: (() => void)[] = []
-  #successor: Successor | undefined
+  readonly #successors = new Map<Leg, Successor>()
+  #transfers = 0
+  #gone: string | undefined
 
   constructor(options: TalkOptions, services: TalkServices) {
     this.#options = options
-    this.#services = services
+    this.services = services
+    this.#bridge = new Bridge(...options.legs)
+    this.#whispers = new Whispers(services.nested)
+    this.over = this.#parted.promise
   }
 
-  async run(): Promise<Parted> {
-    const { parent, child, capture } = this.#options
-    const bridge = new Bridge(parent, child)
-    this.#capture(parent, capture.parent)
-    this.#capture(child, capture.child)
-    this.#takeCommands(bridge)
-    this.#watch()
-    try {
-      await bridge.join()
-      const because = await this.#parting.promise
-      await bridge.part(because)
-      return { because, successor: this.#successor }
-    } finally {
-      await bridge.part('the two could not be connected')
-      this.#over.abort()
-      for (const stop of this.#stops) stop()
-      parent.bridge = undefined
-      child.bridge = undefined
+  /** They hear each other from now on. */
+  start(): void {
+    const [first, second] = this.#options.legs
+    const { capture } = this.#options
+    for (const leg of this.#options.legs) {
+      talks.set(leg, this)
+      leg.bridge = this.#faceOf(leg)
+    }
+    this.#capture(first, capture.parent)
+    this.#capture(second, capture.child)
+    this.#bridge.join().catch((error: unknown) => {
+      noteProblem(first, error)
+      this.end('the two could not be connected')
+    })
+    this.#watch(second, 'the called party')
+    this.#watch(first, 'the caller')
+  }
+
+  otherOf(leg: Leg): Leg {
+    const [first, second] = this.#options.legs
+    return leg === first ? second : first
+  }
+
+  /** A leg that nothing runs goes on by itself, where something was found for it, or is hung up. */
+  end(because: string): void {
+    this.#leave(because, () => {
+      for (const leg of this.#options.legs) this.#dismiss(leg, because)
+    })
+  }
+
+  /** The two part, and what becomes of them is the business of another. */
+  leave(because: string): void {
+    this.#leave(because, () => undefined)
+  }
+
+  #leave(because: string, afterwards: () => void): void {
+    if (this.#end.signal.aborted) return
+    this.#end.abort()
+    for (const stop of this.#stops.splice(0)) stop()
+    this.#whispers.stop()
+    for (const leg of this.#options.legs) {
+      talks.delete(leg)
+      leg.bridge = undefined
+    }
+    const parted = this.#bridge.part(because).then(afterwards)
+    this.#parted.resolve(parted.then(() => because))
+  }
+
+  get isBeingTransferred(): boolean {
+    return this.#transfers > 0
+  }
+
+  /**
+   * One of the two is being transferred: until the returned function is called it stays, also when the other one has gone.
+   */
+  keep(): () => void {
+    this.#transfers += 1
+    return () => {
+      this.#transfers -= 1
+      if (this.#transfers === 0 && this.#gone !== undefined) this.end(this.#gone)
     }
   }
 
-  #takeCommands(bridge: Bridge): void {
-    const { parent, child } = this.#options
-    const whispers = new Whispers(this.#services.nested)
-    this.#stops.push(() => whispers.stop())
-    for (const leg of [parent, child])
-      leg.bridge = {
-        mute: (isMuted) => bridge.mute(leg, isMuted),
-        whisper: (verbs) => whispers.whisper(leg, verbs),
-        beside: (verbs, allowed) => this.#services.nested.beside({ leg, verbs, allowed }),
-        part: (hook) => {
-          this.#successor = hook
-          this.#parting.resolve('the called side became a call of its own')
-        },
-        refer: (referral) => {
-          const other = leg === parent ? child : parent
-          const start = (verbs: readonly RunnableVerb[]): void => this.#sendElsewhere(other, verbs)
-          this.#services.transfer({ referral, by: leg, other, start })
-        },
-      }
+  /** The leg goes on with this, without the other one. */
+  send(leg: Leg, next: Successor, because: string): void {
+    if (leg.script !== undefined && !('url' in next)) return leg.script.interrupt(next, because)
+    this.#successors.set(leg, next)
+    this.end(because)
   }
 
-  #sendElsewhere(other: Leg, verbs: readonly RunnableVerb[]): void {
-    const { parent } = this.#options
-    // The verbs of the caller end the dial that runs.
-    if (other === parent) return parent.script?.interrupt(verbs, 'the called party sent the caller elsewhere')
-    this.#successor = verbs
-    this.#parting.resolve('the caller sent the called side elsewhere')
+  #faceOf(leg: Leg): LegBridge {
+    const { nested, refer } = this.services
+    return {
+      mute: (isMuted) => this.#bridge.mute(leg, isMuted),
+      whisper: (verbs) => this.#whispers.whisper(leg, verbs),
+      beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),
+      part: (hook) => this.#release(leg, hook),
+      refer: (referral) => refer(referral, leg),
+    }
   }
 
-  /** The first reason to part counts. */
-  #watch(): void {
-    const { parent, child, signal, maxTalkMs } = this.#options
-    this.#partOn(child.signal, () => whyGone(child, 'the called party'))
-    for (const stopping of [parent.signal, signal])
-      this.#partOn(stopping, () => whyStopped(parent, signal) ?? 'the dial is over')
-    if (maxTalkMs === undefined) return
-    const part = (): void => this.#parting.resolve('the time limit of the dial has passed')
-    const timer = this.#services.clock.after(maxTalkMs, part)
-    this.#stops.push(() => timer.cancel())
+  /** The other one, where nothing runs it, or else this one, becomes a call of its own. */
+  #release(leg: Leg, hook: Hook): void {
+    const free = [this.otherOf(leg), leg].find(({ script }) => script === undefined)
+    if (free === undefined) throw new AppError('call_state', 'both sides are calls of their own already')
+    this.send(free, hook, 'the called side became a call of its own')
   }
 
-  #partOn(signal: AbortSignal, because: () => string): void {
-    const part = (): void => this.#parting.resolve(because())
-    if (signal.aborted) part()
-    else signal.addEventListener('abort', part, { once: true, signal: this.#over.signal })
+  #watch(leg: Leg, party: string): void {
+    const gone = (): void => this.#onGone(leg, whyGone(leg, party))
+    if (leg.hasEnded) gone()
+    else leg.signal.addEventListener('abort', gone, { once: true, signal: this.#end.signal })
+  }
+
+  #onGone(leg: Leg, because: string): void {
+    if (this.#transfers === 0 || this.otherOf(leg).hasEnded) return this.end(because)
+    this.#gone = because
+    void this.#bridge.part(because)
+  }
+
+  #dismiss(leg: Leg, because: string): void {
+    // Where verbs run it, the one that dials ends, and the next one follows.
+    if (leg.hasEnded || leg.script !== undefined) return
+    const { nested } = this.services
+    const next = this.#successors.get(leg)
+    if (next === undefined) void leg.hangUp({ headers: reasonOf(this.otherOf(leg)), because })
+    else if ('url' in next) nested.handOver(leg, next)
+    else nested.goOn(leg, next)
   }
 
   #capture(leg: Leg, sequences: readonly string[]): void {
     const { captureHook } = this.#options
-    const { nested, clock } = this.#services
+    const { nested, clock } = this.services
     if (captureHook === undefined || sequences.length === 0) return
     const captured = new CapturedDigits(sequences)
     const stop = leg.onDigit((digit) => {

@@ -20,8 +20,8 @@ export interface AnsweredLeg {
   readonly onConfirmed: (ack: SipRequest) => void
   readonly onDigit: (digit: string, durationMs: number) => void
   readonly onEnd: (end: LegEnd) => void
-  /** The one that the leg is in now. */
-  readonly bridge: () => LegBridge | undefined
+  /** What takes its REFERs now. */
+  readonly transfers: () => Pick<LegBridge, 'refer'> | undefined
 }
 
 export function listenInDialog(leg: AnsweredLeg): DialogListener {
@@ -37,9 +37,9 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
     offered: (offer, request) => answerOffer(offer, request, leg),
     referred(referral) {
       leg.media.live()
-      const bridge = leg.bridge()
-      if (bridge !== undefined) return bridge.refer(referral)
-      const error = new AppError('call_state', 'there is no other side that could be sent elsewhere')
+      const transfers = leg.transfers()
+      if (transfers !== undefined) return transfers.refer(referral)
+      const error = new AppError('transfer_refused', 'there is no other side that could be sent elsewhere')
       referral.reject(toRefusal(error).reply)
     },
     requested: async (request) => answerRequest(request, leg),

@@ -6,6 +6,7 @@ import type { HeaderField } from '../../sip/message/message.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { StatusReporter } from './status-reporter.ts'
 import type { Hook } from '../../contracts/hook.ts'
+import type { CallScript } from '../ports.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { UnansweredInvite } from './unanswered-invite.ts'
@@ -30,13 +31,19 @@ export interface HangUpOptions {
   readonly recorded?: string | undefined
   /** For the journals of this leg and of those that it is connected with; otherwise `reason`. */
   readonly because?: string | undefined
+  /** The BYE goes out when this has resolved. */
+  readonly after?: Promise<void>
 }
 
 /** Reads a list of the allowed verbs, and returns what runs it on the leg, beside its own. Throws hook_invalid_payload. */
 export type Beside = (verbs: unknown, allowed: ReadonlySet<string>) => () => Promise<void>
 
-/** The verbs that run a call, as a command from outside reaches them. */
+/** The verbs that run a call, as a command from outside and its far end reach them. */
 export interface RunningScript {
+  /** Where they came from. */
+  readonly source: CallScript
+  /** The far end asks for another call (RFC 3515). */
+  refer(referral: IncomingReferral): void
   /** Failures are journalled, and the call goes on as it was. `because`: who wants it, in words for the journal. */
   takeOver(hook: Hook, because: string): Promise<void>
   /** These verbs come at once, in place of the running one and all that were to follow. */

@@ -30,6 +30,10 @@ export class LegRequests {
     this.#dialog = dialog
   }
 
+  isWithin(dialog: Dialog): boolean {
+    return this.#dialog() === dialog
+  }
+
   /** Throws AppError overloaded when no more may be sent now. */
   demandRoom(): void {
     if (this.#waiting >= maxWaiting)

@@ -191,12 +191,19 @@ export class Leg {
   }
 
   /** Ends the leg now. Resolves when the far end has responded to the BYE or to the CANCEL. */
-  async hangUp({ headers = [], reason, recorded, because = reason }: HangUpOptions = {}): Promise<void> {
+  async hangUp({
+    headers = [],
+    reason,
+    recorded,
+    because = reason,
+    after,
+  }: HangUpOptions = {}): Promise<void> {
     const state = this.#state
     if (state.state === 'ended') return
     const fields = reason === undefined ? headers : [...headers, reasonHeader(reason)]
     if (state.state === 'answered') {
-      const bye = state.dialog.bye(fields)
+      const { dialog } = state
+      const bye = after === undefined ? dialog.bye(fields) : after.then(() => dialog.bye(fields))
       this.#end({ ...hungUpByUs(this.#direction, recorded), because })
       return bye.catch((error: unknown) => this.#options.log.warn({ err: error }, 'BYE failed'))
     }
@@ -217,7 +224,7 @@ export class Leg {
         onConfirmed: (ack) => void this.#confirmed(sdpOf(ack)),
         onDigit: (digit, durationMs) => this.#digits.press({ digit, durationMs, source: 'info' }),
         onEnd: (end) => this.#end(end),
-        bridge: () => this.bridge,
+        transfers: () => this.bridge ?? this.script,
       }),
     )
     this.#cap.cancel()

@@ -262,6 +262,10 @@ const course = {
       sentence: 'The far end of one side has asked that the other side be sent elsewhere (REFER).',
       decides: 'The two part, and the other side goes where the REFER or the `referHook` says.',
     },
+    'transfer-attended': {
+      sentence: 'The far end of two calls has asked that their other sides be joined (REFER with Replaces).',
+      decides: 'The two talk with each other, and both legs of the far end that asked for it end.',
+    },
     'dialog-lost': {
       sentence: 'The far end no longer responds in signalling.',
       decides: 'The platform hangs up.',

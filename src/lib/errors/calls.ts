@@ -137,6 +137,19 @@ export const callErrors = {
     sip: 603,
     cure: 'Give the account a carrier that is active, with a gateway that is active and outbound over UDP or TCP.',
   },
+  call_not_here: {
+    cause:
+      'A phone named a call that it wants to take the place of (Replaces), and the account has no such call.',
+    http: 404,
+    sip: 481,
+    cure: 'Nothing is wrong when that call has just ended; otherwise look at the Replaces of the phone.',
+  },
+  transfer_refused: {
+    cause: 'A phone asked for a transfer (REFER) that cannot be made.',
+    http: 422,
+    sip: 603,
+    cure: 'Look at the journal of the call: a call without another side is transferred by its application alone.',
+  },
   call_state: {
     cause: 'The live call is not in a state that allows the command.',
     http: 422,

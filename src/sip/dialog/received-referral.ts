@@ -35,9 +35,14 @@ export class ReceivedReferral implements IncomingReferral, ReferSubscription {
   #isSending = false
   #expiry: Timer | undefined
   #expiresAt = 0
+  readonly #done = Promise.withResolvers<void>()
 
   constructor(options: ReceivedReferralOptions) {
     this.#options = options
+  }
+
+  get done(): Promise<void> {
+    return this.#done.promise
   }
 
   get request(): SipRequest {
@@ -124,6 +129,7 @@ export class ReceivedReferral implements IncomingReferral, ReferSubscription {
     const line = this.#last
     this.#phase = 'over'
     await notify(notification({ line, leftSeconds: undefined, end: 'timeout', id }))
+    this.#done.resolve()
     this.#options.over()
   }
 
@@ -131,6 +137,7 @@ export class ReceivedReferral implements IncomingReferral, ReferSubscription {
     if (this.#phase === 'over') return
     this.#phase = 'over'
     this.#expiry?.cancel()
+    this.#done.resolve()
     this.#options.over()
   }
 }

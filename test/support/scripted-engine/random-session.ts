@@ -14,6 +14,7 @@ import {
   settle,
 } from './scripted-engine.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
+import { ScriptedReferral } from './scripted-referral.ts'
 import { sipRequest } from './scripted-sip.ts'
 import type { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
 
@@ -197,6 +198,8 @@ class Player {
       () => this.#held[random(this.#held.length)]?.release(random(3) === 0 ? [] : someVerbs(random)),
       () => random(4) === 0 && void engine.calls.hangUpAll('maintenance'),
       ...Array.from({ length: 7 }, () => () => this.#farEnd()),
+      () => this.#refer(),
+      () => this.#refer(),
       ...Array.from({ length: 4 }, () => () => this.#ringing()?.answer()),
       ...Array.from({ length: 5 }, () => () => this.#command()),
     ]
@@ -250,6 +253,16 @@ class Player {
       () => called?.dialog.fail('transport-error'),
     ]
     deeds[this.random(deeds.length)]?.()
+  }
+
+  /** A phone sends the other side to a user, or joins two calls. */
+  #refer(): void {
+    const { random, engine, invite } = this
+    const dialogs = [invite, ...engine.sent].flatMap(({ dialog }) =>
+      dialog?.isListenedTo === true && !dialog.isOver ? [dialog] : [],
+    )
+    const replaces = random(2) === 0 ? dialogs[random(dialogs.length)] : undefined
+    dialogs[random(dialogs.length)]?.listener.referred?.(new ScriptedReferral({ replaces }))
   }
 
   #command(): void {

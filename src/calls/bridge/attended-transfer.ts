@@ -1,0 +1,87 @@
+// An attended transfer (RFC 5589 §7): a phone that has two calls here joins their other sides, by a REFER in one of them whose
+// Replaces names the other.
+import { AppError } from '../../lib/errors.ts'
+import type { IncomingReferral } from '../../sip/sip.ts'
+import type { CallServices } from '../call-services.ts'
+import { parseAppJson } from '../application/app-hooks.ts'
+import { toDecision } from '../journal/decision.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { CallScript } from '../ports.ts'
+import type { CallRegistry } from '../registry.ts'
+import { isUser } from './blind-transfer.ts'
+import { dismissTransferor, join } from './join.ts'
+import { talkOf } from './talk.ts'
+import type { Talk } from './talk.ts'
+
+export interface Transfer {
+  readonly referral: IncomingReferral
+  /** The leg whose far end sent the REFER. */
+  readonly by: Leg
+  /** What it is in; undefined where verbs alone run it. */
+  readonly talk: Talk | undefined
+}
+
+/** Throws AppError when the REFER is to be refused. */
+export async function attend(asked: Transfer, registry: CallRegistry, services: CallServices): Promise<void> {
+  const { referral, by, talk } = asked
+  const second = secondCall(asked, registry)
+  const theirs = talkOf(second)
+  if (theirs?.isBeingTransferred === true) return referral.reject({ status: 491 })
+  if (talk !== undefined && theirs !== undefined) {
+    const [one, other] = [talk.otherOf(by), theirs.otherOf(second)]
+    tell([by, second, one, other], `${one.call_sid} and ${other.call_sid}`)
+    const subscription = referral.accept()
+    join(one, other, 'one side joined the two it talked with')
+    void second.hangUp({ because: 'its far end has transferred the call' })
+    return dismissTransferor(by, subscription, services.clock)
+  }
+  // One of the calls is with an application, which runs on one leg: it begins anew on the one that comes.
+  const [left, lone, of] = talk === undefined ? [theirs, by, second] : [talk, second, by]
+  const source = lone.script?.source
+  if (left === undefined || source === undefined)
+    throw new AppError('transfer_refused', 'neither of the two calls has another side')
+  const one = left.otherOf(of)
+  const isReady = source.app_json !== null || source.call_hook !== null
+  if (!isReady) throw new AppError('transfer_refused', 'the second call is still being made')
+  const subscription = referral.accept()
+  tell([by, second, one], `${one.call_sid} and the application of ${lone.call_sid}`)
+  const hasTaken = await handOn(one, left, source, services)
+  if (!hasTaken) return subscription.notify(503)
+  void second.hangUp({ because: 'its far end has transferred the call' })
+  dismissTransferor(by, subscription, services.clock)
+}
+
+/** The leg of the dialog that Replaces names: of this account, and of a user. Throws AppError. */
+function secondCall({ referral, by, talk }: Transfer, registry: CallRegistry): Leg {
+  const { account_sid } = by.journal.facts.started
+  const { replaced, replaces } = referral
+  const leg = replaced === undefined ? undefined : registry.legWith(account_sid, replaced)
+  // What is here and belongs to another account is not here: nothing may be learned of it.
+  if (leg === undefined || leg.journal.facts.started.account_sid !== account_sid || leg.hasEnded)
+    throw new AppError('call_not_here', 'Replaces names a call that is not here')
+  if (replaces?.isEarlyOnly === true)
+    throw new AppError('call_not_here', 'Replaces names a call that has been answered', {
+      detail: { status: 486 },
+    })
+  if (leg === by || talk?.otherOf(by) === leg)
+    throw new AppError('bad_request', 'Replaces names the call that is transferred')
+  if (!isUser(by) || !isUser(leg))
+    throw new AppError('not_permitted', 'only a user may join its two calls with each other', {
+      cure: 'Give the dial a referHook: then the application decides where a call may be sent.',
+    })
+  return leg
+}
+
+function tell(legs: readonly Leg[], outcome: string): void {
+  for (const leg of legs) leg.journal.note(toDecision({ rule: 'transfer-attended', outcome }))
+}
+
+/** Whether the application has taken the leg; it goes on as it was where not. */
+async function handOn(leg: Leg, talk: Talk, source: CallScript, { verbs }: CallServices): Promise<boolean> {
+  const because = 'one side joined the other one with an application'
+  const { app_json, call_hook } = source
+  if (app_json !== null) talk.send(leg, parseAppJson(app_json, verbs), because)
+  else if (call_hook !== null && leg.script === undefined) talk.send(leg, call_hook, because)
+  else if (call_hook !== null) await leg.script?.takeOver(call_hook, because)
+  return talkOf(leg) === undefined
+}

@@ -1,0 +1,135 @@
+// A blind transfer that no application decides (RFC 5589 §6): a user sends the other side to a user of its realm. The two stay
+// together until that one answers, and so they do when it does not.
+import { AppError } from '../../lib/errors.ts'
+import { createSid, randomHex } from '../../lib/ids.ts'
+import { isHeaderSafe } from '../../sip/message/serialize-message.ts'
+import { tryParseUri } from '../../sip/message/uri.ts'
+import type { IncomingReferral, ReferSubscription } from '../../sip/sip.ts'
+import type { CallContext } from '../call-context.ts'
+import { toDecision } from '../journal/decision.ts'
+import type { Leg } from '../leg/leg.ts'
+import { noteProblem } from '../leg/note-problem.ts'
+import type { CallOrder } from '../outbound/call-order.ts'
+import type { AccountFacts } from '../ports.ts'
+import { dismissTransferor, join } from './join.ts'
+import { hopsLeft } from './passed-on-headers.ts'
+import { userOf } from './refer-details.ts'
+import { openSecondLeg } from './second-leg.ts'
+import type { Talk } from './talk.ts'
+
+export interface BlindTransfer {
+  readonly referral: IncomingReferral
+  readonly by: Leg
+  readonly talk: Talk
+}
+
+const ringMs = 60_000
+
+/** Throws AppError when the REFER is to be refused. */
+export async function sendToUser({ referral, by, talk }: BlindTransfer, context: CallContext): Promise<void> {
+  const { account, name } = await userAt(referral.referTo, by, context)
+  const other = talk.otherOf(by)
+  if (by.hasEnded || other.hasEnded) return referral.reject({ status: 481 })
+  const subscription = referral.accept()
+  const decision = toDecision({ rule: 'transfer', outcome: referral.referTo })
+  for (const leg of [by, other]) leg.journal.note(decision)
+  const order = orderFor(referral, other, { account, name })
+  const { leg, dial } = openSecondLeg(order, context, other)
+  const giveUp = (): void => void leg.hangUp({ because: 'the side that was to be transferred has gone' })
+  other.signal.addEventListener('abort', giveUp, { once: true })
+  const stop = report(leg, { by, other, subscription })
+  await dial()
+  stop()
+  other.signal.removeEventListener('abort', giveUp)
+  if (!leg.isAnswered) {
+    const { sip_status, sip_reason } = leg.journal.facts
+    return subscription.notify(other.hasEnded ? 487 : sip_status, other.hasEnded ? undefined : sip_reason)
+  }
+  join(other, leg, `one side transferred the other one to ${name}`, talk.services)
+  dismissTransferor(by, subscription, context.services.clock)
+}
+
+interface Called {
+  readonly account: AccountFacts
+  readonly name: string
+}
+
+/** Throws not_permitted or user_not_registered. */
+async function userAt(referTo: string, by: Leg, { services }: CallContext): Promise<Called> {
+  const { started, attempt } = by.journal.facts
+  const account = await services.directory.account(started.account_sid)
+  const uri = tryParseUri(referTo)
+  const name = uri?.scheme === 'sip' ? uri.user : undefined
+  const host = uri?.scheme === 'sip' ? uri.host : ''
+  const realm = account?.is_active === true ? account.sip_realm : null
+  const isOurs = host === realm || host === started.host || host === attempt?.host
+  if (!isUser(by) || !isOurs || name === undefined || account === undefined || realm === null)
+    throw new AppError('not_permitted', 'a user may send the other side to users of its realm only', {
+      cure: 'Give the dial a referHook: then the application decides where a call may be sent.',
+    })
+  const aor = `${name}@${realm}`
+  if ((await services.sip().bindings.get(aor)).length === 0)
+    throw new AppError('user_not_registered', `${aor} is not registered`)
+  return { account, name }
+}
+
+/** Whether its far end is a user, who has proved to be one or is reached where it registered. */
+export function isUser({ journal }: Leg): boolean {
+  const { started, attempt } = journal.facts
+  return (attempt?.trunk ?? started.trunk) === 'user'
+}
+
+/** The one that is called sees who will talk with it. */
+function orderFor(referral: IncomingReferral, other: Leg, { account, name }: Called): CallOrder {
+  const { started, application_sid } = other.journal.facts
+  const { referredBy } = referral
+  const isCaller = started.direction === 'inbound'
+  return {
+    call_sid: createSid(),
+    call_id: randomHex(16),
+    account,
+    application_sid,
+    parent: started,
+    to: { type: 'user', name, realm: account.sip_realm ?? '' },
+    from: isCaller ? started.from : partyOf(started.to),
+    ...(isCaller ? { callerName: started.caller_name } : {}),
+    headers:
+      referredBy !== undefined && isHeaderSafe(referredBy)
+        ? [{ name: 'referred-by', value: referredBy }]
+        : [],
+    maxForwards: hopsLeft(other),
+    ringMs,
+    notes: [],
+  }
+}
+
+/** A user is named `name@realm`, a number as it is. */
+function partyOf(to: string): string {
+  return userOf(to).split('@', 1)[0] ?? to
+}
+
+interface Reported {
+  readonly by: Leg
+  readonly other: Leg
+  readonly subscription: ReferSubscription
+}
+
+/** Says how far the call is: to the far end that asked for it, and once that has gone to the one that waits for it. */
+function report(leg: Leg, { by, other, subscription }: Reported): () => void {
+  let isHeard = false
+  const hear = (): void => {
+    if (!isHeard || !by.hasEnded || other.hasEnded) return
+    other.media.sound.hear(leg.media).catch((error: unknown) => noteProblem(other, error))
+  }
+  const stop = leg.events.watch((event) => {
+    if (event !== 'ringing' && event !== 'early-media') return
+    isHeard = event === 'early-media'
+    subscription.notify(isHeard ? 183 : 180)
+    hear()
+  })
+  by.signal.addEventListener('abort', hear, { once: true })
+  return () => {
+    stop()
+    by.signal.removeEventListener('abort', hear)
+  }
+}

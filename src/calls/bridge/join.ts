@@ -1,0 +1,33 @@
+// Two legs that have talked with others talk with each other from now on, and the far end that wanted it leaves.
+import type { Clock } from '../../lib/clock.ts'
+import type { ReferSubscription } from '../../sip/sip.ts'
+import type { Leg } from '../leg/leg.ts'
+import { Talk, talkOf } from './talk.ts'
+import type { TalkServices } from './talk.ts'
+
+/** How long a BYE waits for the response to the NOTIFY before it: many phones take none after the BYE. */
+const maxNotifyMs = 2_000
+
+/**
+ * The verbs of each go on when they have parted: those that wait for the end of a dial need not hear that it is another one
+ * who talks. `services`: where neither has talked before.
+ */
+export function join(first: Leg, second: Leg, because: string, services?: TalkServices): void {
+  const former = [first, second].map((leg) => ({ leg, talk: talkOf(leg) }))
+  const own = former.find(({ leg, talk }) => talk !== undefined && leg.script !== undefined)
+  const chosen = (own ?? former.find(({ talk }) => talk !== undefined))?.talk?.services ?? services
+  if (chosen === undefined) throw new Error('neither of the two has talked')
+  for (const { talk } of former) talk?.leave(because)
+  const capture = { parent: [], child: [] }
+  new Talk({ legs: [first, second], capture, captureHook: undefined }, chosen).start()
+}
+
+/** The far end hears that its transfer has succeeded, and is hung up on. */
+export function dismissTransferor(by: Leg, subscription: ReferSubscription, clock: Clock): void {
+  subscription.notify(200)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = clock.after(maxNotifyMs, resolve)
+  void subscription.done.then(resolve)
+  void by.hangUp({ because: 'its far end has transferred the call', after: promise })
+  void promise.then(() => timer.cancel())
+}

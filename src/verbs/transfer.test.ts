@@ -1,0 +1,440 @@
+// A phone that talks with another one sends it elsewhere (REFER), alone or with a second call of its own.
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../lib/errors.ts'
+import { account, application, phone, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
+import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
+import { ScriptedReferral } from '../../test/support/scripted-engine/scripted-referral.ts'
+import type { ScriptedReferralOptions } from '../../test/support/scripted-engine/scripted-referral.ts'
+import type { ScriptedDialog, ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
+import type { JournalEvent } from '../calls/journal/journal.ts'
+import { parseVerbs } from './index.ts'
+
+type Side = 'caller' | 'called'
+
+async function calm(): Promise<void> {
+  for (let turn = 0; turn < 4; turn += 1) await settle()
+}
+
+/** The caller talks with Alice, whom its application has dialled. */
+async function talking(options: object = {}, prepare?: (engine: ScriptedEngine) => void): Promise<Dialled> {
+  const one = await dialled(parseVerbs, options, prepare)
+  await answered(one.called())
+  return one
+}
+
+async function refer(dialog: ScriptedDialog | undefined, options: ScriptedReferralOptions = {}) {
+  const referral = new ScriptedReferral(options)
+  dialog?.listener.referred?.(referral)
+  await calm()
+  return referral
+}
+
+/** The far end of one side of a talk asks that the other be sent elsewhere. */
+async function referred(side: Side, options: ScriptedReferralOptions = {}, dial: object = {}) {
+  const one = await talking(dial)
+  const referral = await refer(side === 'caller' ? one.caller.dialog : one.called().dialog, options)
+  return { ...one, referral }
+}
+
+/** Which legs hear which, by the order of their sessions. */
+function hearings({ engine }: Pick<Dialled, 'engine'>): (number | undefined)[] {
+  const { sessions } = engine.media
+  return sessions.map(({ hears, isClosed }) => {
+    const heard = sessions.findIndex(({ id }) => id === hears)
+    return isClosed || heard === -1 ? undefined : heard
+  })
+}
+
+function journals({ engine }: Pick<Dialled, 'engine'>): ReadonlyMap<string, readonly JournalEvent[]> {
+  const sids = new Set(engine.store.batches.map(({ call_sid }) => call_sid))
+  return new Map([...sids].map((sid) => [sid, engine.store.journalOf(sid)]))
+}
+
+function expectNothingLeft({ engine }: Pick<Dialled, 'engine'>, legs: number): void {
+  expect(engine.store.records).toHaveLength(legs)
+  expect(new Set(engine.store.records.map(({ call_sid }) => call_sid)).size).toBe(legs)
+  expect(engine.calls.liveCount).toBe(0)
+  expect(engine.media.openSessions).toBe(0)
+  expect(engine.clock.pending).toBe(0)
+}
+
+describe('a blind transfer', () => {
+  it('by the called side lets the caller talk with another user once that one answers, and ends the leg that asked', async () => {
+    const one = await referred('called')
+    const { referral, caller, called } = one
+    expect(referral.answer).toBe(202)
+    expect(called(1).options.uri).toBe(phone.contact)
+    expect(called(0).dialog.sentBye).toBeUndefined()
+    expect(hearings(one)).toEqual([1, 0, undefined])
+    called(1).progress(180)
+    await answered(called(1))
+    expect(referral.notified).toEqual([180, 200])
+    expect(called(0).dialog.sentBye).toBeDefined()
+    expect(hearings(one)).toEqual([2, undefined, 0])
+    expect(caller.dialog?.sentBye).toBeUndefined()
+    await bye(called(1).dialog)
+    expect(one.results()).toMatchObject([{ dial_call_status: 'completed' }])
+    await bye(caller.dialog)
+    expectNothingLeft(one, 3)
+  })
+
+  it('shows the one that is called who will talk with it, and who wants that', async () => {
+    const { called } = await referred('called')
+    expect(called(1).options.from).toBe('"Alice Liddell" <sip:+4420@127.0.0.1>')
+    expect(called(1).options.headers).toContainEqual({
+      name: 'referred-by',
+      value: '<sip:alice@example.com>',
+    })
+  })
+
+  it('by the caller sends the called side to another user, and the caller may go before that one answers', async () => {
+    const one = await referred('caller')
+    const { referral, caller, called } = one
+    expect(referral.answer).toBe(202)
+    await bye(caller.dialog)
+    expect(called(0).dialog.sentBye).toBeUndefined()
+    called(1).progress(183, 'v=0 early')
+    await calm()
+    expect(hearings(one)[1]).toBe(2)
+    await answered(called(1))
+    expect(hearings(one)).toEqual([undefined, 2, 1])
+    expect(referral.notified).toEqual([183, 200])
+    await bye(called(1).dialog)
+    expect(called(0).dialog.sentBye).toBeDefined()
+    await calm()
+    expectNothingLeft(one, 3)
+  })
+
+  it.each([486, 404, 603])('that is refused with %i is reported so, and the two talk on', async (status) => {
+    const one = await referred('called')
+    const { referral, caller, called } = one
+    called(1).refuse(status)
+    await calm()
+    expect(referral.notified).toEqual([status])
+    expect(hearings(one).slice(0, 2)).toEqual([1, 0])
+    expect([caller.dialog?.sentBye, called(0).dialog.sentBye]).toEqual([undefined, undefined])
+    await bye(called(0).dialog)
+    await bye(caller.dialog)
+    expectNothingLeft(one, 3)
+  })
+
+  it('that rings out is reported as 487, and the two talk on', async () => {
+    const one = await referred('called')
+    one.engine.clock.advance(60_000)
+    await calm()
+    expect(one.called(1).cancelled).toBeDefined()
+    expect(one.referral.notified).toEqual([487])
+    expect(hearings(one).slice(0, 2)).toEqual([1, 0])
+  })
+
+  it('that is refused after the one that asked has gone lets the caller go on with its verbs', async () => {
+    const one = await referred('called')
+    const { engine, caller, called } = one
+    await bye(called(0).dialog)
+    expect(engine.media.sessions[0]?.played).toEqual([])
+    expect(caller.dialog?.sentBye).toBeUndefined()
+    called(1).refuse(486)
+    await calm()
+    expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+    await bye(caller.dialog)
+    expectNothingLeft(one, 3)
+  })
+
+  it('that is refused after the caller that asked has gone hangs up on the called side', async () => {
+    const one = await referred('caller')
+    const { caller, called } = one
+    await bye(caller.dialog)
+    called(1).refuse(486)
+    await calm()
+    expect(called(0).dialog.sentBye).toBeDefined()
+    expectNothingLeft(one, 3)
+  })
+
+  it('gives the one that is called up when the side that was to be transferred hangs up', async () => {
+    const one = await referred('called')
+    await bye(one.caller.dialog)
+    await calm()
+    expect(one.called(1).cancelled).toBeDefined()
+    expect(one.referral.notified).toEqual([487])
+    expectNothingLeft(one, 3)
+  })
+
+  it('of both sides at once: the first goes on, and the second is asked to wait', async () => {
+    const one = await talking()
+    const first = await refer(one.called().dialog)
+    const second = await refer(one.caller.dialog)
+    expect([first.answer, second.answer]).toEqual([202, 491])
+    await answered(one.called(1))
+    expect(hearings(one)).toEqual([2, undefined, 0])
+  })
+
+  it('may follow another one', async () => {
+    const one = await referred('called')
+    await answered(one.called(1))
+    const again = await refer(one.called(1).dialog)
+    await answered(one.called(2))
+    expect(again.notified).toEqual([200])
+    expect(hearings(one)).toEqual([3, undefined, undefined, 0])
+    await bye(one.caller.dialog)
+    await calm()
+    expectNothingLeft(one, 4)
+  })
+
+  it.each([
+    ['sip:+4930123@example.com', 404],
+    ['sip:alice@elsewhere.example', 403],
+    ['sip:+4930123@192.0.2.10', 403],
+    ['tel:+4930123', 403],
+  ])('to %s is refused with %i where no referHook decides, and the talk goes on', async (referTo, status) => {
+    const one = await referred('called', { referTo })
+    expect(one.referral.answer).toBe(status)
+    expect(one.called().dialog.sentBye).toBeUndefined()
+    expect(hearings(one)).toEqual([1, 0])
+  })
+
+  it('is refused with 603 while there is no other side and no referHook', async () => {
+    const { caller } = await dialled(parseVerbs, {})
+    expect((await refer(caller.dialog)).answer).toBe(603)
+  })
+})
+
+describe('a referHook', () => {
+  it('decides where the other side goes', async () => {
+    const one = await talking({ referHook: '/refer' }, ({ hooks }) =>
+      hooks.on('/refer', [{ verb: 'play', url: 'http://app.test/moment.wav' }]),
+    )
+    const { answer } = await refer(one.called().dialog, { referTo: 'sip:sales@anywhere.example' })
+    expect(answer).toBe(202)
+    expect(one.engine.hooks.payloadsOf('/refer')).toMatchObject([
+      {
+        direction: 'outbound',
+        refer_details: {
+          sip_refer_to: '<sip:carol@example.com>',
+          refer_to_user: 'sales',
+          sip_referred_by: '<sip:alice@example.com>',
+          referred_by_user: 'alice',
+          sip_user_agent: 'a phone',
+          x_reason: 'lunch',
+          referring_call_sid: one.sidOf('outbound'),
+          referred_call_sid: one.sidOf('inbound'),
+        },
+      },
+    ])
+    expect(one.engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+    expect(one.called().dialog.sentBye).toBeDefined()
+  })
+
+  it('refuses with the status that it answers, and the talk goes on', async () => {
+    const one = await talking({ referHook: '/refer' }, ({ hooks }) => {
+      hooks.answers.set('/refer', () =>
+        Promise.reject(new AppError('hook_bad_status', 'the hook answered 603', { detail: { status: 603 } })),
+      )
+    })
+    expect((await refer(one.called().dialog)).answer).toBe(603)
+    expect(one.called().dialog.sentBye).toBeUndefined()
+  })
+})
+
+/** Alice, who talks with the caller, calls Bob by a second call, whose application dials him. */
+async function consulting(dial: object = {}, prepare?: (engine: ScriptedEngine) => void) {
+  const one = await talking(dial, prepare)
+  const { engine } = one
+  engine.hooks.on('/call', [
+    { verb: 'dial', target: [{ type: 'sip', sipUri: 'sip:bob@192.0.2.9' }] },
+    { verb: 'hangup' },
+  ])
+  const second = engine.ring()
+  await calm()
+  await answered(one.called(1))
+  expect(hearings(one)).toEqual([1, 0, 3, 2])
+  return { ...one, second }
+}
+
+const isOver = ({ dialog }: Pick<ScriptedInvite, 'dialog'>): boolean => dialog?.isOver === true
+
+describe('an attended transfer', () => {
+  it('joins the two others, ends both legs of the phone that asked, and lets the verbs of the caller go on afterwards', async () => {
+    const one = await consulting()
+    const { caller, called, second, engine } = one
+    const referral = await refer(called(0).dialog, { replaces: second.dialog })
+    expect([referral.answer, referral.notified]).toEqual([202, [200]])
+    expect(hearings(one)).toEqual([3, undefined, undefined, 0])
+    expect([called(0), second].map(isOver)).toEqual([true, true])
+    expect([caller, called(1)].map(isOver)).toEqual([false, false])
+    await bye(called(1).dialog)
+    expect(one.results()).toMatchObject([{ dial_call_status: 'completed' }])
+    expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+    await bye(caller.dialog)
+    expectNothingLeft(one, 4)
+  })
+
+  it('is the same by a REFER within the second call', async () => {
+    const one = await consulting()
+    const { called, second, caller } = one
+    const referral = await refer(second.dialog, { replaces: called(0).dialog })
+    expect([referral.answer, referral.notified]).toEqual([202, [200]])
+    expect(hearings(one)).toEqual([3, undefined, undefined, 0])
+    await bye(caller.dialog)
+    await calm()
+    expect(called(1).dialog.sentBye).toBeDefined()
+    expectNothingLeft(one, 4)
+  })
+
+  it('of a phone that has called both lets the two talk, though no verb runs either', async () => {
+    const one = await consulting()
+    const { called, second, caller } = one
+    const referral = await refer(caller.dialog, { replaces: second.dialog })
+    expect([referral.answer, referral.notified]).toEqual([202, [200]])
+    expect(hearings(one)).toEqual([undefined, 3, undefined, 1])
+    await bye(called(0).dialog)
+    await calm()
+    expect(called(1).dialog.sentBye).toBeDefined()
+    expectNothingLeft(one, 4)
+  })
+
+  it('of a phone that both have called: each caller goes on with its own verbs when they part', async () => {
+    const one = await talking()
+    const { engine, caller, called } = one
+    engine.hooks.on('/call', [
+      { verb: 'dial', target: [{ type: 'user', name: 'alice' }] },
+      { verb: 'play', url: 'http://app.test/second.wav' },
+    ])
+    const second = engine.ring()
+    await calm()
+    await answered(called(1))
+    const referral = await refer(called(0).dialog, { replaces: called(1).dialog })
+    expect([referral.answer, referral.notified]).toEqual([202, [200]])
+    expect(hearings(one)).toEqual([2, undefined, 0, undefined])
+    await bye(caller.dialog)
+    await calm()
+    expect(second.dialog?.sentBye).toBeUndefined()
+    expect(engine.media.sessions[2]?.played).toEqual(['/clips/1000'])
+    await bye(second.dialog)
+    await calm()
+    expectNothingLeft(one, 4)
+  })
+
+  it('tells in every journal who now talks with whom', async () => {
+    const one = await consulting()
+    await refer(one.called(0).dialog, { replaces: one.second.dialog })
+    const all = [...journals(one).entries()]
+    const [caller, , , bob] = all.map(([sid]) => sid)
+    const outcome = `${caller} and ${bob}`
+    for (const [, events] of all)
+      expect(events).toContainEqual(expect.objectContaining({ rule: 'transfer-attended', outcome }))
+    expect(all[0]?.[1]).toContainEqual(expect.objectContaining({ type: 'bridged', with: bob }))
+    expect(all[3]?.[1]).toContainEqual(expect.objectContaining({ type: 'bridged', with: caller }))
+    for (const n of [1, 2])
+      expect(all[n]?.[1]).toContainEqual(
+        expect.objectContaining({ type: 'ended', because: 'its far end has transferred the call' }),
+      )
+  })
+
+  it('into a call with an application: that begins anew with the caller', async () => {
+    const one = await talking()
+    const { engine, caller, called } = one
+    engine.hooks.on('/call', [{ verb: 'play', url: 'http://app.test/menu.wav', loop: 0 }])
+    const second = engine.ring()
+    await calm()
+    expect(second.dialog).toBeDefined()
+    engine.hooks.on('/call', [
+      { verb: 'play', url: 'http://app.test/menu.wav' },
+      { verb: 'pause', length: 60 },
+    ])
+    const referral = await refer(called(0).dialog, { replaces: second.dialog })
+    expect([referral.answer, referral.notified]).toEqual([202, [200]])
+    expect([called(0), second].map(isOver)).toEqual([true, true])
+    expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+    expect(caller.dialog?.sentBye).toBeUndefined()
+    await bye(caller.dialog)
+    await calm()
+    expectNothingLeft(one, 3)
+  })
+
+  it('by the hook alone where that answers with verbs; as the phone asks where it answers with none', async () => {
+    const one = await consulting({ referHook: '/refer' })
+    const referral = await refer(one.called(0).dialog, { replaces: one.second.dialog })
+    expect(one.engine.hooks.payloadsOf('/refer')).toHaveLength(1)
+    expect([referral.answer, referral.notified]).toEqual([202, [200]])
+    expect(hearings(one)).toEqual([3, undefined, undefined, 0])
+  })
+})
+
+describe('an attended transfer that is refused', () => {
+  const untouched = (one: Awaited<ReturnType<typeof consulting>>): void => {
+    expect(hearings(one).slice(0, 4)).toEqual([1, 0, 3, 2])
+    expect([one.caller, one.called(0), one.second, one.called(1)].map(isOver)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ])
+  }
+
+  it('481: the call is not here', async () => {
+    const one = await consulting()
+    expect((await refer(one.called(0).dialog, { replaces: null })).answer).toBe(481)
+    untouched(one)
+  })
+
+  it('481: the call is of another account, of which neither the response nor the journal says anything', async () => {
+    const one = await consulting()
+    const { engine } = one
+    const other = { ...account, account_sid: 'a0000000-0000-4000-8000-000000000002' }
+    engine.account = other
+    engine.application = { ...application, account_sid: other.account_sid }
+    engine.hooks.on('/call', [{ verb: 'play', url: 'http://app.test/menu.wav', loop: 0 }])
+    const foreign = engine.ring()
+    await calm()
+    const before = engine.store.journalOf(foreignSid(engine, other.account_sid)).length
+    expect(foreign.dialog).toBeDefined()
+    expect((await refer(one.called(0).dialog, { replaces: foreign.dialog })).answer).toBe(481)
+    untouched(one)
+    expect(engine.store.journalOf(foreignSid(engine, other.account_sid))).toHaveLength(before)
+    const told = JSON.stringify(engine.store.journalOf(one.sidOf('outbound')))
+    expect(told).not.toContain(other.account_sid)
+    expect(told).not.toContain(foreignSid(engine, other.account_sid))
+  })
+
+  it('481: the call has ended', async () => {
+    const one = await consulting()
+    const gone = one.second.dialog
+    await bye(gone)
+    expect((await refer(one.called(0).dialog, { replaces: gone })).answer).toBe(481)
+    expect(hearings(one).slice(0, 2)).toEqual([1, 0])
+  })
+
+  it('486: only a call that still rings is meant', async () => {
+    const one = await consulting()
+    const options = { replaces: one.second.dialog, isEarlyOnly: true }
+    expect((await refer(one.called(0).dialog, options)).answer).toBe(486)
+    untouched(one)
+  })
+
+  it('400: it is the call itself, or its other side', async () => {
+    const one = await consulting()
+    for (const { dialog } of [one.called(0), one.caller])
+      expect((await refer(one.called(0).dialog, { replaces: dialog })).answer).toBe(400)
+    untouched(one)
+  })
+
+  it('403: one of the two calls is not of a user', async () => {
+    const one = await consulting()
+    expect((await refer(one.called(0).dialog, { replaces: one.called(1).dialog })).answer).toBe(403)
+    expect((await refer(one.called(1).dialog, { replaces: one.called(0).dialog })).answer).toBe(403)
+    untouched(one)
+  })
+
+  it('491: the second call is being transferred itself', async () => {
+    const one = await consulting()
+    await refer(one.second.dialog)
+    expect((await refer(one.called(0).dialog, { replaces: one.second.dialog })).answer).toBe(491)
+    untouched(one)
+  })
+})
+
+function foreignSid({ store }: ScriptedEngine, account_sid: string): string {
+  return store.batches.find((batch) => batch.account_sid === account_sid)?.call_sid ?? ''
+}

@@ -1,0 +1,50 @@
+// A REFER of a far end under the hand of a test, and what it was answered and told.
+import type { Dialog, IncomingReferral, ReferSubscription, Reply } from '../../../src/sip/sip.ts'
+import { sipRequest } from './scripted-sip.ts'
+
+export interface ScriptedReferralOptions {
+  readonly referTo?: string
+  /** The dialog that its Replaces names; null: one that is not here. */
+  readonly replaces?: Dialog | null | undefined
+  readonly isEarlyOnly?: boolean
+}
+
+export class ScriptedReferral implements IncomingReferral {
+  readonly request = sipRequest('REFER', {
+    headers: [
+      { name: 'refer-to', value: '<sip:carol@example.com>' },
+      { name: 'user-agent', value: 'a phone' },
+      { name: 'x-reason', value: 'lunch' },
+    ],
+  })
+  readonly referTo: string
+  readonly displayName = undefined
+  readonly replaces: IncomingReferral['replaces']
+  readonly replaced: Dialog | undefined
+  readonly headers = []
+  readonly referredBy = '<sip:alice@example.com>'
+  /** The statuses of its NOTIFYs, without the 100 at once. */
+  readonly notified: number[] = []
+  /** The status of its final response. */
+  answer: number | undefined
+
+  constructor({
+    referTo = 'sip:alice@example.com',
+    replaces,
+    isEarlyOnly = false,
+  }: ScriptedReferralOptions = {}) {
+    this.referTo = referTo
+    this.replaced = replaces ?? undefined
+    this.replaces =
+      replaces === undefined ? undefined : { callId: 'x', toTag: 'a', fromTag: 'b', isEarlyOnly }
+  }
+
+  accept(): ReferSubscription {
+    this.answer ??= 202
+    return { notify: (status) => void this.notified.push(status), done: Promise.resolve() }
+  }
+
+  reject({ status }: Reply): void {
+    this.answer ??= status
+  }
+}
