@@ -93,7 +93,7 @@ const schema = Type.Object({
   amd: optional.anything(untilServed('answering machine detection', 'Tells machines from people.')),
   referHook: Type.Optional(
     hookFor(
-      'Asked when the phone of either side transfers the other one (REFER), with refer_details. Its verbs run on the side that is transferred; a status of 400 to 699 refuses. Without it a user may transfer to users of its SIP realm.',
+      'Asked when the phone of either side transfers the other one (REFER), with refer_details. Its verbs run on the side that is transferred; a status of 400 to 699 refuses. An answer without verbs joins two calls as the phone asks (Replaces). Without the hook a user may transfer to users of its SIP realm, and join its two calls.',
     ),
   ),
   onHoldHook: Type.Optional(hookFor(untilServed('sound on hold', 'What the side on hold hears.'))),

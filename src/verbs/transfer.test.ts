@@ -332,7 +332,7 @@ describe('an attended transfer', () => {
       )
   })
 
-  it('into a call with an application: that begins anew with the caller', async () => {
+  it('into a call with an application: that begins again with the caller', async () => {
     const one = await talking()
     const { engine, caller, called } = one
     engine.hooks.on('/call', [{ verb: 'play', url: 'http://app.test/menu.wav', loop: 0 }])

@@ -35,7 +35,7 @@ export async function attend(asked: Transfer, registry: CallRegistry, services: 
     void second.hangUp({ because: 'its far end has transferred the call' })
     return dismissTransferor(by, subscription, services.clock)
   }
-  // One of the calls is with an application, which runs on one leg: it begins anew on the one that comes.
+  // One of the calls is with an application, which runs on one leg: it begins again on the one that comes.
   const [left, lone, of] = talk === undefined ? [theirs, by, second] : [talk, second, by]
   const source = lone.script?.source
   if (left === undefined || source === undefined)
