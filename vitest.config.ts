@@ -37,7 +37,8 @@ export default defineConfig({
     setupFiles: ['test/support/after-file.ts'],
     // Files share a process, and so the modules they import: a process for each file took a third of the time.
     isolate: false,
-    maxWorkers: cores,
+    // One more than there are cores: many files wait, for a worker of media or for a database.
+    maxWorkers: cores + 1,
     // Generous, since a machine may be slow or busy: they end what hangs and measure nothing.
     testTimeout: 60_000,
     hookTimeout: 120_000,
@@ -68,9 +69,8 @@ export default defineConfig({
         test: {
           name: 'journeys',
           include: journeys,
-          // Journeys wait for phones and timers most of the time, so that one more than there are cores keeps these busy.
-          // They come last, when nothing else is measured.
-          maxWorkers: cores + 1,
+          // Journeys wait for phones and timers most of the time. They come last, when nothing else is measured.
+          maxWorkers: cores + 3,
           sequence: { groupOrder: 1 },
           provide: { store: 'SQLite' },
         },
