@@ -1,6 +1,7 @@
 // What the engine knows of a command: the state of the call that it needs, and how it begins. The commands are in commands/.
 import type { Leg } from './leg/leg.ts'
-import type { LegBridge, RunningScript } from './leg/leg-options.ts'
+import type { LegBridge } from './leg/leg-options.ts'
+import type { RunningScript } from './session/running-script.ts'
 import type { OwnRequestOutcome } from './leg/leg-requests.ts'
 
 /** The commands of one request: the value of each by its name, and what is sent besides. */
@@ -28,25 +29,27 @@ export type CommandNeeds = keyof CommandTargets
 export interface RunnableCommand {
   readonly name: string
   readonly needs: CommandNeeds
+  /** Begins at once, before those that wait for their turn. */
+  readonly isUrgent: boolean
   /** What to do when the call is in another state, where that depends on the value. */
   readonly cure?: string
   /** `target` is that of its need. Throws AppError for what forbids it, and then nothing has changed. */
   ready(target: CommandTargets[CommandNeeds]): ReadyCommand
 }
 
-export interface ReadyCommand {
+export type ReadyCommand = Readied & {
   /** What is to happen, in words for the journal. */
   readonly outcome: string
-  /** What fails later is written to the journal. */
-  readonly begin: () => Promise<void> | void
-  /** In place of `begin`, where the client gets what the far end responds; what fails is for the client too. */
-  readonly request?: () => Promise<OwnRequestOutcome>
 }
+
+/** What begins it. What fails later is written to the journal. */
+type Readied =
+  /** Resolves soon, when what it changes is in place: commands that come later begin then. */
+  | { readonly apply: () => Promise<void> | void }
+  /** Takes as long as others take: commands that come later begin meanwhile. */
+  | { readonly start: () => Promise<void> }
+  /** As `start`; the client gets what the far end responds, and what fails. */
+  | { readonly request: () => Promise<OwnRequestOutcome> }
 
 /** Throws AppError bad_request for commands that may not come together, and not_served. */
 export type ReadCommands = (asked: AskedCommands) => readonly RunnableCommand[]
-
-/** What became of the commands of one request. */
-export interface CommandReply {
-  readonly response?: OwnRequestOutcome
-}

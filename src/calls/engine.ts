@@ -2,10 +2,11 @@
 import { AppError } from '../lib/errors.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
 import { Admission, overloaded, stopping } from './admission.ts'
-import { runCommands } from './application/run-commands.ts'
+import { toLetter } from './application/run-commands.ts'
 import type { CallContext } from './call-context.ts'
 import type { CallServices } from './call-services.ts'
-import type { AskedCommands, CommandReply } from './command.ts'
+import type { AskedCommands } from './command.ts'
+import type { CommandReply } from './session/session.ts'
 import type { CallHandlers, CallRequest, Calls, LiveCall, PreparedCall } from './calls.ts'
 import { cancelArrival, serveInvite } from './inbound/serve-invite.ts'
 import type { Arrival } from './inbound/serve-invite.ts'
@@ -159,7 +160,7 @@ export class CallEngine implements Calls, CallHandlers {
   ): Promise<CommandReply | undefined> {
     const commands = this.#options.commands(asked)
     const leg = this.#registry.liveLeg(account_sid, call_sid)
-    return leg === undefined ? undefined : runCommands(leg, commands)
+    return leg === undefined ? undefined : leg.session.mailbox.put(toLetter(leg, commands))
   }
 
   async drain(): Promise<void> {

@@ -20,6 +20,6 @@ export const boostAudioSignal = defineCommand({
   needs: 'answered',
   ready: (given, { leg }) => ({
     outcome: 'gain',
-    begin: () => leg.media.sound.boost(toDecibels(given)),
+    apply: () => leg.media.sound.boost(toDecibels(given)),
   }),
 })

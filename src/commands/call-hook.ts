@@ -17,7 +17,7 @@ export const callHook = defineCommand({
   },
   ready: (next, { leg, script }, { call_status_hook }: { readonly call_status_hook?: Hook }) => ({
     outcome: 'another application',
-    begin() {
+    start() {
       if (call_status_hook !== undefined) leg.status.replaceHook(call_status_hook)
       return script.takeOver(next, because).catch((error: unknown) => leg.refuse(error))
     },

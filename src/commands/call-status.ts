@@ -7,11 +7,12 @@ export const callStatus = defineCommand({
   frame: 'call:status',
   description: 'Ends the call: `completed` one that was answered, `no-answer` one that was not.',
   value: oneOf(['completed', 'no-answer']),
+  isUrgent: true,
   needs: (status) => (status === 'completed' ? 'answered' : 'unanswered'),
   cure: (status) => `Send call_status ${status === 'completed' ? 'no-answer' : 'completed'}.`,
   ready: (status, { leg }) => ({
     outcome: status,
     // The leg has ended when this returns. The far end's response to the BYE is not awaited.
-    begin: () => void leg.hangUp({ because: `a client of the REST API ended it with call_status ${status}` }),
+    apply: () => void leg.hangUp({ because: `a client of the REST API ended it with call_status ${status}` }),
   }),
 })

@@ -10,6 +10,6 @@ export const childCallHook = defineCommand({
   needs: 'bridge',
   ready: (next, { bridge }) => ({
     outcome: 'the called side becomes a call of its own',
-    begin: () => bridge.part(next),
+    apply: bridge.part(next),
   }),
 })

@@ -10,7 +10,7 @@ interface Keys {
   readonly duration?: number
 }
 
-const keys: JsonSchema = {
+const schema: JsonSchema = {
   type: 'object',
   required: ['digit'],
   properties: {
@@ -33,10 +33,10 @@ export const dtmf = defineCommand({
   name: 'dtmf',
   frame: 'dtmf',
   description: 'Presses keys at the far end.',
-  value: json<Keys>(keys),
+  value: json<Keys>(schema),
   needs: 'answered',
-  ready: ({ digit, duration = usualMs }, { leg }) => ({
-    outcome: 'keys',
-    begin: () => leg.keys.press(digit, duration),
-  }),
+  ready({ digit, duration = usualMs }, { leg: { keys } }) {
+    keys.demandRoom()
+    return { outcome: 'keys', start: () => keys.press(digit, duration) }
+  },
 })

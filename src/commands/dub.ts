@@ -17,6 +17,6 @@ export const dub = defineCommand({
       throw new AppError('call_state', 'the call has not been answered', {
         cure: 'Send it once call_status is in-progress.',
       })
-    return { outcome: 'dub', begin: run({ ...options, verb: 'dub' }, dubbing) }
+    return { outcome: 'dub', start: run({ ...options, verb: 'dub' }, dubbing) }
   },
 })

@@ -8,5 +8,5 @@ export const muteStatus = defineCommand({
   description: 'Whether the other side hears the one that the path names.',
   value: oneOf(['mute', 'unmute']),
   needs: 'bridge',
-  ready: (status, { bridge }) => ({ outcome: status, begin: () => bridge.mute(status === 'mute') }),
+  ready: (status, { bridge }) => ({ outcome: status, apply: () => bridge.mute(status === 'mute') }),
 })

@@ -15,7 +15,7 @@ export const tag = defineCommand({
   needs: 'nothing',
   ready: (data, { leg: { journal } }) => ({
     outcome: 'tag',
-    begin() {
+    apply() {
       journal.add({ type: 'tagged', data })
       journal.commit()
     },

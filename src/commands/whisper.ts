@@ -9,5 +9,5 @@ export const whisper = defineCommand({
   value: json<object>(verbOrList),
   needs: 'bridge',
   joins: 'any',
-  ready: (verbs, { bridge }) => ({ outcome: 'whisper', begin: bridge.whisper(verbs) }),
+  ready: (verbs, { bridge }) => ({ outcome: 'whisper', start: bridge.whisper(verbs) }),
 })

@@ -1,6 +1,6 @@
 // The abilities of a script on one leg.
 import type { NestedVerbs } from '../application/nested-verbs.ts'
-import type { RunningScript } from '../leg/leg-options.ts'
+import type { RunningScript } from '../session/running-script.ts'
 import { referralsOf } from '../bridge/transfer.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Abilities } from './abilities.ts'

@@ -54,7 +54,7 @@ export async function connectUser(
       return outcome?.call_status === 'completed' ? undefined : 'failed'
     },
   }
-  leg.script = abilities.running
+  leg.session.run(leg, abilities.running)
   await queue.run([dial], abilities)
   if (leg.isAnswered) return leg.hangUp({ because: noVerbLeft })
   // The caller hears what its phone would have heard from the one it called.

@@ -13,6 +13,7 @@ import type { HookForm } from './hook-form.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { NestedVerbs } from './nested-verbs.ts'
 import { CallSettings } from './settings.ts'
+import { Session } from '../session/session.ts'
 import { noVerbLeft, VerbLoop } from './verb-loop.ts'
 
 interface Asked {
@@ -59,7 +60,7 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
     const node = services.node()
     const abilities = createAbilities({ leg, script, hooks, queue, node, base, context, nested })
     // Only verbs that are all the leg has may be taken over by others.
-    if (allowed === undefined) leg.script = abilities.running
+    if (allowed === undefined) leg.session.run(leg, abilities.running)
     await queue.run(verbs, abilities)
   }
 
@@ -82,12 +83,16 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
       return (await ask({ leg, hook, kind, fields })).verbs
     },
     goOn(leg, verbs) {
+      leg.session = new Session()
       runOnLeg(leg, verbs).then(
         () => void leg.hangUp({ because: noVerbLeft }),
         (error: unknown) => leg.refuse(error),
       )
     },
-    handOver: (leg, hook) => runOn(leg, { ...script, call_hook: hook, app_json: null }),
+    handOver(leg, hook) {
+      leg.session = new Session()
+      runOn(leg, { ...script, call_hook: hook, app_json: null })
+    },
     async tell(leg, hook, fields) {
       await ask({ leg, hook, kind: 'dtmf', fields }).catch(() => undefined)
     },

@@ -1,23 +1,42 @@
-// The one place where commands from outside begin: it checks what they need, and the journal says what was asked for.
+// The one place where commands from outside begin: it checks what they need, and the journal says what was asked for, in the
+// order in which it began.
 import { AppError } from '../../lib/errors.ts'
-import type { CommandNeeds, CommandReply, CommandTargets, ReadyCommand, RunnableCommand } from '../command.ts'
+import type { CommandNeeds, CommandTargets, ReadyCommand, RunnableCommand } from '../command.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
+import { callIsOver } from '../session/mailbox.ts'
+import type { CommandReply } from '../session/session.ts'
+import type { Letter, Opened } from '../session/mailbox.ts'
 
-/**
- * Begins the commands of one request. Throws AppError call_state, or bad_request for one that makes no sense, and then nothing
- * has changed.
- */
-export async function runCommands(leg: Leg, commands: readonly RunnableCommand[]): Promise<CommandReply> {
-  const ready = commands.map((command) => readyOn(leg, command))
-  let reply: CommandReply = {}
-  for (const { outcome, begin, request } of ready) {
-    leg.journal.note(toDecision({ rule: 'api', outcome }))
-    if (request === undefined) run(leg, begin)
-    else reply = { response: await request() }
+/** The commands of one request to a leg. Nothing has begun when one of them makes no sense, or comes at the wrong time. */
+export function toLetter(leg: Leg, commands: readonly RunnableCommand[]): Letter<CommandReply> {
+  return {
+    to: leg,
+    isUrgent: commands.some(({ isUrgent }) => isUrgent),
+    open() {
+      if (leg.hasEnded) throw callIsOver()
+      const ready = commands.map((command) => readyOn(leg, command))
+      const begun = ready.map((one) => begin(leg, one))
+      return {
+        reply: replyOf(begun.flatMap(({ reply }) => reply ?? [])),
+        applied: Promise.all(begun.flatMap(({ applied }) => applied ?? [])),
+      }
+    },
   }
-  return reply
+}
+
+/** One of them at most has one. */
+async function replyOf([reply]: readonly Promise<CommandReply>[]): Promise<CommandReply> {
+  return reply === undefined ? {} : await reply
+}
+
+function begin(leg: Leg, ready: ReadyCommand): Partial<Opened<CommandReply>> {
+  leg.journal.note(toDecision({ rule: 'api', outcome: ready.outcome }))
+  if ('request' in ready) return { reply: ready.request().then((response) => ({ response })) }
+  const work = Promise.resolve('apply' in ready ? ready.apply() : ready.start())
+  const noted = work.catch((error: unknown) => noteProblem(leg, error))
+  return 'apply' in ready ? { applied: noted } : {}
 }
 
 function readyOn(leg: Leg, command: RunnableCommand): ReadyCommand {
@@ -33,10 +52,6 @@ function readyOn(leg: Leg, command: RunnableCommand): ReadyCommand {
     if (!(error instanceof AppError) || error.code !== 'hook_invalid_payload') throw error
     throw new AppError('bad_request', `${command.name}: ${error.message}`, { cause: error })
   }
-}
-
-function run(leg: Leg, begin: ReadyCommand['begin']): void {
-  void begin()?.catch((error: unknown) => noteProblem(leg, error))
 }
 
 /** What a leg is to a command that needs this state; undefined when it is in another. */

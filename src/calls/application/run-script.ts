@@ -35,7 +35,7 @@ export async function runScript(run: Run, context: CallContext): Promise<void> {
   run.onAccepted?.()
   const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal })
   const abilities = abilitiesOf({ leg, script, hooks, queue, node: services.node(), base }, context)
-  leg.script = abilities.running
+  leg.session.run(leg, abilities.running)
   await queue.run(verbs, abilities)
 }
 

@@ -94,9 +94,14 @@ export class Talk {
 
   /** A leg that nothing runs goes on by itself, where something was found for it, or is hung up. */
   end(because: string): void {
-    this.#leave(because, () => {
-      for (const leg of this.#options.legs) this.#dismiss(leg, because)
+    const isOver = this.#leave(because, () => {
+      for (const leg of this.#options.legs) this.#goOn(leg)
     })
+    // However long media takes to part the two. What has come in this very turn may be a BYE of the other one.
+    if (isOver)
+      queueMicrotask(() => {
+        for (const leg of this.#options.legs) this.#dismiss(leg, because)
+      })
   }
 
   /** The two part, and what becomes of them is the business of another. */
@@ -104,8 +109,9 @@ export class Talk {
     this.#leave(because, () => undefined)
   }
 
-  #leave(because: string, afterwards: () => void): void {
-    if (this.#end.signal.aborted) return
+  /** False when they have parted before. */
+  #leave(because: string, afterwards: () => void): boolean {
+    if (this.#end.signal.aborted) return false
     this.#end.abort()
     for (const stop of this.#stops.splice(0)) stop()
     this.#whispers.stop()
@@ -115,6 +121,7 @@ export class Talk {
     }
     const parted = this.#bridge.part(because).then(afterwards)
     this.#parted.resolve(parted.then(() => because))
+    return true
   }
 
   get isBeingTransferred(): boolean {
@@ -151,10 +158,13 @@ export class Talk {
   }
 
   /** The other one, where nothing runs it, or else this one, becomes a call of its own. */
-  #release(leg: Leg, hook: Hook): void {
+  #release(leg: Leg, hook: Hook): () => Promise<void> {
     const free = [this.otherOf(leg), leg].find(({ script }) => script === undefined)
     if (free === undefined) throw new AppError('call_state', 'both sides are calls of their own already')
-    this.send(free, hook, 'the called side became a call of its own')
+    return async () => {
+      this.send(free, hook, 'the called side became a call of its own')
+      await this.over
+    }
   }
 
   #watch(leg: Leg, party: string): void {
@@ -169,13 +179,17 @@ export class Talk {
     void this.#bridge.part(because)
   }
 
+  /** Where verbs run the leg, the one that dials ends, and the next one follows. */
   #dismiss(leg: Leg, because: string): void {
-    // Where verbs run it, the one that dials ends, and the next one follows.
-    if (leg.hasEnded || leg.script !== undefined) return
-    const { nested } = this.services
+    if (leg.hasEnded || leg.script !== undefined || this.#successors.has(leg)) return
+    void leg.hangUp({ headers: reasonOf(this.otherOf(leg)), because })
+  }
+
+  #goOn(leg: Leg): void {
     const next = this.#successors.get(leg)
-    if (next === undefined) void leg.hangUp({ headers: reasonOf(this.otherOf(leg)), because })
-    else if ('url' in next) nested.handOver(leg, next)
+    if (next === undefined || leg.hasEnded || leg.script !== undefined) return
+    const { nested } = this.services
+    if ('url' in next) nested.handOver(leg, next)
     else nested.goOn(leg, next)
   }
 

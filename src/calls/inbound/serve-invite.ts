@@ -27,6 +27,7 @@ import { routeCall } from './route-call.ts'
 import { connectUser } from '../application/connect-user.ts'
 import { runScript } from '../application/run-script.ts'
 import { noVerbLeft } from '../application/verb-loop.ts'
+import { Session } from '../session/session.ts'
 import { StatusReporter } from '../leg/status-reporter.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
 import { unansweredIncoming } from '../leg/unanswered-invite.ts'
@@ -98,6 +99,7 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
   const isUser = carrierOf(identity) === undefined
   if (isUser) arrival.invite.restrict(services.isAllowedHop)
   const leg: Leg = new Leg({
+    session: new Session(),
     unanswered: unansweredIncoming(arrival.invite, services.maxCallMs),
     journal,
     status: new StatusReporter(journal, node()),

@@ -13,18 +13,44 @@ export interface LegKeysOptions {
   readonly signal: AbortSignal
 }
 
+/** More than a person presses ahead of a slow far end. */
+const maxWaiting = 32
 const restMs = 250
 const longRestMs = 500
 
 export class LegKeys {
   readonly #options: LegKeysOptions
+  #last: Promise<void> = Promise.resolve()
+  #waiting = 0
 
   constructor(options: LegKeysOptions) {
     this.#options = options
   }
 
-  /** Resolves when the last one was pressed; `w` rests for half a second. Throws AppError when there is no way to press them. */
+  /** Throws AppError overloaded when no more may be pressed now. */
+  demandRoom(): void {
+    if (this.#waiting >= maxWaiting)
+      throw new AppError('overloaded', `${maxWaiting} presses of keys wait for those before them`)
+  }
+
+  /**
+   * Resolves when the last one was pressed, after those that were to be pressed before; `w` rests for half a second. Throws
+   * AppError overloaded, or when there is no way to press them.
+   */
   async press(digits: string, durationMs: number): Promise<void> {
+    this.demandRoom()
+    this.#waiting += 1
+    const pressed = this.#last.then(() => this.#press(digits, durationMs))
+    this.#last = pressed.catch(() => undefined)
+    try {
+      await pressed
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+
+  async #press(digits: string, durationMs: number): Promise<void> {
+    if (this.#options.signal.aborted) return
     try {
       await this.#options.media.sendKeys(digits, durationMs)
     } catch (error) {

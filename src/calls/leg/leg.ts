@@ -26,7 +26,9 @@ import { LegDigits } from './leg-digits.ts'
 import { LegEvents } from './leg-events.ts'
 import { LegMedia } from './leg-media.ts'
 import { LegKeys } from './leg-keys.ts'
-import type { HangUpOptions, LegBridge, LegOptions, RunningScript } from './leg-options.ts'
+import type { HangUpOptions, LegBridge, LegOptions } from './leg-options.ts'
+import type { RunningScript } from '../session/running-script.ts'
+import type { Session } from '../session/session.ts'
 import { LegRequests } from './leg-requests.ts'
 import { reasonHeader, toAppError, toRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
@@ -51,10 +53,10 @@ export class Leg {
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise
+  /** Another one once it goes on as a call of its own. */
+  session: Session
   /** Set while it is bridged. */
   bridge: LegBridge | undefined
-  /** Set once its verbs run. */
-  script: RunningScript | undefined
   readonly #options: LegOptions
   readonly #lifetime = new AbortController()
   readonly #digits: LegDigits
@@ -65,6 +67,7 @@ export class Leg {
   constructor(options: LegOptions) {
     this.#options = options
     this.journal = options.journal
+    this.session = options.session
     this.status = options.status
     const { journal, status, log } = options
     this.media = new LegMedia({ ...options, events: this.events, onEvent: (event) => this.#onMedia(event) })
@@ -97,6 +100,11 @@ export class Leg {
 
   get #direction(): 'inbound' | 'outbound' {
     return this.journal.facts.started.direction
+  }
+
+  /** The verbs that run it, once they do. */
+  get script(): RunningScript | undefined {
+    return this.session.scriptOf(this)
   }
 
   get isAnswered(): boolean {
@@ -290,6 +298,7 @@ export class Leg {
     this.callerProgress.close()
     this.#digits.close()
     this.events.close()
+    this.session.leave(this)
     const duration =
       state.state === 'answered'
         ? { duration: Math.floor((this.#options.clock.monotonic() - state.sinceMs) / 1000) }

@@ -8,6 +8,7 @@ import { JournalWriter } from '../journal/journal-writer.ts'
 import type { StartedFact } from '../journal/journal.ts'
 import { holdToLimits } from '../leg/hold-to-limits.ts'
 import { Leg } from '../leg/leg.ts'
+import { Session } from '../session/session.ts'
 import { StatusReporter } from '../leg/status-reporter.ts'
 import type { Media } from '../../media/media.ts'
 import { tenantMedia } from '../leg/tenant-media.ts'
@@ -91,6 +92,7 @@ export class OutgoingLeg {
       hidesDigits: order.account.sensitive_digits,
     })
     const leg: Leg = new Leg({
+      session: parent?.session ?? new Session(),
       unanswered: this.#invites,
       journal,
       status: new StatusReporter(journal, node(), parent?.status.target),

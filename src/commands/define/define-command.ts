@@ -20,15 +20,14 @@ export interface CommandDefinition<T, N extends CommandNeeds, M extends object> 
   readonly needs: N | ((value: T) => N)
   /** What to do when it is something else, where that depends on the value. */
   readonly cure?: (value: T) => string
+  /** Whether it begins at once, before those that wait for their turn. */
+  readonly isUrgent?: boolean
   /** The other commands that it may come with, and begins before; each comes alone otherwise. */
   readonly joins?: readonly string[] | 'any'
   readonly additions?: { readonly [K in keyof M]: Addition<Exclude<M[K], undefined>> }
   /** Throws AppError for what forbids it, and then nothing has changed. */
-  ready(value: T, target: CommandTargets[N], more: M): Readied
+  ready(value: T, target: CommandTargets[N], more: M): ReadyCommand
 }
-
-type Readied = Pick<ReadyCommand, 'outcome'> &
-  (Pick<ReadyCommand, 'begin'> | Required<Pick<ReadyCommand, 'request'>>)
 
 /** A command as the generic code sees it. */
 export interface Command {
@@ -46,7 +45,7 @@ type NoAdditions = Readonly<Record<never, never>>
 export function defineCommand<T, N extends CommandNeeds, M extends object = NoAdditions>(
   definition: CommandDefinition<T, N, M>,
 ): Command {
-  const { name, frame, needs, joins = [], additions = {} } = definition
+  const { name, frame, needs, isUrgent = false, joins = [], additions = {} } = definition
   return {
     name,
     frame,
@@ -60,13 +59,11 @@ export function defineCommand<T, N extends CommandNeeds, M extends object = NoAd
       const cure = definition.cure?.(value)
       return {
         name,
+        isUrgent,
         needs: typeof needs === 'function' ? needs(value) : needs,
         ...(cure === undefined ? {} : { cure }),
-        ready: (target) => ({
-          begin: () => undefined,
-          // The one of `needs`: the runner has looked.
-          ...definition.ready(value, target as CommandTargets[N], more as M),
-        }),
+        // The target of `needs`: the runner has looked.
+        ready: (target) => definition.ready(value, target as CommandTargets[N], more as M),
       }
     },
   }

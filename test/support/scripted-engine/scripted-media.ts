@@ -34,6 +34,9 @@ export class ScriptedMedia implements Pick<Media, 'open'> {
   readonly sessions: ScriptedSession[] = []
   readonly opened: OpenOptions[] = []
   readonly #clock: Clock
+  /** Nothing is applied before these resolve. */
+  wiringHeld: Promise<void> | undefined
+  keysHeld: Promise<void> | undefined
   /** Makes each of these fail from now on: the sessions too that are opened meanwhile. */
   failure: { readonly at: 'open' | 'answer' | 'wire' | 'keys'; readonly error: AppError } | undefined
 
@@ -54,6 +57,7 @@ export class ScriptedMedia implements Pick<Media, 'open'> {
       clock: this.#clock,
       refusal,
       failsAt: (at) => (this.failure?.at === at ? this.failure.error : undefined),
+      heldAt: (at) => (at === 'wire' ? this.wiringHeld : this.keysHeld),
     })
     this.sessions.push(session)
     return session
@@ -65,6 +69,7 @@ interface SessionScript {
   /** Of every offer. */
   readonly refusal: AppError | undefined
   readonly failsAt: (at: 'wire' | 'keys') => AppError | undefined
+  readonly heldAt: (at: 'wire' | 'keys') => Promise<void> | undefined
 }
 
 export class ScriptedSession implements MediaSession {
@@ -85,15 +90,17 @@ export class ScriptedSession implements MediaSession {
   readonly #clock: Clock
   readonly #refusal: AppError | undefined
   readonly #failsAt: SessionScript['failsAt']
+  readonly #heldAt: SessionScript['heldAt']
   readonly #listeners: ((event: MediaEvent) => void)[] = []
   #stopPlaying: (() => void) | undefined
   #playing: Promise<unknown> = Promise.resolve()
 
-  constructor(id: string, { clock, refusal, failsAt }: SessionScript) {
+  constructor(id: string, { clock, refusal, failsAt, heldAt }: SessionScript) {
     this.id = id
     this.#clock = clock
     this.#refusal = refusal
     this.#failsAt = failsAt
+    this.#heldAt = heldAt
   }
 
   face(peer: string): void {
@@ -174,7 +181,7 @@ export class ScriptedSession implements MediaSession {
   }
 
   async #attempt(at: 'wire' | 'keys'): Promise<void> {
-    await Promise.resolve()
+    await this.#heldAt(at)
     const error = this.#failsAt(at)
     if (error !== undefined) throw error
   }

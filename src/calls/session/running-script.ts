@@ -1,0 +1,20 @@
+// The verbs that run a leg, as commands from outside, its far end and the other legs of its session reach them.
+import type { Hook } from '../../contracts/hook.ts'
+import type { IncomingReferral } from '../../sip/sip.ts'
+import type { CallScript } from '../ports.ts'
+import type { RunnableVerb } from '../verb.ts'
+
+/** Reads a list of the allowed verbs, and returns what runs it on the leg, beside its own. Throws hook_invalid_payload. */
+export type Beside = (verbs: unknown, allowed: ReadonlySet<string>) => () => Promise<void>
+
+export interface RunningScript {
+  /** Where they came from. */
+  readonly source: CallScript
+  /** The far end asks for another call (RFC 3515). */
+  refer(referral: IncomingReferral): void
+  /** Failures are journalled, and the call goes on as it was. `because`: who wants it, in words for the journal. */
+  takeOver(hook: Hook, because: string): Promise<void>
+  /** These verbs come at once, in place of the running one and all that were to follow. */
+  interrupt(verbs: readonly RunnableVerb[], because: string): void
+  readonly beside: Beside
+}
