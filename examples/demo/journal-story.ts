@@ -31,6 +31,9 @@ const sentences: Readonly<Record<string, Sentence>> = {
   dialled: ({ to }) => `calls ${String(to)}`,
   bridged: () => 'the two talk',
   unbridged: ({ because }) => `the two part: ${String(because)}`,
+  held: () => 'one of the two puts the other on hold',
+  resumed: () => 'the two hear each other again',
+  'hold-sound': ({ source }) => `on hold there is ${String(source)} to hear`,
   'dial-ended': ({ to, call_status, sentence }) =>
     `${String(to)}: ${String(call_status)}, ${String(sentence)}`,
   digit: ({ digit }) => `key ${String(digit)}`,

@@ -1,10 +1,20 @@
 // The verb config: what holds for the verbs that follow.
 import Type from 'typebox'
+import type { Static } from 'typebox'
 import { toDecibels } from '../calls/application/decibels.ts'
+import type { SettingsChange } from '../calls/application/settings.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
+import type { Given } from './define/define-verb.ts'
 import { toVoice } from './define/prompt.ts'
-import { decibels, optional, recognizer, synthesizer } from './define/schemas.ts'
+import {
+  actionHookDelayAction,
+  decibels,
+  fillerNoise,
+  optional,
+  recognizer,
+  synthesizer,
+} from './define/schemas.ts'
 
 /** Needed by applications that use them: silence about it would be worse than a failure. */
 const refused = ['bargeIn', 'ttsStream', 'record', 'listen', 'stream', 'transcribe', 'amd'] as const
@@ -12,41 +22,52 @@ const refused = ['bargeIn', 'ttsStream', 'record', 'listen', 'stream', 'transcri
 const refusal = 'Not served yet: refused.'
 const resettable = Type.Union([Type.Literal('synthesizer'), Type.Literal('recognizer')])
 
+const schema = Type.Object({
+  synthesizer: Type.Optional(synthesizer),
+  recognizer: Type.Optional(recognizer),
+  reset: Type.Optional(
+    Type.Union([resettable, Type.Array(resettable)], {
+      description: 'Goes back to what the application has: `synthesizer`, `recognizer`, or a list of them.',
+    }),
+  ),
+  onHoldMusic: optional.text(
+    'An audio file that one side of a `dial` hears, again and again, while the other has it on hold, where `onHoldHook` says nothing else.',
+  ),
+  boostAudioSignal: decibels(
+    'How much louder the far end hears everything from now on, in dB: a number, or a text like "+6 dB". Answers the call.',
+  ),
+  earlyMedia: optional.flag('With boostAudioSignal: opens early media (183) instead of answering the call.'),
+  fillerNoise: Type.Optional(fillerNoise),
+  actionHookDelayAction: Type.Optional(actionHookDelayAction),
+  bargeIn: optional.anything(refusal),
+  ttsStream: optional.anything(refusal),
+  record: optional.anything(refusal),
+  listen: optional.anything(refusal),
+  stream: optional.anything(refusal),
+  transcribe: optional.anything(refusal),
+  amd: optional.anything(refusal),
+})
+
+type Options = Static<typeof schema>
+
 export const config = defineVerb({
   name: 'config',
   summary: 'Sets what holds for the verbs that follow.',
   example: [
     { verb: 'config', synthesizer: { vendor: 'default', language: 'en-GB' }, boostAudioSignal: '+3 dB' },
+    {
+      verb: 'config',
+      onHoldMusic: 'https://example.com/waiting.wav',
+      fillerNoise: { enable: true, startDelaySecs: 2 },
+    },
     { verb: 'say', text: 'In another voice, and louder.' },
   ],
   needs: 'nothing',
   uses: ['settings', 'sound', 'signalling'],
-  schema: Type.Object({
-    synthesizer: Type.Optional(synthesizer),
-    recognizer: Type.Optional(recognizer),
-    reset: Type.Optional(
-      Type.Union([resettable, Type.Array(resettable)], {
-        description: 'Goes back to what the application has: `synthesizer`, `recognizer`, or a list of them.',
-      }),
-    ),
-    boostAudioSignal: decibels(
-      'How much louder the far end hears everything from now on, in dB: a number, or a text like "+6 dB". Answers the call.',
-    ),
-    earlyMedia: optional.flag(
-      'With boostAudioSignal: opens early media (183) instead of answering the call.',
-    ),
-    bargeIn: optional.anything(refusal),
-    ttsStream: optional.anything(refusal),
-    record: optional.anything(refusal),
-    listen: optional.anything(refusal),
-    stream: optional.anything(refusal),
-    transcribe: optional.anything(refusal),
-    amd: optional.anything(refusal),
-  }),
+  schema,
   async execute(options, { settings, sound, signalling }) {
-    const { synthesizer: given, reset = [], boostAudioSignal, earlyMedia = false } = options
-    if ([reset].flat().includes('synthesizer')) settings.change({ kind: 'reset-voice' })
-    if (given !== undefined) settings.change({ kind: 'voice', voice: toVoice(given) })
+    const { boostAudioSignal, earlyMedia = false } = options
+    for (const change of changesOf(options, settings)) settings.change(change)
     if (boostAudioSignal !== undefined) {
       await (earlyMedia ? signalling.startEarlyMedia() : signalling.answer())
       if (!signalling.hasEnded) await sound.boost(toDecibels(boostAudioSignal))
@@ -55,6 +76,20 @@ export const config = defineVerb({
     if (first !== undefined) throw new AppError('not_served', `config: ${first} is not served yet`)
   },
 })
+
+/** What is set again is set after the resets. */
+function* changesOf(options: Options, settings: Given<'settings'>['settings']): Iterable<SettingsChange> {
+  const { synthesizer: given, recognizer: heard, reset = [], onHoldMusic } = options
+  const { fillerNoise: filler, actionHookDelayAction: delay } = options
+  const resets = [reset].flat()
+  if (resets.includes('synthesizer')) yield { kind: 'reset-voice' }
+  if (resets.includes('recognizer')) yield { kind: 'reset-recognizer' }
+  if (given !== undefined) yield { kind: 'voice', voice: toVoice(given) }
+  if (heard !== undefined) yield { kind: 'recognizer', recognizer: heard }
+  if (onHoldMusic !== undefined) yield { kind: 'hold-music', url: settings.resolveUrl(onHoldMusic) }
+  if (filler !== undefined) yield { kind: 'filler', filler: settings.toFiller(filler) }
+  if (delay !== undefined) yield { kind: 'hook-delay', hookDelay: settings.toHookDelay(delay) }
+}
 
 /** What is only switched off was never on. */
 function isWanted(given: object | undefined): boolean {

@@ -134,6 +134,65 @@ describe('one target', () => {
   })
 })
 
+describe('a caller who is answered already', () => {
+  const ringing = { from: { kind: 'generated', sound: 'ringing' } }
+
+  it('hears ringing from the first 180 on, and the called side once that answers', async () => {
+    const { engine, caller, called } = await dialling({})
+    const [a] = engine.media.sessions
+    expect(a?.wiring.hears).toEqual([])
+    called().progress(180)
+    called().progress(180, undefined, 'two')
+    await settle()
+    expect(a?.wiring.hears).toMatchObject([ringing])
+    await answered(called())
+    expect(a?.wiring.hears).toMatchObject([{ from: { kind: 'session' } }])
+    expect(caller.provisionals).toEqual([])
+  })
+
+  it('hears early media in place of it, and ringing again of no fork that rings later', async () => {
+    const { engine, called } = await dialling({})
+    const [a] = engine.media.sessions
+    called().progress(180)
+    called().progress(183, 'v=0 early', 'two')
+    await settle()
+    called().progress(180, undefined, 'three')
+    await settle()
+    expect(a?.wiring.hears).toMatchObject([{ from: { kind: 'session' } }])
+  })
+
+  it('hears ringing until the last of several targets has failed', async () => {
+    const { engine, called } = await dialling({ target: [user('alice'), bob] })
+    const [a] = engine.media.sessions
+    called(0).progress(183, 'v=0 early')
+    await settle()
+    expect(a?.wiring.hears).toMatchObject([ringing])
+    called(0).refuse(486)
+    await settle()
+    expect(a?.wiring.hears).toMatchObject([ringing])
+    called(1).refuse(486)
+    await settle()
+    await settle()
+    expect(a?.wiring.hears).toEqual([])
+  })
+
+  it('hears the music of the dial in place of ringing', async () => {
+    const { engine, called } = await dialling({ dialMusic: '/music.wav' })
+    called().progress(180)
+    await settle()
+    expect(engine.media.sessions[0]?.wiring.hears).toEqual([])
+    expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+  })
+
+  it('gets 180 and no tone when it is answered on the bridge only', async () => {
+    const { engine, caller, called } = await dialling({ answerOnBridge: true })
+    called().progress(180)
+    await settle()
+    expect(caller.provisionals.map(({ status }) => status)).toEqual([180])
+    expect(engine.media.sessions.flatMap(({ wirings }) => wirings)).toEqual([])
+  })
+})
+
 describe('who calls', () => {
   it('is the caller, when nothing else is said', async () => {
     const { called } = await dialling({})

@@ -96,7 +96,11 @@ const schema = Type.Object({
       'Asked when the phone of either side transfers the other one (REFER), with refer_details. Its verbs run on the side that is transferred; a status of 400 to 699 refuses. An answer without verbs joins two calls as the phone asks (Replaces). Without the hook a user may transfer to users of its SIP realm, and join its two calls.',
     ),
   ),
-  onHoldHook: Type.Optional(hookFor(untilServed('sound on hold', 'What the side on hold hears.'))),
+  onHoldHook: Type.Optional(
+    hookFor(
+      'Asked when either side puts the other one on hold, with `hold_detail`. The verbs that it answers (`say`, `play`, `pause`) are heard by the side on hold, and the hook is asked again when they have run, until the two talk again. An empty answer, other verbs or a failure leave it to `onHoldMusic` of `config`.',
+    ),
+  ),
   boostAudioSignal: decibels(
     'How much louder the called side hears everything, in dB: a number, or a text like "+6 dB".',
   ),
@@ -130,6 +134,7 @@ export const dial = defineVerb({
       answerOnBridge: true,
       timeout: 20,
       actionHook: '/dialled',
+      onHoldHook: '/on-hold',
     },
     { verb: 'say', text: 'The call was not taken. Goodbye.' },
   ],
@@ -141,8 +146,8 @@ export const dial = defineVerb({
       distinct(options.target).map((given) => toTarget(given, options, () => legs.realm())),
     )
     const { dub: tracks = [], boostAudioSignal } = options
-    const { callerId, callerName, timeLimit, confirmHook, dialMusic, dtmfHook, tag, actionHook, referHook } =
-      options
+    const { callerId, callerName, timeLimit, confirmHook, dialMusic, dtmfHook, tag } = options
+    const { actionHook, referHook, onHoldHook } = options
     const outcome = await legs.dial({
       targets,
       answersOnBridge: options.answerOnBridge ?? false,
@@ -161,6 +166,7 @@ export const dial = defineVerb({
       ...(dtmfHook === undefined ? {} : { captureHook: dtmfHook }),
       ...(tag === undefined ? {} : { tag }),
       ...(referHook === undefined ? {} : { referHook }),
+      ...(onHoldHook === undefined ? {} : { holdHook: onHoldHook }),
     })
     // The journal says of each leg what has become of it.
     const done = outcome?.call_status === 'completed' ? undefined : 'failed'

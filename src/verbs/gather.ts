@@ -1,12 +1,15 @@
 // The verb gather: collects digits, with a prompt.
 import Type from 'typebox'
 import type { Static } from 'typebox'
+import type { WaitWishes } from '../calls/application/settings.ts'
 import type { DigitRules } from '../calls/digits/digit-collector.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
 import { playProperties, playUrls, sayProperties, speak } from './define/prompt.ts'
 import {
+  actionHookDelayAction,
+  fillerNoise,
   hookFor,
   optional,
   recognizer,
@@ -51,12 +54,8 @@ const schema = Type.Object({
   vad: Type.Optional(vad),
   say: Type.Optional(Type.Object(sayProperties, { description: 'Prompt.' })),
   play: Type.Optional(Type.Object(playProperties, { description: 'Prompt.' })),
-  actionHookDelayAction: optional.anything(
-    untilServed('sound beside a verb', 'What to do while the action hook is slow.'),
-  ),
-  fillerNoise: optional.anything(
-    untilServed('sound beside a verb', 'What to play while the action hook is slow.'),
-  ),
+  actionHookDelayAction: Type.Optional(actionHookDelayAction),
+  fillerNoise: Type.Optional(fillerNoise),
 })
 
 type GatherOptions = Static<typeof schema>
@@ -78,11 +77,11 @@ export const gather = defineVerb({
     { verb: 'say', text: 'I heard nothing. Goodbye.' },
   ],
   needs: 'audio',
-  uses: ['voice', 'digits', 'hooks', 'time', 'notes'],
+  uses: ['voice', 'digits', 'hooks', 'time', 'notes', 'settings'],
   schema,
   isEarlyMedia: ({ say, play }) => say?.earlyMedia === true || play?.earlyMedia === true,
   async execute(options, given) {
-    const { digits, hooks, notes, signal } = given
+    const { digits, hooks, notes, settings, signal } = given
     if (options.input?.includes('speech') === true)
       notes.goWithout(
         new AppError('recognizer_unknown', 'gather: no speech recogniser is configured; speech is not heard'),
@@ -99,9 +98,20 @@ export const gather = defineVerb({
       collected.reason === 'digits'
         ? { reason: 'dtmfDetected', digits: collected.digits }
         : { reason: 'timeout' }
-    await hooks.ask(options.actionHook, result, signal)
+    await hooks.ask(options.actionHook, result, signal, toWishes(options, settings))
   },
 })
+
+/** What it does not say holds as `config` has set it. */
+function toWishes(
+  { fillerNoise: filler, actionHookDelayAction: delay }: GatherOptions,
+  settings: Given<'settings'>['settings'],
+): WaitWishes {
+  return {
+    ...(filler === undefined ? {} : { filler: settings.toFiller(filler) }),
+    ...(delay === undefined ? {} : { hookDelay: settings.toHookDelay(delay) }),
+  }
+}
 
 async function prompt({ say, play }: GatherOptions, given: Given<'voice' | 'time'>): Promise<void> {
   if (say !== undefined) await speak(given, say)

@@ -7,6 +7,8 @@ import { placeCall } from '../../examples/demo/phone.ts'
 import { commonFields, hookDescriptions } from '../../src/api/docs/hook-payloads.ts'
 import type { HookDescription } from '../../src/api/docs/hook-payloads.ts'
 import { responseTo } from '../../src/sip/message/build.ts'
+import { headerOf } from '../../src/sip/message/message.ts'
+import type { SipRequest } from '../../src/sip/message/message.ts'
 import { parseMessage } from '../../src/sip/message/parse-message.ts'
 import { serializeMessage } from '../../src/sip/message/serialize-message.ts'
 import { startApplication } from '../support/application.ts'
@@ -52,6 +54,7 @@ describe('the payloads of hooks', () => {
     }))
     application.on('/confirm', { json: [] })
     application.on('/dtmf', { json: [] })
+    application.on('/hold', { json: [] })
     application.on('/status', { status: 200 })
     let isPressed = false
     const call = await placeCall(
@@ -83,7 +86,7 @@ describe('the payloads of hooks', () => {
         .to('/status')
         .some(({ body }) => body['call_status'] === 'completed' && body['direction'] === 'inbound'),
     )
-    for (const key of ['call', 'action', 'confirm', 'dtmf', 'status'] as const)
+    for (const key of ['call', 'action', 'confirm', 'dtmf', 'hold', 'status'] as const)
       received.set(
         key,
         application.to(`/${key}`).map(({ body }) => body),
@@ -137,6 +140,7 @@ describe('the payloads of hooks', () => {
     })
     expect(dialled).not.toHaveProperty('parent_call_sid')
     expect(received.get('dtmf')?.[0]).toMatchObject({ call_sid: caller?.['call_sid'], dtmf: '7' })
+    expect(received.get('hold')?.[0]).toMatchObject({ call_sid: caller?.['call_sid'] })
   })
 
   it('are the examples of the reference', async () => {
@@ -145,6 +149,7 @@ describe('the payloads of hooks', () => {
       action: received.get('action')?.[0],
       confirm: received.get('confirm')?.[0],
       dtmf: received.get('dtmf')?.[0],
+      hold: received.get('hold')?.[0],
       status: received.get('status')?.findLast(({ direction }) => direction === 'inbound'),
     }
     await expect(`${JSON.stringify(withoutChance(examples), null, 2)}\n`).toMatchFileSnapshot(exampleFile)
@@ -157,6 +162,7 @@ const dialing = {
   dtmfHook: '/dtmf',
   dtmfCapture: { parentCall: ['7'] },
   actionHook: '/action',
+  onHoldHook: '/hold',
 }
 
 interface AnsweringPhone {
@@ -164,14 +170,17 @@ interface AnsweringPhone {
   close(): Promise<void>
 }
 
-/** A SIP address that takes every call, and hears nothing of it. */
+/** A SIP address that takes every call and puts it on hold at once. */
 async function openAnsweringPhone(): Promise<AnsweringPhone> {
   const [socket, media] = [createSocket('udp4'), createSocket('udp4')]
   socket.on('message', (bytes, { port, address }) => {
     const message = parseMessage(bytes)
-    if (message.kind === 'response' || message.method === 'ACK') return
+    if (message.kind === 'response') return
     const { port: own } = socket.address()
-    const body = { type: 'application/sdp', content: answerOf(media.address().port) }
+    const sdp = sdpOf(media.address().port)
+    if (message.method === 'ACK')
+      return socket.send(holding(message, own, `${sdp}a=sendonly\r\n`), port, address)
+    const body = { type: 'application/sdp', content: sdp }
     const contact = [{ name: 'contact', value: `<sip:bob@127.0.0.1:${own}>` }]
     const reply = message.method === 'INVITE' ? { status: 200, headers: contact, body } : { status: 200 }
     socket.send(serializeMessage(responseTo(message, reply, { toTag: 'bob' })), port, address)
@@ -187,7 +196,26 @@ async function openAnsweringPhone(): Promise<AnsweringPhone> {
   }
 }
 
-function answerOf(port: number): string {
+/** The UPDATE of the called side, in the dialog of this ACK (RFC 3311). */
+function holding(ack: SipRequest, port: number, sdp: string): string {
+  const [from, to, callId] = ['from', 'to', 'call-id'].map((name) => headerOf(ack, name) ?? '')
+  const sentBy = /UDP ([^;]+)/.exec(headerOf(ack, 'via') ?? '')?.[1] ?? ''
+  const lines = [
+    `UPDATE sip:${sentBy} SIP/2.0`,
+    `Via: SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bKhold`,
+    `From: ${to}`,
+    `To: ${from}`,
+    `Call-ID: ${callId}`,
+    'CSeq: 1 UPDATE',
+    'Max-Forwards: 70',
+    `Contact: <sip:bob@127.0.0.1:${port}>`,
+    'Content-Type: application/sdp',
+    `Content-Length: ${sdp.length}`,
+  ]
+  return `${lines.join('\r\n')}\r\n\r\n${sdp}`
+}
+
+function sdpOf(port: number): string {
   const lines = ['v=0', 'o=bob 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0']
   return [...lines, `m=audio ${port} RTP/AVP 0`, 'a=rtpmap:0 PCMU/8000', ''].join('\r\n')
 }

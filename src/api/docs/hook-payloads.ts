@@ -14,7 +14,7 @@ export interface HookField {
 export interface HookDescription {
   readonly name: string
   /** The name of its example. */
-  readonly key: 'call' | 'action' | 'confirm' | 'dtmf' | 'status'
+  readonly key: 'call' | 'action' | 'confirm' | 'dtmf' | 'hold' | 'status'
   readonly purpose: string
   /** What the application responds with. */
   readonly answer: string
@@ -157,6 +157,22 @@ export const hookDescriptions: readonly HookDescription[] = [
       'Sent each time one of the sequences in `dtmfCapture` was pressed while two talk: `dtmfHook` of the `dial`. Its fields are those of the call of the side that pressed.',
     answer: 'Its verbs do not run. What your program decides, it does by a command to the call.',
     fields: [sipAddress, field('dtmf', 'text', 'The sequence.')],
+  },
+  {
+    name: 'Hold hook',
+    key: 'hold',
+    purpose:
+      'Asked when one of two who talk puts the other one on hold: `onHoldHook` of the `dial`. Its fields are those of the call of the side on hold.',
+    answer:
+      'A JSON array of `say`, `play` and `pause`, which that side hears; the hook is asked again when they have run. With nothing, `[]` or `{}` that side hears `onHoldMusic` of `config`, or what the other side sends.',
+    fields: [
+      sipAddress,
+      field(
+        'hold_detail',
+        'object',
+        '`from` and `to`: the headers of the request that puts the call on hold, or the numbers of the two when an answer did.',
+      ),
+    ],
   },
   {
     name: 'Status hook',

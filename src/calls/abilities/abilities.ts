@@ -3,7 +3,7 @@
 import type { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
 import type { AskedRequest } from '../application/app-requests.ts'
-import type { CallSettings, Voice } from '../application/settings.ts'
+import type { Filler, HookDelay, SettingsChange, Voice, WaitWishes } from '../application/settings.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { DialOutcome, DialRequest } from '../bridge/dial-request.ts'
 import type { Collected, DigitRules } from '../digits/digit-collector.ts'
@@ -29,7 +29,7 @@ export interface Abilities {
   /** Change how loud it all is. */
   readonly sound: Sound
   /** Set what holds for the verbs that follow. */
-  readonly settings: Pick<CallSettings, 'change'>
+  readonly settings: Setting
   /** Ask the application. */
   readonly hooks: Asking
   /** What later payloads carry. */
@@ -106,6 +106,33 @@ export interface Sound {
   boost(gainDb: number): Promise<void>
 }
 
+export interface Setting {
+  change(change: SettingsChange): void
+  /** Makes a URL of the application absolute, which later ones may no longer be relative to. */
+  resolveUrl(url: string): string
+  /** Undefined: none is heard. */
+  toFiller(given: GivenFiller): Filler | undefined
+  /** Undefined: nothing happens. Throws hook_invalid_payload for verbs that make no sense. */
+  toHookDelay(given: GivenDelay): HookDelay | undefined
+}
+
+/** `fillerNoise` as an application writes it. */
+export interface GivenFiller {
+  readonly enable: boolean
+  readonly url?: string
+  readonly startDelaySecs?: number
+}
+
+/** `actionHookDelayAction` as an application writes it: times are seconds. */
+export interface GivenDelay {
+  readonly enabled?: boolean
+  readonly noResponseTimeout?: number
+  readonly noResponseGiveUpTimeout?: number
+  readonly retries?: number
+  readonly actions?: readonly object[]
+  readonly giveUpActions?: readonly object[]
+}
+
 export interface CollectRequest {
   readonly rules: DigitRules
   /** Heard while digits are taken already. */
@@ -142,7 +169,12 @@ export interface Redirect {
 
 export interface Asking {
   /** Asks an action hook; verbs in its answer replace those that were to follow. Failures are journalled, not thrown. */
-  ask(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>
+  ask(
+    form: HookForm,
+    fields: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    wishes?: WaitWishes,
+  ): Promise<void>
   /** Asks an action hook of a verb that others have replaced: what it answers counts for nothing. Never rejects. */
   tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
   /** Asks another application; its verbs replace those that were to follow. */

@@ -8,10 +8,12 @@ import { createAlerting } from './alerting.ts'
 import { createDigits } from './digits.ts'
 import { LegHooks } from './hooks.ts'
 import type { LegHooksOptions } from './hooks.ts'
+import { HookWait } from './hook-wait.ts'
 import { createKeys } from './keys.ts'
 import { createLegs } from './legs.ts'
 import { CallNotes } from './notes.ts'
 import { createRequests } from './requests.ts'
+import { createSetting } from './settings.ts'
 import { LegSignalling } from './signalling.ts'
 import { createSound } from './sound.ts'
 import { createTags } from './tags.ts'
@@ -35,7 +37,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
   const { leg, script, context, nested } = options
   const { clock, speech, audio } = context.services
   const notes = new CallNotes(leg.journal)
-  const hooks = new LegHooks(options, clock)
+  const hooks = new LegHooks({ ...options, wait: () => wait, clock })
   const resolveUrl = (url: string): string => hooks.resolveUrl(url)
   const voice = new LegVoice({
     leg,
@@ -48,13 +50,14 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     settings: nested.settings,
   })
   const refer = referralsOf({ hook: () => nested.settings.current.referHook, context, nested })
+  const wait = new HookWait({ leg, clock, nested, voice, parseVerbs: context.services.verbs })
   return {
     signalling: new LegSignalling(leg, notes),
     voice,
     digits: createDigits({ leg, clock, onProblem: (error) => notes.problem(error) }),
     tracks: createTracks({ leg, voice, notes }),
     sound: createSound(leg),
-    settings: nested.settings,
+    settings: createSetting({ settings: nested.settings, verbs: context.services.verbs, resolveUrl }),
     keys: createKeys(leg),
     requests: createRequests(leg, notes),
     alerting: createAlerting(leg),

@@ -11,6 +11,8 @@ import { noteProblem } from '../leg/note-problem.ts'
 import type { CallScript } from '../ports.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { Asking, Redirect } from './abilities.ts'
+import type { HookWait } from './hook-wait.ts'
+import type { WaitWishes } from '../application/settings.ts'
 import type { AppHooks } from '../application/app-hooks.ts'
 import { resolveUrl, toHook } from '../application/hook-form.ts'
 import type { HookForm } from '../application/hook-form.ts'
@@ -33,56 +35,89 @@ export interface LegHooksOptions {
   readonly base: string | undefined
 }
 
+interface OwnOptions extends LegHooksOptions {
+  readonly clock: Clock
+  /** A function: it speaks by means of URLs that are resolved here. */
+  readonly wait: () => HookWait
+}
+
 interface Question {
   readonly kind: HookKind
   readonly hook: Hook
   /** What the verb adds to the facts of the call. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
-  /** Called with the verbs that the hook answered, in the same turn as the last look at `signal`. */
-  readonly take: (verbs: readonly RunnableVerb[]) => void
+  /** Called with the verbs that the hook answered, in the same turn as the last look at `signal`. Returns whether they count. */
+  readonly take: (verbs: readonly RunnableVerb[]) => boolean
 }
 
 /** An application that only ever redirects, or dials and fails, goes on at this rate. */
 const hookPace = { burst: 60, perSecond: 5 }
 
+const noAnswer = 'the action hook has not answered in time: it is given up by actionHookDelayAction'
+const tooLate = 'the answer of the action hook comes too late, and is dropped'
+
 export class LegHooks implements Asking {
-  readonly #options: LegHooksOptions
-  readonly #clock: Clock
+  readonly #options: OwnOptions
   #base: string | undefined
   readonly #pace: Pace
   #takingOver = new AbortController()
 
-  constructor(options: LegHooksOptions, clock: Clock) {
+  constructor(options: OwnOptions) {
     this.#options = options
-    this.#clock = clock
     this.#base = options.base
-    this.#pace = new Pace({ ...hookPace, clock })
+    this.#pace = new Pace({ ...hookPace, clock: options.clock })
   }
 
   resolveUrl(url: string): string {
     return resolveUrl(url, this.#base)
   }
 
-  async ask(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
-    await this.#replaceBy({ kind: 'action', hook: this.hookOf(form), fields, signal })
+  async ask(
+    form: HookForm,
+    fields: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    wishes: WaitWishes = {},
+  ): Promise<void> {
+    const { leg, queue, wait } = this.#options
+    let isLate = false
+    const take = (verbs: readonly RunnableVerb[]): boolean => {
+      if (isLate) leg.journal.note({ type: 'note', sentence: tooLate })
+      else queue.replace(verbs)
+      return !isLate
+    }
+    const asked = this.#replaceBy({ kind: 'action', hook: this.hookOf(form), fields, signal, take })
+    const givenUp = await wait().until(asked, wishes, signal)
+    if (givenUp === undefined || signal.aborted) return
+    isLate = true
+    asked.catch((error: unknown) => noteProblem(leg, error))
+    leg.journal.note({ type: 'note', sentence: noAnswer })
+    if (givenUp.length > 0) queue.replace(givenUp)
+    else void leg.hangUp({ reason: 'the application does not answer' })
   }
 
   async tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void> {
     const { leg } = this.#options
     const hook = this.hookOf(form)
-    const question = { kind: 'action', hook, fields, signal: leg.signal, take: () => undefined } as const
+    const question = { kind: 'action', hook, fields, signal: leg.signal, take: () => false } as const
     await this.#ask(question).catch((error: unknown) => noteProblem(leg, error))
   }
 
   async redirect({ hook, statusHook, signal }: Redirect): Promise<void> {
     if (statusHook !== undefined) this.#options.leg.status.replaceHook(this.hookOf(statusHook))
-    await this.#replaceBy({ kind: 'redirect', hook: this.hookOf(hook), fields: {}, signal })
+    const take = (verbs: readonly RunnableVerb[]): boolean => {
+      this.#options.queue.replace(verbs)
+      return true
+    }
+    await this.#replaceBy({ kind: 'redirect', hook: this.hookOf(hook), fields: {}, signal, take })
   }
 
   async takeOver(hook: Hook, because: string): Promise<void> {
     const { leg, queue } = this.#options
-    const take = (verbs: readonly RunnableVerb[]): void => queue.interrupt(verbs, because)
+    const take = (verbs: readonly RunnableVerb[]): boolean => {
+      queue.interrupt(verbs, because)
+      return true
+    }
     // Of two that are asked at once the later one counts, however long the earlier takes to answer.
     this.#takingOver.abort()
     this.#takingOver = new AbortController()
@@ -98,10 +133,10 @@ export class LegHooks implements Asking {
     return toHook(form, { base: this.#base, application: this.#options.script.call_hook })
   }
 
-  async #replaceBy(question: Omit<Question, 'take'>): Promise<void> {
+  async #replaceBy(question: Question): Promise<void> {
     const waitMs = this.#pace.take()
-    if (waitMs > 0) await sleep(waitMs, this.#clock, question.signal)
-    await this.#ask({ ...question, take: (verbs) => this.#options.queue.replace(verbs) })
+    if (waitMs > 0) await sleep(waitMs, this.#options.clock, question.signal)
+    await this.#ask(question)
   }
 
   /** A hook that has nothing to say, that fails or that is withdrawn leaves the call as it was. */
@@ -118,8 +153,7 @@ export class LegHooks implements Asking {
     try {
       const { url, verbs } = await hooks.ask({ kind, hook, payload, signal })
       if (verbs.length === 0 || signal.aborted) return
-      this.#base = url
-      take(verbs)
+      if (take(verbs)) this.#base = url
     } catch (error) {
       // The failure is in the journal already. The call goes on with the verb that follows.
       if (!(error instanceof AppError)) throw error

@@ -8,7 +8,8 @@ import { demandFromHost } from '../outbound/caller-identity.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { AccountFacts, CallScript } from '../ports.ts'
-import type { Legs, Notes, Speaking } from './abilities.ts'
+import type { Legs, Notes } from './abilities.ts'
+import type { LegVoice } from './voice.ts'
 
 /**
  * A call that dials all the time takes the platform from others, and each leg leaves a record and notifications. Thirty are more
@@ -21,7 +22,7 @@ export interface LegsOptions {
   readonly script: CallScript
   readonly context: CallContext
   readonly nested: NestedVerbs
-  readonly voice: Speaking
+  readonly voice: Pick<LegVoice, 'play' | 'borrow'>
   readonly notes: Notes
 }
 

@@ -1,12 +1,13 @@
 // Runs verbs on the other legs of a call, with abilities of their own.
 import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
-import { AppError } from '../../lib/errors.ts'
 import { createAbilities } from '../abilities/create-abilities.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import type { Leg } from '../leg/leg.ts'
+import { noteProblem } from '../leg/note-problem.ts'
 import type { CallScript } from '../ports.ts'
 import type { HookKind } from '../journal/journal.ts'
+import { demandAllowed } from './allowed-verbs.ts'
 import { AppHooks } from './app-hooks.ts'
 import type { VerbsAnswer } from './app-hooks.ts'
 import type { HookForm } from './hook-form.ts'
@@ -70,13 +71,20 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
       const { url, verbs } = await ask({ leg, hook, kind: 'confirm', signal })
       await runOnLeg(leg, verbs, { base: url, signal, allowed })
     },
+    async prepare({ leg, hook, kind, fields, allowed, signal }) {
+      const { url, verbs } = await ask({ leg, hook, kind, fields, signal })
+      if (verbs.length === 0 || signal.aborted) return undefined
+      try {
+        demandAllowed(verbs, allowed)
+      } catch (error) {
+        noteProblem(leg, error)
+        return undefined
+      }
+      return () => runOnLeg(leg, verbs, { base: url, signal, allowed })
+    },
     beside({ leg, verbs: list, allowed, signal = leg.signal }) {
       const verbs = services.verbs(Array.isArray(list) ? list : [list])
-      verbs.forEach(({ name }, index) => {
-        if (allowed.has(name)) return
-        const sentence = `verb ${index + 1} (${name}): only ${namesOf(allowed)} may run here`
-        throw new AppError('hook_invalid_payload', sentence)
-      })
+      demandAllowed(verbs, allowed)
       return () => runOnLeg(leg, verbs, { signal, allowed })
     },
     async ask(leg, hook, kind, fields) {
@@ -98,11 +106,6 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
     },
   }
   return nested
-}
-
-/** `a, b and c`. */
-function namesOf(allowed: ReadonlySet<string>): string {
-  return [...allowed].join(', ').replace(/, ([^,]*)$/, ' and $1')
 }
 
 /** The questions about one leg go into the journal of that leg. */

@@ -14,6 +14,13 @@ export interface NestedRun {
   readonly signal: AbortSignal
 }
 
+/** What a hook is to answer about one side of a bridge. */
+export interface PreparedRun extends NestedRun {
+  readonly kind: HookKind
+  /** Beside the facts of the leg. */
+  readonly fields: object
+}
+
 export interface BesideRun extends Pick<NestedRun, 'leg' | 'allowed'> {
   readonly verbs: unknown
   /** The end of the leg, where it is not given. */
@@ -25,6 +32,11 @@ export interface NestedVerbs {
   readonly settings: CallSettings
   /** Resolves when the last verb has run. Throws AppError when the hook cannot be asked, or answers with something else. */
   run(run: NestedRun): Promise<void>
+  /**
+   * Asks the hook, and returns what runs the verbs that it answered; undefined where it answered none, or others than those
+   * that are allowed, which the journal of the leg has as a problem. Throws AppError as `run` does.
+   */
+  prepare(run: PreparedRun): Promise<(() => Promise<void>) | undefined>
   /** Reads a list of the allowed verbs, and returns what runs it. Throws hook_invalid_payload. */
   beside(run: BesideRun): () => Promise<void>
   /** What a hook answers about a leg. Throws AppError as `run` does. */

@@ -11,19 +11,52 @@ export interface Voice {
   readonly fallback?: Voice
 }
 
+/** What is heard while the application is asked. */
+export interface Filler {
+  /** Undefined: noise that the platform makes. */
+  readonly url: string | undefined
+  readonly afterMs: number
+}
+
+/** What happens while an action hook does not answer. */
+export interface HookDelay {
+  /** Verbs as an application writes them; one is heard after the other, and the first again after the last. */
+  readonly actions: readonly object[]
+  readonly afterMs: number
+  /** How many of them are heard before the question is given up; 0: one, and it is not given up for that. */
+  readonly retries: number
+  readonly giveUpMs: number | undefined
+  /** These run in place of what the hook would have answered; none ends the call. */
+  readonly giveUp: readonly object[]
+}
+
 export interface Settings {
   /** Where a verb says nothing else; what it leaves out is the application's. */
   readonly voice: Voice
   /** Asked where a REFER of a far end may lead. */
   readonly referHook?: HookForm
+  /** How speech is recognised where a verb says nothing else. */
+  readonly recognizer: object
+  readonly filler?: Filler | undefined
+  readonly hookDelay?: HookDelay | undefined
+  /** The URL of what is heard by one side of a bridge while the other has it on hold. */
+  readonly holdMusic?: string
 }
+
+/** What one verb says of the time that its hook takes goes before what `config` has set. */
+export type WaitWishes = Pick<Settings, 'filler' | 'hookDelay'>
 
 export type SettingsChange =
   | { readonly kind: 'voice'; readonly voice: Voice }
   | { readonly kind: 'reset-voice' }
   | { readonly kind: 'refer-hook'; readonly hook: HookForm }
+  | { readonly kind: 'recognizer'; readonly recognizer: object }
+  | { readonly kind: 'reset-recognizer' }
+  | { readonly kind: 'filler'; readonly filler: Filler | undefined }
+  | { readonly kind: 'hook-delay'; readonly hookDelay: HookDelay | undefined }
+  | { readonly kind: 'hold-music'; readonly url: string }
 
-export const initialSettings: Settings = { voice: {} }
+export const initialSettings: Settings = { voice: {}, recognizer: {} }
 
 export function changed(settings: Settings, change: SettingsChange): Settings {
   switch (change.kind) {
@@ -33,6 +66,16 @@ export function changed(settings: Settings, change: SettingsChange): Settings {
       return { ...settings, voice: initialSettings.voice }
     case 'refer-hook':
       return { ...settings, referHook: change.hook }
+    case 'recognizer':
+      return { ...settings, recognizer: { ...settings.recognizer, ...change.recognizer } }
+    case 'reset-recognizer':
+      return { ...settings, recognizer: initialSettings.recognizer }
+    case 'filler':
+      return { ...settings, filler: change.filler }
+    case 'hook-delay':
+      return { ...settings, hookDelay: change.hookDelay }
+    case 'hold-music':
+      return { ...settings, holdMusic: change.url }
     default:
       return change satisfies never
   }

@@ -32,6 +32,8 @@ export interface DialRequest {
   readonly captureHook?: HookForm
   /** Asked where a REFER of either side may lead. */
   readonly referHook?: HookForm
+  /** Its verbs are heard by one side while the other has it on hold. */
+  readonly holdHook?: HookForm
   /** Whether what the carrier asserts of the caller is passed on. */
   readonly forwardsIdentity: boolean
   /** The customerData of the legs that are dialled. */

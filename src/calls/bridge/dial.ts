@@ -4,7 +4,8 @@ import { createSid, randomHex } from '../../lib/ids.ts'
 import { quoted } from '../../sip/message/list.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import type { Notes, Speaking } from '../abilities/abilities.ts'
+import type { Notes } from '../abilities/abilities.ts'
+import type { LegVoice } from '../abilities/voice.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { CallContext } from '../call-context.ts'
@@ -14,9 +15,11 @@ import { noteProblem } from '../leg/note-problem.ts'
 import type { AccountFacts } from '../ports.ts'
 import { reasonOf, whyStopped } from './leg-story.ts'
 import { hopsLeft, passedOnHeaders } from './passed-on-headers.ts'
+import { Ringing } from './ringing.ts'
 import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
 import { openSecondLeg } from './second-leg.ts'
 import { aloneAgain, Talk, talkOf } from './talk.ts'
+import type { TalkServices } from './talk.ts'
 import { referralsOf } from './transfer.ts'
 
 export interface DialOptions {
@@ -25,7 +28,7 @@ export interface DialOptions {
   readonly account: AccountFacts
   readonly context: CallContext
   readonly nested: NestedVerbs
-  readonly voice: Speaking
+  readonly voice: Pick<LegVoice, 'play' | 'borrow'>
   readonly notes: Notes
   /** Resolves when one more leg may be dialled, or the signal aborts. */
   readonly turn: (signal: AbortSignal) => Promise<void>
@@ -50,7 +53,7 @@ class Dial {
   readonly #legs: Leg[] = []
   readonly #unfollow = new Map<Leg, () => void>()
   readonly #won = Promise.withResolvers<Leg | undefined>()
-  readonly #music = new AbortController()
+  readonly #ringing: Ringing
   #last: Leg | undefined
   #winner: Leg | undefined
   #isOver = false
@@ -58,6 +61,10 @@ class Dial {
   constructor(request: DialRequest, options: DialOptions) {
     this.#request = request
     this.#options = options
+    const { parent, voice } = options
+    const { music, targets } = request
+    const isAlone = targets.length === 1
+    this.#ringing = new Ringing({ parent, voice, music, isAlone })
   }
 
   async run(): Promise<DialOutcome | undefined> {
@@ -68,16 +75,15 @@ class Dial {
     const stop = (): void => this.#decide(undefined)
     signal.addEventListener('abort', stop, { once: true })
     try {
-      const playing = this.#playMusic()
+      this.#ringing.begin()
       void Promise.all(targets.map((target) => this.#call(target))).then(stop)
       const winner = await this.#won.promise
-      this.#music.abort()
-      await playing
+      await this.#ringing.stopped
       if (winner !== undefined) await this.#talk(winner)
       return winner === undefined ? toFailure(this.#last) : toSuccess(winner)
     } finally {
       signal.removeEventListener('abort', stop)
-      this.#music.abort()
+      this.#ringing.stop(this.#winner)
       this.#hangUpAll()
     }
   }
@@ -87,6 +93,7 @@ class Dial {
     if (this.#isOver) return
     this.#isOver = true
     this.#winner = winner
+    this.#ringing.stop(winner)
     this.#won.resolve(winner)
     this.#hangUpAll()
   }
@@ -111,7 +118,7 @@ class Dial {
     const { leg, dial: ring, unfollow } = openSecondLeg(this.#orderFor(target), context, parent)
     this.#legs.push(leg)
     this.#unfollow.set(leg, unfollow)
-    this.#followProgress(leg)
+    this.#ringing.follow(leg)
     await ring()
     try {
       if (leg.isAnswered) await this.#confirm(leg, target)
@@ -139,48 +146,6 @@ class Dial {
     limited.signal.throwIfAborted()
   }
 
-  /** The caller hears that it rings, or what the one place that is called lets it hear. */
-  #followProgress(leg: Leg): void {
-    const { parent } = this.#options
-    const isAlone = this.#request.targets.length === 1 && this.#request.music === undefined
-    leg.events.watch((event) => {
-      if (this.#isOver || parent.hasEnded) return
-      if (event === 'ringing' && this.#request.music === undefined) parent.callerProgress.ring()
-      if (event !== 'early-media') return
-      if (isAlone) this.#hearEarly(leg).catch((error: unknown) => noteProblem(parent, error))
-      else if (this.#request.music === undefined) parent.callerProgress.ring()
-    })
-  }
-
-  async #hearEarly(leg: Leg): Promise<void> {
-    const { parent } = this.#options
-    if (!parent.isAnswered) await parent.startEarlyMedia()
-    if (this.#isOver || parent.hasEnded || leg.hasEnded) return
-    const stop = (): void => {
-      if (leg !== this.#winner) this.#hearNoOne()
-    }
-    leg.signal.addEventListener('abort', stop, { once: true })
-    await parent.media.sound.hear(leg.media)
-  }
-
-  /** What the caller heard before an answer is over without one. */
-  #hearNoOne(): void {
-    const { parent } = this.#options
-    parent.media.sound.hear(undefined).catch((error: unknown) => noteProblem(parent, error))
-  }
-
-  async #playMusic(): Promise<void> {
-    const { music } = this.#request
-    const { parent, voice } = this.#options
-    if (music === undefined) return
-    try {
-      if (!parent.isAnswered) await parent.startEarlyMedia()
-      await voice.play({ urls: [music], rounds: Infinity, signal: this.#music.signal })
-    } catch (error) {
-      if (!this.#music.signal.aborted) noteProblem(parent, error)
-    }
-  }
-
   /** Resolves when the two have parted. */
   async #talk(child: Leg): Promise<void> {
     const { parent } = this.#options
@@ -188,7 +153,7 @@ class Dial {
     if (!parent.isAnswered) await parent.answer()
     // Much may have happened while the caller was answered.
     if (parent.hasEnded || child.hasEnded || signal.aborted) {
-      this.#hearNoOne()
+      this.#ringing.hearNoOne()
       return void child.hangUp({ headers: reasonOf(parent), because: this.#whyOver() })
     }
     this.#adorn(child)
@@ -199,11 +164,13 @@ class Dial {
 
   /** Resolves when the caller is alone again, whomever it talked with last. */
   async #talkWith(child: Leg): Promise<void> {
-    const { parent, context, nested } = this.#options
-    const { signal, capture, captureHook, maxTalkMs, referHook } = this.#request
+    const { parent, context, nested, voice } = this.#options
+    const { signal, capture, captureHook, maxTalkMs, referHook, holdHook } = this.#request
     const { clock } = context.services
     const refer = referralsOf({ hook: () => referHook ?? nested.settings.current.referHook, context, nested })
-    new Talk({ legs: [parent, child], capture, captureHook }, { clock, nested, refer }).start()
+    const borrow: TalkServices['borrow'] = (url, until) => voice.borrow({ url }, until)
+    const services = { clock, nested, refer, borrow, holdHook }
+    new Talk({ legs: [parent, child], capture, captureHook }, services).start()
     const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
     // A caller that has gone may have sent the other side elsewhere before, and the talk knows of that.
     const stop = (): void => {

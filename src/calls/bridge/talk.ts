@@ -12,6 +12,8 @@ import type { RunnableVerb } from '../verb.ts'
 import { Bridge } from './bridge.ts'
 import { CapturedDigits } from './captured-digits.ts'
 import type { DialRequest } from './dial-request.ts'
+import { Hold } from './hold.ts'
+import type { HoldOptions } from './hold.ts'
 import { reasonOf, whyGone } from './leg-story.ts'
 import { Whispers } from './whispers.ts'
 
@@ -27,6 +29,10 @@ export interface TalkServices {
   readonly nested: NestedVerbs
   /** Judges a REFER of the far end of one of them. */
   readonly refer: (referral: IncomingReferral, by: Leg) => void
+  /** Its verbs are heard by one of them while the other has it on hold. */
+  readonly holdHook: HookForm | undefined
+  /** Fetches an audio file. */
+  readonly borrow: HoldOptions['borrow']
 }
 
 /** What runs a leg that nothing runs, once it goes on by itself. */
@@ -52,6 +58,7 @@ export class Talk {
   readonly services: TalkServices
   readonly #options: TalkOptions
   readonly #bridge: Bridge
+  readonly #hold: Hold
   readonly #whispers: Whispers
   readonly #parted = Promise.withResolvers<string>()
   /** Aborts when the two have parted: what a long call has been through must not be remembered by its signal. */
@@ -65,7 +72,8 @@ export class Talk {
     this.#options = options
     this.services = services
     this.#bridge = new Bridge(...options.legs)
-    this.#whispers = new Whispers(services.nested)
+    this.#hold = new Hold({ ...services, legs: options.legs, hook: services.holdHook })
+    this.#whispers = new Whispers(services.nested, (leg, isBusy) => this.#hold.yield(leg, isBusy))
     this.over = this.#parted.promise
   }
 
@@ -83,6 +91,7 @@ export class Talk {
       noteProblem(first, error)
       this.end('the two could not be connected')
     })
+    this.#hold.begin()
     this.#watch(second, 'the called party')
     this.#watch(first, 'the caller')
   }
@@ -115,6 +124,7 @@ export class Talk {
     this.#end.abort()
     for (const stop of this.#stops.splice(0)) stop()
     this.#whispers.stop()
+    this.#hold.end()
     for (const leg of this.#options.legs) {
       talks.delete(leg)
       leg.bridge = undefined
@@ -176,6 +186,7 @@ export class Talk {
   #onGone(leg: Leg, because: string): void {
     if (this.#transfers === 0 || this.otherOf(leg).hasEnded) return this.end(because)
     this.#gone = because
+    this.#hold.end()
     void this.#bridge.part(because)
   }
 

@@ -6,10 +6,13 @@ const whispering: ReadonlySet<string> = new Set(['say', 'play', 'pause'])
 
 export class Whispers {
   readonly #nested: Pick<NestedVerbs, 'beside'>
+  readonly #onChange: (leg: Leg, isBusy: boolean) => void
   readonly #running = new Map<Leg, AbortController>()
 
-  constructor(nested: Pick<NestedVerbs, 'beside'>) {
+  /** `onChange` is called when one begins or ends to be whispered to. */
+  constructor(nested: Pick<NestedVerbs, 'beside'>, onChange: (leg: Leg, isBusy: boolean) => void) {
     this.#nested = nested
+    this.#onChange = onChange
   }
 
   /** Returns what begins it, in place of what is whispered to this side already. Throws hook_invalid_payload. */
@@ -17,10 +20,18 @@ export class Whispers {
     const controller = new AbortController()
     const signal = AbortSignal.any([leg.signal, controller.signal])
     const start = this.#nested.beside({ leg, verbs, allowed: whispering, signal })
-    return () => {
+    return async () => {
       this.#running.get(leg)?.abort()
       this.#running.set(leg, controller)
-      return start()
+      this.#onChange(leg, true)
+      try {
+        await start()
+      } finally {
+        if (this.#running.get(leg) === controller) {
+          this.#running.delete(leg)
+          this.#onChange(leg, false)
+        }
+      }
     }
   }
 

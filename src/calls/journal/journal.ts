@@ -79,7 +79,7 @@ export type DecisionFact = {
 
 export type ApplicationFact = { readonly type: 'application'; readonly application_sid: string }
 
-export type HookKind = 'call' | 'action' | 'redirect' | 'confirm' | 'dtmf' | 'refer'
+export type HookKind = 'call' | 'action' | 'redirect' | 'confirm' | 'dtmf' | 'refer' | 'hold'
 
 export type HookAskedFact = {
   readonly type: 'hook-asked'
@@ -235,6 +235,16 @@ export type UnbridgedFact = { readonly type: 'unbridged'; readonly with: string;
 /** The far end of this leg, of the two that are bridged, is no longer heard, or is heard again. Both journals say so. */
 export type MutedFact = { readonly type: 'muted' | 'unmuted'; readonly call_sid: string }
 
+/** The far end of this leg, of the two that are bridged, has put the other one on hold, or hears it again. Both journals say so. */
+export type HeldFact = { readonly type: 'held' | 'resumed'; readonly call_sid: string }
+
+/** What the far end of this leg hears from now on while the other one has it on hold. Both journals say so. */
+export type HoldSoundFact = {
+  readonly type: 'hold-sound'
+  readonly call_sid: string
+  readonly source: 'onHoldHook' | 'onHoldMusic'
+}
+
 /** The application lets a person know of something. */
 export type AlertedFact = { readonly type: 'alerted'; readonly message: string }
 
@@ -278,6 +288,8 @@ export type JournalFact =
   | BridgedFact
   | UnbridgedFact
   | MutedFact
+  | HeldFact
+  | HoldSoundFact
   | AlertedFact
   | NoteFact
   | TruncatedFact

@@ -49,14 +49,14 @@ export function listenInDialog(leg: AnsweredLeg): DialogListener {
 
 async function answerOffer(
   offer: string | undefined,
-  { method }: SipRequest,
+  request: SipRequest,
   { journal, media, log }: AnsweredLeg,
 ): Promise<Reply> {
   media.live()
   // UPDATE without an offer refreshes the session and asks for nothing (RFC 3311 §5.2).
-  if (offer === undefined && method === 'UPDATE') return { status: 200 }
+  if (offer === undefined && request.method === 'UPDATE') return { status: 200 }
   try {
-    const content = await media.renegotiate(offer)
+    const content = await media.renegotiate(offer, request)
     return { status: 200, body: { type: 'application/sdp', content } }
   } catch (error) {
     const refused = toAppError(error, log)

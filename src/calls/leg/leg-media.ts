@@ -10,6 +10,7 @@ import type {
   PlayResult,
   StreamStats,
 } from '../../media/media.ts'
+import type { SipRequest } from '../../sip/message/message.ts'
 import type { MediaFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { LegEvents } from './leg-events.ts'
@@ -23,6 +24,11 @@ export interface LegMediaOptions {
   readonly log: Logger
   readonly onEvent: (event: MediaEvent) => void
   readonly events: LegEvents
+}
+
+/** The far end does not want to hear anything. `request` says so; undefined when it was an answer. */
+export interface HoldBy {
+  readonly request: SipRequest | undefined
 }
 
 type State =
@@ -40,7 +46,7 @@ export class LegMedia {
   #owesAnswer = false
   #earlyAnswer: string | undefined
   #isOpenNoted = false
-  #isHeld = false
+  #hold: HoldBy | undefined
   #peer: string | undefined
   #opening: Promise<MediaSession | undefined> | undefined
   #wasHeard = false
@@ -83,10 +89,15 @@ export class LegMedia {
   }
 
   /** A re-INVITE or UPDATE with an offer, or a re-INVITE that asks for one. */
-  async renegotiate(offer: string | undefined): Promise<string> {
+  async renegotiate(offer: string | undefined, request?: SipRequest): Promise<string> {
     const session = this.#session
     if (session === undefined) throw new AppError('media_not_acceptable', 'the call has no media')
-    return offer === undefined ? await this.#offer(session) : await this.#answer(session, offer)
+    return offer === undefined ? await this.#offer(session) : await this.#answer(session, offer, request)
+  }
+
+  /** Undefined while the far end wants to hear what is there. */
+  get hold(): HoldBy | undefined {
+    return this.#hold
   }
 
   /** Takes the answer to an offer of the platform from the message that must bring it: an ACK, or the 200 to an INVITE. */
@@ -198,13 +209,13 @@ export class LegMedia {
     return session.offer()
   }
 
-  async #answer(session: MediaSession, offer: string): Promise<string> {
+  async #answer(session: MediaSession, offer: string, request?: SipRequest): Promise<string> {
     const { sdp, ...farEnd } = await session.answer(offer)
-    this.#note(session, farEnd)
+    this.#note(session, farEnd, request)
     return sdp
   }
 
-  #note({ address, port }: MediaSession, { codec, remote, isHeld }: FarEnd): void {
+  #note({ address, port }: MediaSession, { codec, remote, isHeld }: FarEnd, request?: SipRequest): void {
     const { journal } = this.#options
     // The leg may have ended while media read the SDP.
     if (this.#isClosed) return
@@ -219,8 +230,8 @@ export class LegMedia {
         ...(this.#peer === undefined ? {} : { sip_address: this.#peer }),
       })
     this.#isOpenNoted = true
-    if (isHeld === this.#isHeld) return
-    this.#isHeld = isHeld
+    if (isHeld === (this.#hold !== undefined)) return
+    this.#hold = isHeld ? { request } : undefined
     journal.note({ type: isHeld ? 'media-held' : 'media-resumed' })
     this.#options.events.tell(isHeld ? 'held' : 'resumed')
   }

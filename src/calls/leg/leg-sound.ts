@@ -1,7 +1,7 @@
 // What the far end of a leg hears, and whether it is heard: put together here from what bridge, hold, tracks and settings
 // state, each in a place of its own, so that none overwrites what another has said.
 import type { BorrowedClip } from '../../contracts/speech.ts'
-import type { Layer, Wiring } from '../../media/graph/wiring.ts'
+import type { Generated, Layer, Wiring } from '../../media/graph/wiring.ts'
 
 /** The other side of a bridge. */
 export interface OtherSide {
@@ -9,10 +9,10 @@ export interface OtherSide {
   readonly sessionId: string | undefined
 }
 
-/** A file beside what is said. */
+/** A file, or what the platform makes by itself, beside what is said. */
 export interface Background {
-  /** Given back when it is not heard any more. */
-  readonly clip: BorrowedClip
+  /** Given back when it is not heard any more. What is generated is heard until it is removed. */
+  readonly clip: BorrowedClip | { readonly generated: Generated }
   /** Infinity: until it is removed. */
   readonly rounds: number
   readonly gainDb?: number
@@ -138,13 +138,16 @@ export class LegSound {
 function toLayer({ layer, clip, rounds, gainDb = 0, staysUnderPrompts }: Sounding): Layer {
   return {
     id: layer,
-    from: { kind: 'clip', path: clip.path, rounds },
+    from:
+      'path' in clip
+        ? { kind: 'clip', path: clip.path, rounds }
+        : { kind: 'generated', sound: clip.generated },
     gainDb,
     ...(staysUnderPrompts ? { gainUnderPlayDb: gainDb } : {}),
   }
 }
 
 function giveBack({ clip, settle }: Sounding, end: BackgroundEnd): void {
-  clip.release()
+  if ('path' in clip) clip.release()
   settle(end)
 }

@@ -5,6 +5,7 @@ import type { PlayResult } from '../media.ts'
 import { Player } from '../player.ts'
 import { ClipFrame } from './frame.ts'
 import type { Frame, Speaker } from './frame.ts'
+import { GeneratedVoice } from './generated.ts'
 import { RingVoice } from './ring-voice.ts'
 import { isSameSource, toFactor } from './wiring.ts'
 import type { WorkerLayer, WorkerSource } from './wiring.ts'
@@ -133,6 +134,10 @@ export class Layers {
           next: (tick, nowMs) => surroundings.roomFrame(from.id, session, tick, nowMs),
           close: () => undefined,
         }
+      case 'generated': {
+        const generated = new GeneratedVoice(from.sound)
+        return { next: () => generated.next(), close: () => undefined }
+      }
       case 'ring': {
         const ring = new RingVoice(from.ring)
         return { next: (tick) => ring.voice(tick), close: () => undefined }

@@ -35,6 +35,11 @@ export type Source =
   | { readonly kind: 'session'; readonly id: string }
   /** All who speak in the room, except the session itself. */
   | { readonly kind: 'room'; readonly id: string }
+  /** What the platform makes by itself. */
+  | { readonly kind: 'generated'; readonly sound: Generated }
+
+/** The ringing tone, or soft noise. */
+export type Generated = 'ringing' | 'noise'
 
 /** Memory that two workers share; its number tells it from others, since each thread has an object of its own for it. */
 export interface Ring {
@@ -76,6 +81,7 @@ export function toFactor(gainDb: number): number {
 export function isSameSource(a: WorkerSource, b: WorkerSource): boolean {
   if (a.kind === 'clip' && b.kind === 'clip')
     return a.path === b.path && a.offsetMs === b.offsetMs && a.rounds === b.rounds
+  if (a.kind === 'generated' && b.kind === 'generated') return a.sound === b.sound
   if (a.kind === 'ring' && b.kind === 'ring') return a.ring.id === b.ring.id
   return a.kind === b.kind && 'id' in a && 'id' in b && a.id === b.id
 }

@@ -104,6 +104,44 @@ export const synthesizer = Type.Object(
   },
 )
 
+const maxSeconds = 3600
+const seconds = (description: string) =>
+  Type.Optional(Type.Number({ minimum: 0, maximum: maxSeconds, description }))
+const verbs = (description: string) =>
+  Type.Optional(Type.Array(Type.Object({}), { maxItems: 16, description }))
+
+export const fillerNoise = Type.Object(
+  {
+    enable: Type.Boolean({ description: 'false: none is heard.' }),
+    url: text('An audio file, heard again and again. Default: soft noise.'),
+    startDelaySecs: seconds('It begins this long after the question, in seconds. Default 0.'),
+  },
+  { title: 'FillerNoise', description: 'What is heard while an action hook is asked.' },
+)
+
+export const actionHookDelayAction = Type.Object(
+  {
+    enabled: flag('false: nothing happens. Default true.'),
+    noResponseTimeout: seconds('The first of `actions` is heard this long after the question. Default 0.'),
+    noResponseGiveUpTimeout: seconds(
+      'The question is given up after this long. Default: for this it is not.',
+    ),
+    retries: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1000,
+        description:
+          'With noResponseTimeout: this many actions are heard, each after that time again; then the question is given up. Default 0: one is heard.',
+      }),
+    ),
+    actions: verbs('`say` and `play`: one is heard after the other.'),
+    giveUpActions: verbs(
+      'They take the place of the answer, which is dropped when it comes. None: the call is hung up.',
+    ),
+  },
+  { title: 'ActionHookDelayAction', description: 'What happens while an action hook does not answer.' },
+)
+
 export const speechRecognition = 'speech recognition'
 
 export const vad = Type.Object(
@@ -171,4 +209,4 @@ export const recognizer = Type.Object(
 )
 
 /** What has a title is named where it is used, and shown once. */
-export const sharedShapes = [hook, recognizer, synthesizer, vad]
+export const sharedShapes = [actionHookDelayAction, fillerNoise, hook, recognizer, synthesizer, vad]

@@ -56,6 +56,7 @@ function someDial(random: Random): object {
     ...chance(4, { dialMusic: '/music.wav' }),
     ...chance(4, { timeLimit: 1 }),
     ...chance(4, { timeout: 1 }),
+    ...chance(3, { onHoldHook: '/hold' }),
     ...chance(3, { dtmfCapture: ['1', '12'], dtmfHook: '/keys' }),
   }
 }
@@ -66,6 +67,7 @@ function someVerbs(random: Random): object[] {
     () => [someDial(random), someDial(random)],
     () => [someDial(random), { verb: 'hangup' }],
     () => [someDial(random)],
+    () => [{ verb: 'config', onHoldMusic: '/music.wav' }, someDial(random), pause],
     () => [someDial(random), pause, someDial(random)],
     () => [file, someDial(random), pause],
     () => [pause],
@@ -82,6 +84,8 @@ const confirms = [
   [{ verb: 'pause', length: 3600 }],
   'no verbs',
 ]
+
+const holds = [[], [file], [{ verb: 'say', text: 'one moment' }, pause], [{ verb: 'gather' }], 'no verbs']
 
 const whispers = [
   { verb: 'say', text: 'listen' },
@@ -150,6 +154,7 @@ class Player {
     if (action !== undefined && random(3) === 0) hooks.answers.set('/dialled', action.answer)
     else this.#few('/dialled', () => someVerbs(random))
     this.#few('/confirm', () => confirms[random(confirms.length)])
+    this.#few('/hold', () => holds[random(holds.length)])
     this.#few('/redirected', () => someVerbs(random))
     hooks.answers.set('/redirected-held', redirected?.answer ?? (() => Promise.resolve([])))
   }
@@ -194,6 +199,7 @@ class Player {
         session()?.emit({ type: 'timeout', cause: 'silent', silentMs: 20_000, limitMs: 0 }),
       () => session()?.press('12'),
       () => this.#pressInfo(),
+      ...Array.from({ length: 3 }, () => () => this.#offer()),
       () => this.#failMedia(),
       () => this.#held[random(this.#held.length)]?.release(random(3) === 0 ? [] : someVerbs(random)),
       () => random(4) === 0 && void engine.calls.hangUpAll('maintenance'),
@@ -225,6 +231,15 @@ class Player {
     const info = { type: 'application/dtmf-relay', body: 'Signal=1\r\nDuration=100\r\n' }
     if (dialog?.isListenedTo === true && !dialog.isOver)
       void dialog.listener.requested(sipRequest('INFO', info))
+  }
+
+  /** A far end puts the call on hold, or takes it back. */
+  #offer(): void {
+    const { sessions } = this.engine.media
+    for (const session of sessions) if (this.random(2) === 0) session.isHeld = !session.isHeld
+    const { dialog } = this.random(2) === 0 ? this.invite : { dialog: this.#called()?.dialog }
+    if (dialog?.isListenedTo === true && !dialog.isOver)
+      void dialog.listener.offered('v=0', sipRequest('INVITE'))
   }
 
   #called(): ScriptedOutgoing | undefined {

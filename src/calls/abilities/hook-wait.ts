@@ -1,0 +1,110 @@
+// What a far end hears while the application is asked, and what becomes of a call whose application does not answer.
+import { sleep } from '../../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { NestedVerbs } from '../application/nested-verbs.ts'
+import type { Filler, HookDelay, WaitWishes } from '../application/settings.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { BackgroundEnd } from '../leg/leg-sound.ts'
+import { noteProblem } from '../leg/note-problem.ts'
+import type { ParseVerbs, RunnableVerb } from '../verb.ts'
+import type { LegVoice } from './voice.ts'
+
+export interface HookWaitOptions {
+  readonly leg: Leg
+  readonly clock: Clock
+  readonly nested: Pick<NestedVerbs, 'beside' | 'settings'>
+  readonly voice: Pick<LegVoice, 'borrow'>
+  readonly parseVerbs: ParseVerbs
+}
+
+/** What may be heard while a hook does not answer. */
+export const delaying: ReadonlySet<string> = new Set(['say', 'play'])
+
+const slot = 'filler'
+const noise = { generated: 'noise' } as const
+
+export class HookWait {
+  readonly #options: HookWaitOptions
+
+  constructor(options: HookWaitOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when the question has its answer; with what is to run instead when it is given up before. */
+  async until(
+    asked: Promise<void>,
+    wishes: WaitWishes,
+    signal: AbortSignal,
+  ): Promise<readonly RunnableVerb[] | undefined> {
+    const { filler, hookDelay: delay } = { ...this.#options.nested.settings.current, ...wishes }
+    if (filler === undefined && delay === undefined) {
+      await asked
+      return undefined
+    }
+    const { parseVerbs } = this.#options
+    const over = new AbortController()
+    const waiting = AbortSignal.any([signal, over.signal])
+    const gaveUp = Promise.withResolvers<readonly RunnableVerb[]>()
+    try {
+      if (filler !== undefined) this.#begin(this.#fill(filler, waiting), waiting)
+      if (delay !== undefined) {
+        const giveUp = (): void => gaveUp.resolve(parseVerbs(delay.giveUp))
+        this.#begin(this.#console(delay, waiting, giveUp), waiting)
+        this.#begin(this.#limit(delay, waiting, giveUp), waiting)
+      }
+      return await Promise.race([asked.then(() => undefined), gaveUp.promise])
+    } finally {
+      over.abort()
+      this.#options.leg.media.sound.remove(slot)
+    }
+  }
+
+  #begin(work: Promise<void>, signal: AbortSignal): void {
+    work.catch((error: unknown) => {
+      if (!signal.aborted) noteProblem(this.#options.leg, error)
+    })
+  }
+
+  async #fill({ url, afterMs }: Filler, signal: AbortSignal): Promise<void> {
+    const { leg, clock, voice } = this.#options
+    await sleep(afterMs, clock, signal)
+    if (signal.aborted) return
+    const clip = url === undefined ? noise : await voice.borrow({ url }, signal)
+    if (signal.aborted) return 'path' in clip ? clip.release() : undefined
+    leg.journal.note({ type: 'note', sentence: 'fillerNoise is heard while the application is asked' })
+    const end: BackgroundEnd = await leg.media.sound.lay(slot, {
+      clip,
+      rounds: Infinity,
+      staysUnderPrompts: false,
+    })
+    if (end === 'failed') throw new AppError('audio_not_supported', `fillerNoise cannot be played: ${url}`)
+  }
+
+  /** One action after the other, each at its time, whether the one before it has ended or not. */
+  async #console(delay: HookDelay, signal: AbortSignal, giveUp: () => void): Promise<void> {
+    const { leg, clock, nested } = this.#options
+    const { actions, afterMs, retries } = delay
+    const repeats = afterMs > 0 ? retries : 0
+    let playing = new AbortController()
+    for (let round = 0; round < Math.max(1, repeats); round += 1) {
+      await sleep(afterMs, clock, signal)
+      if (signal.aborted) return
+      const verbs = actions[round % actions.length]
+      if (verbs === undefined) continue
+      playing.abort()
+      playing = new AbortController()
+      const until = AbortSignal.any([signal, playing.signal])
+      this.#begin(nested.beside({ leg, verbs, allowed: delaying, signal: until })(), until)
+    }
+    if (repeats === 0) return
+    await sleep(afterMs, clock, signal)
+    if (!signal.aborted) giveUp()
+  }
+
+  async #limit({ giveUpMs }: HookDelay, signal: AbortSignal, giveUp: () => void): Promise<void> {
+    if (giveUpMs === undefined) return
+    await sleep(giveUpMs, this.#options.clock, signal)
+    if (!signal.aborted) giveUp()
+  }
+}

@@ -1,0 +1,41 @@
+// The ability to set what holds for the verbs that follow: what an application writes is checked here, and made absolute.
+import { demandAllowed } from '../application/allowed-verbs.ts'
+import type { CallSettings } from '../application/settings.ts'
+import type { ParseVerbs } from '../verb.ts'
+import type { GivenDelay, Setting } from './abilities.ts'
+import { delaying } from './hook-wait.ts'
+
+export interface SettingOptions {
+  /** Of all legs of the call. */
+  readonly settings: CallSettings
+  readonly verbs: ParseVerbs
+  readonly resolveUrl: (url: string) => string
+}
+
+const msOf = (seconds: number): number => seconds * 1000
+
+export function createSetting({ settings, verbs, resolveUrl }: SettingOptions): Setting {
+  return {
+    change: (change) => settings.change(change),
+    resolveUrl,
+    toFiller({ enable, url, startDelaySecs = 0 }) {
+      if (!enable) return undefined
+      // What other platforms call comfort noise.
+      const isNoise = url === undefined || url.startsWith('silence_stream://')
+      return { afterMs: msOf(startDelaySecs), url: isNoise ? undefined : resolveUrl(url) }
+    },
+    toHookDelay(given: GivenDelay) {
+      if (given.enabled === false) return undefined
+      const { actions = [], giveUpActions = [], noResponseGiveUpTimeout = 0 } = given
+      demandAllowed(verbs(actions), delaying)
+      verbs(giveUpActions)
+      return {
+        actions,
+        afterMs: msOf(given.noResponseTimeout ?? 0),
+        retries: given.retries ?? 0,
+        giveUpMs: noResponseGiveUpTimeout === 0 ? undefined : msOf(noResponseGiveUpTimeout),
+        giveUp: giveUpActions,
+      }
+    },
+  }
+}

@@ -1,0 +1,34 @@
+// What config sets is kept part by part.
+import { expect, it } from 'vitest'
+import { CallSettings } from './settings.ts'
+import type { SettingsChange } from './settings.ts'
+
+function after(...changes: readonly SettingsChange[]): CallSettings['current'] {
+  const settings = new CallSettings()
+  for (const change of changes) settings.change(change)
+  return settings.current
+}
+
+const hints = { kind: 'recognizer', recognizer: { vendor: 'google', hints: ['yes', 'no'] } } as const
+
+it('a recogniser that says less keeps the hints that were set before, until it is reset', () => {
+  const german = { kind: 'recognizer', recognizer: { language: 'de-DE' } } as const
+  expect(after(hints, german).recognizer).toEqual({
+    vendor: 'google',
+    hints: ['yes', 'no'],
+    language: 'de-DE',
+  })
+  expect(after(hints, { kind: 'reset-recognizer' }, german).recognizer).toEqual({ language: 'de-DE' })
+})
+
+it('a reset of the one leaves the other as it is', () => {
+  const voice = { kind: 'voice', voice: { vendor: 'aws' } } as const
+  expect(after(hints, voice, { kind: 'reset-voice' })).toMatchObject({
+    voice: {},
+    recognizer: hints.recognizer,
+  })
+  expect(after(hints, voice, { kind: 'reset-recognizer' })).toMatchObject({
+    voice: voice.voice,
+    recognizer: {},
+  })
+})

@@ -1,0 +1,100 @@
+// What a caller gets while those that it dials ring: that it rings, music, or what the one place that is called lets it hear.
+import type { LegVoice } from '../abilities/voice.ts'
+import type { Leg } from '../leg/leg.ts'
+import { noteProblem } from '../leg/note-problem.ts'
+
+export interface RingingOptions {
+  /** The leg that dials. */
+  readonly parent: Leg
+  readonly voice: Pick<LegVoice, 'play'>
+  /** Heard again and again. */
+  readonly music: string | undefined
+  /** One place is called, and may be heard before it answers; of several, none is. */
+  readonly isAlone: boolean
+}
+
+const slot = 'ringing'
+const tone = { clip: { generated: 'ringing' }, rounds: Infinity, staysUnderPrompts: false } as const
+
+export class Ringing {
+  readonly #options: RingingOptions
+  readonly #music = new AbortController()
+  #playing: Promise<void> = Promise.resolve()
+  /** The tone, or an early voice, is or was heard. */
+  #hasSound = false
+  #isOver = false
+  #winner: Leg | undefined
+
+  constructor(options: RingingOptions) {
+    this.#options = options
+  }
+
+  begin(): void {
+    this.#playing = this.#playMusic()
+  }
+
+  /** A leg that is dialled. */
+  follow(leg: Leg): void {
+    const { parent, music, isAlone } = this.#options
+    leg.events.watch((event) => {
+      if (this.#isOver || parent.hasEnded) return
+      if (music !== undefined) return
+      if (event === 'ringing') this.#ring()
+      if (event !== 'early-media') return
+      if (isAlone) this.#hearEarly(leg).catch((error: unknown) => noteProblem(parent, error))
+      else this.#ring()
+    })
+  }
+
+  /** The caller hears nothing of it any more, except a winner that it hears already. */
+  stop(winner: Leg | undefined): void {
+    this.#isOver = true
+    this.#winner = winner
+    this.#music.abort()
+    this.#options.parent.media.sound.remove(slot)
+  }
+
+  /** Resolves when the music has ended. */
+  get stopped(): Promise<void> {
+    return this.#playing
+  }
+
+  /** What the caller heard before an answer is over without one. */
+  hearNoOne(): void {
+    const { parent } = this.#options
+    parent.media.sound.hear(undefined).catch((error: unknown) => noteProblem(parent, error))
+  }
+
+  /** A caller that is answered gets no 180: it hears the tone instead. */
+  #ring(): void {
+    const { parent } = this.#options
+    if (!parent.isAnswered) return parent.callerProgress.ring()
+    if (this.#hasSound) return
+    this.#hasSound = true
+    void parent.media.sound.lay(slot, tone)
+  }
+
+  async #hearEarly(leg: Leg): Promise<void> {
+    const { parent } = this.#options
+    if (!parent.isAnswered) await parent.startEarlyMedia()
+    if (this.#isOver || parent.hasEnded || leg.hasEnded) return
+    const stop = (): void => {
+      if (leg !== this.#winner) this.hearNoOne()
+    }
+    leg.signal.addEventListener('abort', stop, { once: true })
+    this.#hasSound = true
+    parent.media.sound.remove(slot)
+    await parent.media.sound.hear(leg.media)
+  }
+
+  async #playMusic(): Promise<void> {
+    const { parent, voice, music } = this.#options
+    if (music === undefined) return
+    try {
+      if (!parent.isAnswered) await parent.startEarlyMedia()
+      await voice.play({ urls: [music], rounds: Infinity, signal: this.#music.signal })
+    } catch (error) {
+      if (!this.#music.signal.aborted) noteProblem(parent, error)
+    }
+  }
+}
