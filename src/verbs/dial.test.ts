@@ -560,6 +560,26 @@ describe('commands while they talk', () => {
     expect(engine.store.records).toHaveLength(2)
   })
 
+  it('parting lets a redirect of the caller change where the caller reports, and not the called side', async () => {
+    const { engine, command, called, caller } = await talking(({ hooks }) => {
+      for (const path of ['/child', '/next']) hooks.on(path, [{ verb: 'pause', length: 60 }])
+    })
+    await command('inbound', { child_call_hook: hookAt('/child') })
+    await command('inbound', { call_hook: hookAt('/next'), call_status_hook: hookAt('/told') })
+    await bye(caller.dialog)
+    await bye(called().dialog)
+    const ends = engine.store.batches.flatMap(({ notifications }) =>
+      notifications.flatMap(({ hook, payload }) => {
+        const { call_status, direction } = payload as Record<string, unknown>
+        return call_status === 'completed' ? [[direction, new URL(hook.url).pathname]] : []
+      }),
+    )
+    expect(ends).toEqual([
+      ['inbound', '/told'],
+      ['outbound', '/status'],
+    ])
+  })
+
   it('is refused for a leg that is not bridged', async () => {
     const { engine, sidOf } = await dialling({})
     const asked = { mute_status: 'mute' } as const

@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
 import type { DialOutcome } from '../calls/bridge/dial-request.ts'
+import { causeOf } from '../calls/session/stop.ts'
 import { toDecibels } from '../calls/application/decibels.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { target, toTarget, word } from './define/dial-target.ts'
@@ -139,9 +140,9 @@ export const dial = defineVerb({
     { verb: 'say', text: 'The call was not taken. Goodbye.' },
   ],
   needs: 'nothing',
-  uses: ['legs', 'hooks', 'signalling'],
+  uses: ['legs', 'hooks'],
   schema,
-  async execute(options, { legs, hooks, signalling, signal }) {
+  async execute(options, { legs, hooks, signal }) {
     const targets = await Promise.all(
       distinct(options.target).map((given) => toTarget(given, options, () => legs.realm())),
     )
@@ -170,10 +171,10 @@ export const dial = defineVerb({
     })
     // The journal says of each leg what has become of it.
     const done = outcome?.call_status === 'completed' ? undefined : 'failed'
-    if (actionHook === undefined || signalling.hasEnded) return done
+    if (actionHook === undefined) return done
     const result = toResult(outcome)
     // Verbs that have replaced the dial are not replaced by what its hook answers, and do not wait for it.
-    if (signal.aborted) void hooks.tell(actionHook, result)
+    if (causeOf(signal) === 'replaced') void hooks.tell(actionHook, result)
     else await hooks.ask(actionHook, result, signal)
     return done
   },

@@ -47,9 +47,9 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     clock,
     notes,
     resolveUrl,
-    settings: nested.settings,
+    settings: leg.session.settings,
   })
-  const refer = referralsOf({ hook: () => nested.settings.current.referHook, context, nested })
+  const refer = referralsOf({ hook: () => leg.session.settings.current.referHook, context, nested })
   const wait = new HookWait({ leg, clock, nested, voice, parseVerbs: context.services.verbs })
   return {
     signalling: new LegSignalling(leg, notes),
@@ -57,7 +57,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     digits: createDigits({ leg, clock, onProblem: (error) => notes.problem(error) }),
     tracks: createTracks({ leg, voice, notes }),
     sound: createSound(leg),
-    settings: createSetting({ settings: nested.settings, verbs: context.services.verbs, resolveUrl }),
+    settings: createSetting({ settings: leg.session.settings, verbs: context.services.verbs, resolveUrl }),
     keys: createKeys(leg),
     requests: createRequests(leg, notes),
     alerting: createAlerting(leg),

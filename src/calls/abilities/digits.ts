@@ -5,6 +5,7 @@ import { AppError } from '../../lib/errors.ts'
 import { DigitCollector } from '../digits/digit-collector.ts'
 import type { Collected } from '../digits/digit-collector.ts'
 import type { Leg } from '../leg/leg.ts'
+import { stopped } from '../session/stop.ts'
 import type { CollectRequest, Digits } from './abilities.ts'
 
 export interface DigitsOptions {
@@ -26,9 +27,13 @@ async function collect(
   { leg, clock, onProblem }: DigitsOptions,
 ): Promise<Collected> {
   const speaking = new AbortController()
-  const collector = new DigitCollector({ rules, clock, onBargeIn: () => speaking.abort() })
+  const collector = new DigitCollector({
+    rules,
+    clock,
+    onBargeIn: () => speaking.abort(stopped('barged-in')),
+  })
   const stop = (): void => {
-    speaking.abort()
+    speaking.abort(signal.reason)
     collector.stop()
   }
   const stopListening = leg.onDigit((digit) => collector.press(digit))
@@ -40,7 +45,7 @@ async function collect(
   } finally {
     stopListening()
     signal.removeEventListener('abort', stop)
-    speaking.abort()
+    speaking.abort(stopped('done'))
     await prompting
   }
 }

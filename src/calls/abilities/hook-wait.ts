@@ -7,13 +7,14 @@ import type { Filler, HookDelay, WaitWishes } from '../application/settings.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { BackgroundEnd } from '../leg/leg-sound.ts'
 import { noteProblem } from '../leg/note-problem.ts'
+import { stopped } from '../session/stop.ts'
 import type { ParseVerbs, RunnableVerb } from '../verb.ts'
 import type { LegVoice } from './voice.ts'
 
 export interface HookWaitOptions {
   readonly leg: Leg
   readonly clock: Clock
-  readonly nested: Pick<NestedVerbs, 'beside' | 'settings'>
+  readonly nested: Pick<NestedVerbs, 'beside'>
   readonly voice: Pick<LegVoice, 'borrow'>
   readonly parseVerbs: ParseVerbs
 }
@@ -37,7 +38,7 @@ export class HookWait {
     wishes: WaitWishes,
     signal: AbortSignal,
   ): Promise<readonly RunnableVerb[] | undefined> {
-    const { filler, hookDelay: delay } = { ...this.#options.nested.settings.current, ...wishes }
+    const { filler, hookDelay: delay } = { ...this.#options.leg.session.settings.current, ...wishes }
     if (filler === undefined && delay === undefined) {
       await asked
       return undefined
@@ -55,7 +56,7 @@ export class HookWait {
       }
       return await Promise.race([asked.then(() => undefined), gaveUp.promise])
     } finally {
-      over.abort()
+      over.abort(stopped('done'))
       this.#options.leg.media.sound.remove(slot)
     }
   }
@@ -92,7 +93,7 @@ export class HookWait {
       if (signal.aborted) return
       const verbs = actions[round % actions.length]
       if (verbs === undefined) continue
-      playing.abort()
+      playing.abort(stopped('replaced'))
       playing = new AbortController()
       const until = AbortSignal.any([signal, playing.signal])
       this.#begin(nested.beside({ leg, verbs, allowed: delaying, signal: until })(), until)

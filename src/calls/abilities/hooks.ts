@@ -13,6 +13,7 @@ import type { RunnableVerb } from '../verb.ts'
 import type { Asking, Redirect } from './abilities.ts'
 import type { HookWait } from './hook-wait.ts'
 import type { WaitWishes } from '../application/settings.ts'
+import { stopped } from '../session/stop.ts'
 import type { AppHooks } from '../application/app-hooks.ts'
 import { resolveUrl, toHook } from '../application/hook-form.ts'
 import type { HookForm } from '../application/hook-form.ts'
@@ -119,7 +120,7 @@ export class LegHooks implements Asking {
       return true
     }
     // Of two that are asked at once the later one counts, however long the earlier takes to answer.
-    this.#takingOver.abort()
+    this.#takingOver.abort(stopped('replaced'))
     this.#takingOver = new AbortController()
     const signal = AbortSignal.any([leg.signal, this.#takingOver.signal])
     await this.#ask({ kind: 'redirect', hook, fields: {}, signal, take })

@@ -1,6 +1,7 @@
 // Plays what a say or play verb asks for: one piece after the other, round after round, without a gap between them.
 import type { PlayOptions, PlayResult } from '../../media/media.ts'
 import type { BorrowedClip } from '../../contracts/speech.ts'
+import { stopped } from '../session/stop.ts'
 
 export interface Sound {
   /** Fetches or speaks it; called once, however often it is heard. */
@@ -56,7 +57,7 @@ class PromptPlayer {
 
   async run(): Promise<PlayResult> {
     const { signal } = this.#prompt
-    const end = (): void => this.#ending.abort()
+    const end = (): void => this.#ending.abort(signal.aborted ? signal.reason : stopped('done'))
     signal.addEventListener('abort', end, { once: true })
     if (signal.aborted) end()
     try {

@@ -1,6 +1,7 @@
 // The ability to wait, and to bound how long something else takes.
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { stopped } from '../session/stop.ts'
 import type { Time } from './abilities.ts'
 
 export function createTime(clock: Clock): Time {
@@ -8,8 +9,8 @@ export function createTime(clock: Clock): Time {
     wait: (ms, signal) => sleep(ms, clock, signal),
     limit(ms, signal) {
       const limited = new AbortController()
-      const abort = (): void => limited.abort()
-      const timer = clock.after(ms, abort)
+      const abort = (): void => limited.abort(signal.reason)
+      const timer = clock.after(ms, () => limited.abort(stopped('timed-out')))
       signal.addEventListener('abort', abort, { once: true })
       if (signal.aborted) abort()
       return {

@@ -13,8 +13,6 @@ import type { VerbsAnswer } from './app-hooks.ts'
 import type { HookForm } from './hook-form.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { NestedVerbs } from './nested-verbs.ts'
-import { CallSettings } from './settings.ts'
-import { Session } from '../session/session.ts'
 import { noVerbLeft, VerbLoop } from './verb-loop.ts'
 
 interface Asked {
@@ -66,7 +64,6 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
   }
 
   const nested: NestedVerbs = {
-    settings: new CallSettings(),
     async run({ leg, hook, allowed, signal }) {
       const { url, verbs } = await ask({ leg, hook, kind: 'confirm', signal })
       await runOnLeg(leg, verbs, { base: url, signal, allowed })
@@ -91,14 +88,14 @@ export function createNestedVerbs({ script, context, hookOf, runOn }: NestedVerb
       return (await ask({ leg, hook, kind, fields })).verbs
     },
     goOn(leg, verbs) {
-      leg.session = new Session()
+      leg.session = leg.session.release(leg.session.settings.current)
       runOnLeg(leg, verbs).then(
         () => void leg.hangUp({ because: noVerbLeft }),
         (error: unknown) => leg.refuse(error),
       )
     },
     handOver(leg, hook) {
-      leg.session = new Session()
+      leg.session = leg.session.release()
       runOn(leg, { ...script, call_hook: hook, app_json: null })
     },
     async tell(leg, hook, fields) {

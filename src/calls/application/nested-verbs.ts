@@ -3,7 +3,6 @@ import type { Hook } from '../../contracts/hook.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { RunnableVerb } from '../verb.ts'
-import type { CallSettings } from './settings.ts'
 import type { HookForm } from './hook-form.ts'
 
 export interface NestedRun {
@@ -28,8 +27,6 @@ export interface BesideRun extends Pick<NestedRun, 'leg' | 'allowed'> {
 }
 
 export interface NestedVerbs {
-  /** Of all legs of the call. */
-  readonly settings: CallSettings
   /** Resolves when the last verb has run. Throws AppError when the hook cannot be asked, or answers with something else. */
   run(run: NestedRun): Promise<void>
   /**

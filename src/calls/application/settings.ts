@@ -82,7 +82,11 @@ export function changed(settings: Settings, change: SettingsChange): Settings {
 }
 
 export class CallSettings {
-  #current = initialSettings
+  #current: Settings
+
+  constructor(initial: Settings = initialSettings) {
+    this.#current = initial
+  }
 
   get current(): Settings {
     return this.#current

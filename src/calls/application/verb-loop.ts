@@ -6,6 +6,7 @@ import type { VerbQueue } from '../abilities/hooks.ts'
 import type { VerbOutcome } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toProblem } from '../leg/refusals.ts'
+import { Stop } from '../session/stop.ts'
 import type { RunnableVerb } from '../verb.ts'
 
 /** Why an answered call ends when its verbs have run. */
@@ -46,7 +47,7 @@ export class VerbLoop implements VerbQueue {
   /** These come now. `because` is the message of the reason that the running verb is stopped with. */
   interrupt(verbs: readonly RunnableVerb[], because: string): void {
     this.replace(verbs)
-    this.#running?.controller.abort(new DOMException(because, 'AbortError'))
+    this.#running?.controller.abort(new Stop('replaced', because))
   }
 
   /** Resolves when no verb is left or the call has ended. Throws what no verb is expected to throw. */

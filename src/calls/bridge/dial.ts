@@ -14,6 +14,7 @@ import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { AccountFacts } from '../ports.ts'
 import { reasonOf, whyStopped } from './leg-story.ts'
+import { stopped } from '../session/stop.ts'
 import { hopsLeft, passedOnHeaders } from './passed-on-headers.ts'
 import { Ringing } from './ringing.ts'
 import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
@@ -136,14 +137,16 @@ class Dial {
     if (hook === undefined || this.#isOver) return
     const { nested, context } = this.#options
     const limited = new AbortController()
-    const timer = context.services.clock.after(maxConfirmMs, () => limited.abort(tooLong))
+    const timer = context.services.clock.after(maxConfirmMs, () => limited.abort(stopped('timed-out')))
     try {
       const signal = AbortSignal.any([leg.signal, limited.signal])
       await nested.run({ leg, hook, allowed: confirming, signal })
+    } catch (error) {
+      if (!limited.signal.aborted) throw error
     } finally {
       timer.cancel()
     }
-    limited.signal.throwIfAborted()
+    if (limited.signal.aborted) throw tooLong
   }
 
   /** Resolves when the two have parted. */
@@ -167,7 +170,11 @@ class Dial {
     const { parent, context, nested, voice } = this.#options
     const { signal, capture, captureHook, maxTalkMs, referHook, holdHook } = this.#request
     const { clock } = context.services
-    const refer = referralsOf({ hook: () => referHook ?? nested.settings.current.referHook, context, nested })
+    const refer = referralsOf({
+      hook: () => referHook ?? parent.session.settings.current.referHook,
+      context,
+      nested,
+    })
     const borrow: TalkServices['borrow'] = (url, until) => voice.borrow({ url }, until)
     const services = { clock, nested, refer, borrow, holdHook }
     new Talk({ legs: [parent, child], capture, captureHook }, services).start()

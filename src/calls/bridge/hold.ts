@@ -11,11 +11,12 @@ import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { JournalFact } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
+import { stopped } from '../session/stop.ts'
 
 export interface HoldOptions {
   readonly legs: readonly [Leg, Leg]
   readonly hook: HookForm | undefined
-  readonly nested: Pick<NestedVerbs, 'prepare' | 'settings'>
+  readonly nested: Pick<NestedVerbs, 'prepare'>
   /** Fetches an audio file. Throws AppError, or the signal's reason. */
   readonly borrow: (url: string, signal: AbortSignal) => Promise<BorrowedClip>
   readonly clock: Clock
@@ -88,7 +89,7 @@ export class Hold {
       if (isDue && sound === undefined) this.#sound(holder, other)
       if (!isDue && sound !== undefined) {
         this.#sounds.delete(other)
-        sound.abort()
+        sound.abort(stopped('done'))
         other.media.sound.remove(slot)
         this.#silenceHolder(other, false)
       }
@@ -105,9 +106,9 @@ export class Hold {
   }
 
   async #play(holder: Leg, other: Leg, signal: AbortSignal): Promise<void> {
-    const { hook, nested } = this.#options
+    const { hook } = this.#options
     if (hook !== undefined) await this.#runHook(hook, holder, other, signal)
-    const url = nested.settings.current.holdMusic
+    const url = other.session.settings.current.holdMusic
     if (url === undefined || signal.aborted) return
     await this.#playMusic(url, other, signal)
   }

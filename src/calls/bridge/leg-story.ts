@@ -2,6 +2,7 @@
 import type { DialEndedFact } from '../journal/journal.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { Leg } from '../leg/leg.ts'
+import type { Stop } from '../session/stop.ts'
 
 /** Why a leg is no longer there. `party`: who was at its far end. */
 export function whyGone({ journal }: Leg, party: string): string {
@@ -25,7 +26,7 @@ export function reasonOf({ journal }: Leg): readonly HeaderField[] {
 /** Why the verbs of a call are stopped, if they are. */
 export function whyStopped(parent: Leg, signal: AbortSignal): string | undefined {
   if (parent.hasEnded) return whyGone(parent, 'the caller')
-  return signal.aborted ? `other verbs took over: ${(signal.reason as Error).message}` : undefined
+  return signal.aborted ? `other verbs took over: ${(signal.reason as Stop).message}` : undefined
 }
 
 /** Lets the journal of a call say of a leg that it has dialled what becomes of it. Returns the function that stops it. */

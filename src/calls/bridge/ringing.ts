@@ -2,6 +2,7 @@
 import type { LegVoice } from '../abilities/voice.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
+import { stopped } from '../session/stop.ts'
 
 export interface RingingOptions {
   /** The leg that dials. */
@@ -50,7 +51,7 @@ export class Ringing {
   stop(winner: Leg | undefined): void {
     this.#isOver = true
     this.#winner = winner
-    this.#music.abort()
+    this.#music.abort(stopped('done'))
     this.#options.parent.media.sound.remove(slot)
   }
 

@@ -8,6 +8,7 @@ import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { LegBridge } from '../leg/leg-options.ts'
 import { noteProblem } from '../leg/note-problem.ts'
+import { stopped } from '../session/stop.ts'
 import type { RunnableVerb } from '../verb.ts'
 import { Bridge } from './bridge.ts'
 import { CapturedDigits } from './captured-digits.ts'
@@ -121,7 +122,7 @@ export class Talk {
   /** False when they have parted before. */
   #leave(because: string, afterwards: () => void): boolean {
     if (this.#end.signal.aborted) return false
-    this.#end.abort()
+    this.#end.abort(stopped('parted'))
     for (const stop of this.#stops.splice(0)) stop()
     this.#whispers.stop()
     this.#hold.end()

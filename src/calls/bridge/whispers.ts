@@ -1,6 +1,7 @@
 // What is whispered to the two sides of a bridge: one at a time to each, and nothing once they have parted.
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'
+import { stopped } from '../session/stop.ts'
 
 const whispering: ReadonlySet<string> = new Set(['say', 'play', 'pause'])
 
@@ -21,7 +22,7 @@ export class Whispers {
     const signal = AbortSignal.any([leg.signal, controller.signal])
     const start = this.#nested.beside({ leg, verbs, allowed: whispering, signal })
     return async () => {
-      this.#running.get(leg)?.abort()
+      this.#running.get(leg)?.abort(stopped('replaced'))
       this.#running.set(leg, controller)
       this.#onChange(leg, true)
       try {
@@ -36,6 +37,6 @@ export class Whispers {
   }
 
   stop(): void {
-    for (const controller of this.#running.values()) controller.abort()
+    for (const controller of this.#running.values()) controller.abort(stopped('parted'))
   }
 }

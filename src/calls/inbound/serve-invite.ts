@@ -102,7 +102,7 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
     session: new Session(),
     unanswered: unansweredIncoming(arrival.invite, services.maxCallMs),
     journal,
-    status: new StatusReporter(journal, node()),
+    status: new StatusReporter(journal, node(), () => leg.session.status),
     media: isUser ? tenantMedia(services, new Set([arrival.invite.remote.address])) : services.media,
     clock,
     log,

@@ -19,9 +19,6 @@ export interface LegEnd {
   readonly by: 'caller' | 'jambonz'
 }
 
-// One for all legs: an abort without a reason makes an error with a stack trace each time.
-export const callEnded = new DOMException('the call has ended', 'AbortError')
-
 /** In records the caller is the side that sent the INVITE. */
 const hangUps = {
   inbound: { farEnd: 'caller hungup', ours: 'called party hungup' },

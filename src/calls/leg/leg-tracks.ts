@@ -1,6 +1,7 @@
 // The tracks that are dubbed on what a leg hears: each plays one thing at a time, beside what is said.
 import type { BorrowedClip } from '../../contracts/speech.ts'
 import { AppError } from '../../lib/errors.ts'
+import { stopped } from '../session/stop.ts'
 import type { BackgroundEnd, LegSound } from './leg-sound.ts'
 
 export interface TrackSound {
@@ -56,7 +57,7 @@ export class LegTracks {
   }
 
   #begin(name: string): AbortSignal {
-    this.#tracks.get(name)?.abort()
+    this.#tracks.get(name)?.abort(stopped('replaced'))
     const controller = new AbortController()
     if (this.#tracks.has(name)) this.#tracks.set(name, controller)
     return controller.signal

@@ -13,7 +13,6 @@ import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toDecision } from '../journal/decision.ts'
 import { FarEndProgress } from './far-end-progress.ts'
 import {
-  callEnded,
   cancelledByCaller,
   givenUpByUs,
   hungUpByUs,
@@ -29,6 +28,7 @@ import { LegKeys } from './leg-keys.ts'
 import type { HangUpOptions, LegBridge, LegOptions } from './leg-options.ts'
 import type { RunningScript } from '../session/running-script.ts'
 import type { Session } from '../session/session.ts'
+import { Stop, stopped } from '../session/stop.ts'
 import { LegRequests } from './leg-requests.ts'
 import { reasonHeader, toAppError, toRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
@@ -179,6 +179,7 @@ export class Leg {
 
   /** Before the answer the call is refused or cancelled, after it there is a BYE with X-Reason. */
   refuse(error: unknown): void {
+    if (this.hasEnded && error instanceof Stop) return
     this.refuseWith(toRefusal(toAppError(error, this.#options.log)))
   }
 
@@ -306,7 +307,7 @@ export class Leg {
     this.status.reportEnd({ ...change, call_termination_by: by, ...duration }, ended)
     const { call_status, sip_status } = change
     this.#options.log.info({ call_status, sip_status, ...duration, ...ended }, 'call ended')
-    this.#lifetime.abort(callEnded)
+    this.#lifetime.abort(stopped('leg-ended'))
     this.#closing.resolve(this.media.close())
     this.#options.onEnded()
   }

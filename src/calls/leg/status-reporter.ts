@@ -7,30 +7,31 @@ import type { Hook } from '../../contracts/hook.ts'
 import type { Notification } from '../../contracts/call-record.ts'
 import { toChangePayload, toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { NodeFacts } from '../journal/hook-payloads.ts'
+import type { StatusTarget } from '../session/session.ts'
 import { toProblem } from './refusals.ts'
 
 export type StatusChange = Omit<StatusFact, 'type'>
 
-/** Where the changes of a call and of all legs that it dials are reported; a redirect may change it for all of them. */
-export interface StatusTarget {
-  hook: Hook | null
-}
-
 export class StatusReporter {
-  readonly target: StatusTarget
+  readonly #targetNow: () => StatusTarget
   readonly #journal: JournalWriter
   readonly #node: NodeFacts
   #isAnnounced = false
 
-  constructor(journal: JournalWriter, node: NodeFacts, target: StatusTarget = { hook: null }) {
+  /** `target`: that of the session which the leg is in by then. */
+  constructor(journal: JournalWriter, node: NodeFacts, target: () => StatusTarget) {
     this.#journal = journal
     this.#node = node
-    this.target = target
+    this.#targetNow = target
+  }
+
+  get #target(): StatusTarget {
+    return this.#targetNow()
   }
 
   /** From now on every change is reported to this hook. */
   follow(hook: Hook | null): void {
-    this.target.hook = hook
+    this.#target.hook = hook
     this.#isAnnounced = true
   }
 
@@ -41,12 +42,12 @@ export class StatusReporter {
 
   /** The application is being asked. Its status hook hears of the call once it is announced. */
   expect(hook: Hook | null): void {
-    this.target.hook = hook
+    this.#target.hook = hook
   }
 
   /** The caller gives up. A status hook that is only expected hears of the call from its beginning. */
   announceAbandoned(): void {
-    if (!this.#isAnnounced && this.target.hook !== null) this.announce(this.target.hook)
+    if (!this.#isAnnounced && this.#target.hook !== null) this.announce(this.#target.hook)
   }
 
   /**
@@ -67,7 +68,7 @@ export class StatusReporter {
 
   /** `redirect` may name another status hook for the rest of the call. */
   replaceHook(hook: Hook): void {
-    this.target.hook = hook
+    this.#target.hook = hook
   }
 
   report(change: StatusChange): void {
@@ -91,10 +92,10 @@ export class StatusReporter {
   }
 
   #notifications(extra: Record<string, unknown>): readonly Notification[] {
-    if (!this.#isAnnounced || this.target.hook === null) return []
+    if (!this.#isAnnounced || this.#target.hook === null) return []
     const { facts } = this.#journal
     const { account_sid, call_sid } = facts.started
     const payload = { ...toCommonPayload(facts), ...toNodePayload(facts, this.#node), ...extra }
-    return [{ account_sid, call_sid, hook: this.target.hook, payload }]
+    return [{ account_sid, call_sid, hook: this.#target.hook, payload }]
   }
 }

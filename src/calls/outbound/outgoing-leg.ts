@@ -95,7 +95,7 @@ export class OutgoingLeg {
       session: parent?.session ?? new Session(),
       unanswered: this.#invites,
       journal,
-      status: new StatusReporter(journal, node(), parent?.status.target),
+      status: new StatusReporter(journal, node(), () => leg.session.status),
       // The gateways of carriers are where they are, many of them inside.
       media: besideMedia(
         order.to.type === 'phone' ? services.media : tenantMedia(services, this.#peers),

@@ -1,17 +1,34 @@
-// A session: the leg that an application runs and those that this one dials, with what they share.
+// A session: the leg that an application runs and those that this one dials, with what they share. A leg knows its own; one that
+// goes on by itself gets another.
+import type { Hook } from '../../contracts/hook.ts'
+import { CallSettings } from '../application/settings.ts'
+import type { Settings } from '../application/settings.ts'
 import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
-import type { RunningScript } from './running-script.ts'
 import { Mailbox } from './mailbox.ts'
+import type { RunningScript } from './running-script.ts'
 
 /** What became of the commands of one request. */
 export interface CommandReply {
   readonly response?: OwnRequestOutcome
 }
 
+/** Where the changes of all legs are reported; a redirect may change it for all of them. */
+export interface StatusTarget {
+  hook: Hook | null
+}
+
 export class Session {
   /** Commands to any of its legs. */
   readonly mailbox = new Mailbox<CommandReply>()
+  /** What `config` has set, for the verbs on any of its legs. */
+  readonly settings: CallSettings
+  readonly status: StatusTarget
   #running: { readonly leg: object; readonly script: RunningScript } | undefined
+
+  constructor(status: StatusTarget = { hook: null }, settings?: Settings) {
+    this.status = status
+    this.settings = new CallSettings(settings)
+  }
 
   /** These verbs run the leg from now on. */
   run(leg: object, script: RunningScript): void {
@@ -21,6 +38,11 @@ export class Session {
   /** Undefined until its verbs run, and for a leg that was dialled. */
   scriptOf(leg: object): RunningScript | undefined {
     return this.#running?.leg === leg ? this.#running.script : undefined
+  }
+
+  /** For a leg that goes on by itself: it reports where it has reported until then, and what changes here does not reach it. */
+  release(settings?: Settings): Session {
+    return new Session({ ...this.status }, settings)
   }
 
   /** The leg has ended. */

@@ -1,0 +1,39 @@
+// Why something that runs in a session is stopped: the reason of every signal that aborts there.
+
+/** By cause, in words for the journal. */
+const causes = {
+  'leg-ended': 'the call has ended',
+  replaced: 'others took over',
+  'answered-elsewhere': 'another one has taken the call',
+  parted: 'the two have parted',
+  'timed-out': 'the time for it is over',
+  'barged-in': 'a key was pressed',
+  done: 'nothing of it is left to do',
+} as const
+
+export type StopCause = keyof typeof causes
+
+export class Stop extends Error {
+  // What waits for others, such as a request, takes it for what it is by this name.
+  override readonly name = 'AbortError'
+  override readonly cause: StopCause
+
+  constructor(cause: StopCause, because: string = causes[cause]) {
+    super(because)
+    this.cause = cause
+  }
+}
+
+const stops = Object.fromEntries(
+  (Object.keys(causes) as StopCause[]).map((cause) => [cause, new Stop(cause)]),
+) as Readonly<Record<StopCause, Stop>>
+
+/** One for all: an abort without a reason makes an error with a stack trace each time. */
+export function stopped(cause: StopCause): Stop {
+  return stops[cause]
+}
+
+/** Undefined while the signal has not aborted, or was aborted by another than a session. */
+export function causeOf({ reason }: AbortSignal): StopCause | undefined {
+  return reason instanceof Stop ? reason.cause : undefined
+}
