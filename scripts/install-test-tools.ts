@@ -1,13 +1,14 @@
 // Before the tests: installs what they need beyond npm where it may (Debian, root), and names what is skipped otherwise.
 import { spawnSync } from 'node:child_process'
 import { existsSync, writeSync } from 'node:fs'
-import { commandPath, hasCommand, tools } from '../test/support/tools.ts'
+import { join } from 'node:path'
+import { commandPath, hasCommand, pythonFolder, tools } from '../test/support/tools.ts'
 import type { Tool } from '../test/support/tools.ts'
 
 const all: readonly Tool[] = Object.values(tools)
 const missing = (): readonly Tool[] => all.filter((tool) => commandPath(tool) === undefined)
 
-/** Why nothing can be installed here; undefined when it can. */
+/** Why Debian installs nothing here; undefined when it can. */
 function obstacle(): string | undefined {
   if (process.platform !== 'linux' || !existsSync('/etc/debian_version')) return 'this is not Debian'
   if (process.getuid?.() !== 0) return 'not running as root'
@@ -15,15 +16,16 @@ function obstacle(): string | undefined {
   return undefined
 }
 
-function install(wanted: readonly Tool[]): string | undefined {
+// The output of apt and pip names mirrors, which do not belong in a log: a status says enough.
+const options = {
+  timeout: 300_000,
+  env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  stdio: 'ignore',
+} as const
+
+function installPackages(wanted: readonly Tool[]): string | undefined {
   const packages = wanted.flatMap((tool) => tool.packages)
   say(`installing for the tests: ${packages.join(' ')}`)
-  const options = {
-    timeout: 300_000,
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    stdio: 'ignore',
-  } as const
-  // The output of apt names mirrors, which do not belong in a log: its status says enough.
   const update = spawnSync('apt-get', ['update', '-qq'], options)
   const installed = spawnSync(
     'apt-get',
@@ -34,17 +36,41 @@ function install(wanted: readonly Tool[]): string | undefined {
   return `apt-get install ${packages.join(' ')} failed${update.status === 0 ? '' : ' (so did apt-get update)'}`
 }
 
+/** What is built for this machine only: nothing is compiled here. */
+function installPython({ command, python = '' }: Tool): string | undefined {
+  const folder = pythonFolder(python)
+  say(`installing for the tests, with pip into a folder of its own: ${python}`)
+  const pip = ['install', '--quiet', '--no-deps', '--only-binary', ':all:', python]
+  const steps = [
+    ['python3', '-m', 'venv', '--clear', folder],
+    [join(folder, 'bin/python3'), '-m', 'pip', ...pip],
+    // Last, so that what was interrupted is not taken for installed.
+    ['ln', '-s', 'python3', join(folder, 'bin', command)],
+  ]
+  const failed = steps.find(([program = '', ...args]) => spawnSync(program, args, options).status !== 0)
+  return failed && `${failed.slice(0, 3).join(' ').replace(folder, '...')} failed for ${python}`
+}
+
+function install(wanted: readonly Tool[]): string | undefined {
+  const refusal = obstacle() ?? installPackages(wanted)
+  const refusals = wanted.filter(({ python }) => python !== undefined).map(installPython)
+  return [refusal, ...refusals].filter((reason) => reason !== undefined).join('; ') || undefined
+}
+
 function say(line: string): void {
   writeSync(1, `${line}\n`)
 }
 
 const wanted = missing()
 if (wanted.length > 0) {
-  const reason = obstacle() ?? install(wanted)
-  for (const { command, packages, suites } of missing()) {
+  const reason = install(wanted)
+  for (const { command, packages, python, suites } of missing()) {
+    const source = [...packages, ...(python === undefined ? [] : [`${python} of Python's registry`])].join(
+      ', ',
+    )
     for (const suite of suites)
       say(
-        `SKIPPED  ${suite}: ${command} is missing (${packages.join(', ')}); ${reason ?? 'it was not found after installing'}`,
+        `SKIPPED  ${suite}: ${command} is missing (${source}); ${reason ?? 'it was not found after installing'}`,
       )
   }
   if (missing().length > 0 && process.env['CI'] === 'true') {

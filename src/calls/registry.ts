@@ -101,6 +101,11 @@ export class CallRegistry {
     return this.liveLeg(account_sid, call_sid)?.journal.events
   }
 
+  /** The live ones of an account by call_sid, in order of arrival. */
+  legsOf(account_sid: string): ReadonlyMap<string, Leg> {
+    return this.#live.get(account_sid) ?? new Map<string, Leg>()
+  }
+
   liveLeg(account_sid: string, call_sid: string): Leg | undefined {
     return this.#live.get(account_sid)?.get(call_sid)
   }

@@ -21,6 +21,8 @@ export interface BaresipOptions {
   /** What the phone says; near silence when left out. It is what carries the digits, so it must outlast the call. */
   readonly says?: Audio
   readonly codecs?: 'PCMU' | 'PCMA' | 'PCMU,PCMA'
+  /** Whether its output has every SIP message. */
+  readonly tracesSip?: boolean
 }
 
 /** An event of baresip: `type` as CALL_ESTABLISHED, CALL_CLOSED, REGISTER_OK, REGISTER_FAIL ... */
@@ -65,7 +67,7 @@ export async function startBaresip(options: BaresipOptions): Promise<Baresip> {
   await writeFile(join(folder, 'contacts'), '')
   const child = new ToolProcess({
     command: 'baresip',
-    args: ['-4', '-f', folder],
+    args: ['-4', ...(options.tracesSip === true ? ['-s'] : []), '-f', folder],
     cwd: folder,
     env: { HOME: folder },
   })

@@ -7,6 +7,7 @@ import type { Audio } from './audio.ts'
 import { freePorts } from './ports.ts'
 import { ToolProcess } from './processes.ts'
 import { until } from './wait.ts'
+import type { Inbox } from './wait.ts'
 
 export interface LinphoneOptions {
   readonly username: string
@@ -18,6 +19,10 @@ export interface LinphoneOptions {
 }
 
 export interface Linphone {
+  /** What its terminal shows. */
+  readonly lines: Inbox<string>
+  /** A line for its terminal. */
+  order(line: string): void
   dial(target: string): void
   hangUp(): void
   /** Resolves once the terminal says so of a call: `connected`, `ended`. */
@@ -47,6 +52,8 @@ export async function startLinphone(options: LinphoneOptions): Promise<Linphone>
   })
   const order = (line: string): void => child.write(`${line}\n`)
   const phone: Linphone = {
+    lines: child.lines,
+    order,
     dial: (target) => order(`call ${target}`),
     hangUp: () => order('terminate'),
     async call(state) {

@@ -1,5 +1,6 @@
 // The programs the tests need beyond npm: which suite needs which, and where Debian keeps them.
 import { accessSync, constants, globSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
 export interface Tool {
@@ -7,9 +8,18 @@ export interface Tool {
   /** Debian packages that bring it. */
   readonly packages: readonly string[]
   readonly suites: readonly string[]
+  /** What Python's registry has of it, at its exact version; it gets a folder of its own, and the command there. */
+  readonly python?: string
   /** Where it lies when it is not on the PATH; the last folder that matches. */
   readonly folders?: string
 }
+
+/** Where a package of Python lies with all that it needs. It outlasts a clone, as what Debian installs does. */
+export function pythonFolder(pin: string): string {
+  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'switchhook-tests', pin)
+}
+
+const pjsua2 = 'pjsua2-python==2.15.1.post1'
 
 export const tools = {
   baresip: {
@@ -45,6 +55,13 @@ export const tools = {
     packages: ['kamailio'],
     folders: '/usr/sbin',
     suites: ['journeys/other-phones (through Kamailio)'],
+  },
+  pjsua2: {
+    command: 'pjsua2',
+    packages: ['python3-venv'],
+    python: pjsua2,
+    folders: join(pythonFolder(pjsua2), 'bin'),
+    suites: ['journeys/real-phones'],
   },
   bind: {
     command: 'named',

@@ -53,9 +53,17 @@ interface Waiter<T> {
 export class Inbox<T> {
   readonly items: T[] = []
   readonly #waiting = new Set<Waiter<T>>()
+  readonly #listeners: ((item: T) => void)[] = []
+
+  /** For what is made of each item, those that have arrived already as well. */
+  listen(listener: (item: T) => void): void {
+    for (const item of this.items) listener(item)
+    this.#listeners.push(listener)
+  }
 
   push(item: T): void {
     this.items.push(item)
+    for (const listener of this.#listeners) listener(item)
     for (const waiter of this.#waiting) if (waiter.matches(item)) waiter.resolve(item)
   }
 

@@ -23,6 +23,7 @@ import type { ApplicationFacts } from '../ports.ts'
 import { toAppError, toRefusal } from '../leg/refusals.ts'
 import type { Refusal } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
+import { refuseReturned } from './returned-call.ts'
 import { routeCall } from './route-call.ts'
 import { connectUser } from '../application/connect-user.ts'
 import { runScript } from '../application/run-script.ts'
@@ -160,6 +161,7 @@ async function serveCaller(
   const overLimit = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
   if (overLimit !== undefined) return leg.refuseWith(overLimit)
   if (leg.hasEnded) return
+  refuseReturned(leg, registry)
   const target = await routeCall(leg.journal, account, origin, services)
   if (leg.hasEnded) return
   if (target.kind === 'user') return connectUser(leg, target, context)

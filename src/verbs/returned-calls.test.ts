@@ -1,0 +1,66 @@
+// Calls that come back to the application that dials them, by places that make calls of their own: nothing in the INVITE
+// says so.
+import { describe, expect, it } from 'vitest'
+import {
+  account,
+  application,
+  createScriptedEngine,
+  outboundCarrier,
+  settle,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { parseVerbs } from './index.ts'
+
+/** An engine whose application dials, of a call to the first number of a pair, the second one. */
+function dialling(pairs: Readonly<Record<string, string>>): ScriptedEngine {
+  const engine = createScriptedEngine(parseVerbs)
+  engine.account = { ...account, device_calling_application_sid: application.application_sid }
+  engine.waysOut = [outboundCarrier('carrier')]
+  engine.hooks.answers.set('/call', ({ payload }) => {
+    const number = pairs[String((payload as { readonly to: string }).to)]
+    return Promise.resolve([{ verb: 'dial', answerOnBridge: true, target: [{ type: 'phone', number }] }])
+  })
+  return engine
+}
+
+async function calls(engine: ScriptedEngine, number: string): Promise<ScriptedInvite> {
+  const invite = engine.ring({ to: `${number}@example.com` })
+  await settle()
+  await settle()
+  return invite
+}
+
+describe('a call that comes back as a new one', () => {
+  it.each([
+    ['to the number that it dials', { 500: '+500' }, ['500', '500', '500']],
+    ['by way of another number', { 500: '600', 600: '500' }, ['500', '600', '500']],
+  ])('%s is refused the second time, and no further one is made', async (_name, pairs, numbers) => {
+    const engine = dialling(pairs)
+    const invites: ScriptedInvite[] = []
+    for (const number of numbers) invites.push(await calls(engine, number))
+    expect(invites.map(({ final }) => final?.status)).toEqual([undefined, undefined, 482])
+    expect(engine.sent).toHaveLength(2)
+    const [refused] = engine.store.records
+    const story = engine.store.journalOf(refused?.call_sid ?? '')
+    expect(story).toContainEqual(expect.objectContaining({ type: 'refusal', code: 'loop_detected' }))
+  })
+
+  it('is served where the number that was dialled has been answered', async () => {
+    const engine = dialling({ 500: '500' })
+    for (let n = 0; n < 5; n++) {
+      const invite = await calls(engine, '500')
+      engine.sent[n]?.answer()
+      await settle()
+      await settle()
+      expect([invite.final, invite.dialog?.isOver]).toEqual([undefined, false])
+    }
+  })
+
+  it('is not mistaken for one of many callers of a number', async () => {
+    const engine = dialling({ 500: '600' })
+    const invites = await Promise.all(Array.from({ length: 20 }, () => calls(engine, '500')))
+    expect(invites.map(({ final }) => final?.status)).toEqual(invites.map(() => undefined))
+    expect(engine.sent).toHaveLength(20)
+  })
+})

@@ -1,0 +1,150 @@
+// The three kinds of real phone with each other: each holds, resumes, transfers; and all of them through a proxy.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { startKamailio } from '../support/kamailio.ts'
+import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
+import type { Platform, Tenant } from '../support/platform-process.ts'
+import { createListening, phoneKinds, startRealPhone } from '../support/real-phones.ts'
+import type { PhoneKind, RealPhone } from '../support/real-phones.ts'
+import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+
+const users = { alice: 700, bob: 1100, carol: 1900 } as const
+type User = keyof typeof users
+/** All phones answer but that of alice. */
+const answers = (user: User) => (user === 'alice' ? ('manual' as const) : ('auto' as const))
+
+let application: Application
+let platform: Platform
+let tenant: Tenant
+const started: { stop(): Promise<unknown> }[] = []
+
+beforeAll(async () => {
+  application = await startApplication()
+  application.on('/status', { status: 200 })
+  platform = await startPlatform()
+  tenant = await provision(platform.api, { application })
+  const { account_sid, password } = tenant
+  for (const username of ['bob', 'carol'])
+    await platform.api.must('POST', '/Clients', { account_sid, username, password })
+})
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((one) => one.stop()))
+})
+
+afterAll(async () => {
+  await platform?.remove()
+  await application?.close()
+})
+
+async function phone(user: User, kind: PhoneKind, proxy = platform.sip): Promise<RealPhone> {
+  const { realm, password } = tenant
+  const options = { kind, hz: users[user], username: user, realm, password, proxy, answers: answers(user) }
+  const one = await startRealPhone(options)
+  started.push(one)
+  return one
+}
+
+const addressOf = (user: User): string => `sip:${user}@${tenant.realm}`
+
+/** Resolves when the journal of the leg between this phone and the platform says so, and the phone has its response. */
+async function isTold(type: string, phone: RealPhone): Promise<void> {
+  const { account_sid } = tenant
+  const direction = phone.hz === users.alice ? 'inbound' : 'outbound'
+  await until(`${type} in the journal`, async () => {
+    const path = `/Accounts/${account_sid}/Calls?direction=${direction}`
+    const [call] = await platform.api.must<{ call_sid: string }[]>('GET', path)
+    if (call === undefined) return undefined
+    const events = await journalOf(platform.api, account_sid, call.call_sid)
+    const told = events.findIndex((event) => event.type === type)
+    return told >= 0 && events.slice(told).some(({ summary }) => summary === 'ACK')
+  })
+}
+
+/** Each kind once, and the other two after it. */
+const rounds = phoneKinds.map((kind, n) => [kind, phoneKinds[(n + 1) % 3], phoneKinds[(n + 2) % 3]] as const)
+
+describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () => {
+  it.each(rounds)(
+    '%s calls %s, holds it and takes it back, and hangs up',
+    async (kind, other = kind) => {
+      const listening = createListening()
+      const called = await phone('bob', other)
+      const caller = await phone('alice', kind)
+      await caller.dial(addressOf('bob'))
+      await caller.is('talking')
+      await listening.hearEachOther(caller, called)
+      await caller.hold()
+      await isTold('media-held', caller)
+      await caller.resume()
+      await isTold('media-resumed', caller)
+      await listening.hearEachOther(caller, called)
+      await caller.hangUp()
+      await called.is('ended')
+      await listening.settled()
+    },
+    60_000,
+  )
+
+  it.each(rounds)(
+    '%s sends %s to %s without asking it',
+    async (kind, other = kind, third = kind) => {
+      const listening = createListening()
+      const called = await phone('bob', other)
+      const target = await phone('carol', third)
+      const caller = await phone('alice', kind)
+      await caller.dial(addressOf('bob'))
+      await caller.is('talking')
+      await listening.hearEachOther(caller, called)
+      await caller.transfer(addressOf('carol'))
+      await caller.is('ended')
+      await listening.hearEachOther(called, target)
+      await called.hangUp()
+      await target.is('ended')
+      await listening.settled()
+    },
+    60_000,
+  )
+})
+
+describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
+  'real phones behind a proxy with Record-Route and Path',
+  () => {
+    it.each(rounds)(
+      '%s and %s talk, hold and hang up: every request of both calls passes the proxy, to and fro',
+      async (kind, other = kind) => {
+        const listening = createListening()
+        const proxy = await startKamailio(platform.sip)
+        started.push(proxy)
+        const called = await phone('bob', other, proxy)
+        const caller = await phone('alice', kind, proxy)
+        await caller.dial(addressOf('bob'))
+        await caller.is('talking')
+        await listening.hearEachOther(caller, called)
+        for (const one of [caller, called]) {
+          await one.hold()
+          await isTold('media-held', one)
+          await one.resume()
+          await isTold('media-resumed', one)
+          await listening.hearEachOther(caller, called)
+        }
+        await called.hangUp()
+        await caller.is('ended')
+        await listening.settled()
+        const isFromPlatform = (line: string): boolean => line.endsWith(`:${platform.sip.port}`)
+        const count = (method: string, lines: readonly string[]): number =>
+          lines.filter((line) => line.startsWith(`${method} `)).length
+        const down = proxy.passed().filter(isFromPlatform)
+        const up = proxy.passed().filter((line) => !isFromPlatform(line))
+        // The first INVITE of the caller is challenged, and each phone holds and resumes. A phone resends what is slow.
+        expect(count('INVITE', up)).toBeGreaterThanOrEqual(2 + 4)
+        expect(count('ACK', up)).toBeGreaterThanOrEqual(2 + 4)
+        expect([count('BYE', up), count('BYE', down)]).toEqual([1, 1])
+        expect([count('INVITE', down), count('ACK', down)]).toEqual([1, 1])
+      },
+      60_000,
+    )
+  },
+)

@@ -1,0 +1,205 @@
+// A third real phone: drives PJSIP through pjsua2, its Python binding; it speaks and hears WAV files.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fromWav, toWav } from './audio.ts'
+import type { Audio } from './audio.ts'
+import { freePorts } from './ports.ts'
+import { ToolProcess } from './processes.ts'
+import { commandPath, tools } from './tools.ts'
+import { Inbox, within } from './wait.ts'
+
+export interface Pjsua2Options {
+  readonly username: string
+  readonly password: string
+  readonly realm: string
+  readonly proxy: { readonly address: string; readonly port: number }
+  readonly says: Audio
+  readonly answers?: 'auto' | 'manual'
+}
+
+/** What the phone reports: a state of one of its calls, or what became of a request of its own. */
+export interface Pjsua2Fact {
+  /** The number that the phone gave the call. */
+  readonly call?: number
+  /** As PJSIP calls it, and RINGING of a call that it made: CALLING, INCOMING, EARLY, CONFIRMED, DISCONNECTED. */
+  readonly state?: string
+  readonly peer?: string
+  /** Whether media flow: 1, or are held: 2 by itself, 3 by the far end. */
+  readonly media?: number
+  /** The status that a NOTIFY told of the call it referred to. */
+  readonly transfer?: number
+  /** The status of its REGISTER. */
+  readonly registered?: number
+  readonly refused?: string
+}
+
+type Order = 'dial' | 'answer' | 'hold' | 'resume' | 'press' | 'refer' | 'replace' | 'hangup'
+
+export interface Pjsua2 {
+  readonly facts: Inbox<Pjsua2Fact>
+  /** `dial` takes the address; every other order the number of a call first. */
+  order(name: Order, ...values: readonly (string | number)[]): void
+  /** What the far ends of all its calls sent, one after the other; what was held leaves no silence. */
+  heard(): Promise<Audio>
+  readonly output: string
+  stop(): Promise<void>
+}
+
+/** Resolves when the phone is registered. */
+export async function startPjsua2({ says, ...options }: Pjsua2Options): Promise<Pjsua2> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchhook-pjsua2-'))
+  const files = { says: join(folder, 'says.wav'), heard: join(folder, 'heard.wav') }
+  await writeFile(files.says, toWav(says))
+  const child = new ToolProcess({
+    command: commandPath(tools.pjsua2) ?? tools.pjsua2.command,
+    args: ['-c', script],
+    cwd: folder,
+    hasInput: true,
+  })
+  const facts = new Inbox<Pjsua2Fact>()
+  child.lines.listen((line) => {
+    if (line.startsWith('{')) facts.push(JSON.parse(line) as Pjsua2Fact)
+  })
+  const write = (value: unknown): void => child.write(`${JSON.stringify(value)}\n`)
+  write({ answers: 'manual', ...options, ...files, rtp: await freePorts(8) })
+  const phone: Pjsua2 = {
+    facts,
+    order: (...words) => write(words),
+    heard: async () => fromWav(await readFile(files.heard)),
+    get output() {
+      return child.output
+    },
+    async stop() {
+      // It hangs up and unregisters.
+      child.write('quit\n')
+      await within('pjsua2 to leave', 8_000, child.exited).catch(() => child.stop('SIGKILL'))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  try {
+    const { registered } = await Promise.race([
+      facts.next('pjsua2 to be registered', (fact) => fact.registered !== undefined),
+      child.exited.then(() => {
+        throw new Error('pjsua2 ended')
+      }),
+    ])
+    if (registered !== 200) throw new Error(`pjsua2 was not registered: ${registered}`)
+  } catch (error) {
+    await phone.stop()
+    throw new Error(`${String(error)}\n${child.output}`)
+  }
+  return phone
+}
+
+// pjsua2 has no program of its own. This one obeys lines of JSON and writes facts as such; its log goes to the other stream.
+const script = `
+import json, select, sys
+import pjsua2 as pj
+
+orders = open(0, "rb", buffering=0)
+wish = json.loads(orders.readline())
+calls = {}
+caller, called = pj.PJSIP_ROLE_UAC, pj.PJSIP_ROLE_UAS
+states = {(pj.PJSIP_INV_STATE_EARLY, caller): "RINGING"}
+for role in caller, called:
+    states[pj.PJSIP_INV_STATE_DISCONNECTED, role] = "DISCONNECTED"
+
+def tell(**fact):
+    print(json.dumps(fact), file=sys.stderr, flush=True)
+
+def op(status=0, flags=None):
+    prm = pj.CallOpParam(True)
+    prm.statusCode = status
+    if flags is not None:
+        prm.opt.flag = flags
+    return prm
+
+class Call(pj.Call):
+    def onCallState(self, prm):
+        info = self.getInfo()
+        tell(call=info.id, state=states.get((info.state, info.role), info.stateText), peer=info.remoteUri)
+        if info.state == pj.PJSIP_INV_STATE_DISCONNECTED:
+            calls.pop(info.id, None)
+
+    def onCallMediaState(self, prm):
+        # Its media are gone with the info.
+        info = self.getInfo()
+        for media in info.media:
+            if media.status == pj.PJSUA_CALL_MEDIA_ACTIVE:
+                audio = self.getAudioMedia(media.index)
+                player.startTransmit(audio)
+                audio.startTransmit(recorder)
+            tell(call=self.getId(), media=media.status)
+
+    def onCallTransferStatus(self, prm):
+        tell(call=self.getId(), transfer=prm.statusCode)
+
+class Account(pj.Account):
+    def onRegState(self, prm):
+        tell(registered=prm.code)
+
+    def onIncomingCall(self, prm):
+        call = calls[prm.callId] = Call(self, prm.callId)
+        call.answer(op(200 if wish["answers"] == "auto" else 180))
+        tell(call=prm.callId, state="INCOMING", peer=call.getInfo().remoteUri)
+
+def dial(target):
+    call = Call(account)
+    call.makeCall(target, op())
+    calls[call.getId()] = call
+
+obey = {
+    "dial": dial,
+    "answer": lambda call: calls[call].answer(op(200)),
+    "hold": lambda call: calls[call].setHold(op()),
+    "resume": lambda call: calls[call].reinvite(op(flags=pj.PJSUA_CALL_UNHOLD)),
+    "press": lambda call, digits: calls[call].dialDtmf(digits),
+    "refer": lambda call, target: calls[call].xfer(target, op()),
+    "replace": lambda call, other: calls[call].xferReplaces(calls[other], op()),
+    "hangup": lambda call: calls[call].hangup(op()),
+}
+
+endpoint = pj.Endpoint()
+endpoint.libCreate()
+config = pj.EpConfig()
+config.uaConfig.threadCnt = 0
+config.uaConfig.mainThreadOnly = True
+config.logConfig.level = config.logConfig.consoleLevel = 4
+config.medConfig.clockRate = config.medConfig.sndClockRate = 8000
+config.medConfig.ecTailLen = 0
+config.medConfig.noVad = True
+endpoint.libInit(config)
+place = pj.TransportConfig()
+place.boundAddress = "127.0.0.1"
+endpoint.transportCreate(pj.PJSIP_TRANSPORT_UDP, place)
+endpoint.libStart()
+endpoint.audDevManager().setNullDev()
+player = pj.AudioMediaPlayer()
+player.createPlayer(wish["says"])
+recorder = pj.AudioMediaRecorder()
+recorder.createRecorder(wish["heard"])
+
+user = pj.AccountConfig()
+user.idUri = "sip:" + wish["username"] + "@" + wish["realm"]
+user.regConfig.registrarUri = "sip:" + wish["realm"]
+user.sipConfig.proxies.append("sip:" + wish["proxy"]["address"] + ":" + str(wish["proxy"]["port"]) + ";lr")
+user.sipConfig.authCreds.append(pj.AuthCredInfo("digest", "*", wish["username"], 0, wish["password"]))
+user.mediaConfig.transportConfig.boundAddress = "127.0.0.1"
+user.mediaConfig.transportConfig.port = wish["rtp"]
+account = Account()
+account.create(user)
+
+while True:
+    endpoint.libHandleEvents(10)
+    if select.select([orders], [], [], 0)[0]:
+        line = orders.readline()
+        if not line or line == b"quit\\n":
+            break
+        name, *values = json.loads(line)
+        try:
+            obey[name](*values)
+        except (pj.Error, KeyError) as error:
+            tell(refused=name, reason=str(getattr(error, "reason", error)))
+endpoint.libDestroy()
+`

@@ -1,0 +1,277 @@
+// The three kinds of real phone behind one face: a test says what a person does, whichever phone it is done at.
+import { rms, slice, tone, toneSegments } from './audio.ts'
+import type { Audio } from './audio.ts'
+import { startBaresip } from './baresip.ts'
+import type { BaresipOptions } from './baresip.ts'
+import { startLinphone } from './linphone.ts'
+import { startPjsua2 } from './pjsua2.ts'
+import { Inbox, until } from './wait.ts'
+
+export const phoneKinds = ['baresip', 'linphone', 'pjsua2'] as const
+export type PhoneKind = (typeof phoneKinds)[number]
+
+export type RealPhoneOptions = Pick<
+  BaresipOptions,
+  'username' | 'password' | 'realm' | 'proxy' | 'answers'
+> & {
+  readonly kind: PhoneKind
+  /** The tone that the phone says. */
+  readonly hz: number
+}
+
+/** What becomes of a call at the phone: it rings here, it rings there, the two talk, it is over. */
+export type CallState = 'called' | 'ringing' | 'talking' | 'ended'
+
+/** Orders are for its last call. */
+export interface RealPhone {
+  readonly kind: PhoneKind
+  readonly hz: number
+  dial(target: string): Promise<void>
+  answer(): Promise<void>
+  hangUp(): Promise<void>
+  hold(): Promise<void>
+  resume(): Promise<void>
+  press(digits: string): Promise<void>
+  /** Sends the far end to this address: REFER. */
+  transfer(target: string): Promise<void>
+  /** Joins the far ends of its first and its second call, and leaves both: REFER with Replaces. */
+  join(): Promise<void>
+  /** How many states there were so far, from which those to come count. */
+  mark(): number
+  /** Resolves once a call of the phone has got there. */
+  is(state: CallState, from?: number): Promise<void>
+  /** What the far ends sent so far; of linphone what it had heard when its media stopped last. */
+  heard(): Promise<Audio>
+  /** For how long sound has come, whatever it was; only of a phone that records no more. */
+  readonly receivedMs?: () => Promise<number> | undefined
+  stop(): Promise<void>
+}
+
+type Orders = Omit<RealPhone, 'kind' | 'hz' | 'mark' | 'is'> & { readonly output: () => string }
+
+/** Long enough for any test: what a phone says also carries its digits. */
+const saysMs = 60_000
+
+/** Resolves when the phone is registered. */
+export async function startRealPhone({ kind, hz, ...options }: RealPhoneOptions): Promise<RealPhone> {
+  const states = new Inbox<CallState>()
+  const orders = await starters[kind]({ ...options, says: tone(hz, saysMs) }, states)
+  return {
+    ...orders,
+    kind,
+    hz,
+    mark: () => states.items.length,
+    async is(state, from = 0) {
+      await states
+        .next(`${kind} of ${options.username}: ${state}`, (reached) => reached === state, { from })
+        .catch((error: unknown) => {
+          throw new Error(`${String(error)}\n${orders.output().slice(-6000)}`)
+        })
+    },
+  }
+}
+
+type Starter = (
+  options: Omit<RealPhoneOptions, 'kind' | 'hz'> & { readonly says: Audio },
+  states: Inbox<CallState>,
+) => Promise<Orders>
+
+const ofBaresip: Readonly<Record<string, CallState>> = {
+  CALL_INCOMING: 'called',
+  CALL_RINGING: 'ringing',
+  CALL_ESTABLISHED: 'talking',
+  CALL_CLOSED: 'ended',
+}
+
+const baresip: Starter = async (options, states) => {
+  const phone = await startBaresip({ ...options, tracesSip: true })
+  phone.events.listen(({ type }) => {
+    const state = ofBaresip[type]
+    if (state !== undefined) states.push(state)
+  })
+  const { ok, reason } = await phone.registered()
+  if (!ok) throw new Error(`baresip is not registered: ${reason}\n${phone.output}`)
+  const order = async (name: string, value?: string): Promise<void> => void (await phone.command(name, value))
+  let isRecording = true
+  return {
+    dial: (target) => phone.dial(target),
+    answer: () => order('accept'),
+    hangUp: () => phone.hangUp(),
+    async hold() {
+      // It takes the filter that records out of the call.
+      isRecording = false
+      await order('hold')
+    },
+    resume: () => order('resume'),
+    press: (digits) => phone.press(digits),
+    transfer: (target) => order('transfer', target),
+    async join() {
+      // This version has no order for it: it sends what belongs into the Refer-To as it is given.
+      const target = replacing(phone.output)
+      await order('line', '1')
+      await order('transfer', target)
+    },
+    heard: () => phone.heard(),
+    receivedMs: () =>
+      isRecording
+        ? undefined
+        : phone
+            .command('audio_debug')
+            .then((text) => 1000 * Number(/ rx:[^]*?time = ([\d.]+)/.exec(text)?.[1])),
+    output: () => phone.output,
+    stop: () => phone.stop(),
+  }
+}
+
+/** The Refer-To (RFC 5589 §7.2) that replaces the call which the phone dialled last, from its own trace. */
+function replacing(trace: string): string {
+  const answers = trace
+    .replaceAll('\r', '')
+    .matchAll(/^SIP\/2\.0 200 (?:(?!^SIP)[^])*?^CSeq: \d+ INVITE\n(?:.+\n)*/gm)
+  const answer = [...answers].at(-1)?.[0] ?? ''
+  const part = (pattern: RegExp): string => pattern.exec(answer)?.[1] ?? ''
+  const [to, toTag, fromTag, callId] = [
+    part(/^To: <([^>]+)>/m),
+    part(/^To: .*;tag=(\S+)$/m),
+    part(/^From: .*;tag=(\S+)$/m),
+    part(/^Call-ID: (\S+)$/m),
+  ]
+  return `<${to}?Replaces=${encodeURIComponent(`${callId};to-tag=${toTag};from-tag=${fromTag}`)}>`
+}
+
+const linphone: Starter = async (options, states) => {
+  const phone = await startLinphone(options)
+  phone.lines.listen((shown) => {
+    const line = shown.replace(/^(linphonec> )+/, '')
+    if (/^Receiving new incoming call/.test(line)) states.push('called')
+    const [, word] = /^Call \d+ (?:to|with) \S+ (ringing|connected|ended|error)/.exec(line) ?? []
+    if (word === 'ringing') states.push('ringing')
+    if (word === 'connected') states.push('talking')
+    if (word === 'ended' || word === 'error') states.push('ended')
+  })
+  const order = async (line: string): Promise<void> => phone.order(line)
+  return {
+    dial: (target) => order(`call ${target}`),
+    answer: () => order('answer'),
+    hangUp: () => order('terminate'),
+    hold: () => order('pause'),
+    resume: () => order('resume'),
+    // What it does not know as an order it presses.
+    press: order,
+    transfer: (target) => order(`transfer ${target}`),
+    join: () => order('transfer 1 --to-call 2'),
+    heard: () => phone.heard(),
+    output: () => phone.output,
+    stop: () => phone.stop(),
+  }
+}
+
+const ofPjsua2: Readonly<Record<string, CallState>> = {
+  INCOMING: 'called',
+  RINGING: 'ringing',
+  CONFIRMED: 'talking',
+  DISCONNECTED: 'ended',
+}
+
+const pjsua2: Starter = async (options, states) => {
+  const phone = await startPjsua2(options)
+  /** Those that are not over, the oldest first; the numbers of those that are come again. */
+  const calls = new Set<number>()
+  phone.facts.listen(({ call, state = '' }) => {
+    const reached = ofPjsua2[state]
+    if (call === undefined) return
+    if (reached === 'ended') calls.delete(call)
+    else calls.add(call)
+    if (reached !== undefined) states.push(reached)
+  })
+  const order = async (name: Parameters<typeof phone.order>[0], ...values: string[]): Promise<void> => {
+    const last = [...calls].at(-1)
+    if (last === undefined) throw new Error('pjsua2 has no call')
+    phone.order(name, last, ...values)
+  }
+  return {
+    dial: async (target) => phone.order('dial', target),
+    answer: () => order('answer'),
+    hangUp: () => order('hangup'),
+    hold: () => order('hold'),
+    resume: () => order('resume'),
+    press: (digits) => order('press', digits),
+    transfer: (target) => order('refer', target),
+    async join() {
+      const [first = -1, second = -1] = calls
+      phone.order('replace', first, second)
+    },
+    heard: () => phone.heard(),
+    output: () => phone.output,
+    stop: () => phone.stop(),
+  }
+}
+
+const starters: Readonly<Record<PhoneKind, Starter>> = { baresip, linphone, pjsua2 }
+
+const nothing: Audio = { sampleRate: 8000, samples: new Float64Array() }
+
+export interface Listening {
+  /** Resolves when each has heard the other for one more second, as loud as it spoke. */
+  hearEachOther(a: RealPhone, b: RealPhone): Promise<void>
+  /** For when all calls are over: resolves when phones that write then have heard what they were to hear. */
+  settled(): Promise<void>
+}
+
+export function createListening(): Listening {
+  /** How many seconds of each tone such a phone is to have heard. */
+  const owed = new Map<RealPhone, Map<number, number>>()
+  async function hears(listener: RealPhone, { hz }: RealPhone): Promise<void> {
+    if (listener.kind === 'linphone') {
+      const tones = owed.get(listener) ?? new Map<number, number>()
+      owed.set(listener, tones.set(hz, (tones.get(hz) ?? 0) + 1))
+      return
+    }
+    const received = await listener.receivedMs?.()
+    if (received !== undefined) return await receives(listener, received + 1000)
+    const before = heardMs(await listener.heard().catch(() => nothing), hz)
+    await heardFor(listener, hz, before + 1000)
+  }
+  return {
+    async hearEachOther(a, b) {
+      await Promise.all([hears(a, b), hears(b, a)])
+    },
+    async settled() {
+      for (const [listener, tones] of owed)
+        // The other one has heard it for a second, which a phone may take up a little later.
+        for (const [hz, seconds] of tones) await heardFor(listener, hz, 800 * seconds)
+    },
+  }
+}
+
+async function receives(listener: RealPhone, ms: number): Promise<void> {
+  await until(
+    `${listener.kind} to receive sound for ${ms} ms`,
+    async () => ((await listener.receivedMs?.()) ?? 0) > ms,
+    { everyMs: 200 },
+  )
+}
+
+async function heardFor(listener: RealPhone, hz: number, ms: number): Promise<void> {
+  const said = rms(tone(hz, 1000))
+  let heard = 'nothing'
+  const isHeard = async (): Promise<boolean> => {
+    const audio = await listener.heard().catch(() => nothing)
+    const segments = toneSegments(audio, hz)
+    heard = JSON.stringify(segments)
+    const last = segments.at(-1)
+    if (last === undefined || last.endMs - last.startMs < 500 || heardMs(audio, hz) < ms) return false
+    const middle = slice(audio, last.startMs + 200, last.endMs - 200)
+    return Math.abs(20 * Math.log10(rms(middle) / said)) < 1
+  }
+  await until(`${listener.kind} to hear ${hz} Hz for ${ms} ms`, isHeard, { everyMs: 200 }).catch(
+    (error: unknown) => {
+      throw new Error(`${String(error)}; it heard ${heard}`)
+    },
+  )
+}
+
+/** How long the tone was heard, all in all. */
+function heardMs(audio: Audio, hz: number): number {
+  return toneSegments(audio, hz).reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0)
+}
