@@ -270,6 +270,33 @@ it('a redirect does not wait for the action hook of the dial that it replaces', 
   expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
 })
 
+it('targets that wait for their turn are given up when another one has answered', async () => {
+  const desks = Array.from({ length: 10 }, (_, n) => ({ type: 'sip', sipUri: `sip:desk${n}@192.0.2.9` }))
+  const session = await dialling({ target: desks }, ({ hooks }) => {
+    hooks.on(
+      '/call',
+      Array.from({ length: 4 }, () => ({ verb: 'dial', target: desks })),
+    )
+  })
+  const { engine, caller, called } = session
+  for (let n = 0; n < 30; n++) {
+    called(n).refuse(486)
+    await settled()
+  }
+  // A call that has dialled thirty dials one more each second.
+  engine.clock.advance(1000)
+  await settled()
+  expect(engine.sent).toHaveLength(31)
+  const timers = engine.clock.pending
+  await answered(called(30))
+  expect(timers - engine.clock.pending).toBeGreaterThanOrEqual(9)
+  engine.clock.advance(60_000)
+  await settled()
+  expect(engine.sent).toHaveLength(31)
+  await bye(caller.dialog)
+  expectNothingLeft(session)
+})
+
 describe('a confirm hook', () => {
   const cases: readonly [string, (engine: ScriptedEngine) => void][] = [
     ['that never answers', ({ hooks }) => hooks.answers.set('/confirm', heldAnswer().answer)],

@@ -14,7 +14,8 @@ import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { AccountFacts } from '../ports.ts'
 import { reasonOf, whyStopped } from './leg-story.ts'
-import { stopped } from '../session/stop.ts'
+import { causeOf, stopped } from '../session/stop.ts'
+import type { Stop } from '../session/stop.ts'
 import { hopsLeft, passedOnHeaders } from './passed-on-headers.ts'
 import { Ringing } from './ringing.ts'
 import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
@@ -55,9 +56,10 @@ class Dial {
   readonly #unfollow = new Map<Leg, () => void>()
   readonly #won = Promise.withResolvers<Leg | undefined>()
   readonly #ringing: Ringing
+  /** Aborts when it is decided who talks with the caller, or that no one does. */
+  readonly #over = new AbortController()
   #last: Leg | undefined
   #winner: Leg | undefined
-  #isOver = false
 
   constructor(request: DialRequest, options: DialOptions) {
     this.#request = request
@@ -73,11 +75,11 @@ class Dial {
     const { parent } = this.#options
     if (!answersOnBridge) await parent.answer()
     if (parent.hasEnded || signal.aborted) return undefined
-    const stop = (): void => this.#decide(undefined)
+    const stop = (): void => this.#decide(signal.reason as Stop)
     signal.addEventListener('abort', stop, { once: true })
     try {
       this.#ringing.begin()
-      void Promise.all(targets.map((target) => this.#call(target))).then(stop)
+      void Promise.all(targets.map((target) => this.#call(target))).then(() => this.#decide(stopped('done')))
       const winner = await this.#won.promise
       await this.#ringing.stopped
       if (winner !== undefined) await this.#talk(winner)
@@ -90,31 +92,38 @@ class Dial {
   }
 
   /** The first decision counts: a leg that is bridged, or none. */
-  #decide(winner: Leg | undefined): void {
+  #decide(stop: Stop, winner?: Leg): void {
     if (this.#isOver) return
-    this.#isOver = true
     this.#winner = winner
+    this.#over.abort(stop)
     this.#ringing.stop(winner)
     this.#won.resolve(winner)
     this.#hangUpAll()
   }
 
-  #hangUpAll(): void {
-    const headers = this.#winner === undefined ? reasonOf(this.#options.parent) : elsewhere
-    const losers = this.#legs.filter((leg) => leg !== this.#winner && !leg.hasEnded)
-    for (const leg of losers) void leg.hangUp({ headers, because: this.#whyOver() })
+  get #isOver(): boolean {
+    return this.#over.signal.aborted
   }
 
-  /** Why those that are not bridged are given up. */
-  #whyOver(): string {
-    const because = whyStopped(this.#options.parent, this.#request.signal)
-    return because ?? (this.#winner === undefined ? 'the dial is over' : 'another one has taken the call')
+  /** All that are not bridged. */
+  #hangUpAll(): void {
+    for (const leg of this.#legs) if (leg !== this.#winner && !leg.hasEnded) this.#giveUp(leg)
+  }
+
+  #giveUp(leg: Leg): void {
+    const { parent } = this.#options
+    const isElsewhere = causeOf(this.#over.signal) === 'answered-elsewhere' && leg !== this.#winner
+    const because = whyStopped(parent, this.#request.signal)
+    void leg.hangUp({
+      headers: isElsewhere ? elsewhere : reasonOf(parent),
+      because: because ?? (isElsewhere ? stopped('answered-elsewhere').message : 'the dial is over'),
+    })
   }
 
   /** Resolves when the target has answered and been confirmed, or will not be bridged. Never rejects. */
   async #call(target: DialTarget): Promise<void> {
     const { context, parent, turn } = this.#options
-    await turn(this.#request.signal)
+    await turn(this.#over.signal)
     if (this.#isOver || parent.hasEnded) return
     const { leg, dial: ring, unfollow } = openSecondLeg(this.#orderFor(target), context, parent)
     this.#legs.push(leg)
@@ -126,10 +135,9 @@ class Dial {
     } catch (error) {
       leg.refuse(error)
     }
-    if (leg.isAnswered && !this.#isOver) return this.#decide(leg)
+    if (leg.isAnswered && !this.#isOver) return this.#decide(stopped('answered-elsewhere'), leg)
     this.#last = leg
-    if (!leg.hasEnded && leg !== this.#winner)
-      void leg.hangUp({ headers: elsewhere, because: this.#whyOver() })
+    if (!leg.hasEnded && leg !== this.#winner) this.#giveUp(leg)
   }
 
   async #confirm(leg: Leg, target: DialTarget): Promise<void> {
@@ -139,7 +147,7 @@ class Dial {
     const limited = new AbortController()
     const timer = context.services.clock.after(maxConfirmMs, () => limited.abort(stopped('timed-out')))
     try {
-      const signal = AbortSignal.any([leg.signal, limited.signal])
+      const signal = AbortSignal.any([leg.signal, limited.signal, this.#over.signal])
       await nested.run({ leg, hook, allowed: confirming, signal })
     } catch (error) {
       if (!limited.signal.aborted) throw error
@@ -157,7 +165,7 @@ class Dial {
     // Much may have happened while the caller was answered.
     if (parent.hasEnded || child.hasEnded || signal.aborted) {
       this.#ringing.hearNoOne()
-      return void child.hangUp({ headers: reasonOf(parent), because: this.#whyOver() })
+      return this.#giveUp(child)
     }
     this.#adorn(child)
     await this.#talkWith(child)
