@@ -1,5 +1,4 @@
 // One leg: an INVITE, the dialog it becomes, its media, and its one and only end.
-import type { Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { MediaEvent } from '../../media/media.ts'
 import { sdpOf } from '../../sip/message/body.ts'
@@ -10,7 +9,6 @@ import type { KeyPress } from '../digits/key-presses.ts'
 import { CallerProgress } from './caller-progress.ts'
 import { listenInDialog } from './in-dialog.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
-import { toDecision } from '../journal/decision.ts'
 import { FarEndProgress } from './far-end-progress.ts'
 import {
   cancelledByCaller,
@@ -23,6 +21,7 @@ import {
 import type { LegEnd } from './leg-ends.ts'
 import { LegDigits } from './leg-digits.ts'
 import { LegEvents } from './leg-events.ts'
+import { LegLimits } from './leg-limits.ts'
 import { LegMedia } from './leg-media.ts'
 import { LegKeys } from './leg-keys.ts'
 import type { HangUpOptions, LegBridge, LegOptions } from './leg-options.ts'
@@ -36,7 +35,7 @@ import type { StatusReporter } from './status-reporter.ts'
 
 type State =
   | { readonly state: 'unanswered' }
-  | { readonly state: 'answered'; readonly dialog: Dialog; readonly sinceMs: number }
+  | { readonly state: 'answered'; readonly dialog: Dialog }
   | { readonly state: 'ended' }
 
 export class Leg {
@@ -61,8 +60,8 @@ export class Leg {
   readonly #lifetime = new AbortController()
   readonly #digits: LegDigits
   readonly #progress: FarEndProgress
+  readonly #limits: LegLimits
   #state: State = { state: 'unanswered' }
-  #cap: Timer
 
   constructor(options: LegOptions) {
     this.#options = options
@@ -81,8 +80,12 @@ export class Leg {
       status,
       clock: options.clock,
     })
-    const { ms, reason } = options.unanswered.limit
-    this.#cap = this.#hangUpAfter(ms, reason)
+    this.#limits = new LegLimits({
+      ...options,
+      media: this.media,
+      limit: options.unanswered.limit,
+      hangUp: (asked) => void this.hangUp(asked),
+    })
   }
 
   get log(): LegOptions['log'] {
@@ -223,8 +226,7 @@ export class Leg {
   }
 
   #answered(dialog: Dialog): void {
-    const { clock, maxCallMs } = this.#options
-    this.#state = { state: 'answered', dialog, sinceMs: clock.monotonic() }
+    this.#state = { state: 'answered', dialog }
     dialog.listen(
       listenInDialog({
         journal: this.journal,
@@ -236,19 +238,9 @@ export class Leg {
         transfers: () => this.bridge ?? this.script,
       }),
     )
-    this.#cap.cancel()
+    this.#limits.answered()
     this.callerProgress.close()
-    this.#cap = this.#hangUpAfter(maxCallMs, 'Max Call Duration')
     this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
-  }
-
-  #hangUpAfter(ms: number, reason: string): Timer {
-    return this.#options.clock.after(ms, () => this.#hangUpBecause(reason))
-  }
-
-  #hangUpBecause(reason: string, recorded?: string): void {
-    this.journal.note(toDecision({ rule: 'time-limit', outcome: reason }))
-    void this.hangUp({ reason, recorded })
   }
 
   /** Whether the leg has moved on while something was awaited. */
@@ -277,33 +269,20 @@ export class Leg {
     if (this.hasEnded) return
     if (event.type === 'digit') this.#digits.press({ ...event, source: 'rtp' })
     if (event.type === 'lost') return this.refuse(new AppError('media_lost', 'media server failure'))
-    if (event.type === 'timeout') this.#onSilence(event)
-  }
-
-  /** Before the answer a caller need not send: silence counts from there. */
-  #onSilence(event: MediaEvent & { type: 'timeout' }): void {
-    const state = this.#state
-    if (state.state !== 'answered') return
-    if (this.#options.clock.monotonic() - state.sinceMs < event.limitMs) return
-    this.media.noteSilence(event)
-    const reason = event.cause === 'held' ? 'Hold Timeout' : 'Media Timeout'
-    this.#hangUpBecause(reason, reason.toLowerCase())
+    if (event.type === 'timeout') this.#limits.silent(event)
   }
 
   /** The one place where a leg ends. The first end counts, later ones change nothing. */
   #end({ change, by, ...ended }: LegEnd): void {
-    const state = this.#state
-    if (state.state === 'ended') return
+    if (this.hasEnded) return
     this.#state = { state: 'ended' }
-    this.#cap.cancel()
+    this.#limits.close()
     this.callerProgress.close()
     this.#digits.close()
     this.events.close()
     this.session.leave(this)
-    const duration =
-      state.state === 'answered'
-        ? { duration: Math.floor((this.#options.clock.monotonic() - state.sinceMs) / 1000) }
-        : {}
+    const seconds = this.#limits.duration
+    const duration = seconds === undefined ? {} : { duration: seconds }
     this.status.reportEnd({ ...change, call_termination_by: by, ...duration }, ended)
     const { call_status, sip_status } = change
     this.#options.log.info({ call_status, sip_status, ...duration, ...ended }, 'call ended')
