@@ -133,7 +133,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
       admitDevice: createDeviceLimits({ storage, alerts: storage.alerts, bindings: () => sip.bindings }),
     },
     handlers: calls,
-    serves: { referrals: true },
+    serves: { referrals: true, replaces: true },
     clock,
     log,
     userAgent,

@@ -13,6 +13,7 @@ import type { CallOrder } from '../outbound/call-order.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { AccountFacts } from '../ports.ts'
+import { letPickUp } from './pick-up.ts'
 import { reasonOf, whyStopped } from './leg-story.ts'
 import { causeOf, stopped } from '../session/stop.ts'
 import type { Stop } from '../session/stop.ts'
@@ -128,6 +129,7 @@ class Dial {
     const { leg, dial: ring, unfollow } = openSecondLeg(this.#orderFor(target), context, parent)
     this.#legs.push(leg)
     this.#unfollow.set(leg, unfollow)
+    letPickUp(leg, (by) => this.#pickUp(by, target))
     this.#ringing.follow(leg)
     await ring()
     try {
@@ -138,6 +140,18 @@ class Dial {
     if (leg.isAnswered && !this.#isOver) return this.#decide(stopped('answered-elsewhere'), leg)
     this.#last = leg
     if (!leg.hasEnded && leg !== this.#winner) this.#giveUp(leg)
+  }
+
+  /** Another phone answers in place of the one that rings. Never rejects. */
+  async #pickUp(by: Leg, target: DialTarget): Promise<void> {
+    try {
+      if (!this.#isOver) await by.answer()
+      if (by.isAnswered) await this.#confirm(by, target)
+    } catch (error) {
+      by.refuse(error)
+    }
+    if (by.isAnswered && !this.#isOver) this.#decide(by)
+    else if (by !== this.#winner) void by.hangUp({ headers: elsewhere, because: this.#whyOver() })
   }
 
   async #confirm(leg: Leg, target: DialTarget): Promise<void> {

@@ -66,7 +66,7 @@ export class Talk {
   readonly #end = new AbortController()
   readonly #stops: (() => void)[] = []
   readonly #successors = new Map<Leg, Successor>()
-  #transfers = 0
+  #staying: Leg | undefined
   #gone: string | undefined
 
   constructor(options: TalkOptions, services: TalkServices) {
@@ -136,17 +136,15 @@ export class Talk {
   }
 
   get isBeingTransferred(): boolean {
-    return this.#transfers > 0
+    return this.#staying !== undefined
   }
 
-  /**
-   * One of the two is being transferred: until the returned function is called it stays, also when the other one has gone.
-   */
-  keep(): () => void {
-    this.#transfers += 1
+  /** This leg is being transferred: until the returned function is called it stays, also when the other one has gone. */
+  keep(leg: Leg): () => void {
+    this.#staying = leg
     return () => {
-      this.#transfers -= 1
-      if (this.#transfers === 0 && this.#gone !== undefined) this.end(this.#gone)
+      this.#staying = undefined
+      if (this.#gone !== undefined) this.end(this.#gone)
     }
   }
 
@@ -185,7 +183,7 @@ export class Talk {
   }
 
   #onGone(leg: Leg, because: string): void {
-    if (this.#transfers === 0 || this.otherOf(leg).hasEnded) return this.end(because)
+    if (this.#staying !== this.otherOf(leg) || this.#staying.hasEnded) return this.end(because)
     this.#gone = because
     this.#hold.end()
     void this.#bridge.part(because)

@@ -32,7 +32,7 @@ async function judge(asked: Transfer, services: TransferServices): Promise<void>
   const { referral, by, talk } = asked
   // One after the other: of two phones that send each other away the first one wins.
   if (talk?.isBeingTransferred === true) return referral.reject({ status: 491 })
-  const release = talk?.keep()
+  const release = talk?.keep(talk.otherOf(by))
   try {
     await carryOut(asked, services)
   } catch (error) {

@@ -7,6 +7,7 @@ import { headerOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
+import { takePlace } from '../bridge/take-place.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
 import { dialogUser } from '../leg/dialog-user.ts'
@@ -157,6 +158,10 @@ async function serveCaller(
   context: CallContext,
 ): Promise<void> {
   const { services, registry } = context
+  if (invite.replaces !== undefined) {
+    if (origin.kind === 'user') return await takePlace(leg, invite.replaces, context)
+    throw new AppError('not_permitted', 'only a user may take the place of another phone')
+  }
   const limits = await services.directory.callLimits(account)
   const overLimit = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
   if (overLimit !== undefined) return leg.refuseWith(overLimit)

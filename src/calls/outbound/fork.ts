@@ -15,6 +15,7 @@ import { toDecision } from '../journal/decision.ts'
 import type { AttemptPlaces } from '../journal/journal.ts'
 import type { Attempt } from './attempt.ts'
 import type { OutgoingInvites } from './outgoing-invites.ts'
+import { noteRinging } from './ringing-legs.ts'
 
 /** A leg whose far end is being called. */
 export interface DialledLeg {
@@ -105,6 +106,7 @@ class Fork {
       },
     })
     invites.sent(invite)
+    noteRinging(invite, leg)
     if (this.#ringing.size === 0) noteAttempt(leg, attempt.trunk, this.#placesOf(destination))
     onSent()
     return invite

@@ -266,6 +266,10 @@ const course = {
       sentence: 'The far end of two calls has asked that their other sides be joined (REFER with Replaces).',
       decides: 'The two talk with each other, and both legs of the far end that asked for it end.',
     },
+    replaces: {
+      sentence: 'A user has called with `Replaces`, which names another call of the account.',
+      decides: 'Its phone takes the place of the one in that call, or answers the call that rings there.',
+    },
     'dialog-lost': {
       sentence: 'The far end no longer responds in signalling.',
       decides: 'The platform hangs up.',

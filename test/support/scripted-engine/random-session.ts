@@ -15,6 +15,7 @@ import {
 } from './scripted-engine.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
 import { ScriptedReferral } from './scripted-referral.ts'
+import type { Replaced } from '../../../src/sip/sip.ts'
 import { sipRequest } from './scripted-sip.ts'
 import type { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
 
@@ -23,6 +24,8 @@ type Random = (below: number) => number
 export interface History {
   readonly engine: ScriptedEngine
   readonly invite: ScriptedInvite
+  /** Calls that came in besides. */
+  readonly others: readonly ScriptedInvite[]
   /** How often the platform gave the INVITE that came a final response. */
   readonly finals: () => number
   /** What was wrong in between. */
@@ -116,6 +119,7 @@ class Player {
   readonly random: Random
   readonly engine: ScriptedEngine
   readonly invite: ScriptedInvite
+  readonly others: ScriptedInvite[] = []
   readonly wrongs: string[] = []
   finals = 0
   readonly #held = [heldAnswer(), heldAnswer(), heldAnswer(), heldAnswer()]
@@ -205,6 +209,7 @@ class Player {
       () => random(4) === 0 && void engine.calls.hangUpAll('maintenance'),
       ...Array.from({ length: 7 }, () => () => this.#farEnd()),
       () => this.#refer(),
+      () => this.#ringAgain(),
       () => this.#refer(),
       ...Array.from({ length: 4 }, () => () => this.#ringing()?.answer()),
       ...Array.from({ length: 5 }, () => () => this.#command()),
@@ -270,10 +275,25 @@ class Player {
     deeds[this.random(deeds.length)]?.()
   }
 
+  /** Another call comes in: by itself, or with Replaces. */
+  #ringAgain(): void {
+    const { random, engine, invite, others } = this
+    if (others.length === 2) return
+    const { dialog } = this.#called() ?? invite
+    const ringing = this.#ringing()
+    const ways: (Replaced | undefined)[] = [
+      undefined,
+      dialog === undefined ? undefined : { kind: 'confirmed', dialog },
+      ringing === undefined ? undefined : { kind: 'ringing', invite: ringing },
+    ]
+    const replaces = ways[random(ways.length)]
+    others.push(engine.ring(replaces === undefined ? {} : { replaces }))
+  }
+
   /** A phone sends the other side to a user, or joins two calls. */
   #refer(): void {
     const { random, engine, invite } = this
-    const dialogs = [invite, ...engine.sent].flatMap(({ dialog }) =>
+    const dialogs = [invite, ...this.others, ...engine.sent].flatMap(({ dialog }) =>
       dialog?.isListenedTo === true && !dialog.isOver ? [dialog] : [],
     )
     const replaces = random(2) === 0 ? dialogs[random(dialogs.length)] : undefined
@@ -318,6 +338,10 @@ class Player {
     invite.cancel()
     void engine.calls.hangUpAll('the end')
     invite.dialog?.hangUp()
+    for (const other of this.others) {
+      other.cancel()
+      other.dialog?.hangUp()
+    }
     for (const sent of engine.sent) sent.dialog.hangUp()
     await settle()
     await settle()
@@ -336,6 +360,6 @@ export async function playSession(seed: number, parseVerbs: ParseVerbs): Promise
     player.step()
   }
   await player.end()
-  const { engine, invite, wrongs } = player
-  return { engine, invite, wrongs, finals: () => player.finals }
+  const { engine, invite, others, wrongs } = player
+  return { engine, invite, others, wrongs, finals: () => player.finals }
 }

@@ -11,6 +11,7 @@ import type {
   OutgoingInvite,
   OutgoingInviteOptions,
   Remote,
+  Replaced,
   Reply,
   DialogUser,
 } from '../../../src/sip/sip.ts'
@@ -52,6 +53,8 @@ export interface ScriptedInviteOptions {
   readonly headers?: readonly HeaderField[]
   /** Undefined for an INVITE without SDP. */
   readonly body?: string | undefined
+  /** What its Replaces names. */
+  readonly replaces?: Replaced
 }
 
 const remote: Remote = { transport: 'udp', address: '127.0.0.1', port: 26_060 }
@@ -62,6 +65,7 @@ export class ScriptedInvite implements IncomingInvite {
   readonly remote = remote
   readonly callId: string
   readonly provisionals: Reply[] = []
+  readonly replaces: Replaced | undefined
   final: Reply | undefined
   /** The 200, without its status. */
   accepted: Omit<Reply, 'status'> | undefined
@@ -72,7 +76,8 @@ export class ScriptedInvite implements IncomingInvite {
   #cancelListener: ((cancel: SipRequest) => void) | undefined
   #waiters: (() => void)[] = []
 
-  constructor({ to, callId, headers = [], body = offer }: ScriptedInviteOptions) {
+  constructor({ to, callId, headers = [], body = offer, replaces }: ScriptedInviteOptions) {
+    this.replaces = replaces
     this.callId = callId
     const uri = `sip:${to}`
     const fields: HeaderField[] = [

@@ -65,27 +65,29 @@ function wrongsOfLeg({ engine }: History, sid: string, events: readonly JournalE
 
 /** The sentences that say what is wrong; none when all is well. */
 export function wrongsOf(history: History): string[] {
-  const { engine, invite, finals, wrongs: found } = history
+  const { engine, invite, others, finals, wrongs: found } = history
   const wrongs = [...found]
   const demand = (holds: boolean, sentence: string): void => {
     if (!holds) wrongs.push(sentence)
   }
   const sids = [...new Set(engine.store.batches.map(({ call_sid }) => call_sid))]
   for (const sid of sids) wrongs.push(...wrongsOfLeg(history, sid, engine.store.journalOf(sid)))
-  const callIds = new Set([invite.callId, ...engine.sent.map(({ callId }) => callId)])
-  for (const sid of sids.slice(1)) {
+  const came = [invite, ...others]
+  const callIds = new Set([...came, ...engine.sent].map(({ callId }) => callId))
+  for (const sid of sids) {
     const [started] = engine.store.journalOf(sid)
-    const parent = started?.type === 'started' ? started.parent_sip_call_id : undefined
+    if (started?.type !== 'started' || started.direction === 'inbound') continue
+    const parent = started.parent_sip_call_id
     demand(parent !== undefined && callIds.has(parent), `${sid} has no parent`)
   }
   demand(engine.calls.liveCount === 0, `${engine.calls.liveCount} live calls`)
-  demand(!invite.isOpen, 'the INVITE that came is open')
+  demand(!came.some(({ isOpen }) => isOpen), 'an INVITE that came is open')
   demand(finals() <= 1, `${finals()} final responses`)
   demand(engine.media.openSessions === 0, `${engine.media.openSessions} media sessions`)
   demand(engine.lent.size === 0, `${engine.lent.size} lent clips`)
   demand(engine.clock.pending === 0, `${engine.clock.pending} timers`)
   const dialogs = [
-    invite.dialog,
+    ...came.map(({ dialog }) => dialog),
     ...engine.sent.map(({ result, dialog }) => (result === 'answered' ? dialog : undefined)),
   ]
   demand(!dialogs.some((dialog) => dialog?.isOver === false), 'a dialog is up')

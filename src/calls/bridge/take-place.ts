@@ -1,0 +1,76 @@
+// An INVITE with Replaces (RFC 3891): a phone takes the place of another one in a call that is up, or answers one that rings
+// there.
+import { AppError } from '../../lib/errors.ts'
+import type { Replaced } from '../../sip/sip.ts'
+import { runScript } from '../application/run-script.ts'
+import { noVerbLeft } from '../application/verb-loop.ts'
+import type { CallContext } from '../call-context.ts'
+import { toDecision } from '../journal/decision.ts'
+import { toCallHookPayload } from '../journal/hook-payloads.ts'
+import type { Leg } from '../leg/leg.ts'
+import { ringingLeg } from '../outbound/ringing-legs.ts'
+import type { CallScript } from '../ports.ts'
+import type { CallRegistry } from '../registry.ts'
+import { join } from './join.ts'
+import { pickUpOf } from './pick-up.ts'
+import { talkOf } from './talk.ts'
+
+/** `leg`: of a user of the account, and not answered yet. Resolves when the call is over. Throws AppError when it is refused. */
+export async function takePlace(leg: Leg, replaced: Replaced, context: CallContext): Promise<void> {
+  const former = formerLeg(leg, replaced, context.registry)
+  const { application_sid } = former.journal.facts
+  if (application_sid !== undefined) leg.journal.add({ type: 'application', application_sid })
+  leg.status.follow(former.status.target.hook)
+  const outcome = `${leg.call_sid} in place of ${former.call_sid}`
+  for (const { journal } of [leg, former]) journal.note(toDecision({ rule: 'replaces', outcome }))
+  if (replaced.kind === 'ringing') await answerInstead(leg, former)
+  else await talkInstead(leg, former, context)
+  await leg.closed
+}
+
+/** Of another account, ended or never there: all three are refused alike. Throws AppError. */
+function formerLeg(leg: Leg, replaced: Replaced, registry: CallRegistry): Leg {
+  const { account_sid } = leg.journal.facts.started
+  const found =
+    replaced.kind === 'ringing' ? ringingLeg(replaced.invite) : registry.legWith(account_sid, replaced.dialog)
+  const isOurs = found !== undefined && found.journal.facts.started.account_sid === account_sid
+  const former = isOurs ? registry.liveLeg(account_sid, found.call_sid) : undefined
+  if (former === undefined || former.hasEnded)
+    throw new AppError('call_not_here', 'Replaces names a call that is not here')
+  return former
+}
+
+async function answerInstead(leg: Leg, former: Leg): Promise<void> {
+  const pickUp = pickUpOf(former)
+  if (pickUp === undefined)
+    throw new AppError('transfer_refused', 'the call that rings is not for another phone to answer')
+  await pickUp(leg)
+}
+
+async function talkInstead(leg: Leg, former: Leg, context: CallContext): Promise<void> {
+  const source = former.script?.source
+  if (talkOf(former)?.isBeingTransferred === true) return leg.decline({ status: 491 })
+  if (talkOf(former) === undefined && source === undefined)
+    throw new AppError('transfer_refused', 'the call that is to be taken over has no other side')
+  await leg.answer()
+  if (leg.hasEnded) return
+  // Much may have happened while it was answered.
+  const talk = talkOf(former)
+  if (former.hasEnded || talk?.isBeingTransferred === true)
+    return leg.hangUp({ because: 'the call that it was to take the place of is not there any more' })
+  const because = 'another phone took the place of this one'
+  if (talk !== undefined) {
+    join(talk.otherOf(former), leg, because)
+    return void former.hangUp({ because })
+  }
+  void former.hangUp({ because })
+  if (source !== undefined) await runAgain(leg, source, context)
+}
+
+/** An application runs on one leg: it begins again on the one that comes. */
+async function runAgain(leg: Leg, script: CallScript, context: CallContext): Promise<void> {
+  const node = context.services.node()
+  const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
+  await runScript({ leg, script, question }, context)
+  await leg.hangUp({ because: noVerbLeft })
+}

@@ -1,0 +1,13 @@
+// Which leg an INVITE of the platform was sent for.
+import type { OutgoingInvite } from '../../sip/sip.ts'
+import type { Leg } from '../leg/leg.ts'
+
+const legs = new WeakMap<OutgoingInvite, Leg>()
+
+export function noteRinging(invite: OutgoingInvite, leg: Leg): void {
+  legs.set(invite, leg)
+}
+
+export function ringingLeg(invite: OutgoingInvite): Leg | undefined {
+  return legs.get(invite)
+}

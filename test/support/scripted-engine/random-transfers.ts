@@ -1,0 +1,108 @@
+// One random history of two calls that a phone has: it joins them, sends their sides away, others take places and leave, in an
+// order that the seed gives.
+import type { Replaced } from '../../../src/sip/sip.ts'
+import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import { createRandomBelow } from '../random.ts'
+import type { History } from './random-session.ts'
+import { createScriptedEngine, phone, settle } from './scripted-engine.ts'
+import { ScriptedReferral } from './scripted-referral.ts'
+import type { ScriptedDialog, ScriptedInvite } from './scripted-sip.ts'
+
+async function calm(): Promise<void> {
+  for (let turn = 0; turn < 4; turn += 1) await settle()
+}
+
+/** Both calls are up. `hasJoined`: whether the other sides of two calls have come to talk with each other. */
+export async function playTransfers(
+  seed: number,
+  parseVerbs: ParseVerbs,
+): Promise<History & { readonly hasJoined: boolean }> {
+  const random = createRandomBelow(seed)
+  const engine = createScriptedEngine(parseVerbs)
+  engine.phones.set('alice@example.com', [phone])
+  const others: ScriptedInvite[] = []
+  const user = { verb: 'dial', target: [{ type: 'user', name: 'alice' }], timeout: 2 }
+  const bob = { verb: 'dial', target: [{ type: 'sip', sipUri: 'sip:bob@192.0.2.9' }], timeout: 2 }
+  const file = { verb: 'play', url: 'http://app.test/after.wav' }
+  const first = random(2) === 0 ? user : { ...user, timeLimit: 1 }
+  engine.hooks.on('/call', [first, file])
+  const invite = engine.ring()
+  let finals = 0
+  const accept = invite.accept.bind(invite)
+  invite.accept = (reply) => {
+    finals++
+    return accept(reply)
+  }
+  await calm()
+  engine.sent[0]?.answer()
+  await calm()
+  engine.hooks.on(
+    '/call',
+    random(4) === 0 ? [{ verb: 'pause', length: 3 }, file] : [random(2) === 0 ? user : bob],
+  )
+  others.push(engine.ring())
+  await calm()
+  engine.sent[1]?.answer()
+  if (random(2) === 0) await calm()
+
+  const live = (): ScriptedDialog[] =>
+    [invite, ...others, ...engine.sent].flatMap(({ dialog }) =>
+      dialog?.isListenedTo === true && !dialog.isOver ? [dialog] : [],
+    )
+  const some = (): ScriptedDialog | undefined => {
+    const dialogs = live()
+    return dialogs[random(dialogs.length)]
+  }
+  const ringing = () => engine.sent.findLast(({ result }) => result === undefined)
+  const attended = (): void => some()?.listener.referred?.(new ScriptedReferral({ replaces: some() ?? null }))
+  const blind = (): void => some()?.listener.referred?.(new ScriptedReferral())
+  const takePlace = (): void => {
+    const dialog = some()
+    const rings = ringing()
+    const replaces: Replaced | undefined =
+      rings !== undefined && random(2) === 0
+        ? { kind: 'ringing', invite: rings }
+        : dialog && { kind: 'confirmed', dialog }
+    if (replaces !== undefined && others.length < 4) others.push(engine.ring({ replaces }))
+  }
+  const steps = [
+    attended,
+    attended,
+    attended,
+    blind,
+    blind,
+    takePlace,
+    () => some()?.hangUp(),
+    () => some()?.fail('transport-error'),
+    () => ringing()?.answer(),
+    () => ringing()?.answer(),
+    () => ringing()?.progress(183, 'v=0 early'),
+    () => ringing()?.refuse(486),
+    () => engine.clock.advance(1000),
+  ]
+  for (let count = 0; count < 10; count++) {
+    const turns = random(6)
+    if (turns > 3) await settle()
+    else for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+    steps[random(steps.length)]?.()
+  }
+  const wrongs = await end(engine, [invite, ...others])
+  const hasJoined = engine.store.batches
+    .flatMap(({ events }) => events)
+    .some((event) => event.type === 'decision' && event.rule === 'transfer-attended')
+  return { engine, invite, others, wrongs, finals: () => finals, hasJoined }
+}
+
+async function end(engine: History['engine'], invites: readonly ScriptedInvite[]): Promise<string[]> {
+  void engine.calls.hangUpAll('the end')
+  for (const invite of invites) {
+    invite.cancel()
+    invite.dialog?.hangUp()
+  }
+  for (const sent of engine.sent) sent.dialog.hangUp()
+  await calm()
+  engine.clock.advance(5000)
+  await calm()
+  const idle = engine.calls.drain().then(() => true)
+  return (await Promise.race([idle, settle().then(() => false)])) ? [] : ['something is awaited for ever']
+}
