@@ -13,7 +13,7 @@ import { provision, startPlatform } from './platform-process.ts'
 import type { Platform, Tenant } from './platform-process.ts'
 import { until } from './wait.ts'
 
-/** What each user's phone says, in Hz: far enough from each other to be told apart in one recording. */
+/** What each user's phone says, in Hz: far enough from each other for one recording. */
 export const tones = { alice: 700, bob: 1100, carol: 1900, dave: 2600 } as const
 export type PhoneUser = keyof typeof tones
 

@@ -14,6 +14,7 @@ import type { AccountFacts } from '../ports.ts'
 import { dismissTransferor, join } from './join.ts'
 import { hopsLeft } from './passed-on-headers.ts'
 import { userOf } from './refer-details.ts'
+import { ringingSlot, ringingTone } from './ringing.ts'
 import { openSecondLeg } from './second-leg.ts'
 import type { Talk } from './talk.ts'
 
@@ -116,20 +117,24 @@ interface Reported {
 
 /** Says how far the call is: to the far end that asked for it, and once that has gone to the one that waits for it. */
 function report(leg: Leg, { by, other, subscription }: Reported): () => void {
-  let isHeard = false
+  const { sound } = other.media
+  let heard: 'ringing' | 'early-media' | undefined
   const hear = (): void => {
-    if (!isHeard || !by.hasEnded || other.hasEnded) return
-    other.media.sound.hear(leg.media).catch((error: unknown) => noteProblem(other, error))
+    if (heard === undefined || !by.hasEnded || other.hasEnded) return
+    if (heard === 'ringing') return void sound.lay(ringingSlot, ringingTone)
+    sound.remove(ringingSlot)
+    sound.hear(leg.media).catch((error: unknown) => noteProblem(other, error))
   }
   const stop = leg.events.watch((event) => {
-    if (event !== 'ringing' && event !== 'early-media') return
-    isHeard = event === 'early-media'
-    subscription.notify(isHeard ? 183 : 180)
+    if ((event !== 'ringing' && event !== 'early-media') || heard === event) return
+    heard = event
+    subscription.notify(event === 'ringing' ? 180 : 183)
     hear()
   })
   by.signal.addEventListener('abort', hear, { once: true })
   return () => {
     stop()
     by.signal.removeEventListener('abort', hear)
+    sound.remove(ringingSlot)
   }
 }

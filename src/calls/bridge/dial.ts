@@ -132,26 +132,25 @@ class Dial {
     letPickUp(leg, (by) => this.#pickUp(by, target))
     this.#ringing.follow(leg)
     await ring()
+    await this.#choose(leg, target)
+    if (leg !== this.#winner) this.#last = leg
+  }
+
+  /** Another phone answers in place of the one that rings. Never rejects. */
+  async #pickUp(by: Leg, target: DialTarget): Promise<void> {
+    if (!this.#isOver) await by.answer()
+    await this.#choose(by, target)
+  }
+
+  /** One that has answered is bridged, when it is confirmed and none was before it. Never rejects. */
+  async #choose(leg: Leg, target: DialTarget): Promise<void> {
     try {
       if (leg.isAnswered) await this.#confirm(leg, target)
     } catch (error) {
       leg.refuse(error)
     }
-    if (leg.isAnswered && !this.#isOver) return this.#decide(stopped('answered-elsewhere'), leg)
-    this.#last = leg
-    if (!leg.hasEnded && leg !== this.#winner) this.#giveUp(leg)
-  }
-
-  /** Another phone answers in place of the one that rings. Never rejects. */
-  async #pickUp(by: Leg, target: DialTarget): Promise<void> {
-    try {
-      if (!this.#isOver) await by.answer()
-      if (by.isAnswered) await this.#confirm(by, target)
-    } catch (error) {
-      by.refuse(error)
-    }
-    if (by.isAnswered && !this.#isOver) this.#decide(by)
-    else if (by !== this.#winner) void by.hangUp({ headers: elsewhere, because: this.#whyOver() })
+    if (leg.isAnswered && !this.#isOver) this.#decide(stopped('answered-elsewhere'), leg)
+    else if (!leg.hasEnded && leg !== this.#winner) this.#giveUp(leg)
   }
 
   async #confirm(leg: Leg, target: DialTarget): Promise<void> {

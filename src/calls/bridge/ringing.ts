@@ -14,8 +14,12 @@ export interface RingingOptions {
   readonly isAlone: boolean
 }
 
-const slot = 'ringing'
-const tone = { clip: { generated: 'ringing' }, rounds: Infinity, staysUnderPrompts: false } as const
+export const ringingSlot = 'ringing'
+export const ringingTone = {
+  clip: { generated: 'ringing' },
+  rounds: Infinity,
+  staysUnderPrompts: false,
+} as const
 
 export class Ringing {
   readonly #options: RingingOptions
@@ -52,7 +56,7 @@ export class Ringing {
     this.#isOver = true
     this.#winner = winner
     this.#music.abort(stopped('done'))
-    this.#options.parent.media.sound.remove(slot)
+    this.#options.parent.media.sound.remove(ringingSlot)
   }
 
   /** Resolves when the music has ended. */
@@ -72,7 +76,7 @@ export class Ringing {
     if (!parent.isAnswered) return parent.callerProgress.ring()
     if (this.#hasSound) return
     this.#hasSound = true
-    void parent.media.sound.lay(slot, tone)
+    void parent.media.sound.lay(ringingSlot, ringingTone)
   }
 
   async #hearEarly(leg: Leg): Promise<void> {
@@ -84,7 +88,7 @@ export class Ringing {
     }
     leg.signal.addEventListener('abort', stop, { once: true })
     this.#hasSound = true
-    parent.media.sound.remove(slot)
+    parent.media.sound.remove(ringingSlot)
     await parent.media.sound.hear(leg.media)
   }
 

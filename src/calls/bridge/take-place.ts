@@ -20,7 +20,8 @@ export async function takePlace(leg: Leg, replaced: Replaced, context: CallConte
   const former = formerLeg(leg, replaced, context.registry)
   const { application_sid } = former.journal.facts
   if (application_sid !== undefined) leg.journal.add({ type: 'application', application_sid })
-  leg.status.follow(former.status.target.hook)
+  leg.session = former.session
+  leg.status.followParent()
   const outcome = `${leg.call_sid} in place of ${former.call_sid}`
   for (const { journal } of [leg, former]) journal.note(toDecision({ rule: 'replaces', outcome }))
   if (replaced.kind === 'ringing') await answerInstead(leg, former)
@@ -69,6 +70,7 @@ async function talkInstead(leg: Leg, former: Leg, context: CallContext): Promise
 
 /** An application runs on one leg: it begins again on the one that comes. */
 async function runAgain(leg: Leg, script: CallScript, context: CallContext): Promise<void> {
+  leg.session = leg.session.release()
   const node = context.services.node()
   const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
   await runScript({ leg, script, question }, context)
