@@ -66,6 +66,30 @@ async function isTold(type: string, phone: RealPhone): Promise<void> {
 /** Each kind once, and the other two after it. */
 const rounds = phoneKinds.map((kind, n) => [kind, phoneKinds[(n + 1) % 3], phoneKinds[(n + 2) % 3]] as const)
 
+/** One calls two others, asks the second one whether it takes the first, and leaves the two with each other. */
+async function introduces(kinds: readonly (PhoneKind | undefined)[], proxy = platform.sip): Promise<void> {
+  const [kind = 'baresip', other = kind, third = kind] = kinds
+  const listening = createListening()
+  const called = await phone('bob', other, proxy)
+  const target = await phone('carol', third, proxy)
+  const caller = await phone('alice', kind, proxy)
+  await caller.dial(addressOf('bob'))
+  await caller.is('talking')
+  await listening.hearEachOther(caller, called)
+  await caller.hold()
+  await isTold('media-held', caller)
+  const mark = caller.mark()
+  await caller.dial(addressOf('carol'))
+  await caller.is('talking', mark)
+  await listening.hearEachOther(caller, target)
+  await caller.join()
+  await listening.hearEachOther(called, target)
+  await caller.is('ended')
+  await called.hangUp()
+  await target.is('ended')
+  await listening.settled()
+}
+
 describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () => {
   it.each(rounds)(
     '%s calls %s, holds it and takes it back, and hangs up',
@@ -107,6 +131,12 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
     },
     60_000,
   )
+
+  it.each(rounds)(
+    '%s asks before it sends %s to %s, and leaves the two with each other',
+    (...kinds) => introduces(kinds),
+    60_000,
+  )
 })
 
 describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
@@ -146,5 +176,13 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
       },
       60_000,
     )
+
+    it('introduce others to each other: the request and what it replaces pass the proxy', async () => {
+      const proxy = await startKamailio(platform.sip)
+      started.push(proxy)
+      await introduces(['pjsua2', 'linphone', 'baresip'], proxy)
+      const methods = proxy.passed().map((line) => line.split(' ')[0])
+      expect(methods).toEqual(expect.arrayContaining(['REFER', 'NOTIFY']))
+    }, 60_000)
   },
 )

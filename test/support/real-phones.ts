@@ -94,7 +94,10 @@ const baresip: Starter = async (options, states) => {
   const order = async (name: string, value?: string): Promise<void> => void (await phone.command(name, value))
   let isRecording = true
   return {
-    dial: (target) => phone.dial(target),
+    async dial(target) {
+      isRecording = true
+      await phone.dial(target)
+    },
     answer: () => order('accept'),
     hangUp: () => phone.hangUp(),
     async hold() {
@@ -259,9 +262,10 @@ async function heardFor(listener: RealPhone, hz: number, ms: number): Promise<vo
     const audio = await listener.heard().catch(() => nothing)
     const segments = toneSegments(audio, hz)
     heard = JSON.stringify(segments)
-    const last = segments.at(-1)
-    if (last === undefined || last.endMs - last.startMs < 500 || heardMs(audio, hz) < ms) return false
-    const middle = slice(audio, last.startMs + 200, last.endMs - 200)
+    const [longest] = segments.toSorted((a, b) => b.endMs - b.startMs - (a.endMs - a.startMs))
+    if (longest === undefined || longest.endMs - longest.startMs < 500 || heardMs(audio, hz) < ms)
+      return false
+    const middle = slice(audio, longest.startMs + 200, longest.endMs - 200)
     return Math.abs(20 * Math.log10(rms(middle) / said)) < 1
   }
   await until(`${listener.kind} to hear ${hz} Hz for ${ms} ms`, isHeard, { everyMs: 200 }).catch(
