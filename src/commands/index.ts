@@ -9,6 +9,7 @@ import { membersOf, rulesOf } from './define/describe-commands.ts'
 import { readList } from './define/read-commands.ts'
 import { dtmf } from './dtmf.ts'
 import { dub } from './dub.ts'
+import { mediaPath } from './media-path.ts'
 import { muteStatus } from './mute-status.ts'
 import { sipRequest } from './sip-request.ts'
 import { tag } from './tag.ts'
@@ -21,6 +22,7 @@ const commands: readonly Command[] = [
   childCallHook,
   dtmf,
   dub,
+  mediaPath,
   muteStatus,
   sipRequest,
   tag,

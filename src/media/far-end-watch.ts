@@ -2,7 +2,7 @@
 import type { MediaEvent } from './media.ts'
 import type { SilenceLimits } from './worker-setup.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
-import type { Agreement } from './sdp/negotiation.ts'
+import type { Agreement } from './sdp/agreement.ts'
 
 // A stream that is sprayed at from everywhere names this many places, and counts the rest.
 const maxStrangers = 3
@@ -55,7 +55,8 @@ export class FarEndWatch {
   }
 
   /** Reports once for each time that the limit passes: the call may have had a reason not to heed it. */
-  checkSilence({ mayReceive, maySend }: Agreement, nowMs: number): void {
+  checkSilence({ mayReceive, maySend, isPast }: Agreement, nowMs: number): void {
+    if (isPast === true) return
     const isHeld = !mayReceive || !maySend
     const limitMs = isHeld ? this.#options.limits.heldMs : this.#options.limits.mediaMs
     if (limitMs === 0 || nowMs - Math.max(this.#aliveMs, this.#reportedMs) < limitMs) return

@@ -4,7 +4,11 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Wiring } from './graph/wiring.ts'
 import type { PortRange, SilenceLimits, WorkerSetup } from './worker-setup.ts'
+import type { Encoding } from './codecs/codecs.ts'
 import type { Endpoint, Trust } from './rtp/source.ts'
+import type { FarPlace } from './sdp/far-place.ts'
+
+export type { FarPlace } from './sdp/far-place.ts'
 
 /** Audio on disk: a WAV file (PCM 16 bit, or G.711, any rate). Paths are ours, never a customer's text. */
 export interface AudioClip {
@@ -77,6 +81,14 @@ export interface FarEnd {
   readonly remote: Endpoint | undefined
   /** The far end does not want to hear us. */
   readonly isHeld: boolean
+  /** It sends to the other far end that our SDP has named, and not to us. */
+  readonly isPast: boolean
+}
+
+export interface ReofferOptions {
+  readonly past?: FarPlace | undefined
+  /** The one codec to go on with. */
+  readonly only?: Encoding | undefined
 }
 
 /** One RTP stream pair of one call leg, in a worker thread. */
@@ -93,8 +105,17 @@ export interface MediaSession {
   answer(offer: string): Promise<FarEnd & { readonly sdp: string }>
   /** Makes an offer, for an INVITE without SDP or an outgoing leg; a fresh one each time until one is answered. */
   offer(): Promise<string>
-  /** Applies the answer to `offer()`. */
+  /** Applies the answer to `offer()` or `reoffer()`. */
   acceptAnswer(sdp: string): Promise<FarEnd>
+  /** Where the far end takes its stream; undefined while it holds, or where it may not be sent to. */
+  readonly place: FarPlace | undefined
+  /**
+   * An offer within the call, to be made when it is about to be sent. `past`: it names the place of this other far end, and the two
+   * send to each other once both have answered. Throws media_not_acceptable when this one takes no stream.
+   */
+  reoffer(options?: ReofferOptions): string
+  /** While the far end sends past us, or is about to, nothing is sent to it, and its silence means nothing. */
+  goPast(isPast: boolean): Promise<void>
   /** The far end gave a sign of life in signalling: the time-outs begin again. */
   live(): void
   /** A second play while one runs ends the first as 'stopped', unless it follows it. Time goes on while the far end

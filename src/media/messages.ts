@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../lib/errors.ts'
 import type { MirrorWiring, WorkerWiring } from './graph/wiring.ts'
 import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
-import type { Agreement } from './sdp/negotiation.ts'
+import type { Agreement } from './sdp/agreement.ts'
 
 /** How a worker fares: `lateShare` is the part of its latest ticks that came too late to be heard in time. */
 export interface WorkerLoad {

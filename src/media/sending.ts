@@ -12,7 +12,7 @@ import type { RtpPacket } from './rtp/packet.ts'
 import { RtpSender } from './rtp/sender.ts'
 import type { Outgoing } from './rtp/sender.ts'
 import type { Endpoint } from './rtp/source.ts'
-import type { Agreement } from './sdp/negotiation.ts'
+import type { Agreement } from './sdp/agreement.ts'
 import { tickMs } from './tick-clock.ts'
 
 /** A session of this worker whose packets can be passed on. */

@@ -2,9 +2,19 @@
 import type { LocalAddress } from '../network/local-address.ts'
 import { weightOf } from './codecs/codecs.ts'
 import type { Wiring } from './graph/wiring.ts'
-import type { FarEnd, MediaEvent, MediaSession, PlayOptions, PlayResult, StreamStats } from './media.ts'
+import type {
+  FarEnd,
+  FarPlace,
+  MediaEvent,
+  MediaSession,
+  PlayOptions,
+  PlayResult,
+  ReofferOptions,
+  StreamStats,
+} from './media.ts'
 import { Negotiation } from './sdp/negotiation.ts'
-import type { Agreement, Answered } from './sdp/negotiation.ts'
+import type { Agreement } from './sdp/agreement.ts'
+import type { Answered } from './sdp/negotiation.ts'
 import type { Endpoint } from './rtp/source.ts'
 import type { WorkerLink } from './worker-link.ts'
 import { promptLimitMs } from './wirings.ts'
@@ -51,6 +61,8 @@ export class Session implements MediaSession, Wired {
   readonly #onClosed: () => void
   readonly #negotiation: Negotiation
   readonly #listeners: ((event: MediaEvent) => void)[] = []
+  #agreement: Agreement | undefined
+  #isPast = false
   #stats: StreamStats = nothingYet
   #lastPlay = 0
   #closing: Promise<StreamStats> | undefined
@@ -95,6 +107,20 @@ export class Session implements MediaSession, Wired {
 
   async acceptAnswer(sdp: string): Promise<FarEnd> {
     return this.#agree(this.#negotiation.acceptAnswer(sdp))
+  }
+
+  get place(): FarPlace | undefined {
+    const { place } = this.#negotiation
+    return place !== undefined && this.#maySendTo(place.address) ? place : undefined
+  }
+
+  reoffer({ past, only }: ReofferOptions = {}): string {
+    return past === undefined ? this.#negotiation.offer(only) : this.#negotiation.offerPast(past)
+  }
+
+  async goPast(isPast: boolean): Promise<void> {
+    this.#isPast = isPast
+    if (this.#agreement !== undefined) await this.#state(this.#agreement)
   }
 
   live(): void {
@@ -163,13 +189,18 @@ export class Session implements MediaSession, Wired {
     this.emit({ type: 'lost' })
   }
 
-  async #agree({ agreement: agreed, isHeld }: Answered): Promise<FarEnd> {
-    const agreement = this.#permitted(agreed)
-    await this.link.request<'agree'>({ kind: 'agree', session: this.id, agreement }, promptLimitMs)
+  async #agree({ agreement: agreed, isHeld, isPast }: Answered): Promise<FarEnd> {
+    this.#agreement = this.#permitted(agreed)
+    await this.#state(this.#agreement)
     const { encoding: codec, remote } = agreed
     this.#weight = weightOf(codec)
     this.#stats = { ...this.#stats, codec }
-    return { codec, remote, isHeld }
+    return { codec, remote, isHeld, isPast }
+  }
+
+  async #state(agreed: Agreement): Promise<void> {
+    const agreement = this.#isPast ? { ...agreed, maySend: false, isPast: true } : agreed
+    await this.link.request<'agree'>({ kind: 'agree', session: this.id, agreement }, promptLimitMs)
   }
 
   /** Without the places that may not be sent to: the stream then sends to where packets come from, and nothing before. */

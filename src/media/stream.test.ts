@@ -11,7 +11,7 @@ import type { RtpHeader, RtpPacket } from './rtp/packet.ts'
 import { parseRtcp, toCompound } from './rtp/rtcp.ts'
 import type { HeardReport } from './rtp/rtcp.ts'
 import type { Endpoint } from './rtp/source.ts'
-import type { Agreement } from './sdp/negotiation.ts'
+import type { Agreement } from './sdp/agreement.ts'
 import { Stream } from './stream.ts'
 
 const laws = createLaws()

@@ -24,7 +24,7 @@ import { Reporter } from './rtp/reporter.ts'
 import { SourceLatch } from './rtp/source.ts'
 import type { Endpoint } from './rtp/source.ts'
 import { parseTelephoneEvent } from './rtp/telephone-event.ts'
-import type { Agreement } from './sdp/negotiation.ts'
+import type { Agreement } from './sdp/agreement.ts'
 import { Sending } from './sending.ts'
 import type { Relayable } from './sending.ts'
 import type { SilenceLimits } from './worker-setup.ts'
@@ -250,7 +250,8 @@ export class Stream implements Speaker, Relayable {
   /** Where its reports come from; else beside its media, which NAT may have moved; else what the SDP says. */
   #rtcpDestination(): Endpoint | undefined {
     const agreement = this.#agreement
-    if (agreement?.remote === undefined) return undefined
+    // Reports on a stream that another far end sends are its own.
+    if (agreement?.remote === undefined || agreement.isPast === true) return undefined
     if (agreement.hasRtcpMux) return this.#source.destination
     if (this.#remoteRtcp !== undefined) return this.#remoteRtcp
     const latched = this.#source.latched

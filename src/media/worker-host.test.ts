@@ -7,7 +7,7 @@ import { freePorts } from '../../test/support/ports.ts'
 import { RtpPeer } from '../../test/support/rtp-peer.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
 import type { FromWorker, WorkerRequest } from './messages.ts'
-import type { Agreement } from './sdp/negotiation.ts'
+import type { Agreement } from './sdp/agreement.ts'
 import { WorkerHost } from './worker-host.ts'
 
 let directory: string

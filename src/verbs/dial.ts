@@ -78,9 +78,11 @@ const schema = Type.Object({
     hookFor('Sent each sequence of `dtmfCapture` that was pressed, as `dtmf`. Its answer changes nothing.'),
   ),
   headers: optional.headers('SIP headers of the INVITEs.'),
-  anchorMedia: optional.flag('Taken, and of no effect: the sound always passes through the platform.'),
+  anchorMedia: optional.flag(
+    'The sound stays with the platform, whatever `exitMediaPath` and the command `media_path` say. Default false.',
+  ),
   exitMediaPath: optional.flag(
-    untilServed('sound past the platform', 'Let the two sides send their sound to each other.'),
+    'Once the two talk, each gets the address of the other and they send their sound to each other, where they can: both are heard from the places that their SDP names, have a codec in common, and neither holds nor is muted. Each thus learns the media address of the other. What needs the platform (a whisper, `mute_status`, `dub`, `dtmf`, a hold, the end of the dial) brings the sound back; with `dtmfCapture` it stays. Default false.',
   ),
   listen: optional.anything(untilServed('audio streams', 'A stream of what is said.')),
   stream: optional.anything(untilServed('audio streams', 'A stream of what is said.')),
@@ -155,6 +157,7 @@ export const dial = defineVerb({
       headers: options.headers ?? {},
       ringMs: (options.timeout ?? defaultRingSeconds) * 1000,
       capture: toCapture(options.dtmfCapture),
+      mediaPath: { isAnchored: options.anchorMedia ?? false, exits: options.exitMediaPath ?? false },
       forwardsIdentity: options.forwardPAI ?? true,
       dubs: tracks.map((track) => ({ ...track, verb: 'dub' })),
       signal,

@@ -41,17 +41,23 @@ afterAll(async () => {
   await application?.close()
 })
 
-async function startPhone(username: string, says: Audio, answers: 'auto' | 'manual'): Promise<Baresip> {
+async function startPhone(
+  username: string,
+  says: Audio,
+  answers: 'auto' | 'manual',
+  hasJitterBuffer = true,
+): Promise<Baresip> {
   const password = username === tenant.username ? tenant.password : 'sip-secret-2'
-  const phone = await startBaresip({ ...tenant, username, password, proxy: platform.sip, says, answers })
+  const own = { username, password, says, answers, hasJitterBuffer }
+  const phone = await startBaresip({ ...tenant, ...own, proxy: platform.sip })
   phones.push(phone)
   expect(await phone.registered()).toMatchObject({ ok: true })
   return phone
 }
 
-const twoPhones = async (): Promise<[Baresip, Baresip]> => [
-  await startPhone(tenant.username, tone(callerHz, 30_000), 'manual'),
-  await startPhone('bob', tone(calledHz, 30_000), 'auto'),
+const twoPhones = async (hasJitterBuffer = true): Promise<[Baresip, Baresip]> => [
+  await startPhone(tenant.username, tone(callerHz, 30_000), 'manual', hasJitterBuffer),
+  await startPhone('bob', tone(calledHz, 30_000), 'auto', hasJitterBuffer),
 ]
 
 const closed = (phone: Baresip) =>
@@ -116,6 +122,72 @@ describe.skipIf(isMissing('baresip'))('a call that an application dials', () => 
     for (const { call_sid } of records) {
       const types = (await journalOf(platform.api, tenant.account_sid, call_sid)).map(({ type }) => type)
       expect(types).toEqual(expect.arrayContaining(['bridged', 'unbridged', 'media-closed']))
+    }
+  }, 60_000)
+})
+
+describe.skipIf(isMissing('baresip'))('a dial with exitMediaPath', () => {
+  it('lets the two send their sound to each other, and brings it back for what is whispered and said', async () => {
+    application.on('/call', {
+      json: [
+        {
+          verb: 'dial',
+          target: [{ type: 'user', name: 'bob' }],
+          exitMediaPath: true,
+          actionHook: '/dialled',
+        },
+        { verb: 'say', text: 'goodbye' },
+      ],
+    })
+    application.on('/dialled', { json: [] })
+    const [caller, called] = await twoPhones(false)
+    await caller.dial(`sip:${tenant.target}`)
+    await called.events.next('the answer', ({ type }) => type === 'CALL_ESTABLISHED')
+    const [parent] = await platform.api.must<{ call_sid: string }[]>(
+      'GET',
+      `/Accounts/${tenant.account_sid}/Calls?direction=inbound`,
+    )
+    const sid = parent?.call_sid ?? ''
+    const paths = async (): Promise<unknown[]> =>
+      (await journalOf(platform.api, tenant.account_sid, sid))
+        .filter(({ type }) => type === 'media-path')
+        .map(({ path }) => path)
+    await until('the sound to go past the platform', async () => (await paths()).includes('no-media'), {
+      everyMs: 100,
+    })
+    // A phone records each stream from its beginning.
+    for (const [phone, hz] of [
+      [caller, calledHz],
+      [called, callerHz],
+    ] as const)
+      await until('two seconds past the platform', async () => lengthMs(await phone.heard(), hz) > 2000, {
+        everyMs: 200,
+      })
+    await platform.api.must('PUT', `/Accounts/${tenant.account_sid}/Calls/${sid}`, {
+      whisper: { verb: 'say', text: 'one minute left' },
+    })
+    await until('the sound to be back', async () => (await paths()).at(-1) === 'full-media', { everyMs: 100 })
+    await called.hangUp()
+    await closed(called)
+    await closed(caller)
+    const ended = (await recentCalls(platform.api, tenant.account_sid, 1)).filter(
+      (record) => record.call_sid === sid || record.parent_call_sid === sid,
+    )
+    expect(ended).toHaveLength(2)
+    for (const { call_sid } of ended) {
+      const story = await journalOf(platform.api, tenant.account_sid, call_sid)
+      const at = (type: string, path?: string): number =>
+        story.find((event) => event.type === type && event['path'] === path)?.at ?? NaN
+      const pastMs = at('media-path', 'full-media') - at('media-path', 'no-media')
+      expect(pastMs).toBeGreaterThan(1000)
+      // A packet came every 20 ms while the sound was here, and a few that were under way.
+      const hereMs = at('unbridged') - at('bridged') - pastMs
+      const figures = await until('the figures', async () =>
+        (await journalOf(platform.api, tenant.account_sid, call_sid)).find(
+          ({ type }) => type === 'media-closed',
+        ),
+      )
+      expect(Number(figures['packets_received']) * 20).toBeLessThan(hereMs + pastMs / 2)
     }
   }, 60_000)
 })

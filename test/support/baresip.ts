@@ -23,6 +23,8 @@ export interface BaresipOptions {
   readonly codecs?: 'PCMU' | 'PCMA' | 'PCMU,PCMA'
   /** Whether its output has every SIP message. */
   readonly tracesSip?: boolean
+  /** Its jitter buffer drops all of another stream whose numbers are lower than those of the one before. By default there is one. */
+  readonly hasJitterBuffer?: boolean
 }
 
 /** An event of baresip: `type` as CALL_ESTABLISHED, CALL_CLOSED, REGISTER_OK, REGISTER_FAIL ... */
@@ -62,7 +64,7 @@ export async function startBaresip(options: BaresipOptions): Promise<Baresip> {
   const ports = await freePorts(12)
   const says = options.says ?? tone(300, 120_000, { level: 0.001 })
   await writeFile(join(folder, 'says.wav'), toWav(says))
-  await writeFile(join(folder, 'config'), configuration(folder, ports))
+  await writeFile(join(folder, 'config'), configuration(folder, ports, options))
   await writeFile(join(folder, 'accounts'), '')
   await writeFile(join(folder, 'contacts'), '')
   const child = new ToolProcess({
@@ -106,7 +108,11 @@ export async function startBaresip(options: BaresipOptions): Promise<Baresip> {
   }
 }
 
-function configuration(folder: string, ports: number): string {
+function configuration(
+  folder: string,
+  ports: number,
+  { hasJitterBuffer = true }: Pick<BaresipOptions, 'hasJitterBuffer'>,
+): string {
   return [
     'poll_method epoll',
     `sip_listen 127.0.0.1:${ports}`,
@@ -117,7 +123,7 @@ function configuration(folder: string, ports: number): string {
     'audio_alert aubridge,nil',
     `audio_source aufile,${join(folder, 'says.wav')}`,
     'audio_buffer 20-160',
-    'jitter_buffer_delay 5-10',
+    `jitter_buffer_delay ${hasJitterBuffer ? '5-10' : '0-0'}`,
     `rtp_ports ${ports + 4}-${ports + 11}`,
     'statmode_default off',
     `module_path ${moduleFolder}`,

@@ -242,6 +242,7 @@ export interface RecentCallRecord {
   readonly terminated_at: number
   readonly direction: string
   readonly termination_reason: string
+  readonly parent_call_sid?: string
 }
 
 /** The recent calls of an account once there are `count` of them. */

@@ -12,7 +12,7 @@ import { parseRtp, writeRtpHeader } from '../../src/media/rtp/packet.ts'
 import type { RtpPacket } from '../../src/media/rtp/packet.ts'
 import { isRtcp } from '../../src/media/rtp/packet.ts'
 import type { Endpoint } from '../../src/media/rtp/source.ts'
-import type { Agreement } from '../../src/media/sdp/negotiation.ts'
+import type { Agreement } from '../../src/media/sdp/agreement.ts'
 import { Stream } from '../../src/media/stream.ts'
 import type { Audio } from './audio.ts'
 

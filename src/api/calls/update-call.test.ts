@@ -45,6 +45,7 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     ],
     ['mute', { mute_status: 'mute' }, { mute_status: 'mute' }],
     ['unmute', { mute_status: 'unmute' }, { mute_status: 'unmute' }],
+    ['media path', { media_path: 'no-media' }, { media_path: 'no-media' }],
     ['keys', { dtmf: { digit: '1w#' } }, { dtmf: { digit: '1w#' } }],
     ['a whisper', { whisper: { verb: 'say', text: 'x' } }, { whisper: { verb: 'say', text: 'x' } }],
     [

@@ -48,6 +48,8 @@ export async function connectUser(
         ringMs,
         capture: { parent: [], child: [] },
         forwardsIdentity: true,
+        // No application asks for it: neither side gets the address of the other.
+        mediaPath: { isAnchored: true, exits: false },
         dubs: [],
         signal,
       })

@@ -42,6 +42,8 @@ export interface DialRequest {
   readonly boostDb?: number
   /** Verbs `dub` that run on the called side when it is bridged. */
   readonly dubs: readonly object[]
+  /** `exits`: the two send their sound to each other, where they can, unless it is to stay with the platform. */
+  readonly mediaPath: { readonly isAnchored: boolean; readonly exits: boolean }
   readonly signal: AbortSignal
 }
 

@@ -189,7 +189,7 @@ class Dial {
   /** Resolves when the caller is alone again, whomever it talked with last. */
   async #talkWith(child: Leg): Promise<void> {
     const { parent, context, nested, voice } = this.#options
-    const { signal, capture, captureHook, maxTalkMs, referHook, holdHook } = this.#request
+    const { signal, capture, captureHook, maxTalkMs, referHook, holdHook, mediaPath } = this.#request
     const { clock } = context.services
     const refer = referralsOf({
       hook: () => referHook ?? parent.session.settings.current.referHook,
@@ -197,8 +197,9 @@ class Dial {
       nested,
     })
     const borrow: TalkServices['borrow'] = (url, until) => voice.borrow({ url }, until)
-    const services = { clock, nested, refer, borrow, holdHook }
-    new Talk({ legs: [parent, child], capture, captureHook }, services).start()
+    const services = { clock, nested, refer, borrow, holdHook, anchorsMedia: mediaPath.isAnchored }
+    const { exits: exitsMediaPath } = mediaPath
+    new Talk({ legs: [parent, child], capture, captureHook, exitsMediaPath }, services).start()
     const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
     // A caller that has gone may have sent the other side elsewhere before, and the talk knows of that.
     const stop = (): void => {

@@ -19,7 +19,7 @@ export function join(first: Leg, second: Leg, because: string, services?: TalkSe
   if (chosen === undefined) throw new Error('neither of the two has talked')
   for (const { talk } of former) talk?.leave(because)
   const capture = { parent: [], child: [] }
-  new Talk({ legs: [first, second], capture, captureHook: undefined }, chosen).start()
+  new Talk({ legs: [first, second], capture, captureHook: undefined, exitsMediaPath: false }, chosen).start()
 }
 
 /** The far end hears that its transfer has succeeded, and is hung up on. */

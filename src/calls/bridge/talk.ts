@@ -16,6 +16,7 @@ import type { DialRequest } from './dial-request.ts'
 import { Hold } from './hold.ts'
 import type { HoldOptions } from './hold.ts'
 import { reasonOf, whyGone } from './leg-story.ts'
+import { MediaPath } from './media-path.ts'
 import { Whispers } from './whispers.ts'
 
 export interface TalkOptions {
@@ -23,6 +24,8 @@ export interface TalkOptions {
   readonly legs: readonly [Leg, Leg]
   readonly capture: DialRequest['capture']
   readonly captureHook: HookForm | undefined
+  /** The application wants the two to send their sound to each other. */
+  readonly exitsMediaPath: boolean
 }
 
 export interface TalkServices {
@@ -32,6 +35,8 @@ export interface TalkServices {
   readonly refer: (referral: IncomingReferral, by: Leg) => void
   /** Its verbs are heard by one of them while the other has it on hold. */
   readonly holdHook: HookForm | undefined
+  /** The sound stays with the platform, whatever is asked for later. */
+  readonly anchorsMedia: boolean
   /** Fetches an audio file. */
   readonly borrow: HoldOptions['borrow']
 }
@@ -61,6 +66,7 @@ export class Talk {
   readonly #bridge: Bridge
   readonly #hold: Hold
   readonly #whispers: Whispers
+  readonly #path: MediaPath
   readonly #parted = Promise.withResolvers<string>()
   /** Aborts when the two have parted: what a long call has been through must not be remembered by its signal. */
   readonly #end = new AbortController()
@@ -75,6 +81,11 @@ export class Talk {
     this.#bridge = new Bridge(...options.legs)
     this.#hold = new Hold({ ...services, legs: options.legs, hook: services.holdHook })
     this.#whispers = new Whispers(services.nested, (leg, isBusy) => this.#hold.yield(leg, isBusy))
+    this.#path = new MediaPath({
+      legs: options.legs,
+      clock: services.clock,
+      staysBecause: whySoundStays(options, services),
+    })
     this.over = this.#parted.promise
   }
 
@@ -93,6 +104,7 @@ export class Talk {
       this.end('the two could not be connected')
     })
     this.#hold.begin()
+    if (this.#options.exitsMediaPath) this.#path.begin()
     this.#watch(second, 'the called party')
     this.#watch(first, 'the caller')
   }
@@ -130,7 +142,10 @@ export class Talk {
       talks.delete(leg)
       leg.bridge = undefined
     }
-    const parted = this.#bridge.part(because).then(afterwards)
+    const parted = this.#bridge
+      .part(because)
+      .then(() => this.#path.close())
+      .then(afterwards)
     this.#parted.resolve(parted.then(() => because))
     return true
   }
@@ -160,6 +175,7 @@ export class Talk {
     return {
       mute: (isMuted) => this.#bridge.mute(leg, isMuted),
       whisper: (verbs) => this.#whispers.whisper(leg, verbs),
+      readyPath: (path) => this.#path.ready(path, 'a command asks for it'),
       beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),
       part: (hook) => this.#release(leg, hook),
       refer: (referral) => refer(referral, leg),
@@ -186,7 +202,7 @@ export class Talk {
     if (this.#staying !== this.otherOf(leg) || this.#staying.hasEnded) return this.end(because)
     this.#gone = because
     this.#hold.end()
-    void this.#bridge.part(because)
+    void this.#bridge.part(because).then(() => this.#path.close())
   }
 
   /** Where verbs run the leg, the one that dials ends, and the next one follows. */
@@ -214,4 +230,14 @@ export class Talk {
     })
     this.#stops.push(stop)
   }
+}
+
+/** Why the two may not send their sound to each other, in words. */
+function whySoundStays(
+  { capture, captureHook }: TalkOptions,
+  { anchorsMedia }: Pick<TalkServices, 'anchorsMedia'>,
+): string | undefined {
+  if (anchorsMedia) return 'the dial anchors it (anchorMedia)'
+  const captures = captureHook !== undefined && capture.parent.length + capture.child.length > 0
+  return captures ? 'the dial waits for keys (dtmfCapture)' : undefined
 }

@@ -122,6 +122,12 @@ export type VerbEndedFact = {
   readonly duration_ms: number
 }
 
+/**
+ * Which way the sound of two that are bridged takes. `no-media`: from far end to far end. `full-media`: through the platform.
+ * `partial-media`: likewise, in one codec, so that packets can be passed on as they come.
+ */
+export type MediaPathName = 'no-media' | 'partial-media' | 'full-media'
+
 export type MediaFact =
   | {
       readonly type: 'media-open'
@@ -149,6 +155,7 @@ export type MediaFact =
       readonly because: string
     }
   | { readonly type: 'media-held' | 'media-resumed' }
+  | { readonly type: 'media-path'; readonly path: MediaPathName; readonly because: string }
   | {
       readonly type: 'media-timeout'
       readonly silent_ms: number

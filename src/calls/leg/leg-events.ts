@@ -1,7 +1,10 @@
 // What a leg lets those watch who join it with another one.
 
-/** `early-media`: the far end is heard before it answers. `held`: it does not want to hear anything. */
-export type LegEvent = 'ringing' | 'early-media' | 'held' | 'resumed' | 'bridged'
+/**
+ * `early-media`: the far end is heard before it answers. `held`: it does not want to hear anything. `heard`: its sound comes from
+ * another place, or for the first time. `anchored`: it exchanged its sound with another far end, and does so with us again.
+ */
+export type LegEvent = 'ringing' | 'early-media' | 'held' | 'resumed' | 'bridged' | 'heard' | 'anchored'
 
 export class LegEvents {
   readonly #listeners = new Set<(event: LegEvent) => void>()

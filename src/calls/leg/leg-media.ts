@@ -10,10 +10,12 @@ import type {
   PlayResult,
   StreamStats,
 } from '../../media/media.ts'
+import type { Wiring } from '../../media/graph/wiring.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { MediaFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { LegEvents } from './leg-events.ts'
+import { LegPath } from './leg-path.ts'
 import { LegSound } from './leg-sound.ts'
 import { LegTracks } from './leg-tracks.ts'
 import { toMediaFact, toSilenceFact } from './media-facts.ts'
@@ -38,7 +40,12 @@ type State =
 
 export class LegMedia {
   /** What the far end hears besides what is played to it. */
-  readonly sound = new LegSound(async (wiring) => this.#session?.wire(wiring))
+  readonly sound = new LegSound((wiring) => this.#wire(wiring))
+  readonly path = new LegPath({
+    session: () => this.#session,
+    events: { tell: (event) => this.#options.events.tell(event) },
+    accept: (answer) => this.#accept(answer, this.#peer),
+  })
   readonly tracks = new LegTracks(this.sound)
   readonly #options: LegMediaOptions
   #state: State = { state: 'none' }
@@ -51,6 +58,9 @@ export class LegMedia {
   #opening: Promise<MediaSession | undefined> | undefined
   #wasHeard = false
   #hasIgnored = false
+  #wirings = 0
+  #isPlain = true
+  #playing = 0
 
   constructor(options: LegMediaOptions) {
     this.#options = options
@@ -124,11 +134,13 @@ export class LegMedia {
   }
 
   /** Takes the answer of one place, where several were made an offer. */
-  async #accept(answer: string, peer: string | undefined): Promise<void> {
+  async #accept(answer: string, peer: string | undefined): Promise<FarEnd | undefined> {
     const session = this.#session
-    if (session === undefined) return
+    if (session === undefined) return undefined
     if (peer !== undefined) this.#face(session, peer)
-    this.#note(session, await session.acceptAnswer(answer))
+    const farEnd = await session.acceptAnswer(answer)
+    this.#note(session, farEnd)
+    return farEnd
   }
 
   /** Writes down that the call ends for the silence of its far end, with what was heard of it. */
@@ -142,13 +154,36 @@ export class LegMedia {
     return this.#session?.id
   }
 
+  /** Whether the far end hears more than the other side of its bridge, or is muted. */
+  get isOccupied(): boolean {
+    return this.#playing > 0 || !this.#isPlain
+  }
+
   async play(options: PlayOptions): Promise<PlayResult> {
-    const session = this.#session
-    if (session === undefined) return { reason: 'stopped', playedMs: 0 }
-    return session.play(options)
+    this.#playing += 1
+    try {
+      const coming = this.path.demand()
+      if (coming !== undefined) await coming
+      const session = this.#session
+      if (session === undefined) return { reason: 'stopped', playedMs: 0 }
+      return await session.play(options)
+    } finally {
+      this.#playing -= 1
+    }
+  }
+
+  async #wire(wiring: Wiring): Promise<void> {
+    this.#wirings += 1
+    const turn = this.#wirings
+    this.#isPlain = isPlain(wiring)
+    const coming = this.#isPlain ? undefined : this.path.demand()
+    if (coming !== undefined) await coming
+    // What was stated meanwhile holds instead.
+    if (turn === this.#wirings) await this.#session?.wire(wiring)
   }
 
   async sendKeys(digits: string, durationMs?: number): Promise<void> {
+    await this.path.demand()
     await this.#session?.sendKeys(digits, durationMs === undefined ? {} : { durationMs })
   }
 
@@ -198,6 +233,7 @@ export class LegMedia {
 
   #follow(event: MediaEvent): void {
     if (event.type === 'first-packet') this.#wasHeard = true
+    if (event.type === 'first-packet' || event.type === 'moved') this.path.heardFrom(event)
     if (event.type === 'ignored') this.#hasIgnored = true
     if (event.type === 'layer-ended') this.sound.layerEnded(event.layer, event.reason)
     const fact = toMediaFact(event)
@@ -215,10 +251,12 @@ export class LegMedia {
     return sdp
   }
 
-  #note({ address, port }: MediaSession, { codec, remote, isHeld }: FarEnd, request?: SipRequest): void {
+  #note({ address, port }: MediaSession, farEnd: FarEnd, request?: SipRequest): void {
+    const { codec, remote, isHeld } = farEnd
     const { journal } = this.#options
     // The leg may have ended while media read the SDP.
     if (this.#isClosed) return
+    this.path.agreed(farEnd)
     // Once: later offers and answers change it.
     if (!this.#isOpenNoted)
       journal.note({
@@ -235,6 +273,11 @@ export class LegMedia {
     journal.note({ type: isHeld ? 'media-held' : 'media-resumed' })
     this.#options.events.tell(isHeld ? 'held' : 'resumed')
   }
+}
+
+/** Nothing but the other side of a bridge, or silence. */
+function isPlain({ hears, isMuted = false, hearsGainDb = 0 }: Wiring): boolean {
+  return !isMuted && hearsGainDb === 0 && hears.every(({ from }) => from.kind === 'session')
 }
 
 function toClosedFact(stats: StreamStats): MediaFact {

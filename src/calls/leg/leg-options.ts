@@ -4,6 +4,7 @@ import type { Logger } from '../../lib/log.ts'
 import type { Media } from '../../media/media.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { MediaPathName } from '../journal/journal.ts'
 import type { StatusReporter } from './status-reporter.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
@@ -49,6 +50,8 @@ export interface LegBridge {
    * have parted. Throws AppError call_state when each is a call of its own.
    */
   part(hook: Hook): () => Promise<void>
+  /** Returns what lets the sound take this way. Throws AppError call_state where it must stay with the platform. */
+  readyPath(path: MediaPathName): () => Promise<void>
   /** The far end sends the other side elsewhere (RFC 3515). */
   refer(referral: IncomingReferral): void
 }

@@ -1,5 +1,6 @@
 // Requests that an application sends to the far end, within the dialog of an answered leg.
 import { AppError } from '../../lib/errors.ts'
+import { sdpOf } from '../../sip/message/body.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { Dialog, Reply } from '../../sip/sip.ts'
 
@@ -21,6 +22,11 @@ export interface OwnRequestOutcome {
 
 /** A far end that does not respond keeps each for half a minute. */
 const maxWaiting = 8
+
+/** `answer`: the description in the 200. */
+export interface ReofferOutcome extends OwnRequestOutcome {
+  readonly answer?: string | undefined
+}
 
 export class LegRequests {
   readonly #dialog: () => Dialog | undefined
@@ -53,5 +59,20 @@ export class LegRequests {
     } finally {
       this.#waiting -= 1
     }
+  }
+
+  /**
+   * Offers another description: once, or as soon as no other offer is open, and again after a collision. `offer`: asked when it is
+   * about to be sent; must not throw.
+   */
+  async reoffer(offer: () => string, { isUrgent }: { readonly isUrgent: boolean }): Promise<ReofferOutcome> {
+    const dialog = this.#dialog()
+    if (dialog === undefined) throw new AppError('call_state', 'the call has not been answered')
+    const description = () => ({ type: 'application/sdp', content: offer() })
+    const response = isUrgent
+      ? await dialog.reoffer({ offer: description })
+      : await dialog.request('INVITE', { body: description() })
+    const { status, reason } = response
+    return { status, reason, ...(status < 300 ? { answer: sdpOf(response) } : {}) }
   }
 }

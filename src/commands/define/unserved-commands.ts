@@ -7,7 +7,6 @@ export const unservedCommands: readonly string[] = [
   'listen_status',
   'llm_tool_output',
   'llm_update',
-  'media_path',
   'record',
   'stream_status',
   'transcribe_status',

@@ -1,7 +1,6 @@
 // Offer/answer for one leg: RFC 3264, with symmetric hold, telephone-event (RFC 4733) and rtcp-mux (RFC 5761).
 import { isIP } from 'node:net'
 import type { LocalAddress } from '../../network/local-address.ts'
-import { codecs } from '../codecs/codecs.ts'
 import type { Encoding } from '../codecs/codecs.ts'
 import type { Endpoint } from '../rtp/source.ts'
 import {
@@ -20,47 +19,26 @@ import {
   spokenIn,
   toReceivable,
 } from './far-end-section.ts'
-import type { Receivable } from './far-end-section.ts'
+import type { Agreement } from './agreement.ts'
+import { audioAt, unchangedCodec, placeOf } from './far-place.ts'
+import type { FarPlace } from './far-place.ts'
+import { firstOffer, isAmong, nextOffer } from './own-offer.ts'
 import { parseSdp, writeSdp } from './sdp.ts'
 import type { Direction, LocalAudio, LocalSection, MediaSection } from './sdp.ts'
-
-/** What offer and answer agreed on, as the side that sends packets needs it. */
-export interface Agreement {
-  readonly encoding: Encoding
-  /** Undefined: there is no address to send to (hold in the old way, RFC 2543). */
-  readonly remote: Endpoint | undefined
-  readonly remoteRtcp: Endpoint | undefined
-  /** The place in the SDP when it may be neither sent to nor believed. */
-  readonly barred?: Endpoint | undefined
-  /** The address that the signalling of the leg is exchanged with. */
-  readonly peer: string | undefined
-  readonly hasRtcpMux: boolean
-  /** Payload types of what we send are the far end's choice: RFC 3264 §5.1. */
-  readonly send: { readonly audio: number; readonly event: number | undefined; readonly packetMs: number }
-  /** Every format that both sides named, in the numbers of either: far ends switch between them, and use their own. */
-  readonly receive: Receivable
-  readonly maySend: boolean
-  readonly mayReceive: boolean
-}
 
 export interface Answered {
   readonly sdp: string
   readonly agreement: Agreement
   /** The far end does not want to hear us. */
   readonly isHeld: boolean
+  /** It sends to the other far end that our SDP has named, and not to us. */
+  readonly isPast: boolean
 }
 
-function firstOffer(prefers: string | undefined): LocalAudio {
-  const formats = codecs.map(({ encoding, payloadType }) => ({ encoding, payloadType }))
-  const isPreferred = ({ encoding }: (typeof formats)[number]): boolean => encoding === prefers
-  return {
-    formats: [...formats.filter(isPreferred), ...formats.filter((format) => !isPreferred(format))],
-    eventPayloadType: 101,
-    ptime: 20,
-    direction: 'sendrecv',
-    hasRtcpMux: false,
-    protocol: 'RTP/AVP',
-  }
+/** Our line, with the place of another far end in it. */
+interface Past {
+  readonly audio: LocalAudio
+  readonly at: Endpoint
 }
 
 export interface NegotiationOptions {
@@ -81,6 +59,9 @@ export class Negotiation {
   #sections: readonly LocalSection[] | undefined
   #last: string | undefined
   #agreement: Agreement | undefined
+  /** What the last exchange has agreed on; and what an offer says that is not answered yet. */
+  #past: Past | undefined
+  #offeredPast: Past | undefined
 
   constructor(options: NegotiationOptions) {
     this.#options = options
@@ -90,6 +71,11 @@ export class Negotiation {
   /** Our address, as the last SDP named it. */
   get address(): string {
     return this.#address
+  }
+
+  /** Where the far end takes its stream now. */
+  get place(): FarPlace | undefined {
+    return this.#agreement && placeOf(this.#agreement)
   }
 
   /** The address that signalling is exchanged with from now on: it says which of our addresses the SDP names. */
@@ -108,6 +94,14 @@ export class Negotiation {
     if (format === undefined) throw refused('the audio stream is offered without PCMU and PCMA')
     const [event] = numbersOf(section, 'TELEPHONE-EVENT')
     const direction = directionTowards(section, remote)
+    const lines = (audio: LocalAudio): readonly LocalSection[] =>
+      sdp.sections.map((one) => (one === section ? audio : { refused: one }))
+    const still = this.#past && unchangedCodec({ spoken, remote, direction }, this.#agreement)
+    if (this.#past !== undefined && this.#agreement !== undefined && still !== undefined) {
+      const { audio, at } = this.#past
+      const again = { ...audio, formats: [still], eventPayloadType: audio.eventPayloadType && event }
+      return { sdp: this.#text(lines(again), at), agreement: this.#agreement, isHeld: false, isPast: true }
+    }
     const isAlternative = sdp.alternatives.some((mids) => mids.includes(section.mid ?? ''))
     const audio: LocalAudio = {
       formats: [format],
@@ -125,13 +119,18 @@ export class Negotiation {
       send: { audio: format.payloadType, event, packetMs: audio.ptime },
       receive: toReceivable(section, { codecs: spoken, events: [] }),
     }
-    const answer = this.#write(sdp.sections.map((one) => (one === section ? audio : { refused: one })))
-    return { sdp: answer, agreement: this.#agreement, isHeld: !maySend(direction) }
+    this.#past = undefined
+    const answer = this.#write(lines(audio))
+    return { sdp: answer, agreement: this.#agreement, isHeld: !maySend(direction), isPast: false }
   }
 
-  offer(): string {
+  /** `only`: the one codec to go on with. */
+  offer(only?: Encoding): string {
     const running = this.#agreement
-    const audio = running === undefined ? firstOffer(this.#options.prefers) : this.#offerOf(running)
+    const audio =
+      running === undefined
+        ? firstOffer(this.#options.prefers)
+        : nextOffer(this.#offered().audio, running, only)
     if (running === undefined) {
       // Another far end is asked each time that an offer is made before one has answered: nothing ties it to the last.
       this.#address = this.#addressTowards(undefined)
@@ -145,7 +144,17 @@ export class Negotiation {
     return this.#write(former.map((section) => ('refused' in section ? section : audio)))
   }
 
-  /** Applies the answer to `offer()`. Throws media_not_acceptable. */
+  /** An offer within the call that names the place of another far end, so that the two send to each other. */
+  offerPast(place: FarPlace): string {
+    const far = this.place
+    if (far === undefined) throw refused('the far end takes no stream')
+    const audio = audioAt(place, far)
+    this.#offeredPast = { audio, at: { address: place.address, port: place.port } }
+    const lines = (this.#sections ?? []).map((section) => ('refused' in section ? section : audio))
+    return this.#text(lines, this.#offeredPast.at)
+  }
+
+  /** Applies the answer to the last offer. Throws media_not_acceptable. */
   acceptAnswer(sdp: string): Answered {
     const { sections } = parseSdp(sdp)
     const offered = this.#offered()
@@ -154,14 +163,15 @@ export class Negotiation {
       section === undefined ? 'the answer lacks our audio line' : objectionTo(section, 'answered')
     if (section === undefined || objection !== undefined) throw refused(objection ?? '')
     const remote = remoteOf({ section, address: addressOf(section, this.#options.local) })
-    const { formats } = offered.audio
+    const ours = this.#offeredPast?.audio ?? offered.audio
+    const { formats } = ours
     const answered = spokenIn(section).filter((one) => isAmong(formats, one))
     const [format] = answered
     if (format === undefined)
       throw refused(`the answer takes none of our codecs; its codecs are: ${codecsOf(section)}`)
     const direction = directionTowards(section, remote)
     const [event] = numbersOf(section, 'TELEPHONE-EVENT')
-    const ourEvent = offered.audio.eventPayloadType
+    const ourEvent = ours.eventPayloadType
     // Several far ends may have been made an offer, each with the address that it can reach; this one has answered.
     if (this.#agreement === undefined) this.#origin = this.#address = this.#addressTowards(undefined)
     this.#agreement = {
@@ -169,31 +179,20 @@ export class Negotiation {
         section,
         remote,
         direction,
-        hasRtcpMux: offered.audio.hasRtcpMux && section.hasRtcpMux,
+        hasRtcpMux: ours.hasRtcpMux && section.hasRtcpMux,
       }),
       encoding: format.encoding,
       send: { audio: format.payloadType, event, packetMs: packetMsFor(section) },
       receive: toReceivable(section, {
         // In our numbers for what the answer kept, as the RFC has it, and in the far end's own.
-        codecs: [...formats.filter((ours) => isAmong(answered, ours)), ...answered],
+        codecs: [...formats.filter((one) => isAmong(answered, one)), ...answered],
         events: ourEvent === undefined ? [] : [ourEvent],
       }),
     }
-    return { sdp, agreement: this.#agreement, isHeld: !maySend(direction) }
-  }
-
-  /** What is in use already: our re-offer changes nothing (RFC 3264 §8). */
-  #offerOf({ encoding, receive, hasRtcpMux }: Agreement): LocalAudio {
-    const { audio } = this.#offered()
-    const kept = audio.formats.filter((ours) => isAmong(receive.codecs, ours))
-    return {
-      formats: kept.toSorted((a, b) => Number(b.encoding === encoding) - Number(a.encoding === encoding)),
-      eventPayloadType: audio.eventPayloadType,
-      ptime: audio.ptime,
-      direction: 'sendrecv',
-      hasRtcpMux,
-      protocol: 'RTP/AVP',
-    }
+    this.#past = this.#offeredPast
+    this.#offeredPast = undefined
+    const isPast = this.#past !== undefined
+    return { sdp, agreement: this.#agreement, isHeld: !maySend(direction), isPast }
   }
 
   #agree({
@@ -232,24 +231,23 @@ export class Negotiation {
     throw refused('An answer came, but nothing was offered.')
   }
 
+  /** With our own place in it. */
   #write(sections: readonly LocalSection[]): string {
-    const { sessionId, port } = this.#options
-    const local = { address: this.#address, port }
+    this.#sections = sections
+    this.#offeredPast = undefined
+    return this.#text(sections, { address: this.#address, port: this.#options.port })
+  }
+
+  #text(sections: readonly LocalSection[], local: Endpoint): string {
+    const { sessionId } = this.#options
     this.#origin ??= local.address
     const origin = this.#origin
     const written = (version: number): string => writeSdp({ sessionId, version, origin, local, sections })
     const hasChanged = this.#last !== undefined && this.#last !== written(this.#version)
     if (hasChanged) this.#version += 1
-    this.#sections = sections
     this.#last = written(this.#version)
     return this.#last
   }
-}
-
-type Named = Pick<Receivable['codecs'][number], 'encoding'>
-
-function isAmong(formats: readonly Named[], { encoding }: Named): boolean {
-  return formats.some((one) => one.encoding === encoding)
 }
 
 interface Stream {

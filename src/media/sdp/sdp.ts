@@ -159,6 +159,10 @@ export interface LocalAudio {
   readonly direction: Direction
   readonly hasRtcpMux: boolean
   readonly protocol: string
+  /** Where that is not beside the stream. */
+  readonly rtcp?: Endpoint
+  /** The longest packet that is taken, in ms, where that is not ours. */
+  readonly maxptime?: number
 }
 
 /** A line that is written: audio, or a refusal of the far end's line (port 0, RFC 3264 §6). */
@@ -197,11 +201,18 @@ function toAudio(audio: LocalAudio, port: number): MediaDescription {
     rtp,
     fmtp,
     ptime: audio.ptime,
-    maxptime: maxPacketMs,
+    maxptime: audio.maxptime ?? maxPacketMs,
+    ...(audio.rtcp === undefined
+      ? {}
+      : { rtcp: { ...audio.rtcp, netType: 'IN', ipVer: ipVersionOf(audio.rtcp) } }),
     ...(audio.mid === undefined ? {} : { mid: audio.mid }),
     direction: audio.direction,
     ...(audio.hasRtcpMux ? { rtcpMux: 'rtcp-mux' as const } : {}),
   }
+}
+
+function ipVersionOf({ address }: Pick<Endpoint, 'address'>): 4 | 6 {
+  return address.includes(':') ? 6 : 4
 }
 
 function toRefusal({ type, protocol, payloads }: MediaSection): MediaDescription {
@@ -216,7 +227,6 @@ function groupsOf(sections: readonly LocalSection[]): Pick<SessionDescription, '
 
 /** The session-level identity and address, then the lines in their order. */
 export function writeSdp(sdp: LocalSdp): string {
-  const versionOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4)
   return write({
     version: 0,
     origin: {
@@ -224,11 +234,11 @@ export function writeSdp(sdp: LocalSdp): string {
       sessionId: sdp.sessionId,
       sessionVersion: sdp.version,
       netType: 'IN',
-      ipVer: versionOf(sdp.origin),
+      ipVer: ipVersionOf({ address: sdp.origin }),
       address: sdp.origin,
     },
     name: '-',
-    connection: { version: versionOf(sdp.local.address), ip: sdp.local.address },
+    connection: { version: ipVersionOf(sdp.local), ip: sdp.local.address },
     timing: { start: 0, stop: 0 },
     ...groupsOf(sdp.sections),
     media: sdp.sections.map((section) =>

@@ -4,12 +4,14 @@ import { AppError } from '../../../src/lib/errors.ts'
 import type { Wiring } from '../../../src/media/graph/wiring.ts'
 import type {
   FarEnd,
+  FarPlace,
   Media,
   MediaEvent,
   MediaSession,
   OpenOptions,
   PlayOptions,
   PlayResult,
+  ReofferOptions,
   StreamStats,
 } from '../../../src/media/media.ts'
 
@@ -86,12 +88,18 @@ export class ScriptedSession implements MediaSession {
   readonly peers: string[] = []
   signsOfLife = 0
   isHeld = false
+  /** Whether it sends nothing since the two far ends send to each other. */
+  isPast = false
+  remote = { address: '192.0.2.7', port: 4000 }
+  spoken: readonly ('PCMU' | 'PCMA')[] = ['PCMU']
+  codec = 'PCMU'
   isClosed = false
   readonly #clock: Clock
   readonly #refusal: AppError | undefined
   readonly #failsAt: SessionScript['failsAt']
   readonly #heldAt: SessionScript['heldAt']
   readonly #listeners: ((event: MediaEvent) => void)[] = []
+  #offersPast = false
   #stopPlaying: (() => void) | undefined
   #playing: Promise<unknown> = Promise.resolve()
 
@@ -115,6 +123,7 @@ export class ScriptedSession implements MediaSession {
     this.offers.push(sdp)
     await Promise.resolve()
     if (this.#refusal !== undefined) throw this.#refusal
+    this.#offersPast = false
     return { sdp: 'v=0 answer', ...this.#farEnd }
   }
 
@@ -127,8 +136,28 @@ export class ScriptedSession implements MediaSession {
     return Promise.resolve(this.#farEnd)
   }
 
+  reoffer({ past, only }: ReofferOptions = {}): string {
+    this.#offersPast = past !== undefined
+    if (past !== undefined) return `v=0 past ${past.address}:${past.port}`
+    return only === undefined ? 'v=0 offer' : `v=0 offer ${only}`
+  }
+
+  async goPast(isPast: boolean): Promise<void> {
+    this.isPast = isPast
+    await Promise.resolve()
+  }
+
   get #farEnd(): FarEnd {
-    return { codec: 'PCMU', remote: { address: '192.0.2.7', port: 4000 }, isHeld: this.isHeld }
+    const { codec, remote, isHeld } = this
+    return { codec, remote, isHeld, isPast: this.#offersPast }
+  }
+
+  get place(): FarPlace | undefined {
+    if (this.isHeld) return undefined
+    const { remote } = this
+    const rtcp = { ...remote, port: remote.port + 1 }
+    const codecs = this.spoken.map((encoding, index) => ({ encoding, payloadType: index * 8 }))
+    return { ...remote, rtcp, codecs, event: 101, packetMs: 20, hasRtcpMux: false }
   }
 
   async play(options: PlayOptions): Promise<PlayResult> {

@@ -8,6 +8,7 @@ import type {
   DialogListener,
   IncomingInvite,
   InviteOutcome,
+  OfferWish,
   OutgoingInvite,
   OutgoingInviteOptions,
   Remote,
@@ -211,6 +212,11 @@ export class ScriptedDialog implements Dialog {
   readonly requests: SentRequest[] = []
   /** What the far end responds to our request. */
   responds: (request: SentRequest) => SipResponse | Promise<SipResponse> = () => sipResponse(200)
+  /** The descriptions that were offered within the call. */
+  readonly offers: string[] = []
+  /** What the far end responds to them. */
+  answers: (offer: string) => SipResponse | Promise<SipResponse> = (offer) =>
+    sipResponse(200, { body: `v=0 answer to ${offer.slice(4)}` })
   #listener: DialogListener | undefined
   #isOver = false
 
@@ -228,6 +234,8 @@ export class ScriptedDialog implements Dialog {
   }
 
   async request(method: string, options: SentRequest['options'] = {}): Promise<SipResponse> {
+    const { body } = options
+    if (method === 'INVITE' && body !== undefined) return this.reoffer({ offer: () => body })
     this.requests.push({ method, options })
     return this.responds({ method, options })
   }
@@ -236,8 +244,10 @@ export class ScriptedDialog implements Dialog {
     return this.request('REFER')
   }
 
-  reoffer(): Promise<SipResponse> {
-    return Promise.resolve(sipResponse(200))
+  async reoffer({ offer }: OfferWish): Promise<SipResponse> {
+    const { content } = offer()
+    this.offers.push(String(content))
+    return this.answers(String(content))
   }
 
   async bye(headers: readonly HeaderField[] = []): Promise<void> {

@@ -1,0 +1,261 @@
+// Which way the sound of a bridge takes: through the platform, or from far end to far end. What is heard of the platform, keys
+// that are waited for, a hold and the end of the bridge bring it back.
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { commonCodecs, objectionToPair } from '../../media/sdp/far-place.ts'
+import type { FarPlace, ReofferOptions } from '../../media/media.ts'
+import type { MediaPathName } from '../journal/journal.ts'
+import type { Leg } from '../leg/leg.ts'
+import { noteProblem } from '../leg/note-problem.ts'
+
+export interface MediaPathOptions {
+  readonly legs: readonly [Leg, Leg]
+  readonly clock: Clock
+  /** Why the sound must stay with the platform, in words. */
+  readonly staysBecause: string | undefined
+}
+
+/** How long a far end that was never heard is waited for: most phones send from their answer on. */
+const heardWithinMs = 5000
+/** What follows a bridge waits no longer for a far end that does not respond to the offer that brings it back. */
+const maxReturnMs = 4000
+/** Each is up to two offers to either side. */
+const maxWaiting = 8
+
+export class MediaPath {
+  readonly #options: MediaPathOptions
+  readonly #legs: readonly [Leg, Leg]
+  readonly #stops: (() => void)[] = []
+  /** One after the other. */
+  #work: Promise<void> = Promise.resolve()
+  #waiting = 0
+  #isWanted = false
+  #isBringing = false
+  /** Ends a wait for far ends that were never heard. */
+  #giveUp = (): void => undefined
+
+  constructor(options: MediaPathOptions) {
+    this.#options = options
+    this.#legs = options.legs
+    for (const leg of this.#legs)
+      this.#stops.push(
+        leg.events.watch((event) => {
+          if (event === 'anchored' && !this.#isBringing)
+            void this.#comeBack('one side has sent another offer')
+        }),
+      )
+  }
+
+  /** Returns what begins it, which resolves when it is so or cannot be: the journals say which. Throws AppError call_state. */
+  ready(path: MediaPathName, because: string): () => Promise<void> {
+    const { staysBecause } = this.#options
+    if (path === 'no-media' && staysBecause !== undefined)
+      throw new AppError('call_state', `the sound stays with the platform: ${staysBecause}`)
+    if (this.#waiting >= maxWaiting)
+      throw new AppError('overloaded', `${maxWaiting} changes of the way of the sound wait for the far ends`)
+    return () => (path === 'no-media' ? this.#exit(because) : this.#stay(path, because))
+  }
+
+  #exit(because: string): Promise<void> {
+    this.#isWanted = true
+    for (const leg of this.#legs)
+      leg.media.path.onNeeded = () => this.#comeBack('the platform is to be heard, or takes part')
+    return this.#next(() => this.#leave(because))
+  }
+
+  /** What a dial asks for from its beginning; a reason for the sound to stay wins. */
+  begin(): void {
+    const { staysBecause } = this.#options
+    if (staysBecause === undefined) void this.#exit('the dial asks for it')
+    else this.#stayHere(staysBecause)
+  }
+
+  /** The two part. Resolves when those that are still there exchange their sound with us, or will not do so. */
+  async close(): Promise<void> {
+    for (const stop of this.#stops.splice(0)) stop()
+    this.#release()
+    if (this.#legs.every(({ hasEnded, media }) => hasEnded || media.path.onNeeded === undefined)) return
+    const back = this.#next(async () => void (await this.#bring()))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = this.#options.clock.after(maxReturnMs, resolve)
+    await Promise.race([back, promise])
+    timer.cancel()
+    for (const { media } of this.#legs) media.path.onNeeded = undefined
+  }
+
+  #next(work: () => Promise<void>): Promise<void> {
+    this.#waiting += 1
+    this.#work = this.#work
+      .then(work)
+      .catch((error: unknown) => {
+        for (const leg of this.#legs) noteProblem(leg, error)
+      })
+      .finally(() => (this.#waiting -= 1))
+    return this.#work
+  }
+
+  #release(): void {
+    this.#isWanted = false
+    this.#giveUp()
+  }
+
+  #stay(path: 'partial-media' | 'full-media', because: string): Promise<void> {
+    this.#release()
+    return this.#next(async () => {
+      await this.#bring()
+      if (path === 'partial-media') await this.#agreeOnCodec()
+      this.#note(path, because)
+    })
+  }
+
+  async #comeBack(because: string): Promise<void> {
+    this.#release()
+    await this.#next(async () => {
+      if (await this.#bring()) this.#note('full-media', because)
+    })
+  }
+
+  async #leave(because: string): Promise<void> {
+    if (this.#legs.every(({ media }) => media.path.isPast)) return
+    await this.#untilHeard()
+    const objection = this.#objection()
+    if (objection !== undefined) return this.#stayHere(objection)
+    const refused = await this.#introduce()
+    if (refused === undefined && this.#isWanted && this.#legs.every(({ media }) => media.path.isPast))
+      return this.#note('no-media', because)
+    await this.#bring()
+    this.#stayHere(refused ?? 'it is needed there again')
+  }
+
+  #stayHere(because: string): void {
+    if (this.#legs.some(({ hasEnded }) => hasEnded)) return
+    for (const leg of this.#legs) {
+      leg.media.path.onNeeded = undefined
+      leg.journal.note({ type: 'note', sentence: `the sound stays with the platform: ${because}` })
+    }
+    this.#isWanted = false
+  }
+
+  #note(path: MediaPathName, because: string): void {
+    for (const { journal, hasEnded } of this.#legs)
+      if (!hasEnded) journal.note({ type: 'media-path', path, because })
+  }
+
+  /**
+   * Either is offered the place of the other one. Why that failed, in words. Neither is sent anything once the other one may send to
+   * it: there are phones that are confused by two streams at once.
+   */
+  async #introduce(): Promise<string | undefined> {
+    const [a, b] = this.#legs
+    const told = b.media.path.place
+    await b.media.path.goPast(true)
+    const first = told && (await this.#tell(a, told))
+    if (first !== undefined) return first
+    await a.media.path.goPast(true)
+    const own = a.media.path.place
+    const second = own && this.#isWanted ? await this.#tell(b, own) : 'it is needed there again'
+    if (second !== undefined) return second
+    // With its answer it may have moved to another port.
+    const now = b.media.path.place
+    if (now === undefined || now.port === told?.port) return undefined
+    return await this.#tell(a, now)
+  }
+
+  async #tell(leg: Leg, past: FarPlace): Promise<string | undefined> {
+    const before = leg.media.path.place
+    const refused = await this.#reoffer(leg, { past })
+    if (refused !== undefined) return refused
+    const { place, isPast } = leg.media.path
+    const isFit = isPast && place?.address === before?.address
+    return isFit ? undefined : 'one side holds, or has moved to another address'
+  }
+
+  /** Why there is no new agreement, in words. */
+  async #reoffer(leg: Leg, options: ReofferOptions): Promise<string | undefined> {
+    const offer = leg.media.path.reoffer(options)
+    if (leg.hasEnded || offer === undefined) return 'one side has hung up'
+    // A bridge that works is not worth a wait for the end of a collision; sound that must come back is.
+    const isUrgent = options.past === undefined
+    const outcome = await whileUp(leg, leg.requests.reoffer(offer, { isUrgent }))
+    if (outcome === undefined) return 'one side has hung up'
+    const { status, reason, answer } = outcome
+    if (answer === undefined) return `one side refused another offer with ${status} ${reason}`
+    try {
+      await leg.media.path.accept(answer)
+      return undefined
+    } catch (error) {
+      return error instanceof AppError ? error.message : 'the answer of one side makes no sense'
+    }
+  }
+
+  /** Whether there was something to do. */
+  async #bring(): Promise<boolean> {
+    const away = this.#legs.filter((leg) => !leg.hasEnded && leg.media.path.isPast)
+    this.#isBringing = true
+    await Promise.all(
+      away.map(async (leg) => {
+        const refused = await this.#reoffer(leg, {})
+        if (refused !== undefined && !leg.hasEnded)
+          noteProblem(leg, new AppError('media_not_acceptable', `the sound did not come back: ${refused}`))
+      }),
+    )
+    // Either may have been sent to by the other one until now.
+    await Promise.all(
+      this.#legs.filter(({ hasEnded }) => !hasEnded).map(({ media }) => media.path.goPast(false)),
+    )
+    this.#isBringing = false
+    if (!this.#isWanted) for (const leg of this.#legs) leg.media.path.onNeeded = undefined
+    return away.length > 0
+  }
+
+  /** Packets of two codecs cannot be passed on as they come. */
+  async #agreeOnCodec(): Promise<void> {
+    const [a, b] = this.#legs
+    const [ours, theirs] = [a.media.path.place, b.media.path.place]
+    if (ours === undefined || theirs === undefined) return
+    const only = ours.codecs[0]?.encoding
+    if (only === theirs.codecs[0]?.encoding) return
+    const isCommon = commonCodecs(ours, theirs).some(({ encoding }) => encoding === only)
+    const refused = isCommon ? await this.#reoffer(b, { only }) : 'the two have no codec in common'
+    if (refused !== undefined) this.#stayHere(refused)
+  }
+
+  #objection(): string | undefined {
+    const [a, b] = this.#legs
+    if (!this.#isWanted) return 'it is needed there again'
+    if (this.#legs.some(({ hasEnded }) => hasEnded)) return 'one side has hung up'
+    const [first, second] = [a.media.path.place, b.media.path.place]
+    if (first === undefined || second === undefined) return 'one side holds, or may not be sent to'
+    if (this.#legs.some(({ media }) => media.isOccupied)) return 'the platform is heard, or one side is muted'
+    if (!this.#legs.every(({ media }) => media.path.isWhereItSays))
+      return 'one side is not heard from the place that its SDP names'
+    return objectionToPair(first, second)
+  }
+
+  async #untilHeard(): Promise<void> {
+    const isHeard = (): boolean => this.#legs.every(({ media }) => media.path.isWhereItSays)
+    if (isHeard() || !this.#isWanted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#giveUp = resolve
+    const look = (): void => {
+      if (isHeard()) resolve()
+    }
+    const stops = this.#legs.map(({ events }) => events.watch(look))
+    const timer = this.#options.clock.after(heardWithinMs, resolve)
+    await promise
+    timer.cancel()
+    for (const stop of stops) stop()
+  }
+}
+
+/** Undefined once the leg has ended, whose far end may never respond. */
+async function whileUp<T>(leg: Leg, work: Promise<T>): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const end = (): void => resolve(undefined)
+  leg.signal.addEventListener('abort', end, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    leg.signal.removeEventListener('abort', end)
+  }
+}

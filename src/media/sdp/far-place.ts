@@ -1,0 +1,90 @@
+// Two far ends that send their sound to each other, past the platform: where each takes it, and whether the two can do so.
+import ipaddr from 'ipaddr.js'
+import type { Encoding } from '../codecs/codecs.ts'
+import type { Endpoint } from '../rtp/source.ts'
+import type { Agreement } from './agreement.ts'
+import type { LocalAudio } from './sdp.ts'
+
+/** Where a far end takes its stream, and as what: all that another far end gets to know. */
+export interface FarPlace extends Endpoint {
+  readonly rtcp: Endpoint
+  /** Those that the platform speaks too, in the numbers of the far end; the one in use comes first. */
+  readonly codecs: readonly { readonly encoding: Encoding; readonly payloadType: number }[]
+  readonly event: number | undefined
+  /** The longest packet that it takes of us. */
+  readonly packetMs: number
+  readonly hasRtcpMux: boolean
+}
+
+/** Undefined for a far end that holds, or wants to be sent nothing. */
+export function placeOf(agreement: Agreement): FarPlace | undefined {
+  const { remote, remoteRtcp, receive, send, encoding, hasRtcpMux } = agreement
+  if (remote === undefined || remoteRtcp === undefined) return undefined
+  if (!agreement.maySend || !agreement.mayReceive) return undefined
+  // The far end's own number of a codec is the last one.
+  const numbers = new Map(receive.codecs.map((codec) => [codec.encoding, codec.payloadType]))
+  numbers.set(encoding, send.audio)
+  const codecs = [...numbers].map(([name, payloadType]) => ({ encoding: name, payloadType }))
+  return {
+    ...remote,
+    rtcp: remoteRtcp,
+    codecs: codecs.toSorted((a, b) => Number(b.encoding === encoding) - Number(a.encoding === encoding)),
+    event: send.event,
+    packetMs: send.packetMs,
+    hasRtcpMux,
+  }
+}
+
+/** The codecs of the first that the second speaks too, in the order and the numbers of the first. */
+export function commonCodecs(a: FarPlace, b: FarPlace): FarPlace['codecs'] {
+  return a.codecs.filter(({ encoding }) => b.codecs.some((other) => other.encoding === encoding))
+}
+
+/** Why the two cannot send to each other, in words; undefined when they can. */
+export function objectionToPair(a: FarPlace, b: FarPlace): string | undefined {
+  if (commonCodecs(a, b).length === 0) return 'the two have no codec in common'
+  // An address means something within its own kind of network only: one behind NAT is no place for a far end outside.
+  if (kindOf(a.address) !== kindOf(b.address)) return 'the two are in networks of different kinds'
+  return undefined
+}
+
+/** IP version and range, such as `ipv4 private`. */
+function kindOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  return `${parsed.kind()} ${parsed.range()}`
+}
+
+/** Our line with the place of another far end in it, as `to` may have it. */
+export function audioAt(place: FarPlace, to: FarPlace): LocalAudio {
+  const { address, port, rtcp, event, packetMs } = place
+  const hasRtcpMux = place.hasRtcpMux && to.hasRtcpMux
+  const isUsual = rtcp.address === address && rtcp.port === port + 1
+  return {
+    formats: commonCodecs(place, to),
+    eventPayloadType: to.event === undefined ? undefined : event,
+    ptime: packetMs,
+    direction: 'sendrecv',
+    hasRtcpMux,
+    protocol: 'RTP/AVP',
+    ...(hasRtcpMux || isUsual ? {} : { rtcp }),
+    ...(packetMs < 20 ? { maxptime: packetMs } : {}),
+  }
+}
+
+/** Of an offer that changes nothing, as one that only refreshes the session does (RFC 4028 §7.4): the codec in use, by its number. */
+export function unchangedCodec(
+  { spoken, remote, direction }: Offered,
+  agreement: Agreement | undefined,
+): Offered['spoken'][number] | undefined {
+  const former = agreement?.remote
+  const isSame = remote !== undefined && remote.address === former?.address && remote.port === former.port
+  if (!isSame || direction !== 'sendrecv') return undefined
+  return spoken.find(({ encoding }) => encoding === agreement?.encoding)
+}
+
+interface Offered {
+  readonly spoken: FarPlace['codecs']
+  readonly remote: Endpoint | undefined
+  readonly direction: LocalAudio['direction']
+}

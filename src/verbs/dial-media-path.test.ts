@@ -1,0 +1,331 @@
+// Two who are bridged send their sound to each other, and come back to the platform: what is offered to whom, and when.
+import { describe, expect, it } from 'vitest'
+import type { AskedCommands } from '../calls/command.ts'
+import type { JournalEvent } from '../calls/journal/journal.ts'
+import { account, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'
+import { sipResponse } from '../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
+import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
+import { parseVerbs } from './index.ts'
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 6; turn++) await settle()
+}
+
+interface Side {
+  readonly session: ScriptedSession
+  readonly dialog: ScriptedDialog
+}
+
+interface Talking extends Dialled {
+  readonly a: Side
+  readonly b: Side
+  /** What the journal of the caller says of the way of the sound. */
+  readonly story: () => string[]
+}
+
+const places = [
+  { address: '192.0.2.10', port: 4000 },
+  { address: '192.0.2.20', port: 5000 },
+] as const
+const toA = 'v=0 past 192.0.2.20:5000'
+const toB = 'v=0 past 192.0.2.10:4000'
+
+/** The far end is heard from the place that its SDP names. */
+function sound({ session }: Side, changes: Partial<Parameters<ScriptedSession['emit']>[0]> = {}): void {
+  session.emit({ type: 'first-packet', ...session.remote, trust: 'sdp', ...changes } as never)
+}
+
+/** Bridged, and neither far end was heard yet. */
+async function bridged(options: object, prepare?: (engine: ScriptedEngine) => void): Promise<Talking> {
+  const found = await dialled(parseVerbs, options, prepare)
+  const { engine, caller, called, sidOf } = found
+  await answered(called())
+  const sides = [caller.dialog, called().dialog].map((dialog, index): Side => {
+    return { session: engine.media.sessions[index]!, dialog: dialog! }
+  })
+  const [a, b] = sides as [Side, Side]
+  for (const [index, { session }] of [a, b].entries()) session.remote = places[index]!
+  const told = (event: JournalEvent): string[] => {
+    if (event.type === 'media-path') return [`${event.path}: ${event.because}`]
+    if (event.type === 'problem') return [event.sentence]
+    return event.type === 'note' && event.sentence.startsWith('the sound') ? [event.sentence] : []
+  }
+  const story = (): string[] => engine.store.journalOf(sidOf('inbound')).flatMap(told)
+  return { ...found, a, b, story }
+}
+
+async function talkingPast(options: object = {}): Promise<Talking> {
+  const talking = await bridged({ exitMediaPath: true, ...options })
+  for (const side of [talking.a, talking.b]) sound(side)
+  await settled()
+  return talking
+}
+
+const isPast = ({ a, b }: Talking): boolean[] => [a.session.isPast, b.session.isPast]
+
+async function command({ engine, sidOf }: Talking, asked: AskedCommands): Promise<void> {
+  await engine.calls.command(account.account_sid, sidOf('inbound'), asked)
+  await settled()
+}
+
+describe('a dial with exitMediaPath', () => {
+  it('tells either side the place of the other, once both are heard from where they say, and is silent from then on', async () => {
+    const talking = await bridged({ exitMediaPath: true })
+    const { a, b, story } = talking
+    sound(a)
+    await settled()
+    expect([a.dialog.offers, b.dialog.offers]).toEqual([[], []])
+    sound(b)
+    await settled()
+    expect([a.dialog.offers, b.dialog.offers]).toEqual([[toA], [toB]])
+    expect(isPast(talking)).toEqual([true, true])
+    expect(story()).toEqual(['no-media: the dial asks for it'])
+  })
+
+  it('lets the two part without another offer to the one that is hung up, and plays what follows to the other', async () => {
+    const talking = await talkingPast()
+    const { engine, a, b } = talking
+    await bye(b.dialog)
+    await settled()
+    expect(a.dialog.offers).toEqual([toA, 'v=0 offer'])
+    expect(b.dialog.offers).toEqual([toB])
+    expect(a.session.isPast).toBe(false)
+    expect(a.session.played).toEqual(['/clips/1000'])
+    expect(engine.clock.pending).toBeGreaterThan(0)
+  })
+
+  it('stays with the platform where anchorMedia says so too', async () => {
+    const talking = await talkingPast({ anchorMedia: true })
+    expect([talking.a.dialog.offers, talking.b.dialog.offers]).toEqual([[], []])
+    expect(talking.story()).toEqual(['the sound stays with the platform: the dial anchors it (anchorMedia)'])
+  })
+
+  it('stays with the platform where keys are waited for', async () => {
+    const { a, story } = await talkingPast({ dtmfCapture: ['*1'], dtmfHook: '/keys' })
+    expect(a.dialog.offers).toEqual([])
+    expect(story()).toEqual(['the sound stays with the platform: the dial waits for keys (dtmfCapture)'])
+  })
+
+  const unfit: readonly [string, string, (talking: Talking) => void][] = [
+    [
+      'one is heard from another port than it says',
+      'one side is not heard from the place that its SDP names',
+      ({ a, b }) => {
+        sound(a, { port: 4010, trust: 'sdp-address' })
+        sound(b)
+      },
+    ],
+    [
+      'one is heard from where signalling comes from: it is behind NAT',
+      'one side is not heard from the place that its SDP names',
+      ({ a, b }) => {
+        sound(a)
+        sound(b, { address: '192.0.2.99', trust: 'sip-address' })
+      },
+    ],
+    ['one is never heard', 'one side is not heard from the place that its SDP names', ({ a }) => sound(a)],
+    [
+      'one is in a private network, and the other is not',
+      'the two are in networks of different kinds',
+      ({ a, b }) => {
+        a.session.remote = { address: '10.0.0.7', port: 4000 }
+        for (const side of [a, b]) sound(side)
+      },
+    ],
+    [
+      'they have no codec in common',
+      'the two have no codec in common',
+      ({ a, b }) => {
+        a.session.spoken = ['PCMA']
+        for (const side of [a, b]) sound(side)
+      },
+    ],
+    [
+      'one of them holds',
+      'one side holds, or may not be sent to',
+      ({ a, b }) => {
+        for (const side of [a, b]) side.session.isHeld = true
+        for (const side of [a, b]) sound(side)
+      },
+    ],
+  ]
+
+  it.each(unfit)('stays with the platform where %s', async (_name, because, prepare) => {
+    const talking = await bridged({ exitMediaPath: true })
+    prepare(talking)
+    await settled()
+    talking.engine.clock.advance(5000)
+    await settled()
+    expect([talking.a.dialog.offers, talking.b.dialog.offers]).toEqual([[], []])
+    expect(talking.story()).toEqual([`the sound stays with the platform: ${because}`])
+    expect(isPast(talking)).toEqual([false, false])
+  })
+
+  it.each([488, 491])('stays with the platform where the first refuses with %i', async (status) => {
+    const talking = await bridged({ exitMediaPath: true })
+    talking.a.dialog.answers = () => sipResponse(status)
+    for (const side of [talking.a, talking.b]) sound(side)
+    await settled()
+    expect(talking.b.dialog.offers).toEqual([])
+    expect(talking.story()).toEqual([
+      expect.stringMatching(
+        new RegExp(`^the sound stays .*: one side refused another offer with ${status} `),
+      ),
+    ])
+    expect(isPast(talking)).toEqual([false, false])
+  })
+
+  it('takes the first back where the second refuses', async () => {
+    const talking = await bridged({ exitMediaPath: true })
+    talking.b.dialog.answers = () => sipResponse(488)
+    for (const side of [talking.a, talking.b]) sound(side)
+    await settled()
+    expect(talking.a.dialog.offers).toEqual([toA, 'v=0 offer'])
+    expect(talking.b.dialog.offers).toEqual([toB])
+    expect(isPast(talking)).toEqual([false, false])
+  })
+
+  it('takes both back where one hangs up between the two offers', async () => {
+    const talking = await bridged({ exitMediaPath: true })
+    const { a, b } = talking
+    // Never responded to: the far end has gone.
+    b.dialog.answers = () => new Promise(() => undefined)
+    for (const side of [a, b]) sound(side)
+    await settled()
+    await bye(b.dialog)
+    await settled()
+    expect(a.dialog.offers).toEqual([toA, 'v=0 offer'])
+    expect(a.session.played).toEqual(['/clips/1000'])
+  })
+
+  it('tells the first again where the answer of the second moves its sound to another port', async () => {
+    const talking = await bridged({ exitMediaPath: true })
+    const { a, b } = talking
+    b.dialog.answers = () => {
+      b.session.remote = { address: '192.0.2.20', port: 5004 }
+      return sipResponse(200, { body: 'v=0 moved' })
+    }
+    for (const side of [a, b]) sound(side)
+    await settled()
+    expect(a.dialog.offers).toEqual([toA, 'v=0 past 192.0.2.20:5004'])
+    expect(isPast(talking)).toEqual([true, true])
+  })
+})
+
+describe('sound that goes past the platform comes back', () => {
+  const needs: readonly [string, AskedCommands, (session: ScriptedSession) => unknown, unknown][] = [
+    ['a mute', { mute_status: 'mute' }, ({ wiring }) => wiring.isMuted, true],
+    [
+      'a whisper',
+      { whisper: { verb: 'play', url: 'http://app.test/x.wav' } },
+      ({ played }) => played,
+      ['/clips/1000'],
+    ],
+    ['a gain', { boostAudioSignal: 6 }, ({ wiring }) => wiring.hearsGainDb, 6],
+    ['keys', { dtmf: { digit: '1', duration: 100 } }, ({ keysSent }) => keysSent, ['1']],
+  ]
+
+  it.each(needs)('for %s, which has its effect then', async (_name, asked, effect, expected) => {
+    const talking = await talkingPast()
+    const { a, b, story } = talking
+    await command(talking, asked)
+    expect([a.dialog.offers.at(-1), b.dialog.offers.at(-1)]).toEqual(['v=0 offer', 'v=0 offer'])
+    expect(isPast(talking)).toEqual([false, false])
+    expect(story().at(-1)).toBe('full-media: the platform is to be heard, or takes part')
+    expect(effect(a.session)).toEqual(expected)
+  })
+
+  it('for both where one sends another offer, such as a hold', async () => {
+    const talking = await talkingPast()
+    const { a, b } = talking
+    await a.dialog.listener.offered('v=0 hold', { method: 'INVITE' } as never)
+    await settled()
+    expect(a.dialog.offers).toEqual([toA])
+    expect(b.dialog.offers).toEqual([toB, 'v=0 offer'])
+    expect(isPast(talking)).toEqual([false, false])
+  })
+
+  it('and says so where one refuses to', async () => {
+    const talking = await talkingPast()
+    talking.a.dialog.answers = () => sipResponse(488)
+    await command(talking, { mute_status: 'mute' })
+    expect(talking.story()).toContain(
+      'the sound did not come back: one side refused another offer with 488 Not Acceptable Here',
+    )
+    expect(isPast(talking)).toEqual([false, false])
+  })
+
+  it('within four seconds before what follows, even where the far end does not respond', async () => {
+    const { engine, a, b } = await talkingPast()
+    a.dialog.answers = () => new Promise(() => undefined)
+    await bye(b.dialog)
+    await settled()
+    expect(a.session.played).toEqual([])
+    engine.clock.advance(4000)
+    await settled()
+    expect(a.session.played).toEqual(['/clips/1000'])
+  })
+})
+
+describe('the command media_path', () => {
+  it('lets the sound go past the platform and brings it back, as often as it is asked to', async () => {
+    const talking = await bridged({})
+    const { a, b, story } = talking
+    for (const side of [a, b]) sound(side)
+    for (const media_path of ['no-media', 'full-media', 'no-media', 'no-media'])
+      await command(talking, { media_path })
+    expect(a.dialog.offers).toEqual([toA, 'v=0 offer', toA])
+    expect(b.dialog.offers).toEqual([toB, 'v=0 offer', toB])
+    expect(isPast(talking)).toEqual([true, true])
+    expect(story()).toEqual(
+      ['no-media', 'full-media', 'no-media'].map((path) => `${path}: a command asks for it`),
+    )
+  })
+
+  it('of which the last one counts when they come at once', async () => {
+    const talking = await bridged({})
+    const { engine, sidOf } = talking
+    for (const side of [talking.a, talking.b]) sound(side)
+    const paths = ['no-media', 'full-media', 'no-media']
+    await Promise.all(
+      paths.map((media_path) => engine.calls.command(account.account_sid, sidOf('inbound'), { media_path })),
+    )
+    await settled()
+    await settled()
+    expect(isPast(talking)).toEqual([true, true])
+  })
+
+  it('is refused beyond eight that wait for a far end that does not respond', async () => {
+    const talking = await bridged({})
+    talking.a.dialog.answers = () => new Promise(() => undefined)
+    for (const side of [talking.a, talking.b]) sound(side)
+    for (let count = 0; count < 8; count++) await command(talking, { media_path: 'no-media' })
+    await expect(command(talking, { media_path: 'full-media' })).rejects.toMatchObject({ code: 'overloaded' })
+    expect(talking.a.dialog.offers).toHaveLength(1)
+  })
+
+  it('asks both for one codec with partial-media, where they have one in common', async () => {
+    const talking = await bridged({})
+    const { a, b, story } = talking
+    a.session.spoken = ['PCMU', 'PCMA']
+    b.session.spoken = ['PCMA', 'PCMU']
+    await command(talking, { media_path: 'partial-media' })
+    expect([a.dialog.offers, b.dialog.offers]).toEqual([[], ['v=0 offer PCMU']])
+    expect(story()).toEqual(['partial-media: a command asks for it'])
+  })
+
+  it.each([
+    ['anchorMedia', { anchorMedia: true }],
+    ['dtmfCapture', { dtmfCapture: ['*1'], dtmfHook: '/keys' }],
+  ])('is refused for no-media where %s keeps the sound', async (name, options) => {
+    const talking = await bridged(options)
+    const refused = expect(command(talking, { media_path: 'no-media' })).rejects
+    await refused.toMatchObject({ code: 'call_state', message: expect.stringContaining(name) as unknown })
+    await command(talking, { media_path: 'full-media' })
+    expect(talking.a.dialog.offers).toEqual([])
+  })
+})
