@@ -4,6 +4,7 @@ import { toneSegments } from '../test/support/audio.ts'
 import type { Audio } from '../test/support/audio.ts'
 import { happens, startExample } from '../test/support/example-run.ts'
 import type { ExampleRun } from '../test/support/example-run.ts'
+import { createListening } from '../test/support/real-phones.ts'
 import { isMissing } from '../test/support/tools.ts'
 import { until } from '../test/support/wait.ts'
 
@@ -47,6 +48,26 @@ describe.skipIf(isMissing('baresip'))('npm run example -- click-to-call', () => 
     await customer.hangUp()
     await happens(agent, 'CALL_CLOSED')
   }, 60_000)
+
+  it.skipIf(isMissing('linphone', 'pjsua2'))(
+    'does the same for other kinds of phone',
+    async () => {
+      await run.stopPhones()
+      const listening = createListening()
+      const agent = await run.phoneOf('linphone', 'agent', { hz: agentHz })
+      const customer = await run.phoneOf('pjsua2', 'customer', { hz: customerHz })
+      expect((await click({ 'content-type': 'application/json' })).status).toBe(201)
+      await agent.is('called')
+      await agent.answer()
+      await customer.is('called')
+      await customer.answer()
+      await listening.hearEachOther(agent, customer)
+      await agent.hangUp()
+      await customer.is('ended')
+      await listening.settled()
+    },
+    60_000,
+  )
 
   it('places no call for a page from elsewhere', async () => {
     expect((await click({ 'content-type': 'text/plain' })).status).toBe(415)

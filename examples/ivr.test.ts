@@ -4,6 +4,7 @@ import { soundSegments, toneSegments } from '../test/support/audio.ts'
 import type { Audio } from '../test/support/audio.ts'
 import { happens, startExample } from '../test/support/example-run.ts'
 import type { ExampleRun } from '../test/support/example-run.ts'
+import { createListening } from '../test/support/real-phones.ts'
 import { isMissing } from '../test/support/tools.ts'
 import { until } from '../test/support/wait.ts'
 import { transferKeys } from './ivr.ts'
@@ -54,6 +55,31 @@ describe.skipIf(isMissing('baresip'))('npm run example -- ivr', () => {
     await caller.hangUp()
     await happens(sales, 'CALL_CLOSED')
   }, 60_000)
+
+  it.skipIf(isMissing('linphone', 'pjsua2'))(
+    'does the same for three kinds of phone',
+    async () => {
+      await run.stopPhones()
+      const listening = createListening()
+      const sales = await run.phoneOf('pjsua2', 'sales', { hz: hz.sales, answers: 'auto' })
+      const support = await run.phoneOf('baresip', 'support', { hz: hz.support, answers: 'auto' })
+      const caller = await run.phoneOf('linphone', 'caller', { hz: hz.caller })
+      await caller.dial(`sip:500@${run.shown('domain')}`)
+      await caller.is('talking')
+      await run.process.lines.next('the menu', (line) => line.includes('/call: answers gather'))
+      await caller.press('1')
+      await sales.is('talking')
+      await listening.hearEachOther(caller, sales)
+      await sales.press(transferKeys)
+      await support.is('talking')
+      await sales.is('ended')
+      await listening.hearEachOther(caller, support)
+      await support.hangUp()
+      await caller.is('ended')
+      await listening.settled()
+    },
+    60_000,
+  )
 
   it('takes no hook that the platform has not signed', async () => {
     const response = await fetch(`${run.shown('The application listens at').split('. ')[0]}/call`, {

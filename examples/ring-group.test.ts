@@ -4,6 +4,7 @@ import type { Baresip } from '../test/support/baresip.ts'
 import { soundSegments, toneSegments } from '../test/support/audio.ts'
 import { happens, startExample } from '../test/support/example-run.ts'
 import type { ExampleRun } from '../test/support/example-run.ts'
+import { createListening } from '../test/support/real-phones.ts'
 import { isMissing } from '../test/support/tools.ts'
 import { until } from '../test/support/wait.ts'
 
@@ -60,4 +61,28 @@ describe.skipIf(isMissing('baresip'))('npm run example -- ring-group', () => {
     expect((last?.endMs ?? 0) - (first?.startMs ?? 0)).toBeGreaterThan(2000)
     expect(toneSegments(await caller.heard(), memberHz)).toEqual([])
   }, 60_000)
+
+  it.skipIf(isMissing('linphone', 'pjsua2'))(
+    'lets three kinds of phone ring, and connects the first that answers',
+    async () => {
+      await run.stopPhones()
+      const listening = createListening()
+      const [anna, ben, chris] = await Promise.all([
+        run.phoneOf('baresip', 'anna'),
+        run.phoneOf('linphone', 'ben', { hz: memberHz }),
+        run.phoneOf('pjsua2', 'chris'),
+      ])
+      const other = await run.phoneOf('pjsua2', 'caller', { hz: callerHz })
+      await other.dial(`sip:500@${run.shown('domain')}`)
+      await Promise.all([anna, ben, chris].map((phone) => phone.is('called')))
+      await ben.answer()
+      await other.is('talking')
+      await Promise.all([anna.is('ended'), chris.is('ended')])
+      await listening.hearEachOther(other, ben)
+      await other.hangUp()
+      await ben.is('ended')
+      await listening.settled()
+    },
+    60_000,
+  )
 })

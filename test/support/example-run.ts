@@ -5,6 +5,8 @@ import { tone } from './audio.ts'
 import { startBaresip } from './baresip.ts'
 import type { Baresip } from './baresip.ts'
 import { ToolProcess } from './processes.ts'
+import { startRealPhone } from './real-phones.ts'
+import type { PhoneKind, RealPhone } from './real-phones.ts'
 
 export interface PhoneWishes {
   /** The tone that the phone says. */
@@ -18,6 +20,10 @@ export interface ExampleRun {
   shown(label: string): string
   /** The phone of this user, once it is registered. */
   phone(user: string, wishes?: PhoneWishes): Promise<Baresip>
+  /** The same, of any kind. */
+  phoneOf(kind: PhoneKind, user: string, wishes?: PhoneWishes): Promise<RealPhone>
+  /** They unregister. */
+  stopPhones(): Promise<void>
   close(): Promise<void>
 }
 
@@ -43,27 +49,37 @@ export async function startExample(name: string): Promise<ExampleRun> {
     if (line === undefined) throw new Error(`"${label}" is not printed:\n${child.stdout}`)
     return line.trimStart().slice(label.length).trim()
   }
-  const phones: Baresip[] = []
+  const phones: { stop(): Promise<void> }[] = []
+  const settingsOf = (user: string) => {
+    const [, address = '', port] = /^sip:([^:]+):(\d+)/.exec(shown('outbound proxy')) ?? []
+    return {
+      username: user,
+      password: shown(`${user} `),
+      realm: shown('domain'),
+      proxy: { address, port: Number(port) },
+    }
+  }
+  const stopPhones = async (): Promise<void> => {
+    await Promise.all(phones.splice(0).map((phone) => phone.stop()))
+  }
   return {
     process: child,
     shown,
     async phone(user, { hz = 300, answers = 'manual' } = {}) {
-      const [, address = '', port] = /^sip:([^:]+):(\d+)/.exec(shown('outbound proxy')) ?? []
-      const phone = await startBaresip({
-        username: user,
-        password: shown(`${user} `),
-        realm: shown('domain'),
-        proxy: { address, port: Number(port) },
-        says: tone(hz, 60_000),
-        answers,
-      })
+      const phone = await startBaresip({ ...settingsOf(user), says: tone(hz, 60_000), answers })
       phones.push(phone)
       const { ok, reason } = await phone.registered()
       if (!ok) throw new Error(`${user} is not registered: ${reason}`)
       return phone
     },
+    async phoneOf(kind, user, { hz = 300, answers = 'manual' } = {}) {
+      const phone = await startRealPhone({ ...settingsOf(user), kind, hz, answers })
+      phones.push(phone)
+      return phone
+    },
+    stopPhones,
     async close() {
-      await Promise.all(phones.splice(0).map((phone) => phone.stop()))
+      await stopPhones()
       const { code } = await child.stop('SIGINT', 45_000)
       if (code !== 0) throw new Error(`the example ended with ${code}\n${child.output}`)
     },
