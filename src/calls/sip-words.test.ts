@@ -127,6 +127,11 @@ describe('toHook', () => {
       { url: 'https://other.test/', basicAuth: { username: 'a', password: 'b' } },
       { username: 'a', password: 'b' },
     ],
+    [
+      'no credentials, said so',
+      { url: '/x', username: null, password: null },
+      { url: 'https://app.test/x', username: null, password: null },
+    ],
     ['a bare name', 'survey', { url: 'survey', username: null }],
   ])('%s', (_, form, expected) => {
     expect(toHook(form, context)).toMatchObject(expected)

@@ -34,11 +34,12 @@ export interface ScriptAbilities extends Abilities {
 }
 
 export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
-  const { leg, script, context, nested } = options
+  const { leg, application, context, nested } = options
+  const { script } = application
   const { clock, speech, audio } = context.services
   const notes = new CallNotes(leg.journal)
   const hooks = new LegHooks({ ...options, wait: () => wait, clock })
-  const resolveUrl = (url: string): string => hooks.resolveUrl(url)
+  const resolveUrl = (url: string): string => application.resolveUrl(url)
   const voice = new LegVoice({
     leg,
     script,

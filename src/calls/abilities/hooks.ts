@@ -3,19 +3,15 @@ import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { Pace } from '../../lib/pace.ts'
-import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
-import type { NodeFacts } from '../journal/hook-payloads.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
-import type { CallScript } from '../ports.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { Asking, Redirect } from './abilities.ts'
 import type { HookWait } from './hook-wait.ts'
 import type { WaitWishes } from '../application/settings.ts'
 import { stopped } from '../session/stop.ts'
-import type { AppHooks } from '../application/app-hooks.ts'
-import { resolveUrl, toHook } from '../application/hook-form.ts'
+import type { Application } from '../application/application.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { Hook } from '../../contracts/hook.ts'
 
@@ -28,12 +24,8 @@ export interface VerbQueue {
 
 export interface LegHooksOptions {
   readonly leg: Leg
-  readonly script: CallScript
-  readonly hooks: AppHooks
+  readonly application: Application
   readonly queue: VerbQueue
-  readonly node: NodeFacts
-  /** Where relative hooks lead: the URL that the script came from. */
-  readonly base: string | undefined
 }
 
 interface OwnOptions extends LegHooksOptions {
@@ -44,7 +36,7 @@ interface OwnOptions extends LegHooksOptions {
 
 interface Question {
   readonly kind: HookKind
-  readonly hook: Hook
+  readonly hook: HookForm
   /** What the verb adds to the facts of the call. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
@@ -60,18 +52,12 @@ const tooLate = 'the answer of the action hook comes too late, and is dropped'
 
 export class LegHooks implements Asking {
   readonly #options: OwnOptions
-  #base: string | undefined
   readonly #pace: Pace
   #takingOver = new AbortController()
 
   constructor(options: OwnOptions) {
     this.#options = options
-    this.#base = options.base
     this.#pace = new Pace({ ...hookPace, clock: options.clock })
-  }
-
-  resolveUrl(url: string): string {
-    return resolveUrl(url, this.#base)
   }
 
   async ask(
@@ -87,7 +73,7 @@ export class LegHooks implements Asking {
       else queue.replace(verbs)
       return !isLate
     }
-    const asked = this.#replaceBy({ kind: 'action', hook: this.hookOf(form), fields, signal, take })
+    const asked = this.#replaceBy({ kind: 'action', hook: form, fields, signal, take })
     const givenUp = await wait().until(asked, wishes, signal)
     if (givenUp === undefined || signal.aborted) return
     isLate = true
@@ -99,18 +85,18 @@ export class LegHooks implements Asking {
 
   async tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void> {
     const { leg } = this.#options
-    const hook = this.hookOf(form)
-    const question = { kind: 'action', hook, fields, signal: leg.signal, take: () => false } as const
+    const question = { kind: 'action', hook: form, fields, signal: leg.signal, take: () => false } as const
     await this.#ask(question).catch((error: unknown) => noteProblem(leg, error))
   }
 
   async redirect({ hook, statusHook, signal }: Redirect): Promise<void> {
-    if (statusHook !== undefined) this.#options.leg.status.replaceHook(this.hookOf(statusHook))
+    const { leg, application } = this.#options
+    if (statusHook !== undefined) leg.status.replaceHook(application.hookOf(statusHook))
     const take = (verbs: readonly RunnableVerb[]): boolean => {
       this.#options.queue.replace(verbs)
       return true
     }
-    await this.#replaceBy({ kind: 'redirect', hook: this.hookOf(hook), fields: {}, signal, take })
+    await this.#replaceBy({ kind: 'redirect', hook, fields: {}, signal, take })
   }
 
   async takeOver(hook: Hook, because: string): Promise<void> {
@@ -130,10 +116,6 @@ export class LegHooks implements Asking {
     this.#options.queue.interrupt(verbs, because)
   }
 
-  hookOf(form: HookForm): Hook {
-    return toHook(form, { base: this.#base, application: this.#options.script.call_hook })
-  }
-
   async #replaceBy(question: Question): Promise<void> {
     const waitMs = this.#pace.take()
     if (waitMs > 0) await sleep(waitMs, this.#options.clock, question.signal)
@@ -142,19 +124,14 @@ export class LegHooks implements Asking {
 
   /** A hook that has nothing to say, that fails or that is withdrawn leaves the call as it was. */
   async #ask({ kind, hook, fields, signal, take }: Question): Promise<void> {
-    const { leg, hooks, node, queue } = this.#options
+    const { leg, application, queue } = this.#options
     if (leg.hasEnded || signal.aborted) return
     const verb_id = queue.currentId
-    const payload = {
-      ...toCommonPayload(leg.journal.facts),
-      ...toNodePayload(leg.journal.facts, node),
-      ...(verb_id === undefined ? {} : { verb_id }),
-      ...fields,
-    }
+    const all = { ...(verb_id === undefined ? {} : { verb_id }), ...fields }
     try {
-      const { url, verbs } = await hooks.ask({ kind, hook, payload, signal })
-      if (verbs.length === 0 || signal.aborted) return
-      if (take(verbs)) this.#base = url
+      const answer = await application.ask({ leg, kind, hook, fields: all, signal })
+      if (answer.verbs.length === 0 || signal.aborted) return
+      if (take(answer.verbs)) application.follow(answer)
     } catch (error) {
       // The failure is in the journal already. The call goes on with the verb that follows.
       if (!(error instanceof AppError)) throw error

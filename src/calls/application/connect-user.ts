@@ -3,7 +3,7 @@ import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { reasonHeader } from '../leg/refusals.ts'
 import type { CallScript } from '../ports.ts'
-import { appHooksOf } from './create-nested-verbs.ts'
+import { HttpApplication } from './http-application.ts'
 import { abilitiesOf } from './run-script.ts'
 import type { DialOutcome } from '../bridge/dial-request.ts'
 import type { RunnableVerb } from '../verb.ts'
@@ -25,13 +25,9 @@ export async function connectUser(
   context: CallContext,
 ): Promise<void> {
   const { services } = context
-  const script = noScript(leg.journal.facts.started.account_sid)
+  const application = new HttpApplication(noScript(leg.journal.facts.started.account_sid), services)
   const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal })
-  const hooks = appHooksOf(leg, script, context)
-  const abilities = abilitiesOf(
-    { leg, script, hooks, queue, node: services.node(), base: undefined },
-    context,
-  )
+  const abilities = abilitiesOf({ leg, application, queue }, context)
   let outcome: DialOutcome | undefined
   const dial: RunnableVerb = {
     name: 'dial',

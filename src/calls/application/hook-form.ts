@@ -7,8 +7,9 @@ export type HookForm =
   | {
       readonly url: string
       readonly method?: string
-      readonly username?: string
-      readonly password?: string
+      /** Null: none, whatever the application has. */
+      readonly username?: string | null
+      readonly password?: string | null
       readonly basicAuth?: { readonly username: string; readonly password: string }
     }
 
@@ -24,8 +25,10 @@ export function toHook(form: HookForm, { base, application }: HookContext): Hook
   const url = resolveUrl(given.url, base)
   const method = given.method?.toUpperCase() === 'GET' ? 'GET' : 'POST'
   const own = given.basicAuth ?? given
-  if (own.username !== undefined && own.password !== undefined)
-    return { url, method, username: own.username, password: own.password }
+  const { username, password } = own
+  if (username === null || password === null)
+    return { url, method, username: username ?? null, password: password ?? null }
+  if (username !== undefined && password !== undefined) return { url, method, username, password }
   const inherits = application !== null && isSameOrigin(url, application.url)
   return {
     url,

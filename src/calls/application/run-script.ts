@@ -2,9 +2,10 @@
 import { AppError } from '../../lib/errors.ts'
 import type { LegHooksOptions } from '../abilities/hooks.ts'
 import { createAbilities } from '../abilities/create-abilities.ts'
-import { parseAppJson } from './app-hooks.ts'
-import type { AppHooks } from './app-hooks.ts'
-import { appHooksOf, createNestedVerbs } from './create-nested-verbs.ts'
+import { parseAppJson } from './app-json.ts'
+import type { Application } from './application.ts'
+import { createNestedVerbs } from './create-nested-verbs.ts'
+import { HttpApplication } from './http-application.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
@@ -27,14 +28,14 @@ export interface Run {
 export async function runScript(run: Run, context: CallContext): Promise<void> {
   const { services } = context
   const { leg, script } = run
-  const hooks = appHooksOf(leg, script, context)
+  const application = new HttpApplication(script, services)
   // The voice starts while the application is asked.
   services.speech.warm()
-  const { verbs, base } = await firstVerbs(run, hooks, services)
+  const verbs = await firstVerbs(run, application, services)
   if (leg.hasEnded) return
   run.onAccepted?.()
   const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal })
-  const abilities = abilitiesOf({ leg, script, hooks, queue, node: services.node(), base }, context)
+  const abilities = abilitiesOf({ leg, application, queue }, context)
   leg.session.run(leg, abilities.running)
   await queue.run(verbs, abilities)
 }
@@ -56,32 +57,27 @@ export function abilitiesOf(
   options: LegHooksOptions,
   context: CallContext,
 ): ReturnType<typeof createAbilities> {
-  const { script } = options
-  const nested = createNestedVerbs({
-    script,
-    context,
-    hookOf: (form) => abilities.hooks.hookOf(form),
-    runOn: (leg, successor) => void runToItsEnd(leg, successor, context),
-  })
-  const abilities = createAbilities({ ...options, context, nested })
-  return abilities
+  const { application } = options
+  const runOn = (leg: Leg, successor: CallScript): void => void runToItsEnd(leg, successor, context)
+  const nested = createNestedVerbs({ application, context, runOn })
+  return createAbilities({ ...options, context, nested })
 }
 
 async function firstVerbs(
   { leg, script, question }: Run,
-  hooks: AppHooks,
+  application: Application,
   services: CallServices,
-): Promise<{ readonly verbs: readonly RunnableVerb[]; readonly base: string | undefined }> {
+): Promise<readonly RunnableVerb[]> {
   const { call_hook: hook, app_json } = script
   if (app_json !== null) {
     leg.journal.note(toDecision({ rule: 'app-json', outcome: 'app_json' }))
-    const verbs = atLeastOne(parseAppJson(app_json, services.verbs), 'app_json of the application')
-    return { verbs, base: hook?.url }
+    return atLeastOne(parseAppJson(app_json, services.verbs), 'app_json of the application')
   }
   if (hook === null) throw new AppError('no_application', 'the application has no call hook')
-  const payload = question()
-  const { url, verbs, contentType } = await hooks.ask({ kind: 'call', hook, payload, signal: leg.signal })
-  return { verbs: atLeastOne(verbs, `the call hook (${contentType})`), base: url }
+  const { signal } = leg
+  const answer = await application.ask({ leg, kind: 'call', hook, payload: question(), signal })
+  application.follow(answer)
+  return atLeastOne(answer.verbs, `the call hook (${answer.contentType})`)
 }
 
 function atLeastOne(verbs: readonly RunnableVerb[], source: string): readonly RunnableVerb[] {

@@ -3,7 +3,7 @@
 import { AppError } from '../../lib/errors.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
-import { parseAppJson } from '../application/app-hooks.ts'
+import { parseAppJson } from '../application/app-json.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { CallScript } from '../ports.ts'

@@ -1,0 +1,14 @@
+// Verbs that an application has as text, in place of a hook.
+import { AppError } from '../../lib/errors.ts'
+import type { ParseVerbs, RunnableVerb } from '../verb.ts'
+
+/** The verbs of `app_json`; the same rules as for an answer over HTTP. */
+export function parseAppJson(text: string, parseVerbs: ParseVerbs): readonly RunnableVerb[] {
+  let list: unknown
+  try {
+    list = JSON.parse(text)
+  } catch (error) {
+    throw new AppError('hook_invalid_payload', 'app_json of the application is not JSON', { cause: error })
+  }
+  return parseVerbs(list)
+}

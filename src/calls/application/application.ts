@@ -1,0 +1,42 @@
+// An application as what runs a call sees it, whatever it is asked over: it gets facts and answers with verbs. Hooks reach it as
+// they were written.
+import type { Hook } from '../../contracts/hook.ts'
+import type { HookKind } from '../journal/journal.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { CallScript } from '../ports.ts'
+import type { RunnableVerb } from '../verb.ts'
+import type { HookForm } from './hook-form.ts'
+
+export interface Question {
+  /** Whose facts it gets, and whose journal has the question and the answer. */
+  readonly leg: Leg
+  readonly kind: HookKind
+  readonly hook: HookForm
+  /** Beside the facts of the leg. */
+  readonly fields?: object
+  /** In place of these facts. */
+  readonly payload?: object
+  readonly signal: AbortSignal
+}
+
+export interface VerbsAnswer {
+  /** Where the hooks of these verbs lead that do not say it themselves. */
+  readonly url: string
+  /** Empty when the answer carried none. */
+  readonly verbs: readonly RunnableVerb[]
+  readonly contentType: string
+}
+
+export interface Application {
+  readonly script: CallScript
+  /** Throws AppError: hook_* of the exchange, or hook_invalid_payload when the answer is no list of verbs. */
+  ask(question: Question): Promise<VerbsAnswer>
+  /** The verbs of this answer run from now on. */
+  follow(answer: Pick<VerbsAnswer, 'url'>): void
+  /** For verbs that run beside its own: those of an answer, or others. What they follow does not change this one. */
+  beside(answer?: Pick<VerbsAnswer, 'url'>): Application
+  /** The address of a file that its verbs name. */
+  resolveUrl(url: string): string
+  /** The hook in full, for those who ask it without the application: status hooks. */
+  hookOf(form: HookForm): Hook
+}

@@ -1,0 +1,103 @@
+// An application that is asked over HTTP: its hooks get requests, the journal has question and answer, verbs are read.
+import { AppError } from '../../lib/errors.ts'
+import type { Logger } from '../../lib/log.ts'
+import { shownUrl } from '../../lib/shown-url.ts'
+import type { Hook, HookAnswer } from '../../contracts/hook.ts'
+import type { CallServices } from '../call-services.ts'
+import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
+import type { Leg } from '../leg/leg.ts'
+import { toAppError, toProblem } from '../leg/refusals.ts'
+import type { CallScript } from '../ports.ts'
+import type { Application, Question, VerbsAnswer } from './application.ts'
+import { resolveUrl, toHook } from './hook-form.ts'
+import type { HookForm } from './hook-form.ts'
+
+export class HttpApplication implements Application {
+  readonly script: CallScript
+  readonly #services: CallServices
+  #base: string | undefined
+
+  /** `base`: the URL that its verbs came from; undefined when they came from app_json and there is no call hook. */
+  constructor(script: CallScript, services: CallServices, base: string | undefined = script.call_hook?.url) {
+    this.script = script
+    this.#services = services
+    this.#base = base
+  }
+
+  async ask({ leg, kind, hook: form, fields, payload, signal }: Question): Promise<VerbsAnswer> {
+    const { journal, log } = leg
+    const { clock, hooks } = this.#services
+    const hook = this.hookOf(form)
+    const url = shownUrl(hook.url)
+    journal.note({ type: 'hook-asked', hook: kind, method: hook.method, url })
+    const started = clock.monotonic()
+    try {
+      const { account_sid } = this.script
+      const facts = payload ?? { ...this.#factsOf(leg), ...fields }
+      return this.#read({ leg, kind }, await hooks.ask({ account_sid, hook, payload: facts, signal }))
+    } catch (error) {
+      const failure = toAppError(error, signal.aborted ? quiet : log)
+      const { code, sentence, cure } = signal.aborted ? withdrawn : toProblem(failure)
+      const duration_ms = Math.round(clock.monotonic() - started)
+      const status = statusOf(failure)
+      journal.note({ type: 'hook-failed', hook: kind, url, ...status, duration_ms, code, sentence, cure })
+      throw failure
+    }
+  }
+
+  follow({ url }: Pick<VerbsAnswer, 'url'>): void {
+    this.#base = url
+  }
+
+  beside(answer?: Pick<VerbsAnswer, 'url'>): Application {
+    return new HttpApplication(this.script, this.#services, answer?.url ?? this.#base)
+  }
+
+  resolveUrl(url: string): string {
+    return resolveUrl(url, this.#base)
+  }
+
+  hookOf(form: HookForm): Hook {
+    return toHook(form, { base: this.#base, application: this.script.call_hook })
+  }
+
+  #factsOf({ journal: { facts } }: Leg): object {
+    return { ...toCommonPayload(facts), ...toNodePayload(facts, this.#services.node()) }
+  }
+
+  #read({ leg, kind }: Pick<Question, 'leg' | 'kind'>, answer: HookAnswer): VerbsAnswer {
+    const verbs = isEmpty(answer.body) ? [] : this.#services.verbs(answer.body)
+    leg.journal.note({
+      type: 'hook-answered',
+      hook: kind,
+      url: shownUrl(answer.url),
+      status: answer.status,
+      duration_ms: Math.round(answer.durationMs),
+      attempts: answer.attempts,
+      verbs: verbs.map(({ name }) => name),
+    })
+    return { url: answer.url, verbs, contentType: answer.contentType ?? 'no content type' }
+  }
+}
+
+const withdrawn = {
+  code: 'withdrawn',
+  sentence: 'the call ended, or other verbs took over, before the hook had answered',
+  cure: 'Nothing is wrong with the hook; a faster answer would have been in time.',
+} as const
+
+/** When the end of the call cuts a question off, its failure means nothing, and is not logged. */
+const quiet: Pick<Logger, 'error'> = { error: () => undefined }
+
+function statusOf({ detail }: AppError): { status?: number } {
+  return detail !== undefined && 'status' in detail && typeof detail.status === 'number'
+    ? { status: detail.status }
+    : {}
+}
+
+/** Frameworks answer `{}` where an application has nothing to say. */
+function isEmpty(body: unknown): boolean {
+  if (body === undefined || body === null) return true
+  if (Array.isArray(body)) return body.length === 0
+  return typeof body === 'object' && Object.keys(body).length === 0
+}
