@@ -4,6 +4,8 @@ import { portOf, readArguments } from './run/arguments.ts'
 
 const help = `npm run call -- <sip URI> --user <name> --password <password> [--press <keys>] [--server <host:port>]
 
+It places calls and cannot be called: for that register a softphone (docs/guides/softphone.md).
+
   --user, --password  of a client (POST /Clients) in the account whose realm is in the URI
   --press <keys>      pressed one after the other once something is heard
   --server            where the platform takes SIP (127.0.0.1:5060, or as SWITCHHOOK_SIP_PORT says)`

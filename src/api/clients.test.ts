@@ -62,7 +62,7 @@ describe('POST /Clients', () => {
   it('answers 400 for a username of the same account, 201 for that of another', async () => {
     await create({ username: 'twice' })
     const answer = await api.post('/Clients', api.own.accountKey, body({ username: 'twice' }))
-    expect(answer.status).toBe(400)
+    expect([answer.status, (answer.body as { code: string }).code]).toEqual([400, 'already_exists'])
     expect((answer.body as { msg: string }).msg).toContain('username')
     await create({ username: 'twice', account_sid: api.sibling.account_sid })
   })

@@ -44,9 +44,10 @@ export const clients = defineResource({
     allow_direct_queue_calling: flag().default(1).describe('1: it may dial queue-<name>.'),
     allow_direct_user_calling: flag().default(1).describe('1: it may dial another client of the account.'),
   },
+  errors: { create: ['already_exists'] },
   async beforeCreate({ account_sid, username }, { rows }) {
     const taken = await rows.clients.count({ where: { account_sid, username } })
-    if (taken > 0) throw new AppError('bad_request', 'username is already used in this account')
+    if (taken > 0) throw new AppError('already_exists', 'username is already used in this account')
     return undefined
   },
   async afterUpdate(client, { is_active }, services) {

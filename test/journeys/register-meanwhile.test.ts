@@ -66,6 +66,7 @@ async function register(realm: string): Promise<Reply> {
     bindings: {
       get: (aor) => bindings.get(aor),
       list: (name) => bindings.list(name),
+      boundTo: (flow) => bindings.boundTo(flow),
       touch: (binding) => bindings.touch(binding),
       remove: (aor, key) => bindings.remove(aor, key),
       forget: (name) => bindings.forget(name),

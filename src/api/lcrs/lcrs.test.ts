@@ -95,7 +95,10 @@ describe('POST /Lcrs', () => {
     ] as const) {
       const answer = await api.post('/Lcrs', token, { name: 'another', ...sent })
       expect(answer.status).toBe(400)
-      expect(answer.body).toMatchObject({ msg: `this ${owner} already has a routing table` })
+      expect(answer.body).toMatchObject({
+        code: 'already_exists',
+        msg: `this ${owner} already has a routing table`,
+      })
     }
   })
 

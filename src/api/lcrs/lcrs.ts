@@ -40,13 +40,14 @@ export const lcrs = defineResource({
       .describe('The service provider it belongs to.'),
     number_routes: integer({ min: 0, max: 1_000_000 }).readOnly().describe('How many routes it has.'),
   },
+  errors: { create: ['already_exists'] },
   async beforeCreate({ account_sid = null, service_provider_sid = null, ...values }, { rows }) {
     if ((values.default_carrier_set_entry_sid ?? null) !== null) throw noSuchEntry()
     if (service_provider_sid === null) return undefined
     const where = { account_sid, service_provider_sid }
     if ((await rows.lcrs.count({ where })) === 0) return undefined
     const owner = account_sid === null ? 'service provider' : 'account'
-    throw new AppError('bad_request', `this ${owner} already has a routing table`)
+    throw new AppError('already_exists', `this ${owner} already has a routing table`)
   },
   async beforeUpdate({ default_carrier_set_entry_sid = null }, { lcr_sid }, { rows }) {
     if (default_carrier_set_entry_sid === null) return undefined

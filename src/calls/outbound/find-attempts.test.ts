@@ -127,6 +127,24 @@ describe('a call to a SIP URI', () => {
   })
 
   it.each([
+    ['of another account', { aor: 'eve@other.example' }, 'sip_refused_address'],
+    ['of its own account', {}, undefined],
+    [
+      'of another account, behind a proxy',
+      { aor: 'eve@other.example', path: ['<sip:edge.test;lr>'] },
+      undefined,
+    ],
+  ])('at the address of a registered phone %s: whether it is called', async (_, changes, code) => {
+    const sipUri = `sip:anyone@${phone.remote.address}:${phone.remote.port}`
+    const { sent, events } = await call({ to: { type: 'sip', sipUri } }, ({ phones }) => {
+      phones.clear()
+      phones.set('eve', [{ ...phone, ...changes }])
+    })
+    expect(events().find((event) => event.type === 'refusal')?.code).toBe(code)
+    expect(sent).toHaveLength(code === undefined ? 1 : 0)
+  })
+
+  it.each([
     [
       'a proxy inside',
       { proxy: 'sip:10.0.0.1' },

@@ -5,6 +5,7 @@ import type { Binding, Remote } from '../../sip/sip.ts'
 import { phoneOf } from '../../sip/registrar/binding.ts'
 import type { CallServices } from '../call-services.ts'
 import { toDecision } from '../journal/decision.ts'
+import type { AccountFacts } from '../ports.ts'
 import type { Round, Search } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import type { TargetOf } from '../calls.ts'
@@ -91,7 +92,7 @@ async function toSipUri(
           ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
           ...(auth === undefined ? {} : { credentials: auth }),
         }),
-        destination: () => guarded(proxy ?? text, services),
+        destination: () => guarded(proxy ?? text, order.account, services),
       },
     ],
   ]
@@ -104,13 +105,26 @@ function toLooseRoute(proxy: string): string {
 }
 
 /** Checks the address that the name led to, and returns that address: a second look-up could find another one. */
-async function guarded(uri: string, { sip, isAllowedAddress }: CallServices): Promise<Remote> {
+async function guarded(
+  uri: string,
+  account: AccountFacts,
+  { sip, isAllowedAddress }: CallServices,
+): Promise<Remote> {
   const remote = await sip().resolve(uri)
   const { host, port } = sip().addressFor(remote)
-  if (!isAllowedAddress(remote.address))
+  if (!isAllowedAddress(remote.address) || isPhoneOfAnother(sip().bindings.boundTo(remote), account))
     throw new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
   if (remote.port === port && [host, sip().listening.address].includes(remote.address)) throw loop()
   return remote
+}
+
+/**
+ * A phone that registered here lets in what comes from here, through NAT and past its own rules: only for those who may call
+ * its user. The address of a proxy stands for no phone.
+ */
+function isPhoneOfAnother(bindings: readonly Binding[], { sip_realm }: AccountFacts): boolean {
+  const phones = bindings.filter(({ path }) => path.length === 0)
+  return phones.length > 0 && !phones.some(({ aor }) => aor.endsWith(`@${sip_realm}`))
 }
 
 function loop(): AppError {

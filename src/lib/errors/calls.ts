@@ -65,7 +65,8 @@ export const callErrors = {
     cure: 'Set allow_direct_app_calling on the SIP client.',
   },
   loop_detected: {
-    cause: 'The call passed through here before.',
+    cause:
+      'The call passed through here before: it says so itself, has no place left to pass (Max-Forwards), or has come back twice to a number that is still being called.',
     http: 482,
     sip: 482,
     cure: 'Correct the route that leads the call back to the application it left.',
@@ -114,10 +115,10 @@ export const callErrors = {
   },
   sip_refused_address: {
     cause:
-      'The SIP URI leads to a private or reserved address, which customers may not call through the platform.',
+      'The SIP URI leads to a private or reserved address, which customers may not call through the platform, or to a phone that another account has registered.',
     http: 403,
     sip: 403,
-    cure: 'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if it is meant to be called, or reach it through a carrier.',
+    cure: 'Add the network to SWITCHHOOK_WEBHOOK_ALLOW if it is meant to be called, or reach it through a carrier. Call the phones of your own users by a target of type user.',
   },
   user_not_registered: {
     cause: 'No phone is registered under the name that was to be called.',

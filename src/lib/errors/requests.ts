@@ -84,6 +84,11 @@ export const requestErrors = {
     http: 422,
     cure: 'Choose a value that no other record uses.',
   },
+  already_exists: {
+    cause: 'There is such a record already, and there can be one only.',
+    http: 400,
+    cure: 'Change the record that is there, or choose another name.',
+  },
   in_use: {
     cause: 'Other records point at the one that was to be removed or changed.',
     http: 422,

@@ -30,6 +30,8 @@ export interface BindingStore {
   forget(realm: string): Promise<void>
   /** Live bindings of a realm, sorted by address of record. */
   list(realm: string): Promise<Binding[]>
+  /** The live bindings that a flow carries. */
+  boundTo(remote: Remote): readonly Binding[]
 }
 
 /** A binding as it was kept, perhaps by a version of this stack with more transports. */

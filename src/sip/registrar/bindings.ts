@@ -12,8 +12,6 @@ export interface Bindings extends BindingStore {
   load(): Promise<void>
   /** Whether a phone is reached by this flow. */
   isBound(remote: Remote): boolean
-  /** The live bindings that a flow carries. */
-  boundTo(remote: Remote): readonly Binding[]
   /** Stops the sweep. */
   close(): void
   readonly size: number

@@ -78,6 +78,7 @@ async function tryOut(
     remove: stepped((removed, key) => bindings.remove(removed, key)),
     forget: stepped((realm) => bindings.forget(realm)),
     list: stepped((realm) => bindings.list(realm)),
+    boundTo: (remote) => bindings.boundTo(remote),
   }
   const answer = createRegistrar({
     authenticate: stepped(async () => ({ verdict: 'accepted', user: alice })),

@@ -243,6 +243,10 @@ export function createScriptedEngine(
         remove: () => Promise.resolve(),
         forget: () => Promise.resolve(),
         list: () => Promise.resolve([...phones.values()].flat()),
+        boundTo: ({ address, port }) =>
+          [...phones.values()]
+            .flat()
+            .filter(({ remote }) => remote.address === address && remote.port === port),
       },
       hasUserAt: (realm, address) => engine.knownAt === `${realm} ${address}`,
       reach: (binding) => engine.reach(binding),
