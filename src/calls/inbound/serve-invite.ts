@@ -101,7 +101,7 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
   const isUser = carrierOf(identity) === undefined
   if (isUser) arrival.invite.restrict(services.isAllowedHop)
   const leg: Leg = new Leg({
-    session: new Session(),
+    session: new Session(clock),
     unanswered: unansweredIncoming(arrival.invite, services.maxCallMs),
     journal,
     status: new StatusReporter(journal, node(), () => leg.session.status),

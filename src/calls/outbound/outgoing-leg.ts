@@ -92,7 +92,7 @@ export class OutgoingLeg {
       hidesDigits: order.account.sensitive_digits,
     })
     const leg: Leg = new Leg({
-      session: parent?.session ?? new Session(),
+      session: parent?.session ?? new Session(clock),
       unanswered: this.#invites,
       journal,
       status: new StatusReporter(journal, node(), () => leg.session.status),

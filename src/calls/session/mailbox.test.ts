@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Letter } from './mailbox.ts'
 
@@ -7,7 +8,8 @@ const a = { name: 'a' }
 const b = { name: 'b' }
 
 function box() {
-  const mailbox = new Mailbox<string>()
+  const clock = createFakeClock()
+  const mailbox = new Mailbox<string>(clock)
   const begun: string[] = []
   const gates = new Map<string, () => void>()
   const letter = (name: string, given: Partial<Letter<string>> = {}): Letter<string> => ({
@@ -27,7 +29,7 @@ function box() {
   }
   const codeOf = async (sent: Promise<string>): Promise<string> =>
     await sent.catch((error: unknown) => (error instanceof AppError ? error.code : 'no AppError'))
-  return { mailbox, begun, letter, apply, codeOf }
+  return { mailbox, clock, begun, letter, apply, codeOf }
 }
 
 it('opens the next letter when what the one before it changes is in place', async () => {
@@ -40,6 +42,20 @@ it('opens the next letter when what the one before it changes is in place', asyn
   await apply('1')
   expect(begun).toEqual(['1', '2'])
   expect(await second).toBe('re: 2')
+})
+
+it('opens the next letter after half a second, whatever the one before it waits for', async () => {
+  const { mailbox, clock, begun, letter, apply } = box()
+  void mailbox.put(letter('1'))
+  void mailbox.put(letter('2'))
+  clock.advance(499)
+  await apply('none')
+  expect(begun).toEqual(['1'])
+  clock.advance(1)
+  await apply('none')
+  expect(begun).toEqual(['1', '2'])
+  await apply('2')
+  expect(clock.pending).toBe(0)
 })
 
 it('goes on after a letter that is refused', async () => {

@@ -1,5 +1,6 @@
 // The one way by which commands enter a session: each begins when what the one before it changes is in place, in the order in
 // which they came. What takes as long as a far end, an application or a voice takes goes on beside those that follow.
+import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 
 export interface Letter<R> {
@@ -26,10 +27,17 @@ interface Waiting<R> extends Letter<R> {
 /** More come from a client that does not wait for its responses. */
 const maxWaiting = 32
 const retryAfterSeconds = 1
+/** What waits for a far end to send its sound here again, or for a worker that has died, does not hold up the others. */
+const maxHoldMs = 500
 
 export class Mailbox<R> {
+  readonly #clock: Clock
   #waiting: Waiting<R>[] = []
   #isBusy = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
 
   /** Resolves when it has begun, with what the sender waits for. Rejects with AppError when it has not, and never will. */
   put(letter: Letter<R>): Promise<R> {
@@ -58,8 +66,16 @@ export class Mailbox<R> {
 
   async #openAll(): Promise<void> {
     this.#isBusy = true
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) await open(next)
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
+      await this.#held(open(next))
     this.#isBusy = false
+  }
+
+  async #held(opened: Promise<void>): Promise<void> {
+    const { promise: tooLong, resolve } = Promise.withResolvers<void>()
+    const timer = this.#clock.after(maxHoldMs, resolve)
+    await Promise.race([opened, tooLong])
+    timer.cancel()
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { Session } from './session.ts'
 import type { RunningScript } from './running-script.ts'
 import { causeOf, Stop, stopped } from './stop.ts'
@@ -8,7 +9,7 @@ const hook = (path: string) =>
 
 describe('a leg that goes on by itself', () => {
   it('reports where it has reported until then, whatever the session that it left does', () => {
-    const session = new Session({ hook: hook('/status') })
+    const session = new Session(createFakeClock(), { hook: hook('/status') })
     const own = session.release()
     session.status.hook = hook('/other')
     expect(own.status.hook).toEqual(hook('/status'))
@@ -17,7 +18,7 @@ describe('a leg that goes on by itself', () => {
   })
 
   it('begins with the settings that it keeps, or with none', () => {
-    const session = new Session()
+    const session = new Session(createFakeClock())
     session.settings.change({ kind: 'voice', voice: { language: 'de-DE' } })
     const own = session.release(session.settings.current)
     session.settings.change({ kind: 'reset-voice' })
@@ -27,7 +28,7 @@ describe('a leg that goes on by itself', () => {
 })
 
 it('the verbs of a session run the leg that they were given, and no other', () => {
-  const session = new Session()
+  const session = new Session(createFakeClock())
   const [first, second] = [{}, {}]
   const script = {} as RunningScript
   expect(session.scriptOf(first)).toBeUndefined()

@@ -1,6 +1,7 @@
 // A session: the leg that an application runs and those that this one dials, with what they share. A leg knows its own; one that
 // goes on by itself gets another.
 import type { Hook } from '../../contracts/hook.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { CallSettings } from '../application/settings.ts'
 import type { Settings } from '../application/settings.ts'
 import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
@@ -19,13 +20,16 @@ export interface StatusTarget {
 
 export class Session {
   /** Commands to any of its legs. */
-  readonly mailbox = new Mailbox<CommandReply>()
+  readonly mailbox: Mailbox<CommandReply>
   /** What `config` has set, for the verbs on any of its legs. */
   readonly settings: CallSettings
   readonly status: StatusTarget
+  readonly #clock: Clock
   #running: { readonly leg: object; readonly script: RunningScript } | undefined
 
-  constructor(status: StatusTarget = { hook: null }, settings?: Settings) {
+  constructor(clock: Clock, status: StatusTarget = { hook: null }, settings?: Settings) {
+    this.#clock = clock
+    this.mailbox = new Mailbox(clock)
     this.status = status
     this.settings = new CallSettings(settings)
   }
@@ -42,7 +46,7 @@ export class Session {
 
   /** For a leg that goes on by itself: it reports where it has reported until then, and what changes here does not reach it. */
   release(settings?: Settings): Session {
-    return new Session({ ...this.status }, settings)
+    return new Session(this.#clock, { ...this.status }, settings)
   }
 
   /** The leg has ended. */
