@@ -18,6 +18,7 @@ import { play } from './play.ts'
 import { redirect } from './redirect.ts'
 import { say } from './say.ts'
 import { sipDecline } from './sip-decline.ts'
+import { sipRefer } from './sip-refer.ts'
 import { sipRequest } from './sip-request.ts'
 import { tag } from './tag.ts'
 
@@ -35,6 +36,7 @@ export const verbs: readonly Verb[] = [
   redirect,
   say,
   sipDecline,
+  sipRefer,
   sipRequest,
   tag,
 ]

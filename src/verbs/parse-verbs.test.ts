@@ -51,7 +51,7 @@ describe('parseVerbs', () => {
     ],
     ['a text for a number', [{ verb: 'pause', length: 'five' }], 'verb 1 (pause): "length" must be a number'],
     ['a verb of the interface', [{ verb: 'conference' }], 'verb 1: the verb "conference" is not served yet'],
-    ['one in the old notation', [{ 'sip:refer': {} }], 'verb 1: the verb "sip:refer" is not served yet'],
+    ['one in the old notation', [{ conference: {} }], 'verb 1: the verb "conference" is not served yet'],
     ['one of a vendor', [{ verb: 'openai_s2s' }], 'verb 1: the verb "openai_s2s" is not served yet'],
     ['a wrong id', [{ verb: 'answer', id: 7 }], 'verb 1 (answer): "id" must be a string'],
     [

@@ -22,6 +22,8 @@ export interface Abilities {
   readonly keys: Keys
   /** Send requests to the far end within the dialog. */
   readonly requests: Requests
+  /** Send the far end elsewhere. */
+  readonly referring: Referring
   /** Let people and phones know of something. */
   readonly alerting: Alerting
   /** Lay sound beside everything else that is heard. */
@@ -156,6 +158,30 @@ export interface Requests {
   send(asked: AskedRequest, signal: AbortSignal): Promise<OwnRequestOutcome>
 }
 
+export interface ReferRequest {
+  /** A URI, or a number or a user name. */
+  readonly to: string
+  /** The same; the caller when left out. */
+  readonly by?: string
+  readonly byName?: string
+  readonly headers: Readonly<Record<string, unknown>>
+  /** Called with each status of the call that the far end makes. */
+  readonly reported: (status: number) => void
+  readonly signal: AbortSignal
+}
+
+export interface ReferResult {
+  /** The status of the response to the REFER. */
+  readonly status: number
+  /** The status of the call that the far end has made, where it has said so. */
+  readonly final?: number
+}
+
+export interface Referring {
+  /** Resolves when nothing more will be heard of it. Throws AppError call_state, overloaded or bad_request when nothing was sent. */
+  refer(request: ReferRequest): Promise<ReferResult>
+}
+
 export interface Alerting {
   /** Raises an alert of the account; a caller that is not answered gets a 180 that carries the message. */
   alert(message: string): void
@@ -177,6 +203,8 @@ export interface Asking {
   ): Promise<void>
   /** Asks an action hook of a verb that others have replaced: what it answers counts for nothing. Never rejects. */
   tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
+  /** Asks an event hook; verbs in its answer come at once, in place of the running one too. Never rejects. */
+  event(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>
   /** Asks another application; its verbs replace those that were to follow. */
   redirect(request: Redirect): Promise<void>
 }

@@ -12,6 +12,7 @@ import { HookWait } from './hook-wait.ts'
 import { createKeys } from './keys.ts'
 import { createLegs } from './legs.ts'
 import { CallNotes } from './notes.ts'
+import { createReferring } from './referring.ts'
 import { createRequests } from './requests.ts'
 import { createSetting } from './settings.ts'
 import { LegSignalling } from './signalling.ts'
@@ -61,6 +62,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     settings: createSetting({ settings: leg.session.settings, verbs: context.services.verbs, resolveUrl }),
     keys: createKeys(leg),
     requests: createRequests(leg, notes),
+    referring: createReferring({ leg, context, notes }),
     alerting: createAlerting(leg),
     hooks,
     running: {

@@ -89,6 +89,16 @@ export class LegHooks implements Asking {
     await this.#ask(question).catch((error: unknown) => noteProblem(leg, error))
   }
 
+  async event(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
+    const { leg, queue } = this.#options
+    const take = (verbs: readonly RunnableVerb[]): boolean => {
+      queue.interrupt(verbs, 'an event hook answered with other verbs')
+      return true
+    }
+    const asked = this.#replaceBy({ kind: 'event', hook: form, fields, signal, take })
+    await asked.catch((error: unknown) => noteProblem(leg, error))
+  }
+
   async redirect({ hook, statusHook, signal }: Redirect): Promise<void> {
     const { leg, application } = this.#options
     if (statusHook !== undefined) leg.status.replaceHook(application.hookOf(statusHook))

@@ -1,8 +1,8 @@
 // Requests that an application sends to the far end, within the dialog of an answered leg.
 import { AppError } from '../../lib/errors.ts'
 import { sdpOf } from '../../sip/message/body.ts'
-import type { HeaderField } from '../../sip/message/message.ts'
-import type { Dialog, Reply } from '../../sip/sip.ts'
+import type { HeaderField, SipResponse } from '../../sip/message/message.ts'
+import type { Dialog, ReferWish, Reply } from '../../sip/sip.ts'
 
 /** Those that change nothing about the dialog, its media or another call. */
 export const ownMethods = ['INFO', 'MESSAGE', 'NOTIFY', 'OPTIONS'] as const
@@ -47,14 +47,23 @@ export class LegRequests {
   }
 
   /** Throws AppError call_state or overloaded, and then nothing was sent. */
-  async send({ method, headers, body }: OwnRequest): Promise<OwnRequestOutcome> {
+  send({ method, headers, body }: OwnRequest): Promise<OwnRequestOutcome> {
+    const options = body === undefined ? { headers } : { headers, body }
+    return this.#ask((dialog) => dialog.request(method, options))
+  }
+
+  /** REFER. Throws as `send` does, and bad_request when the wish names no address. */
+  refer(wish: ReferWish): Promise<OwnRequestOutcome> {
+    return this.#ask((dialog) => dialog.refer(wish))
+  }
+
+  async #ask(send: (dialog: Dialog) => Promise<SipResponse>): Promise<OwnRequestOutcome> {
     const dialog = this.#dialog()
     if (dialog === undefined) throw new AppError('call_state', 'the call has not been answered')
     this.demandRoom()
     this.#waiting += 1
     try {
-      const options = body === undefined ? { headers } : { headers, body }
-      const { status, reason } = await dialog.request(method, options)
+      const { status, reason } = await send(dialog)
       return { status, reason }
     } finally {
       this.#waiting -= 1

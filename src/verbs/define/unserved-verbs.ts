@@ -16,7 +16,6 @@ const names: ReadonlySet<string> = new Set([
   'rest:dial',
   'room',
   's2s',
-  'sip:refer',
   'stream',
   'transcribe',
   'transfer',

@@ -11,6 +11,7 @@ import type {
   OfferWish,
   OutgoingInvite,
   OutgoingInviteOptions,
+  ReferWish,
   Remote,
   Replaced,
   Reply,
@@ -210,6 +211,8 @@ export class ScriptedDialog implements Dialog {
   /** The headers of the BYE we sent; undefined while there was none. */
   sentBye: readonly HeaderField[] | undefined
   readonly requests: SentRequest[] = []
+  /** What our REFERs have asked for. */
+  readonly referred: ReferWish[] = []
   /** What the far end responds to our request. */
   responds: (request: SentRequest) => SipResponse | Promise<SipResponse> = () => sipResponse(200)
   /** The descriptions that were offered within the call. */
@@ -240,8 +243,9 @@ export class ScriptedDialog implements Dialog {
     return this.responds({ method, options })
   }
 
-  refer(): Promise<SipResponse> {
-    return this.request('REFER')
+  refer(wish: ReferWish): Promise<SipResponse> {
+    this.referred.push(wish)
+    return this.request('REFER', { headers: wish.headers ?? [] })
   }
 
   async reoffer({ offer }: OfferWish): Promise<SipResponse> {

@@ -1,0 +1,101 @@
+// The ability to send the far end elsewhere: REFER within the dialog (RFC 3515), and the NOTIFYs that say what came of it.
+import { isIP } from 'node:net'
+import type { Timer } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { serializeNameAddr } from '../../sip/message/name-addr.ts'
+import { noParams } from '../../sip/message/params.ts'
+import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
+import type { ReferReport } from '../../sip/sip.ts'
+import { toHeaderFields } from '../application/app-headers.ts'
+import type { CallContext } from '../call-context.ts'
+import type { Leg } from '../leg/leg.ts'
+import { toDialled } from '../outbound/phone-attempt.ts'
+import type { Notes, Referring, ReferRequest, ReferResult } from './abilities.ts'
+import { whileWanted } from './while-wanted.ts'
+
+/** A far end that says nothing of the call that it was asked for in this time will not. */
+const maxSilenceMs = 15_000
+
+export interface ReferringOptions {
+  readonly leg: Leg
+  readonly context: CallContext
+  readonly notes: Notes
+}
+
+export function createReferring(options: ReferringOptions): Referring {
+  return { refer: (request) => refer(request, options) }
+}
+
+async function refer(request: ReferRequest, options: ReferringOptions): Promise<ReferResult> {
+  const { leg, context, notes } = options
+  const { signal, reported } = request
+  const place = await peerOf(leg, context)
+  const { fields, refused } = toHeaderFields(request.headers)
+  const own = fields.filter(({ name }) => name !== 'refer-to' && name !== 'referred-by')
+  const left = [...refused, ...fields.filter((field) => !own.includes(field)).map(({ name }) => name)]
+  if (left.length > 0) notes.note(`these headers may not be set and were left out: ${left.join(', ')}`)
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  let silence: Timer | undefined
+  let hasNews = false
+  let final: number | undefined
+  const notified = ({ status, isLast }: ReferReport): void => {
+    silence?.cancel()
+    hasNews = true
+    if (status !== undefined) reported(status)
+    if (status !== undefined && status >= 200) final = status
+    if (isLast) end()
+  }
+  const wish = { referTo: toUri(request.to, place), referredBy: referredBy(request, leg, place) }
+  try {
+    const { status } = await whileWanted(leg.requests.refer({ ...wish, headers: own, notified }), signal)
+    if (status >= 300) return { status }
+    if (!hasNews) silence = context.services.clock.after(maxSilenceMs, end)
+    await whileWanted(ended, signal)
+    return final === undefined ? { status } : { status, final }
+  } finally {
+    silence?.cancel()
+  }
+}
+
+/** How the far end is to write the number or the name that it calls. */
+interface Place {
+  readonly host: string
+  readonly dialled: (number: string) => string
+}
+
+async function peerOf({ journal }: Leg, { services }: CallContext): Promise<Place> {
+  const { started, attempt } = journal.facts
+  const trunk = attempt?.trunk ?? started.trunk
+  const host = attempt?.remote_host ?? started.remote_host
+  const account = await services.directory.account(started.account_sid)
+  if (account === undefined) throw new AppError('account_inactive', 'Account exists but is inactive')
+  const asItIs = (number: string): string => number
+  if (trunk === 'user') return { host: account.sip_realm ?? host, dialled: asItIs }
+  const carriers = await services.directory.outboundCarriers(account)
+  const carrier = carriers.find(({ name }) => name === trunk)
+  if (carrier === undefined) return { host, dialled: asItIs }
+  // A gateway that is reached by its name knows itself by it, whatever address a call came from.
+  const named = carrier.gateways.find((gateway) => isIP(gateway.host) === 0)
+  const { e164_leading_plus } = carrier
+  const dialled = (number: string): string => toDialled(number, { tech_prefix: null, e164_leading_plus })
+  return { host: named?.host ?? host, dialled }
+}
+
+/** What names a scheme, or is an address, stays as it is. */
+function toUri(text: string, { host, dialled }: Place): string {
+  if (/^(?:<|"|sips?:|tel:)/i.test(text)) return text
+  if (text.includes('@')) return `sip:${text}`
+  const user = /^\+?\d+$/.test(text) ? dialled(text) : text
+  return `sip:${escapeUser(user)}@${serializeHostPort({ host })}`
+}
+
+function referredBy({ by, byName }: ReferRequest, { journal }: Leg, { host }: Place): string {
+  const text = by ?? journal.facts.started.from
+  if (/^[<"]/.test(text)) return text
+  const uri = toUri(text, { host, dialled: (number) => number })
+  return serializeNameAddr({
+    ...(byName === undefined ? {} : { displayName: byName }),
+    uri,
+    params: noParams,
+  })
+}

@@ -1,0 +1,199 @@
+// The verb sip:refer: what the far end is sent, and what the application hears of it.
+import { describe, expect, it } from 'vitest'
+import {
+  account,
+  application,
+  createScriptedEngine,
+  outboundCarrier,
+  settle,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { sipResponse } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { parseVerbs } from './index.ts'
+
+async function calm(): Promise<void> {
+  for (let turn = 0; turn < 4; turn += 1) await settle()
+}
+
+/** A call that runs `sip:refer` once it is answered, and plays a file afterwards. */
+async function referring(options: object = {}, prepare?: (engine: ScriptedEngine) => void, status = 202) {
+  const engine = createScriptedEngine(parseVerbs)
+  engine.hooks.on('/call', [
+    { verb: 'answer' },
+    { verb: 'pause', length: 1 },
+    { verb: 'sip:refer', referTo: 'carol', actionHook: '/referred', eventHook: '/events', ...options },
+    { verb: 'play', url: 'http://app.test/after.wav' },
+  ])
+  prepare?.(engine)
+  const invite = engine.ring()
+  await calm()
+  if (invite.dialog === undefined) throw new Error('the call was not answered')
+  const { dialog } = invite
+  dialog.responds = () => sipResponse(status)
+  engine.clock.advance(1000)
+  await calm()
+  const facts = (type: string) =>
+    engine.store.batches.flatMap(({ events }) => events.filter((event) => event.type === type))
+  return {
+    engine,
+    dialog,
+    facts,
+    wish: () => dialog.referred[0],
+    events: () => engine.hooks.payloadsOf('/events'),
+    results: () => engine.hooks.payloadsOf('/referred'),
+    notify: async (code: number | undefined, isLast = (code ?? 0) >= 200) => {
+      dialog.referred[0]?.notified?.({ ...(code === undefined ? {} : { status: code }), isLast })
+      await calm()
+    },
+  }
+}
+
+const carrierCall = (changes: object) => (engine: ScriptedEngine) => {
+  const carrier = {
+    voip_carrier_sid: 'c1',
+    name: 'c1',
+    account_sid: account.account_sid,
+    service_provider_sid: null,
+    application_sid: application.application_sid,
+    registration: undefined,
+  }
+  engine.carriers = [{ carrier, netmask: 32 }]
+  engine.waysOut = [outboundCarrier('c1', changes)]
+}
+
+describe('sip:refer', () => {
+  it('tells of each NOTIFY, and of the end, and the call goes on', async () => {
+    const { notify, events, results, engine } = await referring()
+    await notify(100)
+    await notify(180)
+    expect(results()).toEqual([])
+    await notify(200)
+    expect(events()).toMatchObject(
+      [100, 180, 200].map((call_status) => ({ event: 'transfer-status', call_status, direction: 'inbound' })),
+    )
+    expect(results()).toMatchObject([{ refer_status: 202, final_referred_call_status: 200 }])
+    expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+    expect(engine.clock.pending).toBe(2)
+  })
+
+  it('tells of a call that failed', async () => {
+    const { notify, results, facts } = await referring()
+    await notify(486)
+    expect(results()).toMatchObject([{ refer_status: 202, final_referred_call_status: 486 }])
+    expect(facts('problem')).toEqual([])
+  })
+
+  it('ends at once when the REFER is refused, and says that it has failed', async () => {
+    const { results, facts } = await referring({}, undefined, 603)
+    expect(results()).toMatchObject([{ refer_status: 603 }])
+    expect(results()[0]).not.toHaveProperty('final_referred_call_status')
+    expect(facts('verb-ended')).toContainEqual(
+      expect.objectContaining({ verb: 'sip:refer', outcome: 'failed' }),
+    )
+  })
+
+  it('ends after 15 s without a NOTIFY', async () => {
+    const { results, engine } = await referring()
+    engine.clock.advance(14_999)
+    await calm()
+    expect(results()).toEqual([])
+    engine.clock.advance(1)
+    await calm()
+    expect(results()).toMatchObject([{ refer_status: 202 }])
+    expect(results()[0]).not.toHaveProperty('final_referred_call_status')
+  })
+
+  it('waits on while the call that was asked for rings, and ends with its subscription', async () => {
+    const { notify, results, engine } = await referring()
+    await notify(180)
+    engine.clock.advance(60_000)
+    await calm()
+    expect(results()).toEqual([])
+    await notify(undefined, true)
+    expect(results()).toMatchObject([{ refer_status: 202 }])
+  })
+
+  it('gives way at once when the far end hangs up', async () => {
+    const { engine, dialog, facts } = await referring()
+    dialog.hangUp()
+    await calm()
+    expect(facts('verb-ended').at(-1)).toMatchObject({ verb: 'sip:refer', outcome: 'stopped' })
+    expect(engine.store.records).toHaveLength(1)
+    expect(engine.clock.pending).toBe(0)
+  })
+
+  it('gives way to the verbs that its event hook answers', async () => {
+    const { notify, engine, dialog } = await referring({}, ({ hooks }) =>
+      hooks.on('/events', [{ verb: 'hangup' }]),
+    )
+    await notify(180)
+    expect(dialog.sentBye).toBeDefined()
+    expect(engine.hooks.payloadsOf('/referred')).toEqual([])
+  })
+})
+
+describe('whom it names', () => {
+  it.each([
+    ['carol', 'sip:carol@example.com'],
+    ['+4930123', 'sip:+4930123@example.com'],
+    ['a b', 'sip:a%20b@example.com'],
+    ['carol@elsewhere.example', 'sip:carol@elsewhere.example'],
+    ['sip:carol@elsewhere.example;x=y', 'sip:carol@elsewhere.example;x=y'],
+    ['"Carol" <sip:carol@elsewhere.example>', '"Carol" <sip:carol@elsewhere.example>'],
+    ['tel:+4930123', 'tel:+4930123'],
+  ])('%s is sent to a user as %s', async (referTo, uri) => {
+    const { wish } = await referring({ referTo })
+    expect(wish()).toMatchObject({ referTo: uri, referredBy: '<sip:+4420@example.com>' })
+  })
+
+  it('is completed with the address that a carrier calls from', async () => {
+    const { wish } = await referring({ referTo: '4930123' }, carrierCall({}))
+    expect(wish()?.referTo).toBe('sip:4930123@127.0.0.1')
+  })
+
+  it('is completed with the name of the gateway that the carrier has, and with a plus where it wants one', async () => {
+    const gateways = [
+      { host: '192.0.2.10', port: 5060, protocol: 'udp' },
+      { host: 'sbc.carrier.example', port: 5060, protocol: 'udp' },
+    ]
+    const prepare = carrierCall({ gateways, e164_leading_plus: true, tech_prefix: '99' })
+    const { wish } = await referring({ referTo: '4930123' }, prepare)
+    expect(wish()?.referTo).toBe('sip:+4930123@sbc.carrier.example')
+  })
+
+  it('asked for by another one, where the verb says so', async () => {
+    const { wish } = await referring({ referredBy: 'sales', referredByDisplayName: 'Sales "North"' })
+    expect(wish()?.referredBy).toBe(String.raw`"Sales \"North\"" <sip:sales@example.com>`)
+  })
+
+  it('with headers that it may set, and without those that it may not', async () => {
+    const headers = {
+      'X-Case': '7',
+      'Refer-To': '<sip:eve@example.com>',
+      Via: 'SIP/2.0/UDP evil',
+      'X-Bad': 'a\r\nb',
+    }
+    const { wish, facts } = await referring({ headers })
+    expect(wish()?.headers).toEqual([{ name: 'x-case', value: '7' }])
+    expect(facts('note')).toMatchObject([
+      { sentence: 'these headers may not be set and were left out: Via, X-Bad, refer-to' },
+    ])
+  })
+
+  it.each([
+    { referTo: 'sip:a@b\r\nX: y' },
+    { referTo: '' },
+    { referTo: 'a'.repeat(1025) },
+    { referredBy: 'a\nb' },
+    { referredByDisplayName: 'a\rb' },
+    {},
+  ])('%j is refused as a whole', (options) => {
+    const verb =
+      'referTo' in options
+        ? options
+        : 'referredBy' in options || 'referredByDisplayName' in options
+          ? { referTo: 'a', ...options }
+          : {}
+    expect(() => parseVerbs([{ verb: 'sip:refer', ...verb }])).toThrow('verb 1 (sip:refer)')
+  })
+})

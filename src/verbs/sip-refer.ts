@@ -1,0 +1,85 @@
+// The verb sip:refer: asks the far end to make another call in place of this one.
+import Type from 'typebox'
+import { AppError } from '../lib/errors.ts'
+import { defineVerb } from './define/define-verb.ts'
+import { hookFor, optional, replacingTheRest } from './define/schemas.ts'
+
+const line = (maxLength: number, description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    'x-rule': 'must not contain control characters',
+    description,
+  })
+
+export const sipRefer = defineVerb({
+  name: 'sip:refer',
+  summary: 'Asks the far end of an answered call to call another one instead (REFER).',
+  example: [
+    { verb: 'answer' },
+    {
+      verb: 'sip:refer',
+      referTo: '+15550123',
+      eventHook: '/transfer-status',
+      actionHook: '/referred',
+    },
+    { verb: 'hangup' },
+  ],
+  needs: 'answered',
+  uses: ['referring', 'hooks', 'notes'],
+  schema: Type.Object({
+    referTo: line(
+      1024,
+      'Whom it is to call: a URI, which is sent as it is, or a number or a user, which is completed with the host of the far end: the SIP realm of a user, or the gateway of a carrier.',
+    ),
+    referredBy: Type.Optional(
+      line(1024, 'Who asks for it: a URI, a number or a user. Default: the caller of this call.'),
+    ),
+    referredByDisplayName: Type.Optional(line(255, 'The display name of who asks for it.')),
+    headers: optional.headers('Headers of the REFER.'),
+    actionHook: Type.Optional(
+      hookFor(
+        `Asked at the end with \`refer_status\`, the response to the REFER, and \`final_referred_call_status\`, where the far end has said what came of its call. ${replacingTheRest}`,
+      ),
+    ),
+    eventHook: Type.Optional(
+      hookFor(
+        'Sent each status of the call that the far end makes (NOTIFY), as `call_status`, with `event` `transfer-status`. Verbs that it answers come at once, in place of this one and the rest.',
+      ),
+    ),
+  }),
+  async execute(options, { referring, hooks, notes, signal }) {
+    const { referTo, referredBy, referredByDisplayName, headers = {}, actionHook, eventHook } = options
+    let events = Promise.resolve()
+    const reported = (call_status: number): void => {
+      if (eventHook === undefined) return
+      const fields = { event: 'transfer-status', call_status }
+      events = events.then(() => hooks.event(eventHook, fields, signal))
+    }
+    const request = {
+      to: referTo,
+      ...(referredBy === undefined ? {} : { by: referredBy }),
+      ...(referredByDisplayName === undefined ? {} : { byName: referredByDisplayName }),
+      headers,
+      reported,
+      signal,
+    }
+    try {
+      const { status, final } = await referring.refer(request)
+      await events
+      if (actionHook === undefined) return status < 300 ? undefined : 'failed'
+      const result = {
+        refer_status: status,
+        ...(final === undefined ? {} : { final_referred_call_status: final }),
+      }
+      await hooks.ask(actionHook, result, signal)
+      return status < 300 ? undefined : 'failed'
+    } catch (error) {
+      if (!(error instanceof AppError) || signal.aborted) throw error
+      notes.problem(error)
+      if (actionHook !== undefined) await hooks.ask(actionHook, { err: error.message }, signal)
+      return 'failed'
+    }
+  },
+})
