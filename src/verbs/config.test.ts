@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createScriptedEngine, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { answered, dialled } from '../../test/support/scripted-engine/dialling.ts'
+import { ScriptedReferral } from '../../test/support/scripted-engine/scripted-referral.ts'
 import { parseVerbs } from './index.ts'
 
 async function run(...verbs: object[]) {
@@ -42,6 +44,26 @@ describe('config', () => {
     expect(early.invite.dialog).toBeUndefined()
     expect(early.invite.provisionals.map(({ status }) => status)).toEqual([183])
     expect(early.engine.media.sessions[0]?.wiring.hearsGainDb).toBe(-3)
+  })
+
+  it('names the hook that is asked where a dial names none, also of the leg that was dialled', async () => {
+    const verbs = (own: object) => [
+      { verb: 'config', referHook: '/refer' },
+      { verb: 'dial', target: [{ type: 'user', name: 'alice' }], ...own },
+    ]
+    for (const own of [{}, { referHook: '/own' }]) {
+      const one = await dialled(parseVerbs, {}, ({ hooks }) => {
+        hooks.on('/call', verbs(own))
+        hooks.on('/refer', [rest])
+        hooks.on('/own', [rest])
+      })
+      await settle()
+      await answered(one.called())
+      one.called().dialog.listener.referred?.(new ScriptedReferral())
+      for (let turn = 0; turn < 4; turn += 1) await settle()
+      const asked = ['/refer', '/own'].map((path) => one.engine.hooks.payloadsOf(path).length)
+      expect(asked).toEqual('referHook' in own ? [0, 1] : [1, 0])
+    }
   })
 
   it.each(['bargeIn', 'ttsStream', 'record', 'listen', 'stream', 'transcribe', 'amd'])(

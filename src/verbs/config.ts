@@ -7,14 +7,8 @@ import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
 import { toVoice } from './define/prompt.ts'
-import {
-  actionHookDelayAction,
-  decibels,
-  fillerNoise,
-  optional,
-  recognizer,
-  synthesizer,
-} from './define/schemas.ts'
+import { decibels, hookFor, optional, recognizer, synthesizer } from './define/schemas.ts'
+import { toWishes, waitProperties } from './define/hook-wait.ts'
 
 /** Needed by applications that use them: silence about it would be worse than a failure. */
 const refused = ['bargeIn', 'ttsStream', 'record', 'listen', 'stream', 'transcribe', 'amd'] as const
@@ -37,8 +31,12 @@ const schema = Type.Object({
     'How much louder the far end hears everything from now on, in dB: a number, or a text like "+6 dB". Answers the call.',
   ),
   earlyMedia: optional.flag('With boostAudioSignal: opens early media (183) instead of answering the call.'),
-  fillerNoise: Type.Optional(fillerNoise),
-  actionHookDelayAction: Type.Optional(actionHookDelayAction),
+  ...waitProperties,
+  referHook: Type.Optional(
+    hookFor(
+      'Asked when the phone of a far end transfers the other one (REFER), as `referHook` of `dial`, which goes before it.',
+    ),
+  ),
   bargeIn: optional.anything(refusal),
   ttsStream: optional.anything(refusal),
   record: optional.anything(refusal),
@@ -79,16 +77,17 @@ export const config = defineVerb({
 
 /** What is set again is set after the resets. */
 function* changesOf(options: Options, settings: Given<'settings'>['settings']): Iterable<SettingsChange> {
-  const { synthesizer: given, recognizer: heard, reset = [], onHoldMusic } = options
-  const { fillerNoise: filler, actionHookDelayAction: delay } = options
+  const { synthesizer: given, recognizer: recognition, reset = [], onHoldMusic, referHook } = options
   const resets = [reset].flat()
   if (resets.includes('synthesizer')) yield { kind: 'reset-voice' }
-  if (resets.includes('recognizer')) yield { kind: 'reset-recognizer' }
+  if (resets.includes('recognizer')) yield { kind: 'reset-recognition' }
   if (given !== undefined) yield { kind: 'voice', voice: toVoice(given) }
-  if (heard !== undefined) yield { kind: 'recognizer', recognizer: heard }
+  if (recognition !== undefined) yield { kind: 'recognition', recognition }
   if (onHoldMusic !== undefined) yield { kind: 'hold-music', url: settings.resolveUrl(onHoldMusic) }
-  if (filler !== undefined) yield { kind: 'filler', filler: settings.toFiller(filler) }
-  if (delay !== undefined) yield { kind: 'hook-delay', hookDelay: settings.toHookDelay(delay) }
+  const { filler, hookDelay } = toWishes(options, settings)
+  if (options.fillerNoise !== undefined) yield { kind: 'filler', filler }
+  if (options.actionHookDelayAction !== undefined) yield { kind: 'hook-delay', hookDelay }
+  if (referHook !== undefined) yield { kind: 'refer-hook', hook: referHook }
 }
 
 /** What is only switched off was never on. */

@@ -1,15 +1,13 @@
 // The verb gather: collects digits, with a prompt.
 import Type from 'typebox'
 import type { Static } from 'typebox'
-import type { WaitWishes } from '../calls/application/settings.ts'
 import type { DigitRules } from '../calls/digits/digit-collector.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
+import { toWishes, waitProperties } from './define/hook-wait.ts'
 import { playProperties, playUrls, sayProperties, speak } from './define/prompt.ts'
 import {
-  actionHookDelayAction,
-  fillerNoise,
   hookFor,
   optional,
   recognizer,
@@ -54,8 +52,7 @@ const schema = Type.Object({
   vad: Type.Optional(vad),
   say: Type.Optional(Type.Object(sayProperties, { description: 'Prompt.' })),
   play: Type.Optional(Type.Object(playProperties, { description: 'Prompt.' })),
-  actionHookDelayAction: Type.Optional(actionHookDelayAction),
-  fillerNoise: Type.Optional(fillerNoise),
+  ...waitProperties,
 })
 
 type GatherOptions = Static<typeof schema>
@@ -101,17 +98,6 @@ export const gather = defineVerb({
     await hooks.ask(options.actionHook, result, signal, toWishes(options, settings))
   },
 })
-
-/** What it does not say holds as `config` has set it. */
-function toWishes(
-  { fillerNoise: filler, actionHookDelayAction: delay }: GatherOptions,
-  settings: Given<'settings'>['settings'],
-): WaitWishes {
-  return {
-    ...(filler === undefined ? {} : { filler: settings.toFiller(filler) }),
-    ...(delay === undefined ? {} : { hookDelay: settings.toHookDelay(delay) }),
-  }
-}
 
 async function prompt({ say, play }: GatherOptions, given: Given<'voice' | 'time'>): Promise<void> {
   if (say !== undefined) await speak(given, say)

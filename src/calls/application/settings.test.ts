@@ -9,26 +9,26 @@ function after(...changes: readonly SettingsChange[]): CallSettings['current'] {
   return settings.current
 }
 
-const hints = { kind: 'recognizer', recognizer: { vendor: 'google', hints: ['yes', 'no'] } } as const
+const hints = { kind: 'recognition', recognition: { vendor: 'google', hints: ['yes', 'no'] } } as const
 
 it('a recogniser that says less keeps the hints that were set before, until it is reset', () => {
-  const german = { kind: 'recognizer', recognizer: { language: 'de-DE' } } as const
-  expect(after(hints, german).recognizer).toEqual({
+  const german = { kind: 'recognition', recognition: { language: 'de-DE' } } as const
+  expect(after(hints, german).recognition).toEqual({
     vendor: 'google',
     hints: ['yes', 'no'],
     language: 'de-DE',
   })
-  expect(after(hints, { kind: 'reset-recognizer' }, german).recognizer).toEqual({ language: 'de-DE' })
+  expect(after(hints, { kind: 'reset-recognition' }, german).recognition).toEqual({ language: 'de-DE' })
 })
 
 it('a reset of the one leaves the other as it is', () => {
   const voice = { kind: 'voice', voice: { vendor: 'aws' } } as const
   expect(after(hints, voice, { kind: 'reset-voice' })).toMatchObject({
     voice: {},
-    recognizer: hints.recognizer,
+    recognition: hints.recognition,
   })
-  expect(after(hints, voice, { kind: 'reset-recognizer' })).toMatchObject({
+  expect(after(hints, voice, { kind: 'reset-recognition' })).toMatchObject({
     voice: voice.voice,
-    recognizer: {},
+    recognition: {},
   })
 })

@@ -36,7 +36,7 @@ export interface Settings {
   /** Asked where a REFER of a far end may lead. */
   readonly referHook?: HookForm
   /** How speech is recognised where a verb says nothing else. */
-  readonly recognizer: object
+  readonly recognition: object
   readonly filler?: Filler | undefined
   readonly hookDelay?: HookDelay | undefined
   /** The URL of what is heard by one side of a bridge while the other has it on hold. */
@@ -50,13 +50,13 @@ export type SettingsChange =
   | { readonly kind: 'voice'; readonly voice: Voice }
   | { readonly kind: 'reset-voice' }
   | { readonly kind: 'refer-hook'; readonly hook: HookForm }
-  | { readonly kind: 'recognizer'; readonly recognizer: object }
-  | { readonly kind: 'reset-recognizer' }
+  | { readonly kind: 'recognition'; readonly recognition: object }
+  | { readonly kind: 'reset-recognition' }
   | { readonly kind: 'filler'; readonly filler: Filler | undefined }
   | { readonly kind: 'hook-delay'; readonly hookDelay: HookDelay | undefined }
   | { readonly kind: 'hold-music'; readonly url: string }
 
-export const initialSettings: Settings = { voice: {}, recognizer: {} }
+export const initialSettings: Settings = { voice: {}, recognition: {} }
 
 export function changed(settings: Settings, change: SettingsChange): Settings {
   switch (change.kind) {
@@ -66,10 +66,10 @@ export function changed(settings: Settings, change: SettingsChange): Settings {
       return { ...settings, voice: initialSettings.voice }
     case 'refer-hook':
       return { ...settings, referHook: change.hook }
-    case 'recognizer':
-      return { ...settings, recognizer: { ...settings.recognizer, ...change.recognizer } }
-    case 'reset-recognizer':
-      return { ...settings, recognizer: initialSettings.recognizer }
+    case 'recognition':
+      return { ...settings, recognition: { ...settings.recognition, ...change.recognition } }
+    case 'reset-recognition':
+      return { ...settings, recognition: initialSettings.recognition }
     case 'filler':
       return { ...settings, filler: change.filler }
     case 'hook-delay':
