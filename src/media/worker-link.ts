@@ -31,9 +31,10 @@ type State =
 
 const startLimitMs = 10_000
 const stopLimitMs = 3000
-const pingEveryMs = 1000
-// A thread that misses this many in a row hangs: its beat is 20 ms.
-const mostMissedPings = 4
+const pingEveryMs = 250
+const pingLimitMs = 500
+// A thread that misses this many in a row hangs: its beat is 20 ms. Its calls hear nothing meanwhile, 2.25 s at most.
+const mostMissedPings = 3
 const shortestRestartMs = 100
 const longestRestartMs = 30_000
 // Long beside the time between two calls of a busy node, short beside what follows the end of a call.
@@ -187,7 +188,7 @@ export class WorkerLink {
 
   async #ping(): Promise<void> {
     try {
-      this.#load = await this.request<'ping'>({ kind: 'ping' }, pingEveryMs)
+      this.#load = await this.request<'ping'>({ kind: 'ping' }, pingLimitMs)
       this.#missedPings = 0
     } catch {
       this.#missedPings += 1

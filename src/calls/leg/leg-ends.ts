@@ -62,9 +62,12 @@ export function refusedByUs(reply: Reply, reason = failed): LegEnd {
   return { change: { call_status: 'failed', ...lineOf(reply) }, termination_reason: reason, by: 'jambonz' }
 }
 
-/** Media that does not fit is between two devices, so the record says what they offered; undefined for the rest. */
+/**
+ * Media that does not fit is between two devices, and media that is lost is the platform's: neither side has hung up, and the
+ * record says what has happened. Undefined for the rest.
+ */
 export function reasonInRecord({ code, sentence }: RefusalFact): string | undefined {
-  return code === 'media_not_acceptable' ? `${failed}: ${sentence}` : undefined
+  return code === 'media_not_acceptable' || code === 'media_lost' ? `${failed}: ${sentence}` : undefined
 }
 
 /** The platform gives an unanswered call up: refuses the INVITE that came, cancels the one it sent. */

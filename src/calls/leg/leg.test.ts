@@ -115,6 +115,7 @@ describe('media that is lost', () => {
     await settle()
     expect(call.dialog().sentBye).toEqual([{ name: 'x-reason', value: 'media server failure' }])
     expect(call.journalled('refusal')).toMatchObject([{ code: 'media_lost' }])
+    expect(call.engine.store.records).toMatchObject([{ termination_reason: 'failed: media server failure' }])
     isOver(call)
   })
 
@@ -123,7 +124,9 @@ describe('media that is lost', () => {
     call.engine.media.sessions[0]?.emit({ type: 'lost' })
     await settle()
     expect(call.invite.final?.status).toBeGreaterThanOrEqual(500)
-    expect(call.engine.store.records).toMatchObject([{ answered: false, termination_reason: 'failed' }])
+    expect(call.engine.store.records).toMatchObject([
+      { answered: false, termination_reason: 'failed: media server failure' },
+    ])
     isOver(call)
   })
 })

@@ -1,0 +1,57 @@
+// A far end that talks: a packet of 20 ms again and again, and what it has heard of the other side.
+import { RtpPeer } from './rtp-peer.ts'
+import type { OfferOptions } from './rtp-peer.ts'
+
+const tickMs = 20
+
+export class RtpVoice {
+  readonly #peer: RtpPeer
+  #to: number | undefined
+  readonly #timer: NodeJS.Timeout
+
+  private constructor(peer: RtpPeer) {
+    this.#peer = peer
+    this.#timer = setInterval(() => {
+      if (this.#to !== undefined) peer.send(this.#to, { payload: Buffer.alloc(160, 0x80) })
+    }, tickMs)
+  }
+
+  static async open(): Promise<RtpVoice> {
+    return new RtpVoice(await RtpPeer.open())
+  }
+
+  offer(options?: OfferOptions): string {
+    return this.#peer.offer(options)
+  }
+
+  /** Where the SDP of the platform says. */
+  talkTo(sdp: string): void {
+    this.#to = Number(/^m=audio (\d+)/m.exec(sdp)?.[1])
+  }
+
+  get port(): number | undefined {
+    return this.#to
+  }
+
+  /** When the other side was heard last: packets of silence do not count. */
+  get heardMs(): number | undefined {
+    return this.#peer.heard.items.findLast(({ payload }) => payload.every((octet) => octet === 0x80))?.atMs
+  }
+
+  /** How many packets came from then on, and how many of one stream did not come. */
+  countFrom(fromMs: number): { readonly heard: number; readonly lost: number; readonly streams: number } {
+    const packets = this.#peer.heard.items.filter(({ atMs }) => atMs >= fromMs)
+    const numbers = new Set(packets.map(({ sequence }) => sequence))
+    const [first] = packets
+    const last = packets.at(-1)
+    const span =
+      first === undefined || last === undefined ? 0 : ((last.sequence - first.sequence) & 0xffff) + 1
+    const streams = new Set(packets.map(({ ssrc }) => ssrc)).size
+    return { heard: packets.length, lost: span - numbers.size, streams }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#peer.close()
+  }
+}
