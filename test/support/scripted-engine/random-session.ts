@@ -109,6 +109,11 @@ function someCommand(random: Random): AskedCommands {
     { mute_status: random(2) === 0 ? 'mute' : 'unmute' },
     { dtmf: { digit: '12', duration: 100 } },
     { whisper: whispers[random(whispers.length)] },
+    { boostAudioSignal: random(7) - 3 },
+    { dub: { action: 'addTrack', track: 'a', play: '/a.wav' } },
+    { media_path: random(2) === 0 ? 'no-media' : 'full-media' },
+    { sip_request: { method: 'INFO', content_type: 'text/plain', content: 'x' } },
+    { whisper: whispers[random(whispers.length)], mute_status: 'mute' },
     { child_call_hook: hookAt('/redirected') },
     { child_call_hook: hookAt('/redirected-held'), call_hook: hookAt('/redirected') },
   ]
@@ -122,6 +127,7 @@ class Player {
   readonly others: ScriptedInvite[] = []
   readonly wrongs: string[] = []
   finals = 0
+  #unanswered = 0
   readonly #held = [heldAnswer(), heldAnswer(), heldAnswer(), heldAnswer()]
 
   constructor(seed: number, parseVerbs: ParseVerbs) {
@@ -213,6 +219,7 @@ class Player {
       () => this.#refer(),
       ...Array.from({ length: 4 }, () => () => this.#ringing()?.answer()),
       ...Array.from({ length: 5 }, () => () => this.#command()),
+      () => (random(4) === 0 ? this.#storm() : this.#command()),
     ]
     steps[random(steps.length)]?.()
   }
@@ -300,14 +307,23 @@ class Player {
     dialogs[random(dialogs.length)]?.listener.referred?.(new ScriptedReferral({ replaces }))
   }
 
+  /** More than may wait, on whichever legs are there. */
+  #storm(): void {
+    for (let count = this.random(40); count > 0; count--) this.#command()
+  }
+
   #command(): void {
     const { calls } = this.engine
     const live = calls.list(account.account_sid)
     const sid = live[this.random(live.length)]?.call_sid
     if (sid === undefined) return
-    calls.command(account.account_sid, sid, someCommand(this.random)).catch((error: unknown) => {
-      if (!(error instanceof AppError) || error.code === 'internal') this.wrongs.push(String(error))
-    })
+    this.#unanswered += 1
+    const sent = calls.command(account.account_sid, sid, someCommand(this.random))
+    sent
+      .catch((error: unknown) => {
+        if (!(error instanceof AppError) || error.code === 'internal') this.wrongs.push(String(error))
+      })
+      .finally(() => (this.#unanswered -= 1))
   }
 
   /** From "in this very turn" to "after everything that is ready has run". */
@@ -350,6 +366,7 @@ class Player {
     const idle = engine.calls.drain().then(() => true)
     if (!(await Promise.race([idle, settle().then(() => false)])))
       this.wrongs.push('something is awaited for ever')
+    if (this.#unanswered > 0) this.wrongs.push(`${this.#unanswered} commands are never answered`)
   }
 }
 
