@@ -4,6 +4,7 @@ import { createApi } from './api/create-api.ts'
 import { createPasswordResets } from './api/logins/password-resets.ts'
 import { createBuckets } from './buckets/create-buckets.ts'
 import { createCalls } from './calls/create-calls.ts'
+import { describeSettings } from './config/config.ts'
 import type { Config } from './config/config.ts'
 import { createCarrierHosts } from './directory/carrier-hosts.ts'
 import { createDirectory } from './directory/create-directory.ts'
@@ -190,6 +191,7 @@ export function createAdministration(base: Base, sound: Sound, telephony: Teleph
     parseVerbs,
     verbs: verbTexts,
     verbShapes,
+    settings: describeSettings(),
     isReady,
     canWrite: () => storage.canWrite(),
     ...apiRules(config),

@@ -7,6 +7,7 @@ import type { Derive } from '../passwords/password.ts'
 import type { RealmRecords } from '../dns/dns.ts'
 import type { AppEnv } from '../webhooks/app-env.ts'
 import type { ApiStorage, OperatorRules, Services } from './services.ts'
+import type { SettingDescription } from './docs/operation-pages.ts'
 import type { VerbDescription } from './docs/call-pages.ts'
 import type { Schema } from './docs/document.ts'
 
@@ -32,6 +33,7 @@ export interface ApiOptions {
   readonly verbs: readonly VerbDescription[]
   /** What several verbs take, by the titles of their schemas. */
   readonly verbShapes: readonly Schema[]
+  readonly settings: readonly SettingDescription[]
   /** Whether the whole platform is up and not stopping. */
   readonly isReady: () => boolean
   readonly canWrite?: () => Promise<boolean>

@@ -29,6 +29,9 @@ describe.skipIf(!hasCommand('chromium'))('/docs in a browser', () => {
     '/docs/resources',
     '/docs/resources/Applications',
     '/docs/errors',
+    '/docs/routing',
+    '/docs/settings',
+    '/docs/guides/production',
   ])('fits a phone without sideways scrolling, and shows the text before the menu: %s', async (path) => {
     await open(path, 390)
     expect(await browser.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)

@@ -32,6 +32,7 @@ import { createSpeechDirectory } from '../../src/directory/speech-credentials.ts
 import { createSpeech } from '../../src/speech/create-speech.ts'
 import { createStorage } from '../../src/storage/create-storage.ts'
 import type { Storage } from '../../src/storage/storage.ts'
+import { describeSettings } from '../../src/config/config.ts'
 import { parseVerbs, verbShapes, verbTexts } from '../../src/verbs/index.ts'
 import type { RealmRecords } from '../../src/dns/dns.ts'
 import type { AppEnv } from '../../src/webhooks/app-env.ts'
@@ -170,6 +171,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       parseVerbs,
       verbs: verbTexts,
       verbShapes,
+      settings: describeSettings(),
       isReady: () => isReady,
       ...(options.rules === undefined ? {} : { rules: options.rules }),
       ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),

@@ -66,6 +66,9 @@ export function page({ title, menu, content }: PageParts): string {
               <li><a href="/docs/hooks">Hooks</a></li>
               <li><a href="/docs/resources">Resources</a></li>
               <li><a href="/docs/errors">Error codes</a></li>
+              <li><a href="/docs/routing">Routing</a></li>
+              <li><a href="/docs/settings">Settings</a></li>
+              <li><a href="/docs/guides">Guides</a></li>
               <li><a href="/v1/openapi.json">OpenAPI</a></li>
             </ul>
             ${menu}

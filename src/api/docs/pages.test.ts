@@ -3,6 +3,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../../test/support/api.ts'
 import type { TestApi } from '../../../test/support/api.ts'
+import { rules } from '../../calls/routing/rules.ts'
+import { describeSettings } from '../../config/config.ts'
 import { catalogue } from '../../lib/errors.ts'
 import { verbTexts } from '../../verbs/index.ts'
 import { apiRoutes } from '../index.ts'
@@ -81,6 +83,21 @@ describe('/docs', () => {
       expect(hookPage).toContain(`id="hook-${key}"`)
       for (const { name } of [...commonFields, ...fields]) expect(hookPage).toContain(`<code>${name}</code>`)
     }
+  })
+
+  it('has every rule of routing, every setting, and the guides with their links', async () => {
+    const routing = (await pageAt('/docs/routing')).body
+    for (const name of Object.keys(rules)) expect(routing).toContain(`<tr id="${name}">`)
+    const settings = (await pageAt('/docs/settings')).body
+    for (const { name } of describeSettings()) expect(settings).toContain(`<tr id="${name}">`)
+    const list = (await pageAt('/docs/guides')).body
+    expect(list).toMatch(/<td><a href="\/docs\/guides\/connect-two">Connect two people<\/a><\/td>/)
+    const guide = (await pageAt('/docs/guides/connect-two')).body
+    expect(guide).toContain('<h1 id="connect-two-people">Connect two people</h1>')
+    expect(guide).toContain('<a href="/docs/verbs">')
+    expect(guide).toMatch(/<pre>[^<]*&quot;verb&quot;/)
+    for (const name of ['nothing', 'README', '..%2fREADME'])
+      expect((await pageAt(`/docs/guides/${name}`)).statusCode).toBe(404)
   })
 
   it('answers 404 for a resource that is none', async () => {
@@ -175,6 +192,8 @@ describe('/docs/search.json', () => {
       ...apiRoutes.map(({ method, path }) => `${method} ${path}`),
       ...verbTexts.map(({ name }) => name),
       ...Object.keys(catalogue),
+      ...Object.keys(rules),
+      ...describeSettings().map(({ name }) => name),
     ]
     expect(wanted.filter((title) => !titles.has(title))).toEqual([])
     const pages = await allPages()

@@ -7,9 +7,12 @@ import { hooksPage, verbsPage } from './call-pages.ts'
 import type { VerbDescription } from './call-pages.ts'
 import { toReference } from './document.ts'
 import type { Reference, Schema } from './document.ts'
+import { guidePage, guidesPage } from './guide-pages.ts'
 import { html, prose } from './html.ts'
 import type { Html } from './html.ts'
 import { page, pagePolicy } from './layout.ts'
+import { routingPage, settingsPage } from './operation-pages.ts'
+import type { SettingDescription } from './operation-pages.ts'
 import { resourceListPage, resourcePage } from './resource-pages.ts'
 import { searchIndex } from './search-index.ts'
 import { startPage } from './start-page.ts'
@@ -20,9 +23,10 @@ export interface DocsOptions {
   readonly verbs: readonly VerbDescription[]
   /** What several verbs take, by the titles of their schemas. */
   readonly verbShapes: readonly Schema[]
+  readonly settings: readonly SettingDescription[]
 }
 
-export function createDocsPages({ document, verbs, verbShapes }: DocsOptions): readonly HttpPage[] {
+export function createDocsPages({ document, verbs, verbShapes, settings }: DocsOptions): readonly HttpPage[] {
   let made: Reference | undefined
   const reference = (): Reference => (made ??= toReference(document()))
   const htmlPage = (path: string, render: HttpPage['render']): HttpPage => ({
@@ -37,12 +41,16 @@ export function createDocsPages({ document, verbs, verbShapes }: DocsOptions): r
     htmlPage('/docs/hooks', hooksPage),
     htmlPage('/docs/resources', () => resourceListPage(reference())),
     htmlPage('/docs/resources/:name', ({ name = '' }) => resourcePage(reference(), name)),
+    htmlPage('/docs/guides', guidesPage),
+    htmlPage('/docs/guides/:name', ({ name = '' }) => guidePage(name)),
+    htmlPage('/docs/routing', routingPage),
+    htmlPage('/docs/settings', () => settingsPage(settings)),
     htmlPage('/docs/errors', errorsPage),
     htmlPage('/docs/errors/:code', ({ code = '' }) => (isCode(code) ? errorPage(code) : undefined)),
     {
       path: '/docs/search.json',
       mediaType: 'application/json; charset=utf-8',
-      render: () => JSON.stringify(searchIndex(reference(), verbs)),
+      render: () => JSON.stringify(searchIndex(reference(), verbs, settings)),
     },
   ]
 }

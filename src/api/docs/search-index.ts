@@ -1,4 +1,5 @@
 // What the search of /docs finds: a title, a sentence and an address each.
+import { rules } from '../../calls/routing/rules.ts'
 import { catalogue, entryOf } from '../../lib/errors.ts'
 import type { ErrorCode } from '../../lib/errors.ts'
 import { membersOf } from '../../lib/schema-members.ts'
@@ -6,13 +7,19 @@ import type { MemberSchema } from '../../lib/schema-members.ts'
 import { verbAnchor } from './call-pages.ts'
 import type { VerbDescription } from './call-pages.ts'
 import type { Reference, Schema } from './document.ts'
+import { guideLinks } from './guide-pages.ts'
 import { commonFields, hookDescriptions } from './hook-payloads.ts'
+import type { SettingDescription } from './operation-pages.ts'
 import { resourceUrl } from './resource-pages.ts'
 import { unservedMark } from './search-script.ts'
 
 export type SearchEntry = readonly [title: string, text: string, url: string]
 
-export function searchIndex(reference: Reference, verbs: readonly VerbDescription[]): readonly SearchEntry[] {
+export function searchIndex(
+  reference: Reference,
+  verbs: readonly VerbDescription[],
+  settings: readonly SettingDescription[],
+): readonly SearchEntry[] {
   const seen = new Set<string>()
   // A shape that several resources name is found once.
   // So is one that another operation takes under another name.
@@ -59,6 +66,17 @@ export function searchIndex(reference: Reference, verbs: readonly VerbDescriptio
       code,
       `error: ${plain(entryOf(code).cause)}`,
       `/docs/errors/${code}`,
+    ]),
+    ...guideLinks().map(({ title, url }): SearchEntry => [title, 'guide', url]),
+    ...Object.entries(rules).map(([name, { sentence }]): SearchEntry => [
+      name,
+      `rule: ${plain(sentence)}`,
+      `/docs/routing#${name}`,
+    ]),
+    ...settings.map(({ name, describe }): SearchEntry => [
+      name,
+      `setting: ${plain(describe)}`,
+      `/docs/settings#${name}`,
     ]),
   ]
 }

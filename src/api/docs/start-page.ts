@@ -68,7 +68,9 @@ export function startPage(): string {
           <a href="/docs/resources">Resources</a>: every endpoint with its fields, errors and an example
         </li>
         <li><a href="/docs/errors">Error codes</a>: each with its cause and its cure</li>
-        <li><code>docs/guides</code> beside the program: carriers, signatures, production and more</li>
+        <li><a href="/docs/routing">Routing</a>: which rule decides where a call goes</li>
+        <li><a href="/docs/settings">Settings</a>: what the operator may set</li>
+        <li><a href="/docs/guides">Guides</a>: carriers, signatures, production and more</li>
       </ul>`,
   })
 }

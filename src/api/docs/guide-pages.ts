@@ -1,0 +1,58 @@
+// The guides of docs/guides, as pages of /docs.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { html } from './html.ts'
+import type { Html } from './html.ts'
+import { page } from './layout.ts'
+import { markdown } from './markdown.ts'
+
+const folder = join(import.meta.dirname, '../../../docs/guides')
+
+/** Without its README, which lists them. */
+function guideNames(): readonly string[] {
+  if (!existsSync(folder)) return []
+  const files = readdirSync(folder).filter((file) => file.endsWith('.md') && file !== 'README.md')
+  return files.map((file) => file.slice(0, -'.md'.length)).sort()
+}
+
+const textOf = (name: string): string => readFileSync(join(folder, `${name}.md`), 'utf8')
+const titleOf = (name: string): string => /^# (.*)$/m.exec(textOf(name))?.[1] ?? name
+const urlOf = (name: string): string => `/docs/guides/${name}`
+
+export interface GuideLink {
+  readonly title: string
+  readonly url: string
+}
+
+export function guideLinks(): readonly GuideLink[] {
+  return guideNames().map((name) => ({ title: titleOf(name), url: urlOf(name) }))
+}
+
+export function guidesPage(): string {
+  const text = existsSync(folder) ? textOf('README') : '# Guides\n\nThey are not beside this program.'
+  return page({ title: 'Guides', menu: guideMenu(), content: markdown(text, lead) })
+}
+
+/** Undefined: there is no such guide. */
+export function guidePage(name: string): string | undefined {
+  if (!guideNames().includes(name)) return undefined
+  return page({ title: titleOf(name), menu: guideMenu(), content: markdown(textOf(name), lead) })
+}
+
+function guideMenu(): Html {
+  return html`<strong>Guides</strong>
+    <ul>
+      ${guideLinks().map(({ title, url }) => html`<li><a href="${url}">${title}</a></li>`)}
+    </ul>`
+}
+
+const references = new Set(['verbs', 'hooks', 'resources', 'errors', 'routing', 'settings'])
+
+/** Other guides and the reference are here; the rest of the repository is not. */
+function lead(target: string): string | undefined {
+  if (target.startsWith('#')) return target
+  const [, reference = ''] = /^\.\.\/reference\/([a-z]+)\.md/.exec(target) ?? []
+  if (references.has(reference)) return `/docs/${reference}`
+  const [, guide = ''] = /^([a-z-]+)\.md/.exec(target) ?? []
+  return guideNames().includes(guide) ? urlOf(guide) : undefined
+}

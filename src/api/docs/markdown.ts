@@ -1,0 +1,103 @@
+// Markdown as the guides of this repository have it, for the pages of /docs: headings, paragraphs, lists, tables and code.
+import { Html, html } from './html.ts'
+
+/** Where a link of the document leads on these pages; undefined: nowhere, and its words stay. */
+export type Lead = (target: string) => string | undefined
+
+export function markdown(text: string, lead: Lead): Html {
+  const blocks: Html[] = []
+  const lines = text.split('\n')
+  for (let at = 0; at < lines.length;) {
+    const { block, length } = blockAt(lines.slice(at), lead)
+    if (block !== undefined) blocks.push(block)
+    at += length
+  }
+  return html`${blocks}`
+}
+
+interface Block {
+  readonly block?: Html
+  /** In lines. */
+  readonly length: number
+}
+
+function blockAt(lines: readonly string[], lead: Lead): Block {
+  const [first = ''] = lines
+  const inlined = (words: string): Html => inline(words, lead)
+  if (first.trim() === '') return { length: 1 }
+  if (first.startsWith('```')) {
+    const end = lines.indexOf('```', 1)
+    const length = end < 0 ? lines.length : end
+    return { block: html`<pre>${lines.slice(1, length).join('\n')}</pre>`, length: length + 1 }
+  }
+  const [, marks, heading = ''] = /^(#+) (.*)$/.exec(first) ?? []
+  if (marks !== undefined) {
+    const tag = new Html(`h${marks.length}`)
+    return { block: html`<${tag} id="${slugOf(heading)}">${inlined(heading)}</${tag}>`, length: 1 }
+  }
+  const until = (ends: (line: string) => boolean): readonly string[] => {
+    const end = lines.findIndex((line, index) => index > 0 && ends(line))
+    return end < 0 ? lines : lines.slice(0, end)
+  }
+  if (first.startsWith('|')) {
+    const rows = until((line) => !line.startsWith('|'))
+    return { block: tableOf(rows, inlined), length: rows.length }
+  }
+  if (item.test(first)) {
+    const part = until((line) => line.trim() === '' || !(item.test(line) || line.startsWith('  ')))
+    const tag = new Html(/^\d/.test(first) ? 'ol' : 'ul')
+    const items = part.join('\n').split(/\n(?=- |\d+\. )/)
+    const listed = items.map((words) => html`<li>${inlined(words.replace(item, ''))}</li>`)
+    return { block: html`<${tag}>${listed}</${tag}>`, length: part.length }
+  }
+  const part = until((line) => line.trim() === '' || /^(```|#+ |\|)/.test(line) || item.test(line))
+  return { block: html`<p>${inlined(part.join('\n'))}</p>`, length: part.length }
+}
+
+const item = /^(?:-|\d+\.) /
+
+function tableOf([head = '', , ...rows]: readonly string[], inlined: (words: string) => Html): Html {
+  const cells = (row: string): string[] => row.slice(1, row.lastIndexOf('|')).split('|')
+  return html`<table>
+    <thead>
+      <tr>
+        ${cells(head).map((cell) => html`<th>${inlined(cell.trim())}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (row) =>
+          html`<tr>
+            ${cells(row).map((cell) => html`<td>${inlined(cell.trim())}</td>`)}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`
+}
+
+const marked = /`([^`]+)`|\[((?:[^\]`]|`[^`]*`)+)\]\(([^)\s]+)\)|\*\*([^*]+)\*\*|(?<!\w)_([^_]+)_(?!\w)/g
+
+function inline(words: string, lead: Lead): Html {
+  const parts: (string | Html)[] = []
+  let at = 0
+  for (const match of words.matchAll(marked)) {
+    const [whole, code, label, target = '', strong, stressed] = match
+    parts.push(words.slice(at, match.index))
+    at = match.index + whole.length
+    if (code !== undefined) parts.push(html`<code>${code}</code>`)
+    if (strong !== undefined) parts.push(html`<b>${inline(strong, lead)}</b>`)
+    if (stressed !== undefined) parts.push(html`<em>${inline(stressed, lead)}</em>`)
+    if (label === undefined) continue
+    const url = lead(target)
+    parts.push(url === undefined ? inline(label, lead) : html`<a href="${url}">${inline(label, lead)}</a>`)
+  }
+  return html`${parts}${words.slice(at)}`
+}
+
+/** As the anchors of headings are written in links. */
+function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(/\s/g, '-')
+}

@@ -1,0 +1,81 @@
+// The pages about running calls and the platform: which rule decides a call, and what the operator may set.
+import { ruleGroups } from '../../calls/routing/rules.ts'
+import { html, prose } from './html.ts'
+import { page } from './layout.ts'
+
+/** A setting as people read it. */
+export interface SettingDescription {
+  readonly name: string
+  readonly fallback: string
+  readonly describe: string
+}
+
+const anchorOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-')
+
+export function routingPage(): string {
+  return page({
+    title: 'How calls are routed',
+    menu: html`<strong>Routing</strong>
+      <ul>
+        ${ruleGroups.map(({ title }) => html`<li><a href="#${anchorOf(title)}">${title}</a></li>`)}
+      </ul>`,
+    content: html`<h1>How calls are routed</h1>
+      <p>
+        Each choice that the platform makes about a call is an event of type <code>decision</code> in the
+        journal of the call: <code>rule</code> is one of the names below, <code>outcome</code> what was
+        chosen. Within a group that chooses, the rules are asked from top to bottom, and the first that
+        applies decides. Codes of refusals are explained among the <a href="/docs/errors">error codes</a>.
+      </p>
+      ${ruleGroups.map(
+        ({ title, question, rules }) =>
+          html`<h2 id="${anchorOf(title)}">${title}</h2>
+            <p>${prose(question)}</p>
+            <table>
+              <thead>
+                <tr>
+                  <th>Rule</th>
+                  <th>What it finds</th>
+                  <th>What it decides</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${Object.entries(rules).map(
+                  ([name, { sentence, decides }]) =>
+                    html`<tr id="${name}">
+                      <td><code>${name}</code></td>
+                      <td>${prose(sentence)}</td>
+                      <td>${prose(decides)}</td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>`,
+      )}`,
+  })
+}
+
+export function settingsPage(settings: readonly SettingDescription[]): string {
+  return page({
+    title: 'Settings',
+    content: html`<h1>Settings</h1>
+      <p>Every setting is an environment variable. A wrong one stops the start with its name and the rule.</p>
+      <table>
+        <thead>
+          <tr>
+            <th>Setting</th>
+            <th>Default</th>
+            <th>Meaning</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${settings.map(
+            ({ name, fallback, describe }) =>
+              html`<tr id="${name}">
+                <td><code>${name}</code></td>
+                <td>${fallback === '' ? 'empty' : html`<code>${fallback}</code>`}</td>
+                <td>${prose(describe)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>`,
+  })
+}
