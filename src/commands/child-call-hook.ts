@@ -4,7 +4,7 @@ import { hook } from './define/values.ts'
 
 export const childCallHook = defineCommand({
   name: 'child_call_hook',
-  frame: 'child_call_hook',
+  frame: 'redirect',
   description: 'The one that was dialled goes on as a call of its own, with the verbs of this hook.',
   value: hook,
   needs: 'bridge',

@@ -11,7 +11,7 @@ export interface Addition<T> {
 export interface CommandDefinition<T, N extends CommandNeeds, M extends object> {
   /** The member of the body of PUT /Accounts/{sid}/Calls/{sid}. */
   readonly name: string
-  /** What an application over WebSocket calls it. */
+  /** What an application over WebSocket calls it; several may be in one frame. */
   readonly frame: string
   /** For the reference page; the state that it needs is added. */
   readonly description: string
