@@ -134,7 +134,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
       admitDevice: createDeviceLimits({ storage, alerts: storage.alerts, bindings: () => sip.bindings }),
     },
     handlers: calls,
-    serves: { referrals: true, replaces: true },
+    serves: { referrals: true, replaces: true, messages: true },
     clock,
     log,
     userAgent,

@@ -1,6 +1,7 @@
 // The public face of the call engine: what the API sees of it. `createCalls` in create-calls.ts makes one.
 import type { HeaderField } from '../sip/message/message.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
+import type { HookForm } from './application/hook-form.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { LiveCall } from './journal/live-call.ts'
 import type { CallServices } from './call-services.ts'
@@ -24,6 +25,10 @@ export interface CallWishes {
   readonly headers: readonly HeaderField[]
   /** The customerData of every payload. */
   readonly tag?: object
+  /** Asked where a REFER of the far end may lead. */
+  readonly referHook?: HookForm
+  /** Asked about what the far end sends within the dialog, and nothing here takes. */
+  readonly requestHook?: HookForm
   /** How long it may ring. */
   readonly ringMs: number
   /** How long it may last once it is answered; the platform's own limit holds besides. */

@@ -30,7 +30,10 @@ export interface DialogListener {
    * each with 405.
    */
   referred?(referral: IncomingReferral): void
-  /** Any other request within the dialog that Allow lists (INFO): its answer. */
+  /**
+   * Any other request within the dialog that Allow lists (INFO), and MESSAGE where `SipOptions.serves` says so: its answer. A 405
+   * gets Allow.
+   */
   requested(request: SipRequest): Promise<Reply>
   /** Something about the dialog that its record should say: where its requests go, when that is not where they should. */
   noted?(sentence: string): void

@@ -269,6 +269,8 @@ export interface Serves {
   readonly referrals?: boolean
   /** INVITE with Replaces: RFC 3891. */
   readonly replaces?: boolean
+  /** MESSAGE within a dialog, as its listener says: RFC 3428 §4. Some take it and most do not, so Allow does not name it. */
+  readonly messages?: boolean
 }
 
 export interface SipOptions {

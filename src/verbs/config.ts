@@ -27,16 +27,21 @@ const schema = Type.Object({
   onHoldMusic: optional.text(
     'An audio file that one side of a `dial` hears, again and again, while the other has it on hold, where `onHoldHook` says nothing else.',
   ),
+  referHook: Type.Optional(
+    hookFor(
+      'Asked when the far end sends REFER, with `refer_details`, where a `dial` says nothing else. Its verbs run on the other side of a `dial`, and otherwise in place of those of the call; a status of 400 to 699 refuses.',
+    ),
+  ),
+  sipRequestWithinDialogHook: Type.Optional(
+    hookFor(
+      'Asked when the far end sends INFO or MESSAGE within the dialog, with `sip_method`, `sip_body` and `sip_headers`. INFO that carries keys is not asked about. Verbs that it answers come at once, in place of those that run. The far end gets 200, or 202 for a MESSAGE, before.',
+    ),
+  ),
   boostAudioSignal: decibels(
     'How much louder the far end hears everything from now on, in dB: a number, or a text like "+6 dB". Answers the call.',
   ),
   earlyMedia: optional.flag('With boostAudioSignal: opens early media (183) instead of answering the call.'),
   ...waitProperties,
-  referHook: Type.Optional(
-    hookFor(
-      'Asked when the phone of a far end transfers the other one (REFER), as `referHook` of `dial`, which goes before it.',
-    ),
-  ),
   bargeIn: optional.anything(refusal),
   ttsStream: optional.anything(refusal),
   record: optional.anything(refusal),
@@ -57,6 +62,8 @@ export const config = defineVerb({
       verb: 'config',
       onHoldMusic: 'https://example.com/waiting.wav',
       fillerNoise: { enable: true, startDelaySecs: 2 },
+      referHook: '/refer',
+      sipRequestWithinDialogHook: '/request',
     },
     { verb: 'say', text: 'In another voice, and louder.' },
   ],
@@ -78,6 +85,7 @@ export const config = defineVerb({
 /** What is set again is set after the resets. */
 function* changesOf(options: Options, settings: Given<'settings'>['settings']): Iterable<SettingsChange> {
   const { synthesizer: given, recognizer: recognition, reset = [], onHoldMusic, referHook } = options
+  const requestHook = options.sipRequestWithinDialogHook
   const resets = [reset].flat()
   if (resets.includes('synthesizer')) yield { kind: 'reset-voice' }
   if (resets.includes('recognizer')) yield { kind: 'reset-recognition' }
@@ -88,6 +96,7 @@ function* changesOf(options: Options, settings: Given<'settings'>['settings']): 
   if (options.fillerNoise !== undefined) yield { kind: 'filler', filler }
   if (options.actionHookDelayAction !== undefined) yield { kind: 'hook-delay', hookDelay }
   if (referHook !== undefined) yield { kind: 'refer-hook', hook: referHook }
+  if (requestHook !== undefined) yield { kind: 'request-hook', hook: requestHook }
 }
 
 /** What is only switched off was never on. */

@@ -92,7 +92,8 @@ describe('POST /Accounts/{sid}/Calls', () => {
         tag: { order: [7] },
         ringMs: 20_000,
         maxCallMs: 600_000,
-        notes: ['referHook is not served yet and will not be asked'],
+        referHook: { url: 'https://app.example.com/refer' },
+        notes: [],
       },
     ])
   })

@@ -74,10 +74,10 @@ const fields = {
     .notServed('a call that is made on behalf of another one'),
   amd: json().optional().describe('Not served yet: refused.'),
   dual_streams: boolean().optional().describe('Not served yet: refused when true.'),
-  sipRequestWithinDialogHook: hook()
-    .describe('Asked about SIP requests within the dialog.')
-    .notServed('requests within a dialog'),
-  referHook: hook().describe('Asked where a REFER of the other side may lead.').notServed('REFER'),
+  sipRequestWithinDialogHook: hook().describe(
+    'Asked about INFO and MESSAGE that the other side sends within the dialog, as that of `config`.',
+  ),
+  referHook: hook().describe('Asked where a REFER of the other side may lead, as that of `config`.'),
 } as const
 
 type Body = Values<typeof fields>
@@ -136,9 +136,9 @@ function toRequest(
     ...(tag === undefined ? {} : { tag }),
     ringMs: timeout * 1000,
     ...(isGiven(timeLimit) ? { maxCallMs: timeLimit * 1000 } : {}),
-    notes: (['sipRequestWithinDialogHook', 'referHook'] as const)
-      .filter((name) => isGiven(body[name]))
-      .map((name) => `${name} is not served yet and will not be asked`),
+    ...(isGiven(body.referHook) ? { referHook: body.referHook } : {}),
+    ...(isGiven(body.sipRequestWithinDialogHook) ? { requestHook: body.sipRequestWithinDialogHook } : {}),
+    notes: [],
   }
 }
 

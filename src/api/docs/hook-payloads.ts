@@ -139,6 +139,13 @@ export const hookDescriptions: readonly HookDescription[] = [
         'sip:request',
       ),
       field('err', 'text', 'Why it failed.', 'sip:request, with `failed`'),
+      field('refer_status', 'number', 'The status of the response to the REFER.', 'sip:refer'),
+      field(
+        'final_referred_call_status',
+        'number',
+        'What came of the call that the far end made: a SIP status.',
+        'sip:refer, where the far end has said so',
+      ),
     ],
   },
   {

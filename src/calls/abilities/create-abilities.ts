@@ -5,6 +5,7 @@ import { referralsOf } from '../bridge/transfer.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Abilities } from './abilities.ts'
 import { createAlerting } from './alerting.ts'
+import { createDialogRequests } from './dialog-requests.ts'
 import { createDigits } from './digits.ts'
 import { LegHooks } from './hooks.ts'
 import type { LegHooksOptions } from './hooks.ts'
@@ -68,6 +69,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     running: {
       source: script,
       refer: (referral) => refer(referral, leg),
+      take: createDialogRequests(leg, hooks),
       takeOver: (hook, because) => hooks.takeOver(hook, because),
       interrupt: (verbs, because) => hooks.interrupt(verbs, because),
       beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),

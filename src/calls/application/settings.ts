@@ -35,6 +35,8 @@ export interface Settings {
   readonly voice: Voice
   /** Asked where a REFER of a far end may lead. */
   readonly referHook?: HookForm
+  /** Asked about what a far end sends within its dialog, and nothing here takes. */
+  readonly requestHook?: HookForm
   /** How speech is recognised where a verb says nothing else. */
   readonly recognition: object
   readonly filler?: Filler | undefined
@@ -49,7 +51,7 @@ export type WaitWishes = Pick<Settings, 'filler' | 'hookDelay'>
 export type SettingsChange =
   | { readonly kind: 'voice'; readonly voice: Voice }
   | { readonly kind: 'reset-voice' }
-  | { readonly kind: 'refer-hook'; readonly hook: HookForm }
+  | { readonly kind: 'refer-hook' | 'request-hook'; readonly hook: HookForm }
   | { readonly kind: 'recognition'; readonly recognition: object }
   | { readonly kind: 'reset-recognition' }
   | { readonly kind: 'filler'; readonly filler: Filler | undefined }
@@ -66,6 +68,8 @@ export function changed(settings: Settings, change: SettingsChange): Settings {
       return { ...settings, voice: initialSettings.voice }
     case 'refer-hook':
       return { ...settings, referHook: change.hook }
+    case 'request-hook':
+      return { ...settings, requestHook: change.hook }
     case 'recognition':
       return { ...settings, recognition: { ...settings.recognition, ...change.recognition } }
     case 'reset-recognition':

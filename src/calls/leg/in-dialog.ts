@@ -8,6 +8,7 @@ import { toDecision } from '../journal/decision.ts'
 import { hungUpByFarEnd, hungUpByUs } from './leg-ends.ts'
 import type { LegEnd } from './leg-ends.ts'
 import type { LegMedia } from './leg-media.ts'
+import type { RunningScript } from '../session/running-script.ts'
 import type { LegBridge } from './leg-options.ts'
 import { reasonHeader, toAppError, toProblem, toRefusal } from './refusals.ts'
 import { digitOf } from '../digits/info-digits.ts'
@@ -20,6 +21,8 @@ export interface AnsweredLeg {
   readonly onConfirmed: (ack: SipRequest) => void
   readonly onDigit: (digit: string, durationMs: number) => void
   readonly onEnd: (end: LegEnd) => void
+  /** What runs the leg now. */
+  readonly script: () => Pick<RunningScript, 'take'> | undefined
   /** What takes its REFERs now. */
   readonly transfers: () => Pick<LegBridge, 'refer'> | undefined
 }
@@ -65,13 +68,15 @@ async function answerOffer(
   }
 }
 
-function answerRequest(request: SipRequest, { media, onDigit }: AnsweredLeg): Reply {
+function answerRequest(request: SipRequest, { media, onDigit, script }: AnsweredLeg): Reply {
   media.live()
   // A phone asks whether the call still stands.
   if (request.method === 'OPTIONS') return { status: 200 }
+  if (request.method === 'MESSAGE') return script()?.take(request) ?? { status: 405 }
   if (request.method !== 'INFO')
     return { status: 501, headers: [reasonHeader(`${request.method} within a call is not served`)] }
   const pressed = digitOf(request)
-  if (pressed !== undefined) onDigit(pressed.digit, pressed.durationMs)
+  if (pressed === undefined) return script()?.take(request) ?? { status: 200 }
+  onDigit(pressed.digit, pressed.durationMs)
   return { status: 200 }
 }

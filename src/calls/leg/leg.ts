@@ -235,6 +235,7 @@ export class Leg {
         onConfirmed: (ack) => void this.#confirmed(sdpOf(ack)),
         onDigit: (digit, durationMs) => this.#digits.press({ digit, durationMs, source: 'info' }),
         onEnd: (end) => this.#end(end),
+        script: () => this.script,
         transfers: () => this.bridge ?? this.script,
       }),
     )

@@ -25,6 +25,10 @@ export function placeCall(
   const outgoing = new OutgoingLeg(order, context)
   const { leg } = outgoing
   leg.status.follow(order.script.call_status_hook)
+  const { settings } = leg.session
+  const { referHook, requestHook } = order
+  if (referHook !== undefined) settings.change({ kind: 'refer-hook', hook: referHook })
+  if (requestHook !== undefined) settings.change({ kind: 'request-hook', hook: requestHook })
   if (refused !== undefined) leg.refuse(refused)
   const { promise: sent, resolve: onSent } = Promise.withResolvers<void>()
   const { account_sid } = order.account

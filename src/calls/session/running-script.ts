@@ -1,6 +1,7 @@
 // The verbs that run a leg, as commands from outside, its far end and the other legs of its session reach them.
 import type { Hook } from '../../contracts/hook.ts'
-import type { IncomingReferral } from '../../sip/sip.ts'
+import type { SipRequest } from '../../sip/message/message.ts'
+import type { IncomingReferral, Reply } from '../../sip/sip.ts'
 import type { CallScript } from '../ports.ts'
 import type { RunnableVerb } from '../verb.ts'
 
@@ -12,6 +13,8 @@ export interface RunningScript {
   readonly source: CallScript
   /** The far end asks for another call (RFC 3515). */
   refer(referral: IncomingReferral): void
+  /** The response to what the far end sends within the dialog and nothing else takes; undefined where this takes nothing. */
+  take(request: SipRequest): Reply | undefined
   /** Failures are journalled, and the call goes on as it was. `because`: who wants it, in words for the journal. */
   takeOver(hook: Hook, because: string): Promise<void>
   /** These verbs come at once, in place of the running one and all that were to follow. */

@@ -40,13 +40,16 @@ const methodsInDialog = ['INVITE', 'BYE', 'OPTIONS', 'UPDATE', 'INFO', 'NOTIFY',
 export interface Abilities {
   /** The methods that a dialog takes. */
   readonly allow: readonly string[]
+  /** Those that it takes as well where its owner does, which Allow does not promise. */
+  readonly alsoTaken: readonly string[]
   /** The option tags (RFC 3261 §19.2) that a peer may require of us, and may use. */
   readonly supported: readonly string[]
 }
 
-export function abilitiesOf({ referrals = false, replaces = false }: Serves): Abilities {
+export function abilitiesOf({ referrals = false, replaces = false, messages = false }: Serves): Abilities {
   return {
     allow: [...methodsInDialog, ...(referrals ? ['REFER'] : [])],
+    alsoTaken: messages ? ['MESSAGE'] : [],
     supported: [
       'path',
       'timer',

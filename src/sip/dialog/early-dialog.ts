@@ -129,6 +129,8 @@ export class EarlyDialog implements DialogEntry {
       case 'PRACK':
       case 'NOTIFY':
         return { status: 481 }
+      case 'MESSAGE':
+        return { status: 405 }
       case 'INFO':
         if (listener?.requested !== undefined) return this.#safely(listener.requested(request))
     }

@@ -206,7 +206,9 @@ export class EstablishedDialog implements Dialog, DialogEntry {
       default:
         void this.#owner
           .ask((listener) => listener.requested(request))
-          .then((reply) => transaction.respond(cleanReply(reply)))
+          .then((reply) =>
+            reply.status === 405 ? this.#respond(transaction, reply) : transaction.respond(cleanReply(reply)),
+          )
     }
   }
 

@@ -16,6 +16,8 @@ import { hasSeveralVias, topVia } from './via.ts'
 export interface Capabilities {
   /** Methods that reach the core. ACK and CANCEL are always understood. */
   readonly allow: readonly string[]
+  /** Methods that reach the core besides, and are no promise. */
+  readonly alsoTaken?: readonly string[]
   /** Option tags (RFC 3261 §19.2) that a Require may name. */
   readonly supported: readonly string[]
   /** Body types that an INVITE may carry, lower case. */
@@ -90,8 +92,9 @@ function refuseFraming(message: SipMessage): Reply | undefined {
   return undefined
 }
 
-function refuseMethod({ method }: SipRequest, { allow }: Capabilities): Reply | undefined {
+function refuseMethod({ method }: SipRequest, { allow, alsoTaken = [] }: Capabilities): Reply | undefined {
   if (method === 'ACK' || method === 'CANCEL' || allow.includes(method)) return undefined
+  if (alsoTaken.includes(method)) return undefined
   const headers = [allowHeader(allow)]
   return { status: registeredMethods.has(method) ? 405 : 501, headers }
 }

@@ -1,0 +1,41 @@
+// What the far end sends within the dialog and nothing here takes: the application is asked, where it wants to be.
+import { headersOf } from '../../sip/message/message.ts'
+import type { SipRequest } from '../../sip/message/message.ts'
+import { plumbingHeaders } from '../../sip/message/reserved-headers.ts'
+import type { Reply } from '../../sip/sip.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { Asking } from './abilities.ts'
+
+/** A far end that sends more while this many are being answered is asked to wait. */
+const maxWaiting = 8
+const retryAfterSeconds = '2'
+const maxBodyChars = 16_384
+
+/** The response, where the application is asked. The far end does not wait for the answer of a hook. */
+export type TakeRequest = (request: SipRequest) => Reply | undefined
+
+export function createDialogRequests(leg: Leg, hooks: Pick<Asking, 'event'>): TakeRequest {
+  let waiting = 0
+  return (request) => {
+    const hook = leg.session.settings.current.requestHook
+    if (hook === undefined) return undefined
+    if (waiting >= maxWaiting)
+      return { status: 503, headers: [{ name: 'retry-after', value: retryAfterSeconds }] }
+    waiting += 1
+    const fields = {
+      sip_method: request.method,
+      sip_body: Buffer.from(request.body).toString('utf8').slice(0, maxBodyChars),
+      sip_headers: shownHeaders(request),
+    }
+    void hooks.event(hook, fields, leg.signal).finally(() => (waiting -= 1))
+    // RFC 3428 §7: a MESSAGE that is taken, and not shown to a person yet.
+    return { status: request.method === 'MESSAGE' ? 202 : 200 }
+  }
+}
+
+/** By their names in lower case; Content-Type says what the body is, the rest of the plumbing is the stack's. */
+function shownHeaders(request: SipRequest): Readonly<Record<string, string>> {
+  const names = new Set(request.headers.map(({ name }) => name))
+  const shown = [...names].filter((name) => name === 'content-type' || !plumbingHeaders.has(name))
+  return Object.fromEntries(shown.map((name) => [name, headersOf(request, name).join(', ')]))
+}
