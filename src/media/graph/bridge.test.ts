@@ -195,6 +195,12 @@ describe('a bridge of one codec', () => {
     legs.run(500)
     expect(called.between(1600).length).toBeGreaterThan(18)
     expect(toneShare(called.audio(1600), 440)).toBeGreaterThan(0.99)
+    // Time has gone on meanwhile, and the marker says so.
+    const [before, after] = [called.between(0, 1010).at(-1), called.between(1010)[0]]
+    const passedMs = (after?.atMs ?? 0) - (before?.atMs ?? 0)
+    const countedMs = (((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0) / 8
+    expect(Math.abs(countedMs - passedMs)).toBeLessThan(60)
+    expect([after?.marker, ((after?.sequence ?? 0) - (before?.sequence ?? 0)) & 0xffff]).toEqual([true, 1])
   })
 
   it('goes over to the beat when the partner turns to another codec, and both are heard', () => {

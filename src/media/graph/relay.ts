@@ -28,6 +28,7 @@ export class Relay {
   #sequence = 0
   #timestamp = 0
   #first = 0
+  #startsTalk = false
   #passedTick: number
   #speechTick: number
 
@@ -55,7 +56,10 @@ export class Relay {
       return undefined
     }
     const timestamp = (packet.timestamp + this.#timestamp) >>> 0
-    const { marker, payload } = packet
+    const { payload } = packet
+    // RFC 3551 §4.1: it tells where sound begins again.
+    const marker = packet.marker || (this.#startsTalk && samples > 0)
+    if (samples > 0) this.#startsTalk = false
     return this.#sender.passed({ marker, payload, payloadType, sequence, timestamp, samples })
   }
 
@@ -80,6 +84,12 @@ export class Relay {
   #begin({ sequence, timestamp }: RtpPacket, tick: number): void {
     this.#first = this.#sender.nextSequence
     this.#sequence = this.#first - sequence
-    this.#timestamp = this.#sender.nextTimestamp(tick) - timestamp
+    const next = this.#sender.nextTimestamp(tick)
+    const beat = this.#sender.timestampAt(tick)
+    // To a far end that holds nothing is sent, while time goes on (RFC 3550 §5.1). The beat knows it until the relay counts.
+    const isAfterPause =
+      this.#from === undefined && timestampDistance(next, beat) > standstillTicks * tickSamples
+    this.#timestamp = (isAfterPause ? beat : next) - timestamp
+    this.#startsTalk = isAfterPause
   }
 }
