@@ -6,7 +6,7 @@ import { startKamailio } from '../support/kamailio.ts'
 import { journalOf, provision, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
 import { createListening, phoneKinds, startRealPhone } from '../support/real-phones.ts'
-import type { PhoneKind, RealPhone } from '../support/real-phones.ts'
+import type { PhoneKind, RealPhone, RealPhoneOptions } from '../support/real-phones.ts'
 import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 
@@ -39,25 +39,31 @@ afterAll(async () => {
   await application?.close()
 })
 
-async function phone(user: User, kind: PhoneKind, proxy = platform.sip): Promise<RealPhone> {
+async function phone(
+  user: User,
+  kind: PhoneKind,
+  proxy = platform.sip,
+  wishes: Partial<RealPhoneOptions> = {},
+): Promise<RealPhone> {
   const { realm, password } = tenant
   const options = { kind, hz: users[user], username: user, realm, password, proxy, answers: answers(user) }
-  const one = await startRealPhone(options)
+  const one = await startRealPhone({ ...options, ...wishes })
   started.push(one)
   return one
 }
 
 const addressOf = (user: User): string => `sip:${user}@${tenant.realm}`
 
+const liveCalls = () =>
+  platform.api.must<{ call_sid: string; direction: string }[]>('GET', `/Accounts/${tenant.account_sid}/Calls`)
+
 /** Resolves when the journal of the leg between this phone and the platform says so, and the phone has its response. */
 async function isTold(type: string, phone: RealPhone): Promise<void> {
-  const { account_sid } = tenant
   const direction = phone.hz === users.alice ? 'inbound' : 'outbound'
   await until(`${type} in the journal`, async () => {
-    const path = `/Accounts/${account_sid}/Calls?direction=${direction}`
-    const [call] = await platform.api.must<{ call_sid: string }[]>('GET', path)
+    const call = (await liveCalls()).find((one) => one.direction === direction)
     if (call === undefined) return undefined
-    const events = await journalOf(platform.api, account_sid, call.call_sid)
+    const events = await journalOf(platform.api, tenant.account_sid, call.call_sid)
     const told = events.findIndex((event) => event.type === type)
     return told >= 0 && events.slice(told).some(({ summary }) => summary === 'ACK')
   })
@@ -131,6 +137,34 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
     },
     60_000,
   )
+
+  it('insist on PRACK and a session timer, on either side of a call', async () => {
+    const listening = createListening()
+    const called = await phone('bob', 'pjsua2', platform.sip, { insists: true, answers: 'manual' })
+    const caller = await phone('alice', 'pjsua2', platform.sip, { insists: true })
+    const mark = called.mark()
+    await caller.dial(addressOf('bob'))
+    await called.is('called', mark)
+    await caller.is('ringing')
+    await called.answer()
+    await caller.is('talking')
+    await listening.hearEachOther(caller, called)
+    for (const one of [caller, called]) {
+      await one.hold()
+      await isTold('media-held', one)
+      await one.resume()
+      await isTold('media-resumed', one)
+    }
+    await listening.hearEachOther(caller, called)
+    const calls = await liveCalls()
+    expect(calls).toHaveLength(2)
+    for (const { call_sid } of calls) {
+      const events = await journalOf(platform.api, tenant.account_sid, call_sid)
+      expect(events.filter(({ summary }) => summary === 'PRACK')).toHaveLength(1)
+    }
+    await caller.hangUp()
+    await called.is('ended')
+  }, 60_000)
 
   it.each(rounds)(
     '%s asks before it sends %s to %s, and leaves the two with each other',

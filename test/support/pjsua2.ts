@@ -16,6 +16,8 @@ export interface Pjsua2Options {
   readonly proxy: { readonly address: string; readonly port: number }
   readonly says: Audio
   readonly answers?: 'auto' | 'manual'
+  /** Whether it makes no call and takes none without PRACK (RFC 3262) and a session timer (RFC 4028) of 90 s. */
+  readonly insists?: boolean
 }
 
 /** What the phone reports: a state of one of its calls, or what became of a request of its own. */
@@ -62,7 +64,7 @@ export async function startPjsua2({ says, ...options }: Pjsua2Options): Promise<
     if (line.startsWith('{')) facts.push(JSON.parse(line) as Pjsua2Fact)
   })
   const write = (value: unknown): void => child.write(`${JSON.stringify(value)}\n`)
-  write({ answers: 'manual', ...options, ...files, rtp: await freePorts(8) })
+  write({ answers: 'manual', insists: false, ...options, ...files, rtp: await freePorts(8) })
   const phone: Pjsua2 = {
     facts,
     order: (...words) => write(words),
@@ -187,6 +189,10 @@ user.sipConfig.proxies.append("sip:" + wish["proxy"]["address"] + ":" + str(wish
 user.sipConfig.authCreds.append(pj.AuthCredInfo("digest", "*", wish["username"], 0, wish["password"]))
 user.mediaConfig.transportConfig.boundAddress = "127.0.0.1"
 user.mediaConfig.transportConfig.port = wish["rtp"]
+if wish["insists"]:
+    user.callConfig.prackUse = pj.PJSUA_100REL_MANDATORY
+    user.callConfig.timerUse = pj.PJSUA_SIP_TIMER_REQUIRED
+    user.callConfig.timerMinSESec = user.callConfig.timerSessExpiresSec = 90
 account = Account()
 account.create(user)
 

@@ -17,6 +17,8 @@ export type RealPhoneOptions = Pick<
   readonly kind: PhoneKind
   /** The tone that the phone says. */
   readonly hz: number
+  /** Of pjsua2 alone. */
+  readonly insists?: boolean
 }
 
 /** What becomes of a call at the phone: it rings here, it rings there, the two talk, it is over. */
