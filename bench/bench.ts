@@ -1,7 +1,7 @@
 // `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
 //   npm run bench                            everything, about a quarter of an hour
-//   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, scanner, nodes, live-calls,
-//                                            media, bridge, storage, and call-records, which takes minutes and runs only when it is
+//   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, scanner, nodes,
+//                                            live-calls, media, bridge, storage, and call-records, which takes minutes and runs only when it is
 //                                            named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
 //   npm run bench -- api --api-parts lists   only these parts of api, with commas between them: requests, lists, pages,
@@ -16,6 +16,7 @@ import { hasCommand } from '../test/support/tools.ts'
 import { apiParts, measureApi } from './api.ts'
 import { measureBridgedCalls } from './bridged-calls.ts'
 import { measureCalls } from './calls.ts'
+import { measureCommands } from './commands.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
 import { measureHttp } from './http.ts'
@@ -60,6 +61,12 @@ const sections: readonly Section[] = [
     title: 'Bridged calls under load',
     needs: ['taskset', 'sipp'],
     run: () => measureBridgedCalls({ seconds: Number(options.seconds) }),
+  },
+  {
+    name: 'commands',
+    title: 'Commands to live calls',
+    needs: ['taskset'],
+    run: () => measureCommands(),
   },
   {
     name: 'scanner',

@@ -33,6 +33,13 @@ export class RtpVoice {
     return this.#to
   }
 
+  /** When the first packet came, from then on, of which this holds. */
+  async next(what: string, fromMs: number, holds: (payload: Uint8Array) => boolean): Promise<number> {
+    const isIt = ({ atMs, payload }: { atMs: number; payload: Uint8Array }): boolean =>
+      atMs >= fromMs && holds(payload)
+    return (await this.#peer.heard.next(what, isIt)).atMs
+  }
+
   /** When the other side was heard last: packets of silence do not count. */
   get heardMs(): number | undefined {
     return this.#peer.heard.items.findLast(({ payload }) => payload.every((octet) => octet === 0x80))?.atMs
