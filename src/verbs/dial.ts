@@ -31,7 +31,7 @@ const schema = Type.Object({
     ),
   ),
   answerOnBridge: optional.flag(
-    'The caller hears ringing, and is answered when the other side answers. Default false: answered at once.',
+    'The caller hears ringing, and is answered when the other side answers. Default false: answered at once; it then hears a ringing tone while a target rings.',
   ),
   callerId: word('The number or name that is said to call. Default: the caller.'),
   callerName: Type.Optional(

@@ -248,6 +248,32 @@ describe('two who talk', () => {
     expect(heard(session)).toEqual(bothHear)
   })
 
+  it('by another way than the platform come back for the sound of hold', async () => {
+    const session = await talking({ exitMediaPath: true }, undefined, [music])
+    const { engine, caller, called } = session
+    for (const media of engine.media.sessions)
+      media.emit({ type: 'first-packet', ...media.remote, trust: 'sdp' })
+    await waited()
+    expect(engine.media.sessions.map(({ isPast }) => isPast)).toEqual([true, true])
+    await session.hold('caller')
+    expect(engine.media.sessions.map(({ isPast }) => isPast)).toEqual([false, false])
+    expect([caller.dialog?.offers.length, called().dialog.offers.length]).toEqual([1, 2])
+    expect(session.hears('called')).toEqual(['/clips/7000'])
+  })
+
+  it('end by the timeout of a hold, and no sound of it stays', async () => {
+    const session = await talking({}, undefined, [music])
+    const { engine, caller, called } = session
+    await session.hold('caller')
+    const limitMs = 1000
+    engine.clock.advance(limitMs)
+    engine.media.sessions[0]?.emit({ type: 'timeout', cause: 'held', silentMs: limitMs, limitMs })
+    await waited()
+    expect(caller.dialog?.sentBye).toEqual([{ name: 'x-reason', value: 'Hold Timeout' }])
+    expect(called().dialog.sentBye).toBeDefined()
+    expect([engine.lent.size, engine.clock.pending]).toEqual([0, 0])
+  })
+
   it('may begin with one on hold', async () => {
     const later = heldAnswer()
     const session = await dialled(parseVerbs, {}, ({ hooks }) => {

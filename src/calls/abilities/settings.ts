@@ -14,6 +14,9 @@ export interface SettingOptions {
 
 const msOf = (seconds: number): number => seconds * 1000
 
+/** Actions that follow each other faster are a mistake. */
+const minBetweenMs = 500
+
 export function createSetting({ settings, verbs, resolveUrl }: SettingOptions): Setting {
   return {
     change: (change) => settings.change(change),
@@ -26,13 +29,14 @@ export function createSetting({ settings, verbs, resolveUrl }: SettingOptions): 
     },
     toHookDelay(given: GivenDelay) {
       if (given.enabled === false) return undefined
-      const { actions = [], giveUpActions = [], noResponseGiveUpTimeout = 0 } = given
+      const { actions = [], giveUpActions = [], noResponseGiveUpTimeout = 0, retries = 0 } = given
+      const afterMs = msOf(given.noResponseTimeout ?? 0)
       demandAllowed(verbs(actions), delaying)
       verbs(giveUpActions)
       return {
         actions,
-        afterMs: msOf(given.noResponseTimeout ?? 0),
-        retries: given.retries ?? 0,
+        afterMs: retries > 0 && afterMs > 0 ? Math.max(minBetweenMs, afterMs) : afterMs,
+        retries,
         giveUpMs: noResponseGiveUpTimeout === 0 ? undefined : msOf(noResponseGiveUpTimeout),
         giveUp: giveUpActions,
       }

@@ -131,7 +131,7 @@ export const actionHookDelayAction = Type.Object(
         minimum: 0,
         maximum: 1000,
         description:
-          'With noResponseTimeout: this many actions are heard, each after that time again; then the question is given up. Default 0: one is heard.',
+          'With noResponseTimeout: this many actions are heard, each after that time again, of half a second at least; then the question is given up. Default 0: one is heard.',
       }),
     ),
     actions: verbs('`say` and `play`: one is heard after the other.'),

@@ -71,6 +71,7 @@ function someVerbs(random: Random): object[] {
     () => [someDial(random), { verb: 'hangup' }],
     () => [someDial(random)],
     () => [{ verb: 'config', onHoldMusic: '/music.wav' }, someDial(random), pause],
+    () => [waiting, someDial(random), gather],
     () => [someDial(random), pause, someDial(random)],
     () => [file, someDial(random), pause],
     () => [pause],
@@ -87,6 +88,18 @@ const confirms = [
   [{ verb: 'pause', length: 3600 }],
   'no verbs',
 ]
+
+const gather = { verb: 'gather', timeout: 1, actionHook: '/dialled' }
+const waiting = {
+  verb: 'config',
+  fillerNoise: { enable: true, url: '/filler.wav', startDelaySecs: 1 },
+  actionHookDelayAction: {
+    noResponseTimeout: 1,
+    noResponseGiveUpTimeout: 3,
+    actions: [{ verb: 'say', text: 'one moment' }],
+    giveUpActions: [pause],
+  },
+}
 
 const holds = [[], [file], [{ verb: 'say', text: 'one moment' }, pause], [{ verb: 'gather' }], 'no verbs']
 
