@@ -1,5 +1,5 @@
 // One place that an INVITE may be sent to, and what stands in it.
-import type { OutgoingInviteOptions, Remote } from '../../sip/sip.ts'
+import type { OutgoingInviteOptions, RedirectTarget, Remote } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { CallOrder } from './call-order.ts'
@@ -21,6 +21,8 @@ export interface Attempt {
   readonly invite: (host: string) => AttemptInvite
   /** Where the request is sent. Rejects with AppError when there is no such place, or none that may be called. */
   readonly destination: () => Promise<Remote>
+  /** The places that a 3xx of this one leads to: those that its owner may call. Rejects with AppError where there are none. */
+  readonly redirect?: (target: RedirectTarget) => Promise<Round>
 }
 
 /** Everything that the search for places needs. */

@@ -8,13 +8,15 @@ import type { HeaderField, SipResponse } from '../../sip/message/message.ts'
 import { tagOf } from '../../sip/message/name-addr.ts'
 import { serializeHostPort } from '../../sip/message/uri.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import type { Dialog, OutgoingInvite, Remote } from '../../sip/sip.ts'
+import type { Dialog, OutgoingInvite, RedirectTarget, Remote } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { AttemptPlaces } from '../journal/journal.ts'
 import type { Attempt } from './attempt.ts'
 import type { OutgoingInvites } from './outgoing-invites.ts'
+import { mayTryNext } from './failover.ts'
+import type { Redirects } from './redirects.ts'
 import { noteRinging } from './ringing-legs.ts'
 
 /** A leg whose far end is being called. */
@@ -24,6 +26,7 @@ export interface DialledLeg {
   /** Called when an INVITE is out. */
   readonly onSent: () => void
   readonly maxForwards: number | undefined
+  readonly redirects: Redirects
 }
 
 export interface ForkOptions {
@@ -49,7 +52,7 @@ export function fork(attempts: readonly Attempt[], options: ForkOptions): Promis
 class Fork {
   readonly #settled = Promise.withResolvers<ForkOutcome>()
   readonly #options: ForkOptions
-  readonly #isAlone: boolean
+  #isAlone: boolean
   readonly #ringing = new Set<OutgoingInvite>()
   readonly #refusals: SipResponse[] = []
   #error: AppError | undefined
@@ -83,11 +86,33 @@ class Fork {
     const outcome = await invite.outcome
     this.#ringing.delete(invite)
     if (outcome.kind === 'answered') return this.#answered(outcome, destination)
-    const { response } = outcome
-    if (this.#isOver) return
+    const { response, redirects = [] } = outcome
+    if (this.#isOver || (await this.#follow(attempt, response, redirects))) return
     this.#refusals.push(response)
     this.#note(`${response.status} ${response.reason} from ${attempt.place}`)
     if (response.status >= 600) this.#finish(this.#sum(), becauseOf(response.status, response.reason))
+  }
+
+  /** Tries where a 3xx leads, the best first. False where nothing of it may be followed: then it is a refusal as others are. */
+  async #follow(
+    attempt: Attempt,
+    response: SipResponse,
+    targets: readonly RedirectTarget[],
+  ): Promise<boolean> {
+    let isFollowed = false
+    for (const target of targets) {
+      const { leg, redirects } = this.#options.dialled
+      const places = await redirects.placesOf(attempt, response, target)
+      if (this.#isOver || leg.hasEnded) return true
+      if (places.length === 0) continue
+      isFollowed = true
+      if (places.length > 1) this.#isAlone = false
+      await Promise.all(places.map((place) => this.#try(place)))
+      const last = this.#refusals.at(-1)
+      if (this.#isOver || (last !== undefined && !mayTryNext({ status: last.status, hadEarlyMedia: false })))
+        return true
+    }
+    return isFollowed
   }
 
   #send(attempt: Attempt, destination: Remote, offer: string): OutgoingInvite {

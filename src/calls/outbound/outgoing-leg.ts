@@ -16,6 +16,7 @@ import type { Attempt } from './attempt.ts'
 import { calledPartyOf } from './call-order.ts'
 import type { CallOrder } from './call-order.ts'
 import { findAttempts } from './find-attempts.ts'
+import { Redirects } from './redirects.ts'
 import { OutgoingInvites } from './outgoing-invites.ts'
 import { tryRounds } from './try-rounds.ts'
 
@@ -63,14 +64,24 @@ export class OutgoingLeg {
     const rounds = await findAttempts({ order, services, journal: leg.journal })
     await tryRounds(
       rounds.map((round) => round.map((attempt) => this.#noted(attempt))),
-      { leg, invites: this.#invites, onSent, maxForwards: order.maxForwards },
+      {
+        leg,
+        invites: this.#invites,
+        onSent,
+        maxForwards: order.maxForwards,
+        redirects: new Redirects(leg.journal),
+      },
       services,
     )
   }
 
   #noted(attempt: Attempt): Attempt {
+    const { redirect } = attempt
     return {
       ...attempt,
+      ...(redirect === undefined
+        ? {}
+        : { redirect: async (target) => (await redirect(target)).map((place) => this.#noted(place)) }),
       destination: async () => {
         const remote = await attempt.destination()
         this.#peers.add(remote.address)

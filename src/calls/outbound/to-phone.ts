@@ -1,12 +1,14 @@
 // The places to try for a call to a phone number: the gateways of the carriers that take it, one after another.
 import { createAddressGuard, literalOf } from '../../network/address-guard.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { OutboundGateway } from '../ports.ts'
+import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
 import { chooseCarriers } from '../routing/phone-call.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { Round, Search } from './attempt.ts'
 import type { TargetOf } from '../calls.ts'
 import { nextHopOf, toInvite } from './phone-attempt.ts'
+import { parseTargetUri } from './target-uri.ts'
+import { toSipUri } from './to-sip-uri.ts'
 
 // No caller waits for more places than this.
 const maxAttempts = 20
@@ -19,8 +21,9 @@ const isPublic = createAddressGuard([])
 /** Throws AppError no_carrier. */
 export async function toPhone(
   { number, trunk, auth }: TargetOf<'phone'>,
-  { order, services, journal }: Search,
+  search: Search,
 ): Promise<readonly Round[]> {
+  const { order, services, journal } = search
   const { directory, sip, random } = services
   const { account } = order
   const [carriers, plan, numbers] = await Promise.all([
@@ -56,8 +59,35 @@ export async function toPhone(
         // Not guarded: many gateways are at private addresses, and an account that may write a carrier is trusted with them
         // (SECURITY.md).
         destination: () => sip().resolve(nextHopOf(carrier, gateway)),
+        redirect: ({ uri }) => elsewhere(uri, { carrier, gateway }, search),
       },
     ])
+}
+
+interface Way {
+  readonly carrier: OutboundCarrier
+  readonly gateway: OutboundGateway
+}
+
+/** A carrier sends a call on: to another one of its gateways, or to any address that a customer may call. */
+async function elsewhere(uri: string, { carrier, gateway: first }: Way, search: Search): Promise<Round> {
+  const { sip } = search.services
+  const parsed = parseTargetUri(uri, 'the Contact of a redirect')
+  const gateway = carrier.gateways.find(({ host }) => host === parsed.host)
+  if (gateway === undefined) return (await toSipUri({ type: 'sip', sipUri: uri }, search)).flat()
+  const { order } = search
+  const number = parsed.user ?? ''
+  return [
+    {
+      trunk: carrier.name,
+      place: gateway.host,
+      invite: (host) => ({
+        ...toInvite({ order, number, auth: undefined, carrier, gateway: first, host }),
+        uri,
+      }),
+      destination: () => sip().resolve(uri),
+    },
+  ]
 }
 
 function isSet(trunk: string | undefined): trunk is string {

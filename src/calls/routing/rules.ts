@@ -244,6 +244,11 @@ const course = {
       sentence: 'One of several places that ring together has refused or cannot be reached.',
       decides: 'The others go on ringing, unless the refusal is final (6xx).',
     },
+    redirect: {
+      sentence: 'A place has answered that the called party is somewhere else (300, 301 or 302).',
+      decides:
+        'The places that it names are tried, the best first and five at most: for a user, users of its realm; for a SIP URI and a carrier, addresses that customers may call; for a carrier its gateways too.',
+    },
     failover: {
       sentence: 'A place has refused the call or cannot be reached, and there is another one to try.',
       decides:

@@ -2,6 +2,7 @@
 // It keeps the rules of the stack (one final response, one CANCEL, one BYE) and remembers what was sent.
 import { AppError } from '../../../src/lib/errors.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../../../src/sip/message/message.ts'
+import { redirectTargets } from '../../../src/sip/message/redirect.ts'
 import { reasonPhraseOf } from '../../../src/sip/message/reason-phrases.ts'
 import type {
   Dialog,
@@ -189,7 +190,9 @@ export class ScriptedOutgoing implements OutgoingInvite {
   }
 
   refuse(status: number, headers: readonly HeaderField[] = []): void {
-    this.#settle({ kind: 'refused', response: sipResponse(status, { headers }) })
+    const response = sipResponse(status, { headers })
+    const redirects = redirectTargets(response)
+    this.#settle({ kind: 'refused', response, ...(redirects.length === 0 ? {} : { redirects }) })
   }
 
   cancel(headers: readonly HeaderField[] = []): void {

@@ -1,0 +1,78 @@
+// The place to try for a call to a SIP URI: guarded, since a customer wrote it.
+import { AppError } from '../../lib/errors.ts'
+import { serializeUri } from '../../sip/message/uri.ts'
+import type { Binding, Remote } from '../../sip/sip.ts'
+import type { CallServices } from '../call-services.ts'
+import type { AccountFacts } from '../ports.ts'
+import type { Round, Search } from './attempt.ts'
+import { callerFields } from './caller-identity.ts'
+import type { TargetOf } from '../calls.ts'
+import { parseTargetUri } from './target-uri.ts'
+
+/** Throws AppError when there is no place to try. */
+export async function toSipUri(
+  { sipUri, proxy, auth }: TargetOf<'sip'>,
+  search: Search,
+): Promise<readonly Round[]> {
+  const { order, services } = search
+  const { directory } = services
+  const uri = parseTargetUri(sipUri, 'to.sipUri')
+  if ((await directory.accountByRealm(uri.host)) !== undefined) throw loop()
+  // The headers of a URI do not belong into the start line (RFC 3261 §19.1.1).
+  const text = serializeUri({ ...uri, headers: new Map() })
+  return [
+    [
+      {
+        trunk: 'sipUri',
+        place: proxy ?? text,
+        invite: (host) => ({
+          ...callerFields(order, host),
+          uri: text,
+          to: text,
+          // A redirect of the far end must not lead to an address that the customer may not call.
+          mayReach: (address) => services.isAllowedHop(address),
+          ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
+          ...(auth === undefined ? {} : { credentials: auth }),
+        }),
+        destination: () => guarded(proxy ?? text, order.account, services),
+        // Neither the proxy nor the password is meant for another place.
+        redirect: async ({ uri: next }) => (await toSipUri({ type: 'sip', sipUri: next }, search)).flat(),
+      },
+    ],
+  ]
+}
+
+/** RFC 3261 §16.12.1.1: a proxy that is named without lr would have the Request-URI rewritten. */
+function toLooseRoute(proxy: string): string {
+  const uri = parseTargetUri(proxy, 'to.proxy')
+  return serializeUri({ ...uri, headers: new Map(), params: new Map([...uri.params, ['lr', undefined]]) })
+}
+
+/** Checks the address that the name led to, and returns that address: a second look-up could find another one. */
+async function guarded(
+  uri: string,
+  account: AccountFacts,
+  { sip, isAllowedAddress }: CallServices,
+): Promise<Remote> {
+  const remote = await sip().resolve(uri)
+  const { host, port } = sip().addressFor(remote)
+  if (!isAllowedAddress(remote.address) || isPhoneOfAnother(sip().bindings.boundTo(remote), account))
+    throw new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
+  if (remote.port === port && [host, sip().listening.address].includes(remote.address)) throw loop()
+  return remote
+}
+
+/**
+ * A phone that registered here lets in what comes from here, through NAT and past its own rules: only for those who may call
+ * its user. The address of a proxy stands for no phone.
+ */
+function isPhoneOfAnother(bindings: readonly Binding[], { sip_realm }: AccountFacts): boolean {
+  const phones = bindings.filter(({ path }) => path.length === 0)
+  return phones.length > 0 && !phones.some(({ aor }) => aor.endsWith(`@${sip_realm}`))
+}
+
+function loop(): AppError {
+  return new AppError('loop_detected', 'the SIP URI leads back into this platform', {
+    cure: 'Call a registered phone with a target of type user.',
+  })
+}
