@@ -138,6 +138,27 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2'))('real phones', () =>
     60_000,
   )
 
+  it.each([
+    ['linphone', 'pjsua2'],
+    ['pjsua2', 'baresip'],
+  ] as const)(
+    '%s sends a call that rings there on to %s',
+    async (kind, third) => {
+      const listening = createListening()
+      const deflecting = await phone('bob', kind, platform.sip, { answers: 'manual' })
+      const target = await phone('carol', third)
+      const caller = await phone('alice', 'baresip')
+      await caller.dial(addressOf('bob'))
+      await deflecting.is('called')
+      await deflecting.deflect?.(addressOf('carol'))
+      await caller.is('talking')
+      await listening.hearEachOther(caller, target)
+      await caller.hangUp()
+      await target.is('ended')
+    },
+    60_000,
+  )
+
   it('insist on PRACK and a session timer, on either side of a call', async () => {
     const listening = createListening()
     const called = await phone('bob', 'pjsua2', platform.sip, { insists: true, answers: 'manual' })

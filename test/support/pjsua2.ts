@@ -36,7 +36,7 @@ export interface Pjsua2Fact {
   readonly refused?: string
 }
 
-type Order = 'dial' | 'answer' | 'hold' | 'resume' | 'press' | 'refer' | 'replace' | 'hangup'
+type Order = 'dial' | 'answer' | 'hold' | 'resume' | 'press' | 'refer' | 'deflect' | 'replace' | 'hangup'
 
 export interface Pjsua2 {
   readonly facts: Inbox<Pjsua2Fact>
@@ -151,6 +151,13 @@ def dial(target):
     call.makeCall(target, op())
     calls[call.getId()] = call
 
+def deflect(call, target):
+    prm = op(302)
+    contact = pj.SipHeader()
+    contact.hName, contact.hValue = "Contact", "<" + target + ">"
+    prm.txOption.headers.append(contact)
+    call.hangup(prm)
+
 obey = {
     "dial": dial,
     "answer": lambda call: calls[call].answer(op(200)),
@@ -158,6 +165,7 @@ obey = {
     "resume": lambda call: calls[call].reinvite(op(flags=pj.PJSUA_CALL_UNHOLD)),
     "press": lambda call, digits: calls[call].dialDtmf(digits),
     "refer": lambda call, target: calls[call].xfer(target, op()),
+    "deflect": lambda call, target: deflect(calls[call], target),
     "replace": lambda call, other: calls[call].xferReplaces(calls[other], op()),
     "hangup": lambda call: calls[call].hangup(op()),
 }

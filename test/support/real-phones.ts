@@ -36,6 +36,8 @@ export interface RealPhone {
   press(digits: string): Promise<void>
   /** Sends the far end to this address: REFER. */
   transfer(target: string): Promise<void>
+  /** Answers a call that rings here with a 302 to this address; not baresip, which has no order for it. */
+  deflect?(target: string): Promise<void>
   /** Joins the far ends of its first and its second call, and leaves both: REFER with Replaces. */
   join(): Promise<void>
   /** How many states there were so far, from which those to come count. */
@@ -164,6 +166,7 @@ const linphone: Starter = async (options, states) => {
     // What it does not know as an order it presses.
     press: order,
     transfer: (target) => order(`transfer ${target}`),
+    deflect: (target) => order(`redirect all ${target}`),
     join: () => order('transfer 1 --to-call 2'),
     heard: () => phone.heard(),
     output: () => phone.output,
@@ -202,6 +205,7 @@ const pjsua2: Starter = async (options, states) => {
     resume: () => order('resume'),
     press: (digits) => order('press', digits),
     transfer: (target) => order('refer', target),
+    deflect: (target) => order('deflect', target),
     async join() {
       const [first = -1, second = -1] = calls
       phone.order('replace', first, second)
