@@ -7,12 +7,32 @@ import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
 import { toVoice } from './define/prompt.ts'
-import { decibels, hookFor, optional, recognizer, synthesizer } from './define/schemas.ts'
+import {
+  decibels,
+  hookFor,
+  optional,
+  recognizer,
+  speechRecognition,
+  synthesizer,
+  untilServed,
+  vad,
+} from './define/schemas.ts'
 import { toWishes, waitProperties } from './define/hook-wait.ts'
 
 /** Needed by applications that use them: silence about it would be worse than a failure. */
-const refused = ['bargeIn', 'ttsStream', 'record', 'listen', 'stream', 'transcribe', 'amd'] as const
+const refused = [
+  'bargeIn',
+  'ttsStream',
+  'record',
+  'listen',
+  'stream',
+  'transcribe',
+  'amd',
+  'noiseIsolation',
+  'turnTaking',
+] as const
 
+const webSocket = 'an application over WebSocket'
 const refusal = 'Not served yet: refused.'
 const resettable = Type.Union([Type.Literal('synthesizer'), Type.Literal('recognizer')])
 
@@ -49,6 +69,19 @@ const schema = Type.Object({
   stream: optional.anything(refusal),
   transcribe: optional.anything(refusal),
   amd: optional.anything(refusal),
+  noiseIsolation: optional.anything(refusal),
+  turnTaking: optional.anything(refusal),
+  vad: Type.Optional(vad),
+  disableTtsCache: optional.flag(
+    untilServed(
+      'synthesis past the cache',
+      'Speak texts by the vendor again, though clips of them are kept.',
+    ),
+  ),
+  autoStreamTts: optional.flag(untilServed(webSocket, 'Speak texts while they come in.')),
+  notifyEvents: optional.flag(untilServed(webSocket, 'Send what becomes of each verb.')),
+  notifySttLatency: optional.flag(untilServed(speechRecognition, 'Say how long it took.')),
+  trackTtsPlayout: optional.flag(untilServed(webSocket, 'Say what was heard of a text.')),
 })
 
 type Options = Static<typeof schema>

@@ -186,6 +186,18 @@ describe('actionHookDelayAction', () => {
     expect(answered).toMatchObject([{ verbs: ['say'] }])
   })
 
+  it('leaves no question open when the call ends after it was given up', async () => {
+    const { pass, invite, engine } = await asking(
+      withDelay({ noResponseGiveUpTimeout: 5, giveUpActions: [rest] }),
+    )
+    await pass(5000)
+    const asked = engine.hooks.asked.findLast(({ hook }) => hook.url.endsWith('/action'))
+    expect(asked?.signal?.aborted).toBe(false)
+    invite.dialog?.listener.ended(sipRequest('BYE'))
+    await pass(0)
+    expect(asked?.signal?.aborted).toBe(true)
+  })
+
   it('hangs up where it gives up without giveUpActions', async () => {
     const { pass, invite, engine } = await asking(withDelay({ noResponseGiveUpTimeout: 5 }))
     await pass(5000)

@@ -1,4 +1,4 @@
-// Real phones that put the other side on hold, and what that one hears; and what a caller hears while the other side rings.
+// What real phones hear while they wait: on hold, while the other side rings, and while an application does not answer.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { journalStory } from '../../examples/demo/journal-story.ts'
 import type { StoryEvent } from '../../examples/demo/journal-story.ts'
@@ -197,5 +197,35 @@ describe.skipIf(isMissing('baresip'))('a caller who is answered already', () => 
     expect(heardMs(slice(heard, (talk?.startMs ?? 0) + 100, talk?.endMs ?? 0), ringHz)).toBe(0)
     await caller.hangUp()
     await happens(called, 'CALL_CLOSED')
+  }, 90_000)
+})
+
+describe.skipIf(isMissing('baresip'))('a caller whose application does not answer', () => {
+  it('hears the filler noise, and then what the application has for that case', async () => {
+    const sorryHz = 2300
+    const headers = { 'content-type': 'audio/wav' }
+    application.on('/sorry.wav', { status: 200, headers, body: toWav(tone(sorryHz, 3000)) })
+    application.on('/slow', 'hang')
+    const gather = {
+      verb: 'gather',
+      timeout: 0.5,
+      actionHook: '/slow',
+      fillerNoise: { enable: true, url: '/hold.wav', startDelaySecs: 0.5 },
+      actionHookDelayAction: {
+        noResponseTimeout: 60,
+        noResponseGiveUpTimeout: 3,
+        giveUpActions: [{ verb: 'play', url: '/sorry.wav' }],
+      },
+    }
+    application.on('/call', { json: [gather, { verb: 'play', url: '/hold.wav' }] })
+    const caller = await baresip(tenant.username, 'manual')
+    await caller.dial(`sip:${tenant.target}`)
+    await happens(caller, 'CALL_CLOSED')
+    const heard = await caller.heard()
+    const [fillers, sorry] = [toneSegments(heard, holdHz), toneSegments(heard, sorryHz)]
+    expect(heardMs(heard, holdHz)).toBeGreaterThan(2000)
+    expect(heardMs(heard, sorryHz)).toBeGreaterThan(2500)
+    // The verb that was to follow the gather is not heard.
+    expect(fillers.at(-1)?.endMs).toBeLessThanOrEqual((sorry[0]?.startMs ?? 0) + 100)
   }, 90_000)
 })

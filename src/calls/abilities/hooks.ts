@@ -73,7 +73,9 @@ export class LegHooks implements Asking {
       else queue.replace(verbs)
       return !isLate
     }
-    const asked = this.#replaceBy({ kind: 'action', hook: form, fields, signal, take })
+    // The verb is over when the question is given up; the question is withdrawn with the call then.
+    const withCall = AbortSignal.any([signal, leg.signal])
+    const asked = this.#replaceBy({ kind: 'action', hook: form, fields, signal: withCall, take })
     const givenUp = await wait().until(asked, wishes, signal)
     if (givenUp === undefined || signal.aborted) return
     isLate = true
