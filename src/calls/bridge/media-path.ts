@@ -120,7 +120,10 @@ export class MediaPath {
     await this.#untilHeard()
     const objection = this.#objection()
     if (objection !== undefined) return this.#stayHere(objection)
-    const refused = await this.#introduce()
+    const refused = await this.#introduce().catch((error: unknown) => {
+      for (const leg of this.#legs) noteProblem(leg, error)
+      return 'something failed'
+    })
     if (refused === undefined && this.#isWanted && this.#legs.every(({ media }) => media.path.isPast))
       return this.#note('no-media', because)
     await this.#bring()

@@ -16,7 +16,7 @@ import {
 import type { ScriptedEngine } from './scripted-engine.ts'
 import { ScriptedReferral } from './scripted-referral.ts'
 import type { Replaced } from '../../../src/sip/sip.ts'
-import { sipRequest } from './scripted-sip.ts'
+import { sipRequest, sipResponse } from './scripted-sip.ts'
 import type { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
 
 type Random = (below: number) => number
@@ -55,6 +55,8 @@ function someDial(random: Random): object {
     target,
     ...chance(2, { actionHook: '/dialled' }),
     ...chance(2, { answerOnBridge: true }),
+    ...chance(2, { exitMediaPath: true }),
+    ...chance(9, { anchorMedia: true }),
     ...chance(3, { confirmHook: '/confirm' }),
     ...chance(4, { dialMusic: '/music.wav' }),
     ...chance(4, { timeLimit: 1 }),
@@ -221,6 +223,8 @@ class Player {
         random(2) === 0 &&
         session()?.emit({ type: 'timeout', cause: 'silent', silentMs: 20_000, limitMs: 0 }),
       () => session()?.press('12'),
+      ...Array.from({ length: 4 }, () => () => this.#farEndsAreHeard()),
+      () => this.#refuseOffers(),
       () => this.#pressInfo(),
       ...Array.from({ length: 3 }, () => () => this.#offer()),
       () => this.#failMedia(),
@@ -249,6 +253,24 @@ class Player {
     const error = new AppError('media_not_acceptable', 'it does not fit')
     if (at !== undefined && this.random(3) === 0) this.engine.media.failure = { at, error }
     else this.engine.media.failure = undefined
+  }
+
+  /** From the places that their SDP names: they may send their sound to each other from now on. */
+  #farEndsAreHeard(): void {
+    for (const session of this.engine.media.sessions)
+      session.emit({ type: 'first-packet', ...session.remote, trust: 'sdp' })
+  }
+
+  /** A far end takes no other offer, does not respond to it, or takes it again. */
+  #refuseOffers(): void {
+    const { dialog } = this.random(2) === 0 ? this.invite : { dialog: this.#called()?.dialog }
+    const ways = [
+      () => sipResponse(488),
+      () => sipResponse(491),
+      () => new Promise<never>(() => undefined),
+      () => sipResponse(200, { body: 'v=0 answer' }),
+    ]
+    if (dialog !== undefined) dialog.answers = ways[this.random(ways.length)] ?? dialog.answers
   }
 
   #pressInfo(): void {
