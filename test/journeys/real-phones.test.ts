@@ -232,6 +232,33 @@ describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
       60_000,
     )
 
+    it('send their sound to each other, by requests of the platform that pass the proxy', async () => {
+      const target = [{ type: 'user', name: 'bob' }]
+      application.on('/call', { json: [{ verb: 'dial', target, exitMediaPath: true }] })
+      const listening = createListening()
+      const proxy = await startKamailio(platform.sip)
+      started.push(proxy)
+      const called = await phone('bob', 'linphone', proxy)
+      const caller = await phone('alice', 'pjsua2', proxy)
+      await caller.dial(`sip:${tenant.target}`)
+      await until('both to have left the platform', async () => {
+        const calls = await liveCalls()
+        const stories = await Promise.all(
+          calls.map(({ call_sid }) => journalOf(platform.api, tenant.account_sid, call_sid)),
+        )
+        return stories.filter((story) => story.some(({ type }) => type === 'media-path')).length === 2
+      })
+      await listening.hearEachOther(caller, called)
+      const fromPlatform = proxy.passed().filter((line) => line.endsWith(`:${platform.sip.port}`))
+      const methods = fromPlatform.map((line) => line.split(' ')[0])
+      // One call to the phone, and one change within each of the two.
+      expect(methods.filter((method) => method === 'INVITE')).toHaveLength(3)
+      expect(methods.filter((method) => method === 'ACK')).toHaveLength(3)
+      await called.hangUp()
+      await caller.is('ended')
+      await listening.settled()
+    }, 60_000)
+
     it('introduce others to each other: the request and what it replaces pass the proxy', async () => {
       const proxy = await startKamailio(platform.sip)
       started.push(proxy)
