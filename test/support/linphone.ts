@@ -27,10 +27,6 @@ export interface Linphone {
   hangUp(): void
   /** Puts its call on hold; the next one may then begin. */
   hold(): void
-  /** Sends the other side of its call there. */
-  transfer(target: string): void
-  /** Joins the other sides of its first and its second call. */
-  join(): void
   /** Resolves once the terminal says so of a call: `connected`, `ended`. */
   call(state: 'ringing' | 'connected' | 'ended'): Promise<void>
   /** What the far end sent; to be read once the call has ended. */
@@ -63,8 +59,6 @@ export async function startLinphone(options: LinphoneOptions): Promise<Linphone>
     dial: (target) => order(`call ${target}`),
     hangUp: () => order('terminate'),
     hold: () => order('pause'),
-    transfer: (target) => order(`transfer ${target}`),
-    join: () => order('transfer 1 --to-call 2'),
     async call(state) {
       const pattern = new RegExp(`Call \\d+ (?:to|with) \\S+ ${state}\\b`)
       await child.lines.next(`a call that is ${state}`, (line) => pattern.test(line))
