@@ -136,7 +136,7 @@ describe('a worker that hangs', () => {
     clock.advance(3000)
     await refused
     await until('a second worker', () => {
-      clock.advance(500)
+      clock.advance(50)
       return threads.length >= 2
     })
   })

@@ -35,6 +35,7 @@ const pingEveryMs = 250
 const pingLimitMs = 500
 // A thread that misses this many in a row hangs: its beat is 20 ms. Its calls hear nothing meanwhile, 2.25 s at most.
 const mostMissedPings = 3
+const lateMs = 100
 const shortestRestartMs = 100
 const longestRestartMs = 30_000
 // Long beside the time between two calls of a busy node, short beside what follows the end of a call.
@@ -187,10 +188,14 @@ export class WorkerLink {
   }
 
   async #ping(): Promise<void> {
+    const { clock } = this.#options
+    const sentMs = clock.monotonic()
     try {
       this.#load = await this.request<'ping'>({ kind: 'ping' }, pingLimitMs)
       this.#missedPings = 0
     } catch {
+      // This thread was late itself, and the reply may lie here unread.
+      if (clock.monotonic() - sentMs > pingLimitMs + lateMs) return
       this.#missedPings += 1
       const state = this.#state
       if (this.#missedPings < mostMissedPings || state.at !== 'running') return
