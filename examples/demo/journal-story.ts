@@ -7,11 +7,29 @@ export interface StoryEvent {
   readonly [fact: string]: unknown
 }
 
-type Sentence = (event: StoryEvent) => string | undefined
+type Sentence = (event: StoryEvent, started: StoryEvent) => string | undefined
 
 const verbs = (event: StoryEvent): string => (event['verbs'] as readonly string[]).join(', ')
-const withCure = (event: StoryEvent): string =>
-  `${String(event['sentence'])} ${String(event['cure'])} (${String(event['code'])})`
+
+/** Two sentences of the journal have no full stop where the second one is there. */
+function withCure({ sentence, cure, code }: StoryEvent): string {
+  const because = String(sentence).replace(/\.$/, '')
+  return `${because}${typeof cure === 'string' ? `. ${cure}` : ''}${typeof code === 'string' ? ` (${code})` : ''}`
+}
+
+/** The error that an event is about. */
+const errorOf = ({ code, sentence }: StoryEvent): string | undefined =>
+  typeof code === 'string' && typeof sentence === 'string' ? `${code} ${sentence}` : undefined
+
+/** What the journal says in the words of the record, with the names of the two. */
+function theEnd({ termination_reason, because }: StoryEvent, { direction, from, to }: StoryEvent): string {
+  const farEnd = String(direction === 'inbound' ? from : to)
+  const isByFarEnd =
+    termination_reason === (direction === 'inbound' ? 'caller hungup' : 'called party hungup')
+  if (isByFarEnd) return `the end: ${farEnd} hung up`
+  if (typeof because === 'string') return `the end: ${because}`
+  return `the end: ${String(termination_reason)}`
+}
 
 // The INVITE, its answer and the BYE; the rest of the SIP messages is for a ladder.
 const toldSip = /^(INVITE|200 OK|BYE|CANCEL|[4-6]\d\d .*)$/
@@ -21,7 +39,9 @@ const sentences: Readonly<Record<string, Sentence>> = {
   sip: ({ direction, summary }) =>
     toldSip.test(String(summary)) ? `SIP: ${String(direction)} ${String(summary)}` : undefined,
   decision: ({ rule, sentence, outcome }) =>
-    `${String(sentence).replace(/\.$/, '')}: ${String(outcome)} (${String(rule)})`,
+    rule === 'api'
+      ? `a client of the REST API asks for ${String(outcome)}`
+      : `${String(sentence).replace(/\.$/, '')}: ${String(outcome)} (${String(rule)})`,
   'hook-answered': (event) =>
     `the ${String(event['hook'])} hook answered in ${String(event['duration_ms'])} ms: ${verbs(event)}`,
   'hook-failed': withCure,
@@ -29,11 +49,19 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'verb-ended': ({ verb, outcome, duration_ms }) =>
     `${String(verb)}: ${String(outcome)} after ${(Number(duration_ms) / 1000).toFixed(1)} s`,
   dialled: ({ to }) => `calls ${String(to)}`,
-  bridged: () => 'the two talk',
+  bridged: ({ party }, { direction, from, to }) =>
+    `${String(direction === 'inbound' ? from : to)} and ${String(party)} talk`,
   unbridged: ({ because }) => `the two part: ${String(because)}`,
-  held: () => 'one of the two puts the other on hold',
-  resumed: () => 'the two hear each other again',
-  'hold-sound': ({ source }) => `on hold there is ${String(source)} to hear`,
+  muted: ({ party }) => `${String(party)} is muted: the other one does not hear it`,
+  unmuted: ({ party }) => `${String(party)} is heard again`,
+  whispered: ({ party }) => `${String(party)} is whispered to: the other one does not hear that`,
+  held: ({ party }) => `${String(party)} puts the other one on hold`,
+  resumed: ({ party }) => `${String(party)} hears the other one again`,
+  'hold-sound': ({ party, source }) => `on hold ${String(party)} hears ${String(source)}`,
+  'transfer-asked': ({ party, refer_to }) =>
+    `${String(party)} asks that the other one be sent to ${String(refer_to)}`,
+  'transfer-refused': (event) =>
+    `the transfer by ${String(event['party'])} to ${String(event['refer_to'])} fails with ${String(event['sip_status'])}: ${withCure(event)}`,
   'dial-ended': ({ to, call_status, sentence }) =>
     `${String(to)}: ${String(call_status)}, ${String(sentence)}`,
   digit: ({ digit }) => `key ${String(digit)}`,
@@ -44,21 +72,35 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'media-closed': ({ packets_sent, packets_received, packets_lost, jitter_ms }) =>
     `RTP: ${String(packets_sent)} packets sent, ${String(packets_received)} received, ${String(packets_lost)} lost, ` +
     `jitter ${Number(jitter_ms).toFixed(1)} ms`,
-  ended: ({ termination_reason }) => `the end: ${String(termination_reason)}`,
+  ended: theEnd,
 }
 
-/** Lines of seconds since the beginning and a sentence each. Keys that follow each other share one line. */
+/** What fails a question and then what asked it is two facts of one moment. */
+const sameMs = 1_000
+
+/** Lines of seconds since the beginning and a sentence each. Keys that follow each other share one line, and an error has one. */
 export function journalStory(events: readonly StoryEvent[]): string[] {
-  const start = events[0]?.at ?? 0
+  const started = events[0]
+  if (started === undefined) return []
+  let told: { readonly error: string; readonly at: number } | undefined
   const lines: { at: number; text: string; isKey: boolean }[] = []
   for (const event of events) {
-    const text = sentences[event.type]?.(event)
+    const text = sentences[event.type]?.(event, started)
     if (text === undefined) continue
+    const error = errorOf(event)
+    if (
+      error !== undefined &&
+      error === told?.error &&
+      event.at - told.at < sameMs &&
+      event.type !== 'hook-failed'
+    )
+      continue
+    if (error !== undefined) told = { error, at: event.at }
     const last = lines.at(-1)
     const isKey = event.type === 'digit'
     if (isKey && last?.isKey === true)
       last.text = `keys ${last.text.replace(/^keys? /, '')} ${String(event['digit'])}`
     else lines.push({ at: event.at, text, isKey })
   }
-  return lines.map(({ at, text }) => `${((at - start) / 1000).toFixed(2).padStart(7)} s  ${text}`)
+  return lines.map(({ at, text }) => `${((at - started.at) / 1000).toFixed(2).padStart(7)} s  ${text}`)
 }

@@ -71,7 +71,7 @@ describe('why the two have parted', () => {
   it('names the command that has ended the caller, in both journals', async () => {
     const { command, reasons, eventsOf } = await talking()
     await command('inbound', complete)
-    const because = `the platform hung up on the caller: ${byApi}`
+    const because = `the platform hung up on the caller +4420: ${byApi}`
     expect(reasons()).toEqual([[because], [because]])
     expect(eventsOf('inbound', 'ended')).toMatchObject([{ because: byApi }])
     expect(eventsOf('outbound', 'ended')).toMatchObject([{ because }])
@@ -80,7 +80,7 @@ describe('why the two have parted', () => {
   it('names the command that has ended the called side, in both journals', async () => {
     const { command, reasons } = await talking()
     await command('outbound', complete)
-    const because = `the platform hung up on the called party: ${byApi}`
+    const because = `the platform hung up on the called party alice@example.com: ${byApi}`
     expect(reasons()).toEqual([[because], [because]])
   })
 
@@ -88,11 +88,14 @@ describe('why the two have parted', () => {
     const one = await talking()
     one.caller.dialog?.listener.ended(sipRequest('BYE'))
     await calm()
-    expect(one.reasons()).toEqual([['the caller hung up'], ['the caller hung up']])
+    expect(one.reasons()).toEqual([['the caller +4420 hung up'], ['the caller +4420 hung up']])
     const other = await talking()
     other.called().dialog.listener.ended(sipRequest('BYE'))
     await calm()
-    expect(other.reasons()).toEqual([['the called party hung up'], ['the called party hung up']])
+    expect(other.reasons()).toEqual([
+      ['the called party alice@example.com hung up'],
+      ['the called party alice@example.com hung up'],
+    ])
   })
 
   it('names who has sent another application', async () => {
@@ -196,12 +199,18 @@ describe('the journal of the caller', () => {
   })
 })
 
-it('mute and unmute are in both journals, with the leg that is no longer heard', async () => {
+it('who is muted, heard again and whispered to is in both journals, with its leg and its name', async () => {
   const { command, eventsOf, sidOf } = await talking()
   await command('outbound', { mute_status: 'mute' })
   await command('outbound', { mute_status: 'unmute' })
+  await command('inbound', { whisper: { verb: 'pause', length: 1 } })
+  const alice = { call_sid: sidOf('outbound'), party: 'alice@example.com' }
+  const caller = { call_sid: sidOf('inbound'), party: '+4420' }
   for (const side of ['inbound', 'outbound'] as const) {
-    expect(eventsOf(side, 'muted')).toMatchObject([{ call_sid: sidOf('outbound') }])
-    expect(eventsOf(side, 'unmuted')).toMatchObject([{ call_sid: sidOf('outbound') }])
+    expect(eventsOf(side, 'muted')).toMatchObject([alice])
+    expect(eventsOf(side, 'unmuted')).toMatchObject([alice])
+    expect(eventsOf(side, 'whispered')).toMatchObject([caller])
   }
+  expect(eventsOf('inbound', 'bridged')).toMatchObject([{ with: alice.call_sid, party: alice.party }])
+  expect(eventsOf('outbound', 'bridged')).toMatchObject([{ with: caller.call_sid, party: caller.party }])
 })

@@ -200,6 +200,63 @@ describe('a blind transfer', () => {
   })
 })
 
+describe('the journals of the two sides of a blind transfer', () => {
+  const party = 'alice@example.com'
+  const refer_to = 'sip:carol@example.com'
+
+  it('both say who asked for it, and whom it led to', async () => {
+    const one = await referred('called')
+    await answered(one.called(1))
+    for (const side of ['inbound', 'outbound'] as const) {
+      const events = one.engine.store.journalOf(one.sidOf(side))
+      const call_sid = one.sidOf('outbound')
+      expect(events).toContainEqual(
+        expect.objectContaining({ type: 'transfer-asked', call_sid, party, refer_to: one.referral.referTo }),
+      )
+      const because = 'alice@example.com transferred +4420 to alice@example.com'
+      expect(events).toContainEqual(expect.objectContaining({ type: 'unbridged', because }))
+    }
+  })
+
+  it.each([
+    ['is not allowed', { referTo: 'sip:alice@elsewhere.example' }, 403, /realm only$/],
+    [
+      'leads to a user who is not registered',
+      { referTo: refer_to },
+      404,
+      /^carol@example\.com is not registered$/,
+    ],
+  ])('both say what refused one that %s', async (_, options, sip_status, sentence) => {
+    const one = await referred('called', options)
+    for (const side of ['inbound', 'outbound'] as const)
+      expect(one.engine.store.journalOf(one.sidOf(side))).toContainEqual(
+        expect.objectContaining({
+          type: 'transfer-refused',
+          party,
+          refer_to: options.referTo,
+          sip_status,
+          sentence: expect.stringMatching(sentence),
+          cure: expect.any(String),
+        }),
+      )
+  })
+
+  it('both say that the one who was called refused', async () => {
+    const one = await referred('called')
+    one.called(1).refuse(486)
+    await calm()
+    for (const side of ['inbound', 'outbound'] as const)
+      expect(one.engine.store.journalOf(one.sidOf(side))).toContainEqual(
+        expect.objectContaining({
+          type: 'transfer-refused',
+          party,
+          sip_status: 486,
+          sentence: expect.stringMatching(/^\S+ refused with 486/),
+        }),
+      )
+  })
+})
+
 describe('a referHook', () => {
   it('decides where the other side goes', async () => {
     const one = await talking({ referHook: '/refer' }, ({ hooks }) =>

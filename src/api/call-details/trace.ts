@@ -39,9 +39,13 @@ const momentary: Readonly<Record<string, (event: Event) => string>> = {
   'dial-ended': ({ to, sip_status }) => `dial ended ${String(to)} ${String(sip_status)}`,
   muted: ({ call_sid }) => `muted ${String(call_sid)}`,
   unmuted: ({ call_sid }) => `unmuted ${String(call_sid)}`,
+  whispered: ({ call_sid }) => `whispered to ${String(call_sid)}`,
   held: ({ call_sid }) => `held by ${String(call_sid)}`,
   resumed: ({ call_sid }) => `resumed by ${String(call_sid)}`,
   'hold-sound': ({ call_sid, source }) => `hold sound ${String(source)} for ${String(call_sid)}`,
+  'transfer-asked': ({ call_sid }) => `transfer by ${String(call_sid)}`,
+  'transfer-refused': ({ call_sid, sip_status }) =>
+    `no transfer by ${String(call_sid)} ${String(sip_status)}`,
   digit: ({ digit }) => `digit ${String(digit)}`,
   refusal: ({ code }) => `refusal ${String(code)}`,
   problem: ({ code }) => `problem ${String(code)}`,

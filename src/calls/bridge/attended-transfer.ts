@@ -10,8 +10,12 @@ import type { CallScript } from '../ports.ts'
 import type { CallRegistry } from '../registry.ts'
 import { isUser } from './blind-transfer.ts'
 import { dismissTransferor, join } from './join.ts'
+import { partyOf } from './leg-story.ts'
 import { talkOf } from './talk.ts'
 import type { Talk } from './talk.ts'
+import { noteTransferRefused, turnDown, underWay } from './transfer-story.ts'
+
+const notTaken = 'the application of the second call has not taken the other side'
 
 export interface Transfer {
   readonly referral: IncomingReferral
@@ -26,12 +30,12 @@ export async function attend(asked: Transfer, registry: CallRegistry, services: 
   const { referral, by, talk } = asked
   const second = secondCall(asked, registry)
   const theirs = talkOf(second)
-  if (theirs?.isBeingTransferred === true) return referral.reject({ status: 491 })
+  if (theirs?.isBeingTransferred === true) return turnDown(asked, { status: 491, sentence: underWay })
   if (talk !== undefined && theirs !== undefined) {
     const [one, other] = [talk.otherOf(by), theirs.otherOf(second)]
     tell([by, second, one, other], `${one.call_sid} and ${other.call_sid}`)
     const subscription = referral.accept()
-    join(one, other, 'one side joined the two it talked with')
+    join(one, other, `${partyOf(by)} joined ${partyOf(one)} with ${partyOf(other)}`)
     void second.hangUp({ because: 'its far end has transferred the call' })
     return dismissTransferor(by, subscription, services.clock)
   }
@@ -45,8 +49,12 @@ export async function attend(asked: Transfer, registry: CallRegistry, services: 
   if (!isReady) throw new AppError('transfer_refused', 'the second call is still being made')
   const subscription = referral.accept()
   tell([by, second, one], `${one.call_sid} and the application of ${lone.call_sid}`)
-  const hasTaken = await handOn(one, left, source, services)
-  if (!hasTaken) return subscription.notify(503)
+  const because = `${partyOf(by)} joined ${partyOf(one)} with an application`
+  const hasTaken = await handOn(one, left, { source, because }, services)
+  if (!hasTaken) {
+    noteTransferRefused(asked, { sip_status: 503, sentence: notTaken })
+    return subscription.notify(503)
+  }
   void second.hangUp({ because: 'its far end has transferred the call' })
   dismissTransferor(by, subscription, services.clock)
 }
@@ -77,8 +85,12 @@ function tell(legs: readonly Leg[], outcome: string): void {
 }
 
 /** Whether the application has taken the leg; it goes on as it was where not. */
-async function handOn(leg: Leg, talk: Talk, source: CallScript, { verbs }: CallServices): Promise<boolean> {
-  const because = 'one side joined the other one with an application'
+async function handOn(
+  leg: Leg,
+  talk: Talk,
+  { source, because }: { readonly source: CallScript; readonly because: string },
+  { verbs }: CallServices,
+): Promise<boolean> {
   const { app_json, call_hook } = source
   if (app_json !== null) talk.send(leg, parseAppJson(app_json, verbs), because)
   else if (call_hook !== null && leg.script === undefined) talk.send(leg, call_hook, because)

@@ -12,11 +12,13 @@ import { noteProblem } from '../leg/note-problem.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
 import type { AccountFacts } from '../ports.ts'
 import { dismissTransferor, join } from './join.ts'
+import { partyOf, whyGone } from './leg-story.ts'
 import { hopsLeft } from './passed-on-headers.ts'
 import { userOf } from './refer-details.ts'
 import { ringingSlot, ringingTone } from './ringing.ts'
 import { openSecondLeg } from './second-leg.ts'
 import type { Talk } from './talk.ts'
+import { goneMeanwhile, noteTransferRefused, turnDown } from './transfer-story.ts'
 
 export interface BlindTransfer {
   readonly referral: IncomingReferral
@@ -30,7 +32,8 @@ const ringMs = 60_000
 export async function sendToUser({ referral, by, talk }: BlindTransfer, context: CallContext): Promise<void> {
   const { account, name } = await userAt(referral.referTo, by, context)
   const other = talk.otherOf(by)
-  if (by.hasEnded || other.hasEnded) return referral.reject({ status: 481 })
+  if (by.hasEnded || other.hasEnded)
+    return turnDown({ referral, by, talk }, { status: 481, sentence: goneMeanwhile })
   const subscription = referral.accept()
   const decision = toDecision({ rule: 'transfer', outcome: referral.referTo })
   for (const leg of [by, other]) leg.journal.note(decision)
@@ -44,9 +47,10 @@ export async function sendToUser({ referral, by, talk }: BlindTransfer, context:
   other.signal.removeEventListener('abort', giveUp)
   if (!leg.isAnswered) {
     const { sip_status, sip_reason } = leg.journal.facts
+    noteTransferRefused({ referral, by, talk }, { sip_status, sentence: whyGone(leg, partyOf(leg)) })
     return subscription.notify(other.hasEnded ? 487 : sip_status, other.hasEnded ? undefined : sip_reason)
   }
-  join(other, leg, `one side transferred the other one to ${name}`, talk.services)
+  join(other, leg, `${partyOf(by)} transferred ${partyOf(other)} to ${partyOf(leg)}`, talk.services)
   dismissTransferor(by, subscription, context.services.clock)
 }
 
@@ -92,7 +96,7 @@ function orderFor(referral: IncomingReferral, other: Leg, { account, name }: Cal
     application_sid,
     parent: started,
     to: { type: 'user', name, realm: account.sip_realm ?? '' },
-    from: isCaller ? started.from : partyOf(started.to),
+    from: isCaller ? started.from : shortNameOf(started.to),
     ...(isCaller ? { callerName: started.caller_name } : {}),
     headers:
       referredBy !== undefined && isHeaderSafe(referredBy)
@@ -105,7 +109,7 @@ function orderFor(referral: IncomingReferral, other: Leg, { account, name }: Cal
 }
 
 /** A user is named `name@realm`, a number as it is. */
-function partyOf(to: string): string {
+function shortNameOf(to: string): string {
   return userOf(to).split('@', 1)[0] ?? to
 }
 

@@ -1,6 +1,7 @@
 // Two legs whose far ends hear each other.
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
+import { oneOfTwo, partyOf } from './leg-story.ts'
 
 export class Bridge {
   readonly #legs: readonly [Leg, Leg]
@@ -16,8 +17,8 @@ export class Bridge {
   async join(): Promise<void> {
     const [a, b] = this.#legs
     this.#isJoined = true
-    a.journal.note({ type: 'bridged', with: b.call_sid })
-    b.journal.note({ type: 'bridged', with: a.call_sid })
+    a.journal.note({ type: 'bridged', with: b.call_sid, party: partyOf(b) })
+    b.journal.note({ type: 'bridged', with: a.call_sid, party: partyOf(a) })
     for (const leg of this.#legs) leg.events.tell('bridged')
     this.#stops.push(passKeys(a, b), passKeys(b, a))
     await Promise.all([
@@ -30,9 +31,8 @@ export class Bridge {
   async mute(leg: Leg, isMuted: boolean): Promise<void> {
     if (isMuted) this.#muted.add(leg)
     else this.#muted.delete(leg)
-    const { call_sid } = leg
     for (const { journal, hasEnded } of this.#legs)
-      if (!hasEnded) journal.note({ type: isMuted ? 'muted' : 'unmuted', call_sid })
+      if (!hasEnded) journal.note({ type: isMuted ? 'muted' : 'unmuted', ...oneOfTwo(leg) })
     if (this.#isJoined) await leg.media.sound.mute(isMuted)
   }
 

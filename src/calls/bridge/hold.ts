@@ -12,6 +12,7 @@ import type { JournalFact } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import { stopped } from '../session/stop.ts'
+import { oneOfTwo, partyOf } from './leg-story.ts'
 
 export interface HoldOptions {
   readonly legs: readonly [Leg, Leg]
@@ -50,11 +51,11 @@ export class Hold {
     for (const leg of this.#options.legs) {
       const stop = leg.events.watch((event) => {
         if (event !== 'held' && event !== 'resumed') return
-        this.#note({ type: event, call_sid: leg.call_sid })
+        this.#note({ type: event, ...oneOfTwo(leg) })
         this.#look()
       })
       this.#stops.push(stop)
-      if (leg.media.hold !== undefined) this.#note({ type: 'held', call_sid: leg.call_sid })
+      if (leg.media.hold !== undefined) this.#note({ type: 'held', ...oneOfTwo(leg) })
     }
     this.#look()
   }
@@ -145,7 +146,7 @@ export class Hold {
 
   /** From now on the holder is not heard, not even between two verbs. */
   #began(other: Leg, source: 'onHoldHook' | 'onHoldMusic'): void {
-    this.#note({ type: 'hold-sound', call_sid: other.call_sid, source })
+    this.#note({ type: 'hold-sound', ...oneOfTwo(other), source })
     this.#silenceHolder(other, true)
   }
 
@@ -171,12 +172,7 @@ function noneIfFailed(error: unknown): undefined {
 /** Who holds, and whom: as the request that says so has it. */
 function toDetail(holder: Leg, other: Leg): object {
   const request = holder.media.hold?.request
-  const own = { from: numberOf(holder), to: numberOf(other) }
+  const own = { from: partyOf(holder), to: partyOf(other) }
   if (request === undefined) return own
   return { from: headerOf(request, 'from') ?? own.from, to: headerOf(request, 'to') ?? own.to }
-}
-
-function numberOf({ journal }: Leg): string {
-  const { direction, from, to } = journal.facts.started
-  return direction === 'inbound' ? from : to
 }

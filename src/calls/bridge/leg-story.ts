@@ -1,8 +1,19 @@
 // What the journals of a call and of the legs that it dials say of each other's end.
-import type { DialEndedFact } from '../journal/journal.ts'
+import type { DialEndedFact } from '../journal/talk-facts.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { Stop } from '../session/stop.ts'
+
+/** Who is at the far end of a leg, as its call names that one. */
+export function partyOf({ journal }: Pick<Leg, 'journal'>): string {
+  const { direction, from, to } = journal.facts.started
+  return direction === 'inbound' ? from : to
+}
+
+/** A leg and its far end, as facts in the journals of two that talk. */
+export function oneOfTwo(leg: Leg): { readonly call_sid: string; readonly party: string } {
+  return { call_sid: leg.call_sid, party: partyOf(leg) }
+}
 
 /** Why a leg is no longer there. `party`: who was at its far end. */
 export function whyGone({ journal }: Leg, party: string): string {

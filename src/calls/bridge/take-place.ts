@@ -12,6 +12,7 @@ import { ringingLeg } from '../outbound/ringing-legs.ts'
 import type { CallScript } from '../ports.ts'
 import type { CallRegistry } from '../registry.ts'
 import { join } from './join.ts'
+import { partyOf } from './leg-story.ts'
 import { pickUpOf } from './pick-up.ts'
 import { talkOf } from './talk.ts'
 
@@ -59,7 +60,7 @@ async function talkInstead(leg: Leg, former: Leg, context: CallContext): Promise
   const talk = talkOf(former)
   if (former.hasEnded || talk?.isBeingTransferred === true)
     return leg.hangUp({ because: 'the call that it was to take the place of is not there any more' })
-  const because = 'another phone took the place of this one'
+  const because = `${partyOf(leg)} took the place of ${partyOf(former)}`
   if (talk !== undefined) {
     join(talk.otherOf(former), leg, because)
     return void former.hangUp({ because })

@@ -15,7 +15,7 @@ import { CapturedDigits } from './captured-digits.ts'
 import type { DialRequest } from './dial-request.ts'
 import { Hold } from './hold.ts'
 import type { HoldOptions } from './hold.ts'
-import { reasonOf, whyGone } from './leg-story.ts'
+import { oneOfTwo, partyOf, reasonOf, whyGone } from './leg-story.ts'
 import { MediaPath } from './media-path.ts'
 import { Whispers } from './whispers.ts'
 
@@ -174,11 +174,20 @@ export class Talk {
     const { nested, refer } = this.services
     return {
       mute: (isMuted) => this.#bridge.mute(leg, isMuted),
-      whisper: (verbs) => this.#whispers.whisper(leg, verbs),
+      whisper: (verbs) => this.#whisper(leg, verbs),
       readyPath: (path) => this.#path.ready(path, 'a command asks for it'),
       beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),
       part: (hook) => this.#release(leg, hook),
       refer: (referral) => refer(referral, leg),
+    }
+  }
+
+  #whisper(leg: Leg, verbs: unknown): () => Promise<void> {
+    const start = this.#whispers.whisper(leg, verbs)
+    return () => {
+      for (const { journal, hasEnded } of this.#options.legs)
+        if (!hasEnded) journal.note({ type: 'whispered', ...oneOfTwo(leg) })
+      return start()
     }
   }
 
@@ -193,7 +202,7 @@ export class Talk {
   }
 
   #watch(leg: Leg, party: string): void {
-    const gone = (): void => this.#onGone(leg, whyGone(leg, party))
+    const gone = (): void => this.#onGone(leg, whyGone(leg, `${party} ${partyOf(leg)}`))
     if (leg.hasEnded) gone()
     else leg.signal.addEventListener('abort', gone, { once: true, signal: this.#end.signal })
   }

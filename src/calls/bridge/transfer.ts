@@ -12,6 +12,14 @@ import { attend } from './attended-transfer.ts'
 import type { Transfer } from './attended-transfer.ts'
 import { sendToUser } from './blind-transfer.ts'
 import { referDetails } from './refer-details.ts'
+import { partyOf } from './leg-story.ts'
+import {
+  goneMeanwhile,
+  noteTransferAsked,
+  noteTransferRefused,
+  turnDown,
+  underWay,
+} from './transfer-story.ts'
 import { talkOf } from './talk.ts'
 import type { TalkServices } from './talk.ts'
 
@@ -31,14 +39,18 @@ export function referralsOf(services: TransferServices): TalkServices['refer'] {
 async function judge(asked: Transfer, services: TransferServices): Promise<void> {
   const { referral, by, talk } = asked
   // One after the other: of two phones that send each other away the first one wins.
-  if (talk?.isBeingTransferred === true) return referral.reject({ status: 491 })
+  if (talk?.isBeingTransferred === true) return turnDown(asked, { status: 491, sentence: underWay })
+  noteTransferAsked(asked)
   const release = talk?.keep(talk.otherOf(by))
   try {
     await carryOut(asked, services)
   } catch (error) {
     const failure = toAppError(error, by.log)
-    if (!by.hasEnded) by.journal.note(toProblem(failure))
-    referral.reject(replyTo(failure))
+    const reply = replyTo(failure)
+    const problem = toProblem(failure)
+    noteTransferRefused(asked, { ...problem, sip_status: reply.status })
+    if (!by.hasEnded) by.journal.note(problem)
+    referral.reject(reply)
   } finally {
     release?.()
   }
@@ -52,7 +64,8 @@ async function carryOut(asked: Transfer, services: TransferServices): Promise<vo
   const isAttended = referral.replaces !== undefined
   if (hook !== undefined) {
     const verbs = await nested.ask(by, hook, 'refer', { refer_details: referDetails(referral, by, other) })
-    if (by.hasEnded || other?.hasEnded === true) return referral.reject({ status: 481 })
+    if (by.hasEnded || other?.hasEnded === true)
+      return turnDown(asked, { status: 481, sentence: goneMeanwhile })
     if (verbs.length > 0 || !isAttended) return follow(asked, verbs)
   }
   if (isAttended) return attend(asked, context.registry, context.services)
@@ -83,7 +96,7 @@ function follow({ referral, by, talk }: Transfer, verbs: readonly RunnableVerb[]
     subscription.notify(487)
   }
   other.signal.addEventListener('abort', fail, { once: true })
-  talk.send(other, verbs, 'one side sent the other one elsewhere')
+  talk.send(other, verbs, `${partyOf(by)} sent ${partyOf(other)} elsewhere`)
 }
 
 /** A hook that answers with an error chooses the status of the refusal. */

@@ -2,6 +2,7 @@
 // Facts are wire names: the journal is read through the API. Aliases, not interfaces: storage takes them as plain records.
 import type { CallBatch as StoredBatch, CallStore as Store } from '../../contracts/call-record.ts'
 import type { CallStatus } from './call-status.ts'
+import type { TalkFact } from './talk-facts.ts'
 
 /** What is known of a call when it begins: always the first event. */
 export type StartedFact = {
@@ -217,41 +218,6 @@ export type ProblemFact = {
   readonly cure: string
 }
 
-/** Another leg is called for this one. */
-export type DialledFact = { readonly type: 'dialled'; readonly call_sid: string; readonly to: string }
-
-/** A leg that was called for this one has ended. */
-export type DialEndedFact = {
-  readonly type: 'dial-ended'
-  readonly call_sid: string
-  readonly to: string
-  readonly call_status: CallStatus
-  readonly sip_status: number
-  readonly sip_reason: string
-  /** Why the platform refused to make the leg, or gave it up; without a code the sentence says who ended it. */
-  readonly code?: string
-  readonly sentence: string
-  readonly cure?: string
-}
-
-/** The far ends of two legs hear each other. */
-export type BridgedFact = { readonly type: 'bridged'; readonly with: string }
-
-export type UnbridgedFact = { readonly type: 'unbridged'; readonly with: string; readonly because: string }
-
-/** The far end of this leg, of the two that are bridged, is no longer heard, or is heard again. Both journals say so. */
-export type MutedFact = { readonly type: 'muted' | 'unmuted'; readonly call_sid: string }
-
-/** The far end of this leg, of the two that are bridged, has put the other one on hold, or hears it again. Both journals say so. */
-export type HeldFact = { readonly type: 'held' | 'resumed'; readonly call_sid: string }
-
-/** What the far end of this leg hears from now on while the other one has it on hold. Both journals say so. */
-export type HoldSoundFact = {
-  readonly type: 'hold-sound'
-  readonly call_sid: string
-  readonly source: 'onHoldHook' | 'onHoldMusic'
-}
-
 /** The application lets a person know of something. */
 export type AlertedFact = { readonly type: 'alerted'; readonly message: string }
 
@@ -290,13 +256,7 @@ export type JournalFact =
   | MediaFact
   | DigitFact
   | ProblemFact
-  | DialledFact
-  | DialEndedFact
-  | BridgedFact
-  | UnbridgedFact
-  | MutedFact
-  | HeldFact
-  | HoldSoundFact
+  | TalkFact
   | AlertedFact
   | NoteFact
   | TruncatedFact

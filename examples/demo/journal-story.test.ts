@@ -1,0 +1,82 @@
+// The story of a call, from the journals that the engine writes: a person reads in each of the two who did what.
+import { expect, it } from 'vitest'
+import { parseVerbs } from '../../src/verbs/index.ts'
+import { account, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
+import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
+import { ScriptedReferral } from '../../test/support/scripted-engine/scripted-referral.ts'
+import { journalStory } from './journal-story.ts'
+
+const alice = 'alice@example.com'
+const caller = '+4420'
+
+const sides = ['inbound', 'outbound'] as const
+
+async function calm(): Promise<void> {
+  for (let turn = 0; turn < 4; turn += 1) await settle()
+}
+
+async function talking(): Promise<Dialled> {
+  const one = await dialled(parseVerbs, {})
+  await answered(one.called())
+  return one
+}
+
+/** The sentences, without their times. */
+const storyOf = ({ engine, sidOf }: Dialled, side: (typeof sides)[number]): string[] =>
+  journalStory(engine.store.journalOf(sidOf(side))).map((line) => line.replace(/^ *[\d.]+ s {2}/, ''))
+
+it('names who talks, who is muted and who is whispered to, from either side', async () => {
+  const one = await talking()
+  for (const asked of [{ mute_status: 'mute' }, { whisper: { verb: 'pause', length: 1 } }]) {
+    await one.engine.calls.command(account.account_sid, one.sidOf('outbound'), asked)
+    await calm()
+  }
+  for (const side of sides)
+    expect(storyOf(one, side)).toEqual(
+      expect.arrayContaining([
+        side === 'inbound' ? `${caller} and ${alice} talk` : `${alice} and ${caller} talk`,
+        `${alice} is muted: the other one does not hear it`,
+        `${alice} is whispered to: the other one does not hear that`,
+      ]),
+    )
+  expect(storyOf(one, 'outbound')).toContain('a client of the REST API asks for mute')
+})
+
+it('names who hung up, from either side', async () => {
+  const one = await talking()
+  await bye(one.called().dialog)
+  await bye(one.caller.dialog)
+  for (const side of sides)
+    expect(storyOf(one, side)).toContain(`the two part: the called party ${alice} hung up`)
+  expect(storyOf(one, 'outbound')).toContain(`the end: ${alice} hung up`)
+  expect(storyOf(one, 'inbound')).toContain(`the end: ${caller} hung up`)
+})
+
+it('names who asked for a transfer and tells once, with its cure, what refused it, from either side', async () => {
+  const one = await talking()
+  const referTo = 'sip:alice@elsewhere.example'
+  one.called().dialog.listener.referred?.(new ScriptedReferral({ referTo }))
+  await calm()
+  for (const side of sides) {
+    const story = storyOf(one, side)
+    expect(story).toContain(`${alice} asks that the other one be sent to ${referTo}`)
+    expect(story.filter((line) => line.includes('realm only'))).toEqual([
+      `the transfer by ${alice} to ${referTo} fails with 403: a user may send the other side to users of its realm only. ` +
+        'Give the dial a referHook: then the application decides where a call may be sent. (not_permitted)',
+    ])
+  }
+})
+
+it('parts a sentence from its cure by one full stop, and tells an error of one moment once', () => {
+  const error = { code: 'hook_invalid_payload', sentence: 'the answer is no list.', cure: 'Answer with one.' }
+  const line = 'the answer is no list. Answer with one. (hook_invalid_payload)'
+  const started = { at: 0, type: 'started', direction: 'inbound', from: 'a', to: 'b' }
+  const failed = { at: 10, type: 'hook-failed', ...error }
+  const problem = { at: 11, type: 'problem', ...error }
+  const later = { ...failed, at: 5_000 }
+  expect(journalStory([started, failed, problem, later]).slice(1)).toEqual([
+    `   0.01 s  ${line}`,
+    `   5.00 s  ${line}`,
+  ])
+})
