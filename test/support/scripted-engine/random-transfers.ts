@@ -24,7 +24,8 @@ export async function playTransfers(
   const user = { verb: 'dial', target: [{ type: 'user', name: 'alice' }], timeout: 2 }
   const bob = { verb: 'dial', target: [{ type: 'sip', sipUri: 'sip:bob@192.0.2.9' }], timeout: 2 }
   const file = { verb: 'play', url: 'http://app.test/after.wav' }
-  const first = random(2) === 0 ? user : { ...user, timeLimit: 1 }
+  const firsts = [user, { ...user, timeLimit: 1 }, { ...user, exitMediaPath: true }]
+  const first = firsts[random(firsts.length)]
   engine.hooks.on('/call', [first, file])
   const invite = engine.ring()
   let finals = 0
