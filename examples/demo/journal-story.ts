@@ -62,6 +62,8 @@ const sentences: Readonly<Record<string, Sentence>> = {
     `${String(party)} asks that the other one be sent to ${String(refer_to)}`,
   'transfer-refused': (event) =>
     `the transfer by ${String(event['party'])} to ${String(event['refer_to'])} fails with ${String(event['sip_status'])}: ${withCure(event)}`,
+  'media-path': ({ path, because }) =>
+    `the sound goes ${path === 'no-media' ? 'past' : 'through'} the platform (${String(path)}): ${String(because)}`,
   'dial-ended': ({ to, call_status, sentence }) =>
     `${String(to)}: ${String(call_status)}, ${String(sentence)}`,
   digit: ({ digit }) => `key ${String(digit)}`,
