@@ -75,7 +75,9 @@ const schema = Type.Object({
     ),
   ),
   dtmfHook: Type.Optional(
-    hookFor('Sent each sequence of `dtmfCapture` that was pressed, as `dtmf`. Its answer changes nothing.'),
+    hookFor(
+      'Sent each sequence of `dtmfCapture` that was pressed, as `dtmf`: five a second after the first twenty, and none while 16 wait for their turn or an answer. Its answer changes nothing.',
+    ),
   ),
   headers: optional.headers('SIP headers of the INVITEs.'),
   anchorMedia: optional.flag(

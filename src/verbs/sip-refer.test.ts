@@ -4,6 +4,7 @@ import {
   account,
   application,
   createScriptedEngine,
+  heldAnswer,
   outboundCarrier,
   settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
@@ -120,6 +121,21 @@ describe('sip:refer', () => {
     expect(facts('verb-ended').at(-1)).toMatchObject({ verb: 'sip:refer', outcome: 'stopped' })
     expect(engine.store.records).toHaveLength(1)
     expect(engine.clock.pending).toBe(0)
+  })
+
+  it('keeps no more than 16 statuses for an event hook that does not answer', async () => {
+    const held = heldAnswer()
+    const { notify, events, facts } = await referring({}, ({ hooks }) => {
+      hooks.answers.set('/events', held.answer)
+    })
+    for (let count = 0; count < 40; count += 1) await notify(180)
+    expect(events()).toHaveLength(1)
+    held.release([])
+    for (let count = 0; count < 10; count += 1) await calm()
+    expect(events()).toHaveLength(16)
+    expect(facts('note')).toHaveLength(1)
+    await notify(181)
+    expect(events()).toHaveLength(17)
   })
 
   it('gives way to the verbs that its event hook answers', async () => {

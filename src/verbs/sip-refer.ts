@@ -13,6 +13,10 @@ const line = (maxLength: number, description: string) =>
     description,
   })
 
+/** Those that wait for the answer of eventHook: a far end may send one NOTIFY after the other. */
+const maxEvents = 16
+const tooManyEvents = `no more than ${maxEvents} statuses wait for eventHook: those that come meanwhile are left out`
+
 export const sipRefer = defineVerb({
   name: 'sip:refer',
   summary: 'Asks the far end of an answered call to call another one instead (REFER).',
@@ -52,10 +56,14 @@ export const sipRefer = defineVerb({
   async execute(options, { referring, hooks, notes, signal }) {
     const { referTo, referredBy, referredByDisplayName, headers = {}, actionHook, eventHook } = options
     let events = Promise.resolve()
+    let waiting = 0
     const reported = (call_status: number): void => {
       if (eventHook === undefined) return
+      if (waiting >= maxEvents) return
+      waiting += 1
+      if (waiting === maxEvents) notes.note(tooManyEvents)
       const fields = { event: 'transfer-status', call_status }
-      events = events.then(() => hooks.event(eventHook, fields, signal))
+      events = events.then(() => hooks.event(eventHook, fields, signal)).finally(() => (waiting -= 1))
     }
     const request = {
       to: referTo,

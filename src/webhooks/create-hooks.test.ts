@@ -5,6 +5,7 @@ import { covers } from '../../test/support/covers.ts'
 import { listenLocally, startReceiver } from '../../test/support/local-http.ts'
 import type { Receiver, Reply } from '../../test/support/local-http.ts'
 import { systemClock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
@@ -277,6 +278,31 @@ describe('retries', () => {
     await expect(hooks.ask({ account_sid: 'a', hook, payload })).rejects.toMatchObject({
       detail: { attempts: 1 },
     })
+  })
+})
+
+describe('the share of an account', () => {
+  it('counts what a packet of the network has set off, and leaves room for others', async () => {
+    const app = await receiver(() => ({ hangs: true }))
+    const other = await receiver(() => json([]))
+    const outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger, maxRunning: 10 })
+    closing.push(outgoing)
+    const hooks = makeHooks({ outgoing })
+    const given = new AbortController()
+    // As in a packet of the network: on behalf of no one.
+    const asked = Array.from({ length: 20 }, () =>
+      hooks
+        .ask({ account_sid: 'a', hook: hookOf(app.url), payload, signal: given.signal })
+        .catch((error: unknown) => (error instanceof AppError ? error.code : 'withdrawn')),
+    )
+    await app.arrived(8)
+    await expect(hooks.ask({ account_sid: 'b', hook: hookOf(other.url), payload })).resolves.toMatchObject({
+      status: 200,
+    })
+    given.abort()
+    const codes = await Promise.all(asked)
+    expect(codes.filter((code) => code === 'account_share')).toHaveLength(12)
+    expect(codes.filter((code) => code === 'withdrawn')).toHaveLength(8)
   })
 })
 

@@ -1,4 +1,5 @@
 // The hooks a call waits for: asked within a budget, answered with JSON, every failure with its code and sentence.
+import { actingFor } from '../lib/acting-for.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
@@ -9,7 +10,7 @@ import type { Outgoing, OutgoingAnswer } from '../outgoing/outgoing.ts'
 import { toRequest } from './hook-request.ts'
 import { isWorthRetrying, parseHookUrl } from './hook-url.ts'
 import type { HookUrl } from './hook-url.ts'
-import type { HookRequest, Hooks } from '../contracts/hook.ts'
+import type { HookAnswer, HookRequest, Hooks } from '../contracts/hook.ts'
 
 export interface HookBudgets {
   /** Until the answer's headers, of one attempt. */
@@ -58,41 +59,44 @@ export function createHooks(options: HooksOptions): Hooks {
     return answer
   }
 
-  return {
-    async ask(request) {
-      const started = clock.monotonic()
-      const target = parseHookUrl(request.hook.url)
-      const message: Message = {
-        json: JSON.stringify(request.payload),
-        id: `msg_${createSid()}`,
-        secret: await signingSecret(request.account_sid),
-        deadline: started + budgets.totalMs,
-      }
-      for (let attempts = 1; ; attempts++) {
-        try {
-          const answer = await attempt(request, target, message)
-          const durationMs = Math.round(clock.monotonic() - started)
-          const { status, headers } = answer
-          const contentType = String(headers['content-type'] ?? 'no content type')
-          return { url: target.url, status, durationMs, attempts, contentType, body: parseBody(answer) }
-        } catch (error) {
-          if (!(error instanceof AppError)) throw error
-          const waitMs = backOffMs[attempts - 1] ?? 0
-          const isOver = clock.monotonic() + waitMs >= message.deadline
-          if (isOver || attempts > target.retry.retries || !isWorthRetrying(error, target.retry)) {
-            const facts = {
-              url: shownUrl(target.url),
-              attempts,
-              durationMs: Math.round(clock.monotonic() - started),
-            }
-            log.debug({ ...facts, account_sid: request.account_sid, code: error.code }, 'hook failed')
-            throw withFacts(error, facts)
+  async function ask(request: HookRequest): Promise<HookAnswer> {
+    const started = clock.monotonic()
+    const target = parseHookUrl(request.hook.url)
+    const message: Message = {
+      json: JSON.stringify(request.payload),
+      id: `msg_${createSid()}`,
+      secret: await signingSecret(request.account_sid),
+      deadline: started + budgets.totalMs,
+    }
+    for (let attempts = 1; ; attempts++) {
+      try {
+        const answer = await attempt(request, target, message)
+        const durationMs = Math.round(clock.monotonic() - started)
+        const { status, headers } = answer
+        const contentType = String(headers['content-type'] ?? 'no content type')
+        return { url: target.url, status, durationMs, attempts, contentType, body: parseBody(answer) }
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        const waitMs = backOffMs[attempts - 1] ?? 0
+        const isOver = clock.monotonic() + waitMs >= message.deadline
+        if (isOver || attempts > target.retry.retries || !isWorthRetrying(error, target.retry)) {
+          const facts = {
+            url: shownUrl(target.url),
+            attempts,
+            durationMs: Math.round(clock.monotonic() - started),
           }
-          await sleep(waitMs, clock, request.signal)
-          request.signal?.throwIfAborted()
+          log.debug({ ...facts, account_sid: request.account_sid, code: error.code }, 'hook failed')
+          throw withFacts(error, facts)
         }
+        await sleep(waitMs, clock, request.signal)
+        request.signal?.throwIfAborted()
       }
-    },
+    }
+  }
+
+  return {
+    // What the far end of a call sends comes from the network, on behalf of no one: the share of the account counts all the same.
+    ask: (request) => actingFor(request.account_sid, () => ask(request)),
   }
 }
 

@@ -15,6 +15,7 @@ import { CapturedDigits } from './captured-digits.ts'
 import type { DialRequest } from './dial-request.ts'
 import { Hold } from './hold.ts'
 import type { HoldOptions } from './hold.ts'
+import { KeyReports } from './key-reports.ts'
 import { oneOfTwo, partyOf, reasonOf, whyGone } from './leg-story.ts'
 import { MediaPath } from './media-path.ts'
 import { Whispers } from './whispers.ts'
@@ -92,13 +93,11 @@ export class Talk {
   /** They hear each other from now on. */
   start(): void {
     const [first, second] = this.#options.legs
-    const { capture } = this.#options
     for (const leg of this.#options.legs) {
       talks.set(leg, this)
       leg.bridge = this.#faceOf(leg)
     }
-    this.#capture(first, capture.parent)
-    this.#capture(second, capture.child)
+    this.#captureKeys()
     this.#bridge.join().catch((error: unknown) => {
       noteProblem(first, error)
       this.end('the two could not be connected')
@@ -228,16 +227,23 @@ export class Talk {
     else nested.goOn(leg, next)
   }
 
-  #capture(leg: Leg, sequences: readonly string[]): void {
-    const { captureHook } = this.#options
+  #captureKeys(): void {
+    const { legs, capture, captureHook: hook } = this.#options
+    if (hook === undefined) return
     const { nested, clock } = this.services
-    if (captureHook === undefined || sequences.length === 0) return
-    const captured = new CapturedDigits(sequences)
-    const stop = leg.onDigit((digit) => {
-      const dtmf = captured.press(digit, clock.monotonic())
-      if (dtmf !== undefined) void nested.tell(leg, captureHook, { dtmf })
-    })
-    this.#stops.push(stop)
+    const reports = new KeyReports({ hook, nested, clock, signal: this.#end.signal })
+    for (const [leg, sequences] of [
+      [legs[0], capture.parent],
+      [legs[1], capture.child],
+    ] as const) {
+      if (sequences.length === 0) continue
+      const captured = new CapturedDigits(sequences)
+      const stop = leg.onDigit((digit) => {
+        const dtmf = captured.press(digit, clock.monotonic())
+        if (dtmf !== undefined) reports.report(leg, dtmf)
+      })
+      this.#stops.push(stop)
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 // The requests of the far end within the dialog of an answered leg, and the responses to them.
+import { actingFor } from '../../lib/acting-for.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
-import type { DialogListener, Reply } from '../../sip/sip.ts'
+import type { DialogListener, IncomingReferral, Reply } from '../../sip/sip.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toDecision } from '../journal/decision.ts'
 import { hungUpByFarEnd, hungUpByUs } from './leg-ends.ts'
@@ -28,26 +29,30 @@ export interface AnsweredLeg {
 }
 
 export function listenInDialog(leg: AnsweredLeg): DialogListener {
-  const { direction } = leg.journal.facts.started
+  const { direction, account_sid } = leg.journal.facts.started
+  // Packets come on behalf of no one: what the far end makes this side do counts for the account.
+  const acting = <T>(work: () => T): T => actingFor(account_sid, work)
   return {
-    ended: (bye) => leg.onEnd(hungUpByFarEnd(bye, direction)),
+    ended: (bye) => acting(() => leg.onEnd(hungUpByFarEnd(bye, direction))),
     confirmed: (ack) => leg.onConfirmed(ack),
     // The stack has given the dialog up and sent BYE.
     failed(reason) {
       leg.journal.note(toDecision({ rule: 'dialog-lost', outcome: reason }))
       leg.onEnd(hungUpByUs(direction))
     },
-    offered: (offer, request) => answerOffer(offer, request, leg),
-    referred(referral) {
-      leg.media.live()
-      const transfers = leg.transfers()
-      if (transfers !== undefined) return transfers.refer(referral)
-      const error = new AppError('transfer_refused', 'there is no other side that could be sent elsewhere')
-      referral.reject(toRefusal(error).reply)
-    },
-    requested: async (request) => answerRequest(request, leg),
+    offered: (offer, request) => acting(() => answerOffer(offer, request, leg)),
+    referred: (referral) => acting(() => takeReferral(referral, leg)),
+    requested: async (request) => acting(() => answerRequest(request, leg)),
     noted: (sentence) => leg.journal.note({ type: 'note', sentence }),
   }
+}
+
+function takeReferral(referral: IncomingReferral, { media, transfers }: AnsweredLeg): void {
+  media.live()
+  const bridge = transfers()
+  if (bridge !== undefined) return bridge.refer(referral)
+  const error = new AppError('transfer_refused', 'there is no other side that could be sent elsewhere')
+  referral.reject(toRefusal(error).reply)
 }
 
 async function answerOffer(
