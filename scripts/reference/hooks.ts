@@ -1,5 +1,5 @@
 // docs/reference/hooks.md, from src/api/docs/hook-payloads.ts.
-import { commonFields, hookDescriptions, hookExample } from '../../src/api/docs/hook-payloads.ts'
+import { commonFields, hookDescriptions, hookExample, ofJambonz } from '../../src/api/docs/hook-payloads.ts'
 import type { HookDescription, HookField } from '../../src/api/docs/hook-payloads.ts'
 import { page, table } from './page.ts'
 
@@ -8,6 +8,7 @@ export function hooksPage(): string {
     'A hook is an HTTP request to your server with a JSON body. With `"method": "GET"` the flat values of the body are sent as',
     'query parameters. Each carries `webhook-id`, `webhook-timestamp`, and two signatures with the secret of the account:',
     '`webhook-signature` (Standard Webhooks) and `Jambonz-Signature`. The examples are what a test has received.',
+    ofJambonz,
     '',
     '## What all carry',
     '',

@@ -27,7 +27,7 @@ const schema = Type.Object({
   }),
   actionHook: Type.Optional(
     hookFor(
-      `Asked when the two have parted, and when no target was connected: \`dial_call_status\` says which. ${replacingTheRest}`,
+      `Asked when the two have parted, and when no target was connected: \`dial_call_status\` says which. ${replacingTheRest} Where other verbs have taken the place of the dial (\`call_hook\`, a transfer), the hook is sent the same and its answer is not read.`,
     ),
   ),
   answerOnBridge: optional.flag(

@@ -55,6 +55,8 @@ describe('the payloads of hooks', () => {
     application.on('/confirm', { json: [] })
     application.on('/dtmf', { json: [] })
     application.on('/hold', { json: [] })
+    application.on('/request', { json: [] })
+    application.on('/refer', { status: 603 })
     application.on('/status', { status: 200 })
     let isPressed = false
     const call = await placeCall(
@@ -75,18 +77,29 @@ describe('the payloads of hooks', () => {
       },
       { everyMs: 300 },
     )
+    called.ask()
+    await until('the transfer', () => application.to('/refer').length > 0)
     const leg = application.to('/confirm')[0]?.body['call_sid']
     await platform.api.must('PUT', `/Accounts/${tenant.account_sid}/Calls/${String(leg)}`, {
       call_status: 'completed',
     })
     await call.ended
     await call.close()
+    await platform.api.must('POST', `/Accounts/${tenant.account_sid}/Calls`, {
+      from: '100',
+      to: { type: 'sip', sipUri: `sip:bob@127.0.0.1:${called.port}` },
+      application_sid: tenant.application_sid,
+      sipRequestWithinDialogHook: application.url('/request'),
+    })
+    await until('the call of the platform', () => application.to('/call').length > 1 && called.calls > 1)
+    called.ask()
+    await until('the request', () => application.to('/request').length > 0)
     await until('the last status', () =>
       application
         .to('/status')
         .some(({ body }) => body['call_status'] === 'completed' && body['direction'] === 'inbound'),
     )
-    for (const key of ['call', 'action', 'confirm', 'dtmf', 'hold', 'status'] as const)
+    for (const key of ['call', 'action', 'confirm', 'dtmf', 'hold', 'refer', 'request', 'status'] as const)
       received.set(
         key,
         application.to(`/${key}`).map(({ body }) => body),
@@ -141,6 +154,21 @@ describe('the payloads of hooks', () => {
     expect(dialled).not.toHaveProperty('parent_call_sid')
     expect(received.get('dtmf')?.[0]).toMatchObject({ call_sid: caller?.['call_sid'], dtmf: '7' })
     expect(received.get('hold')?.[0]).toMatchObject({ call_sid: caller?.['call_sid'] })
+    expect(received.get('request')?.[0]).toMatchObject({
+      direction: 'outbound',
+      sip_method: 'INFO',
+      sip_body: 'desk 7',
+    })
+    expect(received.get('refer')?.[0]).toMatchObject({
+      call_sid: confirm?.['call_sid'],
+      refer_details: {
+        refer_to_user: 'carol',
+        referred_by_user: 'bob',
+        x_department: 'sales',
+        referring_call_sid: confirm?.['call_sid'],
+        referred_call_sid: caller?.['call_sid'],
+      },
+    })
   })
 
   it('are the examples of the reference', async () => {
@@ -150,6 +178,8 @@ describe('the payloads of hooks', () => {
       confirm: received.get('confirm')?.[0],
       dtmf: received.get('dtmf')?.[0],
       hold: received.get('hold')?.[0],
+      refer: received.get('refer')?.[0],
+      request: received.get('request')?.[0],
       status: received.get('status')?.findLast(({ direction }) => direction === 'inbound'),
     }
     await expect(`${JSON.stringify(withoutChance(examples), null, 2)}\n`).toMatchFileSnapshot(exampleFile)
@@ -163,23 +193,33 @@ const dialing = {
   dtmfCapture: { parentCall: ['7'] },
   actionHook: '/action',
   onHoldHook: '/hold',
+  referHook: '/refer',
 }
 
 interface AnsweringPhone {
   readonly port: number
+  /** How many were answered. */
+  readonly calls: number
+  /** Sends INFO and asks for a transfer. */
+  ask(): void
   close(): Promise<void>
 }
 
 /** A SIP address that takes every call and puts it on hold at once. */
 async function openAnsweringPhone(): Promise<AnsweringPhone> {
   const [socket, media] = [createSocket('udp4'), createSocket('udp4')]
+  const dialogs = new Set<string | undefined>()
+  let send: ((request: Request) => void) | undefined
   socket.on('message', (bytes, { port, address }) => {
     const message = parseMessage(bytes)
     if (message.kind === 'response') return
     const { port: own } = socket.address()
     const sdp = sdpOf(media.address().port)
-    if (message.method === 'ACK')
-      return socket.send(holding(message, own, `${sdp}a=sendonly\r\n`), port, address)
+    if (message.method === 'ACK') {
+      dialogs.add(headerOf(message, 'call-id'))
+      send = (request) => socket.send(withinDialog(message, own, request), port, address)
+      return send(holding(`${sdp}a=sendonly\r\n`))
+    }
     const body = { type: 'application/sdp', content: sdp }
     const contact = [{ name: 'contact', value: `<sip:bob@127.0.0.1:${own}>` }]
     const reply = message.method === 'INVITE' ? { status: 200, headers: contact, body } : { status: 200 }
@@ -190,29 +230,63 @@ async function openAnsweringPhone(): Promise<AnsweringPhone> {
   await Promise.all(both.map((one) => once(one, 'listening')))
   return {
     port: socket.address().port,
+    get calls() {
+      return dialogs.size
+    },
+    ask() {
+      for (const request of requestsOf(socket.address().port)) send?.(request)
+    },
     async close() {
       await Promise.all(both.map((one) => new Promise<void>((resolve) => one.close(() => resolve()))))
     },
   }
 }
 
-/** The UPDATE of the called side, in the dialog of this ACK (RFC 3311). */
-function holding(ack: SipRequest, port: number, sdp: string): string {
+interface Request {
+  readonly method: string
+  readonly headers: readonly string[]
+  readonly body: string
+}
+
+/** RFC 3311. */
+function holding(sdp: string): Request {
+  return { method: 'UPDATE', headers: ['Content-Type: application/sdp'], body: sdp }
+}
+
+function requestsOf(port: number): readonly Request[] {
+  return [
+    { method: 'INFO', headers: ['Content-Type: text/plain'], body: 'desk 7' },
+    {
+      method: 'REFER',
+      headers: [
+        'Refer-To: <sip:carol@example.com>',
+        `Referred-By: <sip:bob@127.0.0.1:${port}>`,
+        'User-Agent: desk phone',
+        'X-Department: sales',
+      ],
+      body: '',
+    },
+  ]
+}
+
+/** A request of the called side, in the dialog of this ACK. */
+function withinDialog(ack: SipRequest, port: number, { method, headers, body }: Request): string {
   const [from, to, callId] = ['from', 'to', 'call-id'].map((name) => headerOf(ack, name) ?? '')
   const sentBy = /UDP ([^;]+)/.exec(headerOf(ack, 'via') ?? '')?.[1] ?? ''
+  const numbers: Readonly<Record<string, number>> = { UPDATE: 1, INFO: 2, REFER: 3 }
   const lines = [
-    `UPDATE sip:${sentBy} SIP/2.0`,
-    `Via: SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bKhold`,
+    `${method} sip:${sentBy} SIP/2.0`,
+    `Via: SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bK${method}${callId}`,
     `From: ${to}`,
     `To: ${from}`,
     `Call-ID: ${callId}`,
-    'CSeq: 1 UPDATE',
+    `CSeq: ${numbers[method]} ${method}`,
     'Max-Forwards: 70',
     `Contact: <sip:bob@127.0.0.1:${port}>`,
-    'Content-Type: application/sdp',
-    `Content-Length: ${sdp.length}`,
+    ...headers,
+    `Content-Length: ${body.length}`,
   ]
-  return `${lines.join('\r\n')}\r\n\r\n${sdp}`
+  return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
 function sdpOf(port: number): string {

@@ -1,5 +1,5 @@
 // The pages about calls: the verbs that an application may use, and what its hooks are sent.
-import { commonFields, hookDescriptions, hookExample } from './hook-payloads.ts'
+import { commonFields, hookDescriptions, hookExample, ofJambonz } from './hook-payloads.ts'
 import type { HookField } from './hook-payloads.ts'
 import { html, prose } from './html.ts'
 import type { Html } from './html.ts'
@@ -76,6 +76,7 @@ export function hooksPage(): string {
         values of the body are sent as query parameters. Each carries <code>webhook-id</code>,
         <code>webhook-timestamp</code>, and two signatures with the secret of the account:
         <code>webhook-signature</code> (Standard Webhooks) and <code>Jambonz-Signature</code>.
+        ${prose(ofJambonz)}
       </p>
       <h2 id="common">What all carry</h2>
       ${fieldTable(commonFields)}

@@ -14,13 +14,16 @@ export interface HookField {
 export interface HookDescription {
   readonly name: string
   /** The name of its example. */
-  readonly key: 'call' | 'action' | 'confirm' | 'dtmf' | 'hold' | 'status'
+  readonly key: 'call' | 'action' | 'confirm' | 'dtmf' | 'hold' | 'refer' | 'request' | 'status'
   readonly purpose: string
   /** What the application responds with. */
   readonly answer: string
   /** Beside the common ones. */
   readonly fields: readonly HookField[]
 }
+
+export const ofJambonz =
+  'The names follow jambonz, an open-source voice platform, so that applications written for it can be moved: hence `Jambonz-Signature`, and `jambonz` in `call_termination_by` for the platform.'
 
 const field = (name: string, type: HookField['type'], meaning: string, when?: string): HookField => ({
   name,
@@ -178,6 +181,41 @@ export const hookDescriptions: readonly HookDescription[] = [
         'hold_detail',
         'object',
         '`from` and `to`: the headers of the request that puts the call on hold, or the numbers of the two when an answer did.',
+      ),
+    ],
+  },
+  {
+    name: 'Refer hook',
+    key: 'refer',
+    purpose:
+      'Asked when a phone transfers the other side (REFER): `referHook` of the `dial`, of `config`, or of `POST /Calls`. Its fields are those of the call of the phone that asks.',
+    answer:
+      'A JSON array of verbs: they run on the side that is transferred, or in place of those of the call where it has no other side. A status of 400 to 699 refuses. Nothing, `[]` or `{}` joins two calls as the phone asks (Replaces).',
+    fields: [
+      sipAddress,
+      field(
+        'refer_details',
+        'object',
+        '`sip_refer_to` and `refer_to_user`: the Refer-To header and its user part. `sip_referred_by` and `referred_by_user`: the same of Referred-By, when it is sent. `sip_user_agent`: the User-Agent, when it is sent. `referring_call_sid`: the call of the phone that asks. `referred_call_sid`: the call of the side that is transferred, when there is one. Headers whose names begin with `X-` are in it with `_` for `-`: `x_department`.',
+      ),
+    ],
+  },
+  {
+    name: 'Hook of requests within the dialog',
+    key: 'request',
+    purpose:
+      'Sent each INFO and MESSAGE of the far end of a call that an application runs, not of a leg that was dialled: `sipRequestWithinDialogHook` of `config` or of `POST /Calls`. INFO that carries keys is not sent. The far end gets 200, or 202 for a MESSAGE, before.',
+    answer:
+      'A JSON array of verbs, which come in place of those that run; nothing, `[]` or `{}` changes nothing.',
+    fields: [
+      sipAddress,
+      field('verb_id', 'text', 'The `id` of the verb that runs.', 'the verb has one'),
+      field('sip_method', 'text', '`INFO` or `MESSAGE`.'),
+      field('sip_body', 'text', 'The body, 16,384 characters of it at most; may be empty.'),
+      field(
+        'sip_headers',
+        'object',
+        'The headers by their names in lower case: `content-type`, and those that do not belong to the SIP dialog itself.',
       ),
     ],
   },

@@ -73,7 +73,8 @@ const states: Readonly<Record<CommandNeeds, string>> = {
   nothing: '',
   answered: ' The call must be answered.',
   unanswered: ' The call must not be answered yet.',
-  application: ' An application must run the call.',
+  application:
+    ' An application must run the call, or the call must be that of a user who calls another user. A leg that was dialled takes it from `child_call_hook` on.',
   bridge: ' The call must talk with another one.',
 }
 
