@@ -1,0 +1,87 @@
+// The three kinds of real phone behind Kamailio, which stays in the path of every request.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startKamailio } from '../support/kamailio.ts'
+import { rounds, RealPhoneStage } from '../support/real-phone-stage.ts'
+import { createListening } from '../support/real-phones.ts'
+import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+
+let stage: RealPhoneStage
+
+beforeAll(async () => {
+  stage = await RealPhoneStage.open()
+})
+
+afterEach(() => stage.clear())
+
+afterAll(() => stage?.close())
+
+describe.skipIf(isMissing('baresip', 'linphone', 'pjsua2', 'kamailio'))(
+  'real phones behind a proxy with Record-Route and Path',
+  () => {
+    it.each(rounds)(
+      '%s and %s talk, hold and hang up: every request of both calls passes the proxy, to and fro',
+      async (kind, other) => {
+        const listening = createListening()
+        const proxy = stage.ends(await startKamailio(stage.platform.sip))
+        const called = await stage.phone('bob', other, { proxy })
+        const caller = await stage.phone('alice', kind, { proxy })
+        await caller.dial(stage.addressOf('bob'))
+        await caller.is('talking')
+        await listening.hearEachOther(caller, called)
+        for (const one of [caller, called]) {
+          await one.hold()
+          await stage.isTold('media-held', one)
+          await one.resume()
+          await stage.isTold('media-resumed', one)
+          await listening.hearEachOther(caller, called)
+        }
+        await called.hangUp()
+        await caller.is('ended')
+        await listening.settled()
+        const isFromPlatform = (line: string): boolean => line.endsWith(`:${stage.platform.sip.port}`)
+        const count = (method: string, lines: readonly string[]): number =>
+          lines.filter((line) => line.startsWith(`${method} `)).length
+        const down = proxy.passed().filter(isFromPlatform)
+        const up = proxy.passed().filter((line) => !isFromPlatform(line))
+        // The first INVITE of the caller is challenged, and each phone holds and resumes. A phone resends what is slow.
+        expect(count('INVITE', up)).toBeGreaterThanOrEqual(2 + 4)
+        expect(count('ACK', up)).toBeGreaterThanOrEqual(2 + 4)
+        expect([count('BYE', up), count('BYE', down)]).toEqual([1, 1])
+        expect([count('INVITE', down), count('ACK', down)]).toEqual([1, 1])
+      },
+      60_000,
+    )
+
+    it('send their sound to each other, by requests of the platform that pass the proxy', async () => {
+      const target = [{ type: 'user', name: 'bob' }]
+      stage.application.on('/call', { json: [{ verb: 'dial', target, exitMediaPath: true }] })
+      const listening = createListening()
+      const proxy = stage.ends(await startKamailio(stage.platform.sip))
+      const called = await stage.phone('bob', 'linphone', { proxy })
+      const caller = await stage.phone('alice', 'pjsua2', { proxy })
+      await caller.dial(`sip:${stage.tenant.target}`)
+      await until('both to have left the platform', async () => {
+        const calls = await stage.liveCalls()
+        const stories = await Promise.all(calls.map((call) => stage.journalOf(call)))
+        return stories.filter((story) => story.some(({ type }) => type === 'media-path')).length === 2
+      })
+      await listening.hearEachOther(caller, called)
+      const fromPlatform = proxy.passed().filter((line) => line.endsWith(`:${stage.platform.sip.port}`))
+      const methods = fromPlatform.map((line) => line.split(' ')[0])
+      // One call to the phone, and one change within each of the two.
+      expect(methods.filter((method) => method === 'INVITE')).toHaveLength(3)
+      expect(methods.filter((method) => method === 'ACK')).toHaveLength(3)
+      await called.hangUp()
+      await caller.is('ended')
+      await listening.settled()
+    }, 60_000)
+
+    it('introduce others to each other: the request and what it replaces pass the proxy', async () => {
+      const proxy = stage.ends(await startKamailio(stage.platform.sip))
+      await stage.introduce(['pjsua2', 'linphone', 'baresip'], { proxy })
+      const methods = proxy.passed().map((line) => line.split(' ')[0])
+      expect(methods).toEqual(expect.arrayContaining(['REFER', 'NOTIFY']))
+    }, 60_000)
+  },
+)
