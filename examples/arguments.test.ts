@@ -13,6 +13,11 @@ it.each([
   ['story.ts', [], 'npm run story reads the journal of a call'],
   ['call.ts', ['--frobnicate'], "Unknown option '--frobnicate'"],
   ['call.ts', ['alice', '--user', 'a'], 'The address to call must be sip:<name>@<realm>, and is "alice".'],
+  [
+    'call.ts',
+    ['sip:a@b.example.test', '--user', 'a', '--seconds', 'ten'],
+    '--seconds must be a number up to 86400, and is "ten".',
+  ],
   ['call.ts', ['sip:a@b.example.test'], '--user is required.'],
   [
     'call.ts',

@@ -2,12 +2,13 @@
 import { placeCall } from './demo/phone.ts'
 import { portOf, readArguments } from './run/arguments.ts'
 
-const help = `npm run call -- <sip URI> --user <name> --password <password> [--press <keys>] [--server <host:port>]
+const help = `npm run call -- <sip URI> --user <name> --password <password> [--press <keys>] [--seconds <n>] [--server <host:port>]
 
 It places calls and cannot be called: for that register a softphone (docs/guides/softphone.md).
 
   --user, --password  of a client (POST /Clients) in the account whose realm is in the URI
   --press <keys>      pressed one after the other once something is heard
+  --seconds <n>       hangs up this long after the answer; without it the call lasts until the platform hangs up or Ctrl-C
   --server            where the platform takes SIP (127.0.0.1:5060, or as SWITCHHOOK_SIP_PORT says)`
 
 const { values, positionals } = readArguments(
@@ -17,6 +18,7 @@ const { values, positionals } = readArguments(
       user: { type: 'string', default: '' },
       password: { type: 'string', default: '' },
       press: { type: 'string', default: '' },
+      seconds: { type: 'string' },
       server: { type: 'string', default: `127.0.0.1:${process.env['SWITCHHOOK_SIP_PORT'] ?? '5060'}` },
       help: { type: 'boolean', default: false },
     },
@@ -27,6 +29,17 @@ const { values, positionals } = readArguments(
 // Long enough to hear what the keys respond to.
 const listenMs = 400
 
+/** The longest call: what a timer of Node can wait. */
+const maxSeconds = 86_400
+
+function limitOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const seconds = Number(text)
+  if (!/^\d+(\.\d+)?$/.test(text) || seconds === 0 || seconds > maxSeconds)
+    throw new Error(`--seconds must be a number up to ${maxSeconds}, and is "${text}".`)
+  return seconds
+}
+
 async function main(): Promise<void> {
   const [uri = ''] = positionals
   if (values.help) return console.log(help)
@@ -36,15 +49,21 @@ async function main(): Promise<void> {
   if (values.user === '') throw new Error(`--user is required.\n\n${help}`)
   const [host = '', port = '5060'] = values.server.split(':')
   const server = { host, port: portOf(port, 'The port of --server') }
+  const seconds = limitOf(values.seconds)
+  const limit = Promise.withResolvers<void>()
+  let timer: NodeJS.Timeout | undefined
   let keys = values.press
   const startedAt = performance.now()
   const print = (line: string): void => {
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-    console.log(`${seconds.padStart(6)} s  ${line}`)
+    const at = ((performance.now() - startedAt) / 1000).toFixed(1)
+    console.log(`${at.padStart(6)} s  ${line}`)
   }
   print(`dials ${uri}`)
   const call = await placeCall({ server, realm, username: values.user, password: values.password }, uri, {
-    onAnswer: () => print('the call is answered'),
+    onAnswer() {
+      print('the call is answered')
+      if (seconds !== undefined) timer = setTimeout(limit.resolve, seconds * 1000)
+    },
     onSound(sound) {
       print(sound === 'tone' ? 'hears a tone' : 'hears speech')
       if (keys === '') return
@@ -59,9 +78,10 @@ async function main(): Promise<void> {
   })
   process.once('SIGINT', () => void call.close().then(() => process.exit()))
   try {
-    await call.ended
-    print('the platform hangs up')
+    const isOver = await Promise.race([call.ended.then(() => true), limit.promise.then(() => false)])
+    print(isOver ? 'the platform hangs up' : `hangs up after ${seconds} s`)
   } finally {
+    clearTimeout(timer)
     await call.close()
   }
 }

@@ -34,6 +34,18 @@ function toTarget(name: string): object {
   return /^\+?\d+$/.test(name) ? { type: 'phone', number: name } : { type: 'user', name }
 }
 
+/** Undefined where it does not name an agent and a customer. */
+function readJson(body: string): Payload | undefined {
+  try {
+    const asked = JSON.parse(body) as Payload | null
+    return text(asked?.['agent']) === '' || text(asked?.['customer']) === ''
+      ? undefined
+      : (asked ?? undefined)
+  } catch {
+    return undefined
+  }
+}
+
 export const clickToCall: Example = {
   users: ['agent', 'customer'],
   takesCalls: false,
@@ -49,7 +61,12 @@ export const clickToCall: Example = {
       'POST /click': async ({ contentType, body }) => {
         if (!contentType.startsWith('application/json'))
           return json(415, { msg: 'application/json is required' })
-        const { agent, customer } = JSON.parse(body) as Payload
+        const asked = readJson(body)
+        if (asked === undefined)
+          return json(400, {
+            msg: 'The body must be an object in JSON: {"agent": "agent", "customer": "customer"}.',
+          })
+        const { agent, customer } = asked
         const call = await api('POST', '/Calls', {
           from: callerId,
           to: { type: 'user', name: text(agent) },

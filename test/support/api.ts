@@ -394,7 +394,8 @@ function createLiveState() {
         }
       },
       async command(account_sid: string, call_sid: string, asked: AskedCommands) {
-        if (find(account_sid, call_sid) === undefined) return undefined
+        const call = find(account_sid, call_sid)
+        if (call === undefined || call.call_status === 'completed') return undefined
         commands.push(asked)
         return asked['sip_request'] === undefined ? {} : { response: { status: 200, reason: 'OK' } }
       },

@@ -121,6 +121,19 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     expect((await send({ sip_request }, path(createSid()))).status).toBe(404)
   })
 
+  it('says of a call that has ended that it has, and that GET still shows it', async () => {
+    const call_sid = makeCall(api, api.own)
+    const index = api.calls.findIndex((call) => call.call_sid === call_sid)
+    api.calls.splice(index, 1, { ...api.calls[index]!, call_status: 'completed' })
+    const { status, body } = await send({ mute_status: 'mute' }, path(call_sid))
+    expect([status, body]).toMatchObject([
+      404,
+      { msg: 'no such live call: it has ended', cure: expect.stringContaining('for an hour after its end') },
+    ])
+    expect(api.commands).toEqual([])
+    expect((await api.get(path(call_sid), api.own.accountKey)).status).toBe(200)
+  })
+
   it('answers 404 for a call that is not there or another account’s, and changes no call', async () => {
     const body = { call_status: 'completed' }
     expect((await send(body, path(createSid()))).status).toBe(404)

@@ -55,9 +55,18 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
       // What makes no sense is refused whether there is such a call or not.
       readCommands(asked)
       const reply = await calls.command(account_sid, CallSid, asked)
-      if (reply === undefined) throw new AppError('not_found', 'no such live call')
+      if (reply === undefined) throw notLive(calls.find(account_sid, CallSid) !== undefined)
       return reply.response
     },
+  })
+}
+
+/** Commands need a live call. One that has ended is still shown by GET. */
+function notLive(hasEnded: boolean): AppError {
+  const sentence = 'no such live call'
+  if (!hasEnded) return new AppError('not_found', sentence)
+  return new AppError('not_found', `${sentence}: it has ended`, {
+    cure: 'Send commands to calls that have not ended. GET of the same path shows this one for an hour after its end.',
   })
 }
 

@@ -145,6 +145,13 @@ describe('what a user dials', () => {
       'user-no-application: refused (no_application)',
     ],
     [
+      'a user whom the realm does not have',
+      'nobody@example.com',
+      () => undefined,
+      'no user nobody in this realm, and no configured application',
+      'user-no-application: refused (no_application)',
+    ],
+    [
       'a user of the realm without a phone',
       'alice@example.com',
       () => undefined,

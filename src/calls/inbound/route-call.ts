@@ -1,5 +1,5 @@
 // Which application takes a call whose account is known: each choice and refusal goes into the journal.
-import { AppError } from '../../lib/errors.ts'
+import { AppError, entryOf } from '../../lib/errors.ts'
 import type { SipUser } from '../../sip/sip.ts'
 import type { Origin } from './identity.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
@@ -78,9 +78,19 @@ async function routeUser(
   if (target.kind === 'application') return { rule, application_sid: target.application_sid }
   if (target.kind === 'user') return { rule, name: target.name, realm: user.realm, caller: user.username }
   journal.note(toDecision({ rule, outcome: 'refused', code: target.code }))
-  const sentence =
-    target.code === 'user_unavailable' ? `${called} is not registered` : refusalSentences[target.code]
-  throw new AppError(target.code, sentence)
+  if (target.code === 'user_unavailable') throw new AppError(target.code, `${called} is not registered`)
+  const isUnknown = rule === 'user-no-application' && !isUserCalled && !isClientCalled
+  if (isUnknown && !isNumber.test(called)) throw noSuchUser(called)
+  throw new AppError(target.code, refusalSentences[target.code])
+}
+
+/** No user has such a name: a caller that dials one wants an application. */
+const isNumber = /^\+?\d+$/
+
+function noSuchUser(called: string): AppError {
+  return new AppError('no_application', `no user ${called} in this realm, and no configured application`, {
+    cure: `No client of the account has this name, and no phone has registered with it. Check the name, or create the client (POST /Clients). ${entryOf('no_application').cure}`,
+  })
 }
 
 const refusalSentences = {
