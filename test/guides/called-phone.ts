@@ -6,6 +6,7 @@ import type { Baresip } from '../support/baresip.ts'
 import { until } from '../support/wait.ts'
 import type { Context, GuideOptions } from './run-guide.ts'
 
+const carols = new WeakMap<Context, Baresip>()
 const phones = new WeakMap<Context, Baresip>()
 /** How much sound the phone had heard when the two began to talk. */
 const heardMsAtTalk = new WeakMap<Context, number>()
@@ -44,6 +45,9 @@ async function take(context: Context): Promise<void> {
 const heardMs = async (phone: Baresip): Promise<number> =>
   soundSegments(await phone.heard()).reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0)
 
+const closings = ({ events }: Baresip): number =>
+  events.items.filter(({ type }) => type === 'CALL_CLOSED').length
+
 /** Behind the end of the last call. */
 const closedAt = ({ events }: Baresip): number =>
   events.items.findLastIndex(({ type }) => type === 'CALL_CLOSED') + 1
@@ -73,6 +77,25 @@ export const calledPhone: GuideOptions['actions'] = {
     await phone.press('1')
     await untilBoth(context)
     heardMsAtTalk.set(context, await heardMs(phone))
+  },
+  async 'a phone of carol that answers'(context) {
+    const phone = await startBaresip({
+      username: 'carol',
+      password: 'a-third-long-secret',
+      realm: 'phones.example.test',
+      proxy: context.platform.sip,
+      answers: 'auto',
+    })
+    carols.set(context, phone)
+    context.cleanUp.push(() => phone.stop())
+    expect(await phone.registered()).toMatchObject({ ok: true })
+  },
+  async 'carol talks with alice'(context) {
+    const [bob, carol] = [phoneOf(context), carols.get(context)]
+    await carol?.events.next('the call', ({ type }) => type === 'CALL_ESTABLISHED')
+    // His first call has ended before.
+    await until('the end of bob’s call', () => closings(bob) === 2)
+    await untilBoth(context)
   },
   async 'bob hangs up'(context) {
     await phoneOf(context).hangUp()
