@@ -73,3 +73,37 @@ describe.skipIf(isMissing('baresip'))('npm run example -- click-to-call', () => 
     expect((await click({ 'content-type': 'text/plain' })).status).toBe(415)
   })
 })
+
+describe('npm run example -- click-to-call, asked for something that cannot be', () => {
+  let run: ExampleRun
+  beforeAll(async () => {
+    run = await startExample('click-to-call')
+  })
+  afterAll(() => run?.close())
+
+  const post = (body: string): Promise<Response> =>
+    fetch(`${run.shown('The application listens at').split('. ')[0]}/click`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+
+  it.each(['{"agent": ', '[]', 'null', '{"agent": "agent"}'])(
+    'says what the body must be to %s',
+    async (body) => {
+      const response = await post(body)
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { msg: expect.stringContaining('The body must be an object in JSON') as string },
+      ])
+    },
+  )
+
+  it('prints why an agent with a misspelt name is not called, and what helps', async () => {
+    expect((await post('{"agent": "agnet", "customer": "customer"}')).status).toBe(201)
+    await run.process.lines.next('the reason', (line) =>
+      /^ {2}agnet@\S+ is not registered\. .+ \(user_not_registered\)$/.test(line),
+    )
+    expect(run.process.stdout).toMatch(/call of agnet\S*: failed\n/)
+  })
+})

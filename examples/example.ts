@@ -1,5 +1,7 @@
 // `npm run example -- <name>`: runs one of the examples for your own phones, on a platform of its own or beside yours.
 import { clickToCall } from './click-to-call.ts'
+import { refusalIn } from './demo/journal-story.ts'
+import type { StoryEvent } from './demo/journal-story.ts'
 import { startOwnPlatform } from './demo/own-platform.ts'
 import type { OwnPlatform } from './demo/own-platform.ts'
 import { ivr } from './ivr.ts'
@@ -90,7 +92,10 @@ async function run(name: string, example: Example): Promise<void> {
       api: (method: string, path: string, body: object) =>
         provisioned.api(method, `/Accounts/${account_sid}${path}`, body),
     }
-    server.serve(example.create(setting), webhookSecret)
+    server.serve(example.create(setting), webhookSecret, async (call_sid) => {
+      const path = `/Accounts/${account_sid}/RecentCalls/${call_sid}/journal`
+      return refusalIn((await provisioned.api('GET', path)) as readonly StoryEvent[])
+    })
     print(
       [
         'Put these into softphones:',

@@ -77,6 +77,12 @@ const sentences: Readonly<Record<string, Sentence>> = {
   ended: theEnd,
 }
 
+/** Why the platform has refused a call, and what helps. */
+export function refusalIn(events: readonly StoryEvent[]): string | undefined {
+  const refusal = events.find(({ type }) => type === 'refusal')
+  return refusal === undefined ? undefined : withCure(refusal)
+}
+
 /** What fails a question and then what asked it is two facts of one moment. */
 const sameMs = 1_000
 

@@ -7,10 +7,13 @@ import { isSignedWith } from '../hello.ts'
 import { text } from './example.ts'
 import type { Answers, Payload } from './example.ts'
 
+/** What the platform says of a call that it has refused: the reason and the cure. Undefined where it says nothing. */
+export type WhyFailed = (call_sid: string) => Promise<string | undefined>
+
 export interface HookServer {
   readonly url: string
   /** Until then every request is refused: the secret and the answers are known once the account is. */
-  serve(answers: Answers, webhookSecret: string): void
+  serve(answers: Answers, webhookSecret: string, whyFailed: WhyFailed): void
   close(): Promise<void>
 }
 
@@ -22,6 +25,7 @@ export interface HookServerOptions {
 interface Served {
   readonly answers: Answers
   readonly secret: string
+  readonly whyFailed: WhyFailed
 }
 
 const maxBodyBytes = 1024 * 1024
@@ -39,7 +43,7 @@ export async function startHookServer({ port, print }: HookServerOptions): Promi
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    serve: (answers, secret) => void (served = { answers, secret }),
+    serve: (answers, secret, whyFailed) => void (served = { answers, secret, whyFailed }),
     async close() {
       server.close()
       server.closeAllConnections()
@@ -73,7 +77,10 @@ async function respond(
   const payload = JSON.parse(body) as Payload
   if (hook === undefined) {
     print(`${text(payload['direction'])} call of ${text(payload['to'])}: ${text(payload['call_status'])}`)
-    return void response.writeHead(204).end()
+    response.writeHead(204).end()
+    if (payload['call_status'] !== 'failed') return
+    const why = await served.whyFailed(text(payload['call_sid']))
+    return print(`  ${why ?? `${String(payload['sip_status'])} ${text(payload['sip_reason'])}`}`)
   }
   const verbs = await hook(payload)
   print(`POST ${pathname}: answers ${verbs.map(({ verb }) => verb).join(', ') || 'nothing'}`)
