@@ -46,6 +46,8 @@ export interface IncomingInvite {
   restrict(mayReach: (address: string) => boolean): void
   /** From now on requests within the dialog, its ACK and its CANCEL are taken from the user alone. */
   holdTo(user: DialogUser): void
+  /** Who takes the offers of UPDATE before the answer. */
+  listen(listener: EarlyListener): void
   /** A provisional response 101..199; with a body it is early media. */
   progress(reply: Reply): void
   /** The final refusal 300..699. Does nothing once a final response went out. */

@@ -19,6 +19,7 @@ import type { Identity, Origin, OwnedIdentity } from './identity.ts'
 import { partiesOf } from './invite.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import type { StartedFact } from '../journal/journal.ts'
+import { listenEarly } from '../leg/in-dialog.ts'
 import { Leg } from '../leg/leg.ts'
 import type { ApplicationFacts } from '../ports.ts'
 import { toAppError, toRefusal } from '../leg/refusals.ts'
@@ -112,6 +113,7 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
     onEnded: () => registry.ended(leg),
   })
   arrival.leg = leg
+  arrival.invite.listen(listenEarly(leg))
   registry.add(leg)
   tap.attach(arrival.invite, journal)
   if (identity.kind === 'known' && identity.origin.kind === 'user')

@@ -3,7 +3,7 @@ import { actingFor } from '../../lib/acting-for.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
-import type { DialogListener, IncomingReferral, Reply } from '../../sip/sip.ts'
+import type { DialogListener, EarlyListener, IncomingReferral, Reply } from '../../sip/sip.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import { toDecision } from '../journal/decision.ts'
 import { hungUpByFarEnd, hungUpByUs } from './leg-ends.ts'
@@ -55,10 +55,18 @@ function takeReferral(referral: IncomingReferral, { media, transfers }: Answered
   referral.reject(toRefusal(error).reply)
 }
 
+/** Before the call is answered: only UPDATE brings an offer then, since each INVITE of the platform has one. */
+export function listenEarly(leg: Pick<AnsweredLeg, 'journal' | 'media' | 'log'>): EarlyListener {
+  return {
+    offered: async (offer, message) =>
+      message.kind === 'request' ? await answerOffer(offer, message, leg) : { status: 488 },
+  }
+}
+
 async function answerOffer(
   offer: string | undefined,
   request: SipRequest,
-  { journal, media, log }: AnsweredLeg,
+  { journal, media, log }: Pick<AnsweredLeg, 'journal' | 'media' | 'log'>,
 ): Promise<Reply> {
   media.live()
   // UPDATE without an offer refreshes the session and asks for nothing (RFC 3311 §5.2).

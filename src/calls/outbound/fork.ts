@@ -10,6 +10,7 @@ import { serializeHostPort } from '../../sip/message/uri.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Dialog, OutgoingInvite, RedirectTarget, Remote } from '../../sip/sip.ts'
 import type { CallServices } from '../call-services.ts'
+import { listenEarly } from '../leg/in-dialog.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { AttemptPlaces } from '../journal/journal.ts'
@@ -129,6 +130,7 @@ class Fork {
         this.#hadEarlyMedia ||= sdpOf(response) !== undefined
         leg.progressed(response, destination)
       },
+      early: listenEarly(leg),
     })
     invites.sent(invite)
     noteRinging(invite, leg)

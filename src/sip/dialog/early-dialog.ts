@@ -6,7 +6,7 @@ import type { SipRequest, SipResponse } from '../message/message.ts'
 import { rackFor, rseqOf } from '../message/reliable.ts'
 import type { DialogUser, EarlyListener, OutgoingInvite, Remote, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { capabilityHeaders, cleanReply, randomRetryAfter, withHeaders } from './core.ts'
+import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
 import { DialogClient } from './dialog-client.ts'
 import { DialogGuard } from './dialog-guard.ts'
@@ -14,7 +14,7 @@ import { DialogRoute } from './dialog-route.ts'
 import { noteSequence, refreshTarget, uacDialogState } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry, Standing } from './dialog-table.ts'
-import { readDescription } from './offer.ts'
+import { EarlyOffers } from './early-offers.ts'
 import type { Credentials } from './send-request.ts'
 
 export interface EarlyDialogOptions {
@@ -46,7 +46,7 @@ export class EarlyDialog implements DialogEntry {
   #lastRseq: number | undefined
   /** The offer of the INVITE has an answer that cannot be lost. */
   #isAnswered = false
-  #isOffered = false
+  readonly #offers: EarlyOffers
 
   constructor(options: EarlyDialogOptions) {
     const { core, invite, response, source, keepsTransport, mayReach, contactUser, credentials } = options
@@ -58,6 +58,7 @@ export class EarlyDialog implements DialogEntry {
     const noted = (fault: string): void => core.log.debug({ callId: state.callId, fault }, 'early dialog')
     this.#route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
     this.#client = new DialogClient({ core, state, route: this.#route, contactUser, credentials })
+    this.#offers = new EarlyOffers({ core, callId: state.callId, listener: () => options.listener })
     core.dialogs.set(state, this)
   }
 
@@ -111,7 +112,7 @@ export class EarlyDialog implements DialogEntry {
   async #confirm(response: SipResponse, rseq: number): Promise<void> {
     const sdp = sdpOf(response)
     const isOffer = this.#options.invite.body.byteLength === 0 && !this.#isAnswered
-    const reply = sdp === undefined || !isOffer ? undefined : await this.#ask(sdp, response)
+    const reply = sdp === undefined || !isOffer ? undefined : await this.#offers.ask(sdp, response)
     if (sdp !== undefined) this.#isAnswered = true
     await this.#client.send('PRACK', {
       headers: [{ name: 'rack', value: rackFor(response, rseq) }],
@@ -120,49 +121,21 @@ export class EarlyDialog implements DialogEntry {
   }
 
   async #serve(request: SipRequest): Promise<Reply> {
-    const { listener, core } = this.#options
+    const { listener } = this.#options
     switch (request.method) {
       case 'OPTIONS':
         return { status: 200, headers: [{ name: 'accept', value: 'application/sdp' }] }
       case 'UPDATE':
-        return this.#update(request)
+        return this.#offers.update(request, this.#isAnswered ? undefined : { status: 491 })
       case 'PRACK':
       case 'NOTIFY':
         return { status: 481 }
       case 'MESSAGE':
         return { status: 405 }
       case 'INFO':
-        if (listener?.requested !== undefined) return this.#safely(listener.requested(request))
+        if (listener?.requested !== undefined) return this.#offers.safely(listener.requested(request))
     }
-    return { status: 500, headers: [randomRetryAfter(core.random)] }
-  }
-
-  /** RFC 3311 §5.2: an offer needs an answered one before it; without one it only says where the far end is. */
-  async #update(request: SipRequest): Promise<Reply> {
-    const description = readDescription(request)
-    if (description.kind === 'absent') return { status: 200 }
-    if (description.kind !== 'sdp')
-      return { status: 415, headers: [{ name: 'accept', value: 'application/sdp' }] }
-    if (!this.#isAnswered) return { status: 491 }
-    if (this.#isOffered) return { status: 500, headers: [randomRetryAfter(this.#options.core.random)] }
-    this.#isOffered = true
-    const reply = await this.#ask(description.sdp, request)
-    this.#isOffered = false
-    return reply
-  }
-
-  #ask(offer: string, message: SipRequest | SipResponse): Promise<Reply> {
-    const answer = this.#options.listener?.offered?.(offer, message)
-    return answer === undefined ? Promise.resolve({ status: 488 }) : this.#safely(answer)
-  }
-
-  async #safely(reply: Promise<Reply>): Promise<Reply> {
-    try {
-      return await reply
-    } catch (error) {
-      this.#options.core.log.error({ err: error, callId: this.#state.callId }, 'early listener failed')
-      return { status: 500 }
-    }
+    return this.#offers.later
   }
 
   #complete({ request, remote }: ServerTransaction, reply: Reply): SipResponse {

@@ -5,14 +5,15 @@ import { headerOf } from '../message/message.ts'
 import type { SipRequest, SipResponse } from '../message/message.ts'
 import { requires } from '../message/session-expires.ts'
 import { tryParseUri, unescapeUri } from '../message/uri.ts'
-import type { Dialog, DialogUser, IncomingInvite, Remote, Replaced, Reply } from '../sip.ts'
+import type { Dialog, DialogUser, EarlyListener, IncomingInvite, Remote, Replaced, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
-import { capabilityHeaders, cleanReply, randomRetryAfter, withHeaders } from './core.ts'
+import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
 import type { Core } from './core.ts'
 import { DialogGuard } from './dialog-guard.ts'
-import { uasDialogState } from './dialog-state.ts'
+import { noteSequence, refreshTarget, uasDialogState } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry, Standing } from './dialog-table.ts'
+import { EarlyOffers } from './early-offers.ts'
 import { EstablishedDialog } from './established-dialog.ts'
 import { flowOf } from './flow.ts'
 import { ReliableProvisionals } from './reliable-provisionals.ts'
@@ -37,6 +38,10 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   #repetition: Timer | undefined
   /** The last description that went out. */
   #description: Reply['body']
+  readonly #offers: EarlyOffers
+  #listener: EarlyListener | undefined
+  /** An UPDATE has changed what the first offer came to. */
+  #isUpdated = false
   #mayReach: ((address: string) => boolean) | undefined
   #guard: DialogGuard | undefined
 
@@ -45,6 +50,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     this.#core = core
     this.#transaction = transaction
     this.#state = uasDialogState(transaction.request, transaction.localTag)
+    this.#offers = new EarlyOffers({ core, callId: this.callId, listener: () => this.#listener })
     // Responses carry our tag, so the caller may address us within the early dialog from the first one on.
     core.dialogs.set(this.#state, this)
     const options = { core, transaction, timedOut: () => this.#unconfirmed() }
@@ -83,6 +89,10 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
 
   restrict(mayReach: (address: string) => boolean): void {
     this.#mayReach = (address) => address === this.remote.address || mayReach(address)
+  }
+
+  listen(listener: EarlyListener): void {
+    this.#listener = listener
   }
 
   get guard(): DialogGuard | undefined {
@@ -124,8 +134,11 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
     this.#transaction.respond(withHeaders(clean, [{ name: 'server', value: this.#core.product }]))
   }
 
-  accept(reply: Omit<Reply, 'status'>): Dialog {
+  accept(given: Omit<Reply, 'status'>): Dialog {
     const wasWaiting = this.#phase === 'waiting'
+    // RFC 6337 §3.1.1: what was agreed since is not taken back by the first answer.
+    const { body: _first, ...rest } = given
+    const reply: Omit<Reply, 'status'> = this.#isUpdated ? rest : given
     if (wasWaiting) this.#decide('decided')
     const flow = flowOf(this.request, this.remote)
     const dialog = new EstablishedDialog({
@@ -172,8 +185,23 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       else this.#reliable.receive(transaction)
       return
     }
-    // RFC 3311 §5.2: the offer of the INVITE has no reliable answer yet. An early dialog takes nothing else.
-    transaction.respond({ status: 500, headers: [randomRetryAfter(this.#core.random)] })
+    if (transaction.request.method === 'UPDATE') return void this.#update(transaction)
+    // An early dialog takes nothing else.
+    transaction.respond(this.#offers.later)
+  }
+
+  async #update(transaction: ServerTransaction): Promise<void> {
+    const { request } = transaction
+    if (!noteSequence(this.#state, request)) return transaction.respond({ status: 500 })
+    // RFC 3311 §5.2: the offer of the INVITE must have an answer that cannot be lost.
+    const isAnswered = this.#reliable?.isAnswered === true
+    const reply = await this.#offers.update(request, isAnswered ? undefined : this.#offers.later)
+    if (reply.status < 300) refreshTarget(this.#state, request)
+    if (reply.body !== undefined) {
+      this.#description = reply.body
+      this.#isUpdated = true
+    }
+    transaction.respond(responseTo(request, this.#complete(reply)))
   }
 
   receiveAck(): void {

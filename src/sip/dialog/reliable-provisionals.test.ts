@@ -204,3 +204,55 @@ describe('the 200 of a call whose provisional response has no PRACK yet', () => 
     expect(stage.clock.pending).toBe(0)
   })
 })
+
+describe('an UPDATE with an offer before the answer (RFC 3311 §5.2)', () => {
+  const answer = { type: 'application/sdp', content: 'v=second\r\n' }
+  const update = async (stage: Stage, cseq: number): Promise<void> => {
+    stage.peer.send('UPDATE', { cseq, body: 'v=new\r\n' })
+    await stage.soon()
+  }
+
+  it('is to come later until the PRACK has confirmed the first answer, and then reaches the owner', async () => {
+    const { stage, invite } = await ring()
+    const offers: string[] = []
+    invite.listen({
+      async offered(offer) {
+        offers.push(offer)
+        return { status: 200, body: answer }
+      },
+    })
+    invite.progress(early)
+    await stage.soon()
+    await update(stage, 2)
+    expect(stage.peer.starts.at(-1)).toBe('500')
+    await prack(stage, 1, 3)
+    await update(stage, 4)
+    expect(offers).toEqual(['v=new\r\n'])
+    const response = stage.peer.last('200')
+    expect(headerOf(response, 'cseq')).toBe('4 UPDATE')
+    expect(Buffer.from(response.body).toString()).toBe(answer.content)
+  })
+
+  it('leaves the 200 to the INVITE without the first answer, which holds no more', async () => {
+    const { stage, invite } = await ring()
+    invite.listen({ offered: async () => ({ status: 200, body: answer }) })
+    invite.progress(early)
+    await stage.soon()
+    await prack(stage, 1, 2)
+    await update(stage, 3)
+    invite.accept({ body: sdp })
+    await stage.soon()
+    const response = stage.peer.last('200')
+    expect(headerOf(response, 'cseq')).toBe('1 INVITE')
+    expect(response.body.byteLength).toBe(0)
+  })
+
+  it('is refused with 488 where no one takes it', async () => {
+    const { stage, invite } = await ring()
+    invite.progress(early)
+    await stage.soon()
+    await prack(stage, 1, 2)
+    await update(stage, 3)
+    expect(stage.peer.starts.at(-1)).toBe('488')
+  })
+})

@@ -30,6 +30,7 @@ export class ReliableProvisionals {
   /** The one that was sent last, and waits for its PRACK while timers run. */
   #sent: { readonly rseq: number; readonly hasDescription: boolean } | undefined
   #isOpen = false
+  #isAnswered = false
   #nextRseq: number
   #repetition: Timer | undefined
   #deadline: Timer | undefined
@@ -60,12 +61,18 @@ export class ReliableProvisionals {
     return this.#isOpen || this.#waiting.length > 0
   }
 
+  /** The caller has a description, and has confirmed it. */
+  get isAnswered(): boolean {
+    return this.#isAnswered
+  }
+
   /** A PRACK, also one for a response that a final one has overtaken. */
   receive(prack: ServerTransaction): void {
     const { rseq } = this.#sent ?? {}
     const isOurs = rseq !== undefined && confirms(prack.request, rseq, this.#options.transaction.request)
     prack.respond({ status: isOurs ? 200 : 481 })
     if (!isOurs || !this.#isOpen) return
+    this.#isAnswered ||= this.#sent?.hasDescription === true
     this.#close()
     if (this.#waiting.length > 0) this.#sendNext()
     else this.#confirmed.resolve()

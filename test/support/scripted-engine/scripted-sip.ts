@@ -17,6 +17,7 @@ import type {
   Replaced,
   Reply,
   DialogUser,
+  EarlyListener,
 } from '../../../src/sip/sip.ts'
 
 export const offer =
@@ -74,6 +75,7 @@ export class ScriptedInvite implements IncomingInvite {
   accepted: Omit<Reply, 'status'> | undefined
   mayReach: ((address: string) => boolean) | undefined
   user: DialogUser | undefined
+  early: EarlyListener | undefined
   dialog: ScriptedDialog | undefined
   #isCancelled = false
   #cancelListener: ((cancel: SipRequest) => void) | undefined
@@ -116,6 +118,10 @@ export class ScriptedInvite implements IncomingInvite {
 
   holdTo(user: DialogUser): void {
     this.user = user
+  }
+
+  listen(listener: EarlyListener): void {
+    this.early = listener
   }
 
   accept(reply: Omit<Reply, 'status'>): Dialog {
