@@ -5,7 +5,7 @@ import type { AskedCommands } from '../calls/command.ts'
 import { AppError } from '../lib/errors.ts'
 import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
-import { account, heldAnswer, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account, heldAnswer, phone, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from './index.ts'
@@ -295,6 +295,37 @@ it('targets that wait for their turn are given up when another one has answered'
   expect(engine.sent).toHaveLength(31)
   await bye(caller.dialog)
   expectNothingLeft(session)
+})
+
+describe('a far end that has become silent', () => {
+  const other = { ...phone, key: 'b', remote: { ...phone.remote, address: '192.0.2.8' } }
+  const cases: readonly [string, readonly (typeof phone)[], (dialled: Dialled) => void][] = [
+    ['and never rang', [phone], () => undefined],
+    ['after it rang', [phone], ({ called }) => called().progress(180)],
+    ['while another of its phones refuses', [phone, other], ({ called }) => called(1).refuse(486)],
+  ]
+
+  it.each(cases)(
+    '%s: the caller goes on at the timeout, and a late answer is hung up on',
+    async (_name, phones, act) => {
+      const session = await dialling({ timeout: 7 }, (engine) => {
+        engine.phones.set('alice@example.com', phones)
+      })
+      const { engine, caller, called, results } = session
+      called().isSilent = true
+      act(session)
+      await settled()
+      engine.clock.advance(7000)
+      await settled()
+      expect(called().cancelled).toBeDefined()
+      expect(results()).toMatchObject([{ dial_call_status: 'no-answer', dial_sip_status: 487 }])
+      expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+      await answered(called())
+      expect(called().dialog.sentBye).toEqual([])
+      await bye(caller.dialog)
+      expectNothingLeft(session)
+    },
+  )
 })
 
 describe('a confirm hook', () => {

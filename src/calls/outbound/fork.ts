@@ -45,9 +45,21 @@ export type ForkOutcome =
   | { readonly kind: 'refused'; readonly response: SipResponse; readonly hadEarlyMedia: boolean }
   /** No request could be sent to any of the places. */
   | { readonly kind: 'unreachable'; readonly error: AppError }
+  /** The leg has ended meanwhile. */
+  | { readonly kind: 'withdrawn' }
 
-export function fork(attempts: readonly Attempt[], options: ForkOptions): Promise<ForkOutcome> {
-  return new Fork(attempts, options).outcome
+export async function fork(attempts: readonly Attempt[], options: ForkOptions): Promise<ForkOutcome> {
+  const { signal } = options.dialled.leg
+  const { promise: withdrawn, resolve } = Promise.withResolvers<ForkOutcome>()
+  const withdraw = (): void => resolve({ kind: 'withdrawn' })
+  if (signal.aborted) withdraw()
+  signal.addEventListener('abort', withdraw, { once: true })
+  try {
+    // A place that is silent does not respond to a CANCEL either: the transaction goes on for 64*T1, the caller does not wait.
+    return await Promise.race([new Fork(attempts, options).outcome, withdrawn])
+  } finally {
+    signal.removeEventListener('abort', withdraw)
+  }
 }
 
 class Fork {

@@ -18,7 +18,7 @@ export async function tryRounds(
     const isLast = index === rounds.length - 1
     const outcome = await fork(round, { dialled, sip })
     if (outcome.kind === 'answered') return leg.connected(outcome.dialog, outcome.response, outcome.from)
-    if (leg.hasEnded) return
+    if (leg.hasEnded || outcome.kind === 'withdrawn') return
     if (outcome.kind === 'unreachable') {
       if (isLast) throw outcome.error
       noteFailover(leg, round, outcome.error.message)

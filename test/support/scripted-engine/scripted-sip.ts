@@ -158,7 +158,7 @@ function toOf(tag: string): HeaderField[] {
   return [{ name: 'to', value: `<sip:far@192.0.2.7>;tag=${tag}` }]
 }
 
-/** An INVITE of the platform, answered by the test; it ends in 487 once it is cancelled. */
+/** An INVITE of the platform, answered by the test; it ends in 487 once it is cancelled, unless the far end is silent. */
 export class ScriptedOutgoing implements OutgoingInvite {
   readonly callId: string
   readonly outcome: Promise<InviteOutcome>
@@ -166,6 +166,8 @@ export class ScriptedOutgoing implements OutgoingInvite {
   readonly dialog: ScriptedDialog
   /** The headers of our CANCEL; undefined while there was none. */
   cancelled: readonly HeaderField[] | undefined
+  /** It responds to no CANCEL. */
+  isSilent = false
   /** What came of it; undefined while it rings. */
   result: InviteOutcome['kind'] | undefined
   readonly #resolve: (outcome: InviteOutcome) => void
@@ -204,7 +206,7 @@ export class ScriptedOutgoing implements OutgoingInvite {
   cancel(headers: readonly HeaderField[] = []): void {
     if (this.cancelled !== undefined) return
     this.cancelled = headers
-    this.refuse(487)
+    if (!this.isSilent) this.refuse(487)
   }
 }
 
