@@ -31,6 +31,15 @@ const responseField = object({
   reason: word('Its reason phrase.'),
 })
 
+const examples = [
+  { mute_status: 'mute' },
+  { whisper: { verb: 'say', text: 'One minute left.' } },
+  { call_hook: { url: 'https://example.com/transfer', method: 'POST' } },
+  { call_status: 'completed' },
+]
+  .map((example) => `\`${JSON.stringify(example)}\``)
+  .join(', ')
+
 function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: string): ApiRoute {
   return defineRoute({
     method,
@@ -40,7 +49,7 @@ function updateRoute(method: 'PUT' | 'POST', operationId: string, summary: strin
     operationId,
     tag: 'Calls',
     summary,
-    description: `${commandRules} What becomes of it afterwards, such as a hook that does not answer, is in the journal of the call.`,
+    description: `${commandRules} For example ${examples}. What becomes of it afterwards, such as a hook that does not answer, is in the journal of the call.`,
     body: fields,
     reply: {
       status: 200,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
 import { page } from './layout.ts'
-import { markdown } from './markdown.ts'
+import { markdown, slugOf } from './markdown.ts'
 
 const folder = join(import.meta.dirname, '../../../docs/guides')
 
@@ -26,6 +26,20 @@ export interface GuideLink {
 
 export function guideLinks(): readonly GuideLink[] {
   return guideNames().map((name) => ({ title: titleOf(name), url: urlOf(name) }))
+}
+
+/** The headings within the guides, and the words that stand below each. */
+export function guideSections(): readonly (GuideLink & { readonly guide: string; readonly text: string })[] {
+  return guideNames().flatMap((name) => {
+    const [, ...sections] = textOf(name)
+      .replaceAll(/^```[^]*?^```$/gm, '')
+      .split(/^## /m)
+    return sections.map((section) => {
+      const [title = '', ...text] = section.split('\n')
+      const words = text.filter((line) => line !== '' && !/^(<!--|\|)/.test(line)).join(' ')
+      return { title, guide: titleOf(name), text: words, url: `${urlOf(name)}#${slugOf(title)}` }
+    })
+  })
 }
 
 export function guidesPage(): string {

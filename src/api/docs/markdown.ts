@@ -95,7 +95,7 @@ function inline(words: string, lead: Lead): Html {
 }
 
 /** As the anchors of headings are written in links. */
-function slugOf(heading: string): string {
+export function slugOf(heading: string): string {
   return heading
     .toLowerCase()
     .replaceAll(/[^\w\s-]/g, '')

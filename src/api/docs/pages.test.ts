@@ -210,12 +210,32 @@ describe('/docs/search.json', () => {
 })
 
 describe('what /docs/search.json says', () => {
+  it('finds what people call transfer, ring group, softphone and settings', async () => {
+    const entries = JSON.parse((await pageAt('/docs/search.json')).body) as SearchEntry[]
+    const urls = (words: string): string[] =>
+      entries.filter(([title]) => title.toLowerCase().includes(words)).map(([, , url]) => url)
+    expect(urls('transfer')).toEqual(
+      expect.arrayContaining(['/docs/hooks#hook-refer', '/docs/guides/connect-two#transfer-a-call']),
+    )
+    expect(urls('ring group')).toEqual(['/docs/verbs#verb-dial'])
+    expect(urls('softphone')).toContain('/docs/guides/softphone')
+    expect(urls('settings')).toContain('/docs/settings')
+    expect(urls('switchhook_http_port')).toEqual(['/docs/settings#SWITCHHOOK_HTTP_PORT'])
+  })
+
   it('marks what is not served, and has a field that two operations take alike once', async () => {
     const entries = JSON.parse((await pageAt('/docs/search.json')).body) as SearchEntry[]
     const of = (title: string): string[] => entries.filter(([one]) => one === title).map(([, text]) => text)
     expect(of('mute_status')).toHaveLength(1)
     expect(of('dual_streams')).toEqual([expect.stringContaining(', not served yet: ')])
     expect(of('target[].sipUri')).toEqual([expect.stringMatching(/^dial: /)])
+  })
+})
+
+describe('/docs/resources', () => {
+  it('has the page of a resource in any case of its name', async () => {
+    const { statusCode, body } = await pageAt('/docs/resources/calls')
+    expect([statusCode, body.includes('<h1>Calls</h1>')]).toEqual([200, true])
   })
 })
 

@@ -67,13 +67,14 @@ export function resourceListPage(reference: Reference): string {
 
 /** Undefined where there is no such resource. */
 export function resourcePage(reference: Reference, name: string): string | undefined {
-  const resource = reference.resources.find((known) => known.name === name)
+  // As the paths of the interface are, in any case.
+  const resource = reference.resources.find((known) => known.name.toLowerCase() === name.toLowerCase())
   if (resource === undefined) return undefined
   const { description, endpoints, shapes } = resource
   return page({
-    title: name,
+    title: resource.name,
     menu: menuOf(reference, resource),
-    content: html`<h1>${name}</h1>
+    content: html`<h1>${resource.name}</h1>
       ${description === undefined ? '' : html`<p>${prose(description)}</p>`} ${endpoints.map(endpointHtml)}
       ${shapes.length === 0 ? '' : html`<h2>Shapes</h2>`}
       ${shapes.map(

@@ -7,7 +7,7 @@ import type { MemberSchema } from '../../lib/schema-members.ts'
 import { verbAnchor } from './call-pages.ts'
 import type { VerbDescription } from './call-pages.ts'
 import type { Reference, Schema } from './document.ts'
-import { guideLinks } from './guide-pages.ts'
+import { guideLinks, guideSections } from './guide-pages.ts'
 import { commonFields, hookDescriptions } from './hook-payloads.ts'
 import type { SettingDescription } from './operation-pages.ts'
 import { resourceUrl } from './resource-pages.ts'
@@ -68,6 +68,12 @@ export function searchIndex(
       `/docs/errors/${code}`,
     ]),
     ...guideLinks().map(({ title, url }): SearchEntry => [title, 'guide', url]),
+    ...guideSections().map(({ title, guide, text, url }): SearchEntry => [
+      title,
+      `guide: ${plain(`${guide}: ${text}`)}`,
+      url,
+    ]),
+    ...otherWords,
     ...Object.entries(rules).map(([name, { sentence }]): SearchEntry => [
       name,
       `rule: ${plain(sentence)}`,
@@ -80,6 +86,17 @@ export function searchIndex(
     ]),
   ]
 }
+
+/** What people call something that has another name here, and the pages themselves. */
+const otherWords: readonly SearchEntry[] = [
+  ['Settings', 'environment variables, configuration, ports', '/docs/settings'],
+  ['Routing', 'rules: which application gets a call, which carrier', '/docs/routing'],
+  ['Ring group', 'dial with several targets, which ring together', `/docs/verbs#${verbAnchor('dial')}`],
+  ['Softphone', 'Linphone, baresip: a phone on your computer', '/docs/guides/softphone'],
+  ['Transfer', 'referHook: a phone transfers a call (REFER)', '/docs/hooks#hook-refer'],
+  ['IVR', 'a menu: gather collects digits', '/docs/guides/collect-digits'],
+  ['Music on hold', 'onHoldHook, onHoldMusic', '/docs/hooks#hook-hold'],
+]
 
 function fieldsOf(schema: Schema, owner: string, url: string): SearchEntry[] {
   return membersOf(schema as MemberSchema).map(({ path, schema: member }) => {
