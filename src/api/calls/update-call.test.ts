@@ -84,6 +84,7 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     [{ nonsense: 1 }, 'exactly one command'],
     [{ call_status: 'completed', tag: {} }, 'exactly one command'],
     [{ mute_status: 'mute', dtmf: { digit: '1' } }, 'exactly one command'],
+    [{ whisper: 'One minute left.' }, 'whisper must be a verb, or a list of verbs'],
     [{ whisper: { verb: 'pause' }, mute_status: 'mute', dtmf: { digit: '1' } }, 'exactly one command'],
     [{ whisper: { verb: 'pause' }, call_hook: url, child_call_hook: url }, 'exactly one command'],
     [{ mute_status: 'loud' }, 'mute_status must be one of'],

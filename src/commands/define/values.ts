@@ -32,5 +32,8 @@ export function json<T>(schema: JsonSchema, check?: (value: T) => void): Value<T
 export const anyObject: JsonSchema = { type: 'object', maxProperties: 200, additionalProperties: true }
 
 export const verbOrList: JsonSchema = {
-  anyOf: [anyObject, { type: 'array', items: anyObject, maxItems: 100 }],
+  anyOf: [
+    { ...anyObject, 'x-rule': 'must be a verb, or a list of verbs' },
+    { type: 'array', items: anyObject, maxItems: 100 },
+  ],
 }
