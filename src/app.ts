@@ -10,7 +10,7 @@ import {
   createBase,
   createSound,
   createTelephony,
-  shownHost,
+  shownPlace,
 } from './parts.ts'
 import type { Administration, Base, Sound, Telephony } from './parts.ts'
 import { firstBoot } from './storage/first-boot.ts'
@@ -68,7 +68,7 @@ export function createApp(config: Config, log: LeveledLogger): App {
       return new URL('/docs', apiUrl()).href
     },
     get sipUri() {
-      return `sip:${shownHost(config)}:${sip.listening.port}`
+      return `sip:${shownPlace(config, sip.listening.port)}`
     },
   }
 }

@@ -27,6 +27,7 @@ import { createOutgoing } from './outgoing/create-outgoing.ts'
 import { createMailer } from './outgoing/mail.ts'
 import { createHashThread } from './passwords/hash-thread.ts'
 import { createSip } from './sip/create-sip.ts'
+import { serializeHostPort } from './sip/message/uri.ts'
 import { createSpeech } from './speech/create-speech.ts'
 import { createStorage } from './storage/create-storage.ts'
 import { createRetention } from './storage/retention.ts'
@@ -232,10 +233,12 @@ function createRealms({ config, clock }: Base, { sip }: Telephony): RealmRecords
   })
 }
 
-export function shownHost({ publicAddress, bind }: Config): string {
-  return publicAddress ?? (bind === '0.0.0.0' || bind === '::' ? '127.0.0.1' : bind)
+/** As it stands in a URI. */
+export function shownPlace({ publicAddress, bind }: Config, port: number): string {
+  const host = publicAddress ?? (bind === '0.0.0.0' || bind === '::' ? '127.0.0.1' : bind)
+  return serializeHostPort({ host, port })
 }
 
 export function apiUrlOf(config: Config, http: { readonly address: { readonly port: number } }): string {
-  return `http://${shownHost(config)}:${http.address.port}/v1`
+  return `http://${shownPlace(config, http.address.port)}/v1`
 }

@@ -12,6 +12,7 @@ import { isSid } from '../lib/ids.ts'
 import { memberOf, textOf } from '../lib/members.ts'
 import { headerOf } from '../sip/message/message.ts'
 import type { SipRequest } from '../sip/message/message.ts'
+import { serializeHostPort } from '../sip/message/uri.ts'
 import { refusal } from '../sip/refusal.ts'
 import type { DigestQuestion, Judgement, Reply, SipDirectory } from '../sip/sip.ts'
 
@@ -168,7 +169,7 @@ function judge(body: unknown, { remote }: DigestQuestion): Judgement {
       cure: 'Answer 200 with JSON such as {"status": "ok"}; any other status refuses.',
     })
   if (memberOf(body, 'blacklist') === true) {
-    const place = `${remote.address}:${remote.port}`
+    const place = serializeHostPort({ host: remote.address, port: remote.port })
     return refused(refusal('not_permitted', `detected potential spammer from ${place}`), body)
   }
   if (status.toLowerCase() !== 'ok')

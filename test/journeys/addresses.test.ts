@@ -126,6 +126,51 @@ describe('a call to a place of either IP version', () => {
   )
 })
 
+describe('a platform with an address of IPv6', () => {
+  it('as the bound one prints URLs that lead to it, and hooks name them', async () => {
+    const env = { SWITCHHOOK_BIND: '::1', SWITCHHOOK_PUBLIC_ADDRESS: '' }
+    const here = await startPlatform({ env })
+    try {
+      const place = `[::1]:${here.httpPort}`
+      await here.process.lines.next('the banner', (line) => line.includes('npm run demo'))
+      const shown = (name: string): string =>
+        new RegExp(`^  ${name} +(\\S+)`, 'm').exec(here.process.stdout)?.[1] ?? ''
+      expect([shown('API'), shown('Docs')]).toEqual([`http://${place}/v1`, `http://${place}/docs`])
+      expect(shown('SIP')).toBe(`sip:[::1]:${here.sip.port}`)
+      expect((await fetch(shown('Docs'))).status).toBe(200)
+
+      const { account_sid, application_sid } = await provision(here.api, { application })
+      const callee = await calleeAt('::1')
+      const { sid } = await here.api.must<{ sid: string }>('POST', `/Accounts/${account_sid}/Calls`, {
+        from: '+15550100',
+        to: { type: 'sip', sipUri: callee.uri },
+        application_sid,
+      })
+      const { body } = await application.requests.next(
+        'the answer to be reported',
+        (request) => request.body['call_sid'] === sid && request.body['call_status'] === 'in-progress',
+      )
+      expect(body['api_base_url']).toBe(`http://${place}/v1`)
+      await callee.requests.next('the BYE', (text) => text.startsWith('BYE'))
+    } finally {
+      await here.remove()
+    }
+  })
+
+  it('as its public one prints it in brackets', async () => {
+    const env = { SWITCHHOOK_BIND: '::', SWITCHHOOK_PUBLIC_ADDRESS: '2001:db8::5' }
+    const here = await startPlatform({ env })
+    try {
+      const line = await here.process.lines.next('the address of the reference', (text) =>
+        text.includes('Docs'),
+      )
+      expect(line.trim()).toBe(`Docs  http://[2001:db8::5]:${here.httpPort}/docs`)
+    } finally {
+      await here.remove()
+    }
+  })
+})
+
 describe.skipIf(isMissing('sipp'))(
   'a call from a carrier of IPv4 to a platform that has both IP versions',
   () => {

@@ -107,16 +107,17 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const ports = await freePorts(102)
   const startedAt = performance.now()
   const child = spawnPlatform({ ...options, dataDir, ports })
-  await healthy(child, ports)
+  const host = options.env?.['SWITCHHOOK_BIND'] === '::1' ? '[::1]' : '127.0.0.1'
+  await healthy(child, ports, host)
   const startMs = performance.now() - startedAt
   return {
     pid: child.pid,
     process: child,
     httpPort: ports,
-    sip: { address: '127.0.0.1', port: ports + 1 },
+    sip: { address: host === '[::1]' ? '::1' : host, port: ports + 1 },
     dataDir,
     startMs,
-    api: createApi(`http://127.0.0.1:${ports}/v1`, options.env?.['SWITCHHOOK_ADMIN_API_KEY'] ?? adminApiKey),
+    api: createApi(`http://${host}:${ports}/v1`, options.env?.['SWITCHHOOK_ADMIN_API_KEY'] ?? adminApiKey),
     stop: (signal = 'SIGINT') => child.stop(signal, 45_000),
     async remove() {
       await child.stop('SIGINT', 45_000)
@@ -125,10 +126,11 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   }
 }
 
-export async function healthy(child: ToolProcess, port: number): Promise<void> {
+/** `host` as it stands in a URL. */
+export async function healthy(child: ToolProcess, port: number, host = '127.0.0.1'): Promise<void> {
   const look = async (): Promise<boolean> => {
     if (!child.isRunning) throw new Error(`the platform ended before it was healthy\n${child.output}`)
-    const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined)
+    const answer = await fetch(`http://${host}:${port}/health`).catch(() => undefined)
     return answer?.status === 200
   }
   try {
