@@ -42,7 +42,11 @@ export const clients = defineResource({
     is_active: flag().default(1).describe('0: it can neither register nor call.'),
     allow_direct_app_calling: flag().default(1).describe('1: it may dial app-<application_sid>.'),
     allow_direct_queue_calling: flag().default(1).describe('1: it may dial queue-<name>.'),
-    allow_direct_user_calling: flag().default(1).describe('1: it may dial another client of the account.'),
+    allow_direct_user_calling: flag()
+      .default(1)
+      .describe(
+        '1: it may dial another client of the account, take its place in a call (Replaces) and send others to it (REFER).',
+      ),
   },
   errors: { create: ['already_exists'] },
   async beforeCreate({ account_sid, username }, { rows }) {

@@ -87,7 +87,12 @@ export interface EarlyListener {
 
 /** What an INVITE with Replaces takes the place of: a dialog that is up, or an INVITE of this side that still rings (RFC 3891 §3). */
 export type Replaced =
-  | { readonly kind: 'confirmed'; readonly dialog: Dialog }
+  | {
+      readonly kind: 'confirmed'
+      readonly dialog: Dialog
+      /** It was not to be answered yet: to be refused with 486 by whose call it is, and with 481 by all others. */
+      readonly isEarlyOnly?: boolean
+    }
   | { readonly kind: 'ringing'; readonly invite: OutgoingInvite }
 
 export interface OutgoingInviteOptions {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   account,
   application,
+  client,
   outboundCarrier,
   settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
@@ -183,6 +184,36 @@ describe('is refused', () => {
     expect(one.called().cancelled).toBeUndefined()
   })
 
+  it('with 486 where it wants only one that rings and the call has been answered, and with 481 for another account', async () => {
+    const one = await talking()
+    const earlyOnly = { ...confirmed(one.called().dialog), isEarlyOnly: true }
+    const own = await rings(one, earlyOnly)
+    expect(own.final?.status).toBe(486)
+    one.engine.account = { ...account, account_sid: 'a0000000-0000-4000-8000-000000000002' }
+    const foreign = await rings(one, earlyOnly)
+    expect(foreign.final?.status).toBe(481)
+    expect(foreign.final?.headers).toContainEqual({
+      name: 'x-reason',
+      value: 'Replaces names a call that is not here',
+    })
+    expect(hearings(one).slice(0, 2)).toEqual([1, 0])
+  })
+
+  it('as its call to a user is where its client may not call users directly', async () => {
+    const one = await talking()
+    one.engine.client = { ...client, allow_direct_user_calling: false }
+    one.engine.account = { ...account, device_calling_application_sid: null }
+    const plain = one.engine.ring({ to: 'alice@example.com' })
+    await calm()
+    const third = await rings(one, confirmed(one.called().dialog))
+    expect([plain.final?.status, third.final?.status]).toEqual([480, 480])
+    expect(hearings(one).slice(0, 2)).toEqual([1, 0])
+    const refusals = one.engine.store.batches.flatMap(({ events }) =>
+      events.flatMap((event) => (event.type === 'refusal' ? [event.code] : [])),
+    )
+    expect(refusals).toEqual(['no_application', 'no_application'])
+  })
+
   it('with 481 where the call has just ended', async () => {
     const one = await talking()
     const { dialog } = one.called()
@@ -202,6 +233,11 @@ describe('is refused', () => {
     }
     one.engine.carriers = [{ carrier, netmask: 32 }]
     expect((await rings(one, confirmed(one.called().dialog))).final?.status).toBe(403)
+    one.engine.account = { ...account, account_sid: 'a0000000-0000-4000-8000-000000000002' }
+    one.engine.carriers = [
+      { carrier: { ...carrier, account_sid: one.engine.account.account_sid }, netmask: 32 },
+    ]
+    expect((await rings(one, confirmed(one.called().dialog))).final?.status).toBe(481)
     expect(hearings(one)).toEqual([1, 0])
   })
 

@@ -1,7 +1,13 @@
 // A phone that talks with another one sends it elsewhere (REFER), alone or with a second call of its own.
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { account, application, phone, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  account,
+  application,
+  client,
+  phone,
+  settle,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
@@ -79,6 +85,18 @@ describe('a blind transfer', () => {
     await bye(caller.dialog)
     expectNothingLeft(one, 3)
   })
+
+  it.each(['called', 'caller'] as const)(
+    'by the %s is refused as its call to a user is where its client may not call users directly',
+    async (side) => {
+      const one = await talking()
+      one.engine.client = { ...client, allow_direct_user_calling: false }
+      const referral = await refer(side === 'caller' ? one.caller.dialog : one.called().dialog)
+      expect(referral.answer).toBe(480)
+      expect(one.engine.sent).toHaveLength(1)
+      expect(hearings(one)).toEqual([1, 0])
+    },
+  )
 
   it('shows the one that is called who will talk with it, and who wants that', async () => {
     const { called } = await referred('called')

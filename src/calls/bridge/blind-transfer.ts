@@ -18,6 +18,7 @@ import { userOf } from './refer-details.ts'
 import { ringingSlot, ringingTone } from './ringing.ts'
 import { openSecondLeg } from './second-leg.ts'
 import type { Talk } from './talk.ts'
+import { demandUserCalling } from './user-calling.ts'
 import { goneMeanwhile, noteTransferRefused, turnDown } from './transfer-story.ts'
 
 export interface BlindTransfer {
@@ -59,7 +60,7 @@ interface Called {
   readonly name: string
 }
 
-/** Throws not_permitted or user_not_registered. */
+/** Throws not_permitted, no_application or user_not_registered. */
 async function userAt(referTo: string, by: Leg, { services }: CallContext): Promise<Called> {
   const { started, attempt } = by.journal.facts
   const account = await services.directory.account(started.account_sid)
@@ -72,6 +73,7 @@ async function userAt(referTo: string, by: Leg, { services }: CallContext): Prom
     throw new AppError('not_permitted', 'a user may send the other side to users of its realm only', {
       cure: 'Give the dial a referHook: then the application decides where a call may be sent.',
     })
+  await demandUserCalling(by, services)
   const aor = `${name}@${realm}`
   if ((await services.sip().bindings.get(aor)).length === 0)
     throw new AppError('user_not_registered', `${aor} is not registered`)

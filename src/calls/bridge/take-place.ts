@@ -1,13 +1,17 @@
 // An INVITE with Replaces (RFC 3891): a phone takes the place of another one in a call that is up, or answers one that rings
 // there.
 import { AppError } from '../../lib/errors.ts'
+import { refusal } from '../../sip/refusal.ts'
 import type { Replaced } from '../../sip/sip.ts'
 import { runScript } from '../application/run-script.ts'
 import { noVerbLeft } from '../application/verb-loop.ts'
 import type { CallContext } from '../call-context.ts'
 import { toDecision } from '../journal/decision.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
+import { userWith } from '../leg/dialog-user.ts'
 import type { Leg } from '../leg/leg.ts'
+import { toStackRefusal } from '../leg/refusals.ts'
+import type { Refusal } from '../leg/refusals.ts'
 import { ringingLeg } from '../outbound/ringing-legs.ts'
 import type { CallScript } from '../ports.ts'
 import type { CallRegistry } from '../registry.ts'
@@ -15,10 +19,17 @@ import { join } from './join.ts'
 import { partyOf } from './leg-story.ts'
 import { pickUpOf } from './pick-up.ts'
 import { talkOf } from './talk.ts'
+import { demandUserCalling } from './user-calling.ts'
 
-/** `leg`: of a user of the account, and not answered yet. Resolves when the call is over. Throws AppError when it is refused. */
+/** `leg`: not answered yet. Resolves when the call is over. Throws AppError when it is refused. */
 export async function takePlace(leg: Leg, replaced: Replaced, context: CallContext): Promise<void> {
   const former = formerLeg(leg, replaced, context.registry)
+  if (userWith(leg.journal) === undefined)
+    throw new AppError('not_permitted', 'only a user may take the place of another phone')
+  if (replaced.kind === 'confirmed' && replaced.isEarlyOnly === true) return leg.refuseWith(answeredAlready())
+  await demandUserCalling(leg, context.services)
+  if (leg.hasEnded) return
+  if (former.hasEnded) throw notHere()
   const { application_sid } = former.journal.facts
   if (application_sid !== undefined) leg.journal.add({ type: 'application', application_sid })
   leg.session = former.session
@@ -37,9 +48,19 @@ function formerLeg(leg: Leg, replaced: Replaced, registry: CallRegistry): Leg {
     replaced.kind === 'ringing' ? ringingLeg(replaced.invite) : registry.legWith(account_sid, replaced.dialog)
   const isOurs = found !== undefined && found.journal.facts.started.account_sid === account_sid
   const former = isOurs ? registry.liveLeg(account_sid, found.call_sid) : undefined
-  if (former === undefined || former.hasEnded)
-    throw new AppError('call_not_here', 'Replaces names a call that is not here')
+  if (former === undefined || former.hasEnded) throw notHere()
   return former
+}
+
+function notHere(): AppError {
+  return new AppError('call_not_here', 'Replaces names a call that is not here')
+}
+
+/** RFC 3891 §3: early-only. */
+function answeredAlready(): Refusal {
+  const code = 'call_not_here'
+  const sentence = 'Replaces names a call that has been answered'
+  return toStackRefusal(code, refusal(code, sentence, { status: 486 }))
 }
 
 async function answerInstead(leg: Leg, former: Leg): Promise<void> {

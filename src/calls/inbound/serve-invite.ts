@@ -160,10 +160,7 @@ async function serveCaller(
   context: CallContext,
 ): Promise<void> {
   const { services, registry } = context
-  if (invite.replaces !== undefined) {
-    if (origin.kind === 'user') return await takePlace(leg, invite.replaces, context)
-    throw new AppError('not_permitted', 'only a user may take the place of another phone')
-  }
+  if (invite.replaces !== undefined) return await takePlace(leg, invite.replaces, context)
   const limits = await services.directory.callLimits(account)
   const overLimit = holdToLimits(leg, limits, { before: registry.before(leg), pool: services.pool })
   if (overLimit !== undefined) return leg.refuseWith(overLimit)

@@ -8,10 +8,18 @@ interface Surroundings {
   readonly services: Pick<CallServices, 'isSipProxy'>
 }
 
+const users = new WeakMap<object, string>()
+
+/** The name of the user at the far end of the leg that keeps this journal; undefined where it is no user. */
+export function userWith(journal: Pick<JournalWriter, 'note'>): string | undefined {
+  return users.get(journal)
+}
+
 export function dialogUser(
   { username, realm }: Pick<SipUser, 'username' | 'realm'>,
   { journal, services }: Surroundings,
 ): DialogUser {
+  users.set(journal, username)
   return {
     username,
     realm,

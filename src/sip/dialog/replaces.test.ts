@@ -42,7 +42,7 @@ describe('an INVITE that takes the place of a call', () => {
       await take(stage, [idOf(stage, make === callIn ? '200' : 'INVITE')], ['Require: replaces'])
       const invite = stage.invites.at(-1)
       expect(invite?.callId).toBe('another-call')
-      expect(invite?.replaces).toEqual({ kind: 'confirmed', dialog })
+      expect(invite?.replaces).toEqual({ kind: 'confirmed', dialog, isEarlyOnly: false })
       invite?.accept({ body: sdp })
       await stage.soon()
       expect(stage.peer.starts.at(-1)).toBe('200')
@@ -64,12 +64,18 @@ describe('an INVITE that takes the place of a call', () => {
   it.each([
     ['of another call', { callId: 'other' }, '481'],
     ['with another tag', { peer: 'wrong' }, '481'],
-    ['that has been answered and should not have been', { extra: ';early-only' }, '486'],
   ])('%s is refused', async (_what, change, status) => {
     const stage = await open()
     await callIn(stage)
     expect(await take(stage, [idOf(stage, '200', change)])).toBe(status)
     expect(stage.invites).toHaveLength(1)
+  })
+
+  it('that has been answered and should not have been is for the owner to refuse, who knows whose call it is', async () => {
+    const stage = await open()
+    const dialog = await callIn(stage)
+    await take(stage, [idOf(stage, '200', { extra: ';early-only' })])
+    expect(stage.invites.at(-1)?.replaces).toEqual({ kind: 'confirmed', dialog, isEarlyOnly: true })
   })
 
   it('that rings here is refused 481: only its caller may move it', async () => {
@@ -81,20 +87,20 @@ describe('an INVITE that takes the place of a call', () => {
     expect(await take(stage, [idOf(stage, '180')])).toBe('481')
   })
 
-  it('that is being hung up is refused 603', async () => {
+  it('that is being hung up is refused 481, as one that never was', async () => {
     const stage = await open()
     const dialog = await callIn(stage)
     const id = idOf(stage, '200')
     void dialog.bye()
     await take(stage, [id])
-    expect(stage.peer.starts.slice(-2).toSorted()).toEqual(['603', 'BYE'])
+    expect(stage.peer.starts.slice(-2).toSorted()).toEqual(['481', 'BYE'])
   })
 
   it('of a peer without tags is found by 0 (RFC 3891 §3)', async () => {
     const stage = await open()
     const dialog = await callOut(stage, {}, { tag: '' })
     await take(stage, [idOf(stage, 'INVITE', { peer: '0' })])
-    expect(stage.invites.at(-1)?.replaces).toEqual({ kind: 'confirmed', dialog })
+    expect(stage.invites.at(-1)?.replaces).toEqual({ kind: 'confirmed', dialog, isEarlyOnly: false })
   })
 
   it.each([

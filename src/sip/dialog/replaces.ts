@@ -25,14 +25,11 @@ export function readReplaces(
   const id = tryParse(value)
   if (id === undefined) return refused(400, 'Replaces cannot be read')
   const standing = standingOf(id, dialogs)
-  // RFC 3891 §3: one that rings here has been offered to us; only its caller may say who else is rung.
-  if (standing === undefined || standing.kind === 'called')
-    return refused(481, 'Replaces names a call that is not here')
+  // RFC 3891 §3: one that rings here has been offered to us; only its caller may say who else is rung. Deviation from §3, which
+  // refuses what has ended with 603: whose call it was is not known here, and no one else may hear of it.
+  if (standing === undefined || standing.kind === 'called' || standing.kind === 'over') return notHere()
   if (serves.replaces !== true) return refused(501, 'Replaces is not served: the call stays where it is')
-  if (standing.kind === 'over') return refused(603, 'Replaces names a call that has ended')
-  if (standing.kind === 'confirmed' && id.isEarlyOnly)
-    return refused(486, 'Replaces names a call that has been answered')
-  return { replaced: standing }
+  return { replaced: standing.kind === 'confirmed' ? { ...standing, isEarlyOnly: id.isEarlyOnly } : standing }
 }
 
 /** RFC 3891 §3: its to-tag is our tag, its from-tag the far end's; `0` stands for a peer of RFC 2543, which has none. */
@@ -51,6 +48,11 @@ function tryParse(value: string): ReplacesId | undefined {
     if (error instanceof AppError) return undefined
     throw error
   }
+}
+
+function notHere(): { readonly owed: Owed } {
+  const code = 'call_not_here'
+  return { owed: { code, reply: refusal(code, 'Replaces names a call that is not here') } }
 }
 
 function refused(status: number, sentence: string): { readonly owed: Owed } {
