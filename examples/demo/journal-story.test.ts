@@ -80,3 +80,17 @@ it('parts a sentence from its cure by one full stop, and tells an error of one m
     `   5.00 s  ${line}`,
   ])
 })
+
+it('names who holds, and what the other one hears meanwhile', () => {
+  const events = [
+    { at: 0, type: 'started', direction: 'inbound', from: 'alice', to: 'bob' },
+    { at: 10, type: 'held', call_sid: 'b', party: 'bob' },
+    { at: 20, type: 'hold-sound', call_sid: 'a', party: 'alice', source: 'onHoldMusic' },
+    { at: 30, type: 'resumed', call_sid: 'b', party: 'bob' },
+  ]
+  expect(journalStory(events).slice(1)).toEqual([
+    '   0.01 s  bob puts the other one on hold',
+    '   0.02 s  on hold alice hears onHoldMusic',
+    '   0.03 s  bob hears the other one again',
+  ])
+})

@@ -301,11 +301,15 @@ describe('two who talk', () => {
     await session.hold('caller')
     await session.hold('caller', false)
     for (const side of ['caller', 'called'] as const) {
-      expect(session.facts(side, 'held')).toMatchObject([{ call_sid: session.sidOf('inbound') }])
+      expect(session.facts(side, 'held')).toMatchObject([
+        { call_sid: session.sidOf('inbound'), party: '+4420' },
+      ])
       expect(session.facts(side, 'hold-sound')).toMatchObject([
         { call_sid: session.sidOf('outbound'), source: 'onHoldHook' },
       ])
-      expect(session.facts(side, 'resumed')).toMatchObject([{ call_sid: session.sidOf('inbound') }])
+      expect(session.facts(side, 'resumed')).toMatchObject([
+        { call_sid: session.sidOf('inbound'), party: '+4420' },
+      ])
     }
     expect(session.facts('called', 'verb-ended')).toMatchObject([{ verb: 'play', outcome: 'stopped' }])
   })
