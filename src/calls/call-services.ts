@@ -26,7 +26,7 @@ export interface CallServices {
     | 'reach'
     | 'resolve'
   >
-  readonly media: Pick<Media, 'open'>
+  readonly media: Pick<Media, 'open' | 'demandServable'>
   readonly directory: Directory
   /** Whether a customer's SIP URI may lead to this IP address. */
   readonly isAllowedAddress: (address: string) => boolean

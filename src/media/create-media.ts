@@ -10,6 +10,8 @@ import type { LocalAddress } from '../network/local-address.ts'
 import type { Media, MediaOptions, MediaSession, OpenOptions } from './media.ts'
 import type { WorkerSetup } from './worker-setup.ts'
 import { demandPorts, splitPorts } from './ports.ts'
+import { chooseSection } from './sdp/far-end-section.ts'
+import { parseSdp } from './sdp/sdp.ts'
 import { Session } from './session.ts'
 import { WorkerLink } from './worker-link.ts'
 import { promptLimitMs, Wirings } from './wirings.ts'
@@ -134,6 +136,7 @@ export function createMedia(options: MediaOptions): Media {
       await rm(scratchDir, { recursive: true, force: true })
     },
     open,
+    demandServable: (offer) => void chooseSection(parseSdp(offer), localAddress()),
     get openSessions() {
       return members.reduce((sum, { sessions }) => sum + sessions.size, 0)
     },

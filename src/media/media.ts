@@ -153,6 +153,8 @@ export interface Media {
   stop(): Promise<void>
   /** Allocates an even RTP port (RTCP on the next one). Throws no_media_port, or overloaded when the workers lag. */
   open(options?: OpenOptions): Promise<MediaSession>
+  /** Throws media_not_acceptable where `answer` of any session would, and opens none. */
+  demandServable(offer: string): void
   /** Sessions open now. */
   readonly openSessions: number
 }

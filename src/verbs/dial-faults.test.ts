@@ -297,6 +297,32 @@ it('targets that wait for their turn are given up when another one has answered'
   expectNothingLeft(session)
 })
 
+it('an offer that media cannot serve is refused before anyone rings', async () => {
+  const error = new AppError('media_not_acceptable', 'the codecs are: G722/8000')
+  const session = await dialling({ answerOnBridge: true }, ({ media }) => {
+    media.failure = { at: 'answer', error }
+  })
+  const { engine, caller } = session
+  expect(caller.final).toMatchObject({ status: 488 })
+  expect(engine.sent).toEqual([])
+  expect(endings(session)).toEqual(['inbound 488'])
+  expectNothingLeft(session)
+})
+
+it('an answer without a description is a failure of the dial, and the caller goes on', async () => {
+  const session = await dialling({})
+  const { engine, caller, called, results } = session
+  called().answer('')
+  await settled()
+  expect(called().dialog.sentBye).toEqual([
+    { name: 'x-reason', value: 'the far end did not answer the offer' },
+  ])
+  expect(results()).toMatchObject([{ dial_call_status: 'failed', dial_sip_status: 488 }])
+  expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
+  await bye(caller.dialog)
+  expectNothingLeft(session)
+})
+
 describe('a far end that has become silent', () => {
   const other = { ...phone, key: 'b', remote: { ...phone.remote, address: '192.0.2.8' } }
   const cases: readonly [string, readonly (typeof phone)[], (dialled: Dialled) => void][] = [

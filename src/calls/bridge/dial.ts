@@ -1,6 +1,7 @@
 // One dial of a call: the targets ring, one of them is bridged with the caller, until either side or the application ends it.
 import { AppError } from '../../lib/errors.ts'
 import { createSid, randomHex } from '../../lib/ids.ts'
+import { sdpOf } from '../../sip/message/body.ts'
 import { quoted } from '../../sip/message/list.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
@@ -74,7 +75,8 @@ class Dial {
   async run(): Promise<DialOutcome | undefined> {
     const { signal, answersOnBridge, targets } = this.#request
     const { parent } = this.#options
-    if (!answersOnBridge) await parent.answer()
+    if (answersOnBridge) this.#demandServable()
+    else await parent.answer()
     if (parent.hasEnded || signal.aborted) return undefined
     const stop = (): void => this.#decide(signal.reason as Stop)
     signal.addEventListener('abort', stop, { once: true })
@@ -89,6 +91,18 @@ class Dial {
       signal.removeEventListener('abort', stop)
       this.#ringing.stop(this.#winner)
       this.#hangUpAll()
+    }
+  }
+
+  /** A caller whom media cannot serve is refused before anyone rings: an answer would be thrown away. */
+  #demandServable(): void {
+    const { parent, context } = this.#options
+    const offer = parent.received && sdpOf(parent.received)
+    if (parent.isAnswered || offer === undefined) return
+    try {
+      context.services.media.demandServable(offer)
+    } catch (error) {
+      parent.refuse(error)
     }
   }
 
@@ -264,12 +278,17 @@ function toSuccess({ journal }: Leg): DialOutcome {
   return { call_sid, sip_call_id, call_status: 'completed', sip_status: 200, sip_reason: 'OK' }
 }
 
-/** A leg that answered and was not confirmed has not taken the call. */
+/** A leg that answered and was not confirmed has not taken the call; one whose answer media cannot serve could not. */
 function toFailure(leg: Leg | undefined): DialOutcome | undefined {
   if (leg === undefined) return undefined
-  const { call_status, sip_status, sip_reason, started, answered_at } = leg.journal.facts
+  const { call_status, sip_status, sip_reason, started, answered_at, refusal } = leg.journal.facts
   const { call_sid, sip_call_id } = started
   if (answered_at === undefined) return { call_sid, sip_call_id, call_status, sip_status, sip_reason }
+  if (refusal?.code === 'media_not_acceptable') {
+    const { sip_status: status } = refusal
+    const sip = { sip_status: status, sip_reason: reasonPhraseOf(status) }
+    return { call_sid, sip_call_id, call_status: 'failed', ...sip }
+  }
   const sip = { sip_status: 480, sip_reason: reasonPhraseOf(480) }
   return { call_sid, sip_call_id, call_status: 'no-answer', ...sip }
 }

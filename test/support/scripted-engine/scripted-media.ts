@@ -32,7 +32,7 @@ export function clipOf(ms: number): { path: string } {
   return { path: `/clips/${ms}` }
 }
 
-export class ScriptedMedia implements Pick<Media, 'open'> {
+export class ScriptedMedia implements Pick<Media, 'open' | 'demandServable'> {
   readonly sessions: ScriptedSession[] = []
   readonly opened: OpenOptions[] = []
   readonly #clock: Clock
@@ -63,6 +63,10 @@ export class ScriptedMedia implements Pick<Media, 'open'> {
     })
     this.sessions.push(session)
     return session
+  }
+
+  demandServable(): void {
+    if (this.failure?.at === 'answer') throw this.failure.error
   }
 }
 
