@@ -93,6 +93,8 @@ async function createJournal(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', required)
     // The node that serves it.
     .addColumn('node_id', 'text', required)
+    // The last sign of life of the node that carried it, by that node's clock: null while that node is among `nodes`.
+    .addColumn('alive_at', 'bigint')
     .execute()
   // Calls that ended without a record, as their account wants it: how old their journals are.
   await db.schema
@@ -116,6 +118,8 @@ async function createNodes(db: Kysely<unknown>): Promise<void> {
     .addColumn('place', 'text')
     // Rises while the process lives.
     .addColumn('beats', 'bigint', preset(0))
+    // The time of the last beat, by the clock of the process.
+    .addColumn('alive_at', 'bigint')
     .execute()
 }
 

@@ -52,6 +52,8 @@ export interface UnfinishedCall {
   readonly call_sid: string
   readonly account_sid: string
   readonly events: readonly StoredEvent[]
+  /** The last sign of life of the node that carried it, by the clock that dates its events; absent where none is known. */
+  readonly alive_at?: number
 }
 
 export interface CallStore<E extends StoredEvent = StoredEvent> {

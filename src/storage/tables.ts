@@ -241,6 +241,7 @@ export interface NodesRow {
   readonly node_id: string
   readonly place: string | null
   readonly beats: number
+  readonly alive_at: number | null
 }
 
 export interface OpenCallsRow {
@@ -248,6 +249,7 @@ export interface OpenCallsRow {
   readonly account_sid: string
   readonly created_at: number
   readonly node_id: string
+  readonly alive_at: number | null
 }
 
 export interface OutboxRow {

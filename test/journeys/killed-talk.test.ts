@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { startApplication } from '../support/application.ts'
 import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
@@ -13,8 +14,18 @@ import { until } from '../support/wait.ts'
 const startCallee = (): Promise<Sipp> => startSipp({ scenario: 'uas-answer', values: {}, timeoutSeconds: 40 })
 const targetOf = ({ port }: Sipp): object => ({ type: 'sip', sipUri: `sip:bob@127.0.0.1:${port}` })
 
+/** When the process last said that it lives. */
+function signOf(dataDir: string): number {
+  const database = new DatabaseSync(join(dataDir, 'switchhook.db'), { readOnly: true })
+  try {
+    return Number(database.prepare('select alive_at from nodes').get()?.['alive_at'] ?? 0)
+  } finally {
+    database.close()
+  }
+}
+
 describe.skipIf(isMissing('sipp'))('a platform that is killed with a bridge up', () => {
-  it('leaves one record for each leg after its next start, and the called leg names the one that dialled it', async () => {
+  it('leaves one record for each leg after its next start, as long as the talk was, and the called leg names the one that dialled it', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-killed-talk-'))
     const application = await startApplication()
     application.on('/status', { status: 200 })
@@ -41,7 +52,15 @@ describe.skipIf(isMissing('sipp'))('a platform that is killed with a bridge up',
           path === '/status' && body['parent_call_sid'] === sid && body['call_status'] === 'in-progress',
         { timeoutMs: 30_000 },
       )
+      // A talk of some seconds, of which nothing is written.
+      const answeredAt = Date.now()
+      await until('signs of life during the talk', () => signOf(dataDir) > answeredAt + 4000, {
+        everyMs: 100,
+        timeoutMs: 30_000,
+      })
+      const seenAt = signOf(dataDir)
       await first.stop('SIGKILL')
+      const killedAt = Date.now()
       const second = await startPlatform({ dataDir })
       try {
         const records = await recentCalls(second.api, account_sid, 2)
@@ -50,6 +69,12 @@ describe.skipIf(isMissing('sipp'))('a platform that is killed with a bridge up',
         const child = records.find(({ call_sid }) => call_sid !== sid)
         for (const record of [parent, child])
           expect(record).toMatchObject({ answered: true, termination_reason: 'platform stopped in mid-call' })
+        for (const { answered_at, terminated_at, duration } of records) {
+          expect(terminated_at).toBeGreaterThanOrEqual(seenAt)
+          expect(terminated_at).toBeLessThanOrEqual(killedAt)
+          expect(duration).toBe(Math.floor((terminated_at - (answered_at ?? 0)) / 1000))
+          expect(duration).toBeGreaterThanOrEqual(4)
+        }
         for (const field of ['sip_parent_callid', 'parent_call_sid']) expect(parent).not.toHaveProperty(field)
         expect(child).toMatchObject({
           sip_parent_callid: parent?.sip_call_id,

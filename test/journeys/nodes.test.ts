@@ -123,13 +123,22 @@ describe.skipIf(isMissing('postgres') || isMissing('sipp'))(
       const a = await start('a')
       const b = await start('b')
       const { tenant } = await callsUp(a)
+      const upAt = Date.now()
+      await until('signs of life of both, later in the calls', async () => {
+        const [row] = await database.query('select min(alive_at) as alive_at from nodes')
+        return Number(row?.['alive_at']) > upAt + 4000
+      })
       const killedAt = Date.now()
       await a.stop('SIGKILL')
       await recentCalls(b.api, tenant.account_sid, callCount)
       expect(Date.now() - killedAt).toBeLessThan(30_000)
       const again = await start('a')
-      for (const { answered: wasAnswered, termination_reason } of await settled(again, tenant))
-        expect([wasAnswered, termination_reason]).toEqual([true, lostReason])
+      for (const record of await settled(again, tenant)) {
+        expect([record.answered, record.termination_reason]).toEqual([true, lostReason])
+        expect(record.terminated_at).toBeGreaterThan(upAt + 4000)
+        expect(record.terminated_at).toBeLessThan(killedAt + 1000)
+        expect(record.duration).toBeGreaterThanOrEqual(4)
+      }
     })
 
     it('a node that is killed and starts again closes its own calls without waiting for others to be sure', async () => {

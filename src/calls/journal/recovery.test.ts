@@ -4,6 +4,7 @@ import {
   MemoryCallStore,
   settle,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { UnfinishedCall } from '../../contracts/call-record.ts'
 import { silentLogger } from '../../lib/log.ts'
 import type { ApplicationFacts } from '../ports.ts'
 import type { JournalEvent, JournalFact, StartedFact } from './journal.ts'
@@ -56,10 +57,11 @@ interface Recovered {
 async function recover(
   calls: readonly (readonly JournalEvent[])[],
   found: ApplicationFacts | null | Error = application,
+  signs: Pick<UnfinishedCall, 'alive_at'> = {},
 ): Promise<Recovered> {
   const store = new MemoryCallStore()
   for (const [index, events] of calls.entries())
-    store.left.push({ call_sid: `c${index + 1}`, account_sid: 'a1', events })
+    store.left.push({ call_sid: `c${index + 1}`, account_sid: 'a1', events, ...signs })
   const warned: unknown[] = []
   const failed: unknown[] = []
   const recovery = createRecovery({
@@ -81,7 +83,25 @@ async function recover(
 }
 
 describe('a call that was left in mid-call', () => {
-  it('ends as completed at the last moment that its journal knows of, when it was answered', async () => {
+  it('ends at the last sign of life of its process, in its journal, its record and its notification', async () => {
+    const events = journalOf(started, chosen, trying, answered)
+    const { store } = await recover([events], application, { alive_at: 108_700 })
+    expect(store.records).toMatchObject([{ answered_at: 8500, terminated_at: 108_700, duration: 100 }])
+    expect(store.journalOf('c1')).toMatchObject([
+      { at: 108_700 },
+      { at: 108_700, duration: 100 },
+      { at: 108_700 },
+    ])
+    expect(store.notifications).toMatchObject([{ call_status: 'completed', duration: 100 }])
+  })
+
+  it('ends with its last event when that is later than the sign', async () => {
+    const events = journalOf(started, chosen, trying, answered, note)
+    const { store } = await recover([events], application, { alive_at: 9000 })
+    expect(store.records).toMatchObject([{ terminated_at: 11_000, duration: 2 }])
+  })
+
+  it('ends as completed at the last moment that its journal knows of, when it was answered and no sign is known', async () => {
     const { store, warned } = await recover([journalOf(started, chosen, trying, answered, note)])
     expect(store.records).toMatchObject([
       {

@@ -70,7 +70,7 @@ async function endOf(call: UnfinishedCall, options: RecoveryOptions): Promise<Ca
   }
   // Only its closing was lost, or came before its last events.
   if (facts.termination_reason !== undefined) return { ...batch, ...closing(facts) }
-  const events = endingEvents(facts, call.events)
+  const events = endingEvents(facts, call)
   const ended = events.reduce(reduce, facts)
   return {
     ...batch,
@@ -84,10 +84,10 @@ function closing(facts: CallFacts): Pick<CallBatch, 'record' | 'ended'> {
   return facts.started.is_record_disabled ? { ended: true } : { record: toRecentCall(facts) }
 }
 
-/** The end is dated with the last event of the call: when the process died is not known. */
-function endingEvents(facts: CallFacts, before: readonly StoredEvent[]): JournalEvent[] {
+/** The end is dated with the last sign of life of the process, which its last event may be: when it died is not known. */
+function endingEvents(facts: CallFacts, { events: before, alive_at }: UnfinishedCall): JournalEvent[] {
   const last = before.at(-1)
-  const at = last?.at ?? facts.started.attempted_at
+  const at = Math.max(last?.at ?? facts.started.attempted_at, alive_at ?? 0)
   const status: StatusFact =
     facts.answered_at === undefined
       ? { type: 'status', call_status: 'failed', sip_status: 503, sip_reason: reasonPhraseOf(503) }

@@ -20,7 +20,7 @@ const maxAtOnce = 16
 export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
   const queries = createQueries(database)
   /** Calls that are taken over and were not returned yet, because reading them failed. */
-  const adopted = new Map<string, string>()
+  const adopted = new Map<string, Omit<UnfinishedCall, 'events'>>()
 
   /** By the name of the dead node: a call that it has taken back meanwhile, as another node, has another one. */
   function take(gone: string): Promise<Cells[]> {
@@ -34,23 +34,28 @@ export function createAdoption({ database, lease }: AdoptionOptions): Adoption {
     async adopt() {
       const [gone] = await queries.abandoned.all(database.reader, {})
       const rows = gone === undefined ? [] : await take(String(gone['node_id']))
-      for (const row of rows) adopted.set(String(row['call_sid']), String(row['account_sid']))
+      for (const row of rows) adopted.set(String(row['call_sid']), callOf(row))
       // Taken out before they are read: of two callers at once, one gets them.
       const taken = [...adopted]
       adopted.clear()
       try {
         const calls: UnfinishedCall[] = []
-        for (const [call_sid, account_sid] of taken) {
+        for (const [call_sid, call] of taken) {
           const cells = await queries.journal.all(database.reader, { call_sid })
-          calls.push({ call_sid, account_sid, events: cells.flatMap(({ events }) => parseEvents(events)) })
+          calls.push({ ...call, events: cells.flatMap(({ events }) => parseEvents(events)) })
         }
         return calls
       } catch (error) {
-        for (const [call_sid, account_sid] of taken) adopted.set(call_sid, account_sid)
+        for (const [call_sid, call] of taken) adopted.set(call_sid, call)
         throw error
       }
     },
   }
+}
+
+function callOf({ call_sid, account_sid, alive_at }: Cells): Omit<UnfinishedCall, 'events'> {
+  const call = { call_sid: String(call_sid), account_sid: String(account_sid) }
+  return typeof alive_at === 'number' ? { ...call, alive_at } : call
 }
 
 function createQueries({ builder: db, rowLocks }: Database) {
@@ -74,7 +79,7 @@ function createQueries({ builder: db, rowLocks }: Database) {
         .updateTable('open_calls')
         .set({ node_id: slot('node_id') })
         .where('call_sid', 'in', (eb) => eb.selectFrom('abandoned').select('abandoned.call_sid'))
-        .returning(['call_sid', 'account_sid']),
+        .returning(['call_sid', 'account_sid', 'alive_at']),
     ),
     journal: prepare(selectEvents(db)),
   }

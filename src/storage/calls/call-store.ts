@@ -166,7 +166,11 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
     await database.durable()
   }
 
-  lease.watch({ beaten: () => listener?.abandoned(), lost: begin })
+  lease.watch({
+    beaten: () => listener?.abandoned(),
+    lost: begin,
+    hasCalls: () => !writer.open().next().done,
+  })
 
   return {
     write(batch, urgency) {

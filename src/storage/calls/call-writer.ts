@@ -21,7 +21,7 @@ export interface CallWriter {
   /** Their state is read from the database again: after a write of unknown outcome, say. */
   forget(calls: Iterable<string>): void
   /** The calls that were written here and have not ended. */
-  open(): Iterable<string>
+  open(): Iterator<string> & Iterable<string>
   /** Whether something of the call is in the database that was not written here. */
   isForeign(call_sid: string): Promise<boolean>
 }
@@ -86,7 +86,13 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     const before = await stateOf(session, batch)
     const created_at = clock.now()
     if (before.isNew && !batch.hasEnded)
-      await queries.open(session, { call_sid, account_sid, created_at, node_id: lease.nodeId })
+      await queries.open(session, {
+        call_sid,
+        account_sid,
+        created_at,
+        node_id: lease.nodeId,
+        alive_at: null,
+      })
     const [first] = events
     if (first !== undefined) {
       const values = {

@@ -1,11 +1,14 @@
 // This process among those that share the database: it shows that it lives, and removes the nodes that no longer do. For
 // calls, docs/decisions/0019-calls-of-a-node.md says what follows.
+import type { SelectQueryBuilder } from 'kysely'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { createSid } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { Database, Session } from '../database/database.ts'
+import type { Cells, Database, Session } from '../database/database.ts'
 import type { NodePlace } from './node-place.ts'
 import { prepare, slot } from '../database/prepared.ts'
+import type { Prepared } from '../database/prepared.ts'
+import type { Schema } from '../tables.ts'
 import { createSilenceWatch } from './silence-watch.ts'
 
 export interface NodeLease {
@@ -21,8 +24,16 @@ export interface NodeLease {
   rejoin(): Promise<ReadonlySet<string>>
   start(): Promise<void>
   stop(): Promise<void>
-  /** `beaten` runs after every beat, `lost` when this node finds itself taken for dead. */
-  watch(listener: { readonly beaten: () => void; readonly lost: () => void }): void
+  watch(listener: NodeLeaseListener): void
+}
+
+export interface NodeLeaseListener {
+  /** Runs after every beat that others may see. */
+  readonly beaten: () => void
+  /** Runs when this node finds itself taken for dead. */
+  readonly lost: () => void
+  /** Whether calls are open here: without one, a node that is alone writes no beats. */
+  readonly hasCalls: () => boolean
 }
 
 export interface NodeLeaseOptions {
@@ -58,10 +69,21 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
   let timer: Timer | undefined
   let beating: Promise<void> | undefined
   let isStopped = false
-  let listener = { beaten: (): void => undefined, lost: (): void => undefined }
+  let listener: NodeLeaseListener = {
+    beaten: () => undefined,
+    lost: () => undefined,
+    hasCalls: () => false,
+  }
+
+  const write = (session: Session) => queries.beat.all(session, { node_id, alive_at: clock.now() })
+
+  /** No other node looks; the next start reads how long the calls of this process have lasted. */
+  async function beatAlone(): Promise<void> {
+    if (listener.hasCalls()) await database.commitBeside(write)
+  }
 
   async function beat(connection: Session): Promise<void> {
-    const [own] = await queries.beat.all(connection, { node_id })
+    const [own] = await write(connection)
     if (own === undefined) return lose()
     const nodes = await queries.list.all(connection, {})
     const dead = watch.look(
@@ -81,20 +103,20 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
     listener.lost()
   }
 
-  async function beatOn(connection: Session): Promise<void> {
+  async function beatOn(): Promise<void> {
     try {
-      await beat(connection)
+      await (isShared ? beat(pulse) : beatAlone())
       isFailing = false
     } catch (error) {
       if (!isFailing) log.warn({ err: error }, 'this node cannot show that it lives')
       isFailing = true
     }
-    if (!isStopped) beatLater(connection)
+    if (!isStopped) beatLater()
   }
 
-  function beatLater(connection: Session): void {
+  function beatLater(): void {
     timer = clock.after(beatMs, () => {
-      beating = beatOn(connection)
+      beating = beatOn()
     })
   }
 
@@ -113,7 +135,7 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
       throw new LeaseLostError()
     },
     async touch(session) {
-      await queries.beat.all(session, { node_id })
+      await write(session)
     },
     async rejoin() {
       const next = createSid()
@@ -128,18 +150,18 @@ export function createNodeLease(options: NodeLeaseOptions): NodeLease {
     async start() {
       await database.commitBeside(async (session) => {
         // This is the only process of this database, or of this place: nodes that were here before are gone.
-        if (!isShared) await queries.removeAll.all(session, {})
-        else if (place() !== null) await queries.removeAt.all(session, { place: place() })
+        if (!isShared) await remove(session, queries.everywhere, {})
+        else if (place() !== null) await remove(session, queries.at, { place: place() })
         await queries.join.all(session, { node_id, place: place() })
       })
-      if (isShared) beatLater(pulse)
+      beatLater()
     },
     async stop() {
       isStopped = true
       timer?.cancel()
       await beating
       await database
-        .commitBeside((session) => queries.leave.all(session, { node_id }))
+        .commitBeside((session) => remove(session, queries.own, { node_id }))
         .catch((error: unknown) => log.warn({ err: error }, 'this node could not sign off'))
     },
     watch(given) {
@@ -153,31 +175,81 @@ function createQueries({ builder: db, rowLocks }: Database) {
   const own = db.selectFrom('nodes').select('node_id').where('node_id', '=', node_id)
   const silent = own.where('beats', '=', slot('beats'))
   return {
-    join: prepare(db.insertInto('nodes').values({ node_id, place: slot('place'), beats: 0 })),
-    leave: prepare(db.deleteFrom('nodes').where('node_id', '=', node_id)),
-    removeAll: prepare(db.deleteFrom('nodes')),
-    removeAt: prepare(db.deleteFrom('nodes').where('place', '=', slot('place'))),
+    join: prepare(db.insertInto('nodes').values({ node_id, place: slot('place'), beats: 0, alive_at: null })),
+    own: removal(db, own),
+    everywhere: removal(db, db.selectFrom('nodes').select('node_id')),
+    at: removal(db, db.selectFrom('nodes').select('node_id').where('place', '=', slot('place'))),
     beat: prepare(
       db
         .updateTable('nodes')
-        .set((eb) => ({ beats: eb('beats', '+', 1) }))
+        .set((eb) => ({ beats: eb('beats', '+', 1), alive_at: slot('alive_at') }))
         .where('node_id', '=', node_id)
         .returning('node_id'),
     ),
     list: prepare(db.selectFrom('nodes').select(['node_id', 'beats'])),
+    // As `removal`, in the one statement that the connection of the beats has for it.
     removeSilent: prepare(
       db
-        .deleteFrom('nodes')
-        .where('node_id', 'in', rowLocks?.skip(silent) ?? silent)
-        .returning('node_id'),
+        .with('removed', (query) =>
+          query
+            .deleteFrom('nodes')
+            .where('node_id', 'in', rowLocks?.skip(silent) ?? silent)
+            .returning(['node_id', 'alive_at']),
+        )
+        .with('kept', (query) =>
+          query
+            .updateTable('open_calls')
+            .from('removed')
+            .set((eb) => ({ alive_at: eb.ref('removed.alive_at') }))
+            .whereRef('open_calls.node_id', '=', 'removed.node_id')
+            .where('open_calls.alive_at', 'is', null),
+        )
+        .selectFrom('removed')
+        .select('removed.node_id'),
     ),
     demand: prepare(rowLocks?.keep(own) ?? own),
     takeBack: prepare(
       db
         .updateTable('open_calls')
-        .set({ node_id: slot('next') })
+        .set({ node_id: slot('next'), alive_at: null })
         .where('node_id', '=', node_id)
         .returning('call_sid'),
     ),
   }
+}
+
+interface Removal {
+  readonly keepSigns: Prepared
+  readonly remove: Prepared
+}
+
+/** The open calls of nodes that go keep their last sign of life; those that a node has adopted have one already. */
+function removal(
+  db: Database['builder'],
+  nodes: SelectQueryBuilder<Schema, 'nodes', { node_id: string }>,
+): Removal {
+  return {
+    keepSigns: prepare(
+      db
+        .updateTable('open_calls')
+        .set((eb) => ({
+          alive_at: eb
+            .selectFrom('nodes')
+            .select('nodes.alive_at')
+            .whereRef('nodes.node_id', '=', 'open_calls.node_id'),
+        }))
+        .where('alive_at', 'is', null)
+        .where('node_id', 'in', nodes),
+    ),
+    remove: prepare(db.deleteFrom('nodes').where('node_id', 'in', nodes)),
+  }
+}
+
+async function remove(
+  session: Session,
+  { keepSigns, remove: removeNodes }: Removal,
+  values: Cells,
+): Promise<void> {
+  await keepSigns.all(session, values)
+  await removeNodes.all(session, values)
 }

@@ -47,8 +47,8 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     await rm(folder, { recursive: true })
   })
 
-  async function startNode(dataDir: string, databaseUrl = database.url): Promise<Node> {
-    const clock = createFakeClock(Date.now())
+  async function startNode(dataDir: string, databaseUrl = database.url, now = Date.now()): Promise<Node> {
+    const clock = createFakeClock(now)
     const before = await nodeIds()
     const storage = createStorage({
       dataDir: join(folder, dataDir),
@@ -167,6 +167,19 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     expect(await adoptAll(survivors[0]!)).toEqual([])
   })
 
+  it('leave with the calls of a dead one when it last gave a sign of life, by its own clock, also when the next one dies', async () => {
+    const dead = await startNode('a', database.url, Date.now() - 3_600_000)
+    const [call_sid = ''] = await openCalls(dead, 1)
+    await beat(dead)
+    const alive_at = dead.clock.now()
+    const second = await startNode('b')
+    await outlive([second], dead)
+    expect(await second.storage.calls.adopt()).toMatchObject([{ call_sid, alive_at }])
+    const third = await startNode('c')
+    await outlive([third], second)
+    expect(await third.storage.calls.adopt()).toMatchObject([{ call_sid, alive_at }])
+  })
+
   it('take no one for dead because the database was away for a minute', async () => {
     const line = await layLine(join(database.folder, '.s.PGSQL.5432'), folder)
     try {
@@ -254,7 +267,7 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     async function leaveBehind(place: unknown): Promise<string> {
       const call_sid = createSid()
       await database.query(
-        `insert into nodes (node_id, place, beats) values ('former', '${String(place)}', 7)`,
+        `insert into nodes (node_id, place, beats, alive_at) values ('former', '${String(place)}', 7, 4711)`,
       )
       await database.query(
         `insert into open_calls (call_sid, account_sid, created_at, node_id)
@@ -266,11 +279,13 @@ describe.skipIf(isMissing('postgres'))('nodes that share a database', () => {
     const placeOf = async ({ node_id }: Node): Promise<unknown> =>
       (await database.query(`select place from nodes where node_id = '${node_id}'`))[0]?.['place']
 
-    it('the next one in its data directory closes its calls at once', async () => {
+    it('the next one in its data directory closes its calls at once, as of its last sign of life', async () => {
       const place = await placeOf(await startNode('a'))
       await running.pop()?.stop()
       const call_sid = await leaveBehind(place)
-      expect(await adoptAll(await startNode('a'))).toEqual([call_sid])
+      const { storage } = await startNode('a')
+      expect(await storage.calls.adopt()).toMatchObject([{ call_sid, alive_at: 4711 }])
+      expect(await storage.calls.adopt()).toEqual([])
     })
 
     it('one in a copy of its data directory takes it for alive', async () => {
@@ -289,6 +304,27 @@ describe('the embedded database', () => {
     test = await openTestStorage()
   })
   afterEach(() => test.close())
+
+  it('keeps when its process last gave a sign of life, every 3 s while calls are up, and writes nothing without calls', async () => {
+    const clock = createFakeClock(1_000_000)
+    const { calls } = await test.reopen({ clock })
+    const node = async () => (await test.query('select beats, alive_at from nodes'))[0]
+    clock.advance(beatMs)
+    await makeAccount(test.storage)
+    expect(await node()).toMatchObject({ beats: 0, alive_at: null })
+    const call_sid = createSid()
+    const events = [{ seq: 1, at: 1, type: 'started' }]
+    calls.write({ call_sid, account_sid: createSid(), events, notifications: [] }, 'now')
+    await calls.flush()
+    for (const beats of [1, 2]) {
+      clock.advance(beatMs)
+      await until('the beat', async () => Number((await node())?.['beats']) === beats)
+    }
+    const alive_at = clock.now()
+    clock.advance(beatMs - 1)
+    const next = await test.reopen()
+    expect(await next.calls.adopt()).toEqual([expect.objectContaining({ call_sid, alive_at })])
+  })
 
   it('has one process: its start takes over whatever is open, of any version', async () => {
     const { account_sid } = await makeAccount(test.storage)
