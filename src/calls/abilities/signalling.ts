@@ -3,6 +3,7 @@ import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { Leg } from '../leg/leg.ts'
 import { reasonHeader } from '../leg/refusals.ts'
+import { reasonLeft } from '../bridge/leg-story.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
 import type { Decline, Notes, Signalling } from './abilities.ts'
 
@@ -32,7 +33,10 @@ export class LegSignalling implements Signalling {
   }
 
   hangUp(headers: Readonly<Record<string, unknown>> | undefined): void {
-    void this.#leg.hangUp({ headers: this.#fieldsOf(headers), because: 'the verb hangup' })
+    const fields = this.#fieldsOf(headers)
+    const hasReason = fields.some(({ name }) => name === 'reason')
+    const left = hasReason ? [] : reasonLeft(this.#leg)
+    void this.#leg.hangUp({ headers: [...fields, ...left], because: 'the verb hangup' })
   }
 
   decline({ status, reason, headers }: Decline): void {

@@ -5,6 +5,7 @@ import { reasonHeader } from '../leg/refusals.ts'
 import type { CallScript } from '../ports.ts'
 import { HttpApplication } from './http-application.ts'
 import { abilitiesOf } from './run-script.ts'
+import { reasonLeft } from '../bridge/leg-story.ts'
 import type { DialOutcome } from '../bridge/dial-request.ts'
 import type { RunnableVerb } from '../verb.ts'
 import { noVerbLeft, VerbLoop } from './verb-loop.ts'
@@ -54,13 +55,13 @@ export async function connectUser(
   }
   leg.session.run(leg, abilities.running)
   await queue.run([dial], abilities)
-  if (leg.isAnswered) return leg.hangUp({ because: noVerbLeft })
+  if (leg.isAnswered) return leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
   // The caller hears what its phone would have heard from the one it called.
   const { sip_status: status = 480, sip_reason: reason } = outcome ?? {}
   leg.decline({
     status,
     ...(reason === undefined ? {} : { reason }),
-    headers: [reasonHeader(`${name} did not take the call`)],
+    headers: [...reasonLeft(leg), reasonHeader(`${name} did not take the call`)],
   })
 }
 

@@ -5,6 +5,7 @@ import { createAbilities } from '../abilities/create-abilities.ts'
 import { parseAppJson } from './app-json.ts'
 import type { Application } from './application.ts'
 import { createNestedVerbs } from './create-nested-verbs.ts'
+import { forgetReason, reasonLeft } from '../bridge/leg-story.ts'
 import { HttpApplication } from './http-application.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
@@ -34,7 +35,10 @@ export async function runScript(run: Run, context: CallContext): Promise<void> {
   const verbs = await firstVerbs(run, application, services)
   if (leg.hasEnded) return
   run.onAccepted?.()
-  const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal })
+  const onVerb = (name: string): void => {
+    if (name !== 'hangup') forgetReason(leg)
+  }
+  const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal, onVerb })
   const abilities = abilitiesOf({ leg, application, queue }, context)
   leg.session.run(leg, abilities.running)
   await queue.run(verbs, abilities)
@@ -46,7 +50,7 @@ async function runToItsEnd(leg: Leg, script: CallScript, context: CallContext): 
   const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
   try {
     await runScript({ leg, script, question }, context)
-    await leg.hangUp({ because: noVerbLeft })
+    await leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
   } catch (error) {
     leg.refuse(error)
   }

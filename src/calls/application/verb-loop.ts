@@ -19,6 +19,8 @@ export interface VerbLoopOptions {
   readonly signal: AbortSignal
   /** Verbs of other names are left out; all are run when it is not given. */
   readonly allowed?: ReadonlySet<string>
+  /** Called with the name of each verb before it runs. */
+  readonly onVerb?: (name: string) => void
 }
 
 /** Two a second for the longest call; an application that redirects to itself gets there in a minute. */
@@ -95,6 +97,7 @@ export class VerbLoop implements VerbQueue {
     try {
       const isReady = await prepare(verb, abilities.signalling)
       if (isReady && !controller.signal.aborted) {
+        this.#options.onVerb?.(verb.name)
         journal.note({ type: 'verb-started', ...name })
         started = clock.monotonic()
         outcome = await this.#execute(verb, abilities, controller.signal)

@@ -15,7 +15,7 @@ import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { AccountFacts } from '../ports.ts'
 import { letPickUp } from './pick-up.ts'
-import { reasonOf, whyStopped } from './leg-story.ts'
+import { leaveReason, reasonOf, whyStopped } from './leg-story.ts'
 import { causeOf, stopped } from '../session/stop.ts'
 import type { Stop } from '../session/stop.ts'
 import { hopsLeft, passedOnHeaders } from './passed-on-headers.ts'
@@ -86,6 +86,7 @@ class Dial {
       const winner = await this.#won.promise
       await this.#ringing.stopped
       if (winner !== undefined) await this.#talk(winner)
+      else if (this.#last !== undefined) leaveReason(parent, this.#last)
       return winner === undefined ? toFailure(this.#last) : toSuccess(winner)
     } finally {
       signal.removeEventListener('abort', stop)

@@ -34,6 +34,23 @@ export function reasonOf({ journal }: Leg): readonly HeaderField[] {
   return value === undefined ? [] : [{ name: 'reason', value }]
 }
 
+/** What the far end gave that a leg talked with last, or called in vain. */
+const left = new WeakMap<Leg, readonly HeaderField[]>()
+
+/** `gone` has ended, and the leg stays: the Reason that it ended for goes with the end of the leg, if that is next. */
+export function leaveReason(leg: Leg, gone: Leg): void {
+  left.set(leg, reasonOf(gone))
+}
+
+/** The call goes on: what ended before is no reason for its end. */
+export function forgetReason(leg: Leg): void {
+  left.delete(leg)
+}
+
+export function reasonLeft(leg: Leg): readonly HeaderField[] {
+  return left.get(leg) ?? []
+}
+
 /** Why the verbs of a call are stopped, if they are. */
 export function whyStopped(parent: Leg, signal: AbortSignal): string | undefined {
   if (parent.hasEnded) return whyGone(parent, 'the caller')

@@ -16,7 +16,7 @@ import type { DialRequest } from './dial-request.ts'
 import { Hold } from './hold.ts'
 import type { HoldOptions } from './hold.ts'
 import { KeyReports } from './key-reports.ts'
-import { oneOfTwo, partyOf, reasonOf, whyGone } from './leg-story.ts'
+import { leaveReason, oneOfTwo, partyOf, reasonOf, whyGone } from './leg-story.ts'
 import { MediaPath } from './media-path.ts'
 import { Whispers } from './whispers.ts'
 
@@ -207,6 +207,7 @@ export class Talk {
   }
 
   #onGone(leg: Leg, because: string): void {
+    leaveReason(this.otherOf(leg), leg)
     if (this.#staying !== this.otherOf(leg) || this.#staying.hasEnded) return this.end(because)
     this.#gone = because
     this.#hold.end()

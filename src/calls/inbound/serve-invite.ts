@@ -7,6 +7,7 @@ import { headerOf } from '../../sip/message/message.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { IncomingInvite } from '../../sip/sip.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
+import { reasonLeft } from '../bridge/leg-story.ts'
 import { takePlace } from '../bridge/take-place.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
@@ -198,7 +199,11 @@ async function runToItsEnd(
     })
   const onAccepted = (): void => leg.status.announce(application.call_status_hook)
   await runScript({ leg, script: application, question, onAccepted }, context)
-  if (leg.isAnswered) await leg.hangUp({ because: noVerbLeft })
-  else if (!leg.signal.aborted)
-    leg.refuse(new AppError('application_ended', 'application ended without answering'))
+  if (leg.isAnswered) await leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
+  else if (!leg.signal.aborted) {
+    const { reply, fact } = toRefusal(
+      new AppError('application_ended', 'application ended without answering'),
+    )
+    leg.refuseWith({ reply: { ...reply, headers: [...(reply.headers ?? []), ...reasonLeft(leg)] }, fact })
+  }
 }

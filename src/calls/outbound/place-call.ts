@@ -4,6 +4,7 @@ import { actingFor } from '../../lib/acting-for.ts'
 import type { AppError } from '../../lib/errors.ts'
 import { runScript } from '../application/run-script.ts'
 import { noVerbLeft } from '../application/verb-loop.ts'
+import { reasonLeft } from '../bridge/leg-story.ts'
 import type { CallContext } from '../call-context.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { ScriptedOrder } from './call-order.ts'
@@ -50,5 +51,5 @@ async function serve(
   const node = context.services.node()
   const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
   await runScript({ leg, script, question }, context)
-  await leg.hangUp({ because: noVerbLeft })
+  await leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
 }
