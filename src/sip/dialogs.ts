@@ -69,6 +69,11 @@ export interface Dialog {
    */
   reoffer(wish: OfferWish): Promise<SipResponse>
   /**
+   * How long an offer that `request` sent waits before it may be sent again, by the same rules; undefined where its response is
+   * final. Each call draws by chance.
+   */
+  retryDelayMs(response: SipResponse): number | undefined
+  /**
    * Sends a REFER, whose NOTIFYs go to the wish, and resolves with its final response as `request` does. Throws AppError
    * bad_request when `referTo` or `referredBy` is no address.
    */

@@ -65,6 +65,23 @@ async function talkingPast(options: object = {}): Promise<Talking> {
   return talking
 }
 
+async function later({ engine }: Talking, ms: number): Promise<void> {
+  engine.clock.advance(ms)
+  await settled()
+}
+
+/** Both are heard, and the offers to one of them meet its own that many times. */
+async function colliding(who: 'a' | 'b', times: number): Promise<Talking> {
+  const talking = await bridged({ exitMediaPath: true })
+  const { dialog } = talking[who]
+  const { answers } = dialog
+  let count = 0
+  dialog.answers = (offer) => ((count += 1) > times ? answers(offer) : sipResponse(491))
+  for (const side of [talking.a, talking.b]) sound(side)
+  await settled()
+  return talking
+}
+
 const isPast = ({ a, b }: Talking): boolean[] => [a.session.isPast, b.session.isPast]
 
 async function command({ engine, sidOf }: Talking, asked: AskedCommands): Promise<void> {
@@ -165,18 +182,84 @@ describe('a dial with exitMediaPath', () => {
     expect(isPast(talking)).toEqual([false, false])
   })
 
-  it.each([488, 491])('stays with the platform where the first refuses with %i', async (status) => {
+  it('stays with the platform where the first refuses', async () => {
     const talking = await bridged({ exitMediaPath: true })
-    talking.a.dialog.answers = () => sipResponse(status)
+    talking.a.dialog.answers = () => sipResponse(488)
     for (const side of [talking.a, talking.b]) sound(side)
     await settled()
     expect(talking.b.dialog.offers).toEqual([])
     expect(talking.story()).toEqual([
-      expect.stringMatching(
-        new RegExp(`^the sound stays .*: one side refused another offer with ${status} `),
-      ),
+      expect.stringMatching(/^the sound stays .*: one side refused another offer with 488 /),
+    ])
+    await later(talking, 60_000)
+    expect(talking.a.dialog.offers).toEqual([toA])
+    expect(isPast(talking)).toEqual([false, false])
+  })
+
+  it('is sent past again once a collision with an offer of the first is over (RFC 3261 §14.1), and is heard till then', async () => {
+    const talking = await colliding('a', 1)
+    const { a, b, story } = talking
+    expect([a.dialog.offers, b.dialog.offers]).toEqual([[toA], []])
+    expect([isPast(talking), story()]).toEqual([[false, false], []])
+    await later(talking, 999)
+    expect(a.dialog.offers).toEqual([toA])
+    await later(talking, 1)
+    expect([a.dialog.offers, b.dialog.offers]).toEqual([[toA, toA], [toB]])
+    expect(isPast(talking)).toEqual([true, true])
+    expect(story()).toEqual(['no-media: the dial asks for it'])
+  })
+
+  it('takes the first back while a collision with the second lasts, and tells both again', async () => {
+    const talking = await colliding('b', 1)
+    const { a, b } = talking
+    expect([a.dialog.offers, b.dialog.offers]).toEqual([[toA, 'v=0 offer'], [toB]])
+    expect(isPast(talking)).toEqual([false, false])
+    await later(talking, 1000)
+    expect([a.dialog.offers, b.dialog.offers]).toEqual([
+      [toA, 'v=0 offer', toA],
+      [toB, toB],
+    ])
+    expect(isPast(talking)).toEqual([true, true])
+  })
+
+  it('stays with the platform after five collisions', async () => {
+    const talking = await colliding('a', 100)
+    for (let count = 0; count < 10; count++) await later(talking, 1000)
+    expect(talking.a.dialog.offers).toEqual([toA, toA, toA, toA, toA])
+    expect(talking.story()).toEqual([
+      expect.stringMatching(/^the sound stays .*: one side refused another offer with 491 /),
     ])
     expect(isPast(talking)).toEqual([false, false])
+  })
+
+  it('is not sent past after a collision where the far end holds by then', async () => {
+    const talking = await colliding('a', 1)
+    talking.a.session.isHeld = true
+    await later(talking, 1000)
+    // It waits to be heard first, which a far end that takes no stream is not.
+    await later(talking, 5000)
+    expect([talking.a.dialog.offers, talking.b.dialog.offers]).toEqual([[toA], []])
+    expect(talking.story()).toEqual([
+      'the sound stays with the platform: one side holds, or may not be sent to',
+    ])
+  })
+
+  it('is not sent past after a collision where it is needed by then, which does not wait', async () => {
+    const talking = await colliding('a', 1)
+    await command(talking, { mute_status: 'mute' })
+    expect(talking.a.session.wiring.isMuted).toBe(true)
+    await later(talking, 60_000)
+    expect([talking.a.dialog.offers, talking.b.dialog.offers]).toEqual([[toA], []])
+    expect(talking.story()).toEqual(['the sound stays with the platform: it is needed there again'])
+  })
+
+  it('is offered to no one after a collision where one has hung up by then', async () => {
+    const talking = await colliding('a', 1)
+    await bye(talking.b.dialog)
+    await settled()
+    await later(talking, 1000)
+    expect(talking.a.dialog.offers).toEqual([toA])
+    expect(talking.a.session.played).toEqual(['/clips/1000'])
   })
 
   it('takes the first back where the second refuses', async () => {

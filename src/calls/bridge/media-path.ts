@@ -19,8 +19,16 @@ export interface MediaPathOptions {
 const heardWithinMs = 5000
 /** What follows a bridge waits no longer for a far end that does not respond to the offer that brings it back. */
 const maxReturnMs = 4000
+/** Offers of the platform that meet those of a far end: RFC 3261 §14.1. */
+const maxTries = 5
 /** Each is up to two offers to either side. */
 const maxWaiting = 8
+
+/** Why there is no new agreement, in words. `retryMs`: after which there may be one; undefined: never. */
+interface Refusal {
+  readonly because: string
+  readonly retryMs?: number | undefined
+}
 
 export class MediaPath {
   readonly #options: MediaPathOptions
@@ -31,7 +39,7 @@ export class MediaPath {
   #waiting = 0
   #isWanted = false
   #isBringing = false
-  /** Ends a wait for far ends that were never heard. */
+  /** Ends a wait for far ends that were never heard, or for another try. */
   #giveUp = (): void => undefined
 
   constructor(options: MediaPathOptions) {
@@ -115,19 +123,23 @@ export class MediaPath {
     })
   }
 
-  async #leave(because: string): Promise<void> {
+  async #leave(because: string, tries = 1): Promise<void> {
     if (this.#legs.every(({ media }) => media.path.isPast)) return
     await this.#untilHeard()
     const objection = this.#objection()
     if (objection !== undefined) return this.#stayHere(objection)
-    const refused = await this.#introduce().catch((error: unknown) => {
+    const refused = await this.#introduce().catch((error: unknown): Refusal => {
       for (const leg of this.#legs) noteProblem(leg, error)
-      return 'something failed'
+      return { because: 'something failed' }
     })
     if (refused === undefined && this.#isWanted && this.#legs.every(({ media }) => media.path.isPast))
       return this.#note('no-media', because)
     await this.#bring()
-    this.#stayHere(refused ?? 'it is needed there again')
+    if (refused?.retryMs === undefined || tries === maxTries)
+      return this.#stayHere(refused?.because ?? 'it is needed there again')
+    // The wait begins once the sound is here: neither side is without it meanwhile, and what is needed here ends the wait.
+    await this.#wait(refused.retryMs)
+    return this.#leave(because, tries + 1)
   }
 
   #stayHere(because: string): void {
@@ -145,10 +157,10 @@ export class MediaPath {
   }
 
   /**
-   * Either is offered the place of the other one. Why that failed, in words. Neither is sent anything once the other one may send to
+   * Either is offered the place of the other one. Neither is sent anything once the other one may send to
    * it: there are phones that are confused by two streams at once.
    */
-  async #introduce(): Promise<string | undefined> {
+  async #introduce(): Promise<Refusal | undefined> {
     const [a, b] = this.#legs
     const told = b.media.path.place
     await b.media.path.goPast(true)
@@ -156,7 +168,7 @@ export class MediaPath {
     if (first !== undefined) return first
     await a.media.path.goPast(true)
     const own = a.media.path.place
-    const second = own && this.#isWanted ? await this.#tell(b, own) : 'it is needed there again'
+    const second = own && this.#isWanted ? await this.#tell(b, own) : { because: 'it is needed there again' }
     if (second !== undefined) return second
     // With its answer it may have moved to another port.
     const now = b.media.path.place
@@ -164,30 +176,30 @@ export class MediaPath {
     return await this.#tell(a, now)
   }
 
-  async #tell(leg: Leg, past: FarPlace): Promise<string | undefined> {
+  async #tell(leg: Leg, past: FarPlace): Promise<Refusal | undefined> {
     const before = leg.media.path.place
     const refused = await this.#reoffer(leg, { past })
     if (refused !== undefined) return refused
     const { place, isPast } = leg.media.path
     const isFit = isPast && place?.address === before?.address
-    return isFit ? undefined : 'one side holds, or has moved to another address'
+    return isFit ? undefined : { because: 'one side holds, or has moved to another address' }
   }
 
-  /** Why there is no new agreement, in words. */
-  async #reoffer(leg: Leg, options: ReofferOptions): Promise<string | undefined> {
+  async #reoffer(leg: Leg, options: ReofferOptions): Promise<Refusal | undefined> {
     const offer = leg.media.path.reoffer(options)
-    if (leg.hasEnded || offer === undefined) return 'one side has hung up'
-    // A bridge that works is not worth a wait for the end of a collision; sound that must come back is.
+    if (leg.hasEnded || offer === undefined) return { because: 'one side has hung up' }
+    // Sound that must come back waits for the end of a collision in the stack; on the way past, `leave` waits with the sound here.
     const isUrgent = options.past === undefined
     const outcome = await whileUp(leg, leg.requests.reoffer(offer, { isUrgent }))
-    if (outcome === undefined) return 'one side has hung up'
-    const { status, reason, answer } = outcome
-    if (answer === undefined) return `one side refused another offer with ${status} ${reason}`
+    if (outcome === undefined) return { because: 'one side has hung up' }
+    const { status, reason, answer, retryMs } = outcome
+    if (answer === undefined)
+      return { because: `one side refused another offer with ${status} ${reason}`, retryMs }
     try {
       await leg.media.path.accept(answer)
       return undefined
     } catch (error) {
-      return error instanceof AppError ? error.message : 'the answer of one side makes no sense'
+      return { because: error instanceof AppError ? error.message : 'the answer of one side makes no sense' }
     }
   }
 
@@ -199,7 +211,10 @@ export class MediaPath {
       away.map(async (leg) => {
         const refused = await this.#reoffer(leg, {})
         if (refused !== undefined && !leg.hasEnded)
-          noteProblem(leg, new AppError('media_not_acceptable', `the sound did not come back: ${refused}`))
+          noteProblem(
+            leg,
+            new AppError('media_not_acceptable', `the sound did not come back: ${refused.because}`),
+          )
       }),
     )
     // Either may have been sent to by the other one until now.
@@ -219,8 +234,10 @@ export class MediaPath {
     const only = ours.codecs[0]?.encoding
     if (only === theirs.codecs[0]?.encoding) return
     const isCommon = commonCodecs(ours, theirs).some(({ encoding }) => encoding === only)
-    const refused = isCommon ? await this.#reoffer(b, { only }) : 'the two have no codec in common'
-    if (refused !== undefined) this.#stayHere(refused)
+    const refused = isCommon
+      ? await this.#reoffer(b, { only })
+      : { because: 'the two have no codec in common' }
+    if (refused !== undefined) this.#stayHere(refused.because)
   }
 
   #objection(): string | undefined {
@@ -248,6 +265,15 @@ export class MediaPath {
     await promise
     timer.cancel()
     for (const stop of stops) stop()
+  }
+
+  async #wait(ms: number): Promise<void> {
+    if (!this.#isWanted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#giveUp = resolve
+    const timer = this.#options.clock.after(ms, resolve)
+    await promise
+    timer.cancel()
   }
 }
 

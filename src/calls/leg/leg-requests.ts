@@ -23,9 +23,10 @@ export interface OwnRequestOutcome {
 /** A far end that does not respond keeps each for half a minute. */
 const maxWaiting = 8
 
-/** `answer`: the description in the 200. */
+/** `answer`: the description in the 200. `retryMs`: after which a refused offer may be made again; undefined: never. */
 export interface ReofferOutcome extends OwnRequestOutcome {
   readonly answer?: string | undefined
+  readonly retryMs?: number | undefined
 }
 
 export class LegRequests {
@@ -82,6 +83,7 @@ export class LegRequests {
       ? await dialog.reoffer({ offer: description })
       : await dialog.request('INVITE', { body: description() })
     const { status, reason } = response
-    return { status, reason, ...(status < 300 ? { answer: sdpOf(response) } : {}) }
+    if (status < 300) return { status, reason, answer: sdpOf(response) }
+    return { status, reason, retryMs: isUrgent ? undefined : dialog.retryDelayMs(response) }
   }
 }

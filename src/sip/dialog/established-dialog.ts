@@ -70,14 +70,13 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     this.#contactUser = contactUser
     this.#receivePrack = options.receivePrack
     const noted = (sentence: string): void => this.#owner.tell((listener) => listener.noted?.(sentence))
-    const route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
-    this.#route = route
-    const session = new SessionTimer({
+    this.#route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
+    this.#session = new SessionTimer({
       clock: core.clock,
       refresh: () => this.#negotiation.refresh(),
       expired: () => this.#fail('session-expired'),
     })
-    this.#session = session
+    const [route, session] = [this.#route, this.#session]
     this.#client = new DialogClient({ core, state, route, contactUser, credentials, session })
     this.#negotiation = new Negotiation({
       core,
@@ -168,13 +167,16 @@ export class EstablishedDialog implements Dialog, DialogEntry {
     return this.#negotiation.reoffer(wish)
   }
 
+  retryDelayMs(response: SipResponse): number | undefined {
+    return this.#negotiation.retryDelayMs(response)
+  }
+
   refer(wish: ReferWish): Promise<SipResponse> {
     return this.#referrals.refer(wish, (method, options) => this.request(method, options))
   }
 
   bye(headers: readonly HeaderField[] = []): Promise<void> {
-    this.#bye ??= this.#hangUp(headers)
-    return this.#bye
+    return (this.#bye ??= this.#hangUp(headers))
   }
 
   /** Ends it without sending anything: the stack stops, or the dialog never came to be. */

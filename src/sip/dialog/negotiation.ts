@@ -83,6 +83,10 @@ export class Negotiation {
     return this.#reoffers.request(wish)
   }
 
+  retryDelayMs(response: SipResponse): number | undefined {
+    return this.#reoffers.retryDelayMs(response)
+  }
+
   /** Sends again what stands, by UPDATE where the peer takes it: RFC 4028 §7.4. */
   async refresh(): Promise<void> {
     const { state, owner, send } = this.#options

@@ -134,6 +134,31 @@ describe('our offer', () => {
     expect(offersOf(stage)).toBe(1)
   })
 
+  it.each([
+    ['we made the call', 0.999, [3_990, 3_000, undefined, undefined]],
+    ['we were called', 0.999, [1_990, 3_000, undefined, undefined]],
+  ])('that is sent once may be sent again by the same rules where %s', async (who, chance, delays) => {
+    const stage = await open(chance)
+    const dialog = await (who === 'we made the call' ? callOut(stage) : callIn(stage, { cseq: 1 }))
+    const responses = [
+      [491, []],
+      [500, ['Retry-After: 3']],
+      [503, ['Retry-After: 33']],
+      [488, ['Retry-After: 1']],
+    ] as const
+    const found: (number | undefined)[] = []
+    for (const [status, lines] of responses) {
+      const answer = dialog.request('INVITE', { body: sdp })
+      await stage.soon()
+      stage.peer.respond('INVITE', status, { lines: [...lines] })
+      await stage.soon()
+      found.push(dialog.retryDelayMs(await settled(answer)))
+    }
+    expect(found).toEqual(delays)
+    await stage.pass(40_000)
+    expect(offersOf(stage)).toBe(who === 'we made the call' ? 4 : 3)
+  })
+
   it('that collides again and again is given up after five tries', async () => {
     const stage = await open()
     const dialog = await callOut(stage)

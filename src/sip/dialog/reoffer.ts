@@ -84,7 +84,7 @@ export class Reoffers {
     turn.tries += 1
     const response = await this.#options.send(methodOf(turn), { body: offer(), ...(headers && { headers }) })
     const delayMs =
-      this.#isOver || turn.tries === reofferLimits.maxTries ? undefined : this.#delayMs(response)
+      this.#isOver || turn.tries === reofferLimits.maxTries ? undefined : this.retryDelayMs(response)
     if (delayMs === undefined) {
       turn.answered.resolve(response)
       if (this.#current === turn) this.#current = undefined
@@ -97,8 +97,8 @@ export class Reoffers {
     })
   }
 
-  /** Undefined for a response that is final. */
-  #delayMs(response: SipResponse): number | undefined {
+  /** After which an offer with this response may be sent again; undefined for a response that is final. */
+  retryDelayMs(response: SipResponse): number | undefined {
     const { random, isCallIdOurs } = this.#options
     if (response.status === 491) {
       // RFC 3261 §14.1: in steps of 10 ms.

@@ -265,6 +265,10 @@ export class ScriptedDialog implements Dialog {
     return this.answers(String(content))
   }
 
+  retryDelayMs({ status }: SipResponse): number | undefined {
+    return status === 491 ? 1000 : undefined
+  }
+
   async bye(headers: readonly HeaderField[] = []): Promise<void> {
     if (this.sentBye !== undefined) return
     this.sentBye = headers
