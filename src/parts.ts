@@ -136,6 +136,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     },
     handlers: calls,
     serves: { referrals: true, replaces: true, messages: true },
+    seal: (text) => storage.mac('sip passage', text),
     clock,
     log,
     userAgent,

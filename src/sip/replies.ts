@@ -59,3 +59,9 @@ export function stopping(): Reply {
   const headers = [{ name: 'retry-after', value: String(retryAfterSeconds) }]
   return refusal('stopping', 'This node is shutting down', { headers })
 }
+
+/** An INVITE that this platform has sent out of itself. */
+export function returned(): Owed {
+  const code = 'loop_detected'
+  return { code, reply: refusal(code, 'the SIP URI leads back into this platform') }
+}

@@ -107,6 +107,8 @@ export interface OutgoingInviteOptions {
   readonly headers?: readonly HeaderField[]
   /** How many more places may pass it on: RFC 3261 §20.22. 70 when left out. */
   readonly maxForwards?: number
+  /** Refused as a loop by every node of this platform that it reaches straight. */
+  readonly mustLeave?: boolean
   readonly body?: Reply['body']
   /** Pre-loaded Route set; the first one is where the request is sent. */
   readonly routes?: readonly string[]
@@ -294,6 +296,8 @@ export interface SipOptions {
   /** Numbers from 0 up to 1 for what the RFCs leave to chance: how long to back off. Left out, Math.random. */
   readonly random?: () => number
   readonly serves?: Serves
+  /** A MAC that all nodes of the platform make alike; left out, they do not know each other's INVITEs. */
+  readonly seal?: (text: string) => string
   /** Server and User-Agent. */
   readonly userAgent: string
   readonly digestAlgorithms?: readonly DigestAlgorithm[]

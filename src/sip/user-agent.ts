@@ -18,12 +18,13 @@ import type { SipRequest, SipResponse } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
 import { escapeUser, serializeHostPort } from './message/uri.ts'
 import { createNonces } from './nonces.ts'
+import { isStraightFromUs } from './own-tags.ts'
 import { createBindings } from './registrar/bindings.ts'
 import { createReach } from './registrar/reach.ts'
 import type { Reach } from './registrar/reach.ts'
 import { createRegistrar } from './registrar/registrar.ts'
 import type { Register } from './registrar/registrar.ts'
-import { capabilitiesOf, optionsReply, stopping, toOwed, withoutDialog } from './replies.ts'
+import { capabilitiesOf, optionsReply, returned, stopping, toOwed, withoutDialog } from './replies.ts'
 import type { ResolveUri } from './resolve.ts'
 import type { Authentication, Binding, HostPort, OutgoingInvite, OutgoingInviteOptions } from './sip.ts'
 import type { Owed, Remote, Reply, Sip, SipOptions } from './sip.ts'
@@ -131,6 +132,7 @@ class Agent implements UserAgent {
       log,
       random: this.#options.random ?? Math.random,
       abilities,
+      seal: this.#options.seal,
       product: userAgent,
       contactFor: (remote, user) => this.#contactFor(remote, user),
       resolve,
@@ -247,6 +249,9 @@ class Agent implements UserAgent {
   #invited(transaction: ServerTransaction): void {
     const tooShort = refuseInterval(transaction.request)
     if (tooShort !== undefined) return this.#respond(transaction, { ...tooShort, isUnproven: true })
+    const { seal } = this.#options
+    if (seal !== undefined && isStraightFromUs(transaction.request, seal))
+      return this.#refused(transaction, returned())
     const read = readReplaces(transaction.request, this.#core.dialogs, this.#options.serves)
     if (read !== undefined && 'owed' in read) return this.#refused(transaction, read.owed)
     this.#options.handlers.invited(new PendingInvite(this.#core, transaction, read?.replaced))

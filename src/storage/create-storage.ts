@@ -45,6 +45,7 @@ export function createStorage(options: StorageOptions): Storage {
   const storage: Storage = {
     ...own,
     name: 'storage',
+    mac: (purpose, text) => parts.vault.mac(purpose, text),
     boundTo: (behalf) => bind(parts, behalf),
     isShared: database.isShared,
     revision(tables) {

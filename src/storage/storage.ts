@@ -59,6 +59,8 @@ export interface Storage extends BoundStorage {
   readonly name: string
   start(): Promise<void>
   stop(): Promise<void>
+  /** A MAC with the key of the database, which all its nodes have. Each purpose has a key of its own. */
+  mac(purpose: string, text: string): string
   /**
    * Rises with each change made through repositories, before the change is acknowledged: what was read earlier may be old.
    * With tables, it rises for those only; rows that go with their owner count as changes of the owner's table, traces of use

@@ -52,6 +52,36 @@ describe.skipIf(isMissing('postgres'))('the platform on PostgreSQL', () => {
     }
   })
 
+  it.skipIf(isMissing('sipp'))('takes no call that one of its nodes sends to another one', async () => {
+    const application = await startApplication()
+    application.on('/status', { status: 200 })
+    application.on('/dialled', { json: [{ verb: 'hangup' }] })
+    try {
+      const [platform, other] = await Promise.all([start(), start()])
+      const tenant = await provision(platform.api, { application })
+      const { username, password, realm } = tenant
+      const target = {
+        type: 'sip',
+        sipUri: `sip:app-${tenant.application_sid}@127.0.0.1:${other.sip.port}`,
+        auth: { username, password },
+        from: { user: username, host: realm },
+      }
+      application.on('/call', {
+        json: [{ verb: 'answer' }, { verb: 'dial', target: [target], actionHook: '/dialled' }],
+      })
+      const call = await createCaller(platform, tenant).start('call', tenant.target, { talkMs: 3000 })
+      const { body } = await application.requests.next(
+        'the end of the dial',
+        ({ path }) => path === '/dialled',
+      )
+      expect(body).toMatchObject({ dial_call_status: 'failed', dial_sip_status: 482 })
+      expect(application.to('/call')).toHaveLength(1)
+      await call.finished.catch(() => undefined)
+    } finally {
+      await application.close()
+    }
+  })
+
   it.skipIf(isMissing('sipp'))('answers a call and keeps its record', async () => {
     const application = await startApplication()
     application.on('/status', { status: 200 })

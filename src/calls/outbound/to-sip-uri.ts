@@ -29,6 +29,7 @@ export async function toSipUri(
           ...callerFields(order, host),
           uri: text,
           to: text,
+          mustLeave: true,
           // A redirect of the far end must not lead to an address that the customer may not call.
           mayReach: (address) => services.isAllowedHop(address),
           ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),

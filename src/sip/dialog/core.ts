@@ -11,6 +11,7 @@ import type { Remote, Reply, Serves } from '../sip.ts'
 import type { Timers } from '../timers.ts'
 import type { TransactionLayer } from '../transaction/transaction.ts'
 import type { DialogTable } from './dialog-table.ts'
+import type { Seal } from '../own-tags.ts'
 
 export interface Core {
   readonly transactions: TransactionLayer
@@ -21,6 +22,7 @@ export interface Core {
   /** A number from 0 up to 1, each time another. */
   readonly random: () => number
   readonly abilities: Abilities
+  readonly seal: Seal | undefined
   /** Server and User-Agent. */
   readonly product: string
   /** The Contact by which `remote` reaches us. */

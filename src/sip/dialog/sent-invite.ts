@@ -22,6 +22,7 @@ import { EstablishedDialog } from './established-dialog.ts'
 import { namesDatagrams } from './flow.ts'
 import { sendRequest } from './send-request.ts'
 import { askFor } from './session-timer.ts'
+import { createOwnTag } from '../own-tags.ts'
 
 export class SentInvite implements OutgoingInvite {
   readonly callId: string
@@ -29,7 +30,7 @@ export class SentInvite implements OutgoingInvite {
   readonly #core: Core
   readonly #options: OutgoingInviteOptions
   readonly #settled = Promise.withResolvers<InviteOutcome>()
-  readonly #localTag = randomHex(8)
+  readonly #localTag: string
   // Every dialog a 2xx made, by the tag of the fork.
   readonly #early: EarlyDialogs
   readonly #forks = new Map<string, EstablishedDialog>()
@@ -50,6 +51,8 @@ export class SentInvite implements OutgoingInvite {
     this.#options = options
     this.callId = options.callId ?? randomHex(16)
     this.#onGone = onGone
+    const isOwn = options.mustLeave === true && core.seal !== undefined
+    this.#localTag = isOwn ? createOwnTag(core.seal) : randomHex(8)
     this.outcome = this.#settled.promise
     this.#early = new EarlyDialogs({
       core,
