@@ -4,7 +4,8 @@ import type { ErrorCode } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
 import type { ResolvedAddress } from '../network/names.ts'
 import type { Dialog } from './dialogs.ts'
-import type { DigestAlgorithm, DigestCredentials } from './digest.ts'
+import type { DigestAlgorithm } from './digest.ts'
+import type { SipDirectory, SipUser } from './directory.ts'
 import type { HeaderField, SipMessage, SipRequest, SipResponse } from './message/message.ts'
 import type { RedirectTarget } from './message/redirect.ts'
 import type { Reply } from './reply.ts'
@@ -17,6 +18,15 @@ export type { Dialog, DialogFailure, DialogListener, OfferWish } from './dialogs
 export type { IncomingReferral, ReferReport, ReferSubscription, ReferWish, ReplacesId } from './dialogs.ts'
 export type { RedirectTarget } from './message/redirect.ts'
 export type { Reply } from './reply.ts'
+export type {
+  DigestQuestion,
+  Judge,
+  JudgedUser,
+  Judgement,
+  RealmState,
+  SipDirectory,
+  SipUser,
+} from './directory.ts'
 export type { Remote } from './transport/transports.ts'
 
 /** A message that crossed the wire, for those who keep a record. `raw` is the exact bytes. */
@@ -145,66 +155,6 @@ export interface OutgoingInvite {
    * `refused`, with 487: should a 200 cross the CANCEL, the stack sends ACK and BYE.
    */
   cancel(headers?: readonly HeaderField[]): void
-}
-
-/** What the digest check needs to know of a user; `undefined` = unknown. Unknown and wrong passwords are refused alike. */
-export interface SipUser {
-  readonly username: string
-  readonly realm: string
-  /** Undefined where a judge decided, who alone knows it. */
-  readonly password: string | undefined
-  /** What the judge said of an accepted user. */
-  readonly judged?: JudgedUser
-  /** Set for a peer, which may place calls but not register: its owner's key. */
-  readonly peer?: string
-}
-
-export interface JudgedUser {
-  /** How long a registration lasts, in seconds; left out: as it asked. */
-  readonly seconds?: number
-  /** Where its calls go, in words of the stack's owner. */
-  readonly destination?: string
-}
-
-/** Digest credentials that are verified outside of this stack. Everything in them is as the sender wrote it. */
-export interface DigestQuestion {
-  readonly request: SipRequest
-  readonly remote: Remote
-  readonly credentials: DigestCredentials
-}
-
-export type Judge = (question: DigestQuestion) => Promise<Judgement>
-
-export type Judgement =
-  | ({ readonly verdict: 'accepted' } & JudgedUser)
-  | {
-      readonly verdict: 'refused'
-      readonly code: ErrorCode
-      readonly reply: Reply
-      /** False where nothing was said of the credentials. */
-      readonly isGuess: boolean
-    }
-
-export type RealmState = 'active' | 'inactive' | 'unknown'
-
-/** Questions the stack asks its owner. */
-export interface SipDirectory {
-  realmState(realm: string): Promise<RealmState>
-  findUser(realm: string, username: string): Promise<SipUser | undefined>
-  /** What decides about the users of a realm in place of their passwords; undefined where nothing does. */
-  judgeOf?(realm: string): Promise<Judge | undefined>
-  /** Whether a carrier's gateway is at this address, as far as is known at the moment: asked for each message of a stranger. */
-  isGateway?(address: string): boolean
-  /** Asked for calls only. A peer and a user may have one name: the password tells them apart. */
-  findPeer?(realm: string, username: string): Promise<SipUser | undefined>
-  /**
-   * Asked when a device registers that has no binding: runs `bind`, or answers why one more is not admitted. Left out,
-   * every device is.
-   */
-  admitDevice?(
-    device: Pick<SipUser, 'realm' | 'username'> & Pick<Binding, 'key'>,
-    bind: () => Promise<void>,
-  ): Promise<string | undefined>
 }
 
 /** The verdict of digest authentication (RFC 3261 §22) on an out-of-dialog request. */

@@ -281,8 +281,7 @@ const course = {
     },
     recovery: {
       sentence: 'The process that carried the call is gone.',
-      decides:
-        'The call ends at the last sign of life of that process, which gives one every 3 s while it has calls.',
+      decides: 'The call ends at the last sign of life of that process: one every 3 s while it has calls.',
     },
   },
 } as const satisfies RuleGroup
