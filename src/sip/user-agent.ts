@@ -10,13 +10,13 @@ import { PendingInvite } from './dialog/pending-invite.ts'
 import { readReplaces } from './dialog/replaces.ts'
 import { SentInvite } from './dialog/sent-invite.ts'
 import { refuseInterval } from './dialog/session-timer.ts'
+import { contactAt } from './contact.ts'
 import { createGuessLimit } from './guess-limit.ts'
 import type { GuessLimit } from './guess-limit.ts'
 import { cseqOf } from './message/cseq.ts'
 import { headerOf } from './message/message.ts'
 import type { SipRequest, SipResponse } from './message/message.ts'
 import { tagOf } from './message/name-addr.ts'
-import { escapeUser, serializeHostPort } from './message/uri.ts'
 import { createNonces } from './nonces.ts'
 import { isStraightFromUs } from './own-tags.ts'
 import { createBindings } from './registrar/bindings.ts'
@@ -34,7 +34,7 @@ import { standardTimers } from './timers.ts'
 import { createTransactionLayer } from './transaction/transaction-layer.ts'
 import type { ServerTransaction, TransactionCounters } from './transaction/transaction.ts'
 import type { TransportLayer } from './transport/transport.ts'
-import { isReliable, transports } from './transport/transports.ts'
+import { isReliable } from './transport/transports.ts'
 
 export interface UserAgentOptions extends Omit<SipOptions, 'bind' | 'port' | 'publicAddress' | 'lookup'> {
   readonly transport: Pick<TransportLayer, 'start' | 'stop' | 'listening' | 'send' | 'isOpen' | 'open'>
@@ -134,7 +134,7 @@ class Agent implements UserAgent {
       abilities,
       seal: this.#options.seal,
       product: userAgent,
-      contactFor: (remote, user) => this.#contactFor(remote, user),
+      contactFor: (remote, user) => contactAt(this.addressFor(remote), remote.transport, user),
       resolve,
       isBound: (remote) => this.bindings.isBound(remote),
       isOpen: (remote) => !isReliable(remote) || transport.isOpen(remote),
@@ -294,12 +294,5 @@ class Agent implements UserAgent {
 
   #complete(reply: Reply): Reply {
     return withHeaders(reply, [{ name: 'server', value: this.#options.userAgent }])
-  }
-
-  #contactFor(remote: Remote, user: string | undefined): string {
-    const hostPort = serializeHostPort(this.addressFor(remote))
-    const place = user === undefined ? hostPort : `${escapeUser(user)}@${hostPort}`
-    const { uriParameter } = transports[remote.transport]
-    return uriParameter === undefined ? `<sip:${place}>` : `<sip:${place};transport=${uriParameter}>`
   }
 }
