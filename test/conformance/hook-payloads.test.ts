@@ -314,6 +314,7 @@ function withoutChance(value: unknown): unknown {
     .replaceAll(/(content-length: |^)\d{3}$/gim, '$1181')
     .replaceAll(/rport=\d+/g, 'rport=5060')
     .replaceAll(/m=audio \d+/g, 'm=audio 40000')
+    .replaceAll(/(;tag=)[0-9a-f]{16,}/g, '$1a84b4c76e66710bc')
     .replaceAll(/\b[0-9a-f]{32}\b/g, '0af7651916cd43dd8448eb211c80319c')
     .replaceAll(/\b(z9hG4bK)?[0-9a-f]{16}(?=[;@>\s]|$)/g, '$1a84b4c76e66710bc')
     .replaceAll(/(response|nonce|cnonce)="[^"]+"/g, '$1="..."')

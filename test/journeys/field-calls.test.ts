@@ -41,7 +41,7 @@ describe.skipIf(isMissing('sipp'))('a call from the field', () => {
 
   it.each([
     ['Require: precondition', 420, 'extension_not_supported'],
-    ['Replaces: none@x;to-tag=1;from-tag=2', 481, 'not_served'],
+    ['Replaces: none@x;to-tag=1;from-tag=2', 481, 'call_not_here'],
   ])('with %s is refused with %i, and its record says why', async (header, status, code) => {
     const tenant = await provision(platform.api, { application })
     const caller = createCaller(platform, tenant)

@@ -132,7 +132,7 @@ describe.skipIf(isMissing('baresip'))('a phone that holds', () => {
         expect(of('hold-sound')).toMatchObject([{ source }])
         const story = journalStory(events as unknown as readonly StoryEvent[]).join('\n')
         expect(story).toMatch(
-          /one of the two puts the other on hold[^]*on hold there is [^]*hear each other again/,
+          /alice puts the other one on hold[^]*on hold bob\S+ hears onHold[^]*alice hears the other one again/,
         )
       }
       const beforeHoldMs = heardMs(await caller.heard(), calledHz)

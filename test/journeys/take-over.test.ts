@@ -8,7 +8,7 @@ import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
 import type { Platform, Tenant } from '../support/platform-process.ts'
-import { Inbox } from '../support/wait.ts'
+import { Inbox, until } from '../support/wait.ts'
 
 let application: Application
 let platform: Platform
@@ -94,6 +94,16 @@ async function phone(): Promise<Phone> {
   return one
 }
 
+/** How many legs that are up talk with another: a phone that has answered is a moment ahead of that. */
+async function talking(): Promise<number> {
+  const { account_sid } = tenant
+  const live = await platform.api.must<{ call_sid: string }[]>('GET', `/Accounts/${account_sid}/Calls`)
+  const journals = await Promise.all(
+    live.map(({ call_sid }) => journalOf(platform.api, account_sid, call_sid)),
+  )
+  return journals.filter((events) => events.some(({ type }) => type === 'bridged')).length
+}
+
 /** As the far end of this dialog is to know it. */
 const replacing = ({ callId, localTag, remoteTag }: Dialog) => ({
   callId,
@@ -172,6 +182,7 @@ describe('INVITE with Replaces', () => {
 
 describe('REFER with Replaces', () => {
   it('joins the two that a phone talks with, and ends both of its calls', async () => {
+    const before = await talking()
     const [middle, left, right] = [await phone(), await phone(), await phone()]
     dialing(left)
     const first = middle.talks(tenant, `sip:${tenant.target}`, 'first')
@@ -180,6 +191,7 @@ describe('REFER with Replaces', () => {
     dialing(right)
     const second = middle.talks(tenant, `sip:${tenant.target}`, 'second')
     const toRight = await right.answers('right')
+    await until('two talks', async () => (await talking()) === before + 4)
     const reports: (number | undefined)[] = []
     const replaces = { ...replacing(await second), isEarlyOnly: false }
     const { status } = await toLeft.refer({
