@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongFirst } from './test/support/long-first.ts'
 import { isMissing } from './test/support/tools.ts'
 
 const resultFile = process.env['SWITCHHOOK_TEST_RESULT']
@@ -39,6 +40,7 @@ export default defineConfig({
     isolate: false,
     // One more than there are cores: many files wait, for a worker of media or for a database.
     maxWorkers: cores + 1,
+    sequence: { sequencer: LongFirst },
     // Generous, since a machine may be slow or busy: they end what hangs and measure nothing.
     testTimeout: 60_000,
     hookTimeout: 120_000,

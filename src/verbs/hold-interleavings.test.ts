@@ -4,7 +4,7 @@ import { playHolds } from '../../test/support/scripted-engine/random-holds.ts'
 import { wrongsOf } from '../../test/support/scripted-engine/session-rules.ts'
 import { parseVerbs } from './index.ts'
 
-const histories = 3000
+const histories = 1000
 
 describe('any interleaving of holds', () => {
   it('leaves two who talk to each other, ends every leg exactly once and leaks nothing', async () => {

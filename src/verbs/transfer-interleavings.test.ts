@@ -4,7 +4,7 @@ import { playTransfers } from '../../test/support/scripted-engine/random-transfe
 import { wrongsOf } from '../../test/support/scripted-engine/session-rules.ts'
 import { parseVerbs } from './index.ts'
 
-const histories = 3000
+const histories = 1000
 
 describe('any interleaving of transfers', () => {
   it('ends every leg exactly once and leaks nothing', async () => {
