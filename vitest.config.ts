@@ -26,9 +26,9 @@ for (const file of onPostgresToo)
   if (!existsSync(join(import.meta.dirname, file)))
     throw new Error(`vitest.config.ts names ${file}, which is not there`)
 
-// npm names its script here. What is quick does without two databases, killed processes and disks, and without real time.
+// npm names its script here. What is quick does without two databases, killed processes and disks, without real time and random histories.
 const isQuick = process.env['npm_lifecycle_event'] === 'test:quick'
-const slow = ['src/storage/**', 'src/media/**']
+const slow = ['src/storage/**', 'src/media/**', 'src/**/*interleavings.test.ts']
 
 const cores = availableParallelism()
 
