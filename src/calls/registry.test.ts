@@ -45,7 +45,7 @@ describe('the calls of a node', () => {
     expect(sids(registry.list('a'))).toEqual(['c1', 'c4'])
     expect(sids(registry.listOfProvider('p'))).toEqual(['c1', 'c2', 'c4'])
     expect(sids(registry.listOfProvider('q'))).toEqual(['c3'])
-    expect([registry.list('nobody'), registry.listOfProvider('nobody')]).toEqual([[], []])
+    expect([registry.list('none'), registry.listOfProvider('none')]).toEqual([[], []])
     expect(registry.liveCount).toBe(4)
   })
 

@@ -5,7 +5,13 @@ import type { AskedCommands } from '../calls/command.ts'
 import { AppError } from '../lib/errors.ts'
 import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
-import { account, heldAnswer, phone, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  account,
+  calm,
+  heldAnswer,
+  phone,
+  settle,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from './index.ts'
@@ -101,10 +107,6 @@ const ten = Array.from({ length: 10 }, (_, n) => ({ type: 'sip', sipUri: `sip:u$
 const hookAt = (path: string) =>
   ({ url: `http://app.test${path}`, method: 'POST', username: null, password: null }) as const
 
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 4; turn++) await settle()
-}
-
 function endings({ engine }: Pick<Dialled, 'engine'>): string[] {
   return engine.store.records.map(({ direction, sip_status }) => `${direction} ${sip_status}`).toSorted()
 }
@@ -125,7 +127,7 @@ describe('in the same turn as the caller gives up', () => {
     if (isFirst) act(session)
     session.caller.cancel()
     if (!isFirst) act(session)
-    await settled()
+    await calm()
     expect(endings(session).map((ending) => ending.split(' ')[0])).toEqual(['inbound', 'outbound'])
     expect(session.called().result).toBeDefined()
     expectNothingLeft(session)
@@ -138,7 +140,7 @@ describe('in the same turn as the caller gives up', () => {
     const session = await dialling({})
     await answered(session.called())
     for (const dialog of dialogsOf(session)) dialog?.hangUp()
-    await settled()
+    await calm()
     expect(endings(session)).toEqual(['inbound 200', 'outbound 200'])
     expect([session.caller.dialog?.sentBye, session.called().dialog.sentBye]).toEqual([undefined, undefined])
     expectNothingLeft(session)
@@ -151,7 +153,7 @@ describe('ten targets', () => {
     const { engine, caller, called } = session
     called(3).answer()
     called(7).answer()
-    await settled()
+    await calm()
     expect(engine.sent.filter(({ cancelled }) => cancelled !== undefined)).toHaveLength(8)
     expect([called(3).dialog.isOver, called(7).dialog.isOver].filter(Boolean)).toHaveLength(1)
     await bye(caller.dialog)
@@ -164,7 +166,7 @@ describe('ten targets', () => {
       engine.limits = { account: 3 }
     })
     const { engine, caller, called } = session
-    await settled()
+    await calm()
     expect(engine.sent).toHaveLength(3)
     expect(endings(session)).toEqual(Array.from({ length: 7 }, () => 'outbound 503'))
     await answered(called(2))
@@ -180,11 +182,11 @@ describe('early media', () => {
     const { engine, caller, called } = session
     called().progress(183, 'v=0 of one', 'one')
     called().progress(183, 'v=0 of two', 'two')
-    await settled()
+    await calm()
     expect(engine.media.sessions).toHaveLength(2)
     expect(caller.provisionals.map(({ status }) => status)).toEqual([183])
     called().answer(undefined, 'one')
-    await settled()
+    await calm()
     const [b, a] = engine.media.sessions
     expect([a?.hears, b?.hears]).toEqual([b?.id, a?.id])
     await bye(caller.dialog)
@@ -194,10 +196,10 @@ describe('early media', () => {
   it('is heard no longer when the called side refuses after it', async () => {
     const { engine, called } = await dialling({})
     called().progress(183, 'v=0 early')
-    await settled()
+    await calm()
     expect(engine.media.sessions[0]?.hears).toBe(engine.media.sessions[1]?.id)
     called().refuse(486)
-    await settled()
+    await calm()
     expect(engine.media.sessions[0]?.hears).toBeUndefined()
   })
 
@@ -206,7 +208,7 @@ describe('early media', () => {
     const { engine, caller, called } = session
     called().progress(183, 'v=0 early')
     called().answer()
-    await settled()
+    await calm()
     expect(engine.media.sessions).toHaveLength(2)
     await bye(caller.dialog)
     expectNothingLeft(session)
@@ -218,7 +220,7 @@ it('a called side that hangs up while the caller is answered is not bridged', as
   called().answer()
   for (let turn = 0; !called().dialog.isListenedTo && turn < 50; turn++) await Promise.resolve()
   called().dialog.hangUp()
-  await settled()
+  await calm()
   for (const direction of ['inbound', 'outbound'] as const)
     expect(types(sidOf(direction))).not.toContain('bridged')
   expect(results()).toHaveLength(1)
@@ -236,7 +238,7 @@ describe('an application that dies in mid-call', () => {
     const [a, b] = engine.media.sessions
     b?.press('1')
     await engine.calls.command(account.account_sid, sidOf('inbound'), { call_hook: hookAt('/other') })
-    await settled()
+    await calm()
     expect([a?.hears, b?.hears]).toEqual([b?.id, a?.id])
     await bye(called().dialog)
     expect(a?.played).toEqual(['/clips/1000'])
@@ -251,7 +253,7 @@ it('a redirect while it rings withdraws the INVITE, tells the action hook, and r
   })
   called().progress(180)
   await engine.calls.command(account.account_sid, sidOf('inbound'), { call_hook: hookAt('/other') })
-  await settled()
+  await calm()
   expect(called().cancelled).toBeDefined()
   expect(results()).toMatchObject([{ dial_call_status: 'no-answer', dial_sip_status: 487 }])
   expect(caller.dialog).toBeDefined()
@@ -265,7 +267,7 @@ it('a redirect does not wait for the action hook of the dial that it replaces', 
   })
   await answered(called())
   await engine.calls.command(account.account_sid, sidOf('inbound'), { call_hook: hookAt('/other') })
-  await settled()
+  await calm()
   expect(results()).toHaveLength(1)
   expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
 })
@@ -281,17 +283,17 @@ it('targets that wait for their turn are given up when another one has answered'
   const { engine, caller, called } = session
   for (let n = 0; n < 30; n++) {
     called(n).refuse(486)
-    await settled()
+    await calm()
   }
   // A call that has dialled thirty dials one more each second.
   engine.clock.advance(1000)
-  await settled()
+  await calm()
   expect(engine.sent).toHaveLength(31)
   const timers = engine.clock.pending
   await answered(called(30))
   expect(timers - engine.clock.pending).toBeGreaterThanOrEqual(9)
   engine.clock.advance(60_000)
-  await settled()
+  await calm()
   expect(engine.sent).toHaveLength(31)
   await bye(caller.dialog)
   expectNothingLeft(session)
@@ -313,7 +315,7 @@ it('an answer without a description is a failure of the dial, and the caller goe
   const session = await dialling({})
   const { engine, caller, called, results } = session
   called().answer('')
-  await settled()
+  await calm()
   expect(called().dialog.sentBye).toEqual([
     { name: 'x-reason', value: 'the far end did not answer the offer' },
   ])
@@ -340,9 +342,9 @@ describe('a far end that has become silent', () => {
       const { engine, caller, called, results } = session
       called().isSilent = true
       act(session)
-      await settled()
+      await calm()
       engine.clock.advance(7000)
-      await settled()
+      await calm()
       expect(called().cancelled).toBeDefined()
       expect(results()).toMatchObject([{ dial_call_status: 'no-answer', dial_sip_status: 487 }])
       expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
@@ -365,10 +367,10 @@ describe('a confirm hook', () => {
     const { engine, caller, called, results } = session
     await answered(called())
     engine.clock.advance(119_999)
-    await settled()
+    await calm()
     expect(called().dialog.isOver).toBe(false)
     engine.clock.advance(1)
-    await settled()
+    await calm()
     expect(called().dialog.sentBye).toEqual([
       { name: 'x-reason', value: 'the confirm hook and its verbs took too long' },
     ])
@@ -413,17 +415,17 @@ describe('a storm of commands on one call', () => {
     const hello = { verb: 'say', text: 'hello' }
     await whisper([{ verb: 'pause', length: 5 }, hello])
     await whisper([{ verb: 'pause', length: 10 }, hello])
-    await settled()
+    await calm()
     engine.clock.advance(5000)
-    await settled()
+    await calm()
     expect(engine.media.sessions[0]?.played).toEqual([])
     await bye(called().dialog)
     engine.clock.advance(500)
-    await settled()
+    await calm()
     // The verb after the dial, and not the whisper.
     expect(engine.media.sessions[0]?.played).toEqual(['/clips/1000'])
     engine.clock.advance(4500)
-    await settled()
+    await calm()
     expectNothingLeft(session)
   })
 
@@ -443,12 +445,12 @@ describe('a storm of commands on one call', () => {
         await engine.calls.command(account.account_sid, sidOf('inbound'), {
           whisper: { verb: 'say', text: 'x' },
         })
-      await settled()
+      await calm()
       await bye(called(n).dialog)
-      await settled()
+      await calm()
       // A call does not dial as fast as that.
       engine.clock.advance(1000)
-      await settled()
+      await calm()
       await answered(called(n + 1))
     }
     expect(listeners()).toBe(first)
@@ -487,7 +489,7 @@ describe('a platform that stops', () => {
     const { engine, caller } = session
     const drained = engine.calls.drain()
     engine.clock.advance(1000)
-    await settled()
+    await calm()
     expect(engine.sent).toEqual([])
     expect(endings(session)).toEqual(['inbound 200', 'outbound 503'])
     expect(caller.dialog?.sentBye).toBeDefined()

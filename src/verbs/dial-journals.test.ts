@@ -4,9 +4,9 @@ import type { AskedCommands } from '../calls/command.ts'
 import type { JournalEvent } from '../calls/journal/journal.ts'
 import {
   account,
+  calm,
   createScriptedEngine,
   phone,
-  settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
@@ -57,11 +57,6 @@ async function talking(options: object = {}, prepare?: (engine: ScriptedEngine) 
   dialled.called().answer()
   await calm()
   return dialled
-}
-
-async function calm(): Promise<void> {
-  await settle()
-  await settle()
 }
 
 const complete = { call_status: 'completed' } as const

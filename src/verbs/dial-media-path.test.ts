@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AskedCommands } from '../calls/command.ts'
 import type { JournalEvent } from '../calls/journal/journal.ts'
-import { account, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account, calm } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'
 import { sipResponse } from '../../test/support/scripted-engine/scripted-sip.ts'
@@ -10,10 +10,6 @@ import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted
 import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
 import { parseVerbs } from './index.ts'
-
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 6; turn++) await settle()
-}
 
 interface Side {
   readonly session: ScriptedSession
@@ -61,13 +57,13 @@ async function bridged(options: object, prepare?: (engine: ScriptedEngine) => vo
 async function talkingPast(options: object = {}): Promise<Talking> {
   const talking = await bridged({ exitMediaPath: true, ...options })
   for (const side of [talking.a, talking.b]) sound(side)
-  await settled()
+  await calm()
   return talking
 }
 
 async function later({ engine }: Talking, ms: number): Promise<void> {
   engine.clock.advance(ms)
-  await settled()
+  await calm()
 }
 
 /** Both are heard, and the offers to one of them meet its own that many times. */
@@ -78,7 +74,7 @@ async function colliding(who: 'a' | 'b', times: number): Promise<Talking> {
   let count = 0
   dialog.answers = (offer) => ((count += 1) > times ? answers(offer) : sipResponse(491))
   for (const side of [talking.a, talking.b]) sound(side)
-  await settled()
+  await calm()
   return talking
 }
 
@@ -86,7 +82,7 @@ const isPast = ({ a, b }: Talking): boolean[] => [a.session.isPast, b.session.is
 
 async function command({ engine, sidOf }: Talking, asked: AskedCommands): Promise<void> {
   await engine.calls.command(account.account_sid, sidOf('inbound'), asked)
-  await settled()
+  await calm()
 }
 
 describe('a dial with exitMediaPath', () => {
@@ -94,10 +90,10 @@ describe('a dial with exitMediaPath', () => {
     const talking = await bridged({ exitMediaPath: true })
     const { a, b, story } = talking
     sound(a)
-    await settled()
+    await calm()
     expect([a.dialog.offers, b.dialog.offers]).toEqual([[], []])
     sound(b)
-    await settled()
+    await calm()
     expect([a.dialog.offers, b.dialog.offers]).toEqual([[toA], [toB]])
     expect(isPast(talking)).toEqual([true, true])
     expect(story()).toEqual(['no-media: the dial asks for it'])
@@ -107,7 +103,7 @@ describe('a dial with exitMediaPath', () => {
     const talking = await talkingPast()
     const { engine, a, b } = talking
     await bye(b.dialog)
-    await settled()
+    await calm()
     expect(a.dialog.offers).toEqual([toA, 'v=0 offer'])
     expect(b.dialog.offers).toEqual([toB])
     expect(a.session.isPast).toBe(false)
@@ -174,9 +170,9 @@ describe('a dial with exitMediaPath', () => {
   it.each(unfit)('stays with the platform where %s', async (_name, because, prepare) => {
     const talking = await bridged({ exitMediaPath: true })
     prepare(talking)
-    await settled()
+    await calm()
     talking.engine.clock.advance(5000)
-    await settled()
+    await calm()
     expect([talking.a.dialog.offers, talking.b.dialog.offers]).toEqual([[], []])
     expect(talking.story()).toEqual([`the sound stays with the platform: ${because}`])
     expect(isPast(talking)).toEqual([false, false])
@@ -186,7 +182,7 @@ describe('a dial with exitMediaPath', () => {
     const talking = await bridged({ exitMediaPath: true })
     talking.a.dialog.answers = () => sipResponse(488)
     for (const side of [talking.a, talking.b]) sound(side)
-    await settled()
+    await calm()
     expect(talking.b.dialog.offers).toEqual([])
     expect(talking.story()).toEqual([
       expect.stringMatching(/^the sound stays .*: one side refused another offer with 488 /),
@@ -256,7 +252,7 @@ describe('a dial with exitMediaPath', () => {
   it('is offered to no one after a collision where one has hung up by then', async () => {
     const talking = await colliding('a', 1)
     await bye(talking.b.dialog)
-    await settled()
+    await calm()
     await later(talking, 1000)
     expect(talking.a.dialog.offers).toEqual([toA])
     expect(talking.a.session.played).toEqual(['/clips/1000'])
@@ -266,7 +262,7 @@ describe('a dial with exitMediaPath', () => {
     const talking = await bridged({ exitMediaPath: true })
     talking.b.dialog.answers = () => sipResponse(488)
     for (const side of [talking.a, talking.b]) sound(side)
-    await settled()
+    await calm()
     expect(talking.a.dialog.offers).toEqual([toA, 'v=0 offer'])
     expect(talking.b.dialog.offers).toEqual([toB])
     expect(isPast(talking)).toEqual([false, false])
@@ -278,9 +274,9 @@ describe('a dial with exitMediaPath', () => {
     // Never responded to: the far end has gone.
     b.dialog.answers = () => new Promise(() => undefined)
     for (const side of [a, b]) sound(side)
-    await settled()
+    await calm()
     await bye(b.dialog)
-    await settled()
+    await calm()
     expect(a.dialog.offers).toEqual([toA, 'v=0 offer'])
     expect(a.session.played).toEqual(['/clips/1000'])
   })
@@ -293,7 +289,7 @@ describe('a dial with exitMediaPath', () => {
       return sipResponse(200, { body: 'v=0 moved' })
     }
     for (const side of [a, b]) sound(side)
-    await settled()
+    await calm()
     expect(a.dialog.offers).toEqual([toA, 'v=0 past 192.0.2.20:5004'])
     expect(isPast(talking)).toEqual([true, true])
   })
@@ -326,7 +322,7 @@ describe('sound that goes past the platform comes back', () => {
     const talking = await talkingPast()
     const { a, b } = talking
     await a.dialog.listener.offered('v=0 hold', { method: 'INVITE' } as never)
-    await settled()
+    await calm()
     expect(a.dialog.offers).toEqual([toA])
     expect(b.dialog.offers).toEqual([toB, 'v=0 offer'])
     expect(isPast(talking)).toEqual([false, false])
@@ -346,10 +342,10 @@ describe('sound that goes past the platform comes back', () => {
     const { engine, a, b } = await talkingPast()
     a.dialog.answers = () => new Promise(() => undefined)
     await bye(b.dialog)
-    await settled()
+    await calm()
     expect(a.session.played).toEqual([])
     engine.clock.advance(4000)
-    await settled()
+    await calm()
     expect(a.session.played).toEqual(['/clips/1000'])
   })
 })
@@ -377,8 +373,8 @@ describe('the command media_path', () => {
     await Promise.all(
       paths.map((media_path) => engine.calls.command(account.account_sid, sidOf('inbound'), { media_path })),
     )
-    await settled()
-    await settled()
+    await calm()
+    await calm()
     expect(isPast(talking)).toEqual([true, true])
   })
 

@@ -2,20 +2,16 @@
 import { describe, expect, it } from 'vitest'
 import {
   callRequest,
+  calm,
   createScriptedEngine,
   phone,
   placeOn,
-  settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { ScriptedReferral } from '../../test/support/scripted-engine/scripted-referral.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
 import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { AppError } from '../lib/errors.ts'
 import { parseVerbs } from './index.ts'
-
-async function calm(): Promise<void> {
-  for (let turn = 0; turn < 4; turn += 1) await settle()
-}
 
 const menu = { verb: 'play', url: 'http://app.test/menu.wav', loop: 0 }
 

@@ -1,6 +1,6 @@
 // The Reason (RFC 3326) that a called party gives for its end reaches the caller, when the call ends with it.
 import { describe, expect, it } from 'vitest'
-import { createScriptedEngine, phone, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { calm, createScriptedEngine, phone } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedInvite, ScriptedOutgoing } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from './index.ts'
 
@@ -16,16 +16,12 @@ interface Ringing {
   readonly goOn: () => Promise<void>
 }
 
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 6; turn++) await settle()
-}
-
 async function ringing(verbs: readonly object[], to?: string): Promise<Ringing> {
   const engine = createScriptedEngine(parseVerbs)
   engine.phones.set(phone.aor, [phone])
   engine.hooks.on('/call', [...verbs])
   const caller = engine.ring(to === undefined ? {} : { to })
-  await settled()
+  await calm()
   const [called] = engine.sent
   if (called === undefined) throw new Error('no one was called')
   return {
@@ -33,7 +29,7 @@ async function ringing(verbs: readonly object[], to?: string): Promise<Ringing> 
     called,
     async goOn() {
       engine.clock.advance(1000)
-      await settled()
+      await calm()
     },
   }
 }
@@ -41,18 +37,18 @@ async function ringing(verbs: readonly object[], to?: string): Promise<Ringing> 
 async function talking(verbs: readonly object[], to?: string): Promise<Ringing> {
   const session = await ringing(verbs, to)
   session.called.answer()
-  await settled()
+  await calm()
   return session
 }
 
 async function hangsUp({ called }: Ringing): Promise<void> {
   called.dialog.hangUp([reason])
-  await settled()
+  await calm()
 }
 
 async function refuses({ called }: Ringing): Promise<void> {
   called.refuse(486, [reason])
-  await settled()
+  await calm()
 }
 
 describe('the Reason of a called party that hangs up', () => {

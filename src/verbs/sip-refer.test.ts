@@ -3,18 +3,14 @@ import { describe, expect, it } from 'vitest'
 import {
   account,
   application,
+  calm,
   createScriptedEngine,
   heldAnswer,
   outboundCarrier,
-  settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipResponse } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from './index.ts'
-
-async function calm(): Promise<void> {
-  for (let turn = 0; turn < 4; turn += 1) await settle()
-}
 
 /** A call that runs `sip:refer` once it is answered, and plays a file afterwards. */
 async function referring(options: object = {}, prepare?: (engine: ScriptedEngine) => void, status = 202) {

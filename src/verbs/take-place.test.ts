@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import {
   account,
   application,
+  calm,
   client,
   outboundCarrier,
-  settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
@@ -13,10 +13,6 @@ import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted
 import { AppError } from '../lib/errors.ts'
 import type { Replaced } from '../sip/sip.ts'
 import { parseVerbs } from './index.ts'
-
-async function calm(): Promise<void> {
-  for (let turn = 0; turn < 4; turn += 1) await settle()
-}
 
 const confirmed = (dialog: ScriptedInvite['dialog']): Replaced => {
   if (dialog === undefined) throw new Error('the call was not answered')

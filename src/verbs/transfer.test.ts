@@ -4,9 +4,9 @@ import { AppError } from '../lib/errors.ts'
 import {
   account,
   application,
+  calm,
   client,
   phone,
-  settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
@@ -18,10 +18,6 @@ import type { JournalEvent } from '../calls/journal/journal.ts'
 import { parseVerbs } from './index.ts'
 
 type Side = 'caller' | 'called'
-
-async function calm(): Promise<void> {
-  for (let turn = 0; turn < 4; turn += 1) await settle()
-}
 
 /** The caller talks with Alice, whom its application has dialled. */
 async function talking(options: object = {}, prepare?: (engine: ScriptedEngine) => void): Promise<Dialled> {

@@ -146,9 +146,9 @@ describe('what a user dials', () => {
     ],
     [
       'a user whom the realm does not have',
-      'nobody@example.com',
+      'carol@example.com',
       () => undefined,
-      'no user nobody in this realm, and no configured application',
+      'no user carol in this realm, and no configured application',
       'user-no-application: refused (no_application)',
     ],
     [

@@ -3,22 +3,18 @@ import { describe, expect, it } from 'vitest'
 import {
   account,
   callRequest,
+  calm,
   client,
   createScriptedEngine,
   outboundCarrier,
   phone,
   placeOn,
-  settle,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import { parsePlainVerbs } from '../../../test/support/scripted-engine/plain-verbs.ts'
 import type { Target } from '../calls.ts'
 
 const contacts = (...values: string[]) => values.map((value) => ({ name: 'contact', value }))
-
-async function calm(): Promise<void> {
-  for (let turn = 0; turn < 4; turn += 1) await settle()
-}
 
 async function calling(to: Target, prepare?: (engine: ScriptedEngine) => void) {
   const engine = createScriptedEngine(parsePlainVerbs)

@@ -4,7 +4,7 @@ import { AppError } from '../../../src/lib/errors.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createRandomBelow } from '../random.ts'
 import type { History } from './random-session.ts'
-import { account, createScriptedEngine, heldAnswer, phone, settle } from './scripted-engine.ts'
+import { account, calm, createScriptedEngine, heldAnswer, phone, settle } from './scripted-engine.ts'
 import type { ScriptedEngine } from './scripted-engine.ts'
 import { ScriptedReferral } from './scripted-referral.ts'
 import { sipRequest } from './scripted-sip.ts'
@@ -20,10 +20,6 @@ const holds = [
   ],
   [{ verb: 'gather' }],
 ]
-
-async function calm(): Promise<void> {
-  for (let turn = 0; turn < 8; turn += 1) await settle()
-}
 
 /** `hasSounded`: whether something was heard on hold. */
 export async function playHolds(

@@ -4,13 +4,9 @@ import type { Replaced } from '../../../src/sip/sip.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { createRandomBelow } from '../random.ts'
 import type { History } from './random-session.ts'
-import { createScriptedEngine, phone, settle } from './scripted-engine.ts'
+import { calm, createScriptedEngine, phone, settle } from './scripted-engine.ts'
 import { ScriptedReferral } from './scripted-referral.ts'
 import type { ScriptedDialog, ScriptedInvite } from './scripted-sip.ts'
-
-async function calm(): Promise<void> {
-  for (let turn = 0; turn < 4; turn += 1) await settle()
-}
 
 /** Both calls are up. `hasJoined`: whether the other sides of two calls have come to talk with each other. */
 export async function playTransfers(
@@ -34,17 +30,17 @@ export async function playTransfers(
     finals++
     return accept(reply)
   }
-  await calm()
+  await calm(4)
   engine.sent[0]?.answer()
-  await calm()
+  await calm(4)
   engine.hooks.on(
     '/call',
     random(4) === 0 ? [{ verb: 'pause', length: 3 }, file] : [random(2) === 0 ? user : bob],
   )
   others.push(engine.ring())
-  await calm()
+  await calm(4)
   engine.sent[1]?.answer()
-  if (random(2) === 0) await calm()
+  if (random(2) === 0) await calm(4)
 
   const live = (): ScriptedDialog[] =>
     [invite, ...others, ...engine.sent].flatMap(({ dialog }) =>
@@ -101,9 +97,9 @@ async function end(engine: History['engine'], invites: readonly ScriptedInvite[]
     invite.dialog?.hangUp()
   }
   for (const sent of engine.sent) sent.dialog.hangUp()
-  await calm()
+  await calm(4)
   engine.clock.advance(5000)
-  await calm()
+  await calm(4)
   const idle = engine.calls.drain().then(() => true)
   return (await Promise.race([idle, settle().then(() => false)])) ? [] : ['something is awaited for ever']
 }
