@@ -43,8 +43,9 @@ export function createNestedVerbs({ application, context, runOn }: NestedVerbsOp
       const answer = await application.ask({ leg, hook, kind: 'confirm', signal })
       await runOnLeg(leg, answer.verbs, { answer, signal, allowed })
     },
-    async prepare({ leg, hook, kind, fields, allowed, signal }) {
-      const answer = await application.ask({ leg, hook, kind, fields, signal })
+    async prepare({ leg, hook, kind, fields, payload, allowed, signal }) {
+      const instead = payload === undefined ? {} : { payload }
+      const answer = await application.ask({ leg, hook, kind, fields, ...instead, signal })
       const { verbs } = answer
       if (verbs.length === 0 || signal.aborted) return undefined
       try {

@@ -18,6 +18,8 @@ export interface PreparedRun extends NestedRun {
   readonly kind: HookKind
   /** Beside the facts of the leg. */
   readonly fields: object
+  /** In place of these facts. */
+  readonly payload?: object
 }
 
 export interface BesideRun extends Pick<NestedRun, 'leg' | 'allowed'> {

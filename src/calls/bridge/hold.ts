@@ -3,10 +3,11 @@
 import { sleep } from '../../lib/clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { Pace } from '../../lib/pace.ts'
+import type { Pace } from '../../lib/pace.ts'
 import type { BorrowedClip } from '../../contracts/speech.ts'
 import { headerOf } from '../../sip/message/message.ts'
 import type { HookForm } from '../application/hook-form.ts'
+import { createLoopPace, loopHook } from '../application/hook-loop.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { JournalFact } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
@@ -25,9 +26,6 @@ export interface HoldOptions {
 
 const holding: ReadonlySet<string> = new Set(['say', 'play', 'pause'])
 
-/** Verbs that end at once are asked for again at this rate, and so is a phone followed that holds and resumes all the time. */
-const soundPace = { burst: 10, perSecond: 1 }
-
 const slot = 'hold'
 
 export class Hold {
@@ -37,12 +35,13 @@ export class Hold {
   /** Those that hear something else meanwhile. */
   readonly #busy = new Set<Leg>()
   readonly #stops: (() => void)[] = []
+  /** A phone that holds and resumes all the time is followed at this rate too. */
   readonly #pace: Pace
   #isOn = false
 
   constructor(options: HoldOptions) {
     this.#options = options
-    this.#pace = new Pace({ ...soundPace, clock: options.clock })
+    this.#pace = createLoopPace(options.clock)
   }
 
   /** The two talk. Either may have the other on hold already. */
@@ -116,19 +115,16 @@ export class Hold {
 
   /** Resolves when the hook has nothing to say, or no one is to hear it any more. */
   async #runHook(hook: HookForm, holder: Leg, other: Leg, signal: AbortSignal): Promise<void> {
-    const { nested } = this.#options
+    const { nested, clock } = this.#options
     const fields = { hold_detail: toDetail(holder, other) }
-    for (let round = 1; ; round += 1) {
-      await this.#turn(signal)
-      if (signal.aborted) return
-      const run = await nested
-        .prepare({ leg: other, hook, kind: 'hold', fields, allowed: holding, signal })
-        .catch(noneIfFailed)
-      if (signal.aborted) return
-      if (run === undefined) return this.#silenceHolder(other, false)
-      if (round === 1) this.#began(other, 'onHoldHook')
-      await run()
-    }
+    await loopHook(() => ({ leg: other, hook, kind: 'hold', fields, allowed: holding }), {
+      nested,
+      clock,
+      signal,
+      pace: this.#pace,
+      onFirst: () => this.#began(other, 'onHoldHook'),
+    })
+    if (!signal.aborted) this.#silenceHolder(other, false)
   }
 
   async #playMusic(url: string, other: Leg, signal: AbortSignal): Promise<void> {
@@ -162,11 +158,6 @@ export class Hold {
   #note(fact: JournalFact): void {
     for (const { journal, hasEnded } of this.#options.legs) if (!hasEnded) journal.note(fact)
   }
-}
-
-/** The failure is in the journal already. */
-function noneIfFailed(error: unknown): undefined {
-  if (!(error instanceof AppError)) throw error
 }
 
 /** Who holds, and whom: as the request that says so has it. */

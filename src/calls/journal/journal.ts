@@ -80,7 +80,8 @@ export type DecisionFact = {
 
 export type ApplicationFact = { readonly type: 'application'; readonly application_sid: string }
 
-export type HookKind = 'call' | 'action' | 'redirect' | 'confirm' | 'dtmf' | 'refer' | 'event' | 'hold'
+export type HookKind =
+  'call' | 'action' | 'redirect' | 'confirm' | 'dtmf' | 'refer' | 'event' | 'hold' | 'wait' | 'enter'
 
 export type HookAskedFact = {
   readonly type: 'hook-asked'
