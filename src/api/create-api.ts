@@ -6,7 +6,6 @@ import type { HttpPage } from '../http/route.ts'
 import { createRateLimits } from '../http/limits/rate-limits.ts'
 import { createHttp } from '../http/create-http.ts'
 import type { HttpServer } from '../http/http.ts'
-import { createTokens } from '../http/tokens.ts'
 import type { Tokens } from '../http/tokens.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import type { RequestQuota } from '../contracts/caller.ts'
@@ -124,11 +123,14 @@ const limitTables = ['limits'] as const
 const secretName = 'jwt_secret'
 const secretBytes = 32
 
-/** The secret is in storage, which is not open yet when the server is made: it is read at the first use, once. */
+/**
+ * The secret is in storage, which is not open yet when the server is made: it is read at the first use, once. What signs
+ * is loaded then too.
+ */
 function createLateTokens(storage: Pick<Storage, 'for' | 'transaction'>, clock: Clock): Tokens {
   let made: Promise<Tokens> | undefined
   const tokens = (): Promise<Tokens> => {
-    made ??= readSecret(storage).then((secret) => createTokens(secret, clock))
+    made ??= openTokens(storage, clock)
     // After a failure the database is read again.
     made.catch(() => {
       made = undefined
@@ -139,6 +141,11 @@ function createLateTokens(storage: Pick<Storage, 'for' | 'transaction'>, clock: 
     issue: async (subject, claims) => (await tokens()).issue(subject, claims),
     verify: async (token) => (await tokens()).verify(token),
   }
+}
+
+async function openTokens(storage: Pick<Storage, 'transaction'>, clock: Clock): Promise<Tokens> {
+  const { createTokens } = await import('../http/tokens.ts')
+  return createTokens(await readSecret(storage), clock)
 }
 
 function readSecret(storage: Pick<Storage, 'transaction'>): Promise<string> {

@@ -1,6 +1,7 @@
 // Login tokens: JSON Web Tokens signed with HS256 and a secret that only this platform knows.
-import { jwtVerify, SignJWT } from 'jose'
 import { JWTExpired, JOSEError } from 'jose/errors'
+import { SignJWT } from 'jose/jwt/sign'
+import { jwtVerify } from 'jose/jwt/verify'
 import type { Clock } from '../lib/clock.ts'
 
 export const tokenLifetimeMs = 60 * 60 * 1000

@@ -1,21 +1,17 @@
 // The one client for every URL a customer names: hooks, audio, application variables, speech vendors.
 // Bounded in time and bytes, guarded by address, without redirects, proxies or content encodings.
-import type { LookupFunction } from 'node:net'
-import { Agent, buildConnector } from 'undici'
+import type { Agent } from 'undici'
 import { actingTenant } from '../lib/acting-for.ts'
 import { createAddressGuard, literalOf, parseTarget } from '../network/address-guard.ts'
-import type { AddressGuard } from '../network/address-guard.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/errors.ts'
 import type { Logger } from '../lib/log.ts'
-import { converse } from './conversation.ts'
 import type { OutgoingAnswer, OutgoingRequest, Outgoing } from './outgoing.ts'
 import { createNames } from '../network/create-names.ts'
 import type { ResolvedAddress } from '../network/names.ts'
 import { TenantPool } from '../lib/tenant-pool.ts'
 import { Exchange } from './exchange.ts'
-import { isLostConnection, toOutgoingError } from './errors.ts'
+import { isLostConnection, refusedAddress, toOutgoingError } from './errors.ts'
 
 export interface OutgoingOptions {
   /** CIDR ranges that may be reached although they are not public unicast. */
@@ -31,37 +27,37 @@ export interface OutgoingOptions {
   readonly resolve?: (hostname: string) => Promise<readonly ResolvedAddress[]>
 }
 
-// WebSockets bring transcripts and control messages.
-const maxMessageBytes = 1024 * 1024
-
 export function createOutgoing(options: OutgoingOptions): Outgoing {
   const { log, clock = systemClock, maxRunning = 2000, connectTimeoutMs = 3000 } = options
   const { resolve = createNames({ clock }).lookup } = options
   const isAllowed = createAddressGuard(options.allow)
-  const agent = new Agent({
-    connect: createConnector(isAllowed, connectTimeoutMs, resolve),
-    // HTTP/1.1 only: one request per connection at a time, so that a slow response holds up no other.
-    allowH2: false,
-    connections: options.maxConnectionsPerOrigin ?? 128,
-    // Under the five seconds after which many servers close: a request must not meet a closing connection.
-    keepAliveTimeout: 4000,
-    keepAliveMaxTimeout: 60_000,
-    // A name that moves to another machine is looked up again within a minute, also under steady load.
-    clientTtl: 60_000,
-    // Exchange keeps the time; a second set of timers per request would only cost.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    webSocket: { maxPayloadSize: maxMessageBytes },
-  })
+  let connects = 0
+  let opened: Promise<Agent> | undefined
+  let isClosed = false
+
+  /** What speaks HTTP is loaded for the first request: a hundred modules, which no start waits for. */
+  async function open(): Promise<Agent> {
+    const { createAgent } = await import('./agent.ts')
+    const { maxConnectionsPerOrigin: maxConnections } = options
+    const agent = createAgent({ isAllowed, resolve, connectTimeoutMs, maxConnections })
+    agent.on('connect', () => connects++)
+    return agent
+  }
+
+  function agentOf(): Promise<Agent> {
+    if (isClosed) throw new Error('the client is closed')
+    return (opened ??= open())
+  }
+
   const running = new TenantPool({
     size: maxRunning,
     percent: options.sharePercent,
     tooMany: 'too many outgoing requests are running',
   })
-  let connects = 0
-  agent.on('connect', () => connects++)
 
   async function attempt(target: URL, request: OutgoingRequest, deadline: number): Promise<OutgoingAnswer> {
+    const agent = await agentOf()
+    request.signal?.throwIfAborted()
     const connectsBefore = connects
     const exchange = new Exchange(request, clock, deadline)
     agent.dispatch(
@@ -116,13 +112,17 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       const tenant = actingTenant()
       running.take(tenant, 1)
       try {
+        const [agent, { converse }] = await Promise.all([agentOf(), import('./conversation.ts')])
+        signal?.throwIfAborted()
         await converse(conversation, agent, clock)
       } finally {
         running.give(tenant, 1)
       }
     },
     async close() {
-      if (!agent.destroyed) await agent.destroy()
+      isClosed = true
+      const agent = await opened
+      if (agent?.destroyed === false) await agent.destroy()
     },
   }
 }
@@ -136,46 +136,4 @@ export function endingWith(signal: AbortSignal, outgoing: Outgoing): Outgoing {
     request: (request) => outgoing.request({ ...request, signal }),
     converse: (conversation) => outgoing.converse({ ...conversation, signal }),
   }
-}
-
-/** Checks what a socket is about to connect to: literals before, names with the addresses their one lookup gave. */
-function createConnector(
-  isAllowed: AddressGuard,
-  timeoutMs: number,
-  resolve: (hostname: string) => Promise<readonly ResolvedAddress[]>,
-): buildConnector.connector {
-  // Only checked addresses go on to the socket, which makes no lookup of its own that could answer differently.
-  const answerLookup = async (
-    hostname: string,
-    wantsAll: boolean,
-    callback: Parameters<LookupFunction>[2],
-  ): Promise<void> => {
-    let allowed: ResolvedAddress[]
-    try {
-      allowed = (await resolve(hostname)).filter(({ address }) => isAllowed(address))
-    } catch (error) {
-      return callback(error instanceof Error ? error : new Error(String(error)), '', 0)
-    }
-    const [first] = allowed
-    if (first === undefined) callback(refusedAddress('the host'), '', 0)
-    else if (wantsAll) callback(null, allowed)
-    else callback(null, first.address, first.family)
-  }
-  const connect = buildConnector({
-    timeout: timeoutMs,
-    allowH2: false,
-    // Stated, because an environment variable could otherwise turn it off.
-    rejectUnauthorized: true,
-    autoSelectFamily: true,
-    lookup: (hostname, { all }, callback) => void answerLookup(hostname, all === true, callback),
-  })
-  return (target, callback) => {
-    const literal = literalOf(target.hostname)
-    if (literal === undefined || isAllowed(literal)) return connect(target, callback)
-    queueMicrotask(() => callback(refusedAddress('the host'), null))
-  }
-}
-
-function refusedAddress(subject: string): AppError {
-  return new AppError('hook_refused_address', `${subject} is at an address that may not be reached`)
 }

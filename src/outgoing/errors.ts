@@ -1,5 +1,4 @@
 // What a failed outgoing request is called: socket and protocol errors become a code and a public sentence.
-import { errors } from 'undici'
 import { AppError } from '../lib/errors.ts'
 
 /** Thrown by an exchange that ran out of its time or its bytes. */
@@ -45,17 +44,26 @@ export function toOutgoingError(error: unknown, subject: string): AppError {
       cause: error,
       cure: 'Install a certificate of a public authority for the host name of the URL.',
     })
-  if (error instanceof errors.HTTPParserError || code.startsWith('UND_ERR_RES'))
+  if (isBrokenHttp(error) || code.startsWith('UND_ERR_RES'))
     return new AppError('hook_unreachable', `${subject} did not answer with valid HTTP`, { cause: error })
   return new AppError('hook_unreachable', `${subject} ${failures[code] ?? 'cannot be reached'}`, {
     cause: error,
   })
 }
 
+export function refusedAddress(subject: string): AppError {
+  return new AppError('hook_refused_address', `${subject} is at an address that may not be reached`)
+}
+
 /** True when an established connection broke, as opposed to one that was never there. */
 export function isLostConnection(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
+}
+
+/** An error of undici's parser, by its name: to import the class would load all of undici at each start. */
+function isBrokenHttp(error: unknown): boolean {
+  return error instanceof Error && error.name === 'HTTPParserError'
 }
 
 function isCertificateCode(code: string): boolean {

@@ -1,5 +1,4 @@
 // Mail to people, through one SMTP server (RFC 5321).
-import { createTransport } from 'nodemailer'
 import type { Part } from '../lib/lifecycle.ts'
 
 export interface Mail {
@@ -26,30 +25,36 @@ const answerTimeoutMs = 30_000
 const connectTimeoutMs = 10_000
 
 export function createMailer({ url, from }: MailerOptions): Mailer & Part {
-  const transport =
-    url === undefined
-      ? undefined
-      : createTransport({
-          url,
-          pool: true,
-          maxConnections: 2,
-          connectionTimeout: connectTimeoutMs,
-          greetingTimeout: connectTimeoutMs,
-          socketTimeout: answerTimeoutMs,
-          // The platform writes the text itself: nothing in it names a file or a URL to be read.
-          disableFileAccess: true,
-          disableUrlAccess: true,
-        })
+  let opened: ReturnType<typeof openTransport> | undefined
   return {
     name: 'mail',
-    isConfigured: transport !== undefined,
+    isConfigured: url !== undefined,
     start: () => Promise.resolve(),
     async stop() {
+      const transport = await opened
       transport?.close()
     },
     async send({ to, subject, text }) {
-      if (transport === undefined) throw new Error('no SMTP server is configured')
+      if (url === undefined) throw new Error('no SMTP server is configured')
+      opened ??= openTransport(url)
+      const transport = await opened
       await transport.sendMail({ from, to, subject, text })
     },
   }
+}
+
+/** Its modules are loaded for the first mail: most platforms send none. */
+async function openTransport(url: string) {
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
+    url,
+    pool: true,
+    maxConnections: 2,
+    connectionTimeout: connectTimeoutMs,
+    greetingTimeout: connectTimeoutMs,
+    socketTimeout: answerTimeoutMs,
+    // The platform writes the text itself: nothing in it names a file or a URL to be read.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
 }

@@ -1,6 +1,5 @@
 // Access tokens of Google for the key of a service account, by the JWT bearer grant (RFC 7523 §2.1).
 import { createHash } from 'node:crypto'
-import { SignJWT, importPKCS8 } from 'jose'
 import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { memberOf, textOf } from '../lib/members.ts'
@@ -73,6 +72,11 @@ async function signAssertion(serviceKey: string, options: ServiceAccountOptions)
     textOf(key, name),
   )
   if (email === undefined || privateKey === undefined) throw unusable(undefined)
+  // Loaded for the first token: most platforms ask for none.
+  const [{ SignJWT }, { importPKCS8 }] = await Promise.all([
+    import('jose/jwt/sign'),
+    import('jose/key/import'),
+  ])
   const signer = await importPKCS8(privateKey, 'RS256').catch((cause: unknown) => {
     throw unusable(cause)
   })

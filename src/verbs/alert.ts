@@ -1,5 +1,5 @@
 // The verb alert: lets a person know of something, and the phone of a caller that is not answered yet.
-import Type from 'typebox'
+import { Type } from './define/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 
 export const alert = defineVerb({

@@ -1,5 +1,5 @@
 // The verb config: what holds for the verbs that follow.
-import Type from 'typebox'
+import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import { toDecibels } from '../calls/application/decibels.ts'
 import type { SettingsChange } from '../calls/application/settings.ts'

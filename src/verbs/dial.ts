@@ -1,5 +1,5 @@
 // The verb dial: calls others and lets the first who answers talk with the caller.
-import Type from 'typebox'
+import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import type { DialOutcome } from '../calls/bridge/dial-request.ts'
 import { causeOf } from '../calls/session/stop.ts'

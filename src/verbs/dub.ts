@@ -1,5 +1,5 @@
 // The verb dub: tracks of sound that are heard beside everything else.
-import Type from 'typebox'
+import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import type { SoundPiece, TrackRequest } from '../calls/abilities/abilities.ts'
 import { toDecibels } from '../calls/application/decibels.ts'

@@ -1,5 +1,5 @@
 // The verb gather: collects digits, with a prompt.
-import Type from 'typebox'
+import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
 import type { DigitRules } from '../calls/digits/digit-collector.ts'
 import { AppError } from '../lib/errors.ts'

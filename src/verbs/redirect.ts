@@ -1,5 +1,5 @@
 // The verb redirect: goes on with the verbs of another hook.
-import Type from 'typebox'
+import { Type } from './define/type.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { hookFor } from './define/schemas.ts'
 

@@ -1,5 +1,5 @@
 // The verb sip:refer: asks the far end to make another call in place of this one.
-import Type from 'typebox'
+import { Type } from './define/type.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import { hookFor, optional, replacingTheRest } from './define/schemas.ts'

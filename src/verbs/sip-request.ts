@@ -1,5 +1,5 @@
 // The verb sip:request: sends a request to the far end within the dialog.
-import Type from 'typebox'
+import { Type } from './define/type.ts'
 import { maxContentLength } from '../calls/application/app-requests.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'

@@ -1,5 +1,5 @@
 // Whom a dial calls: the targets as applications write them, and as the engine takes them.
-import Type from 'typebox'
+import { Type } from './type.ts'
 import type { Static } from 'typebox'
 import type { DialTarget } from '../../calls/bridge/dial-request.ts'
 import type { Target } from '../../calls/calls.ts'

@@ -1,5 +1,5 @@
 // What verbs take about the time that an action hook takes.
-import Type from 'typebox'
+import { Type } from './type.ts'
 import type { Static } from 'typebox'
 import type { WaitWishes } from '../../calls/application/settings.ts'
 import type { Given } from './define-verb.ts'

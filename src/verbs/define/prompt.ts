@@ -1,5 +1,5 @@
 // Speaking and playing, as the say and play verbs do it and as the prompt of another verb.
-import Type from 'typebox'
+import { Type } from './type.ts'
 import type { Static } from 'typebox'
 import type { Voice } from '../../calls/abilities/abilities.ts'
 import type { Given } from './define-verb.ts'

@@ -1,5 +1,5 @@
 // Options that several verbs share.
-import Type from 'typebox'
+import { Type } from './type.ts'
 import { decibelPattern, maxGainDb, minGainDb } from '../../calls/application/decibels.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
