@@ -75,7 +75,9 @@ export class JitterBuffer {
     let at = this.#queue.length
     while (at > 0 && (this.#queue[at - 1]?.position ?? 0) > position) at -= 1
     if (at > 0 && this.#queue[at - 1]?.position === position) return
-    this.#queue.splice(at, 0, { ...speech, position })
+    const queued = { packet: speech.packet, samples: speech.samples, position }
+    if (at === this.#queue.length) this.#queue.push(queued)
+    else this.#queue.splice(at, 0, queued)
   }
 
   /** The packet that is due now; undefined: it is not there, and samples must be made up. */

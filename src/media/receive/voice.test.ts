@@ -1,9 +1,13 @@
 // The voice of one phone as another hears it, through the jitter buffer: over good and bad networks, in virtual time.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { slice, toneShare } from '../../../test/support/audio.ts'
 import { createRandom } from '../../../test/support/random.ts'
 import { clicks, laws, levelDb, longestGapMs, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
 import type { Speaking, VirtualPhone } from '../../../test/support/virtual-legs.ts'
+import { collectGarbage } from '../../lib/collect-garbage.ts'
+import { createCoders } from '../codecs/coders.ts'
+import { Voice } from './voice.ts'
 
 interface Bridged {
   readonly legs: VirtualLegs
@@ -231,6 +235,26 @@ describe('a voice', () => {
     const packets = called.between(1500)
     expect(packets).toHaveLength(35)
     for (const { payload } of packets) expect(payload).toEqual(Buffer.alloc(160, 0xd5))
+  })
+
+  it('keeps none of its packets while they are passed on as they come', async () => {
+    const voice = new Voice(createCoders(laws))
+    const heard: WeakRef<Buffer>[] = []
+    const hear = (sequence: number): number => {
+      const payload = Buffer.alloc(160, 0xff)
+      heard.push(new WeakRef(payload))
+      const packet = { marker: false, payloadType: 0, sequence, timestamp: sequence * 160, ssrc: 1, payload }
+      voice.hear(packet, 'PCMU', sequence * 20)
+      return sequence * 20
+    }
+    for (let tick = 0; tick < 20; tick += 1) voice.frame(tick, hear(tick))
+    expect(voice.handOver(20 * 20)).toBeDefined()
+    for (let tick = 20; tick < 1020; tick += 1) hear(tick)
+    // Within one turn of the loop none of them could go.
+    await nextTurn()
+    collectGarbage()
+    expect(heard.filter((payload) => payload.deref() !== undefined).length).toBeLessThan(10)
+    expect(voice.isRegular('PCMU')).toBe(true)
   })
 })
 

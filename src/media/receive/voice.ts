@@ -22,6 +22,8 @@ const recentPackets = 3
 const standstillMs = 200
 // What was said before that is nothing to go on from.
 const staleMs = 60
+// One who has not asked for a frame for so long has left, or gets the packets as they come: nothing may pile up for them.
+const unaskedMs = 200
 // This many packets of 20 ms in a row are a rhythm.
 const regularPackets = 5
 // 300 ms without anything heard is the end of a voice, until it is heard again.
@@ -43,6 +45,7 @@ export class Voice {
   #heardMs = 0
   #regular = 0
   #lastTick = -1
+  #askedMs = 0
   #isHeard = false
   #quietFrames = idleFrames
   #gain = { now: 1, next: 1 }
@@ -84,9 +87,11 @@ export class Voice {
     const isRegular = samples === frameSamples && nowMs - this.#heardMs < standstillMs
     this.#regular = isRegular ? this.#regular + 1 : 0
     this.#heardMs = nowMs
-    this.#recent.push({ packet, samples })
+    const speech = { packet, samples }
+    this.#recent.push(speech)
     if (this.#recent.length > recentPackets) this.#recent.shift()
-    if (this.#isHeard) this.#buffer.put({ packet, samples }, nowMs)
+    if (this.#isHeard && nowMs - this.#askedMs > unaskedMs) this.#stop()
+    if (this.#isHeard) this.#buffer.put(speech, nowMs)
     return samples
   }
 
@@ -96,6 +101,7 @@ export class Voice {
       // A tick was left out: no one listened.
       if (tick - this.#lastTick > 1) this.#stop()
       this.#lastTick = tick
+      this.#askedMs = nowMs
       this.#take(nowMs)
     }
     return this.#quietFrames < idleFrames && !this.#wasMuted ? this.#frame : undefined
@@ -122,6 +128,7 @@ export class Voice {
     this.#stop()
     this.#start(this.#heardMs)
     this.#lastTick = tick
+    this.#askedMs = this.#heardMs
     if (unheard !== undefined) this.#buffer.put(unheard, this.#heardMs)
   }
 

@@ -88,13 +88,13 @@ export class RtpSender {
   }
 
   /** A packet whose numbers are another's, moved to follow on ours; not older than a few packets. */
-  passed({ payload, samples, ...header }: PassedPacket): Outgoing {
-    const ahead = ((header.sequence - this.#sequence + 1) << 16) >> 16
-    if (ahead > 0) this.#sequence = (header.sequence + 1) & 0xffff
-    const next = (header.timestamp + samples) >>> 0
+  passed({ payload, samples, sequence, timestamp, marker, payloadType }: PassedPacket): Outgoing {
+    const ahead = ((sequence - this.#sequence + 1) << 16) >> 16
+    if (ahead > 0) this.#sequence = (sequence + 1) & 0xffff
+    const next = (timestamp + samples) >>> 0
     if (samples > 0 && timestampDistance(this.#nextTimestamp ?? next - 1, next) > 0)
       this.#nextTimestamp = next
-    return this.#write({ ...header, ssrc: this.ssrc }, payload)
+    return this.#write({ marker, payloadType, sequence, timestamp, ssrc: this.ssrc }, payload)
   }
 
   /** A packet of a telephone event: RFC 4733 §2.3. */
@@ -138,7 +138,7 @@ export class RtpSender {
 
   #write(header: RtpHeader, payload: Buffer): Outgoing {
     const outgoing = this.#count(header, payload.length)
-    payload.copy(outgoing.packet, rtpHeaderBytes)
+    outgoing.packet.set(payload, rtpHeaderBytes)
     return outgoing
   }
 
