@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { AudioRing } from './audio-ring.ts'
+import { AudioRing, createRing } from './audio-ring.ts'
 
 const frameOf = (value: number): Int16Array => new Int16Array(160).fill(value)
 
@@ -34,16 +34,27 @@ describe('a ring of frames', () => {
     }
   })
 
-  it('goes on where its counters wrap', () => {
-    const memory = AudioRing.memory(160)
-    new Int32Array(memory).fill(0x7fff_fffe, 0, 2)
-    const ring = new AudioRing(memory)
-    const into = new Int16Array(160)
-    for (let frame = 0; frame < 40; frame += 1) {
-      expect(ring.write(frameOf(frame))).toBe(true)
-      expect(ring.length).toBe(1)
-      expect([ring.read(into), into[0]]).toEqual(['sound', frame])
+  it.each([2, 16, 50, 200])('holds as many frames as its maker says: %i', (frames) => {
+    const memory = createRing({ samples: 320, frames }).memory
+    const [writer, reader] = [new AudioRing(memory), new AudioRing(memory)]
+    const into = new Int16Array(320)
+    // Several times around, at every distance between the two.
+    for (let round = 0; round < 7; round += 1) {
+      for (let frame = 0; frame < frames; frame += 1)
+        expect(writer.write(new Int16Array(320).fill(round + frame))).toBe(true)
+      expect([writer.write(undefined), writer.length]).toEqual([false, frames])
+      for (let frame = 0; frame < frames; frame += 1)
+        expect([reader.read(into), into[319]]).toEqual(['sound', round + frame])
+      for (let frame = 0; frame < round; frame += 1) {
+        writer.write(undefined)
+        expect(reader.read(into)).toBe('silence')
+      }
+      expect([reader.read(into), reader.length, reader.lost]).toEqual([undefined, 0, round + 1])
     }
+  })
+
+  it.each([0, 1, 1001, 2.5])('cannot hold %d frames', (frames) => {
+    expect(() => createRing({ samples: 160, frames })).toThrow(RangeError)
   })
 
   it('joins two threads: what one writes the other reads, each frame whole and once', async () => {

@@ -1,54 +1,96 @@
 // Frames of audio from one thread to one other, in shared memory: no message, no lock, no copy but the one in and out.
+import { createSid } from './ids.ts'
 
-/** What one that reads on its own beat may fall behind. */
-const frames = 16
-// Where the numbers of frames written and read since the start stand; they wrap together.
+/** What one that reads on its own beat may fall behind, when its maker says nothing else. */
+const usualFrames = 16
+// Twenty seconds: who needs more has no beat.
+const maxFrames = 1000
+// Both counters run to twice the capacity, so that full and empty differ; they are stored, as the capacity is, before the frames.
 const written = 0
 const read = 1
-const controls = 2
+const capacity = 2
+const lost = 3
+const controls = 4
+
+/** Memory that two threads share; its id tells it from others, since each thread has an object of its own for it. */
+export interface Ring {
+  readonly id: string
+  readonly memory: SharedArrayBuffer
+}
+
+export interface RingShape {
+  /** Of one frame: of all channels, which take turns. */
+  readonly samples: number
+  /** How many the reader may fall behind. */
+  readonly frames?: number
+}
+
+export function createRing({ samples, frames = usualFrames }: RingShape): Ring {
+  return { id: createSid(), memory: AudioRing.memory(samples, frames) }
+}
 
 export class AudioRing {
   readonly #controls: Int32Array
   readonly #samples: Int16Array
+  readonly #frames: number
   readonly #frameSamples: number
 
   /** Both threads make one of the same memory. */
   constructor(memory: SharedArrayBuffer) {
-    this.#controls = new Int32Array(memory, 0, controls + frames)
-    this.#samples = new Int16Array(memory, (controls + frames) * 4)
-    this.#frameSamples = this.#samples.length / frames
+    this.#frames = new Int32Array(memory, 0, controls)[capacity] ?? 0
+    this.#controls = new Int32Array(memory, 0, controls + this.#frames)
+    this.#samples = new Int16Array(memory, (controls + this.#frames) * 4)
+    this.#frameSamples = this.#samples.length / this.#frames
   }
 
-  static memory(frameSamples: number): SharedArrayBuffer {
-    return new SharedArrayBuffer((controls + frames) * 4 + frames * frameSamples * 2)
+  static memory(frameSamples: number, frames = usualFrames): SharedArrayBuffer {
+    if (!Number.isInteger(frames) || frames < 2 || frames > maxFrames)
+      throw new RangeError(`a ring has 2 to ${maxFrames} frames`)
+    const memory = new SharedArrayBuffer((controls + frames) * 4 + frames * frameSamples * 2)
+    new Int32Array(memory, 0, controls)[capacity] = frames
+    return memory
+  }
+
+  /** Of one frame. */
+  get frameSamples(): number {
+    return this.#frameSamples
   }
 
   /** Frames that can be read. */
   get length(): number {
-    return (Atomics.load(this.#controls, written) - Atomics.load(this.#controls, read)) | 0
+    const ahead = Atomics.load(this.#controls, written) - Atomics.load(this.#controls, read)
+    return ahead < 0 ? ahead + 2 * this.#frames : ahead
+  }
+
+  /** Frames for which there was no room, since the ring was made. */
+  get lost(): number {
+    return Atomics.load(this.#controls, lost)
   }
 
   /** For the one thread that writes; undefined: a frame of silence. False when the reader has fallen too far behind. */
   write(frame: Int16Array | undefined): boolean {
-    if (this.length >= frames) return false
+    if (this.length >= this.#frames) {
+      Atomics.add(this.#controls, lost, 1)
+      return false
+    }
     const next = Atomics.load(this.#controls, written)
-    const at = next & (frames - 1)
+    const at = next % this.#frames
     this.#controls[controls + at] = frame === undefined ? 0 : 1
     if (frame !== undefined) this.#samples.set(frame, at * this.#frameSamples)
-    Atomics.store(this.#controls, written, (next + 1) | 0)
+    Atomics.store(this.#controls, written, (next + 1) % (2 * this.#frames))
     return true
   }
 
   /** For the one thread that reads. */
   read(into: Int16Array): 'sound' | 'silence' | undefined {
-    if (this.length <= 0) return undefined
+    if (this.length === 0) return undefined
     const next = Atomics.load(this.#controls, read)
-    const at = next & (frames - 1)
+    const at = next % this.#frames
     const isSilent = this.#controls[controls + at] === 0
     const from = at * this.#frameSamples
     if (isSilent) into.fill(0)
     else into.set(this.#samples.subarray(from, from + this.#frameSamples))
-    Atomics.store(this.#controls, read, (next + 1) | 0)
+    Atomics.store(this.#controls, read, (next + 1) % (2 * this.#frames))
     return isSilent ? 'silence' : 'sound'
   }
 }

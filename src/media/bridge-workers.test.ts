@@ -10,6 +10,7 @@ import { rms, slice, toneShare } from '../../test/support/audio.ts'
 import { freePorts } from '../../test/support/ports.ts'
 import { RtpPeer } from '../../test/support/rtp-peer.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
+import { AudioRing, createRing } from '../lib/audio-ring.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createLaws } from './codecs/g711.ts'
 import { createMedia } from './create-media.ts'
@@ -176,6 +177,48 @@ describe.each([1, 2])('two sessions in %i workers', (workers) => {
       await until('the other to be heard still', () => called.share(400) > 0.9)
     },
   )
+
+  it('are given to another thread in two channels, and hear what it says', async () => {
+    await start(workers)
+    const [caller, called] = [await Phone.open(), await Phone.open()]
+    caller.say(400)
+    called.say(1000)
+    const [given, said] = [createRing({ samples: 320, frames: 50 }), createRing({ samples: 160 })]
+    const far = { id: 'far', from: { kind: 'session', id: called.session.id } } as const
+    const thread = { id: 'thread', from: { kind: 'ring', ring: said } } as const
+    await called.hears(caller)
+    await caller.session.wire({ hears: [far, thread], taps: [{ id: 'tap', of: 'stereo', ring: given }] })
+    const reader = new AudioRing(given.memory)
+    const frame = new Int16Array(320)
+    const shares = (): number[] => {
+      while (reader.length > 1) reader.read(frame)
+      return [400, 1000].map((hz, channel) => {
+        const samples = Float64Array.from(frame.filter((_, at) => at % 2 === channel))
+        return toneShare({ sampleRate: 8000, samples }, hz)
+      })
+    }
+    await until('both to be given', () => shares().every((share) => share > 0.9))
+    const writer = new AudioRing(said.memory)
+    let written = 0
+    await until('the thread to be heard', () => {
+      // On a beat of its own: as long as there is room for it.
+      for (; writer.length < 3; written += 1)
+        writer.write(
+          Int16Array.from(
+            { length: 160 },
+            (_, at) => 16_000 * Math.sin((Math.PI * (written * 160 + at)) / 8),
+          ),
+        )
+      return caller.share(500) > 0.5
+    })
+    await caller.session.wire({ hears: [far] })
+    await until('the taps to end', () => {
+      const before = reader.length
+      while (reader.read(frame) !== undefined);
+      return before === 0
+    })
+    await until('the other alone to be heard', () => caller.share(1000) > 0.9)
+  })
 
   it('pass keys on', async () => {
     await start(workers)

@@ -30,6 +30,8 @@ export interface SendingOptions {
   readonly surroundings: Surroundings & { relayable(id: string): Relayable | undefined }
   readonly coders: Coders
   readonly send: (packet: Buffer, bytes: number, to: Endpoint) => void
+  /** Speech of another far end that was passed on as it came. */
+  readonly onPassed: (packet: RtpPacket, encoding: Encoding) => void
   readonly onLayerEnd: (end: LayerEnd) => void
 }
 
@@ -66,6 +68,12 @@ export class Sending {
     return this.#relay === undefined ? beat : this.sender.nextTimestamp(this.#tick)
   }
 
+  /** What the far end hears in this tick; `passed` while another's packets go to it as they come. Undefined for silence. */
+  heard(): Int16Array | 'passed' | undefined {
+    if (this.#way?.agreement.maySend !== true || this.#way.to === undefined) return undefined
+    return this.#relay === undefined ? this.hearing.samples() : 'passed'
+  }
+
   /** Playback and layers go on in time also while the far end holds us; it just does not hear them. */
   tick(tick: number, nowMs: number, way: Way): void {
     this.#tick = tick
@@ -97,7 +105,9 @@ export class Sending {
       if (samples > 0 && !this.#isRegular(session, way)) return this.#leaveRelay(true)
       const payloadType = samples > 0 ? send.audio : send.event
       const outgoing = relay.pass(packet, { tick: this.#tick, payloadType, samples })
-      if (outgoing !== undefined) this.#out(outgoing)
+      if (outgoing === undefined) return
+      this.#out(outgoing)
+      if (samples > 0) this.#options.onPassed(packet, way.agreement.encoding)
     } else if (samples === 0 && send.event !== undefined && !this.keys.isBusy && this.hearing.hears(session))
       this.#out(this.keys.pass(packet, send.event, this.#tick))
   }

@@ -8,6 +8,7 @@ import type { Digit } from './digit-receiver.ts'
 import { FarEndWatch } from './far-end-watch.ts'
 import type { Frame, Speaker } from './graph/frame.ts'
 import type { Graph } from './graph/graph.ts'
+import { Taps } from './graph/taps.ts'
 import { silentWiring, toFactor } from './graph/wiring.ts'
 import type { WorkerWiring } from './graph/wiring.ts'
 import type { MediaEvent, PlayResult, StreamStats } from './media.ts'
@@ -47,6 +48,7 @@ export class Stream implements Speaker, Relayable {
   readonly #options: StreamOptions
   readonly #sending: Sending
   readonly #voice: Voice
+  readonly #taps: Taps
   readonly #reception = new Reception()
   readonly #source = new SourceLatch()
   readonly #digits = new DigitReceiver()
@@ -54,7 +56,8 @@ export class Stream implements Speaker, Relayable {
   readonly #watch: FarEndWatch
   #agreement: Agreement | undefined
   #wiring: WorkerWiring = silentWiring
-  #taps: readonly AudioRing[] = []
+  /** For other workers. */
+  #voices: readonly AudioRing[] = []
   #kinds: PayloadKinds = new Uint8Array()
   #remoteRtcp: Endpoint | undefined
 
@@ -62,11 +65,13 @@ export class Stream implements Speaker, Relayable {
     this.id = options.id
     this.#options = options
     this.#voice = new Voice(options.coders)
+    this.#taps = new Taps(options.coders)
     this.#sending = new Sending({
       session: options.id,
       surroundings: options.graph,
       coders: options.coders,
       send: (packet, bytes, to) => options.sockets.sendRtp(packet, bytes, to),
+      onPassed: (packet, encoding) => this.#taps.pass(packet, encoding, options.now()),
       onLayerEnd: (end) => options.onEvent({ type: 'layer-ended', ...end }),
     })
     this.#watch = new FarEndWatch(options)
@@ -113,8 +118,11 @@ export class Stream implements Speaker, Relayable {
   wire(wiring: WorkerWiring): void {
     this.#options.graph.rewire(this, this.#wiring, wiring)
     this.#wiring = wiring
-    this.#taps = (wiring.taps ?? []).map(({ memory }) => new AudioRing(memory))
-    this.#voice.setGain(wiring.isMuted === true ? 0 : toFactor(wiring.gainDb ?? 0), this.#options.now())
+    const { voices = [], taps = [], isMuted = false, gainDb = 0 } = wiring
+    const nowMs = this.#options.now()
+    this.#voices = voices.map(({ memory }) => new AudioRing(memory))
+    this.#voice.setGain(isMuted ? 0 : toFactor(gainDb), nowMs)
+    this.#taps.wire(taps, isMuted, nowMs)
     if (this.#agreement !== undefined) this.#wireHearing(this.#agreement)
   }
 
@@ -151,7 +159,8 @@ export class Stream implements Speaker, Relayable {
     const agreement = this.#agreement
     if (agreement === undefined) return
     this.#sending.tick(tick, nowMs, { agreement, to: this.#source.destination })
-    for (const tap of this.#taps) tap.write(this.voice(tick, nowMs)?.samples())
+    for (const voice of this.#voices) voice.write(this.voice(tick, nowMs)?.samples())
+    if (this.#taps.isOpen) this.#taps.tick(tick, nowMs, this.#sending.heard())
     const expired = this.#digits.expire(nowMs)
     if (expired !== undefined) this.#report([expired])
     this.#watch.checkSilence(agreement, nowMs)
@@ -210,10 +219,12 @@ export class Stream implements Speaker, Relayable {
     if (arrival === 'duplicate' || arrival === 'stray') return
     if (isEvent) {
       this.#voice.live(nowMs)
+      this.#taps.live(nowMs)
       this.#onEvent(packet, arrival === 'late', nowMs)
     }
     const encoding = encodingOf(kind)
     const samples = encoding === undefined ? 0 : this.#voice.hear(packet, encoding, nowMs)
+    if (encoding !== undefined) this.#taps.hear(packet, encoding, nowMs)
     // Comfort noise is not passed on: what is missing is silence.
     if (isEvent || samples > 0) this.#options.graph.passOn(this.id, packet, samples)
   }

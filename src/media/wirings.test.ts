@@ -61,7 +61,7 @@ const inRoom = (room: string) => ({
   hears: [{ id: 'room', from: { kind: 'room', id: room } as const }],
   speaksIn: { room },
 })
-const voiceOf = (mirror: MirrorWiring | 'never' | 'gone'): number | undefined =>
+const voiceOf = (mirror: MirrorWiring | 'never' | 'gone'): string | undefined =>
   typeof mirror === 'string' ? undefined : mirror.voice?.id
 
 describe('sessions of one worker', () => {
@@ -72,7 +72,7 @@ describe('sessions of one worker', () => {
     await wirings.wire('a', hears('b'))
     await wirings.wire('b', { ...hears('a'), isMuted: true, gainDb: 3 })
     expect(workers[0].requests.map(({ kind }) => kind)).toEqual(['wire', 'wire'])
-    expect(workers[0].wiringOf('b')).toEqual({ ...hears('a'), isMuted: true, gainDb: 3, taps: [] })
+    expect(workers[0].wiringOf('b')).toEqual({ ...hears('a'), isMuted: true, gainDb: 3, voices: [] })
     expect(workers[1].requests).toEqual([])
   })
 
@@ -102,7 +102,7 @@ describe('a session that hears one of another worker', () => {
     expect(workers[0].wiringOf('a')?.hears).toEqual(hears('b').hears)
     const voice = voiceOf(workers[0].mirrorOf('b'))
     expect(voice).toBeDefined()
-    expect(workers[1].wiringOf('b')?.taps?.map(({ id }) => id)).toEqual([voice])
+    expect(workers[1].wiringOf('b')?.voices?.map(({ id }) => id)).toEqual([voice])
     expect(workers[1].mirrorOf('a')).toBe('never')
   })
 
@@ -113,12 +113,12 @@ describe('a session that hears one of another worker', () => {
     enter('b', workers[1])
     await wirings.wire('a', hears('b'))
     await wirings.wire('c', hears('b'))
-    expect(workers[1].wiringOf('b')?.taps).toHaveLength(1)
+    expect(workers[1].wiringOf('b')?.voices).toHaveLength(1)
     await wirings.wire('a', hears())
     expect(voiceOf(workers[0].mirrorOf('b'))).toBeDefined()
     await wirings.wire('c', hears())
     expect(workers[0].mirrorOf('b')).toBe('gone')
-    expect(workers[1].wiringOf('b')?.taps).toEqual([])
+    expect(workers[1].wiringOf('b')?.voices).toEqual([])
   })
 
   it('has another ring in each worker', async () => {
@@ -128,11 +128,11 @@ describe('a session that hears one of another worker', () => {
     enter('c', workers[2])
     await wirings.wire('a', hears('b'))
     await wirings.wire('c', hears('b'))
-    const taps = workers[1].wiringOf('b')?.taps?.map(({ id }) => id) ?? []
-    expect(new Set(taps)).toEqual(
+    const voices = workers[1].wiringOf('b')?.voices?.map(({ id }) => id) ?? []
+    expect(new Set(voices)).toEqual(
       new Set([voiceOf(workers[0].mirrorOf('b')), voiceOf(workers[2].mirrorOf('b'))]),
     )
-    expect(taps).toHaveLength(2)
+    expect(voices).toHaveLength(2)
   })
 
   it('keeps its ring when it states something else besides', async () => {
@@ -144,7 +144,7 @@ describe('a session that hears one of another worker', () => {
     await wirings.wire('a', { ...hears('b'), isMuted: true })
     await wirings.wire('b', { ...hears('a'), gainDb: 6 })
     expect(voiceOf(workers[0].mirrorOf('b'))).toBe(voice)
-    expect(workers[1].wiringOf('b')).toMatchObject({ gainDb: 6, taps: [{ id: voice }] })
+    expect(workers[1].wiringOf('b')).toMatchObject({ gainDb: 6, voices: [{ id: voice }] })
   })
 
   it('gets its keys pressed again, and no other does', async () => {
@@ -171,7 +171,7 @@ describe('a session that hears one of another worker', () => {
     await Promise.resolve()
     expect(workers[0].mirrorOf('b')).toBe('gone')
     // Nothing more is said to a session that is closed.
-    expect(workers[1].wiringOf('b')?.taps).toHaveLength(closed === 'a' ? 0 : 1)
+    expect(workers[1].wiringOf('b')?.voices).toHaveLength(closed === 'a' ? 0 : 1)
     await wirings.wire('a', hears())
     expect(workers[0].mirrorOf('b')).toBe('gone')
   })
@@ -190,7 +190,7 @@ describe('a room', () => {
     expect(mirror).toMatchObject({ speaksIn: { room: 'meeting' }, listens: { room: 'meeting' } })
     const own = workers[0].wiringOf('b')
     expect(own?.hears).toEqual([{ id: 'room', from: { kind: 'ring', ring: mirror.listens?.ring } }])
-    expect(own?.taps?.map(({ id }) => id)).toEqual([mirror.voice?.id])
+    expect(own?.voices?.map(({ id }) => id)).toEqual([mirror.voice?.id])
     expect(workers[0].mirrorOf('a')).toBe('never')
   })
 
@@ -219,7 +219,7 @@ describe('a room', () => {
     expect(workers[1].mirrorOf('b')).toBe('gone')
     await wirings.wire('a', hears())
     await wirings.wire('b', inRoom('meeting'))
-    expect(workers[0].wiringOf('b')).toMatchObject({ hears: inRoom('meeting').hears, taps: [] })
+    expect(workers[0].wiringOf('b')).toMatchObject({ hears: inRoom('meeting').hears, voices: [] })
   })
 
   it('may be two in two workers for one session', async () => {
@@ -232,7 +232,7 @@ describe('a room', () => {
     await wirings.wire('b', { hears: inRoom('one').hears, speaksIn: { room: 'two' } })
     expect(workers[1].mirrorOf('b')).toMatchObject({ listens: { room: 'one' } })
     expect(workers[2].mirrorOf('b')).toMatchObject({ speaksIn: { room: 'two' } })
-    expect(workers[0].wiringOf('b')?.taps).toHaveLength(2)
+    expect(workers[0].wiringOf('b')?.voices).toHaveLength(2)
   })
 
   it('goes on in another worker when its own has died', async () => {

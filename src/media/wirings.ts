@@ -1,8 +1,9 @@
 // Which session hears which, over all workers. What one hears of another worker's sessions and rooms comes through rings of
 // shared memory: a session that is needed in another worker has a mirror there.
-import { AudioRing } from '../lib/audio-ring.ts'
+import { createRing } from '../lib/audio-ring.ts'
+import type { Ring } from '../lib/audio-ring.ts'
 import { frameSamples } from './codecs/coders.ts'
-import type { MirrorWiring, Ring, SpeaksIn, WorkerLayer, Wiring } from './graph/wiring.ts'
+import type { Layer, MirrorWiring, SpeaksIn, Wiring } from './graph/wiring.ts'
 import type { MediaEvent } from './media.ts'
 import type { WorkerLink } from './worker-link.ts'
 
@@ -41,7 +42,6 @@ export class Wirings {
   readonly #members = new Map<string, Member>()
   readonly #rooms = new Map<string, Room>()
   readonly #mirrors = new Map<string, Mirror>()
-  #lastRing = 0
 
   enter(session: Wired): void {
     this.#members.set(session.id, { session, wiring: { hears: [] }, mirrors: [] })
@@ -112,7 +112,7 @@ export class Wirings {
     const mirror = this.#mirrors.get(key) ?? {
       of,
       at,
-      voice: this.#createRing(),
+      voice: createRing({ samples: frameSamples }),
       hearers: new Set(),
       speaksIn: undefined,
       listens: undefined,
@@ -140,7 +140,7 @@ export class Wirings {
       const mirror = this.#mirrorOf(session.id, room.at, session.id)
       const isHeard = wiring.hears.some(({ from }) => from.kind === 'room' && from.id === name)
       if (name === wiring.speaksIn?.room) mirror.speaksIn = wiring.speaksIn
-      if (isHeard) mirror.listens = { room: name, ring: this.#createRing() }
+      if (isHeard) mirror.listens = { room: name, ring: createRing({ samples: frameSamples }) }
       return [mirror]
     })
   }
@@ -174,20 +174,15 @@ export class Wirings {
   }
 
   async #wire({ session, wiring, mirrors }: Member): Promise<void> {
-    const hears = wiring.hears.map((layer): WorkerLayer => {
+    const hears = wiring.hears.map((layer): Layer => {
       const { from } = layer
       const elsewhere =
         from.kind === 'room' ? mirrors.find(({ listens }) => listens?.room === from.id)?.listens : undefined
       return elsewhere === undefined ? layer : { ...layer, from: { kind: 'ring', ring: elsewhere.ring } }
     })
-    const taps = [...this.#mirrors.values()].filter(({ of }) => of === session.id).map(({ voice }) => voice)
-    const request = { kind: 'wire', session: session.id, wiring: { ...wiring, hears, taps } } as const
+    const voices = [...this.#mirrors.values()].filter(({ of }) => of === session.id).map(({ voice }) => voice)
+    const request = { kind: 'wire', session: session.id, wiring: { ...wiring, hears, voices } } as const
     await session.link.request<'wire'>(request, promptLimitMs)
-  }
-
-  #createRing(): Ring {
-    this.#lastRing += 1
-    return { id: this.#lastRing, memory: AudioRing.memory(frameSamples) }
   }
 }
 

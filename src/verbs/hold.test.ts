@@ -55,7 +55,7 @@ async function talking(
     ...session,
     hears: (side) =>
       at(side).wiring.hears.map(({ from }) =>
-        from.kind === 'clip' ? from.path : 'id' in from ? from.id : from.sound,
+        'path' in from ? from.path : 'sound' in from ? from.sound : 'id' in from ? from.id : from.ring.id,
       ),
     played: (side) => at(side).played,
     async hold(side, isHeld = true) {

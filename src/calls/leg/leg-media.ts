@@ -275,9 +275,11 @@ export class LegMedia {
   }
 }
 
-/** Nothing but the other side of a bridge, or silence. */
-function isPlain({ hears, isMuted = false, hearsGainDb = 0 }: Wiring): boolean {
-  return !isMuted && hearsGainDb === 0 && hears.every(({ from }) => from.kind === 'session')
+/** Nothing but the other side of a bridge, or silence; and no one else is given of it. */
+function isPlain({ hears, isMuted = false, hearsGainDb = 0, taps = [] }: Wiring): boolean {
+  return (
+    !isMuted && hearsGainDb === 0 && taps.length === 0 && hears.every(({ from }) => from.kind === 'session')
+  )
 }
 
 function toClosedFact(stats: StreamStats): MediaFact {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createRing } from '../../lib/audio-ring.ts'
 import type { Wiring } from '../../media/graph/wiring.ts'
 import { LegSound } from './leg-sound.ts'
 import type { Background } from './leg-sound.ts'
@@ -69,6 +70,27 @@ describe('what a leg hears', () => {
     expect(last()?.hears).toEqual([])
     await sound.silenceFar(false)
     expect(last()?.hears).toEqual([{ id: 'far', from: { kind: 'session', id: 'm3' } }])
+  })
+
+  it('has what threads say beside it, and gives them what they want of it, until they part', async () => {
+    const { sound, last } = stated()
+    const [given, says] = [createRing({ samples: 320 }), createRing({ samples: 160 })]
+    await sound.hear(other)
+    await sound.join('stream', { taps: [{ of: 'stereo', ring: given }], says })
+    await sound.join('recording', { taps: [{ of: 'in', ring: says }] })
+    expect(last()).toEqual({
+      hears: [far, { id: 'thread:stream', from: { kind: 'ring', ring: says }, gainUnderPlayDb: 0 }],
+      isMuted: false,
+      taps: [
+        { id: 'stream:stereo', of: 'stereo', ring: given },
+        { id: 'recording:in', of: 'in', ring: says },
+      ],
+    })
+    sound.part('stream')
+    sound.part('recording')
+    sound.part('recording')
+    await settled()
+    expect(last()).toEqual({ hears: [far], isMuted: false })
   })
 
   it('is silent under prompts where it is to be', async () => {

@@ -1,7 +1,8 @@
 // What the far end of a leg hears, and whether it is heard: put together here from what bridge, hold, tracks and settings
 // state, each in a place of its own, so that none overwrites what another has said.
 import type { BorrowedClip } from '../../contracts/speech.ts'
-import type { Generated, Layer, Wiring } from '../../media/graph/wiring.ts'
+import type { Ring } from '../../lib/audio-ring.ts'
+import type { Generated, Layer, Tap, Wiring } from '../../media/graph/wiring.ts'
 
 /** The other side of a bridge. */
 export interface OtherSide {
@@ -20,6 +21,13 @@ export interface Background {
   readonly staysUnderPrompts: boolean
 }
 
+/** What another thread says to the far end and is given of it, by the rings that they share. */
+export interface Thread {
+  readonly taps?: readonly Omit<Tap, 'id'>[]
+  /** Heard beside everything else. */
+  readonly says?: Ring
+}
+
 export type BackgroundEnd = 'completed' | 'stopped' | 'failed'
 
 interface Sounding extends Background {
@@ -36,6 +44,7 @@ export class LegSound {
   #layers = 0
   #isClosed = false
   readonly #slots = new Map<string, Sounding>()
+  readonly #threads = new Map<string, Thread>()
 
   /** `state`: states the whole of it to media. */
   constructor(state: (wiring: Wiring) => Promise<void>) {
@@ -85,6 +94,16 @@ export class LegSound {
     if (former !== undefined) this.#change(former, 'stopped')
   }
 
+  /** In place of what joined under this name before. Nothing that is said or heard is disturbed. */
+  join(name: string, thread: Thread): Promise<void> {
+    this.#threads.set(name, thread)
+    return this.#apply()
+  }
+
+  part(name: string): void {
+    if (this.#threads.delete(name)) void this.#apply().catch(() => undefined)
+  }
+
   /** Media says that a layer has ended. */
   layerEnded(layer: string, end: BackgroundEnd): void {
     const slot = [...this.#slots].find(([, one]) => one.layer === layer)?.[0]
@@ -93,7 +112,8 @@ export class LegSound {
 
   /** Media are there now, and have not heard of what was stated before. */
   opened(): void {
-    const isStated = this.#far !== undefined || this.#slots.size > 0 || this.#boostDb !== 0 || this.#isMuted
+    const isJoined = this.#slots.size + this.#threads.size > 0
+    const isStated = this.#far !== undefined || isJoined || this.#boostDb !== 0 || this.#isMuted
     if (isStated) void this.#apply().catch(() => undefined)
   }
 
@@ -102,6 +122,7 @@ export class LegSound {
     this.#isClosed = true
     for (const sounding of this.#slots.values()) giveBack(sounding, 'stopped')
     this.#slots.clear()
+    this.#threads.clear()
   }
 
   #apply(): Promise<void> {
@@ -124,12 +145,15 @@ export class LegSound {
   #wiring(): Wiring {
     const far = this.#isFarSilent ? undefined : this.#far?.sessionId
     const backgrounds = [...this.#slots.values()].map(toLayer)
+    const taps = [...this.#threads].flatMap(toTaps)
     return {
       hears: [
         ...(far === undefined ? [] : [{ id: 'far', from: { kind: 'session', id: far } } as const]),
         ...backgrounds,
+        ...[...this.#threads].flatMap(toRingLayer),
       ],
       isMuted: this.#isMuted,
+      ...(taps.length === 0 ? {} : { taps }),
       ...(this.#boostDb === 0 ? {} : { hearsGainDb: this.#boostDb }),
     }
   }
@@ -145,6 +169,16 @@ function toLayer({ layer, clip, rounds, gainDb = 0, staysUnderPrompts }: Soundin
     gainDb,
     ...(staysUnderPrompts ? { gainUnderPlayDb: gainDb } : {}),
   }
+}
+
+function toRingLayer([name, { says }]: readonly [string, Thread]): readonly Layer[] {
+  return says === undefined
+    ? []
+    : [{ id: `thread:${name}`, from: { kind: 'ring', ring: says }, gainUnderPlayDb: 0 }]
+}
+
+function toTaps([name, { taps = [] }]: readonly [string, Thread]): readonly Tap[] {
+  return taps.map((tap) => ({ ...tap, id: `${name}:${tap.of}` }))
 }
 
 function giveBack({ clip, settle }: Sounding, end: BackgroundEnd): void {

@@ -6,11 +6,11 @@ import type { PlayResult } from '../media.ts'
 import { Playbacks } from '../playbacks.ts'
 import type { PlayOrder } from '../playbacks.ts'
 import { SampleFrame } from './frame.ts'
-import type { Octets } from './frame.ts'
+import type { Frame, Octets } from './frame.ts'
 import { Layers } from './layers.ts'
 import type { LayerEnd, Part, Surroundings } from './layers.ts'
 import { Mixer } from './mixer.ts'
-import type { WorkerLayer } from './wiring.ts'
+import type { Layer } from './wiring.ts'
 
 // Of any codec: the largest that a packet holds.
 const maxOctets = 1280
@@ -26,6 +26,7 @@ export class Hearing {
   readonly #layers: Layers
   readonly #mixer = new Mixer()
   readonly #coded = new Uint8Array(maxOctets)
+  #heard: Frame | Int16Array | undefined
   /** Of all that is heard: at the end of the last tick, and of the next one. */
   #gain = 1
   #gainTo = 1
@@ -44,7 +45,7 @@ export class Hearing {
   }
 
   /** `gain`: a factor for all that is heard. */
-  wire(layers: readonly WorkerLayer[], encoding: Encoding, gain: number): void {
+  wire(layers: readonly Layer[], encoding: Encoding, gain: number): void {
     this.#layers.wire(layers, clipLawOf(encoding))
     this.#gainTo = gain
   }
@@ -73,6 +74,12 @@ export class Hearing {
     return this.#joined(this.#amplified(parts), { encoding, coder })
   }
 
+  /** The same as samples, for taps; undefined for silence. */
+  samples(): Int16Array | undefined {
+    const heard = this.#heard
+    return heard instanceof Int16Array ? heard : heard?.samples()
+  }
+
   #amplified(parts: readonly Part[]): readonly Part[] {
     const gain = this.#gain
     const gainTo = this.#gainTo
@@ -86,6 +93,7 @@ export class Hearing {
     { encoding, coder }: { encoding: Encoding; coder: Coder },
   ): Octets | undefined {
     const [first, second] = parts
+    this.#heard = first?.frame
     if (first === undefined) return undefined
     const asItIs = second === undefined && first.from === 1 && first.to === 1
     return (asItIs ? first.frame.octets(encoding) : undefined) ?? this.#code(parts, coder)
@@ -100,7 +108,8 @@ export class Hearing {
   #code(parts: readonly Part[], coder: Coder): Octets {
     this.#mixer.begin()
     for (const { frame, from, to } of parts) this.#mixer.add(frame.samples(), from, to)
-    const length = coder.encode(this.#mixer.end(), this.#coded, 0)
+    this.#heard = this.#mixer.end()
+    const length = coder.encode(this.#heard, this.#coded, 0)
     return { bytes: this.#coded, offset: 0, length }
   }
 }

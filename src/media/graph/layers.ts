@@ -8,7 +8,7 @@ import type { Frame, Speaker } from './frame.ts'
 import { GeneratedVoice } from './generated.ts'
 import { RingVoice } from './ring-voice.ts'
 import { isSameSource, toFactor } from './wiring.ts'
-import type { WorkerLayer, WorkerSource } from './wiring.ts'
+import type { Layer, Source } from './wiring.ts'
 
 /** What the graph knows of the others. */
 export interface Surroundings {
@@ -31,12 +31,14 @@ export interface Part {
 }
 
 interface Sound {
+  /** Is not heard while that holds. */
+  readonly isIdle?: boolean
   next(tick: number, nowMs: number): Frame | undefined
   close(): void
 }
 
 interface Sounding {
-  readonly layer: WorkerLayer
+  readonly layer: Layer
   readonly sound: Sound
   gain: number
 }
@@ -58,7 +60,7 @@ export class Layers {
     this.#options = options
   }
 
-  wire(layers: readonly WorkerLayer[], law: Law): void {
+  wire(layers: readonly Layer[], law: Law): void {
     const former = this.#sounding
     this.#sounding = layers.map((layer): Sounding => {
       const same = former.find((one) => one.layer.id === layer.id && isSameSource(one.layer.from, layer.from))
@@ -76,7 +78,7 @@ export class Layers {
 
   /** The one session that is heard, unchanged and with nothing else; undefined when it is any other way. */
   get onlySession(): string | undefined {
-    const [only, ...others] = this.#sounding
+    const [only, ...others] = this.#sounding.filter(({ sound }) => sound.isIdle !== true)
     if (only === undefined || others.length + this.#leaving.length > 0) return undefined
     const { from } = only.layer
     return from.kind === 'session' && only.gain === 1 && factorOf(only.layer, false) === 1
@@ -118,7 +120,7 @@ export class Layers {
     if (frame !== undefined && (from > 0 || to > 0)) this.#parts.push({ frame, from, to })
   }
 
-  #open(layer: WorkerLayer, law: Law): Sound {
+  #open(layer: Layer, law: Law): Sound {
     const { session, surroundings } = this.#options
     const { from } = layer
     switch (from.kind) {
@@ -140,12 +142,18 @@ export class Layers {
       }
       case 'ring': {
         const ring = new RingVoice(from.ring)
-        return { next: (tick) => ring.voice(tick), close: () => undefined }
+        return {
+          get isIdle() {
+            return ring.isIdle
+          },
+          next: (tick) => ring.voice(tick),
+          close: () => undefined,
+        }
       }
     }
   }
 
-  #openClip(layer: string, from: WorkerSource & { kind: 'clip' }, law: Law): Sound {
+  #openClip(layer: string, from: Source & { kind: 'clip' }, law: Law): Sound {
     const { surroundings, onEnd } = this.#options
     const { path, offsetMs = 0, rounds = 1 } = from
     const player = new Player({ clips: surroundings.clips, path, offsetMs, rounds, law })
@@ -164,6 +172,6 @@ export class Layers {
   }
 }
 
-function factorOf({ gainDb = 0, gainUnderPlayDb = -Infinity }: WorkerLayer, isUnderPlay: boolean): number {
+function factorOf({ gainDb = 0, gainUnderPlayDb = -Infinity }: Layer, isUnderPlay: boolean): number {
   return toFactor(isUnderPlay ? gainUnderPlayDb : gainDb)
 }

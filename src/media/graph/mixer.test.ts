@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Mixer, toSample } from './mixer.ts'
 import { isSameSource, toFactor } from './wiring.ts'
-import type { WorkerSource } from './wiring.ts'
+import type { Source } from './wiring.ts'
 
 const full = (value: number): Int16Array => new Int16Array(160).fill(value)
 
@@ -86,32 +86,32 @@ describe('a gain in dB', () => {
 })
 
 describe('a source', () => {
-  const ring = (id: number): WorkerSource => ({
+  const ring = (id: string): Source => ({
     kind: 'ring',
     ring: { id, memory: new SharedArrayBuffer(8) },
   })
-  const clip = (rest: object = {}): WorkerSource => ({ kind: 'clip', path: '/a.wav', ...rest })
-  const session = (id: string): WorkerSource => ({ kind: 'session', id })
-  const room = (id: string): WorkerSource => ({ kind: 'room', id })
+  const clip = (rest: object = {}): Source => ({ kind: 'clip', path: '/a.wav', ...rest })
+  const session = (id: string): Source => ({ kind: 'session', id })
+  const room = (id: string): Source => ({ kind: 'room', id })
 
-  it.each<[string, WorkerSource, WorkerSource]>([
+  it.each<[string, Source, Source]>([
     ['a file', clip(), clip()],
     ['a file from its middle, twice', clip({ offsetMs: 5, rounds: 2 }), clip({ offsetMs: 5, rounds: 2 })],
     ['a session', session('a'), session('a')],
     ['a room', room('a'), room('a')],
-    ['a ring, which is another object in each message', ring(3), ring(3)],
+    ['a ring, which is another object in each message', ring('3'), ring('3')],
   ])('is the same: %s', (_what, one, other) => {
     expect(isSameSource(one, other)).toBe(true)
   })
 
-  it.each<[string, WorkerSource, WorkerSource]>([
+  it.each<[string, Source, Source]>([
     ['another file', clip(), clip({ path: '/b.wav' })],
     ['another beginning', clip(), clip({ offsetMs: 20 })],
     ['another number of rounds', clip({ rounds: 1 }), clip({ rounds: 2 })],
     ['another session', session('a'), session('b')],
     ['a room of the name of a session', session('a'), room('a')],
-    ['another ring', ring(3), ring(4)],
-    ['a file and a ring', clip(), ring(1)],
+    ['another ring', ring('3'), ring('4')],
+    ['a file and a ring', clip(), ring('1')],
   ])('is another one: %s', (_what, one, other) => {
     expect(isSameSource(one, other)).toBe(false)
     expect(isSameSource(other, one)).toBe(false)

@@ -1,16 +1,15 @@
 // A voice through the memory that two workers share: both beats in virtual time, one of them late.
 import { describe, expect, it } from 'vitest'
 import { clicks, laws, sine } from '../../../test/support/virtual-legs.ts'
-import { AudioRing } from '../../lib/audio-ring.ts'
+import { AudioRing, createRing as newRing } from '../../lib/audio-ring.ts'
+import type { Ring } from '../../lib/audio-ring.ts'
 import type { Clips } from '../clips.ts'
 import { createCoders } from '../codecs/coders.ts'
 import { SampleFrame } from './frame.ts'
 import { Graph } from './graph.ts'
 import { RingVoice } from './ring-voice.ts'
-import type { Ring } from './wiring.ts'
 
-let lastRing = 0
-const createRing = (): Ring => ({ id: (lastRing += 1), memory: AudioRing.memory(160) })
+const createRing = (): Ring => newRing({ samples: 160 })
 
 function frameOf(index: number, hz = 400): Int16Array {
   const sound = sine(hz)
@@ -146,7 +145,7 @@ describe('a mirror', () => {
     graph.mirror('far', { voice })
     for (let index = 0; index < 3; index += 1) mouth.write(frameOf(index, 410))
     expect(graph.speaker('far')?.voice(1, 20)?.samples()[10]).toBe(frameOf(0, 410)[10])
-    // As it comes in another message: memory of the same number, in another object.
+    // As it comes in another message: memory of the same id, in another object.
     graph.mirror('far', { voice: { ...voice }, speaksIn: { room: 'r' } })
     expect(graph.speaker('far')?.voice(2, 40)?.samples()[10]).toBe(frameOf(1, 410)[10])
     graph.mirror('far', undefined)

@@ -1,11 +1,11 @@
 // A voice that another worker writes into a ring, read on our beat. Both beats follow one clock, so they do not drift apart;
 // a thread that is late for a moment is concealed.
 import { AudioRing } from '../../lib/audio-ring.ts'
+import type { Ring } from '../../lib/audio-ring.ts'
 import { frameSamples } from '../codecs/coders.ts'
 import { Concealment } from '../receive/concealment.ts'
 import { SampleFrame } from './frame.ts'
 import type { Frame } from './frame.ts'
-import type { Ring } from './wiring.ts'
 
 // One is read, one is slack for a beat that is late.
 const headStart = 2
@@ -23,6 +23,11 @@ export class RingVoice {
 
   constructor({ memory }: Ring) {
     this.#ring = new AudioRing(memory)
+  }
+
+  /** Nothing is heard of it, and nothing waits. */
+  get isIdle(): boolean {
+    return this.#ring.length === 0 && this.#concealment.isSilent
   }
 
   voice(tick: number): Frame | undefined {

@@ -1,5 +1,6 @@
 // What the main thread states of a session: what its far end hears, and where its far end is heard. Plain data. The worker
 // applies the difference between two ticks; what has the same id and source goes on undisturbed.
+import type { Ring } from '../../lib/audio-ring.ts'
 
 export interface Wiring {
   /** What the far end hears besides playbacks: mixed when more than one sounds, silence when none does. */
@@ -12,6 +13,23 @@ export interface Wiring {
   readonly isMuted?: boolean
   /** How much louder the others hear it, in dB. */
   readonly gainDb?: number
+  /** What other threads are given of it. */
+  readonly taps?: readonly Tap[]
+}
+
+/**
+ * A frame of 20 ms in every tick, for one thread that reads it: at 8000 Hz. What is heard does not change by it, and where the
+ * reader falls behind by more than the ring holds, frames are lost to it alone.
+ */
+export interface Tap {
+  /** Names it within its wiring. */
+  readonly id: string
+  /**
+   * `in`: what the far end says; silence while it is muted. `out`: what it hears. `mixed`: both in one channel. `stereo`: both,
+   * `in` on the left, in frames of twice as many samples.
+   */
+  readonly of: 'in' | 'out' | 'mixed' | 'stereo'
+  readonly ring: Ring
 }
 
 export interface SpeaksIn {
@@ -37,27 +55,19 @@ export type Source =
   | { readonly kind: 'room'; readonly id: string }
   /** What the platform makes by itself. */
   | { readonly kind: 'generated'; readonly sound: Generated }
+  /**
+   * What another thread writes, frame by frame at 8000 Hz. A pause is an empty ring, after a frame of zeros: where it is empty
+   * after sound, the sound is taken to be late, and made up for a moment.
+   */
+  | { readonly kind: 'ring'; readonly ring: Ring }
 
 /** The ringing tone, or soft noise. */
 export type Generated = 'ringing' | 'noise'
 
-/** Memory that two workers share; its number tells it from others, since each thread has an object of its own for it. */
-export interface Ring {
-  readonly id: number
-  readonly memory: SharedArrayBuffer
-}
-
-/** In a worker there is one more: what comes from another worker. */
-export type WorkerSource = Source | { readonly kind: 'ring'; readonly ring: Ring }
-
-export interface WorkerLayer extends Omit<Layer, 'from'> {
-  readonly from: WorkerSource
-}
-
-export interface WorkerWiring extends Omit<Wiring, 'hears'> {
-  readonly hears: readonly WorkerLayer[]
+/** As a worker gets it: rooms of other workers are rings. */
+export interface WorkerWiring extends Wiring {
   /** Where its far end's voice goes, for other workers. */
-  readonly taps?: readonly Ring[]
+  readonly voices?: readonly Ring[]
 }
 
 /** What a worker is to know of a session of another one. */
@@ -78,7 +88,7 @@ export function toFactor(gainDb: number): number {
   return gainDb === -Infinity ? 0 : 10 ** (Math.min(maxGainDb, gainDb) / 20)
 }
 
-export function isSameSource(a: WorkerSource, b: WorkerSource): boolean {
+export function isSameSource(a: Source, b: Source): boolean {
   if (a.kind === 'clip' && b.kind === 'clip')
     return a.path === b.path && a.offsetMs === b.offsetMs && a.rounds === b.rounds
   if (a.kind === 'generated' && b.kind === 'generated') return a.sound === b.sound

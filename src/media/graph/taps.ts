@@ -1,0 +1,106 @@
+// What other threads are given of one session: what its far end says and hears, frame by frame. It has ears of its own, so that
+// what others hear is the same with taps and without: a bridge that passes packets on goes on doing so.
+import { AudioRing } from '../../lib/audio-ring.ts'
+import type { Encoding } from '../codecs/codecs.ts'
+import { frameSamples } from '../codecs/coders.ts'
+import type { Coders } from '../codecs/coders.ts'
+import { Voice } from '../receive/voice.ts'
+import type { RtpPacket } from '../rtp/packet.ts'
+import { Mixer } from './mixer.ts'
+import type { Tap } from './wiring.ts'
+
+type Samples = Int16Array | undefined
+
+interface Open {
+  readonly of: Tap['of']
+  readonly ring: AudioRing
+}
+
+export class Taps {
+  readonly #coders: Coders
+  #open: readonly Open[] = []
+  /** Of what it says, and of what is passed on to it as it came; each only while a tap wants it. */
+  #said: Voice | undefined
+  #passed: Voice | undefined
+  #wasPassed = false
+  readonly #joint = new Mixer()
+  readonly #mixer = new Mixer()
+  readonly #stereo = new Int16Array(2 * frameSamples)
+
+  constructor(coders: Coders) {
+    this.#coders = coders
+  }
+
+  get isOpen(): boolean {
+    return this.#open.length > 0
+  }
+
+  wire(taps: readonly Tap[], isMuted: boolean, nowMs: number): void {
+    this.#open = taps.map(({ of, ring }) => ({ of, ring: new AudioRing(ring.memory) }))
+    this.#said = this.#wants('in') ? (this.#said ?? new Voice(this.#coders)) : undefined
+    this.#passed = this.#wants('out') ? (this.#passed ?? new Voice(this.#coders)) : undefined
+    this.#said?.setGain(isMuted ? 0 : 1, nowMs)
+  }
+
+  /** A packet of its far end. */
+  hear(packet: RtpPacket, encoding: Encoding, nowMs: number): void {
+    this.#said?.hear(packet, encoding, nowMs)
+  }
+
+  /** A packet that was passed on to its far end. */
+  pass(packet: RtpPacket, encoding: Encoding, nowMs: number): void {
+    this.#passed?.hear(packet, encoding, nowMs)
+  }
+
+  /** The far end presses a key. */
+  live(nowMs: number): void {
+    this.#said?.live(nowMs)
+  }
+
+  /** `heard`: by the far end in this tick; `passed` while packets are passed on to it. */
+  tick(tick: number, nowMs: number, heard: Samples | 'passed'): void {
+    const said = this.#said?.frame(tick, nowMs)?.samples()
+    const out = this.#passed === undefined ? undefined : this.#heard(tick, nowMs, heard)
+    for (const { of, ring } of this.#open) ring.write(this.#frameOf(of, said, out))
+  }
+
+  #wants(way: 'in' | 'out'): boolean {
+    return this.#open.some(({ of }) => of === way || of === 'mixed' || of === 'stereo')
+  }
+
+  #heard(tick: number, nowMs: number, heard: Samples | 'passed'): Samples {
+    const wasPassed = this.#wasPassed
+    this.#wasPassed = heard === 'passed'
+    if (heard !== 'passed' && !wasPassed) return heard
+    const passed = this.#passed?.frame(tick, nowMs)?.samples()
+    if (heard === 'passed') return passed
+    // The beat has taken over: what was passed on last is still on its way through the buffer, and gives way within the frame.
+    this.#joint.begin()
+    if (passed !== undefined) this.#joint.add(passed, 1, 0)
+    if (heard !== undefined) this.#joint.add(heard, 0, 1)
+    return this.#joint.end()
+  }
+
+  #frameOf(of: Tap['of'], said: Samples, heard: Samples): Samples {
+    if (of === 'in') return said
+    if (of === 'out') return heard
+    if (said === undefined && heard === undefined) return undefined
+    return of === 'stereo' ? this.#interleave(said, heard) : this.#mix(said, heard)
+  }
+
+  #interleave(left: Samples, right: Samples): Int16Array {
+    for (let index = 0; index < frameSamples; index += 1) {
+      this.#stereo[2 * index] = left?.[index] ?? 0
+      this.#stereo[2 * index + 1] = right?.[index] ?? 0
+    }
+    return this.#stereo
+  }
+
+  #mix(said: Samples, heard: Samples): Samples {
+    if (said === undefined || heard === undefined) return said ?? heard
+    this.#mixer.begin()
+    this.#mixer.add(said, 1, 1)
+    this.#mixer.add(heard, 1, 1)
+    return this.#mixer.end()
+  }
+}
