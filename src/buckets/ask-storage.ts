@@ -1,6 +1,7 @@
 // One request to a storage: bounded in time and bytes, and every failure a sentence that says what the vendor said,
 // without the secrets it may have repeated.
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
+import type { Clock, Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
 import { streamAnswer } from '../outgoing/stream.ts'
 import type { StreamedAnswer } from '../outgoing/stream.ts'
@@ -23,18 +24,25 @@ export async function askStorage(
   { secrets, ...request }: BucketRequest,
   signal: AbortSignal | undefined,
 ): Promise<StreamedAnswer> {
+  const upload = watchUpload(request.body, vendor, clock)
+  const signals = [signal, upload?.signal].filter((one) => one !== undefined)
   const answer = await streamAnswer(outgoing, clock, {
     ...request,
+    ...(upload && { body: upload.body }),
     subject: vendor,
-    ...(signal && { signal }),
-    answerTimeoutMs,
+    ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
+    answerTimeoutMs: upload === undefined ? answerTimeoutMs : totalTimeoutMs,
     stallTimeoutMs,
     totalTimeoutMs,
     maxBodyBytes: maxObjectBytes,
     toFailure: (error) => toVendorError('bucket_failed', error),
-  })
+  }).finally(() => upload?.stop())
   const { status } = answer
   if (status >= 200 && status < 300) return answer
+  if (status === 416) {
+    answer.body.destroy()
+    throw new AppError('range_not_satisfiable', 'the recording has no such part')
+  }
   const contentType = String(answer.headers['content-type'] ?? '').toLowerCase()
   // Its status is known; of the rest, what can be had.
   const body = await readStart(answer.body).catch(() => Buffer.alloc(0))
@@ -42,6 +50,36 @@ export async function askStorage(
   if (status === 404 && looksForObject[request.method] && !isAboutBucket(body))
     throw new AppError('not_found', 'no such object in the bucket')
   throw vendorRefusal('bucket_failed', { vendor, status, contentType, body, secrets })
+}
+
+/** A body that is long on its way must go on: each piece of it has its time, and so has the answer after the last. */
+function watchUpload(body: BucketRequest['body'], vendor: string, clock: Clock) {
+  if (typeof body !== 'object' || !('open' in body)) return undefined
+  const stalled = new AbortController()
+  let timer: Timer | undefined
+  const wait = (): void => {
+    timer?.cancel()
+    timer = clock.after(stallTimeoutMs, () =>
+      stalled.abort(new AppError('hook_timeout', `${vendor} took no more of the recording`)),
+    )
+  }
+  wait()
+  return {
+    signal: stalled.signal,
+    body: {
+      bytes: body.bytes,
+      open: () => Readable.from(watched(body.open(), wait), { objectMode: false }),
+    },
+    stop: () => timer?.cancel(),
+  }
+}
+
+async function* watched(source: Readable, wait: () => void): AsyncGenerator<Buffer> {
+  for await (const piece of source) {
+    wait()
+    yield piece as Buffer
+  }
+  wait()
 }
 
 /** Reads an answer of a few lines, and no more than that. Throws what the body fails with. */

@@ -1,7 +1,8 @@
 // Azure Blob Storage over REST, with what a connection string of the storage account has in it: the account's key or a
 // shared access signature.
 import { createHmac } from 'node:crypto'
-import { methodOf } from './vendor.ts'
+import { bodyOf, sizeOf } from './content.ts'
+import { methodOf, rangeOf } from './vendor.ts'
 import type { BucketVendor, BucketVendorOptions } from './vendor.ts'
 import { baseUrl, bucketName, neededPart, pathOf, toTagHeader, unusable } from './credential.ts'
 
@@ -24,7 +25,7 @@ export function createAzure({ clock }: BucketVendorOptions): BucketVendor {
       const { endpoint, access } = parseConnectionString(text)
       const url = new URL(`${endpoint}/${bucketName(credential)}/${pathOf(action.key)}`)
       const method = methodOf[action.act]
-      const body = action.act === 'put' ? action.bytes : undefined
+      const body = action.act === 'put' ? bodyOf(action.content) : undefined
       const headers = {
         'x-ms-date': new Date(clock.now()).toUTCString(),
         'x-ms-version': serviceVersion,
@@ -35,6 +36,7 @@ export function createAzure({ clock }: BucketVendorOptions): BucketVendor {
               ...toTagHeader('x-ms-tags', credential),
             }
           : {}),
+        ...rangeOf(action),
       }
       const content = body === undefined ? {} : { body }
       if (access.by === 'signature') {
@@ -46,7 +48,7 @@ export function createAzure({ clock }: BucketVendorOptions): BucketVendor {
       const toSign = textToSign({
         method,
         headers,
-        length: body?.length ?? 0,
+        length: action.act === 'put' ? sizeOf(action.content) : 0,
         resource: `/${account}${url.pathname}`,
       })
       const signature = createHmac('sha256', Buffer.from(key, 'base64')).update(toSign).digest('base64')
@@ -83,8 +85,9 @@ function textToSign({ method, headers, length, resource }: Signed): string {
     // Content-MD5.
     '',
     headers['content-type'] ?? '',
-    // Date, for which x-ms-date stands; If-Modified-Since, If-Match, If-None-Match, If-Unmodified-Since; Range.
-    ...['', '', '', '', '', ''],
+    // Date, for which x-ms-date stands; If-Modified-Since, If-Match, If-None-Match, If-Unmodified-Since.
+    ...['', '', '', '', ''],
+    headers['range'] ?? '',
     ...own.map((name) => `${name}:${headers[name]}`),
     resource,
   ].join('\n')

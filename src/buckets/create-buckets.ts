@@ -20,11 +20,11 @@ export function createBuckets(options: BucketsOptions): Buckets {
 
   return {
     ...objects,
-    async get(key, job) {
+    async get(key, job, range) {
       // Readers may be as slow as they like, and accounts share the connections to a vendor.
       const leave = reads.enter(job.account_sid)
       try {
-        const object = await objects.get(key, job)
+        const object = await objects.get(key, job, range)
         finished(object.body, (error) => {
           leave()
           if (error instanceof AppError) log.warn({ code: error.code, err: error }, 'an object was cut off')

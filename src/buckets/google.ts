@@ -10,7 +10,9 @@ import type {
   BucketVendorOptions,
   StoredObject,
 } from './vendor.ts'
+import { bodyOf } from './content.ts'
 import { bucketName, neededPart, tagsOf } from './credential.ts'
+import { rangeOf } from './vendor.ts'
 
 const name = 'google'
 const scope = 'https://www.googleapis.com/auth/devstorage.read_write'
@@ -56,14 +58,14 @@ export function createGoogle(
       }
       const url = `${at.storage}/${objects}/${encodeURIComponent(action.key)}`
       return action.act === 'get'
-        ? { method: 'GET', url: `${url}?alt=media`, headers, secrets }
+        ? { method: 'GET', url: `${url}?alt=media`, headers: { ...headers, ...rangeOf(action) }, secrets }
         : { method: 'DELETE', url, headers, secrets }
     },
   }
 }
 
 /** The object and what is to be known about it in one body (RFC 2387), so that it is never there without its tags. */
-function toUpload({ key, contentType, bytes }: StoredObject, credential: BucketCredential) {
+function toUpload({ key, contentType, content }: StoredObject, credential: BucketCredential) {
   const boundary = `object-${createSid()}`
   const facts = { name: key, contentType, metadata: Object.fromEntries(tagsOf(credential)) }
   const head = [
@@ -78,7 +80,7 @@ function toUpload({ key, contentType, bytes }: StoredObject, credential: BucketC
   ].join('\r\n')
   return {
     type: `multipart/related; boundary=${boundary}`,
-    body: Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+    body: bodyOf(content, head, `\r\n--${boundary}--\r\n`),
   }
 }
 

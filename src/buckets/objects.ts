@@ -18,13 +18,15 @@ export interface ReadObject {
   readonly body: Readable
   /** Undefined where the vendor does not say it before. */
   readonly bytes: number | undefined
+  /** What of it the body is, in the words of a header Content-Range; undefined: all of it. */
+  readonly range: string | undefined
 }
 
 /** All throw AppError bucket_failed or overloaded, or the signal's reason when that aborts. */
 export interface Objects {
   put(object: StoredObject, job: BucketJob): Promise<void>
-  /** Throws AppError not_found too. */
-  get(key: string, job: BucketJob): Promise<ReadObject>
+  /** Of all of it, or of a part (RFC 9110 §14.2). Throws AppError not_found or range_not_satisfiable too. */
+  get(key: string, job: BucketJob, range?: string): Promise<ReadObject>
   /** Throws AppError not_found too. */
   remove(key: string, job: BucketJob): Promise<void>
 }
@@ -54,9 +56,15 @@ export function createObjects({ makers = bucketVendorMakers, ...options }: Objec
     async put(object, job) {
       await readStart((await ask({ act: 'put', ...object }, job)).body)
     },
-    async get(key, job) {
-      const { body, headers } = await ask({ act: 'get', key }, job)
-      return { body, bytes: lengthIn(headers) }
+    async get(key, job, range) {
+      const part = range === undefined ? {} : { range }
+      const { body, headers, status } = await ask({ act: 'get', key, ...part }, job)
+      const shown = headers['content-range']
+      return {
+        body,
+        bytes: lengthIn(headers),
+        range: status === 206 && typeof shown === 'string' ? shown : undefined,
+      }
     },
     async remove(key, job) {
       if (!vendorOf(job).tellsWhatIsMissing) (await ask({ act: 'get', key }, job)).body.destroy()

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import { textOf } from '../lib/members.ts'
 import { signForAws } from '../outgoing/sign-aws.ts'
-import { methodOf } from './vendor.ts'
-import type { BucketCredential, BucketVendor, BucketVendorOptions } from './vendor.ts'
+import { bodyOf } from './content.ts'
+import { methodOf, rangeOf } from './vendor.ts'
+import type { BucketCredential, BucketVendor, BucketVendorOptions, ObjectAction } from './vendor.ts'
 import { baseUrl, bucketName, neededPart, pathOf, toTagHeader, unusable } from './credential.ts'
 
 /** Where a bucket is, without a slash at the end. */
@@ -48,7 +49,6 @@ function createS3(name: string, { clock }: BucketVendorOptions, bucketUrl: Bucke
       const secretAccessKey = neededPart(credential, 'secret_access_key')
       const keys = { accessKeyId: accessKeyId(credential), secretAccessKey }
       const method = methodOf[action.act]
-      const content = action.act === 'put' ? action.bytes : new Uint8Array()
       const request = {
         service: 's3',
         region: regionOf(credential),
@@ -56,21 +56,27 @@ function createS3(name: string, { clock }: BucketVendorOptions, bucketUrl: Bucke
         url: `${bucketUrl(credential)}/${pathOf(action.key)}`,
         headers: {
           // Signed too: no machine on the way can put another recording in its place.
-          'x-amz-content-sha256': createHash('sha256').update(content).digest('hex'),
+          'x-amz-content-sha256': hashOf(action),
           ...(action.act === 'put'
             ? { 'content-type': action.contentType, ...toTagHeader('x-amz-tagging', credential) }
             : {}),
+          ...rangeOf(action),
         },
       }
       const signed = await signForAws(clock, keys, request)
       return {
         method,
         ...signed,
-        ...(action.act === 'put' ? { body: content } : {}),
+        ...(action.act === 'put' ? { body: bodyOf(action.content) } : {}),
         secrets: [secretAccessKey],
       }
     },
   }
+}
+
+function hashOf(action: ObjectAction): string {
+  const content = action.act === 'put' ? action.content : new Uint8Array()
+  return 'path' in content ? content.sha256 : createHash('sha256').update(content).digest('hex')
 }
 
 /** Becomes part of a host name and of signatures. */

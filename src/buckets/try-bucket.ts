@@ -20,7 +20,7 @@ export async function tryBucket(objects: Objects, job: BucketJob, log: Logger): 
   const key = `switchhook-test/${createSid()}.txt`
   let step = 'written'
   try {
-    await objects.put({ key, contentType: 'text/plain', bytes: Buffer.from(content) }, job)
+    await objects.put({ key, contentType: 'text/plain', content: Buffer.from(content) }, job)
     step = 'read'
     await demandContent(key, objects, job)
     step = 'removed'

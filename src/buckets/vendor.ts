@@ -1,7 +1,7 @@
 // What a vendor of buckets is to the platform: one shape, one file per vendor. A vendor knows how a request for an object
 // is put and signed; objects.ts sends it and understands the answer.
 import type { Clock } from '../lib/clock.ts'
-import type { Outgoing } from '../outgoing/outgoing.ts'
+import type { Outgoing, StreamedBody } from '../outgoing/outgoing.ts'
 
 /** The credential as the account has it, by the names of the API: vendor, name, region, access_key_id ... */
 export type BucketCredential = Readonly<Record<string, unknown>>
@@ -10,11 +10,24 @@ export interface StoredObject {
   /** Its parts are divided by "/". */
   readonly key: string
   readonly contentType: string
-  readonly bytes: Uint8Array
+  readonly content: Content
 }
 
+/** A file that does not change any more. */
+export interface FileContent {
+  readonly path: string
+  readonly size: number
+  /** Of all its bytes, in hexadecimal digits: reckoned where the file was made, for signatures. */
+  readonly sha256: string
+}
+
+export type Content = Uint8Array | FileContent
+
 export type ObjectAction =
-  ({ readonly act: 'put' } & StoredObject) | { readonly act: 'get' | 'remove'; readonly key: string }
+  | ({ readonly act: 'put' } & StoredObject)
+  /** `range`: the value of a header Range. */
+  | { readonly act: 'get'; readonly key: string; readonly range?: string }
+  | { readonly act: 'remove'; readonly key: string }
 
 /** One piece of work for one account. */
 export interface BucketJob {
@@ -28,7 +41,7 @@ export interface BucketRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
+  readonly body?: string | Uint8Array | StreamedBody
   /** Texts that no sentence may repeat. */
   readonly secrets: readonly string[]
 }
@@ -47,5 +60,10 @@ export interface BucketVendorOptions {
 }
 
 export type BucketVendorMaker = (options: BucketVendorOptions) => BucketVendor
+
+/** The header of an action that reads a part. */
+export function rangeOf(action: ObjectAction): Readonly<Record<string, string>> {
+  return action.act === 'get' && action.range !== undefined ? { range: action.range } : {}
+}
 
 export const methodOf = { put: 'PUT', get: 'GET', remove: 'DELETE' } as const

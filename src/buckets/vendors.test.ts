@@ -1,5 +1,8 @@
 // Every vendor against a server on loopback that checks what it is sent and answers as the vendor documents.
-import { generateKeyPairSync } from 'node:crypto'
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { serveAzure, serveGoogle, serveS3 } from '../../test/support/bucket-vendors.ts'
@@ -50,9 +53,11 @@ let own: BucketStandIn
 let azure: BucketStandIn
 let google: BucketStandIn
 let outgoing: Outgoing
+let scratch: string
 let objects: Objects
 
 beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'switchhook-buckets-'))
   aws = await serveS3(awsKeys)
   own = await serveS3(ownKeys)
   azure = await serveAzure(azureAccount)
@@ -62,7 +67,10 @@ beforeAll(async () => {
     now: () => clock.now(),
   })
 })
-afterAll(() => Promise.all([aws, own, azure, google].map((storage) => storage.close())))
+afterAll(async () => {
+  await Promise.all([aws, own, azure, google].map((storage) => storage.close()))
+  await rm(scratch, { recursive: true })
+})
 beforeEach(() => {
   outgoing = createOutgoing({ allow: ['127.0.0.0/8'], log: silentLogger, clock })
   objects = createObjects({ outgoing, clock, makers })
@@ -171,7 +179,7 @@ const cases: Readonly<Record<string, Case>> = {
 
 const key = '2026/11/21/5f0c4e9a-2f3b-4c55-9d0e-7b1a3c2d4e5f.wav'
 const sound = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7) % 256))
-const recording = { key, contentType: 'audio/wav', bytes: sound }
+const recording = { key, contentType: 'audio/wav', content: sound }
 
 const job = (credential: BucketCredential, signal = new AbortController().signal): BucketJob => ({
   account_sid: 'a',
@@ -204,6 +212,46 @@ describe.each(Object.entries(cases))('%s', (_name, { storage, credential, forged
       tags: { team: 'sales & more', 'for ever': '' },
     })
     expect(kept?.bytes.equals(sound)).toBe(true)
+  })
+
+  it('keeps a file byte for byte, which is sent as it is read', async () => {
+    const size = 3_000_000
+    const path = join(scratch, 'recording.wav')
+    const bytes = Buffer.from(Array.from({ length: size }, (_, index) => (index * 11) % 251))
+    await writeFile(path, bytes)
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    await objects.put({ ...recording, content: { path, size, sha256 } }, job(credential()))
+    const kept = storage().objects.get(`recordings/${key}`)
+    expect(kept).toMatchObject({ contentType: 'audio/wav', tags: { team: 'sales & more', 'for ever': '' } })
+    expect(kept?.bytes.equals(bytes)).toBe(true)
+  })
+
+  it('fails when the file is not there, or the storage takes no more of it', async () => {
+    const missing = { path: join(scratch, 'none.wav'), size: 10, sha256: 'a'.repeat(64) }
+    await expect(objects.put({ ...recording, content: missing }, job(credential()))).rejects.toThrow()
+    const path = join(scratch, 'stalled.wav')
+    await writeFile(path, sound)
+    const sha256 = createHash('sha256').update(sound).digest('hex')
+    storage().instead = ({ url }) => url.pathname !== '/token'
+    const putting = failureOf(
+      objects.put({ ...recording, content: { path, size: sound.length, sha256 } }, job(credential())),
+    )
+    await until('the request', () => storage().received.some(({ body }) => body.length >= sound.length))
+    clock.advance(20_001)
+    expect(await putting).toMatchObject({
+      code: 'bucket_failed',
+      message: expect.stringMatching(/ took no more of the recording$/) as string,
+    })
+  })
+
+  it('gives back a part, and says which, or that there is none', async () => {
+    await objects.put(recording, job(credential()))
+    const part = await objects.get(key, job(credential()), 'bytes=1000-1999')
+    expect(part).toMatchObject({ bytes: 1000, range: `bytes 1000-1999/${sound.length}` })
+    expect((await buffer(part.body)).equals(sound.subarray(1000, 2000))).toBe(true)
+    expect(await failureOf(objects.get(key, job(credential()), 'bytes=900000-'))).toMatchObject({
+      code: 'range_not_satisfiable',
+    })
   })
 
   it('keeps an object without tags', async () => {

@@ -1,12 +1,13 @@
 // The one client for every URL a customer names: hooks, audio, application variables, speech vendors.
 // Bounded in time and bytes, guarded by address, without redirects, proxies or content encodings.
+import type { Readable } from 'node:stream'
 import type { Agent } from 'undici'
 import { actingTenant } from '../lib/acting-for.ts'
 import { createAddressGuard, literalOf, parseTarget } from '../network/address-guard.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/log.ts'
-import type { OutgoingAnswer, OutgoingRequest, Outgoing } from './outgoing.ts'
+import type { OutgoingAnswer, OutgoingRequest, Outgoing, StreamedBody } from './outgoing.ts'
 import { createNames } from '../network/create-names.ts'
 import type { ResolvedAddress } from '../network/names.ts'
 import { TenantPool } from '../lib/tenant-pool.ts'
@@ -65,8 +66,8 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
         origin: target.origin,
         path: target.pathname + target.search,
         method: request.method,
-        headers: { 'accept-encoding': 'identity', ...request.headers },
-        body: request.body ?? null,
+        headers: { 'accept-encoding': 'identity', ...lengthOf(request), ...request.headers },
+        body: bodyOf(request),
       },
       exchange,
     )
@@ -125,6 +126,19 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       if (agent?.destroyed === false) await agent.destroy()
     },
   }
+}
+
+/** Without it a stream would be sent in chunks, which storages refuse. */
+function lengthOf({ body }: OutgoingRequest): Readonly<Record<string, string>> {
+  return isStreamed(body) ? { 'content-length': String(body.bytes) } : {}
+}
+
+function bodyOf({ body }: OutgoingRequest): string | Uint8Array | Readable | null {
+  return isStreamed(body) ? body.open() : (body ?? null)
+}
+
+function isStreamed(body: OutgoingRequest['body']): body is StreamedBody {
+  return typeof body === 'object' && 'open' in body
 }
 
 class StaleConnection extends Error {}

@@ -1,4 +1,5 @@
 // The types of requests to servers that customers and operators name.
+import type { Readable } from 'node:stream'
 
 export interface Outgoing {
   /** Throws AppError hook_*, or the signal's reason when that aborts. Any status is an answer, also 3xx. */
@@ -26,11 +27,18 @@ export interface OutgoingAnswer extends AnswerHead {
 /** Takes the body piece by piece; the sender waits while a returned promise is pending. */
 export type BodySink = (chunk: Buffer) => Promise<void> | undefined
 
+/** A body that is not in memory, of a length that is known: sent as fast as the other side takes it. */
+export interface StreamedBody {
+  readonly bytes: number
+  /** Called for each attempt to send it. What it fails with fails the request. */
+  open(): Readable
+}
+
 export interface OutgoingRequest {
   readonly url: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
+  readonly body?: string | Uint8Array | StreamedBody
   /** How sentences about a failure call the other side: "the hook". */
   readonly subject: string
   /** Until the status line and headers are there. */

@@ -63,7 +63,17 @@ function sendXml(response: ServerResponse, status: number, code: string, message
   response.writeHead(status, { 'content-type': 'application/xml' }).end(xml)
 }
 
-function sendObject(response: ServerResponse, { bytes, contentType }: KeptObject): void {
+/** Sends the part that is asked for, where one is (RFC 9110 §14.2). */
+function sendObject(response: ServerResponse, { bytes, contentType }: KeptObject, range?: string): void {
+  const [, first = '', last = ''] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? []
+  if (first !== '') {
+    if (Number(first) >= bytes.length)
+      return void response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end()
+    const part = bytes.subarray(Number(first), last === '' ? bytes.length : Number(last) + 1)
+    const shown = `bytes ${first}-${Number(first) + part.length - 1}/${bytes.length}`
+    const headers = { 'content-range': shown, 'content-length': part.length }
+    return void response.writeHead(206, { 'content-type': contentType ?? '', ...headers }).end(part)
+  }
   response
     .writeHead(200, { 'content-type': contentType ?? 'binary/octet-stream', 'content-length': bytes.length })
     .end(bytes)
@@ -122,7 +132,7 @@ export function serveS3(keys: S3Keys): Promise<BucketStandIn> {
       case 'GET':
         if (known === undefined)
           return sendXml(response, 404, 'NoSuchKey', 'The specified key does not exist.')
-        return sendObject(response, known)
+        return sendObject(response, known, headers.range)
       case 'DELETE':
         objects.delete(name)
         return response.writeHead(204).end()
@@ -227,7 +237,7 @@ export function serveAzure(known: AzureAccount): Promise<BucketStandIn> {
     }
     if (object === undefined)
       return sendXml(response, 404, 'BlobNotFound', 'The specified blob does not exist.')
-    if (request.method === 'GET') return sendObject(response, object)
+    if (request.method === 'GET') return sendObject(response, object, headers.range)
     objects.delete(name)
     return response.writeHead(202).end()
   })
@@ -287,7 +297,7 @@ export async function serveGoogle({ email, publicKey, now }: GoogleAccount): Pro
     const object = objects.get(name)
     if (object === undefined) return refuse(404, `No such object: ${name}`)
     if (method === 'GET')
-      return url.search === '?alt=media' ? sendObject(response, object) : send(200, { name })
+      return url.search === '?alt=media' ? sendObject(response, object, headers.range) : send(200, { name })
     objects.delete(name)
     return response.writeHead(204).end()
   })

@@ -141,6 +141,31 @@ describe('GET .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}', 
     expect(s3.received.map(({ path }) => path)).toEqual([`/recordings/2026/11/21/${call_sid}.${format}`])
   })
 
+  it('answers a part of it with 206, all of it where Range names several, and 416 for a part that is not there', async () => {
+    const call_sid = await endCall(api.own)
+    keep(call_sid)
+    const token = { authorization: `Bearer ${api.own.accountKey}` }
+    const asked = (range: string, method = 'GET') =>
+      fetch(`http://127.0.0.1:${api.http.address.port}/v1${pathOf(call_sid)}`, {
+        method,
+        headers: { ...token, range },
+      })
+    const part = await asked('bytes=1000-1999')
+    expect([part.status, part.headers.get('content-range'), part.headers.get('content-length')]).toEqual([
+      206,
+      `bytes 1000-1999/${sound.length}`,
+      '1000',
+    ])
+    expect(Buffer.from(await part.arrayBuffer()).equals(sound.subarray(1000, 2000))).toBe(true)
+    const head = await asked('bytes=0-9', 'HEAD')
+    expect([head.status, head.headers.get('content-length')]).toEqual([206, '10'])
+    const whole = await asked('bytes=0-1,5-9')
+    expect([whole.status, whole.headers.get('accept-ranges')]).toEqual([200, 'bytes'])
+    await whole.body?.cancel()
+    const none = await asked(`bytes=${sound.length}-`)
+    expect([none.status, await none.json()]).toMatchObject([416, { code: 'range_not_satisfiable' }])
+  })
+
   it('answers it to each caller that may see the call, and for a call that kept no record', async () => {
     const call_sid = await endCall(api.own, false)
     keep(call_sid)

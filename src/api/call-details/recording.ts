@@ -25,19 +25,25 @@ export const getRecording = defineRoute({
   tag: 'RecentCalls',
   summary: 'The recording of a call, from the bucket of the account.',
   description:
-    'The object `{Year}/{Month}/{Day}/{CallSid}.{Format}`, as it comes from the bucket. An answer that is cut off is one whose bucket failed.',
+    'The object `{Year}/{Month}/{Day}/{CallSid}.{Format}`, as it comes from the bucket. With a header `Range` of one part, the answer is 206 with that part, or 416 where there is none. An answer that is cut off is one whose bucket failed.',
   reply: {
     status: 200,
     description: 'The sound: `audio/mp3` or `audio/wav`.',
     body: bytes('audio/*'),
     mediaType: 'audio/*',
   },
-  errors: ['not_found', 'bucket_failed'],
-  async handle({ account, params, caller, services, whenGone, head }) {
+  errors: ['not_found', 'range_not_satisfiable', 'bucket_failed'],
+  async handle({ account, params, caller, services, whenGone, head, headers }) {
     const { key, job, format } = await find(account, params, { caller, services })
-    const { body, bytes } = await services.buckets.get(key, { ...job, signal: whenGone() })
+    const wanted = rangeIn(headers['range'])
+    const { body, bytes, range } = await services.buckets.get(key, { ...job, signal: whenGone() }, wanted)
     head.header('content-type', `audio/${format}`)
+    head.header('accept-ranges', 'bytes')
     if (bytes !== undefined) head.header('content-length', String(bytes))
+    if (range !== undefined) {
+      head.code(206)
+      head.header('content-range', range)
+    }
     return body
   },
 })
@@ -95,6 +101,11 @@ async function find(
   const credential = JSON.parse(bucket_credential) as BucketCredential
   const key = `${day}/${call_sid}.${format}`
   return { key, format, job: { account_sid, credential } }
+}
+
+/** One part, by its first and last byte; whatever else a Range may say counts as none (RFC 9110 §14.2). */
+function rangeIn(range: string | readonly string[] | undefined): string | undefined {
+  return typeof range === 'string' && /^bytes=(\d{1,15}-\d{0,15}|-\d{1,15})$/.test(range) ? range : undefined
 }
 
 function dayOf({ Year, Month, Day }: RecordingPath): string {

@@ -69,6 +69,11 @@ export const requestErrors = {
     sip: 513,
     cure: 'Send a smaller body.',
   },
+  range_not_satisfiable: {
+    cause: 'The header Range names a part that what was asked for does not have.',
+    http: 416,
+    cure: 'Ask for a part within the length that HEAD returns.',
+  },
   request_in_progress: {
     cause: 'A request with the same Idempotency-Key is still being carried out.',
     http: 409,

@@ -1,0 +1,26 @@
+// What is put into a bucket, as the body of a request: bytes in memory as they are, and a file as it is read.
+import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import type { StreamedBody } from '../outgoing/outgoing.ts'
+import type { Content } from './vendor.ts'
+
+export function sizeOf(content: Content): number {
+  return 'path' in content ? content.size : content.length
+}
+
+/** With these bytes before it and after it. */
+export function bodyOf(content: Content, before = '', after = ''): Uint8Array | StreamedBody {
+  const [head, tail] = [Buffer.from(before), Buffer.from(after)]
+  if (!('path' in content))
+    return head.length + tail.length === 0 ? content : Buffer.concat([head, content, tail])
+  return {
+    bytes: head.length + content.size + tail.length,
+    open: () => Readable.from(pieces(head, content.path, tail), { objectMode: false }),
+  }
+}
+
+async function* pieces(head: Buffer, path: string, tail: Buffer): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head
+  for await (const piece of createReadStream(path)) yield piece as Buffer
+  if (tail.length > 0) yield tail
+}
