@@ -8,7 +8,7 @@ import { isMissing } from './test/support/tools.ts'
 const resultFile = process.env['SWITCHHOOK_TEST_RESULT']
 
 /** They start the product as a process. */
-const journeys = ['test/{journeys,guides}/**/*.test.ts', 'examples/*.test.ts']
+const journeys = ['test/{journeys,guides,clients}/**/*.test.ts', 'examples/*.test.ts']
 
 // The whole API over PostgreSQL, once: every route for every caller, every field with every kind of value, every list,
 // every secret. The suites of src/storage are not here: they declare themselves for each store (onEachStore). What else

@@ -352,3 +352,34 @@ describe('GET /Applications', () => {
     for (const one of answer.body as object[]) expect(one).toHaveProperty('call_hook.url')
   })
 })
+
+describe('/Accounts/{sid}/Applications', () => {
+  const below = (account_sid: string) => `/Accounts/${account_sid}/Applications`
+
+  it('makes an application of the account in the path, which reads, changes and removes it', async () => {
+    const { account_sid, accountKey } = api.own
+    const { account_sid: _, ...sent } = body()
+    const made = await api.post(below(account_sid), accountKey, sent)
+    expect(made.status).toBe(201)
+    const one = `${below(account_sid)}/${(made.body as { sid: string }).sid}`
+    expect((await api.get(one, accountKey)).body).toMatchObject({ account_sid, name: sent.name })
+    expect((await api.put(one, accountKey, { name: `${sent.name}, changed` })).status).toBe(204)
+    expect((await api.get(one, accountKey)).body).toHaveProperty('name', `${sent.name}, changed`)
+    expect((await api.delete(one, accountKey)).status).toBe(204)
+    expect((await api.get(one, accountKey)).status).toBe(404)
+  })
+
+  it('answers 404 for an application of another account, also to an administrator, and it stays', async () => {
+    const sid = await create({ account_sid: api.sibling.account_sid })
+    const one = `${below(api.own.account_sid)}/${sid}`
+    expect((await api.get(one, api.adminKey)).status).toBe(404)
+    expect((await api.put(one, api.adminKey, { name: 'taken' })).status).toBe(404)
+    expect((await api.delete(one, api.adminKey)).status).toBe(404)
+    expect((await api.get(`/Applications/${sid}`, api.adminKey)).status).toBe(200)
+  })
+
+  it('answers 400 for a body that names another account', async () => {
+    const sent = body({ account_sid: api.sibling.account_sid })
+    expect((await api.post(below(api.own.account_sid), api.adminKey, sent)).status).toBe(400)
+  })
+})

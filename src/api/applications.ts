@@ -5,7 +5,9 @@ import { valuesFault } from '../webhooks/app-env.ts'
 import { demandVerbs } from './define/app-json.ts'
 import { defineResource } from './define/resource.ts'
 import { createdAt, flag, json, partOf, recordSid, retired, sid, text, webhook } from './define/fields.ts'
+import { ofAccount } from './define/list-route.ts'
 import type { RecordContext } from './define/request.ts'
+import type { ApiRoute } from './define/route.ts'
 
 const applicationHook = { empty: 'changes nothing', showsSid: true } as const
 
@@ -138,6 +140,25 @@ export const applications = defineResource({
     }
   },
 })
+
+const oneOfAccount = '/Accounts/{AccountSid}/Applications/{ApplicationSid}'
+
+/** The paths that client libraries use: they know their account, and name it with every resource. */
+export const applicationsOfAccount: readonly ApiRoute[] = [
+  applications.listedAt({
+    path: '/Accounts/{AccountSid}/Applications',
+    operationId: 'listApplicationsOfAccount',
+    where: ofAccount,
+  }),
+  applications.createdAt({
+    path: '/Accounts/{AccountSid}/Applications',
+    operationId: 'createApplicationOfAccount',
+    where: ofAccount,
+  }),
+  applications.readAt({ path: oneOfAccount, operationId: 'getApplicationOfAccount', where: ofAccount }),
+  applications.updatedAt({ path: oneOfAccount, operationId: 'updateApplicationOfAccount', where: ofAccount }),
+  applications.removedAt({ path: oneOfAccount, operationId: 'deleteApplicationOfAccount', where: ofAccount }),
+]
 
 /** Refuses in the words that clients of this endpoint look for. */
 async function refuseForeign(

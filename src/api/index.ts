@@ -3,7 +3,7 @@ import { accountRoutes, accounts } from './accounts/index.ts'
 import { alertRoutes } from './alerts.ts'
 import { apiKeys, createApiKey } from './api-keys.ts'
 import { appEnv } from './app-env.ts'
-import { applications } from './applications.ts'
+import { applications, applicationsOfAccount } from './applications.ts'
 import { auditLogRoutes } from './audit-log.ts'
 import { availability } from './availability.ts'
 import { callDetailRoutes } from './call-details/index.ts'
@@ -37,11 +37,7 @@ export const apiRoutes: readonly ApiRoute[] = [
     operationId: 'listApiKeysOfAccount',
     where: ofAccount,
   }),
-  applications.listedAt({
-    path: '/Accounts/{AccountSid}/Applications',
-    operationId: 'listApplicationsOfAccount',
-    where: ofAccount,
-  }),
+  ...applicationsOfAccount,
   ...callRoutes,
   ...recentCallRoutes,
   ...callDetailRoutes,

@@ -19,7 +19,12 @@ interface Planted {
 }
 
 /** Answered in clear, because those who may read the record edit it in a form that sends everything back. */
-const shown = new Set(['createWebhook.password', 'call_hook.password', 'createApplication.env_vars'])
+const shown = new Set([
+  'createWebhook.password',
+  'call_hook.password',
+  'createApplication.env_vars',
+  'createApplicationOfAccount.env_vars',
+])
 const isSecretName = (name: string): boolean =>
   /password|secret|token|api_key|auth_key|private_key|client_key|env_vars|credential/.test(name) &&
   !/_sid$|_url$|_uri$|require|length|min_/.test(name)

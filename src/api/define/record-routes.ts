@@ -92,10 +92,10 @@ function createBodyOf({ fields, owner }: ResourcePlan): Fields {
   return { ...fields, [name]: { ...field, facts } }
 }
 
-export function createReadRoute(plan: ResourcePlan): ApiRoute {
+export function createReadRoute(plan: ResourcePlan, nested?: NestedRoute): ApiRoute {
   const { name, form } = plan
   return {
-    ...common(plan, 'read'),
+    ...common(plan, 'read', nested),
     method: 'GET',
     summary: `Reads ${oneOf(plan)}.`,
     description: plan.summary,
@@ -103,7 +103,8 @@ export function createReadRoute(plan: ResourcePlan): ApiRoute {
     errors: ['not_found'],
     hasEtag: true,
     async handle(request) {
-      const { record, etag } = await seenRecord(plan, await findRecord(plan, request), request)
+      const found = await findRecord(plan, request, nested?.where(request))
+      const { record, etag } = await seenRecord(plan, found, request)
       return unlessSeen(record, etag, request)
     },
   }
@@ -147,9 +148,9 @@ async function prepareUpdate(
   return plan.prepare(request.body as Cells, row, request)
 }
 
-export function createDeleteRoute(plan: ResourcePlan): ApiRoute {
+export function createDeleteRoute(plan: ResourcePlan, nested?: NestedRoute): ApiRoute {
   return {
-    ...common(plan, 'delete'),
+    ...common(plan, 'delete', nested),
     method: 'DELETE',
     summary: `Removes ${oneOf(plan)}.`,
     reply: { status: 204, description: 'Removed, with everything that belongs to it.' },
@@ -159,7 +160,7 @@ export function createDeleteRoute(plan: ResourcePlan): ApiRoute {
       const { services, caller } = request
       const row = await services.storage.transaction(caller.tenancy, async (rows) => {
         const context = { ...request, rows }
-        const found = await findRecord(plan, context)
+        const found = await findRecord(plan, context, nested?.where(request))
         await demandSeen(plan, found, context)
         return removeRecord(plan, found, context)
       })

@@ -20,9 +20,11 @@ export interface Resource<T extends TableName = TableName, F extends Fields = Fi
   readonly fields: F
   /** A whole record, as the value of a reply or of one of its members. */
   readonly field: Field<Wire<F>>
-  /** Other paths that list these records, make one, or change one. */
+  /** Other paths that list these records, make one, read, change or remove one. */
   listedAt(nested: NestedRoute): ApiRoute
   createdAt(nested: NestedRoute): ApiRoute
+  readAt(nested: NestedRoute): ApiRoute
+  removedAt(nested: NestedRoute): ApiRoute
   updatedAt(nested: NestedRoute): ApiRoute
   /** Makes a record within a transaction as POST does, and returns its id. */
   create(values: Readonly<Record<string, unknown>>, context: RecordContext): Promise<string>
@@ -53,6 +55,8 @@ export function defineResource<const T extends TableName, const F extends Fields
     field: plan.form.field as Field<Wire<F>>,
     listedAt: (nested) => createListRoute(plan, nested),
     createdAt: (nested) => createCreateRoute(plan, nested),
+    readAt: (nested) => createReadRoute(plan, nested),
+    removedAt: (nested) => createDeleteRoute(plan, nested),
     updatedAt: (nested) => createUpdateRoute(plan, nested),
     create: (values, context) => createRecord(plan, values, context),
     async update(sid, changes, context) {

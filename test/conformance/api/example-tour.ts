@@ -33,6 +33,11 @@ const bodies: Readonly<Record<string, (tour: Tour) => Values | Promise<Values>>>
     const name = await createUser(api.storage, { name: 'ben' })
     return { email: `${name}@example.com`, password: testPassword }
   },
+  createApplicationOfAccount: () => ({
+    name: 'night desk',
+    call_hook: { url: 'https://app.example.com/call_hook' },
+    call_status_hook: { url: 'https://app.example.com/call_status_hook' },
+  }),
   updateUser: () => ({ force_change: 1 }),
   forgotPassword: () => ({ email: 'ann@example.com' }),
   changePassword: () => ({ old_password: testPassword, new_password: 'correct horse 2' }),

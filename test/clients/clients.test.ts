@@ -1,0 +1,15 @@
+// Small applications written with the public client libraries of this API, unmodified, each called by real phones.
+import { afterAll, beforeAll } from 'vitest'
+import { restClients } from './rest.ts'
+import { Stage } from './stage.ts'
+import { webhookApplications } from './webhooks.ts'
+
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await Stage.start()
+})
+afterAll(() => stage?.close())
+
+restClients(() => stage)
+webhookApplications(() => stage)

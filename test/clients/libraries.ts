@@ -1,0 +1,91 @@
+// The public client libraries of this API, as their customers load them, and what these tests use of each.
+import { createRequire } from 'node:module'
+import type { Middleware } from './webhook-server.ts'
+
+const load = createRequire(import.meta.url)
+
+type Options = Readonly<Record<string, unknown>>
+type VerbName =
+  | 'say'
+  | 'play'
+  | 'gather'
+  | 'dial'
+  | 'pause'
+  | 'redirect'
+  | 'hangup'
+  | 'tag'
+  | 'config'
+  | 'answer'
+  | 'listen'
+  | 'dub'
+
+/** Each verb appends itself to the document and returns it. */
+type Verbs<Self> = { readonly [Name in VerbName]: (options?: Options) => Self }
+
+export interface Document extends Verbs<Document> {
+  toJSON(): readonly Options[]
+}
+
+export interface CallInfo {
+  readonly call_sid: string
+  readonly call_status: string
+  readonly direction: string
+}
+
+/** `@jambonz/node-client`. */
+export interface NodeClient {
+  (accountSid: string, apiKey: string, options: { baseUrl: string }): NodeRestClient
+  readonly WebhookResponse: {
+    new (): Document
+    verifyJambonzSignature(secret: string | readonly string[]): Middleware
+  }
+}
+
+export interface NodeRestClient {
+  readonly applications: {
+    create(application: Options): Promise<string>
+    list(): Promise<readonly { readonly application_sid: string; readonly name: string }[]>
+    retrieve(sid: string): Promise<{ readonly name: string }>
+    update(sid: string, application: Options): Promise<void>
+    delete(sid: string): Promise<void>
+  }
+  readonly calls: {
+    create(call: Options): Promise<string>
+    list(): Promise<readonly CallInfo[]>
+    retrieve(sid: string): Promise<CallInfo>
+    update(sid: string, change: Options): Promise<void>
+    delete(sid: string): Promise<void>
+  }
+}
+
+/** `@jambonz/sdk/client`. */
+export interface SdkClient {
+  readonly calls: {
+    create(call: Options): Promise<string>
+    list(filter?: Options): Promise<readonly CallInfo[]>
+    get(sid: string): Promise<CallInfo>
+    count(): Promise<{ readonly inbound: number; readonly outbound: number }>
+    update(sid: string, change: Options): Promise<void>
+    delete(sid: string): Promise<void>
+    redirect(sid: string, hook: string | Options): Promise<void>
+    whisper(sid: string, verb: Options): Promise<void>
+    mute(sid: string, status: 'mute' | 'unmute'): Promise<void>
+  }
+  readonly conferences: { list(): Promise<readonly string[]> }
+  readonly queues: { list(search?: string): Promise<readonly { readonly name: string }[]> }
+}
+
+/** `@jambonz/sdk/webhook`. */
+export interface SdkWebhook {
+  readonly WebhookResponse: {
+    new (options?: { validate?: boolean }): Document
+    verifySignature(secret: string): Middleware
+  }
+  envVarsMiddleware(schema: Options): Middleware
+}
+
+export const nodeClient = load('@jambonz/node-client') as NodeClient
+export const { JambonzClient } = load('@jambonz/sdk/client') as {
+  JambonzClient: new (options: { baseUrl: string; accountSid: string; apiKey: string }) => SdkClient
+}
+export const sdkWebhook = load('@jambonz/sdk/webhook') as SdkWebhook
