@@ -15,7 +15,6 @@ import {
 import type { Administration, Base, Sound, Telephony } from './parts.ts'
 import { firstBoot } from './storage/first-boot.ts'
 import type { FirstBootOptions } from './storage/first-boot.ts'
-import { compileVerbs } from './verbs/index.ts'
 
 export interface App {
   /** Resolves when everything is up. `showSecrets` is given those of a first boot, once. */
@@ -42,7 +41,6 @@ export function createApp(config: Config, log: LeveledLogger): App {
 
   return {
     async start(show) {
-      compileVerbs()
       const { adminPassword, adminApiKey, accountApiKey } = config
       const boot: Part = {
         name: 'first boot',

@@ -1,14 +1,58 @@
 // environment -> config -> app -> signals. The only file that reads the environment or ends the process.
+import { existsSync } from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { App } from './app.ts'
-import type { FirstBootSecrets } from './storage/first-boot.ts'
-import { ConfigError, parseConfig } from './config/config.ts'
 import type { Config } from './config/config.ts'
-import { prepareDataDirectory } from './data-directory.ts'
+import type { FirstBootSecrets } from './storage/first-boot.ts'
 import type { LeveledLogger, Logger, LogLevel } from './lib/log.ts'
-import { StartError } from './lib/start-error.ts'
+
+/**
+ * Starts over within the same process, once, with bounds on memory that hold from the first moment or not at all.
+ * V8 lets the young generation of each thread grow to 128 MB on a large machine, and glibc gives each thread a heap
+ * that keeps what a password hash has freed: 20 MB and more.
+ */
+function boundMemory(): void {
+  const isBound = process.execArgv.some((argument) => argument.startsWith('--max-semi-space-size'))
+  // A parent that holds a channel to this process, `node --watch` for one, would lose it.
+  if (isBound || process.channel !== undefined || process.platform === 'win32') return
+  const { execPath, execArgv, argv, env } = process
+  const args = [...execArgv, youngHeapBound, keepsWasm, ...argv.slice(1)]
+  process.execve?.(execPath, [execPath, ...args], { ...mallocBounds, ...codeCache(env), ...env })
+}
+
+// MB: requests cost the same CPU with 2, 4, 8 and 64, as far as could be measured.
+const youngHeapBound = '--max-semi-space-size=4'
+// Collect when a heap has grown by a fifth, not when it has doubled and more: what it once grew to stays resident. That costs
+// no CPU that could be measured, except at the start, where nearly all that is made stays.
+const oldHeapBound = '--heap-growing-percent=20'
+// Larger blocks go back to the system when they are freed, and threads share two heaps.
+const mallocBounds = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' }
+
+/**
+ * V8 of Node 24 can end the process while it frees WebAssembly code that another thread has just taken up again: each
+ * text that is spoken and each file that is decoded makes an instance. The code is that of a few modules, and is kept.
+ */
+const keepsWasm = '--no-wasm-code-gc'
+
+/** Where an earlier start has kept it, this file and the settings need no stripping of types either. */
+function codeCache(env: NodeJS.ProcessEnv): { readonly NODE_COMPILE_CACHE?: string } {
+  const directory = codeCacheIn(env['SWITCHHOOK_DATA_DIR'] ?? './data')
+  return existsSync(directory) ? { NODE_COMPILE_CACHE: directory } : {}
+}
+
+function codeCacheIn(dataDir: string): string {
+  return join(dataDir, 'cache', 'code')
+}
+
+boundMemory()
+// Where the process was not started over.
+setFlagsFromString(keepsWasm)
+// Imported once the process is the one that stays.
+const { ConfigError, parseConfig } = await import('./config/config.ts')
+const { prepareDataDirectory } = await import('./data-directory.ts')
+const { StartError } = await import('./lib/start-error.ts')
 
 function readConfig(): Config {
   try {
@@ -25,7 +69,7 @@ function readConfig(): Config {
  * and no type stripper in memory, here and in the worker threads. Entries are checked against the sources' contents.
  */
 function cacheCode(dataDir: string): void {
-  const directory = join(dataDir, 'cache', 'code')
+  const directory = codeCacheIn(dataDir)
   if (enableCompileCache(directory).directory === undefined) return
   process.env['NODE_COMPILE_CACHE'] ??= directory
 }
@@ -127,37 +171,6 @@ async function resetAdminSecrets(config: Config): Promise<never> {
   }
 }
 
-/**
- * Starts over within the same process, once, with bounds on memory that hold from the first moment or not at all.
- * V8 lets the young generation of each thread grow to 128 MB on a large machine, and glibc gives each thread a heap
- * that keeps what a password hash has freed: 20 MB and more.
- */
-function boundMemory(): void {
-  const isBound = process.execArgv.some((argument) => argument.startsWith('--max-semi-space-size'))
-  // A parent that holds a channel to this process, `node --watch` for one, would lose it.
-  if (isBound || process.channel !== undefined || process.platform === 'win32') return
-  const { execPath, execArgv, argv, env } = process
-  process.execve?.(execPath, [execPath, ...execArgv, ...heapBounds, keepsWasm, ...argv.slice(1)], {
-    ...mallocBounds,
-    ...env,
-  })
-}
-
-// MB: requests cost the same CPU with 2, 4, 8 and 64, as far as could be measured. And collect when a heap has grown by a
-// fifth, not when it has doubled and more: what it once grew to stays resident. That costs no CPU that could be measured.
-const heapBounds = ['--max-semi-space-size=4', '--heap-growing-percent=20']
-// Larger blocks go back to the system when they are freed, and threads share two heaps.
-const mallocBounds = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' }
-
-/**
- * V8 of Node 24 can end the process while it frees WebAssembly code that another thread has just taken up again: each
- * text that is spoken and each file that is decoded makes an instance. The code is that of a few modules, and is kept.
- */
-const keepsWasm = '--no-wasm-code-gc'
-
-boundMemory()
-// Where the process was not started over.
-setFlagsFromString(keepsWasm)
 const config = readConfig()
 let warning: string | undefined
 try {
@@ -210,6 +223,7 @@ try {
   // Not left to the exit: a process that is killed was started for the next one too.
   flushCompileCache()
   // The start allocated what running does not need, and V8 alone keeps the room for it.
+  setFlagsFromString(oldHeapBound)
   collectGarbage()
 } catch (error) {
   await fail('Switchhook cannot start', error, log)

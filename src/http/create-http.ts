@@ -18,6 +18,7 @@ import { createRefusal, createRouteRefusal, logGone, refuseUnparsable } from './
 import { requestIdOf } from './request-id.ts'
 import { jsonType, preflightHeaders, responseHeaders } from './response-headers.ts'
 import type { HttpPage, HttpRoute } from './route.ts'
+import { createReplyShape } from './reply-shape.ts'
 import { demandAccess } from './scopes.ts'
 
 declare module 'fastify' {
@@ -187,15 +188,16 @@ function addRoute(
   { prefix, authenticator, rateLimits, log }: HttpServerOptions,
 ): void {
   const { status, method, path } = route
+  const shape = createReplyShape(route)
   const conclude = (body: unknown, reply: FastifyReply): unknown => {
     if (isClientGone(reply.raw)) logGone(log, reply, 'carried through')
     if (body === undefined && route.emptyStatus !== undefined) return reply.code(route.emptyStatus).send()
+    shape?.(reply)
     return reply.request.method === 'HEAD' ? withoutStream(body) : body
   }
   server.route({
     method,
     url: prefix + path.replace(/\{(\w+)\}/g, ':$1'),
-    ...(route.replySchema === undefined ? {} : { schema: { response: { [status]: route.replySchema } } }),
     onResponse: (request, reply, done) => {
       const { statusCode, elapsedTime } = reply
       log.debug(
@@ -222,9 +224,9 @@ function addRoute(
         head: reply,
       })
       // The usual GET is spared a promise of its own.
-      return request.method === 'GET' && route.emptyStatus === undefined
-        ? handled
-        : handled.then((body) => conclude(body, reply))
+      const isUsual = request.method === 'GET' && route.emptyStatus === undefined
+      if (isUsual) shape?.(reply)
+      return isUsual ? handled : handled.then((body) => conclude(body, reply))
     },
   })
 }

@@ -49,8 +49,3 @@ export const verbTexts = verbs.map(describeVerb)
 export const verbShapes: readonly VerbText['schema'][] = sharedShapes.map((schema) => ({
   ...schema,
 }))
-
-/** Called once at the start: some ten milliseconds each, which no running call should wait for. */
-export function compileVerbs(): void {
-  for (const verb of verbs) verb.compile()
-}

@@ -3,6 +3,7 @@ import { Ajv } from 'ajv'
 import type { ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { AppError } from '../../lib/errors.ts'
+import { once } from '../../lib/once.ts'
 import type { Abilities } from '../../calls/abilities/abilities.ts'
 import type { RunnableVerb, VerbContext, VerbNeeds, VerbResult } from '../../calls/verb.ts'
 import { sentenceOf } from './invalid.ts'
@@ -38,11 +39,19 @@ export interface Verb {
   readonly example: VerbExample
   readonly needs: VerbNeeds
   readonly schema: TObject
-  /** Makes the validator now rather than at the first use, which would hold up a call. */
-  compile(): void
   /** Checks the properties. `place` begins the sentence of a refusal. Throws hook_invalid_payload. */
   prepare(properties: Readonly<Record<string, unknown>>, place: string): RunnableVerb
 }
+
+const ajvOptions = {
+  verbose: true,
+  strict: false,
+  // Our own schemas need no check against the schema of schemas, which costs more than compiling them.
+  meta: false,
+  validateSchema: false,
+  // To look for what the code could do without takes as long as to write it, and saves nothing that could be measured.
+  code: { optimize: 0 },
+} as const
 
 const common: ReadonlySet<string> = new Set(['verb', 'id'])
 
@@ -50,25 +59,19 @@ export function defineVerb<S extends TObject, U extends keyof Abilities = never>
   definition: VerbDefinition<S, U>,
 ): Verb {
   const { name, summary, example, needs, schema } = definition
-  let validator: ValidateFunction<Static<S>> | undefined
-  // Our own schemas need no check against the schema of schemas, which costs more than compiling them.
-  const compile = (): ValidateFunction<Static<S>> =>
-    new Ajv({ verbose: true, strict: false, meta: false, validateSchema: false }).compile<Static<S>>(schema)
+  // At the first use: it takes up to some ten milliseconds, which a start would pay for every verb.
+  const validator = once((): ValidateFunction<Static<S>> => new Ajv(ajvOptions).compile<Static<S>>(schema))
   return {
     name,
     summary,
     example,
     needs,
     schema,
-    compile() {
-      validator ??= compile()
-    },
     prepare(given, place) {
       const properties = withNumbers(schema, given) as Readonly<Record<string, unknown>>
       const { id } = properties
       if (id !== undefined && typeof id !== 'string') throw invalid(`${place}: "id" must be a string`)
-      validator ??= compile()
-      const validate = validator
+      const validate = validator()
       if (!validate(properties)) throw invalid(`${place}: ${sentenceOf(validate.errors ?? [])}`)
       const options: Static<S> = properties
       return {
