@@ -87,6 +87,7 @@ function* batchesOf(account_sid: string, service_provider_sid: string, attempted
       remote_host: '10.0.0.2',
       trunk: 'user',
       trace_id: '0'.repeat(32),
+      recording_url: null,
     }
     yield { call_sid, account_sid, events, notifications, ...(step === 5 ? { record } : {}) }
   }

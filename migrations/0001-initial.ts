@@ -7,6 +7,7 @@ import { createCalls } from './0001/calls.ts'
 import { createCarriers } from './0001/carriers.ts'
 import { createPeople } from './0001/people.ts'
 import { createPlatform } from './0001/platform.ts'
+import { createRecordings } from './0001/recordings.ts'
 import { createRouting } from './0001/routing.ts'
 import { createSpeech } from './0001/speech.ts'
 import { createTenants } from './0001/tenants.ts'
@@ -20,5 +21,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createPlatform(db)
   await createCalls(db)
   await createCallCounts(db)
+  await createRecordings(db)
   await createAuditLog(db)
 }

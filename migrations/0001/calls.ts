@@ -35,6 +35,8 @@ async function createRecords(db: Kysely<unknown>): Promise<void> {
     .addColumn('remote_host', 'text', required)
     .addColumn('trunk', 'text', required)
     .addColumn('trace_id', 'text', required)
+    // A path below the API; null for a call that was not recorded.
+    .addColumn('recording_url', 'text')
     .execute()
   for (const { name, owner, others } of pages) await indexPages(db, name, [owner], others)
   for (const { name, owner, others } of pages)

@@ -14,6 +14,14 @@ export const columnTypes: Readonly<Record<string, Readonly<Record<string, string
   lcr_carrier_set_entries: { workload: 'number', priority: 'number' },
   speech_credentials: { tts_tested_ok: 'Flag | null', stt_tested_ok: 'Flag | null' },
   recent_calls: { direction: "'inbound' | 'outbound'", answered: 'Flag' },
+  recordings: {
+    format: "'mp3' | 'wav'",
+    state: "'recording' | 'waiting' | 'stored' | 'failed'",
+    place: "'bucket' | 'disk' | null",
+    bytes: 'number',
+    duration_ms: 'number',
+    attempts: 'number',
+  },
   audit_log: {
     actor_kind: "'api_key' | 'user' | 'anonymous' | 'platform'",
     action: "'create' | 'update' | 'delete'",

@@ -52,6 +52,7 @@ function writeCall({ account_sid, service_provider_sid }: TestTenant, number: nu
         remote_host: '192.0.2.1',
         trunk: 'user',
         trace_id: '0'.repeat(32),
+        recording_url: null,
       },
     },
     'now',

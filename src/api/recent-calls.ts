@@ -29,6 +29,9 @@ const form = createRecordForm({
   remote_host: word('The address of the far end.'),
   trunk: word('The carrier, or what else the call came or went by.'),
   trace_id: word('Names the trace of the call.'),
+  recording_url: word(
+    'The path of its recording below the base of this API, where it was recorded. The recording is there once it is stored.',
+  ).optional(),
 })
 
 const pageQuery = {

@@ -1,6 +1,7 @@
 // What is kept of a call, and the store that keeps it.
 import type { Hook } from './hook.ts'
 import type { StoredEvent } from './journal.ts'
+import type { RecordingChange } from './recording.ts'
 
 /** The record of a leg that has ended, by the names of the API. Times in epoch ms, duration in whole seconds. */
 export interface RecentCall {
@@ -26,6 +27,8 @@ export interface RecentCall {
   readonly remote_host: string
   readonly trunk: string
   readonly trace_id: string
+  /** A path below the API; null for a call that was not recorded. */
+  readonly recording_url: string | null
 }
 
 /** Written to the outbox in the transaction that writes the event it reports; delivered in order per call. */
@@ -42,10 +45,20 @@ export interface CallBatch<E extends StoredEvent = StoredEvent> {
   readonly account_sid: string
   readonly events: readonly E[]
   readonly notifications: readonly Notification[]
+  /** What becomes of its recording, in this order. */
+  readonly recordings?: readonly RecordingChange[]
+  /** Facts of what follows from the call after its end, by those who do not have its journal: storage numbers the events. */
+  readonly later?: readonly LaterFact[]
   /** Closes the leg. A second record for the same call_sid is ignored: exactly one per leg. */
   readonly record?: RecentCall
   /** Closes a leg that gets no record: its account has call records disabled. Later batches may still add events. */
   readonly ended?: true
+}
+
+export interface LaterFact {
+  readonly at: number
+  readonly type: string
+  readonly [fact: string]: unknown
 }
 
 export interface UnfinishedCall {

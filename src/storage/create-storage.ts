@@ -23,6 +23,7 @@ import { createNodePlace } from './nodes/node-place.ts'
 import { createOutbox } from './outbox.ts'
 import { createPostgresKind, openPostgres } from './postgres/postgres.ts'
 import { createRegistrationStore } from './nodes/registrations.ts'
+import { createRecordingStore } from './calls/recordings.ts'
 import { createRepositoryMaker } from './rows/repository.ts'
 import { createRevisions } from './rows/revisions.ts'
 import { createLateVault, loadKey } from './secrets.ts'
@@ -77,6 +78,7 @@ export function createStorage(options: StorageOptions): Storage {
     alerts: { ...own.alerts, flush: () => alerts.flush() },
     calls: parts.calls,
     outbox: parts.outbox,
+    recordings: parts.recordings,
     idempotency: parts.idempotency,
     expired: parts.expired,
     registrations: parts.registrations,
@@ -138,6 +140,7 @@ function createParts(options: StorageOptions) {
     idempotency: createIdempotencyStore({ database, repositories, vault, clock, change }),
     outbox: createOutbox({ database, vault, clock, onEnqueued: (listener) => calls.onEnqueued(listener) }),
     records: createCallRecords(database, clock),
+    recordings: createRecordingStore({ database, vault, clock }),
     alerts: createAlertStore({ database, clock, log }),
     registrations: createRegistrationStore({ database, node: () => node.name, clock, log }),
   }

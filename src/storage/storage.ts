@@ -9,6 +9,7 @@ import type { CallStore } from '../contracts/call-record.ts'
 import type { ExpiredRows } from './expired-rows.ts'
 import type { IdempotencyStore } from './idempotency.ts'
 import type { OutboxStore } from '../contracts/outbox.ts'
+import type { RecordingStore } from '../contracts/recording.ts'
 import type { RegistrationStore } from './nodes/registrations.ts'
 import type { Maker, RowStorage, TableName } from './rows/rows.ts'
 import type { SqliteOptions } from './sqlite/sqlite.ts'
@@ -77,6 +78,7 @@ export interface Storage extends BoundStorage {
   boundTo(behalf: Behalf): BoundStorage
   readonly calls: CallStore
   readonly outbox: OutboxStore
+  readonly recordings: RecordingStore
   readonly alerts: AlertLog & Pick<AlertStore, 'flush'>
   readonly idempotency: IdempotencyStore
   readonly expired: ExpiredRows

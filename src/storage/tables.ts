@@ -342,6 +342,26 @@ export interface RecentCallsRow {
   readonly remote_host: string
   readonly trunk: string
   readonly trace_id: string
+  readonly recording_url: string | null
+}
+
+export interface RecordingsRow {
+  readonly call_sid: string
+  readonly account_sid: string
+  readonly key: string
+  readonly format: 'mp3' | 'wav'
+  readonly state: 'recording' | 'waiting' | 'stored' | 'failed'
+  readonly place: 'bucket' | 'disk' | null
+  readonly spool: string
+  readonly bytes: number
+  readonly duration_ms: number
+  readonly attempts: number
+  readonly next_attempt_at: number | null
+  readonly started_at: number
+  readonly ended_at: number | null
+  readonly stored_at: number | null
+  readonly reason: string | null
+  readonly notice: string | null
 }
 
 export interface RegistrationsRow {
@@ -595,6 +615,7 @@ export interface Schema extends Tables {
   readonly outbox: OutboxRow
   readonly recent_call_counts: RecentCallCountsRow
   readonly recent_calls: RecentCallsRow
+  readonly recordings: RecordingsRow
   readonly registrations: RegistrationsRow
   readonly unrecorded_calls: UnrecordedCallsRow
 }

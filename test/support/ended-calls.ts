@@ -31,6 +31,7 @@ export function endedCall(
     remote_host: 'r',
     trunk: 'user',
     trace_id: '0'.repeat(32),
+    recording_url: null,
     ...facts,
   }
   return { call_sid, account_sid, events: [{ seq: 1, at: 1, type: 'x' }], notifications: [], record }

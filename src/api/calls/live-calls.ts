@@ -30,6 +30,9 @@ const callField = object({
   originating_sip_trunk_name: word('The carrier that the call came from.').optional(),
   parent_call_sid: word('The call for which this one was made.').optional(),
   trace_id: word('Names the trace of the call.').optional(),
+  recording_url: word(
+    'The path of its recording below the base of this API, once it is recorded.',
+  ).optional(),
   local_sip_address: word('The address of the platform that the INVITE came to.').optional(),
 })
 

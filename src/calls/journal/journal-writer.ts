@@ -10,6 +10,7 @@ import type {
   StartedFact,
 } from './journal.ts'
 import type { Notification } from '../../contracts/call-record.ts'
+import type { RecordingChange } from '../../contracts/recording.ts'
 import { factsOf, reduce, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
 
@@ -27,6 +28,8 @@ function weightOf(fact: JournalFact): number {
 
 export interface CommitOptions {
   readonly notifications?: readonly Notification[]
+  /** What becomes of the recording of the leg. */
+  readonly recordings?: readonly RecordingChange[]
   /** The last commit: the record of the leg goes with it, once. */
   readonly isLast?: boolean
 }
@@ -120,9 +123,13 @@ export class JournalWriter {
     this.#bytes += weightOf(fact)
   }
 
-  #flush(urgency: 'now' | 'soon', { notifications = [], isLast = false }: CommitOptions): void {
+  #flush(
+    urgency: 'now' | 'soon',
+    { notifications = [], recordings = [], isLast = false }: CommitOptions,
+  ): void {
     const closes = isLast && !this.#isClosed
-    if (this.#written === this.#count && notifications.length === 0 && !closes) return
+    const changes = notifications.length + recordings.length
+    if (this.#written === this.#count && changes === 0 && !closes) return
     const { started } = this.#facts
     const events = this.#events.slice(this.#events.length - (this.#count - this.#written))
     this.#written = this.#count
@@ -135,6 +142,7 @@ export class JournalWriter {
         account_sid: started.account_sid,
         events,
         notifications,
+        ...(recordings.length === 0 ? {} : { recordings }),
         ...(closes ? toClosing(this.#facts) : {}),
       },
       urgency,

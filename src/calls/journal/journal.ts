@@ -222,6 +222,24 @@ export type ProblemFact = {
 /** The application lets a person know of something. */
 export type AlertedFact = { readonly type: 'alerted'; readonly message: string }
 
+/** The sound of the leg is kept from here on. */
+export type RecordingStartedFact = { readonly type: 'recording-started'; readonly recording_url: string }
+
+export type RecordingFact =
+  | { readonly type: 'recording-paused' | 'recording-resumed' | 'recording-stopped' }
+  /** So much of it could not be kept, and is silent. */
+  | { readonly type: 'recording-gap'; readonly missing_ms: number }
+  | {
+      readonly type: 'recording-ended'
+      readonly duration_ms: number
+      readonly bytes: number
+      /** Where it ended before its leg. */
+      readonly because?: string | undefined
+    }
+  /** After the call: where it is, or why it is nowhere. */
+  | { readonly type: 'recording-stored'; readonly place: 'bucket' | 'disk'; readonly bytes: number }
+  | { readonly type: 'recording-failed'; readonly because: string }
+
 export type NoteFact = { readonly type: 'note'; readonly sentence: string }
 
 export type EndedFact = {
@@ -243,6 +261,7 @@ export type EssentialFact =
   | TaggedFact
   | StatusFact
   | RefusalFact
+  | RecordingStartedFact
   | EndedFact
 
 export type JournalFact =
@@ -259,6 +278,7 @@ export type JournalFact =
   | ProblemFact
   | TalkFact
   | AlertedFact
+  | RecordingFact
   | NoteFact
   | TruncatedFact
 

@@ -21,5 +21,7 @@ export interface LiveCall {
   readonly originating_sip_trunk_name?: string
   readonly parent_call_sid?: string
   readonly trace_id: string
+  /** Once it is recorded. */
+  readonly recording_url?: string
   readonly local_sip_address: string
 }

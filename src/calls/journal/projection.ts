@@ -25,6 +25,8 @@ export interface CallFacts {
   readonly duration?: number
   readonly termination_reason?: string
   readonly ended_because?: string
+  /** Where its recording is, once there is one. */
+  readonly recording_url?: string
   /** Why the platform has refused the call. */
   readonly refusal?: RefusalFact
 }
@@ -43,6 +45,7 @@ export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
   if (event.type === 'application') return { ...facts, application_sid: event.application_sid }
   if (event.type === 'tagged') return { ...facts, customerData: event.data }
   if (event.type === 'refusal') return { ...facts, refusal: event }
+  if (event.type === 'recording-started') return { ...facts, recording_url: event.recording_url }
   if (event.type === 'ended') return reduceEnded(facts, event)
   return facts
 }
@@ -91,6 +94,7 @@ function makeLiveCall(facts: CallFacts): LiveCall {
     ...originOf(started),
     ...(started.parent_call_sid === undefined ? {} : { parent_call_sid: started.parent_call_sid }),
     trace_id: started.trace_id,
+    ...(facts.recording_url === undefined ? {} : { recording_url: facts.recording_url }),
     local_sip_address: localSipAddressOf(facts),
   }
 }
@@ -152,6 +156,7 @@ export function toRecentCall(facts: CallFacts): RecentCall {
     remote_host: attempt?.remote_host ?? started.remote_host,
     trunk: attempt?.trunk ?? started.trunk,
     trace_id: started.trace_id,
+    recording_url: facts.recording_url ?? null,
   }
 }
 

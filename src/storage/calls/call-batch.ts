@@ -1,6 +1,7 @@
 // What is written of one call at one time: its batches, merged.
-import type { CallBatch, Notification, RecentCall } from '../../contracts/call-record.ts'
+import type { CallBatch, LaterFact, Notification, RecentCall } from '../../contracts/call-record.ts'
 import type { StoredEvent } from '../../contracts/journal.ts'
+import type { RecordingChange } from '../../contracts/recording.ts'
 
 /** The batches of one call that are written together. */
 export interface MergedBatch {
@@ -8,6 +9,8 @@ export interface MergedBatch {
   readonly account_sid: string
   readonly events: StoredEvent[]
   readonly notifications: Notification[]
+  readonly recordings: RecordingChange[]
+  readonly later: LaterFact[]
   record: RecentCall | undefined
   hasEnded: boolean
 }
@@ -19,11 +22,16 @@ export function mergeBatches(batches: readonly CallBatch[]): MergedBatch[] {
     let whole = merged.get(batch.call_sid)
     if (whole === undefined) {
       const { call_sid, account_sid } = batch
-      whole = { call_sid, account_sid, events: [], notifications: [], record: undefined, hasEnded: false }
+      whole = {
+        ...{ call_sid, account_sid, events: [], notifications: [], recordings: [], later: [] },
+        ...{ record: undefined, hasEnded: false },
+      }
       merged.set(call_sid, whole)
     }
     whole.events.push(...batch.events)
     whole.notifications.push(...batch.notifications)
+    whole.recordings.push(...(batch.recordings ?? []))
+    whole.later.push(...(batch.later ?? []))
     // The first one counts: exactly one record per leg.
     whole.record ??= batch.record
     whole.hasEnded ||= batch.record !== undefined || batch.ended === true

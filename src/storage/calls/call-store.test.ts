@@ -55,6 +55,7 @@ onEachStore(({ open: openTestStorage }) => {
       remote_host: '10.0.0.2',
       trunk: 'user',
       trace_id: '0'.repeat(32),
+      recording_url: null,
       ...more,
     }
   }

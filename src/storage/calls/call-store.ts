@@ -175,7 +175,8 @@ export function createCallStore({ database, lease, vault, clock, log }: CallStor
   return {
     write(batch, urgency) {
       if (lost.has(batch.call_sid)) return
-      const isPlain = batch.record === undefined && batch.ended !== true && batch.notifications.length === 0
+      const changes = batch.notifications.length + (batch.recordings?.length ?? 0)
+      const isPlain = batch.record === undefined && batch.ended !== true && changes === 0
       if (waiting.length >= maxWaiting && isPlain) {
         dropped++
         return

@@ -8,6 +8,8 @@ import { mergeBatches } from './call-batch.ts'
 import type { CallBatch, Notification } from '../../contracts/call-record.ts'
 import type { MergedBatch } from './call-batch.ts'
 import { createCallRecordWriter } from './call-record-writer.ts'
+import { createLaterEvents } from './later-events.ts'
+import { createRecordingWriter } from './recordings.ts'
 import type { Cells, Database, RowLocks, Session } from '../database/database.ts'
 import type { NodeLease } from '../nodes/node-lease.ts'
 import { createPreparedCache, slot } from '../database/prepared.ts'
@@ -51,6 +53,8 @@ const maxEndedInMemory = 10_000
 export function createCallWriter({ database, lease, vault, clock, log }: CallWriterOptions): CallWriter {
   const queries = createCallWriteQueries(database.builder)
   const writeRecords = createCallRecordWriter(database.builder)
+  const writeRecording = createRecordingWriter(database.builder, vault)
+  const laterEvents = createLaterEvents(database.builder)
   const lockLast = createLastLock(database)
   const known = new Map<string, CallState>()
   const ended = new Set<string>()
@@ -82,10 +86,12 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
   }
 
   async function writeOne(session: Session, batch: MergedBatch, ids: number[]): Promise<CallState> {
-    const { call_sid, account_sid, events, notifications } = batch
+    const { call_sid, account_sid, notifications } = batch
     const before = await stateOf(session, batch)
     const created_at = clock.now()
-    if (before.isNew && !batch.hasEnded)
+    const events = [...batch.events, ...(await laterEvents(session, batch))]
+    // What comes after the end of a call opens none.
+    if (before.isNew && !batch.hasEnded && batch.events.length > 0)
       await queries.open(session, {
         call_sid,
         account_sid,
@@ -109,6 +115,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
       if (written.length === 0)
         log.error({ call_sid, first_seq: first.seq }, 'journal events were numbered twice')
     }
+    for (const change of batch.recordings) await writeRecording(session, batch, change)
     let { sequence } = before
     for (const notification of notifications) {
       sequence++

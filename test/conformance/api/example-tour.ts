@@ -165,6 +165,7 @@ async function seed(api: TestApi, note: (value: unknown) => unknown): Promise<vo
     remote_host: '192.0.2.2',
     trunk: 'user',
     trace_id: call_sid.replaceAll('-', ''),
+    recording_url: null,
   } as const
   const received = {
     seq: 1,

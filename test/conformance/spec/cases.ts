@@ -420,6 +420,7 @@ async function writeRecentCall({ api }: CaseContext): Promise<void> {
         remote_host: '192.0.2.1',
         trunk: 'user',
         trace_id: '0'.repeat(32),
+        recording_url: null,
       },
     },
     'now',

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import type { FakeClock } from '../../../test/support/fake-clock.ts'
+import { onEachStore } from '../../../test/support/each-store.ts'
+import type { TestStorage } from '../../../test/support/each-store.ts'
+import { systemTenancy } from '../../contracts/caller.ts'
+import type { RecordingChange } from '../../contracts/recording.ts'
+import { createSid } from '../../lib/ids.ts'
+
+onEachStore(({ open: openTestStorage }) => {
+  let test: TestStorage
+  let clock: FakeClock
+  const account_sid = createSid()
+  const hook = { url: 'http://app/status', method: 'POST' as const, username: 'u', password: 'hook-password' }
+  const claim = { limit: 10, leaseMs: 60_000, except: [] }
+
+  beforeEach(async () => {
+    clock = createFakeClock()
+    test = await openTestStorage({ clock })
+  })
+  afterEach(() => test.close())
+
+  async function change(call_sid: string, recordings: readonly RecordingChange[], of = account_sid) {
+    const { calls } = test.storage
+    calls.write({ call_sid, account_sid: of, events: [], notifications: [], recordings }, 'now')
+    await calls.flush()
+  }
+
+  const begun = (call_sid: string, spool = 'here'): RecordingChange => ({
+    change: 'begun',
+    key: `2026/11/21/${call_sid}.wav`,
+    format: 'wav',
+    spool,
+    at: clock.now(),
+    notice: { hook, payload: { n: 1 } },
+  })
+  const ended = (bytes = 32_000): RecordingChange => ({
+    change: 'ended',
+    bytes,
+    durationMs: 1000,
+    at: clock.now(),
+  })
+  const sids = (found: readonly { readonly call_sid: string }[]) => found.map(({ call_sid }) => call_sid)
+
+  describe('a recording', () => {
+    it('waits a second after its end, then is claimed once, by the data directory that has it', async () => {
+      const { recordings } = test.storage
+      await change('a', [begun('a')])
+      expect(sids(await recordings.unfinished('here'))).toEqual(['a'])
+      expect(await recordings.claim('here', claim)).toEqual([])
+      await change('a', [ended()])
+      expect(await recordings.claim('here', claim)).toEqual([])
+      clock.advance(1000)
+      expect(await recordings.claim('elsewhere', claim)).toEqual([])
+      expect(await recordings.claim('here', claim)).toMatchObject([
+        {
+          call_sid: 'a',
+          state: 'waiting',
+          bytes: 32_000,
+          duration_ms: 1000,
+          notice: { hook, payload: { n: 1 } },
+        },
+      ])
+      expect(await recordings.claim('here', claim)).toEqual([])
+      await recordings.renew('a', 120_000)
+      clock.advance(60_001)
+      expect(await recordings.claim('here', claim)).toEqual([])
+      clock.advance(60_000)
+      expect(sids(await recordings.claim('here', claim))).toEqual(['a'])
+      expect(await recordings.unfinished('here')).toEqual([])
+    })
+
+    it('waits after a failure until it is due, or until others hasten it', async () => {
+      const { recordings } = test.storage
+      const other = createSid()
+      await change('a', [begun('a'), ended()])
+      await change('b', [begun('b'), ended()], other)
+      clock.advance(1000)
+      expect(await recordings.claim('here', { ...claim, except: [other] })).toHaveLength(1)
+      await recordings.retry('a', clock.now() + 3_600_000, 'the bucket is away')
+      expect(await recordings.find('a')).toMatchObject({ attempts: 1, reason: 'the bucket is away' })
+      expect(sids(await recordings.claim('here', claim))).toEqual(['b'])
+      await recordings.hasten('here', other)
+      expect(sids(await recordings.claim('here', claim))).toEqual(['b'])
+      await recordings.hasten('here', account_sid)
+      expect(sids(await recordings.claim('here', claim))).toEqual(['a'])
+      await recordings.hasten('here')
+      expect(sids(await recordings.claim('here', claim)).sort()).toEqual(['a', 'b'])
+    })
+
+    it('that is stored or has failed is not claimed again, and its hook is forgotten', async () => {
+      const { recordings } = test.storage
+      await change('a', [
+        begun('a'),
+        ended(),
+        { change: 'stored', place: 'disk', bytes: 500, at: clock.now() },
+      ])
+      await change('b', [
+        begun('b'),
+        ended(),
+        { change: 'stored', place: 'bucket', bytes: 70, at: clock.now() },
+      ])
+      await change('c', [begun('c'), ended(), { change: 'failed', reason: 'too old', at: clock.now() }])
+      clock.advance(100_000)
+      await recordings.hasten('here')
+      expect(await recordings.claim('here', claim)).toEqual([])
+      expect(await recordings.find('a')).toMatchObject({ state: 'stored', place: 'disk', notice: undefined })
+      expect(await recordings.find('c')).toMatchObject({ state: 'failed', reason: 'too old' })
+      expect(await recordings.keptBytes(account_sid)).toBe(500)
+      expect(await recordings.keptBytes(createSid())).toBe(0)
+      expect(sids(await recordings.expired('here', clock.now(), 10))).toEqual(['a'])
+      await recordings.remove('a')
+      expect(await recordings.find('a')).toBeUndefined()
+      const cells = await test.query('select notice from recordings')
+      expect(cells.every(({ notice }) => notice === null)).toBe(true)
+    })
+
+    it('keeps the password of its hook sealed', async () => {
+      await change('a', [begun('a')])
+      const [row] = await test.query('select notice from recordings')
+      expect(String(row?.['notice'])).not.toContain('hook-password')
+    })
+  })
+
+  it('adds facts after those of the journal, and opens no call that has ended', async () => {
+    const { calls, journal } = test.storage
+    const call_sid = createSid()
+    const call = { call_sid, account_sid, notifications: [] }
+    calls.write({ ...call, events: [{ seq: 1, at: 1, type: 'started' }], ended: true }, 'now')
+    await calls.flush()
+    for (const type of ['recording-stored', 'recording-failed']) {
+      calls.write({ ...call, events: [], later: [{ at: 2, type }] }, 'now')
+      await calls.flush()
+    }
+    const events = await journal.read(systemTenancy, account_sid, call_sid)
+    expect(events?.map(({ seq, type }) => `${seq} ${type}`)).toEqual([
+      '1 started',
+      '2 recording-stored',
+      '3 recording-failed',
+    ])
+    expect(await test.query('select * from open_calls')).toEqual([])
+  })
+})
