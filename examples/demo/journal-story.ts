@@ -7,6 +7,10 @@ export interface StoryEvent {
   readonly [fact: string]: unknown
 }
 
+/** Who is at the far end of the call. */
+const farEndOf = ({ direction, from, to }: StoryEvent): string => String(direction === 'inbound' ? from : to)
+const seconds = (ms: unknown): string => `${(Number(ms) / 1000).toFixed(1)} s`
+
 type Sentence = (event: StoryEvent, started: StoryEvent) => string | undefined
 
 const verbs = (event: StoryEvent): string => (event['verbs'] as readonly string[]).join(', ')
@@ -62,6 +66,14 @@ const sentences: Readonly<Record<string, Sentence>> = {
     `${String(party)} asks that the other one be sent to ${String(refer_to)}`,
   'transfer-refused': (event) =>
     `the transfer by ${String(event['party'])} to ${String(event['refer_to'])} fails with ${String(event['sip_status'])}: ${withCure(event)}`,
+  queued: ({ queue, position }, started) =>
+    `${farEndOf(started)} waits in the queue "${String(queue)}": ${String(position)} before it`,
+  unqueued: ({ queue, waited_ms, because }, started) =>
+    `${farEndOf(started)} left the queue "${String(queue)}" after ${seconds(waited_ms)}: ${String(because)}`,
+  'awaits-caller': ({ queue }, started) =>
+    `${farEndOf(started)} waits for a caller of the queue "${String(queue)}"`,
+  'handed-over': ({ queue, caller, agent, waited_ms }) =>
+    `${String(caller)} was handed over from the queue "${String(queue)}" to ${String(agent)} after ${seconds(waited_ms)}`,
   'media-path': ({ path, because }) =>
     `the sound goes ${path === 'no-media' ? 'past' : 'through'} the platform (${String(path)}): ${String(because)}`,
   'dial-ended': ({ to, call_status, sentence }) =>

@@ -21,6 +21,7 @@ import { microsoftTeamsTenants } from './microsoft-teams-tenants.ts'
 import { passwordSettingsRoutes } from './logins/password-settings.ts'
 import { phoneNumbers, phoneNumbersOfServiceProvider } from './phone-numbers.ts'
 import { platformAddressRoutes } from './platform-addresses.ts'
+import { queueRoutes } from './queues.ts'
 import { recentCallRoutes } from './recent-calls.ts'
 import { registeredSipUserRoutes } from './registered-sip-users.ts'
 import { serviceProviders } from './service-providers.ts'
@@ -58,6 +59,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   ...phoneNumbers.routes,
   ...passwordSettingsRoutes,
   ...platformAddressRoutes,
+  ...queueRoutes,
   ...serviceProviders.routes,
   accounts.listedAt({
     path: '/ServiceProviders/{ServiceProviderSid}/Accounts',

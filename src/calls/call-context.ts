@@ -3,10 +3,12 @@ import type { Admission } from './admission.ts'
 import type { CallServices } from './call-services.ts'
 import type { WireTap } from './journal/wire-tap.ts'
 import type { CallRegistry } from './registry.ts'
+import type { Queues } from './rooms/queues.ts'
 
 export interface CallContext {
   readonly services: CallServices
   readonly registry: CallRegistry
   readonly tap: WireTap
   readonly admission: Admission
+  readonly queues: Queues
 }

@@ -60,6 +60,8 @@ export interface Calls {
   /** Also calls that ended within the last hour. */
   find(account_sid: string, call_sid: string): LiveCall | undefined
   count(account_sid: string): { inbound: number; outbound: number }
+  /** The queues of the account in which callers wait, by name. */
+  queues(account_sid: string): readonly { readonly name: string; readonly length: number }[]
   /** The journal of a live call; those of ended ones are in storage. */
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined
   /**

@@ -613,7 +613,7 @@ describe('a call that is refused', () => {
 
   it('for want of an application is 480 and the journal names the rule', async () => {
     const engine = createScriptedEngine(parsePlainVerbs)
-    const invite = engine.ring({ to: 'queue-sales@example.com' })
+    const invite = engine.ring({ to: 'conference-sales@example.com' })
     await settle()
     expect(invite.final?.status).toBe(480)
     expect(xReason(invite)).toBe('no configured application')

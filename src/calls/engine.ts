@@ -22,6 +22,7 @@ import type { ScriptedOrder } from './outbound/call-order.ts'
 import { placeCall } from './outbound/place-call.ts'
 import type { Alerts } from '../contracts/alert.ts'
 import { CallRegistry } from './registry.ts'
+import { Queues } from './rooms/queues.ts'
 import { checkShare } from './routing/call-limits.ts'
 import { toDecision } from './journal/decision.ts'
 
@@ -45,6 +46,7 @@ export class CallEngine implements Calls, CallHandlers {
   readonly #registry: CallRegistry
   readonly #tap = new WireTap()
   readonly #admission: Admission
+  readonly #queues = new Queues()
   readonly #arrivals = new Set<Arrival>()
   readonly #recovery: Recovery
   #isStopped = false
@@ -60,6 +62,7 @@ export class CallEngine implements Calls, CallHandlers {
       registry: this.#registry,
       tap: this.#tap,
       admission: this.#admission,
+      queues: this.#queues,
     }
     const { store, directory, log } = options
     this.#recovery = createRecovery({ store, directory, log, node: () => this.#node() })
@@ -104,6 +107,10 @@ export class CallEngine implements Calls, CallHandlers {
 
   count(account_sid: string): { inbound: number; outbound: number } {
     return this.#registry.count(account_sid)
+  }
+
+  queues(account_sid: string): { readonly name: string; readonly length: number }[] {
+    return this.#queues.list(account_sid)
   }
 
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined {

@@ -163,6 +163,8 @@ export interface Directory extends CarrierDirectory, OutboundDirectory {
   accountByRealm(realm: string): Promise<AccountFacts | undefined>
   account(account_sid: string): Promise<AccountFacts | undefined>
   client(account_sid: string, username: string): Promise<ClientFacts | undefined>
+  /** What is sent who joins and leaves the queues of the account. */
+  queueEventHook(account_sid: string): Promise<Hook | null>
   /** What decides about the users of a realm in place of its clients; undefined where nothing does. */
   registrationHook(realm: string): Promise<object | undefined>
   /** Only within the account: an application of another one is undefined. */

@@ -40,6 +40,8 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
   // null where there is none: every REGISTER and every call of a user asks.
   const registrationHooks = remember<RealmHook | null>()
 
+  const queueEventHooks = remember<Hook | null>()
+
   const accountRow = (realm: string): Promise<Row<'accounts'> | undefined> => {
     const sip_realm = realm.toLowerCase()
     return accounts(
@@ -137,6 +139,13 @@ export function createDirectory({ storage, clock }: DirectoryOptions): StorageDi
         return found === null ? null : { account_sid, hook: found }
       })
       return remembered ?? undefined
+    },
+    async queueEventHook(account_sid) {
+      const remembered = await queueEventHooks(account_sid, async () => {
+        const row = await rows().accounts.find(account_sid)
+        return hook(row?.queue_event_hook_sid ?? null)
+      })
+      return remembered ?? null
     },
     signingSecret(account_sid) {
       return secrets(account_sid, async () => (await rows().accounts.find(account_sid))?.webhook_secret)

@@ -7,6 +7,7 @@ import {
   settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 import type { JournalEvent } from '../calls/journal/journal.ts'
 import { parseVerbs, verbs } from './index.ts'
 import type { Verb } from './define/define-verb.ts'
@@ -14,15 +15,33 @@ import type { Verb } from './define/define-verb.ts'
 /** Far longer than any of them takes. */
 const maxSeconds = 120
 
+/** The other call that some verbs need, while the example runs. */
+const others: Readonly<Record<string, readonly object[]>> = {
+  enqueue: [{ verb: 'dequeue', name: 'support' }],
+  dequeue: [{ verb: 'enqueue', name: 'support' }],
+}
+
+/** What runs where the example is the answer of another hook than the first. */
+const around: Readonly<Record<string, readonly object[]>> = {
+  leave: [{ verb: 'enqueue', name: 'support', waitHook: '/example' }],
+}
+
 /** What became of the call that got the example: its far ends answer, and hang up after some seconds. */
-async function run({ example }: Verb): Promise<readonly JournalEvent[]> {
+async function run({ name, example }: Verb): Promise<readonly JournalEvent[]> {
   const engine = createScriptedEngine(parseVerbs)
   engine.phones.set('alice@example.com', [phone])
   engine.waysOut = [outboundCarrier('c1')]
-  engine.hooks.on('/call', example)
+  engine.hooks.on('/call', around[name] ?? example)
+  engine.hooks.on('/example', example)
   engine.ring()
+  let other: ScriptedInvite | undefined
   for (let second = 0; second < maxSeconds; second += 1) {
     for (let turn = 0; turn < 6; turn += 1) await settle()
+    if (second === 2 && others[name] !== undefined) {
+      engine.hooks.on('/call', others[name])
+      other = engine.ring()
+    }
+    if (second === 6) other?.dialog?.hangUp()
     if (second === 2) engine.sent.at(-1)?.answer()
     if (second === 6) engine.sent.at(-1)?.dialog.listener.ended(sipRequest('BYE'))
     if (second === 4) engine.media.sessions[0]?.press('1')

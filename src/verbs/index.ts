@@ -8,11 +8,14 @@ import { describeVerb } from './define/describe-verb.ts'
 import type { VerbText } from './define/describe-verb.ts'
 import { parseList } from './define/parse-verbs.ts'
 import { sharedShapes } from './define/schemas.ts'
+import { dequeue } from './dequeue.ts'
 import { dial } from './dial.ts'
 import { dtmf } from './dtmf.ts'
 import { dub } from './dub.ts'
+import { enqueue } from './enqueue.ts'
 import { gather } from './gather.ts'
 import { hangup } from './hangup.ts'
+import { leave } from './leave.ts'
 import { pause } from './pause.ts'
 import { play } from './play.ts'
 import { redirect } from './redirect.ts'
@@ -26,11 +29,14 @@ export const verbs: readonly Verb[] = [
   alert,
   answer,
   config,
+  dequeue,
   dial,
   dtmf,
   dub,
+  enqueue,
   gather,
   hangup,
+  leave,
   pause,
   play,
   redirect,

@@ -80,6 +80,7 @@ export interface TestApi extends Pick<StorePlace, 'contents'> {
   readonly sibling: TestTenant
   readonly foreign: TestTenant
   readonly calls: LiveCall[]
+  readonly queues: { account_sid: string; name: string; length: number }[]
   readonly journals: Map<string, readonly JournalEvent[]>
   readonly phones: RegisteredPhone[]
   readonly hungUp: string[]
@@ -209,6 +210,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     clock,
     ...tenants,
     calls: live.calls,
+    queues: live.queues,
     journals: live.journals,
     phones: live.phones,
     hungUp: live.hungUp,
@@ -344,6 +346,7 @@ export async function createKey(
 /** What the call engine and the registrar would know. */
 function createLiveState() {
   const calls: LiveCall[] = []
+  const queues: TestApi['queues'] = []
   const phones: RegisteredPhone[] = []
   const hungUp: string[] = []
   const placed: CallRequest[] = []
@@ -357,6 +360,7 @@ function createLiveState() {
     calls.find((call) => call.account_sid === account_sid && call.call_sid === call_sid)
   return {
     calls,
+    queues,
     phones,
     hungUp,
     placed,
@@ -377,6 +381,10 @@ function createLiveState() {
       listOfProvider: (service_provider_sid: string) =>
         calls.filter((call) => call.service_provider_sid === service_provider_sid),
       find,
+      queues: (account_sid: string) =>
+        queues
+          .filter((queue) => queue.account_sid === account_sid)
+          .map(({ name, length }) => ({ name, length })),
       count(account_sid: string) {
         const mine = calls.filter((call) => call.account_sid === account_sid)
         const inbound = mine.filter(({ direction }) => direction === 'inbound').length

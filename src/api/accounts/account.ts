@@ -52,8 +52,9 @@ export const accounts = defineResource({
       ),
     queue_event_hook: webhook()
       .optional()
-      .describe('Receives when callers join and leave queues.')
-      .notServed('enqueue'),
+      .describe(
+        'Receives when callers join and leave the queues of the account: /docs/hooks has what it gets. Those of one caller come in order.',
+      ),
     device_calling_application_sid: sid('applications')
       .nullable()
       .describe('Runs for calls that registered phones make.'),

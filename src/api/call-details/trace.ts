@@ -46,6 +46,10 @@ const momentary: Readonly<Record<string, (event: Event) => string>> = {
   'transfer-asked': ({ call_sid }) => `transfer by ${String(call_sid)}`,
   'transfer-refused': ({ call_sid, sip_status }) =>
     `no transfer by ${String(call_sid)} ${String(sip_status)}`,
+  queued: ({ queue, position }) => `queued ${String(queue)} ${String(position)}`,
+  unqueued: ({ queue, leave_reason }) => `left queue ${String(queue)} ${String(leave_reason)}`,
+  'awaits-caller': ({ queue }) => `waits for a caller of ${String(queue)}`,
+  'handed-over': ({ caller_sid, agent_sid }) => `${String(caller_sid)} handed over to ${String(agent_sid)}`,
   digit: ({ digit }) => `digit ${String(digit)}`,
   refusal: ({ code }) => `refusal ${String(code)}`,
   problem: ({ code }) => `problem ${String(code)}`,

@@ -6,6 +6,12 @@ import type { AskedRequest } from '../application/app-requests.ts'
 import type { Filler, HookDelay, SettingsChange, Voice, WaitWishes } from '../application/settings.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { DialOutcome, DialRequest } from '../bridge/dial-request.ts'
+import type {
+  DequeueOutcome,
+  DequeueRequest,
+  EnqueueOutcome,
+  EnqueueRequest,
+} from '../rooms/queue-requests.ts'
 import type { Collected, DigitRules } from '../digits/digit-collector.ts'
 import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
 
@@ -38,6 +44,8 @@ export interface Abilities {
   readonly tags: Tags
   /** Call others, and let them talk with the caller. */
   readonly legs: Legs
+  /** Wait in a queue, or take those who wait there. */
+  readonly queues: Queueing
   readonly time: Time
   /** What the journal says of the verb. */
   readonly notes: Notes
@@ -203,6 +211,8 @@ export interface Asking {
   ): Promise<void>
   /** Asks an action hook of a verb that others have replaced: what it answers counts for nothing. Never rejects. */
   tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
+  /** Likewise, of a verb that was stopped by the end of the call: the hook is asked all the same. */
+  report(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
   /** Asks an event hook; verbs in its answer come at once, in place of the running one too. Never rejects. */
   event(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>
   /** Asks another application; its verbs replace those that were to follow. */
@@ -214,6 +224,15 @@ export interface Legs {
   dial(request: DialRequest): Promise<DialOutcome | undefined>
   /** The SIP realm of the account: what a user is called at. Undefined when it has none. */
   realm(): Promise<string | undefined>
+}
+
+export interface Queueing {
+  /** Resolves when the call has left the queue, and talks with no one any more. Never throws. */
+  enqueue(request: EnqueueRequest): Promise<EnqueueOutcome>
+  /** Resolves when the call talks with no one any more, or no caller has come. Throws queue_full. */
+  dequeue(request: DequeueRequest): Promise<DequeueOutcome>
+  /** The call leaves the queue in which it waits. False when it waits in none. */
+  leave(): boolean
 }
 
 export interface Tags {

@@ -13,6 +13,7 @@ import { HookWait } from './hook-wait.ts'
 import { createKeys } from './keys.ts'
 import { createLegs } from './legs.ts'
 import { CallNotes } from './notes.ts'
+import { createQueueing } from './queueing.ts'
 import { createReferring } from './referring.ts'
 import { createRequests } from './requests.ts'
 import { createSetting } from './settings.ts'
@@ -76,6 +77,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     },
     tags: createTags(leg.journal),
     legs: createLegs({ leg, script, context, nested, voice, notes }),
+    queues: createQueueing({ leg, context, nested, voice, refer }),
     time: createTime(clock),
     notes,
   }

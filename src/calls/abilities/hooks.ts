@@ -91,6 +91,16 @@ export class LegHooks implements Asking {
     await this.#ask(question).catch((error: unknown) => noteProblem(leg, error))
   }
 
+  async report(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void> {
+    const { leg, application, queue } = this.#options
+    if (!leg.hasEnded) return this.tell(form, fields)
+    const verb_id = queue.currentId
+    const all = { ...(verb_id === undefined ? {} : { verb_id }), ...fields }
+    // The signal of the call has aborted; the hook has its own time limit.
+    const { signal } = new AbortController()
+    await application.ask({ leg, kind: 'action', hook: form, fields: all, signal }).catch(() => undefined)
+  }
+
   async event(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
     const { leg, queue } = this.#options
     const take = (verbs: readonly RunnableVerb[]): boolean => {

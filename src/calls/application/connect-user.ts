@@ -2,8 +2,8 @@
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { reasonHeader } from '../leg/refusals.ts'
-import type { CallScript } from '../ports.ts'
 import { HttpApplication } from './http-application.ts'
+import { noScript } from './no-script.ts'
 import { abilitiesOf } from './run-script.ts'
 import { reasonLeft } from '../bridge/leg-story.ts'
 import type { DialOutcome } from '../bridge/dial-request.ts'
@@ -63,21 +63,4 @@ export async function connectUser(
     ...(reason === undefined ? {} : { reason }),
     headers: [...reasonLeft(leg), reasonHeader(`${name} did not take the call`)],
   })
-}
-
-function noScript(account_sid: string): CallScript {
-  return {
-    account_sid,
-    call_hook: null,
-    call_status_hook: null,
-    app_json: null,
-    speech_synthesis_vendor: null,
-    speech_synthesis_language: null,
-    speech_synthesis_voice: null,
-    speech_synthesis_label: null,
-    speech_recognizer_vendor: null,
-    speech_recognizer_language: null,
-    speech_recognizer_label: null,
-    env_vars: null,
-  }
 }

@@ -22,7 +22,8 @@ import { hopsLeft, passedOnHeaders } from './passed-on-headers.ts'
 import { Ringing } from './ringing.ts'
 import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
 import { openSecondLeg } from './second-leg.ts'
-import { aloneAgain, Talk, talkOf } from './talk.ts'
+import { Talk } from './talk.ts'
+import { talkToItsEnd } from './talk-to-its-end.ts'
 import type { TalkServices } from './talk.ts'
 import { referralsOf } from './transfer.ts'
 
@@ -215,18 +216,13 @@ class Dial {
     const services = { clock, nested, refer, borrow, holdHook, anchorsMedia: mediaPath.isAnchored }
     const { exits: exitsMediaPath } = mediaPath
     new Talk({ legs: [parent, child], capture, captureHook, exitsMediaPath }, services).start()
-    const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
-    // A caller that has gone may have sent the other side elsewhere before, and the talk knows of that.
-    const stop = (): void => {
-      if (parent.hasEnded) leave()
-      else talkOf(parent)?.end(whyStopped(parent, signal) ?? 'the dial is over')
-    }
-    const late = (): void => talkOf(parent)?.end('the time limit of the dial has passed')
-    const timer = maxTalkMs === undefined ? undefined : clock.after(maxTalkMs, late)
-    signal.addEventListener('abort', stop, { once: true })
-    await Promise.race([aloneAgain(parent), gone])
-    signal.removeEventListener('abort', stop)
-    timer?.cancel()
+    const limit = maxTalkMs && { ms: maxTalkMs, because: 'the time limit of the dial has passed' }
+    await talkToItsEnd(parent, {
+      signal,
+      otherwise: 'the dial is over',
+      clock,
+      ...(limit ? { limit } : {}),
+    })
   }
 
   /** What the called side hears besides. */

@@ -23,10 +23,14 @@ import { Whispers } from './whispers.ts'
 export interface TalkOptions {
   /** The first one has called the other, or is there for longer. */
   readonly legs: readonly [Leg, Leg]
+  /** What the journals call the two; by default the caller and the called party. */
+  readonly names?: readonly [string, string]
   readonly capture: DialRequest['capture']
   readonly captureHook: HookForm | undefined
   /** The application wants the two to send their sound to each other. */
   readonly exitsMediaPath: boolean
+  /** They part when media have not connected them by then. */
+  readonly maxSetUpMs?: number
 }
 
 export interface TalkServices {
@@ -73,6 +77,7 @@ export class Talk {
   readonly #end = new AbortController()
   readonly #stops: (() => void)[] = []
   readonly #successors = new Map<Leg, Successor>()
+  #hasFailed = false
   #staying: Leg | undefined
   #gone: string | undefined
 
@@ -98,14 +103,33 @@ export class Talk {
       leg.bridge = this.#faceOf(leg)
     }
     this.#captureKeys()
-    this.#bridge.join().catch((error: unknown) => {
-      noteProblem(first, error)
-      this.end('the two could not be connected')
-    })
+    this.#join(first)
     this.#hold.begin()
     if (this.#options.exitsMediaPath) this.#path.begin()
-    this.#watch(second, 'the called party')
-    this.#watch(first, 'the caller')
+    const [nameOfFirst, nameOfSecond] = this.#options.names ?? ['the caller', 'the called party']
+    this.#watch(second, nameOfSecond)
+    this.#watch(first, nameOfFirst)
+  }
+
+  #join(first: Leg): void {
+    const { maxSetUpMs } = this.#options
+    const fail = (because: string) => (): void => {
+      this.#hasFailed ||= !this.#end.signal.aborted
+      this.end(because)
+    }
+    const late = fail('the two could not be connected in time')
+    const timer = maxSetUpMs === undefined ? undefined : this.services.clock.after(maxSetUpMs, late)
+    const cancel = (): void => timer?.cancel()
+    this.#stops.push(cancel)
+    this.#bridge.join().then(cancel, (error: unknown) => {
+      noteProblem(first, error)
+      fail('the two could not be connected')()
+    })
+  }
+
+  /** Whether media could not connect the two. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
   }
 
   otherOf(leg: Leg): Leg {

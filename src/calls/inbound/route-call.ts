@@ -15,8 +15,10 @@ export type CallTarget =
   | { readonly kind: 'application'; readonly application: ApplicationFacts }
   /** A user of the caller's realm. */
   | ({ readonly kind: 'user' } & UserCall)
+  /** A queue of the account, whose next caller it takes. */
+  | { readonly kind: 'queue'; readonly name: string }
 
-/** Throws AppError no_application, user_unavailable, direct_app_calling_off or wrong_credentials. */
+/** Throws AppError no_application, user_unavailable, direct_app_calling_off, direct_queue_calling_off or wrong_credentials. */
 export async function routeCall(
   journal: JournalWriter,
   account: AccountFacts,
@@ -28,6 +30,10 @@ export async function routeCall(
       ? await routeUser(journal, account, origin.user, services)
       : routeCarrier(journal, origin)
   const { rule } = chosen
+  if ('queue' in chosen) {
+    journal.note(toDecision({ rule, outcome: chosen.queue }))
+    return { kind: 'queue', name: chosen.queue }
+  }
   if ('name' in chosen) {
     const { name, realm, caller } = chosen
     journal.note(toDecision({ rule, outcome: `${name}@${realm}` }))
@@ -50,12 +56,17 @@ interface ChosenUser extends UserCall {
   readonly rule: RuleName
 }
 
+interface ChosenQueue {
+  readonly rule: RuleName
+  readonly queue: string
+}
+
 async function routeUser(
   journal: JournalWriter,
   { account_sid, device_calling_application_sid }: AccountFacts,
   user: SipUser,
   { directory, sip }: Pick<CallServices, 'directory' | 'sip'>,
-): Promise<Chosen | ChosenUser> {
+): Promise<Chosen | ChosenUser | ChosenQueue> {
   const client = await directory.client(account_sid, user.username)
   // Removed or switched off since its password was checked. A user that the registration hook knows needs no client.
   if (user.judged === undefined && client?.is_active !== true)
@@ -64,6 +75,7 @@ async function routeUser(
   const call = {
     called,
     allow_direct_app_calling: client?.allow_direct_app_calling ?? true,
+    allow_direct_queue_calling: client?.allow_direct_queue_calling ?? true,
     allow_direct_user_calling: client?.allow_direct_user_calling ?? true,
     device_calling_application_sid,
     named_application_sid: user.judged?.destination,
@@ -76,6 +88,7 @@ async function routeUser(
     isOpen && !isUserCalled && (await directory.client(account_sid, called))?.is_active === true
   const { rule, target } = isOpen ? chooseApplication({ ...call, isUserCalled, isClientCalled }) : first
   if (target.kind === 'application') return { rule, application_sid: target.application_sid }
+  if (target.kind === 'queue') return { rule, queue: target.name }
   if (target.kind === 'user') return { rule, name: target.name, realm: user.realm, caller: user.username }
   journal.note(toDecision({ rule, outcome: 'refused', code: target.code }))
   if (target.code === 'user_unavailable') throw new AppError(target.code, `${called} is not registered`)
@@ -95,6 +108,7 @@ function noSuchUser(called: string): AppError {
 
 const refusalSentences = {
   no_application: 'no configured application',
+  direct_queue_calling_off: 'direct queue calling is not allowed for this client',
   direct_app_calling_off: 'direct application calling is not allowed for this client',
 } as const
 

@@ -28,6 +28,7 @@ import type { Refusal } from '../leg/refusals.ts'
 import { toDecision } from '../journal/decision.ts'
 import { refuseReturned } from './returned-call.ts'
 import { routeCall } from './route-call.ts'
+import { connectToQueue } from '../application/connect-to-queue.ts'
 import { connectUser } from '../application/connect-user.ts'
 import { runScript } from '../application/run-script.ts'
 import { noVerbLeft } from '../application/verb-loop.ts'
@@ -170,6 +171,7 @@ async function serveCaller(
   const target = await routeCall(leg.journal, account, origin, services)
   if (leg.hasEnded) return
   if (target.kind === 'user') return connectUser(leg, target, context)
+  if (target.kind === 'queue') return connectToQueue(leg, target.name, context)
   const { application } = target
   leg.journal.add({ type: 'application', application_sid: application.application_sid })
   leg.status.expect(application.call_status_hook)

@@ -2,6 +2,7 @@
 // Facts are wire names: the journal is read through the API. Aliases, not interfaces: storage takes them as plain records.
 import type { CallBatch as StoredBatch, CallStore as Store } from '../../contracts/call-record.ts'
 import type { CallStatus } from './call-status.ts'
+import type { QueueFact } from './queue-facts.ts'
 import type { TalkFact } from './talk-facts.ts'
 
 /** What is known of a call when it begins: always the first event. */
@@ -277,6 +278,7 @@ export type JournalFact =
   | DigitFact
   | ProblemFact
   | TalkFact
+  | QueueFact
   | AlertedFact
   | RecordingFact
   | NoteFact

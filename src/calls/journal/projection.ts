@@ -27,6 +27,8 @@ export interface CallFacts {
   readonly ended_because?: string
   /** Where its recording is, once there is one. */
   readonly recording_url?: string
+  /** The one in which it waits. */
+  readonly queue?: { readonly name: string; readonly since: number } | undefined
   /** Why the platform has refused the call. */
   readonly refusal?: RefusalFact
 }
@@ -46,6 +48,8 @@ export function reduce(facts: CallFacts, event: JournalEvent): CallFacts {
   if (event.type === 'tagged') return { ...facts, customerData: event.data }
   if (event.type === 'refusal') return { ...facts, refusal: event }
   if (event.type === 'recording-started') return { ...facts, recording_url: event.recording_url }
+  if (event.type === 'queued') return { ...facts, queue: { name: event.queue, since: event.at } }
+  if (event.type === 'unqueued') return { ...facts, queue: undefined }
   if (event.type === 'ended') return reduceEnded(facts, event)
   return facts
 }

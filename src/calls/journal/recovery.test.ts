@@ -43,6 +43,13 @@ const answered: JournalFact = {
 }
 const note: JournalFact = { type: 'note', sentence: 'still there' }
 
+const queueEventHook = {
+  url: 'http://app.test/queue-event',
+  method: 'POST',
+  username: null,
+  password: null,
+} as const
+
 /** Events 2.5 s apart. */
 const journalOf = (...facts: readonly JournalFact[]): JournalEvent[] =>
   facts.map((fact, index) => ({ seq: index + 1, at: 1000 + index * 2500, ...fact }))
@@ -69,6 +76,7 @@ async function recover(
     directory: {
       application: () =>
         found instanceof Error ? Promise.reject(found) : Promise.resolve(found ?? undefined),
+      queueEventHook: () => Promise.resolve(queueEventHook),
     },
     node: () => ({ publicIp: '203.0.113.1', apiBaseUrl: undefined }),
     log: {
@@ -93,6 +101,37 @@ describe('a call that was left in mid-call', () => {
       { at: 108_700 },
     ])
     expect(store.notifications).toMatchObject([{ call_status: 'completed', duration: 100 }])
+  })
+
+  it('has left the queue in which it waited, in its journal and for the account', async () => {
+    const queued = { type: 'queued', queue: 'support', position: 3, length: 4, priority: 999 } as const
+    const { store } = await recover([journalOf(started, chosen, trying, answered, queued)], application, {
+      alive_at: 21_000,
+    })
+    const left = { queue: 'support', length: 0, leave_reason: 'abandoned' }
+    expect(store.journalOf('c1').filter(({ type }) => type === 'unqueued')).toMatchObject([
+      { ...left, waited_ms: 10_000, because: 'platform stopped in mid-call' },
+    ])
+    expect(store.notifications).toMatchObject([
+      { call_status: 'completed' },
+      { ...left, event: 'leave', leave_time: 21_000, call_sid: 'c1', call_status: 'completed' },
+    ])
+    expect(store.records).toHaveLength(1)
+  })
+
+  it('has not left a queue that it had left before', async () => {
+    const queued = { type: 'queued', queue: 'support', position: 0, length: 1, priority: 999 } as const
+    const unqueued = {
+      type: 'unqueued',
+      queue: 'support',
+      leave_reason: 'dequeued',
+      length: 0,
+      waited_ms: 2500,
+      because: 'an agent took the call',
+    } as const
+    const { store } = await recover([journalOf(started, chosen, trying, answered, queued, unqueued)])
+    expect(store.notifications).toMatchObject([{ call_status: 'completed' }])
+    expect(store.journalOf('c1').some(({ type }) => type === 'unqueued')).toBe(false)
   })
 
   it('ends with its last event when that is later than the sign', async () => {
@@ -245,7 +284,10 @@ describe('a recovery', () => {
     store.flush = async () => void log.push(`flush ${store.records.length}`)
     const recovery = createRecovery({
       store,
-      directory: { application: () => Promise.resolve(application) },
+      directory: {
+        application: () => Promise.resolve(application),
+        queueEventHook: () => Promise.resolve(null),
+      },
       node: () => ({ publicIp: undefined, apiBaseUrl: undefined }),
       log: silentLogger,
     })

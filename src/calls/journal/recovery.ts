@@ -3,6 +3,8 @@ import type { Logger } from '../../lib/log.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { CallBatch, CallStore, JournalEvent, JournalFact, StatusFact } from './journal.ts'
 import { toDecision } from './decision.ts'
+import type { UnqueuedFact } from './queue-facts.ts'
+import { toQueueNotification } from './queue-events.ts'
 import type { Directory } from '../ports.ts'
 import { reduce, replay, toRecentCall } from './projection.ts'
 import type { CallFacts } from './projection.ts'
@@ -15,7 +17,7 @@ export const stoppedInMidCall = 'platform stopped in mid-call'
 
 export interface RecoveryOptions {
   readonly store: CallStore
-  readonly directory: Pick<Directory, 'application'>
+  readonly directory: Pick<Directory, 'application' | 'queueEventHook'>
   readonly node: () => NodeFacts
   readonly log: Logger
 }
@@ -75,7 +77,10 @@ async function endOf(call: UnfinishedCall, options: RecoveryOptions): Promise<Ca
   return {
     ...batch,
     events,
-    notifications: await notificationsOf(ended, call.events, options),
+    notifications: [
+      ...(await notificationsOf(ended, call.events, options)),
+      ...(await queueNotificationsOf(facts, events, options)),
+    ],
     ...closing(ended),
   }
 }
@@ -102,8 +107,38 @@ function endingEvents(facts: CallFacts, { events: before, alive_at }: Unfinished
     toDecision({ rule: 'recovery', outcome: stoppedInMidCall }),
     { ...status, call_termination_by: 'jambonz' },
     { type: 'ended', termination_reason: stoppedInMidCall },
+    ...unqueuedIn(facts, at),
   ]
   return added.map((fact, index) => ({ seq: (last?.seq ?? 0) + 1 + index, at, ...fact }))
+}
+
+/** A queue is gone with its process: no one is left in it. */
+function unqueuedIn({ queue }: CallFacts, at: number): UnqueuedFact[] {
+  if (queue === undefined) return []
+  const { name, since } = queue
+  const gone = { leave_reason: 'abandoned', length: 0, because: stoppedInMidCall } as const
+  return [{ type: 'unqueued', queue: name, waited_ms: at - since, ...gone }]
+}
+
+/** Where the account heard that the call joined a queue, it hears that it has left it. */
+async function queueNotificationsOf(
+  before: CallFacts,
+  events: readonly JournalEvent[],
+  { directory, node, log }: RecoveryOptions,
+): Promise<readonly Notification[]> {
+  const { started, queue } = before
+  if (queue === undefined) return []
+  try {
+    const hook = await directory.queueEventHook(started.account_sid)
+    if (hook === null) return []
+    const leave_time = events.at(-1)?.at ?? queue.since
+    const change = { event: 'leave', leave_time, leave_reason: 'abandoned' } as const
+    const facts = events.reduce(reduce, before)
+    return [toQueueNotification({ queue: queue.name, length: 0, change }, { facts, node: node(), hook })]
+  } catch (error) {
+    log.warn({ err: error, call_sid: started.call_sid }, 'queue event hook could not be found')
+    return []
+  }
 }
 
 /** A status hook that has heard of the call hears of its end. */

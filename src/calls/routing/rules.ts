@@ -1,19 +1,7 @@
 // The rules that decide calls, as docs/reference/routing.md lists them and as the journal of a call names them. Within a group
 // that chooses, they are asked in the order in which they stand here, and the first one that applies decides.
-
-interface Rule {
-  /** What the rule found, in words for a customer. */
-  readonly sentence: string
-  /** What follows from it. */
-  readonly decides: string
-}
-
-interface RuleGroup {
-  readonly title: string
-  /** The question that the group settles, and when it is asked. */
-  readonly question: string
-  readonly rules: Readonly<Record<string, Rule>>
-}
+import type { RuleGroup } from './rule-group.ts'
+import { userCall } from './user-rules.ts'
 
 const caller = {
   title: 'The caller',
@@ -115,49 +103,6 @@ const carrierCall = {
     },
     'carrier-no-application': {
       sentence: 'Neither the phone number nor the carrier names an application.',
-      decides: 'The call is refused with `no_application`.',
-    },
-  },
-} as const satisfies RuleGroup
-
-const userCall = {
-  title: 'Calls from SIP users',
-  question: 'Which application takes a call that a user of an account makes?',
-  rules: {
-    'user-hook-application': {
-      sentence: 'The registration hook has named an application for the call.',
-      decides: 'That application takes the call.',
-    },
-    'user-dialled-application': {
-      sentence: 'The user has dialled an application: `app-` and its sid.',
-      decides: 'That application takes the call. What is no sid is refused with `no_application`.',
-    },
-    'user-device-application': {
-      sentence: 'The account has an application for calls of its devices.',
-      decides: 'That application takes the call.',
-    },
-    'user-may-not-dial-applications': {
-      sentence:
-        'The user has dialled an application, which its client does not allow, and the account has no application for calls of its devices.',
-      decides: 'The call is refused with `direct_app_calling_off`.',
-    },
-    'user-dialled-user': {
-      sentence: 'The user may call others, and has dialled a user of its own realm, who is registered.',
-      decides: 'The phones of that user ring. No application is asked.',
-    },
-    'user-not-registered': {
-      sentence:
-        'The user may call others, and has dialled a user of its own realm, none of whose phones is registered.',
-      decides: 'The call is refused with `user_unavailable`.',
-    },
-    'user-target-not-served': {
-      sentence:
-        'The user has dialled a queue or a conference, which are not served yet, and the account has no application for calls of its devices.',
-      decides: 'The call is refused with `no_application`.',
-    },
-    'user-no-application': {
-      sentence:
-        'The account has no application for calls of its devices, and no user that the caller may call has this name.',
       decides: 'The call is refused with `no_application`.',
     },
   },

@@ -18,13 +18,15 @@ describe('chooseApplication', () => {
     ['a number with one of the account', '+4420', true, device, toApplication(device)],
     ['a number without one', '+4420', true, null, refused('no_application')],
     ['a queue with one of the account', 'queue-sales', true, device, toApplication(device)],
-    ['a queue without one', 'queue-sales', true, null, refused('no_application')],
+    ['a queue without one', 'queue-sales', true, null, { kind: 'queue', name: 'sales' }],
+    ['a queue without a name', 'queue-', true, null, refused('no_application')],
     ['a conference without one', 'conference-x', true, null, refused('no_application')],
   ])('%s', (_, called, allow_direct_app_calling, device_calling_application_sid, target) => {
     expect(
       chooseApplication({
         called,
         allow_direct_app_calling,
+        allow_direct_queue_calling: true,
         device_calling_application_sid,
         named_application_sid: undefined,
         allow_direct_user_calling: true,
@@ -36,6 +38,7 @@ describe('chooseApplication', () => {
   const call = {
     called: '+4420',
     allow_direct_app_calling: true,
+    allow_direct_queue_calling: true,
     device_calling_application_sid: null,
     named_application_sid: undefined,
     allow_direct_user_calling: true,
@@ -56,7 +59,17 @@ describe('chooseApplication', () => {
     expect(chooseApplication({ ...bob, allow_direct_user_calling: false }).target).toEqual(
       refused('no_application'),
     )
-    expect(chooseApplication({ ...bob, called: 'queue-sales' }).target).toEqual(refused('no_application'))
+    expect(chooseApplication({ ...bob, called: 'conference-x' }).target).toEqual(refused('no_application'))
+  })
+
+  it('takes a queue, where the caller may, before a user of that name', () => {
+    const queue = { ...call, called: 'queue-sales', isUserCalled: true }
+    expect(chooseApplication(queue).target).toEqual({ kind: 'queue', name: 'sales' })
+    const forbidden = { ...queue, allow_direct_queue_calling: false }
+    expect(chooseApplication(forbidden).target).toEqual(refused('direct_queue_calling_off'))
+    expect(chooseApplication({ ...forbidden, device_calling_application_sid: device }).target).toEqual(
+      toApplication(device),
+    )
   })
 
   it('refuses a call to a user who is known and not registered by a rule of its own, where the caller may call users', () => {
@@ -76,7 +89,8 @@ describe('chooseApplication', () => {
     ['user-dialled-application', { called: 'app-sales' }],
     ['user-device-application', { device_calling_application_sid: device }],
     ['user-may-not-dial-applications', { called: `app-${sid}`, allow_direct_app_calling: false }],
-    ['user-target-not-served', { called: 'queue-sales' }],
+    ['user-dialled-queue', { called: 'queue-sales' }],
+    ['user-may-not-dial-queues', { called: 'queue-sales', allow_direct_queue_calling: false }],
     ['user-target-not-served', { called: 'conference-x' }],
     ['user-no-application', {}],
   ])('names the rule that decided: %s', (rule, more) => {

@@ -6,6 +6,7 @@ export interface UserCall {
   /** The user part of the Request-URI. */
   readonly called: string
   readonly allow_direct_app_calling: boolean
+  readonly allow_direct_queue_calling: boolean
   readonly allow_direct_user_calling: boolean
   /** Whether what is called is a registered user of the caller's realm. */
   readonly isUserCalled: boolean
@@ -16,19 +17,23 @@ export interface UserCall {
   readonly named_application_sid: string | undefined
 }
 
-type RefusalCode = 'no_application' | 'direct_app_calling_off' | 'user_unavailable'
+type RefusalCode =
+  'no_application' | 'direct_app_calling_off' | 'direct_queue_calling_off' | 'user_unavailable'
 
 export interface UserRoute {
   readonly rule: RuleName
   readonly target:
     | { readonly kind: 'application'; readonly application_sid: string }
     | { readonly kind: 'user'; readonly name: string }
+    /** The user takes a caller out of it. */
+    | { readonly kind: 'queue'; readonly name: string }
     | { readonly kind: 'refused'; readonly code: RefusalCode }
 }
 
 const directApplication = 'app-'
+const directQueue = 'queue-'
 /** What may be dialled one day. Until then such a call goes where any other goes. */
-const unservedTargets = ['queue-', 'conference-'] as const
+const unservedTargets = ['conference-'] as const
 
 export function chooseApplication(call: UserCall): UserRoute {
   if (call.named_application_sid !== undefined)
@@ -43,6 +48,10 @@ export function chooseApplication(call: UserCall): UserRoute {
   if (device_calling_application_sid !== null)
     return toApplication('user-device-application', device_calling_application_sid)
   if (isDirect) return refused('user-may-not-dial-applications', 'direct_app_calling_off')
+  const queue = call.called.startsWith(directQueue) ? call.called.slice(directQueue.length) : ''
+  if (queue !== '' && call.allow_direct_queue_calling)
+    return { rule: 'user-dialled-queue', target: { kind: 'queue', name: queue } }
+  if (queue !== '') return refused('user-may-not-dial-queues', 'direct_queue_calling_off')
   const isUnserved = unservedTargets.some((prefix) => call.called.startsWith(prefix))
   if (!isUnserved && call.isUserCalled && call.allow_direct_user_calling)
     return { rule: 'user-dialled-user', target: { kind: 'user', name: call.called } }

@@ -64,6 +64,17 @@ export const callErrors = {
     sip: 480,
     cure: 'Set allow_direct_app_calling on the SIP client.',
   },
+  direct_queue_calling_off: {
+    cause: 'The phone dialled a queue, and its SIP client may not.',
+    http: 403,
+    sip: 480,
+    cure: 'Set allow_direct_queue_calling on the SIP client.',
+  },
+  queue_full: {
+    cause: 'As many callers or agents wait in the queue as it holds, or the account has too many queues.',
+    http: 503,
+    cure: 'Let more agents take callers, spread the callers over several queues, or let the application do something else for them: the action hook of enqueue gets queue_result error.',
+  },
   loop_detected: {
     cause:
       'The call passed through here before: it says so itself, has no place left to pass (Max-Forwards), or has come back twice to a number that is still being called.',

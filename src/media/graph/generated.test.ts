@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest'
 import { toneShare } from '../../../test/support/audio.ts'
 import { clicks, levelDb, VirtualLegs } from '../../../test/support/virtual-legs.ts'
-import type { Layer } from './wiring.ts'
+import type { Generated, Layer } from './wiring.ts'
 
-const generated = (sound: 'ringing' | 'noise'): Layer => ({ id: sound, from: { kind: 'generated', sound } })
+const generated = (sound: Generated): Layer => ({ id: sound, from: { kind: 'generated', sound } })
 
 it('rings for one second of five, without a click', () => {
   const legs = new VirtualLegs()
@@ -35,4 +35,15 @@ it('makes noise that is soft, and goes on as long as it is wired', () => {
   const end = legs.nowMs
   legs.run(500)
   expect(levelDb(phone.audio(end), 1)).toBeLessThan(-80)
+})
+
+it('beeps once, for a fifth of a second, without a click', () => {
+  const legs = new VirtualLegs()
+  const phone = legs.leg('phone')
+  const from = legs.nowMs
+  phone.wire({ hears: [generated('beep')] })
+  legs.run(8000)
+  expect(toneShare(phone.audio(from + 60, from + 180), 1000)).toBeGreaterThan(0.99)
+  expect(levelDb(phone.audio(from + 300), 1)).toBeLessThan(-80)
+  expect(clicks(phone.audio(from, from + 400), 1000, { level: 0.15, tolerance: 0.4 })).toEqual([])
 })

@@ -1,4 +1,5 @@
-// Sounds that the platform makes by itself, without a file: the ringing tone, and noise that says that the line is not dead.
+// Sounds that the platform makes by itself, without a file: the ringing tone, noise that says that the line is not dead, and a
+// short tone that says that someone has come.
 import { frameSamples } from '../codecs/coders.ts'
 import { SampleFrame } from './frame.ts'
 import type { Frame } from './frame.ts'
@@ -11,9 +12,13 @@ const ringHz = 425
 const ringSamples = rate
 const roundSamples = 5 * rate
 // About -13 dBm0, as telephone exchanges ring.
-const ringLevel = 5000
+const toneLevel = 5000
 // The tone begins and ends within 5 ms, so that neither is a click.
 const edgeSamples = 40
+
+// Higher than any tone of the network, and as long as it takes to notice.
+const beepHz = 1000
+const beepSamples = 0.2 * rate
 
 // Some 40 dB under the full scale: as loud as a quiet room.
 const noiseLevel = 550
@@ -33,9 +38,9 @@ export class GeneratedVoice {
   next(): Frame | undefined {
     const from = this.#at
     this.#at += frameSamples
-    if (this.#kind === 'ringing' && from % roundSamples >= ringSamples) return undefined
+    if (this.#kind !== 'noise' && !isToneAt(this.#kind, from)) return undefined
     for (let index = 0; index < frameSamples; index += 1)
-      this.#samples[index] = this.#kind === 'ringing' ? ringAt(from + index) : this.#noise()
+      this.#samples[index] = this.#kind === 'noise' ? this.#noise() : toneAt(this.#kind, from + index)
     return this.#frame
   }
 
@@ -46,8 +51,21 @@ export class GeneratedVoice {
   }
 }
 
-function ringAt(sample: number): number {
-  const at = sample % roundSamples
-  const edge = Math.min(1, at / edgeSamples, (ringSamples - at) / edgeSamples)
-  return Math.round(ringLevel * edge * Math.sin((2 * Math.PI * ringHz * at) / rate))
+type Tone = Exclude<Generated, 'noise'>
+
+const tones = {
+  ringing: { hz: ringHz, samples: ringSamples, every: roundSamples },
+  beep: { hz: beepHz, samples: beepSamples, every: Infinity },
+} as const
+
+function isToneAt(kind: Tone, sample: number): boolean {
+  const { samples, every } = tones[kind]
+  return sample % every < samples
+}
+
+function toneAt(kind: Tone, sample: number): number {
+  const { hz, samples, every } = tones[kind]
+  const at = sample % every
+  const edge = Math.min(1, at / edgeSamples, (samples - at) / edgeSamples)
+  return Math.round(toneLevel * edge * Math.sin((2 * Math.PI * hz * at) / rate))
 }

@@ -61,8 +61,8 @@ export type Source =
    */
   | { readonly kind: 'ring'; readonly ring: Ring }
 
-/** The ringing tone, or soft noise. */
-export type Generated = 'ringing' | 'noise'
+/** The ringing tone, soft noise, or one short tone. */
+export type Generated = 'ringing' | 'noise' | 'beep'
 
 /** As a worker gets it: rooms of other workers are rings. */
 export interface WorkerWiring extends Wiring {

@@ -56,6 +56,13 @@ export const hook = hookFor(
   'An absolute URL, a path on the application’s host, or an object with either and credentials.',
 )
 
+/** Callers and agents of one account meet by it. */
+export const queueName = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: 'The name of the queue, within the account. It is there while someone waits in it.',
+})
+
 /** What the answer of an action hook does. */
 export const replacingTheRest =
   'The verbs that it answers take the place of the rest of the list; an empty answer goes on with the rest.'

@@ -3,10 +3,7 @@
 const names: ReadonlySet<string> = new Set([
   'agent',
   'conference',
-  'dequeue',
   'dialogflow',
-  'enqueue',
-  'leave',
   'lex',
   'listen',
   'llm',

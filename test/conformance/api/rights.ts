@@ -22,6 +22,7 @@ const rights: Readonly<Record<string, Readonly<Record<string, Right>>>> = {
   '/Accounts/{AccountSid}/Calls/{CallSid}': { GET: 'APC', DELETE: 'APC', PUT: 'APC', POST: 'APC' },
   '/Accounts/{AccountSid}/Limits': { GET: 'APC', POST: 'AP', DELETE: 'AP' },
   '/Accounts/{AccountSid}/PredefinedCarriers/{PredefinedCarrierSid}': { POST: 'APC' },
+  '/Accounts/{AccountSid}/Queues': { GET: 'APC' },
   '/Accounts/{AccountSid}/RecentCalls': { GET: 'APC' },
   '/Accounts/{AccountSid}/RecentCalls/trace/{TraceId}': { GET: 'APC' },
   '/Accounts/{AccountSid}/RecentCalls/{CallSid}/journal': { GET: 'APC' },

@@ -13,6 +13,7 @@ import type {
   NumberPattern,
   OutboundCarrier,
 } from '../../../src/calls/ports.ts'
+import type { Hook } from '../../../src/contracts/hook.ts'
 
 export interface ScriptedRows {
   readonly account: AccountFacts | undefined
@@ -23,6 +24,8 @@ export interface ScriptedRows {
   readonly hasRegistrationHook?: boolean
   readonly application: ApplicationFacts | undefined
   readonly limits: CallLimits
+  /** Of any account. */
+  readonly queueEventHook?: Hook | null
   /** At whatever address. */
   readonly carriers: readonly CarrierMatch[]
   /** The one that has a password. */
@@ -50,6 +53,7 @@ export function createScriptedDirectory(rows: () => ScriptedRows): Directory {
     outboundCarriers: async () => rows().waysOut,
     dialPlan: async () => rows().dialPlan,
     callLimits: async () => rows().limits,
+    queueEventHook: async () => rows().queueEventHook ?? null,
     client: async (account_sid, username) =>
       rows().account?.account_sid === account_sid && rows().client?.username === username
         ? rows().client

@@ -27,7 +27,7 @@ import type {
 } from '../../../src/calls/ports.ts'
 import type { BorrowedClip } from '../../../src/contracts/speech.ts'
 import type { CallStoreListener, RecentCall, UnfinishedCall } from '../../../src/contracts/call-record.ts'
-import type { HookAnswer, HookRequest, Hooks } from '../../../src/contracts/hook.ts'
+import type { Hook, HookAnswer, HookRequest, Hooks } from '../../../src/contracts/hook.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { readCommands } from '../../../src/commands/index.ts'
 import { createScriptedDirectory } from './scripted-directory.ts'
@@ -185,6 +185,8 @@ export interface ScriptedEngine {
   hasRegistrationHook: boolean
   application: ApplicationFacts | undefined
   limits: CallLimits
+  /** What is sent who joins and leaves a queue. */
+  queueEventHook: Hook | null
   /** At whatever address. */
   carriers: readonly CarrierMatch[]
   /** The one that has a password. */
@@ -305,6 +307,7 @@ export function createScriptedEngine(
     hasRegistrationHook: false,
     application,
     limits: {},
+    queueEventHook: null,
     carriers: [],
     peer: undefined,
     numbers: [],

@@ -11,6 +11,8 @@ const lateFacts: ReadonlySet<JournalEvent['type']> = new Set<JournalEvent['type'
   'unbridged',
   'dial-ended',
   'verb-ended',
+  'unqueued',
+  'hook-asked',
   'hook-answered',
   'hook-failed',
   'decision',
@@ -47,9 +49,13 @@ function wrongsOfLeg({ engine }: History, sid: string, events: readonly JournalE
   demand(late.length === 0, `after the end: ${late.join(', ')}`)
 
   const told = batches.flatMap(({ notifications }) =>
-    notifications.map(({ payload }) => payload as { call_status: CallStatus; error?: string }),
+    notifications.map(
+      ({ payload }) => payload as { call_status: CallStatus; error?: string; event?: string },
+    ),
   )
-  const statuses = told.filter(({ error }) => error === undefined).map(({ call_status }) => call_status)
+  const statuses = told
+    .filter(({ error, event }) => error === undefined && event === undefined)
+    .map(({ call_status }) => call_status)
   demand(
     statuses.every(
       (status, index) => index === 0 || rankOf(statuses[index - 1] ?? 'trying') <= rankOf(status),

@@ -1,0 +1,27 @@
+// Patterns of names: `*` stands for any characters, `?` for one, everything else for itself.
+
+/** Takes at most the product of the two lengths: a pattern of a client cannot make it search for long. */
+export function matchesGlob(text: string, pattern: string): boolean {
+  let at = 0
+  let inPattern = 0
+  /** The last star, and where the text after it was looked for first. */
+  let star = -1
+  let resumed = 0
+  while (at < text.length) {
+    const wanted = pattern[inPattern]
+    if (wanted === '*') {
+      star = inPattern
+      resumed = at
+      inPattern += 1
+    } else if (wanted === '?' || wanted === text[at]) {
+      at += 1
+      inPattern += 1
+    } else if (star >= 0) {
+      resumed += 1
+      at = resumed
+      inPattern = star + 1
+    } else return false
+  }
+  while (pattern[inPattern] === '*') inPattern += 1
+  return inPattern === pattern.length
+}

@@ -1,0 +1,83 @@
+// Calls that come in one after the other, each with verbs of its own, with everything around them scripted.
+import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
+import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import { account, calm, createScriptedEngine } from './scripted-engine.ts'
+import type { ScriptedEngine } from './scripted-engine.ts'
+import type { ScriptedInvite, ScriptedInviteOptions } from './scripted-sip.ts'
+import type { ScriptedSession } from './scripted-media.ts'
+
+export interface InCall {
+  readonly invite: ScriptedInvite
+  readonly call_sid: string
+  readonly session: () => ScriptedSession
+  readonly facts: <T extends JournalEvent['type']>(type: T) => (JournalEvent & { readonly type: T })[]
+  /** The far end hangs up. */
+  readonly bye: () => Promise<void>
+  /** Each verb that has ended, and how. */
+  readonly outcomes: () => string[]
+}
+
+export interface Queueing {
+  readonly engine: ScriptedEngine
+  /** A call that runs these verbs. */
+  readonly ring: (verbs: readonly object[], options?: Partial<ScriptedInviteOptions>) => Promise<InCall>
+  readonly lengths: () => string[]
+  /** What the account's queue_event_hook was sent. */
+  readonly events: () => Record<string, unknown>[]
+  readonly advance: (ms: number) => Promise<void>
+}
+
+const eventHook = {
+  url: 'http://app.test/queue-event',
+  method: 'POST',
+  username: null,
+  password: null,
+} as const
+
+export function createQueueing(
+  parseVerbs: ParseVerbs,
+  options: Parameters<typeof createScriptedEngine>[1] = {},
+): Queueing {
+  const engine = createScriptedEngine(parseVerbs, options)
+  engine.queueEventHook = eventHook
+  const sids = (): Set<string> => new Set(engine.store.batches.map(({ call_sid }) => call_sid))
+  return {
+    engine,
+    async ring(verbs, given) {
+      engine.hooks.on('/call', verbs)
+      const [before, sessions] = [sids(), engine.media.sessions.length]
+      const invite = engine.ring(given)
+      await calm()
+      const call_sid = [...sids()].find((sid) => !before.has(sid)) ?? ''
+      const session = engine.media.sessions[sessions]
+      const facts: InCall['facts'] = (type) =>
+        engine.store
+          .journalOf(call_sid)
+          .filter((event): event is JournalEvent & { readonly type: typeof type } => event.type === type)
+      return {
+        invite,
+        call_sid,
+        session() {
+          if (session === undefined) throw new Error('the call has no media')
+          return session
+        },
+        facts,
+        async bye() {
+          invite.dialog?.hangUp()
+          await calm()
+        },
+        outcomes: () => facts('verb-ended').map(({ verb, outcome }) => `${verb} ${outcome}`),
+      }
+    },
+    lengths: () => engine.calls.queues(account.account_sid).map(({ name, length }) => `${name}: ${length}`),
+    events: () =>
+      engine.store.batches
+        .flatMap(({ notifications }) => notifications)
+        .filter(({ hook }) => hook.url === eventHook.url)
+        .map(({ payload }) => payload as Record<string, unknown>),
+    async advance(ms) {
+      engine.clock.advance(ms)
+      await calm()
+    },
+  }
+}
