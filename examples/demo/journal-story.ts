@@ -74,6 +74,14 @@ const sentences: Readonly<Record<string, Sentence>> = {
     `${farEndOf(started)} waits for a caller of the queue "${String(queue)}"`,
   'handed-over': ({ queue, caller, agent, waited_ms }) =>
     `${String(caller)} was handed over from the queue "${String(queue)}" to ${String(agent)} after ${seconds(waited_ms)}`,
+  'room-waiting': ({ room }) => `waits for the conference ${String(room)} to begin`,
+  'room-joined': ({ room, members }) =>
+    `is in the conference ${String(room)} with ${Number(members) - 1} other${members === 2 ? '' : 's'}`,
+  'room-left': ({ room, because }) => `leaves the conference ${String(room)}: ${String(because)}`,
+  'room-muted': () => 'is muted in the conference',
+  'room-unmuted': () => 'is heard in the conference again',
+  'room-held': () => 'is on hold in the conference: neither heard nor hearing',
+  'room-resumed': () => 'is in the conference again, after a hold',
   'media-path': ({ path, because }) =>
     `the sound goes ${path === 'no-media' ? 'past' : 'through'} the platform (${String(path)}): ${String(because)}`,
   'dial-ended': ({ to, call_status, sentence }) =>

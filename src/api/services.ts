@@ -69,7 +69,16 @@ export interface Services {
   readonly lists: ListMemo
   readonly calls: Pick<
     Calls,
-    'list' | 'listOfProvider' | 'find' | 'count' | 'queues' | 'journal' | 'prepare' | 'hangUp' | 'command'
+    | 'list'
+    | 'listOfProvider'
+    | 'find'
+    | 'count'
+    | 'queues'
+    | 'conferences'
+    | 'journal'
+    | 'prepare'
+    | 'hangUp'
+    | 'command'
   >
   readonly bindings: Bindings
   readonly speech: SpeechVendors

@@ -1,6 +1,7 @@
 // What every call of this node shares: the services of the platform, the live legs, the wire tap and the one gate.
 import type { Admission } from './admission.ts'
 import type { CallServices } from './call-services.ts'
+import type { Conferences } from './rooms/conferences.ts'
 import type { WireTap } from './journal/wire-tap.ts'
 import type { CallRegistry } from './registry.ts'
 import type { Queues } from './rooms/queues.ts'
@@ -11,4 +12,5 @@ export interface CallContext {
   readonly tap: WireTap
   readonly admission: Admission
   readonly queues: Queues
+  readonly conferences: Conferences
 }

@@ -9,9 +9,11 @@ import type { AskedCommands } from './command.ts'
 import type { CommandReply } from './session/session.ts'
 import type { Target } from './outbound/target.ts'
 import type { CallScript } from './ports.ts'
+import type { LiveConference } from './rooms/live-conference.ts'
 import type { Alerts } from '../contracts/alert.ts'
 
 export type { LiveCall } from './journal/live-call.ts'
+export type { LiveConference } from './rooms/live-conference.ts'
 export type { Credentials, Target, TargetOf } from './outbound/target.ts'
 
 /** What both the request and the order say. */
@@ -62,6 +64,8 @@ export interface Calls {
   count(account_sid: string): { inbound: number; outbound: number }
   /** The queues of the account in which callers wait, by name. */
   queues(account_sid: string): readonly { readonly name: string; readonly length: number }[]
+  /** Those of the account that have members, or calls that wait for them to begin; oldest first. */
+  conferences(account_sid: string): LiveConference[]
   /** The journal of a live call; those of ended ones are in storage. */
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined
   /**

@@ -1,6 +1,6 @@
 // What the engine knows of a command: the state of the call that it needs, and how it begins. The commands are in commands/.
 import type { Leg } from './leg/leg.ts'
-import type { LegBridge } from './leg/leg-options.ts'
+import type { LegBridge, LegMember } from './leg/leg-options.ts'
 import type { RunningScript } from './session/running-script.ts'
 import type { OwnRequestOutcome } from './leg/leg-requests.ts'
 
@@ -16,6 +16,10 @@ export interface CommandTargets {
   readonly application: OnLeg & { readonly script: RunningScript }
   /** The leg talks with another one. */
   readonly bridge: OnLeg & { readonly bridge: LegBridge }
+  /** The leg is in a conference, or waits for one. */
+  readonly conference: OnLeg & { readonly member: LegMember }
+  /** One or the other. */
+  readonly company: OnLeg & { readonly company: Pick<LegBridge | LegMember, 'mute'> }
 }
 
 interface OnLeg {

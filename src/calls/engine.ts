@@ -22,6 +22,9 @@ import type { ScriptedOrder } from './outbound/call-order.ts'
 import { placeCall } from './outbound/place-call.ts'
 import type { Alerts } from '../contracts/alert.ts'
 import { CallRegistry } from './registry.ts'
+import { Conferences } from './rooms/conferences.ts'
+import { toLiveConference } from './rooms/live-conference.ts'
+import type { LiveConference } from './rooms/live-conference.ts'
 import { Queues } from './rooms/queues.ts'
 import { checkShare } from './routing/call-limits.ts'
 import { toDecision } from './journal/decision.ts'
@@ -63,6 +66,7 @@ export class CallEngine implements Calls, CallHandlers {
       tap: this.#tap,
       admission: this.#admission,
       queues: this.#queues,
+      conferences: new Conferences({ clock: options.clock, node: () => this.#node() }),
     }
     const { store, directory, log } = options
     this.#recovery = createRecovery({ store, directory, log, node: () => this.#node() })
@@ -111,6 +115,10 @@ export class CallEngine implements Calls, CallHandlers {
 
   queues(account_sid: string): { readonly name: string; readonly length: number }[] {
     return this.#queues.list(account_sid)
+  }
+
+  conferences(account_sid: string): LiveConference[] {
+    return this.#context.conferences.of(account_sid).map(toLiveConference)
   }
 
   journal(account_sid: string, call_sid: string): readonly JournalEvent[] | undefined {

@@ -4,6 +4,9 @@ import { boostAudioSignal } from './boost-audio-signal.ts'
 import { callHook } from './call-hook.ts'
 import { callStatus } from './call-status.ts'
 import { childCallHook } from './child-call-hook.ts'
+import { confHoldStatus } from './conf-hold-status.ts'
+import { confMuteStatus } from './conf-mute-status.ts'
+import { conferenceParticipantAction } from './conference-participant-action.ts'
 import type { Command } from './define/define-command.ts'
 import { membersOf, rulesOf } from './define/describe-commands.ts'
 import { readList } from './define/read-commands.ts'
@@ -20,6 +23,9 @@ const commands: readonly Command[] = [
   callHook,
   callStatus,
   childCallHook,
+  confHoldStatus,
+  confMuteStatus,
+  conferenceParticipantAction,
   dtmf,
   dub,
   mediaPath,

@@ -53,7 +53,8 @@ export function createMedia(options: MediaOptions): Media {
       log,
       onEvent: (id, event) => {
         if (event.type === 'digit') wirings.noteKey(id, event)
-        sessions.get(id)?.emit(event)
+        // One in a room of another worker is said to talk by that one.
+        ;(sessions.get(id) ?? sessionOf(id))?.emit(event)
       },
       onLost: () => {
         for (const session of sessions.values()) session.lose()
@@ -62,6 +63,10 @@ export function createMedia(options: MediaOptions): Media {
     })
     return { link, sessions, opening: 0 }
   })
+
+  function sessionOf(id: string): Session | undefined {
+    return members.map(({ sessions }) => sessions.get(id)).find((session) => session !== undefined)
+  }
 
   let local: LocalAddress | undefined
   // Interfaces are looked at when the first call comes, not when the parts are put together.

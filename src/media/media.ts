@@ -71,6 +71,8 @@ export type MediaEvent =
       readonly layer: string
       readonly reason: PlayResult['reason'] | 'failed'
     }
+  /** In a room, where its wiring wants to know: the far end begins or ends to talk. Said twice in a second at most. */
+  | { readonly type: 'talk'; readonly isTalking: boolean }
   /** Our media worker died, and nothing of this session will be heard or sent again. */
   | { readonly type: 'lost' }
 

@@ -52,7 +52,12 @@ export class WorkerHost {
     const laws = createLaws()
     this.#coders = createCoders(laws)
     this.#clips = new Clips({ laws, directory, maxMemoryBytes, maxDiskBytes, maxIdleDiskBytes })
-    this.#graph = new Graph({ clips: this.#clips, laws, coders: this.#coders })
+    this.#graph = new Graph({
+      clips: this.#clips,
+      laws,
+      coders: this.#coders,
+      onTalk: (session, isTalking) => post({ kind: 'event', session, event: { type: 'talk', isTalking } }),
+    })
   }
 
   start(): void {

@@ -1,11 +1,13 @@
 // The example of each verb in the reference, as the answer of a call hook: it does what it says, without a note.
 import { describe, expect, it } from 'vitest'
 import {
+  account,
   createScriptedEngine,
   outboundCarrier,
   phone,
   settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
 import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 import type { JournalEvent } from '../calls/journal/journal.ts'
@@ -45,10 +47,18 @@ async function run({ name, example }: Verb): Promise<readonly JournalEvent[]> {
     if (second === 2) engine.sent.at(-1)?.answer()
     if (second === 6) engine.sent.at(-1)?.dialog.listener.ended(sipRequest('BYE'))
     if (second === 4) engine.media.sessions[0]?.press('1')
+    if (second === 8) await leaveConference(engine)
     engine.clock.advance(1000)
   }
   const [started] = engine.store.batches
   return engine.store.journalOf(started?.call_sid ?? '')
+}
+
+/** A client lets it go on, where it is in one. */
+async function leaveConference({ calls }: ScriptedEngine): Promise<void> {
+  for (const { participants } of calls.conferences(account.account_sid))
+    for (const { call_sid } of participants)
+      await calls.command(account.account_sid, call_sid, { conferenceParticipantAction: { action: 'kick' } })
 }
 
 describe('the example of the reference', () => {

@@ -2,6 +2,7 @@
 import type { ParseVerbs } from '../calls/verb.ts'
 import { alert } from './alert.ts'
 import { answer } from './answer.ts'
+import { conference } from './conference.ts'
 import { config } from './config.ts'
 import type { Verb } from './define/define-verb.ts'
 import { describeVerb } from './define/describe-verb.ts'
@@ -28,6 +29,7 @@ import { tag } from './tag.ts'
 export const verbs: readonly Verb[] = [
   alert,
   answer,
+  conference,
   config,
   dequeue,
   dial,

@@ -13,7 +13,7 @@ import { createPasswordResets } from '../../src/api/logins/password-resets.ts'
 import { createAzure } from '../../src/buckets/azure.ts'
 import { createBuckets } from '../../src/buckets/create-buckets.ts'
 import { createS3Compatible } from '../../src/buckets/s3.ts'
-import type { CallRequest, LiveCall } from '../../src/calls/calls.ts'
+import type { CallRequest, LiveCall, LiveConference } from '../../src/calls/calls.ts'
 import type { AskedCommands } from '../../src/calls/command.ts'
 import type { JournalEvent } from '../../src/calls/journal/journal.ts'
 import type { RateLimitRules } from '../../src/http/limits/rate-limits.ts'
@@ -82,6 +82,8 @@ export interface TestApi extends Pick<StorePlace, 'contents'> {
   readonly calls: LiveCall[]
   readonly queues: { account_sid: string; name: string; length: number }[]
   readonly journals: Map<string, readonly JournalEvent[]>
+  /** By account. */
+  readonly conferences: Map<string, LiveConference[]>
   readonly phones: RegisteredPhone[]
   readonly hungUp: string[]
   /** The calls that were asked for. */
@@ -212,6 +214,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     calls: live.calls,
     queues: live.queues,
     journals: live.journals,
+    conferences: live.conferences,
     phones: live.phones,
     hungUp: live.hungUp,
     placed: live.placed,
@@ -356,6 +359,7 @@ function createLiveState() {
     void phones.splice(0, phones.length, ...phones.filter(isKept))
   const clips: string[] = []
   const journals = new Map<string, readonly JournalEvent[]>()
+  const conferences = new Map<string, LiveConference[]>()
   const find = (account_sid: string, call_sid: string): LiveCall | undefined =>
     calls.find((call) => call.account_sid === account_sid && call.call_sid === call_sid)
   return {
@@ -376,7 +380,9 @@ function createLiveState() {
       },
     },
     journals,
+    conferences,
     engine: {
+      conferences: (account_sid: string) => conferences.get(account_sid) ?? [],
       list: (account_sid: string) => calls.filter((call) => call.account_sid === account_sid),
       listOfProvider: (service_provider_sid: string) =>
         calls.filter((call) => call.service_provider_sid === service_provider_sid),

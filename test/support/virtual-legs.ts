@@ -224,7 +224,13 @@ export class VirtualLegs {
   #tick = 100
 
   constructor(clips: Clips = {} as Clips) {
-    this.graph = new Graph({ clips, laws, coders: this.coders })
+    this.graph = new Graph({
+      clips,
+      laws,
+      coders: this.coders,
+      onTalk: (id, isTalking) =>
+        this.phones.find(({ stream }) => stream.id === id)?.events.push({ type: 'talk', isTalking }),
+    })
   }
 
   get epochMs(): number {

@@ -28,6 +28,7 @@ const lasting: Readonly<
 > = {
   'hook-asked': { ends: ['hook-answered', 'hook-failed'], name: ({ hook }) => `hook ${String(hook)}` },
   bridged: { ends: ['unbridged'], name: ({ with: other }) => `bridge ${String(other)}` },
+  'room-joined': { ends: ['room-left'], name: ({ room }) => `conference ${String(room)}` },
   'verb-started': { ends: ['verb-ended'], name: ({ verb }) => `verb ${String(verb)}` },
 }
 
@@ -50,6 +51,11 @@ const momentary: Readonly<Record<string, (event: Event) => string>> = {
   unqueued: ({ queue, leave_reason }) => `left queue ${String(queue)} ${String(leave_reason)}`,
   'awaits-caller': ({ queue }) => `waits for a caller of ${String(queue)}`,
   'handed-over': ({ caller_sid, agent_sid }) => `${String(caller_sid)} handed over to ${String(agent_sid)}`,
+  'room-waiting': ({ room }) => `waits for conference ${String(room)}`,
+  'room-muted': () => 'muted in conference',
+  'room-unmuted': () => 'unmuted in conference',
+  'room-held': () => 'on hold in conference',
+  'room-resumed': () => 'resumed in conference',
   digit: ({ digit }) => `digit ${String(digit)}`,
   refusal: ({ code }) => `refusal ${String(code)}`,
   problem: ({ code }) => `problem ${String(code)}`,

@@ -69,6 +69,11 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     ['a gain', { boostAudioSignal: '-6 dB' }, { boostAudioSignal: '-6 dB' }],
     ['a gain of 0', { boostAudioSignal: 0 }, { boostAudioSignal: 0 }],
     ['an end', { call_status: 'completed' }, { call_status: 'completed' }],
+    [
+      'a hold in a conference with what is heard meanwhile',
+      { conf_hold_status: 'hold', wait_hook: url },
+      { conf_hold_status: 'hold', wait_hook: { url, method: 'POST', username: null, password: null } },
+    ],
     ['a tag', { tag: { order: 7 }, call_hook: null }, { tag: { order: 7 } }],
   ])('takes %s', async (_, body, command) => {
     const { status, text } = await send(body)
@@ -79,7 +84,7 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
   it.each([
     [
       {},
-      'exactly one command is required, besides whisper: boostAudioSignal, call_hook, call_status, child_call_hook, dtmf',
+      'exactly one command is required, besides whisper: boostAudioSignal, call_hook, call_status, child_call_hook, conf_hold_status',
     ],
     [{ nonsense: 1 }, 'exactly one command'],
     [{ call_status: 'completed', tag: {} }, 'exactly one command'],
@@ -104,7 +109,9 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     [{ sip_request: { method: 'INFO', content_type: 'a/b', content: 'x'.repeat(16_385) } }, 'content'],
     [{ tag: {}, sip_request: { method: 'INFO', content_type: 'a/b', content: '' } }, 'exactly one command'],
     [{ record: { action: 'startCallRecording' } }, 'record is not served yet'],
-    [{ conf_mute_status: 'mute' }, 'conf_mute_status is not served yet'],
+    [{ conf_mute_status: 'loud' }, 'conf_mute_status must be one of'],
+    [{ conferenceParticipantAction: { action: 'coach' } }, 'conferenceParticipantAction: coach needs a tag'],
+    [{ mute_status: 'mute', wait_hook: url }, 'wait_hook may not be sent together'],
   ])('answers 400 naming what is wrong with %.60j', async (body, msg) => {
     const answer = await send(body)
     expect([answer.status, answer.body]).toEqual([

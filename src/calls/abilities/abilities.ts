@@ -13,6 +13,7 @@ import type {
   EnqueueRequest,
 } from '../rooms/queue-requests.ts'
 import type { Collected, DigitRules } from '../digits/digit-collector.ts'
+import type { ConferenceWishes } from '../rooms/conference-wishes.ts'
 import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
 
 export type { Voice } from '../application/settings.ts'
@@ -46,6 +47,8 @@ export interface Abilities {
   readonly legs: Legs
   /** Wait in a queue, or take those who wait there. */
   readonly queues: Queueing
+  /** Let the call talk with others that come by themselves. */
+  readonly rooms: Rooms
   readonly time: Time
   /** What the journal says of the verb. */
   readonly notes: Notes
@@ -233,6 +236,15 @@ export interface Queueing {
   dequeue(request: DequeueRequest): Promise<DequeueOutcome>
   /** The call leaves the queue in which it waits. False when it waits in none. */
   leave(): boolean
+}
+
+export interface ConferenceRequest extends ConferenceWishes {
+  readonly signal: AbortSignal
+}
+
+export interface Rooms {
+  /** Resolves when the call has left the conference. Throws AppError conference_full. */
+  confer(request: ConferenceRequest): Promise<void>
 }
 
 export interface Tags {

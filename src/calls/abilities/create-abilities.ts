@@ -16,6 +16,7 @@ import { CallNotes } from './notes.ts'
 import { createQueueing } from './queueing.ts'
 import { createReferring } from './referring.ts'
 import { createRequests } from './requests.ts'
+import { createRooms } from './rooms.ts'
 import { createSetting } from './settings.ts'
 import { LegSignalling } from './signalling.ts'
 import { createSound } from './sound.ts'
@@ -76,6 +77,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
       beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),
     },
     tags: createTags(leg.journal),
+    rooms: createRooms({ leg, application, nested, context }),
     legs: createLegs({ leg, script, context, nested, voice, notes }),
     queues: createQueueing({ leg, context, nested, voice, refer }),
     time: createTime(clock),

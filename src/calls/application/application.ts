@@ -19,6 +19,13 @@ export interface Question {
   readonly signal: AbortSignal
 }
 
+/** An event whose answer counts for nothing. */
+export interface Notice {
+  readonly leg: Leg
+  readonly hook: HookForm
+  readonly payload: object
+}
+
 export interface VerbsAnswer {
   /** Where the hooks of these verbs lead that do not say it themselves. */
   readonly url: string
@@ -31,6 +38,8 @@ export interface Application {
   readonly script: CallScript
   /** Throws AppError: hook_* of the exchange, or hook_invalid_payload when the answer is no list of verbs. */
   ask(question: Question): Promise<VerbsAnswer>
+  /** Resolves when it was taken. The journal does not have it. Throws AppError as `ask` does. */
+  tell(notice: Notice): Promise<void>
   /** The verbs of this answer run from now on. */
   follow(answer: Pick<VerbsAnswer, 'url'>): void
   /** For verbs that run beside its own: those of an answer, or others. What they follow does not change this one. */

@@ -8,7 +8,7 @@ import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toAppError, toProblem } from '../leg/refusals.ts'
 import type { CallScript } from '../ports.ts'
-import type { Application, Question, VerbsAnswer } from './application.ts'
+import type { Application, Notice, Question, VerbsAnswer } from './application.ts'
 import { resolveUrl, toHook } from './hook-form.ts'
 import type { HookForm } from './hook-form.ts'
 
@@ -43,6 +43,11 @@ export class HttpApplication implements Application {
       journal.note({ type: 'hook-failed', hook: kind, url, ...status, duration_ms, code, sentence, cure })
       throw failure
     }
+  }
+
+  async tell({ hook, payload }: Notice): Promise<void> {
+    const { account_sid } = this.script
+    await this.#services.hooks.ask({ account_sid, hook: this.hookOf(hook), payload })
   }
 
   follow({ url }: Pick<VerbsAnswer, 'url'>): void {

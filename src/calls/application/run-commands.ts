@@ -61,6 +61,11 @@ const states: { readonly [N in CommandNeeds]: (leg: Leg) => CommandTargets[N] | 
   unanswered: (leg) => (leg.isAnswered ? undefined : { leg }),
   application: (leg) => (leg.script === undefined ? undefined : { leg, script: leg.script }),
   bridge: (leg) => (leg.bridge === undefined ? undefined : { leg, bridge: leg.bridge }),
+  conference: (leg) => (leg.member === undefined ? undefined : { leg, member: leg.member }),
+  company(leg) {
+    const company = leg.bridge ?? leg.member
+    return company === undefined ? undefined : { leg, company }
+  },
 }
 
 interface Missing {
@@ -82,5 +87,13 @@ const missing: Readonly<Record<CommandNeeds, Missing>> = {
   bridge: {
     sentence: 'the call is not bridged with another one',
     cure: 'Wait until the call talks with one that it has dialled, or that has dialled it: its journal then says bridged.',
+  },
+  conference: {
+    sentence: 'the call is in no conference',
+    cure: 'Wait until its verb conference runs: its journal then says room-joined, or room-waiting.',
+  },
+  company: {
+    sentence: 'the call is neither bridged with another one nor in a conference',
+    cure: 'Wait until its journal says bridged or room-joined.',
   },
 }

@@ -3,6 +3,7 @@
 import type { CallBatch as StoredBatch, CallStore as Store } from '../../contracts/call-record.ts'
 import type { CallStatus } from './call-status.ts'
 import type { QueueFact } from './queue-facts.ts'
+import type { RoomFact } from './room-facts.ts'
 import type { TalkFact } from './talk-facts.ts'
 
 /** What is known of a call when it begins: always the first event. */
@@ -279,6 +280,7 @@ export type JournalFact =
   | ProblemFact
   | TalkFact
   | QueueFact
+  | RoomFact
   | AlertedFact
   | RecordingFact
   | NoteFact

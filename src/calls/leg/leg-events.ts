@@ -3,8 +3,10 @@
 /**
  * `early-media`: the far end is heard before it answers. `held`: it does not want to hear anything. `heard`: its sound comes from
  * another place, or for the first time. `anchored`: it exchanged its sound with another far end, and does so with us again.
+ * `talks`, `silent`: in a room that wants to know.
  */
-export type LegEvent = 'ringing' | 'early-media' | 'held' | 'resumed' | 'bridged' | 'heard' | 'anchored'
+export type LegEvent =
+  'ringing' | 'early-media' | 'held' | 'resumed' | 'bridged' | 'heard' | 'anchored' | 'talks' | 'silent'
 
 export class LegEvents {
   readonly #listeners = new Set<(event: LegEvent) => void>()

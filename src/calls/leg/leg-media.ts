@@ -235,6 +235,7 @@ export class LegMedia {
     if (event.type === 'first-packet') this.#wasHeard = true
     if (event.type === 'first-packet' || event.type === 'moved') this.path.heardFrom(event)
     if (event.type === 'ignored') this.#hasIgnored = true
+    if (event.type === 'talk') this.#options.events.tell(event.isTalking ? 'talks' : 'silent')
     if (event.type === 'layer-ended') this.sound.layerEnded(event.layer, event.reason)
     const fact = toMediaFact(event)
     if (fact !== undefined) this.#options.journal.note(fact)

@@ -6,6 +6,7 @@ import type { HeaderField } from '../../sip/message/message.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { MediaPathName } from '../journal/journal.ts'
 import type { StatusReporter } from './status-reporter.ts'
+import type { HookForm } from '../application/hook-form.ts'
 import type { Hook } from '../../contracts/hook.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
 import type { Beside } from '../session/running-script.ts'
@@ -54,4 +55,18 @@ export interface LegBridge {
   readyPath(path: MediaPathName): () => Promise<void>
   /** The far end sends the other side elsewhere (RFC 3515). */
   refer(referral: IncomingReferral): void
+}
+
+/** The conference that a leg is in, as a command from outside reaches it. */
+export interface LegMember {
+  mute(isMuted: boolean): void
+  /** All who are no moderators. */
+  muteOthers(isMuted: boolean): void
+  /** `waitHook`: what it hears meanwhile. */
+  hold(isHeld: boolean, waitHook: HookForm | undefined): void
+  tag(tag: string | undefined): void
+  /** Only those with the tag hear it; undefined: all do. */
+  coach(tag: string | undefined): void
+  /** Lets it leave. */
+  kick(): void
 }

@@ -2,12 +2,19 @@
 // state, each in a place of its own, so that none overwrites what another has said.
 import type { BorrowedClip } from '../../contracts/speech.ts'
 import type { Ring } from '../../lib/audio-ring.ts'
-import type { Generated, Layer, Tap, Wiring } from '../../media/graph/wiring.ts'
+import type { Generated, Layer, SpeaksIn, Tap, Wiring } from '../../media/graph/wiring.ts'
 
 /** The other side of a bridge. */
 export interface OtherSide {
   /** Undefined while it has no media. */
   readonly sessionId: string | undefined
+}
+
+/** A room that it is in: it hears all others there, unless it is deaf, and they hear it, unless it is muted. */
+export interface Seat {
+  readonly speaksIn: SpeaksIn
+  readonly isDeaf: boolean
+  readonly isMuted: boolean
 }
 
 /** A file, or what the platform makes by itself, beside what is said. */
@@ -39,6 +46,7 @@ export class LegSound {
   readonly #state: (wiring: Wiring) => Promise<void>
   #far: OtherSide | undefined
   #isFarSilent = false
+  #seat: Seat | undefined
   #isMuted = false
   #boostDb = 0
   #layers = 0
@@ -67,6 +75,12 @@ export class LegSound {
   /** Others do not hear the far end of this leg. */
   mute(isMuted: boolean): Promise<void> {
     this.#isMuted = isMuted
+    return this.#apply()
+  }
+
+  /** It is in a room, or in none any more. */
+  sit(seat: Seat | undefined): Promise<void> {
+    this.#seat = seat
     return this.#apply()
   }
 
@@ -112,7 +126,7 @@ export class LegSound {
 
   /** Media are there now, and have not heard of what was stated before. */
   opened(): void {
-    const isJoined = this.#slots.size + this.#threads.size > 0
+    const isJoined = this.#seat !== undefined || this.#slots.size + this.#threads.size > 0
     const isStated = this.#far !== undefined || isJoined || this.#boostDb !== 0 || this.#isMuted
     if (isStated) void this.#apply().catch(() => undefined)
   }
@@ -146,17 +160,24 @@ export class LegSound {
     const far = this.#isFarSilent ? undefined : this.#far?.sessionId
     const backgrounds = [...this.#slots.values()].map(toLayer)
     const taps = [...this.#threads].flatMap(toTaps)
+    const seat = this.#seat
     return {
       hears: [
         ...(far === undefined ? [] : [{ id: 'far', from: { kind: 'session', id: far } } as const]),
+        ...(seat === undefined || seat.isDeaf ? [] : [roomLayer(seat)]),
         ...backgrounds,
         ...[...this.#threads].flatMap(toRingLayer),
       ],
-      isMuted: this.#isMuted,
+      isMuted: this.#isMuted || seat?.isMuted === true,
+      ...(seat === undefined ? {} : { speaksIn: seat.speaksIn }),
       ...(taps.length === 0 ? {} : { taps }),
       ...(this.#boostDb === 0 ? {} : { hearsGainDb: this.#boostDb }),
     }
   }
+}
+
+function roomLayer({ speaksIn }: Seat): Layer {
+  return { id: 'room', from: { kind: 'room', id: speaksIn.room } }
 }
 
 function toLayer({ layer, clip, rounds, gainDb = 0, staysUnderPrompts }: Sounding): Layer {

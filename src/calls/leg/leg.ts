@@ -24,7 +24,7 @@ import { LegEvents } from './leg-events.ts'
 import { LegLimits } from './leg-limits.ts'
 import { LegMedia } from './leg-media.ts'
 import { LegKeys } from './leg-keys.ts'
-import type { HangUpOptions, LegBridge, LegOptions } from './leg-options.ts'
+import type { HangUpOptions, LegBridge, LegMember, LegOptions } from './leg-options.ts'
 import type { RunningScript } from '../session/running-script.ts'
 import type { Session } from '../session/session.ts'
 import { Stop, stopped } from '../session/stop.ts'
@@ -56,6 +56,8 @@ export class Leg {
   session: Session
   /** Set while it is bridged. */
   bridge: LegBridge | undefined
+  /** Set while it is in a conference, or waits for one. */
+  member: LegMember | undefined
   readonly #options: LegOptions
   readonly #lifetime = new AbortController()
   readonly #digits: LegDigits

@@ -30,6 +30,7 @@ export function toMediaFact(event: MediaEvent): MediaFact | undefined {
       return { type: 'media-ignored', address: event.address, port: event.port, because: ignored }
     case 'digit':
     case 'layer-ended':
+    case 'talk':
     case 'timeout':
     case 'lost':
       return undefined

@@ -1,9 +1,6 @@
 // The commands that this release does not serve: a request with one of them is refused by its name.
 
 export const unservedCommands: readonly string[] = [
-  'conf_hold_status',
-  'conf_mute_status',
-  'conferenceParticipantAction',
   'listen_status',
   'llm_tool_output',
   'llm_update',

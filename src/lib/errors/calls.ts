@@ -39,6 +39,11 @@ export const callErrors = {
     sip: 503,
     cure: 'Raise the limit device of the account or service provider, or unregister a phone.',
   },
+  conference_full: {
+    cause: 'A conference has as many members as it takes.',
+    http: 422,
+    cure: 'Raise maxParticipants of the verb conference for the call that makes the room, or send the call elsewhere with its next verb.',
+  },
   no_application: {
     cause: 'Nothing says which application runs this call.',
     http: 422,

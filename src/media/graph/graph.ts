@@ -8,6 +8,7 @@ import type { Frame, Speaker } from './frame.ts'
 import type { Surroundings } from './layers.ts'
 import { Mirror } from './mirror.ts'
 import { Room } from './room.ts'
+import type { OnTalk } from './room.ts'
 import type { MirrorWiring, SpeaksIn, WorkerWiring } from './wiring.ts'
 
 /** A session of this worker. */
@@ -15,20 +16,28 @@ export interface Member extends Speaker, Relayable {
   pass(session: string, packet: RtpPacket, samples: number): void
 }
 
+export interface GraphOptions extends Pick<Surroundings, 'clips' | 'laws'> {
+  readonly coders: Coders
+  /** One who speaks in a room begins or ends to talk. */
+  readonly onTalk?: OnTalk
+}
+
 export class Graph implements Surroundings {
   readonly clips: Clips
   readonly laws: Laws
   readonly #coders: Coders
+  readonly #onTalk: OnTalk | undefined
   readonly #members = new Map<string, Member>()
   readonly #mirrors = new Map<string, Mirror>()
   readonly #rooms = new Map<string, Room>()
   /** By the session that is heard. */
   readonly #hearers = new Map<string, Set<Member>>()
 
-  constructor({ clips, laws, coders }: Pick<Graph, 'clips' | 'laws'> & { readonly coders: Coders }) {
+  constructor({ clips, laws, coders, onTalk }: GraphOptions) {
     this.clips = clips
     this.laws = laws
     this.#coders = coders
+    this.#onTalk = onTalk
   }
 
   /** No session, no mirror, no room, and no one who waits for the packets of another. */
@@ -98,9 +107,13 @@ export class Graph implements Surroundings {
       if (room?.isEmpty === true) this.#rooms.delete(before.room)
     }
     if (after === undefined) return
-    const room = this.#rooms.get(after.room) ?? new Room(this.#coders, (speaker) => this.speaker(speaker))
+    const room = this.#rooms.get(after.room) ?? this.#createRoom()
     this.#rooms.set(after.room, room)
     room.enter(id, after)
+  }
+
+  #createRoom(): Room {
+    return new Room(this.#coders, (speaker) => this.speaker(speaker), this.#onTalk)
   }
 }
 

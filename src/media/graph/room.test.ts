@@ -156,6 +156,94 @@ function countingCoders(): { coders: Coders; coded: () => number } {
   return { coders: { PCMU: () => counting(PCMU()), PCMA: () => counting(PCMA()) }, coded: () => coded }
 }
 
+describe('one who comes into a room', () => {
+  const beepHz = 440
+
+  it('is heard coming by all, once, when it wants that', () => {
+    const { legs, phones } = meeting(2)
+    legs.run(1000)
+    const late = legs.leg('late')
+    const quiet = legs.leg('quiet')
+    const beeping = { speaksIn: { room: 'meeting', beeps: true } }
+    late.wire(inRoom(beeping))
+    legs.run(1000)
+    for (const phone of [...phones, late]) {
+      expect(toneShare(phone.audio(1000, 1240), beepHz)).toBeGreaterThan(0.95)
+      expect(levelDb(phone.audio(1300, 2000))).toBeLessThan(-60)
+    }
+    late.wire(inRoom({ ...beeping, isMuted: true }))
+    quiet.wire(inRoom())
+    legs.run(1000)
+    for (const phone of phones) expect(levelDb(phone.audio(2000, 3000))).toBeLessThan(-60)
+  })
+
+  it('is heard coming while another one speaks, who goes on', () => {
+    const { legs, phones } = meeting(2)
+    const [speaker, listener] = phones
+    speaker?.speak({ sound: sine(1000, 0.2) })
+    legs.run(1000)
+    legs.leg('late').wire(inRoom({ speaksIn: { room: 'meeting', beeps: true } }))
+    legs.run(1000)
+    const during = listener?.audio(1020, 1220) ?? legs.leg('none').audio(0)
+    expect(toneShare(during, beepHz)).toBeGreaterThan(0.1)
+    expect(toneShare(during, 1000)).toBeGreaterThan(0.3)
+    expect(hears(speaker ?? legs.leg('none'), beepHz, 1000)).toBe(true)
+  })
+})
+
+describe('who talks in a room', () => {
+  const reporting = { speaksIn: { room: 'meeting', reportsTalk: true } }
+  const talksOf = ({ events }: VirtualPhone): boolean[] =>
+    events.flatMap((event) => (event.type === 'talk' ? [event.isTalking] : []))
+  /** Says it for the first part of each stretch. */
+  const words =
+    (onMs: number, everyMs: number) =>
+    (seconds: number): number =>
+      (seconds * 1000) % everyMs < onMs ? sine(500)(seconds) : 0
+
+  it('is said when it begins and when it ends, of those who are to be reported', () => {
+    const { legs, phones } = meeting(2)
+    const [a, b] = phones as [VirtualPhone, VirtualPhone]
+    a.wire(inRoom(reporting))
+    for (const phone of phones) phone.speak({ sound: words(2000, 1e9) })
+    legs.run(1000)
+    expect(phones.map(talksOf)).toEqual([[true], []])
+    legs.run(2000)
+    expect(phones.map(talksOf)).toEqual([[true, false], []])
+    expect(b.events.filter(({ type }) => type === 'talk')).toEqual([])
+  })
+
+  it('is not changed by pauses between words, nor by a click or an open line', () => {
+    const { legs, phones } = meeting(3)
+    for (const phone of phones) phone.wire(inRoom(reporting))
+    phones[0]?.speak({ sound: words(400, 600) })
+    phones[1]?.speak({ sound: words(40, 2000) })
+    phones[2]?.speak({ sound: sine(300, 0.001) })
+    legs.run(6000)
+    expect(phones.map(talksOf)).toEqual([[true], [], []])
+  })
+
+  it('is said twice in a second at most, and is right in the end', () => {
+    const { legs, phones } = meeting(2)
+    phones[0]?.wire(inRoom(reporting))
+    phones[0]?.speak({ sound: (seconds) => (seconds < 10 ? words(120, 480)(seconds) : 0) })
+    legs.run(10_000)
+    const said = talksOf(phones[0] as VirtualPhone)
+    expect(said.length).toBeGreaterThan(4)
+    expect(said.length).toBeLessThanOrEqual(21)
+    legs.run(2000)
+    expect(talksOf(phones[0] as VirtualPhone).at(-1)).toBe(false)
+  })
+
+  it('is nothing that one who is muted does', () => {
+    const { legs, phones } = meeting(2)
+    phones[0]?.wire(inRoom({ ...reporting, isMuted: true }))
+    phones[0]?.speak({ sound: sine(500) })
+    legs.run(2000)
+    expect(talksOf(phones[0] as VirtualPhone)).toEqual([])
+  })
+})
+
 describe('the work of a room', () => {
   function roomOf(
     speakers: Readonly<Record<string, number>>,

@@ -3,6 +3,7 @@
 import type { Encoding } from '../codecs/codecs.ts'
 import { frameSamples } from '../codecs/coders.ts'
 import type { Coder, Coders } from '../codecs/coders.ts'
+import { Beep } from './beep.ts'
 import { SampleFrame } from './frame.ts'
 import type { Frame, Octets, Speaker } from './frame.ts'
 import { toSample } from './mixer.ts'
@@ -13,9 +14,20 @@ const quietestVoice = 100
 // Voices have pauses, which are not heard as such when the gate stays open for 300 ms.
 const pauseTicks = 15
 
+// A cough is no talk: of voice there must be so much before a pause.
+const talkTicks = 5
+// Who talks is said twice in a second at most, however short words and pauses are.
+const reportTicks = 25
+
 interface Seat {
-  readonly onlyTo: readonly string[] | undefined
+  onlyTo: readonly string[] | undefined
+  reportsTalk: boolean
   voicedTick: number
+  /** Since the last pause. */
+  voicedTicks: number
+  /** As it was said last, and when. */
+  isTalking: boolean
+  reportedTick: number
 }
 
 interface Talking {
@@ -24,18 +36,28 @@ interface Talking {
   readonly onlyTo: readonly string[] | undefined
 }
 
+export type OnTalk = (id: string, isTalking: boolean) => void
+
 export class Room {
   readonly #speakerOf: (id: string) => Speaker | undefined
+  readonly #onTalk: OnTalk
   readonly #seats = new Map<string, Seat>()
   readonly #sum = new Int32Array(frameSamples)
   readonly #common: SharedFrame
   readonly #own = new Int16Array(frameSamples)
   readonly #ownFrame = new SampleFrame(this.#own)
+  readonly #beep = new Beep()
+  #isBeeping = false
   #talking: Talking[] = []
   #tick = -1
 
-  constructor(coders: Coders, speakerOf: (id: string) => Speaker | undefined) {
+  constructor(
+    coders: Coders,
+    speakerOf: (id: string) => Speaker | undefined,
+    onTalk: OnTalk = () => undefined,
+  ) {
     this.#speakerOf = speakerOf
+    this.#onTalk = onTalk
     this.#common = new SharedFrame(coders)
   }
 
@@ -43,8 +65,18 @@ export class Room {
     return this.#seats.size === 0
   }
 
-  enter(id: string, { onlyTo }: SpeaksIn): void {
-    this.#seats.set(id, { onlyTo, voicedTick: this.#seats.get(id)?.voicedTick ?? -Infinity })
+  enter(id: string, { onlyTo, beeps = false, reportsTalk = false }: SpeaksIn): void {
+    const seat = this.#seats.get(id)
+    if (seat !== undefined) return void Object.assign(seat, { onlyTo, reportsTalk })
+    if (beeps) this.#beep.begin()
+    this.#seats.set(id, {
+      onlyTo,
+      reportsTalk,
+      voicedTick: -Infinity,
+      voicedTicks: 0,
+      isTalking: false,
+      reportedTick: -Infinity,
+    })
   }
 
   leave(id: string): void {
@@ -60,7 +92,7 @@ export class Room {
     )
     const others =
       this.#talking.filter(({ onlyTo }) => onlyTo === undefined).length - (own === undefined ? 0 : 1)
-    if (others + whispers.length === 0) return undefined
+    if (others + whispers.length === 0 && !this.#isBeeping) return undefined
     if (own === undefined && whispers.length === 0) return this.#common
     for (let index = 0; index < frameSamples; index += 1) {
       let sample = (this.#sum[index] ?? 0) - (own?.samples[index] ?? 0)
@@ -76,17 +108,39 @@ export class Room {
     this.#sum.fill(0)
     for (const [id, seat] of this.#seats) {
       const samples = this.#speakerOf(id)?.voice(tick, nowMs)?.samples()
-      if (samples === undefined) continue
-      if (isVoice(samples)) seat.voicedTick = tick
-      if (tick - seat.voicedTick > pauseTicks) continue
+      const isOpen = follow(seat, tick, samples)
+      this.#report(id, seat, tick)
+      if (samples === undefined || !isOpen) continue
       const { onlyTo } = seat
       this.#talking.push({ id, samples, onlyTo })
       if (onlyTo === undefined)
         for (let index = 0; index < frameSamples; index += 1)
           this.#sum[index] = (this.#sum[index] ?? 0) + (samples[index] ?? 0)
     }
+    this.#isBeeping = this.#beep.isSounding
+    if (this.#isBeeping) this.#beep.addTo(this.#sum)
     this.#common.of(this.#sum)
   }
+
+  #report(id: string, seat: Seat, tick: number): void {
+    const isTalking = seat.voicedTicks >= talkTicks
+    if (!seat.reportsTalk || seat.isTalking === isTalking || tick - seat.reportedTick < reportTicks) return
+    seat.isTalking = isTalking
+    seat.reportedTick = tick
+    this.#onTalk(id, isTalking)
+  }
+}
+
+/** Returns whether it is heard in this tick: while it speaks, and in the pauses of its voice. */
+function follow(seat: Seat, tick: number, samples: Int16Array | undefined): boolean {
+  if (samples !== undefined && isVoice(samples)) {
+    seat.voicedTick = tick
+    seat.voicedTicks += 1
+    return true
+  }
+  const isOpen = tick - seat.voicedTick <= pauseTicks
+  if (!isOpen) seat.voicedTicks = 0
+  return isOpen
 }
 
 function isVoice(samples: Int16Array): boolean {

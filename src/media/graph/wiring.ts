@@ -36,6 +36,10 @@ export interface SpeaksIn {
   readonly room: string
   /** Only these sessions hear it there: a coach. */
   readonly onlyTo?: readonly string[]
+  /** All in the room hear a tone when it comes in. */
+  readonly beeps?: boolean
+  /** Whether it talks is an event of the session, each time that it changes. */
+  readonly reportsTalk?: boolean
 }
 
 export interface Layer {

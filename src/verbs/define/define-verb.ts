@@ -19,6 +19,8 @@ export type VerbExample = readonly { readonly verb: string; readonly [option: st
 export interface VerbDefinition<S extends TObject, U extends keyof Abilities> {
   /** As applications write it. */
   readonly name: string
+  /** Another name that applications write. */
+  readonly alias?: string
   /** One sentence for the reference page. */
   readonly summary: string
   /** What an application may answer, for the reference page: a test runs it. */
@@ -35,6 +37,7 @@ export interface VerbDefinition<S extends TObject, U extends keyof Abilities> {
 
 export interface Verb {
   readonly name: string
+  readonly alias: string | undefined
   readonly summary: string
   readonly example: VerbExample
   readonly needs: VerbNeeds
@@ -63,6 +66,7 @@ export function defineVerb<S extends TObject, U extends keyof Abilities = never>
   const validator = once((): ValidateFunction<Static<S>> => new Ajv(ajvOptions).compile<Static<S>>(schema))
   return {
     name,
+    alias: definition.alias,
     summary,
     example,
     needs,

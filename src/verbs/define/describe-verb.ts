@@ -20,10 +20,10 @@ const runs: Readonly<Record<VerbNeeds, string>> = {
   unanswered: 'Skipped once the call is answered.',
 }
 
-export function describeVerb({ name, summary, example, needs, schema }: Verb): VerbText {
+export function describeVerb({ name, alias, summary, example, needs, schema }: Verb): VerbText {
   return {
     name,
-    summary,
+    summary: alias === undefined ? summary : `${summary} \`${alias}\` is another name of it.`,
     runs: runs[needs],
     example: textOf(example),
     schema: schema as unknown as VerbText['schema'],

@@ -18,7 +18,7 @@ export function parseList(list: unknown, verbs: readonly Verb[]): readonly Runna
 function parseItem(item: unknown, place: string, verbs: readonly Verb[]): RunnableVerb {
   if (!isRecord(item)) throw invalid(`${place} must be an object`)
   const { name, properties } = readNotation(item, place)
-  const verb = verbs.find((known) => known.name === name)
+  const verb = verbs.find((known) => known.name === name || known.alias === name)
   if (verb === undefined && isUnservedVerb(name))
     throw invalid(`${place}: the verb "${name}" is not served yet`)
   if (verb === undefined) throw invalid(`${place}: unknown verb "${name.slice(0, maxNameLength)}"`)

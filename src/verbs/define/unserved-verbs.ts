@@ -2,7 +2,6 @@
 
 const names: ReadonlySet<string> = new Set([
   'agent',
-  'conference',
   'dialogflow',
   'lex',
   'listen',
@@ -11,7 +10,6 @@ const names: ReadonlySet<string> = new Set([
   'pipeline',
   'rasa',
   'rest:dial',
-  'room',
   's2s',
   'stream',
   'transcribe',

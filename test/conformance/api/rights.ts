@@ -20,6 +20,7 @@ const rights: Readonly<Record<string, Readonly<Record<string, Right>>>> = {
   '/Accounts/{AccountSid}/CallCount': { GET: 'APC' },
   '/Accounts/{AccountSid}/Calls': { POST: 'APC', GET: 'APC' },
   '/Accounts/{AccountSid}/Calls/{CallSid}': { GET: 'APC', DELETE: 'APC', PUT: 'APC', POST: 'APC' },
+  '/Accounts/{AccountSid}/Conferences': { GET: 'APC' },
   '/Accounts/{AccountSid}/Limits': { GET: 'APC', POST: 'AP', DELETE: 'AP' },
   '/Accounts/{AccountSid}/PredefinedCarriers/{PredefinedCarrierSid}': { POST: 'APC' },
   '/Accounts/{AccountSid}/Queues': { GET: 'APC' },

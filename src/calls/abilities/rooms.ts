@@ -1,0 +1,37 @@
+// The ability to be in a conference with other calls.
+import type { Application } from '../application/application.ts'
+import type { NestedVerbs } from '../application/nested-verbs.ts'
+import { partyOf, whyGone } from '../bridge/leg-story.ts'
+import type { CallContext } from '../call-context.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { Stop } from '../session/stop.ts'
+import type { Rooms } from './abilities.ts'
+
+export interface RoomsOptions {
+  readonly leg: Leg
+  readonly application: Application
+  readonly nested: NestedVerbs
+  readonly context: Pick<CallContext, 'conferences'>
+}
+
+export function createRooms({ leg, application, nested, context }: RoomsOptions): Rooms {
+  return {
+    async confer({ signal, ...wishes }) {
+      const { conference, stay } = context.conferences.enter({ leg, application, nested, wishes })
+      const leave = (): void => conference.leave(stay, whyLeft(leg, signal))
+      const unwatch = leg.events.watch((event) => {
+        if (event === 'talks' || event === 'silent') conference.talk(stay, event === 'talks')
+      })
+      signal.addEventListener('abort', leave, { once: true })
+      if (signal.aborted) leave()
+      await stay.gone
+      signal.removeEventListener('abort', leave)
+      unwatch()
+    },
+  }
+}
+
+function whyLeft(leg: Leg, { reason }: AbortSignal): string {
+  if (leg.hasEnded) return whyGone(leg, partyOf(leg))
+  return `other verbs took over: ${(reason as Stop).message}`
+}

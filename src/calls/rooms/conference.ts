@@ -1,0 +1,209 @@
+// One conference: lets its reducer decide, and does what follows from that: seats, events, its end.
+import { AppError } from '../../lib/errors.ts'
+import type { Timer } from '../../lib/clock.ts'
+import type { CallServices } from '../call-services.ts'
+import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { LegMember } from '../leg/leg-options.ts'
+import { emptyConference, placeOf, stepConference } from './conference-state.ts'
+import type { ConferenceChange, ConferenceInput, ConferenceState, Member } from './conference-state.ts'
+import type { StatusEventName } from './conference-wishes.ts'
+import type { Guest } from './guest.ts'
+import { KeyDistribution } from './key-distribution.ts'
+import { StatusReports } from './status-reports.ts'
+import { Stay } from './stay.ts'
+
+export interface ConferenceOptions {
+  readonly account_sid: string
+  readonly name: string
+  /** As media know it: of its own for each conference of a name. */
+  readonly mediaRoom: string
+  readonly services: Pick<CallServices, 'clock' | 'node'>
+  readonly onOver: () => void
+}
+
+/** One who is in a conference, or waits for it. */
+export interface Participant extends Omit<Member, 'id' | 'graceMs'> {
+  readonly leg: Leg
+}
+
+/** Why all are let go. */
+const moderatorLeft = 'the conference has ended: its moderator has left'
+
+export class Conference {
+  readonly name: string
+  readonly conference_sid: string
+  readonly #options: ConferenceOptions
+  readonly #stays = new Map<string, Stay>()
+  readonly #keys: KeyDistribution
+  #state: ConferenceState = emptyConference
+  #reports: StatusReports | undefined
+  #startedMs: number | undefined
+  #grace: Timer | undefined
+  /** The one that left last: its application sends the end. */
+  #last: Stay | undefined
+  /** Why the one leaves that is leaving. */
+  #because = ''
+
+  constructor(options: ConferenceOptions) {
+    this.#options = options
+    this.name = options.name
+    this.conference_sid = `conf:${options.account_sid}:${options.name}`
+    this.#keys = new KeyDistribution(options.services.clock, () => this.#stays.values())
+  }
+
+  get isRunning(): boolean {
+    return this.#state.phase === 'running'
+  }
+
+  get participants(): readonly Participant[] {
+    return this.#state.members.flatMap(({ id, ...member }) => {
+      const leg = this.#stays.get(id)?.leg
+      return leg === undefined ? [] : [{ ...member, leg }]
+    })
+  }
+
+  /** Throws AppError conference_full. */
+  enter(guest: Guest): Stay {
+    const { leg, wishes } = guest
+    const id = leg.call_sid
+    if (this.#stays.has(id)) throw new AppError('call_state', 'the call is in this conference already')
+    if (this.#stays.size === 0) this.#reports = this.#reportsFor(guest)
+    const stay = new Stay({
+      guest,
+      clock: this.#options.services.clock,
+      mediaRoom: this.#options.mediaRoom,
+      reportsTalk: this.#reports?.wantsTalk === true,
+      fields: this.#fields,
+    })
+    this.#stays.set(id, stay)
+    const [first] = this.#apply({ type: 'enter', entry: { id, ...wishes } })
+    if (first?.type === 'turned-away') {
+      this.#stays.delete(id)
+      const { maxMembers } = first
+      throw new AppError('conference_full', `the conference "${this.name}" has ${maxMembers} members already`)
+    }
+    leg.member = this.#faceOf(stay)
+    this.#keys.follow(stay)
+    return stay
+  }
+
+  /** `because`: in words for the journal. Idempotent. */
+  leave(stay: Stay, because: string): void {
+    if (this.#stays.get(stay.leg.call_sid) !== stay) return
+    this.#because = because
+    this.#apply({ type: 'leave', id: stay.leg.call_sid })
+  }
+
+  #reportsFor({ application, wishes: { statusHook, statusEvents } }: Guest): StatusReports | undefined {
+    if (statusHook === undefined) return undefined
+    const { clock } = this.#options.services
+    // Where it leads does not change with the applications of those who come later.
+    const hook = application.hookOf(statusHook)
+    return new StatusReports({ hook, events: new Set(statusEvents), clock })
+  }
+
+  get #fields(): { readonly conference_sid: string; readonly friendly_name: string } {
+    return { conference_sid: this.conference_sid, friendly_name: this.name }
+  }
+
+  #apply(input: ConferenceInput): readonly ConferenceChange[] {
+    const { state, changes } = stepConference(this.#state, input)
+    this.#state = state
+    for (const change of changes) this.#follow(change)
+    const sessionsOf = (ids: readonly string[]): readonly string[] =>
+      ids.flatMap((id) => this.#stays.get(id)?.leg.media.sessionId ?? [])
+    for (const { id } of state.members) this.#stays.get(id)?.follow(placeOf(state, id), sessionsOf)
+    if (state.phase === 'over') this.#options.onOver()
+    return changes
+  }
+
+  #follow(change: ConferenceChange): void {
+    const { clock } = this.#options.services
+    switch (change.type) {
+      case 'turned-away':
+        return
+      case 'waits':
+        return this.#noteFor(change.id, (leg) => leg.journal.note({ type: 'room-waiting', room: this.name }))
+      case 'started':
+        this.#startedMs = clock.monotonic()
+        return this.#report('start', change.by, change.members)
+      case 'joined': {
+        const { id, members } = change
+        this.#noteFor(id, (leg) => leg.journal.note({ type: 'room-joined', room: this.name, members }))
+        return this.#report('join', id, members)
+      }
+      case 'left':
+        return this.#onLeft(change)
+      case 'grace-began':
+        this.#grace = clock.after(change.graceMs, () => void this.#apply({ type: 'grace-over' }))
+        return
+      case 'grace-stopped':
+        this.#grace?.cancel()
+        return
+      case 'ended':
+        return this.#report('end', '', 0, this.#last)
+      default:
+        return change satisfies never
+    }
+  }
+
+  #onLeft({ id, members, wasWaiting, isLetGo }: ConferenceChange & { type: 'left' }): void {
+    const stay = this.#stays.get(id)
+    if (stay === undefined) return
+    const because = isLetGo ? moderatorLeft : this.#because
+    this.#stays.delete(id)
+    this.#keys.forget(stay)
+    this.#last = stay
+    stay.leg.member = undefined
+    stay.leg.journal.note({ type: 'room-left', room: this.name, because })
+    stay.close(because)
+    if (!wasWaiting) this.#report('leave', id, members, stay)
+  }
+
+  #noteFor(id: string, note: (leg: Leg) => void): void {
+    const leg = this.#stays.get(id)?.leg
+    if (leg !== undefined) note(leg)
+  }
+
+  #report(event: StatusEventName, id: string, members: number, of = this.#stays.get(id)): void {
+    if (of === undefined || this.#reports?.wants(event) !== true) return
+    const { clock, node } = this.#options.services
+    const { leg, application } = of.guest
+    const { facts } = leg.journal
+    const seconds = this.#startedMs === undefined ? 0 : (clock.monotonic() - this.#startedMs) / 1000
+    const payload = {
+      ...toCommonPayload(facts),
+      ...toNodePayload(facts, node()),
+      event,
+      ...this.#fields,
+      duration: Math.round(seconds * 1000) / 1000,
+      time: new Date(clock.now()).toISOString(),
+      members,
+    }
+    this.#reports.report({ event, leg, application, payload })
+  }
+
+  /** A member begins or ends to talk. */
+  talk(stay: Stay, isTalking: boolean): void {
+    const { call_sid } = stay.leg
+    if (this.#stays.get(call_sid) !== stay) return
+    this.#report(isTalking ? 'start-talking' : 'stop-talking', call_sid, this.#state.members.length)
+  }
+
+  #faceOf(stay: Stay): LegMember {
+    const id = stay.leg.call_sid
+    const apply = (input: ConferenceInput): void => void this.#apply(input)
+    return {
+      mute: (isMuted) => apply({ type: 'mute', id, isMuted }),
+      muteOthers: (isMuted) => apply({ type: 'mute-others', isMuted }),
+      hold: (isHeld, hook) => {
+        if (isHeld) stay.holdHook = hook
+        apply({ type: 'hold', id, isHeld })
+      },
+      tag: (tag) => apply({ type: 'tag', id, tag }),
+      coach: (tag) => apply({ type: 'coach', id, tag }),
+      kick: () => this.leave(stay, 'a client let it leave'),
+    }
+  }
+}

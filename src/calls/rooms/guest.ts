@@ -1,0 +1,12 @@
+// One who enters a conference: a leg, the application that runs it, and what its verb says.
+import type { Application } from '../application/application.ts'
+import type { NestedVerbs } from '../application/nested-verbs.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { ConferenceWishes } from './conference-wishes.ts'
+
+export interface Guest {
+  readonly leg: Leg
+  readonly application: Application
+  readonly nested: NestedVerbs
+  readonly wishes: ConferenceWishes
+}

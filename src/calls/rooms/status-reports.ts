@@ -1,0 +1,83 @@
+// The status events of one conference, on their way to its hook: one after the other, in the order in which they happened.
+import type { Clock } from '../../lib/clock.ts'
+import type { Application } from '../application/application.ts'
+import type { HookForm } from '../application/hook-form.ts'
+import type { Leg } from '../leg/leg.ts'
+import { noteProblem } from '../leg/note-problem.ts'
+import type { StatusEventName } from './conference-wishes.ts'
+
+export interface StatusReport {
+  readonly event: StatusEventName
+  /** Whose application sends it. */
+  readonly leg: Leg
+  readonly application: Application
+  readonly payload: object
+}
+
+export interface StatusReportsOptions {
+  readonly hook: HookForm
+  readonly events: ReadonlySet<StatusEventName>
+  readonly clock: Clock
+}
+
+interface Waiting extends StatusReport {
+  readonly sinceMs: number
+}
+
+/** A room of a hundred that all leave at once, twice over; their payloads take some 300 KB. */
+const maxWaiting = 256
+/** What is older tells an application nothing that it can act on. */
+const maxAgeMs = 60_000
+
+export class StatusReports {
+  readonly #options: StatusReportsOptions
+  #waiting: Waiting[] = []
+  #isSending = false
+  #hasFailed = false
+
+  constructor(options: StatusReportsOptions) {
+    this.#options = options
+  }
+
+  get wantsTalk(): boolean {
+    return this.wants('start-talking') || this.wants('stop-talking')
+  }
+
+  wants(event: StatusEventName): boolean {
+    return this.#options.events.has(event)
+  }
+
+  report(report: StatusReport): void {
+    if (!this.wants(report.event)) return
+    if (this.#waiting.length >= maxWaiting) return this.#say(report.leg, tooMany)
+    this.#waiting.push({ ...report, sinceMs: this.#options.clock.monotonic() })
+    if (!this.#isSending) void this.#sendAll()
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
+      await this.#send(next)
+    this.#isSending = false
+  }
+
+  /** Never rejects. */
+  async #send({ leg, application, payload, sinceMs }: Waiting): Promise<void> {
+    const { hook, clock } = this.#options
+    if (clock.monotonic() - sinceMs > maxAgeMs) return this.#say(leg, tooOld)
+    try {
+      await application.tell({ leg, hook, payload })
+    } catch (error) {
+      // A hook that is away fails many times: the journals need it once.
+      if (!this.#hasFailed) noteProblem(leg, error)
+      this.#hasFailed = true
+    }
+  }
+
+  #say(leg: Leg, sentence: string): void {
+    if (!leg.hasEnded) leg.journal.note({ type: 'note', sentence })
+  }
+}
+
+const tooMany = `an event of the conference is not sent: ${maxWaiting} wait for statusHook`
+const tooOld = `an event of the conference is not sent: statusHook has taken none for ${maxAgeMs / 1000} s`

@@ -1,0 +1,23 @@
+// The command conf_hold_status: a call in a conference neither hears nor is heard for a while.
+import type { Hook } from '../contracts/hook.ts'
+import { defineCommand } from './define/define-command.ts'
+import { hook, oneOf } from './define/values.ts'
+
+export const confHoldStatus = defineCommand({
+  name: 'conf_hold_status',
+  frame: 'conf:hold-status',
+  description:
+    'Whether the call that the path names is on hold in its conference: neither heard nor hearing.',
+  value: oneOf(['hold', 'unhold']),
+  needs: 'conference',
+  additions: {
+    wait_hook: {
+      value: hook,
+      description: 'Asked for what the call hears meanwhile: `say`, `play` and `pause`, again and again.',
+    },
+  },
+  ready: (status, { member }, { wait_hook }: { readonly wait_hook?: Hook }) => ({
+    outcome: `${status} in the conference`,
+    apply: () => member.hold(status === 'hold', wait_hook),
+  }),
+})

@@ -1,0 +1,16 @@
+// The command conf_mute_status: all of a conference but its moderators are muted, or heard again.
+import { defineCommand } from './define/define-command.ts'
+import { oneOf } from './define/values.ts'
+
+export const confMuteStatus = defineCommand({
+  name: 'conf_mute_status',
+  frame: 'conf:mute-status',
+  description:
+    'Mutes all in the conference of the call who are no moderators (`endConferenceOnExit`), those too who come later; or lets all be heard again.',
+  value: oneOf(['mute', 'unmute']),
+  needs: 'conference',
+  ready: (status, { member }) => ({
+    outcome: `${status} all who are no moderators`,
+    apply: () => member.muteOthers(status === 'mute'),
+  }),
+})

@@ -1,0 +1,79 @@
+// The command conferenceParticipantAction: what one call in a conference is there, and whether it stays.
+import type { HookForm } from '../calls/application/hook-form.ts'
+import type { LegMember } from '../calls/leg/leg-options.ts'
+import { AppError } from '../lib/errors.ts'
+import { defineCommand } from './define/define-command.ts'
+import { json } from './define/values.ts'
+
+const actions = ['tag', 'untag', 'coach', 'uncoach', 'mute', 'unmute', 'hold', 'unhold', 'kick'] as const
+
+interface Wish {
+  readonly action: (typeof actions)[number]
+  readonly tag?: string
+  readonly wait_hook?: HookForm
+}
+
+const schema = {
+  type: 'object',
+  required: ['action'],
+  properties: {
+    action: { enum: [...actions] },
+    tag: { type: 'string', minLength: 1, maxLength: 255 },
+    wait_hook: {
+      anyOf: [
+        { type: 'string', maxLength: 4096 },
+        {
+          type: 'object',
+          required: ['url'],
+          properties: { url: { type: 'string', maxLength: 4096 } },
+          maxProperties: 10,
+          additionalProperties: true,
+        },
+      ],
+      'x-rule': 'must be a URL, or an object with one',
+    },
+  },
+  additionalProperties: true,
+  maxProperties: 10,
+}
+
+function demandTag({ action, tag }: Wish): void {
+  if ((action === 'tag' || action === 'coach') && tag === undefined)
+    throw new AppError('bad_request', `conferenceParticipantAction: ${action} needs a tag`)
+}
+
+export const conferenceParticipantAction = defineCommand({
+  name: 'conferenceParticipantAction',
+  frame: 'conf:participant-action',
+  description:
+    'Changes what the call that the path names is in its conference, by `action`: `tag` and `untag` its memberTag; `coach` lets only those with `tag` hear it, `uncoach` all; `mute` and `unmute`; `hold` and `unhold`, with `wait_hook` for what it hears meanwhile; `kick` lets it leave and go on with its next verb.',
+  value: json<Wish>(schema, demandTag),
+  needs: 'conference',
+  ready: (wish, { member }) => ({
+    outcome: `${wish.action} in the conference`,
+    apply: () => act(member, wish),
+  }),
+})
+
+function act(member: LegMember, { action, tag, wait_hook }: Wish): void {
+  switch (action) {
+    case 'tag':
+      return member.tag(tag)
+    case 'untag':
+      return member.tag(undefined)
+    case 'coach':
+      return member.coach(tag)
+    case 'uncoach':
+      return member.coach(undefined)
+    case 'mute':
+    case 'unmute':
+      return member.mute(action === 'mute')
+    case 'hold':
+    case 'unhold':
+      return member.hold(action === 'hold', wait_hook)
+    case 'kick':
+      return member.kick()
+    default:
+      return action satisfies never
+  }
+}

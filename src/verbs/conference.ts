@@ -1,0 +1,136 @@
+// The verb conference: all who are in a room of one name hear each other.
+import { statusEventNames } from '../calls/rooms/conference-wishes.ts'
+import type { StatusEventName } from '../calls/rooms/conference-wishes.ts'
+import { maxMembersOfAny } from '../calls/rooms/conference-state.ts'
+import { causeOf } from '../calls/session/stop.ts'
+import { defineVerb } from './define/define-verb.ts'
+import { hookFor, optional, replacingTheRest, untilServed } from './define/schemas.ts'
+import { Type } from './define/type.ts'
+
+const maxGraceSeconds = 86_400
+
+/** Of newer clients: taken, and never sent. */
+const futureEvents = ['say-start', 'say-done', 'play-start', 'play-done'] as const
+
+const tag = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }))
+
+const schema = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'The name of the room, within the account: the first call that names it makes it.',
+  }),
+  beep: optional.flag('All in the room hear a tone when this call comes in. Default false.'),
+  startConferenceOnEnter: optional.flag(
+    'false: the call waits until one comes that starts the conference; it hears `waitHook` meanwhile, and is not heard. Default true.',
+  ),
+  endConferenceOnExit: optional.flag(
+    'The call is a moderator: the conference ends when the last moderator leaves, and all others go on with their next verb. Default false.',
+  ),
+  endConferenceDuration: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: maxGraceSeconds,
+      description:
+        'With `endConferenceOnExit`: how long the conference goes on without a moderator, in seconds. One who comes within this time keeps it. Default 0.',
+    }),
+  ),
+  maxParticipants: Type.Optional(
+    Type.Integer({
+      minimum: 2,
+      description: `How many the room takes, those who wait included: as the first call says that says it, and ${maxMembersOfAny} at most. One more is turned away: its verb fails, and its next verb runs.`,
+    }),
+  ),
+  joinMuted: optional.flag('The call hears and is not heard, until a command changes it. Default false.'),
+  memberTag: tag('Names the call for those who coach.'),
+  speakOnlyTo: tag(
+    'The call is a coach: it hears all, and only those hear it that have this `memberTag` by then.',
+  ),
+  waitHook: Type.Optional(
+    hookFor(
+      'Asked when the call has to wait for the conference to start, and again whenever the verbs that it has answered (`say`, `play`, `pause`) have run. An empty answer, other verbs or a failure end the asking.',
+    ),
+  ),
+  enterHook: Type.Optional(
+    hookFor(
+      'Asked when the call comes in. It alone hears the verbs that are answered (`say`, `play`, `pause`), in place of the others.',
+    ),
+  ),
+  actionHook: Type.Optional(
+    hookFor(
+      `Asked when the call has left the conference and is still up. ${replacingTheRest} Where other verbs have taken the place of the conference, the hook is sent the same and its answer is not read.`,
+    ),
+  ),
+  statusHook: Type.Optional(
+    hookFor(
+      'Sent the events that `statusEvents` names, one after the other; its answer changes nothing. What is older than a minute, or comes while 256 events wait, is not sent. The first call in the room says where and which, for all.',
+    ),
+  ),
+  statusEvents: Type.Optional(
+    Type.Array(Type.Union([...statusEventNames, ...futureEvents].map((name) => Type.Literal(name))), {
+      maxItems: 32,
+      description: `Which events \`statusHook\` is sent: ${statusEventNames.join(', ')}. ${futureEvents.join(', ')} are taken, and never sent.`,
+    }),
+  ),
+  distributeDtmf: optional.flag(
+    'The keys that the call presses are pressed at all others too, ten a second at most. Default false.',
+  ),
+  record: Type.Optional(
+    Type.Object(
+      { path: optional.text('Where to.') },
+      { description: untilServed('the recording of rooms', 'A recording of the conference.') },
+    ),
+  ),
+  listen: optional.anything(untilServed('streams of rooms', 'A stream of what is said.')),
+  stream: optional.anything(untilServed('streams of rooms', 'A stream of what is said.')),
+})
+
+const isSent = (name: string): name is StatusEventName =>
+  (statusEventNames as readonly string[]).includes(name)
+
+export const conference = defineVerb({
+  name: 'conference',
+  alias: 'room',
+  summary: 'Lets the call talk with all others that are in a room of the same name.',
+  example: [
+    {
+      verb: 'conference',
+      name: 'team',
+      beep: true,
+      endConferenceOnExit: true,
+      endConferenceDuration: 30,
+      statusHook: '/conference-status',
+      statusEvents: ['start', 'end', 'join', 'leave'],
+      actionHook: '/left',
+    },
+    { verb: 'say', text: 'You have left the conference.' },
+  ],
+  needs: 'audio',
+  uses: ['rooms', 'hooks', 'notes'],
+  schema,
+  async execute(options, { rooms, hooks, notes, signal }) {
+    const { waitHook, enterHook, statusHook, actionHook } = options
+    for (const name of ['record', 'listen', 'stream'] as const)
+      if (options[name] !== undefined) notes.note(`conference: ${name} is not served yet`)
+    await rooms.confer({
+      name: options.name,
+      startsIt: options.startConferenceOnEnter ?? true,
+      isModerator: options.endConferenceOnExit ?? false,
+      graceMs: (options.endConferenceDuration ?? 0) * 1000,
+      isMuted: options.joinMuted ?? false,
+      tag: options.memberTag,
+      coaches: options.speakOnlyTo,
+      maxMembers: options.maxParticipants,
+      beeps: options.beep ?? false,
+      distributesKeys: options.distributeDtmf ?? false,
+      statusEvents: (options.statusEvents ?? []).filter(isSent),
+      signal,
+      ...(waitHook === undefined ? {} : { waitHook }),
+      ...(enterHook === undefined ? {} : { enterHook }),
+      ...(statusHook === undefined ? {} : { statusHook }),
+    })
+    if (actionHook === undefined) return
+    if (causeOf(signal) === 'replaced') void hooks.tell(actionHook, {})
+    else await hooks.ask(actionHook, {}, signal)
+  },
+})

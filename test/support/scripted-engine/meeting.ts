@@ -1,0 +1,100 @@
+// Calls whose application puts them into a conference, with everything around them scripted.
+import type { JournalEvent } from '../../../src/calls/journal/journal.ts'
+import type { ParseVerbs } from '../../../src/calls/verb.ts'
+import { account, application, calm, createScriptedEngine } from './scripted-engine.ts'
+import type { ScriptedEngine } from './scripted-engine.ts'
+import type { ScriptedSession } from './scripted-media.ts'
+import { sipRequest } from './scripted-sip.ts'
+import type { ScriptedInvite, ScriptedInviteOptions } from './scripted-sip.ts'
+
+export class Attendee {
+  readonly engine: ScriptedEngine
+  readonly invite: ScriptedInvite
+  readonly session: ScriptedSession
+  readonly call_sid: string
+
+  constructor(engine: ScriptedEngine, invite: ScriptedInvite, session: ScriptedSession, call_sid: string) {
+    this.engine = engine
+    this.invite = invite
+    this.session = session
+    this.call_sid = call_sid
+  }
+
+  get isInRoom(): boolean {
+    return this.session.wiring.speaksIn !== undefined
+  }
+
+  /** Whether it hears the others, and they it; and who alone hears it, by their media. */
+  get place(): { readonly hears: boolean; readonly isHeard: boolean; readonly onlyTo?: readonly string[] } {
+    const { hears, speaksIn, isMuted = false } = this.session.wiring
+    return {
+      hears: hears.some(({ from }) => from.kind === 'room' && from.id === speaksIn?.room),
+      isHeard: speaksIn !== undefined && !isMuted,
+      ...(speaksIn?.onlyTo === undefined ? {} : { onlyTo: speaksIn.onlyTo }),
+    }
+  }
+
+  get journal(): readonly JournalEvent[] {
+    return this.engine.store.journalOf(this.call_sid)
+  }
+
+  /** What the journal says of rooms: `room-joined 2`, `room-left: ...`. */
+  get story(): readonly string[] {
+    return this.journal.flatMap((event) => {
+      if (!event.type.startsWith('room-')) return []
+      if (event.type === 'room-joined') return [`${event.type} ${event.members}`]
+      return [event.type === 'room-left' ? `${event.type}: ${event.because}` : event.type]
+    })
+  }
+
+  async hangUp(): Promise<void> {
+    this.invite.dialog?.listener.ended(sipRequest('BYE'))
+    await calm()
+  }
+
+  async command(asked: object, account_sid = account.account_sid): Promise<void> {
+    await this.engine.calls.command(account_sid, this.call_sid, { ...asked })
+    await calm()
+  }
+}
+
+export interface Meeting {
+  readonly engine: ScriptedEngine
+  /** A call comes in, and its application puts it into the room "team", unless the options name another. */
+  readonly enter: (options?: object, invite?: Partial<ScriptedInviteOptions>) => Promise<Attendee>
+  /** What the hook for status events has got: `join 2`. */
+  readonly events: () => readonly string[]
+  /** Moves the clock, and lets follow what follows. */
+  readonly pass: (ms: number) => Promise<void>
+}
+
+export const statusOf = {
+  statusHook: '/events',
+  statusEvents: ['start', 'end', 'join', 'leave', 'start-talking', 'stop-talking'],
+}
+
+export function createMeeting(parseVerbs: ParseVerbs, after: readonly object[] = []): Meeting {
+  const engine = createScriptedEngine(parseVerbs)
+  return {
+    engine,
+    async enter(options = {}, invite = {}) {
+      const verbs = [{ verb: 'conference', name: 'team', ...options }, ...after]
+      engine.hooks.answers.set('/call', async () => verbs)
+      const known = new Set(engine.store.batches.map(({ call_sid }) => call_sid))
+      const { sessions } = engine.media
+      const before = sessions.length
+      const ringing = engine.ring({ to: `app-${application.application_sid}@example.com`, ...invite })
+      await calm()
+      const call_sid = engine.store.batches.find((batch) => !known.has(batch.call_sid))?.call_sid
+      const session = sessions[before]
+      if (call_sid === undefined || session === undefined) throw new Error('the call has not come in')
+      return new Attendee(engine, ringing, session, call_sid)
+    },
+    events: () =>
+      engine.hooks.payloadsOf('/events').map(({ event, members }) => `${String(event)} ${String(members)}`),
+    async pass(ms) {
+      engine.clock.advance(ms)
+      await calm()
+    },
+  }
+}
