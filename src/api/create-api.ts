@@ -144,7 +144,7 @@ function createLateTokens(storage: Pick<Storage, 'for' | 'transaction'>, clock: 
 }
 
 async function openTokens(storage: Pick<Storage, 'transaction'>, clock: Clock): Promise<Tokens> {
-  const { createTokens } = await import('../http/tokens.ts')
+  const { createTokens } = await import('../http/create-tokens.ts')
   return createTokens(await readSecret(storage), clock)
 }
 

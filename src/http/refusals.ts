@@ -1,5 +1,4 @@
 // How the HTTP server responds to failures, and what it logs when the client has left.
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isGoneError } from '../lib/asker.ts'
@@ -54,19 +53,24 @@ export function createRouteRefusal(asRefusal: (error: AppError) => AppError, log
   }
 }
 
-const unparsable: Readonly<Record<string, { readonly status: number; readonly msg: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, msg: 'the request line and headers are longer than 16 KiB' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, msg: 'the request did not arrive in time' },
+// The status lines are written out: to import the names of node:http would load all that it can make, WebSockets too.
+const unparsable: Readonly<Record<string, { readonly status: string; readonly msg: string }>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    msg: 'the request line and headers are longer than 16 KiB',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', msg: 'the request did not arrive in time' },
 }
+const notHttp = { status: '400 Bad Request', msg: 'the request is not valid HTTP' }
 
 /** What the parser refuses never becomes a request, so its response is written by hand. */
 export function refuseUnparsable(error: { readonly code: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const { status, msg } = unparsable[error.code] ?? { status: 400, msg: 'the request is not valid HTTP' }
+  const { status, msg } = unparsable[error.code] ?? notHttp
   const request_id = createSid()
   const body = JSON.stringify({ msg, code: 'bad_request', request_id })
   const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `HTTP/1.1 ${status}`,
     ...Object.entries(responseHeaders).map(([name, value]) => `${name}: ${value}`),
     `x-request-id: ${request_id}`,
     `content-type: ${jsonType}`,
