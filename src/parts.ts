@@ -86,7 +86,7 @@ export function createSound({ config, log, clock, cacheDir, sharePercent, storag
   const audio = createAudioFetcher({
     outgoing,
     cacheDir: join(cacheDir, 'audio'),
-    decode: (job, signal) => decoder.decode(job, signal),
+    decode: (job, options) => decoder.decode(job, options),
     sharePercent,
     log,
   })

@@ -1,4 +1,4 @@
-import { access, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { access, appendFile, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -6,6 +6,7 @@ import { serveLocally, startReceiver } from '../../test/support/local-http.ts'
 import type { Reply } from '../../test/support/local-http.ts'
 import { until } from '../../test/support/wait.ts'
 import { actingFor } from '../lib/acting-for.ts'
+import { isGrowing } from '../lib/growing-file.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import { createAudioFetcher } from './create-audio-fetcher.ts'
@@ -208,6 +209,105 @@ describe('fetch', () => {
     await whenEmpty()
     const again = await actingFor('a', () => fetcher.fetch(urls[1], {}))
     again.release()
+    await whenEmpty()
+  })
+
+  /** Sends a file of an hour up to its head, and goes on when the test says so. */
+  async function servingSlowly(file: Buffer, { headBytes = 100_000 } = {}) {
+    const rest = Promise.withResolvers<'all' | 'cut'>()
+    const cut = Promise.withResolvers<void>()
+    let requests = 0
+    const server = await serveLocally((_request, response) => {
+      requests += 1
+      response.on('close', () => cut.resolve())
+      response.writeHead(200, { 'content-length': file.length })
+      response.write(file.subarray(0, headBytes / 2))
+      // After the time for which a file that is short is waited for.
+      const later = setTimeout(() => response.write(file.subarray(headBytes / 2, headBytes)), 800)
+      void rest.promise.then((how) => {
+        clearTimeout(later)
+        if (how === 'cut') response.destroy()
+        else response.end(file.subarray(headBytes))
+      })
+    })
+    closing.push(() => server.close())
+    return { url: server.url, end: rest.resolve, whenCut: cut.promise, count: () => requests }
+  }
+  const hour = wav({ samples: 3600 * 8000 })
+
+  it('lends a long file while it is on its way, once to all who want it, until it is whole', async () => {
+    const { url, end, count } = await servingSlowly(hour)
+    const fetcher = makeFetcher()
+    const clip = await fetcher.fetch(url, {})
+    expect(await isGrowing(clip.path)).toBe(true)
+    const there = await readFile(clip.path)
+    expect(there.length).toBeGreaterThanOrEqual(50_000)
+    expect(there.equals(hour.subarray(0, there.length))).toBe(true)
+    const second = await fetcher.fetch(url, {})
+    expect([second.path, count()]).toEqual([clip.path, 2])
+    second.release()
+    end('all')
+    await until('the file to be whole', async () => !(await isGrowing(clip.path)))
+    expect((await readFile(clip.path)).equals(hour)).toBe(true)
+    clip.release()
+    await whenEmpty()
+  })
+
+  it('ends what is on its way with its last borrower, and leaves no file', async () => {
+    const { url, whenCut } = await servingSlowly(hour)
+    const fetcher = makeFetcher({ maxHeldBytes: 150_000 })
+    const clip = await fetcher.fetch(url, {})
+    clip.release()
+    await whenCut
+    await whenEmpty()
+    // All that it held is free again.
+    const other = await fetcher.fetch(await servingFile(wav({ samples: 70_000 })), {})
+    other.release()
+    await whenEmpty()
+  })
+
+  it('says in the file why it broke off, and fetches it again for the next who wants it', async () => {
+    const { url, end, count } = await servingSlowly(hour)
+    const fetcher = makeFetcher()
+    const clip = await fetcher.fetch(url, {})
+    end('cut')
+    await until(
+      'the reason',
+      async () =>
+        await isGrowing(clip.path).then(
+          () => false,
+          () => true,
+        ),
+    )
+    await expect(isGrowing(clip.path)).rejects.toMatchObject({ code: 'audio_not_found' })
+    const before = count()
+    await expect(fetcher.fetch(url, {})).rejects.toMatchObject({ code: 'audio_not_found' })
+    expect(count()).toBe(before + 1)
+    clip.release()
+    await whenEmpty()
+  })
+
+  it('lends what is decoded of a long file while both grow', async () => {
+    const begun = Promise.withResolvers<string>()
+    const fetcher = makeFetcher({
+      async decode({ source, target }, { signal, onHead }) {
+        await writeFile(target, wav({ samples: 40_000 }))
+        onHead?.()
+        begun.resolve(source)
+        await until('the source to be whole', async () => signal.aborted || !(await isGrowing(source)))
+        await appendFile(target, Buffer.alloc(1000))
+        return 81_044
+      },
+    })
+    const mp3 = Buffer.concat([Buffer.from('ID3'), Buffer.alloc(500_000, 'x')])
+    const { url, end } = await servingSlowly(mp3)
+    const clip = await fetcher.fetch(url, {})
+    expect(await begun.promise).not.toBe(clip.path)
+    expect([await isGrowing(clip.path), (await readFile(clip.path)).length]).toEqual([true, 80_044])
+    end('all')
+    await until('it to be whole', async () => !(await isGrowing(clip.path)))
+    expect((await readFile(clip.path)).length).toBe(81_044)
+    clip.release()
     await whenEmpty()
   })
 

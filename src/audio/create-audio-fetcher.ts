@@ -1,24 +1,28 @@
-// Audio that an application names by URL: fetched through the guarded client, checked, lent out as a file.
-import { createHash } from 'node:crypto'
+// Audio that an application names by URL: fetched through the guarded client, checked, lent out as a file. A long file is lent
+// while it is still on its way.
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { actingTenant } from '../lib/acting-for.ts'
-import { audioKindOf, kindBytes } from '../lib/audio-kind.ts'
 import type { PlayableKind } from '../lib/audio-kind.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import { markAsBroken, markAsGrowing, markAsWhole } from '../lib/growing-file.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
-import type { BodySink, Outgoing } from '../outgoing/outgoing.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import { TenantPool } from '../lib/tenant-pool.ts'
-import { checkWav } from './wav-check.ts'
 import type { AudioFetcher, BorrowedClip } from '../contracts/speech.ts'
+import { download, playable } from './download.ts'
+import type { Arriving, Head } from './download.ts'
+import { LentFiles } from './lent-files.ts'
 
 export interface AudioFetcherOptions {
   readonly outgoing: Outgoing
   readonly cacheDir: string
   readonly log: Logger
+  readonly clock?: Clock
   /** Makes a WAV file of another kind of audio; resolves with its size. */
   readonly decode?: Decode
   readonly userAgent?: string
@@ -28,29 +32,36 @@ export interface AudioFetcherOptions {
   /** The most of that for one account while no other has any, in percent. */
   readonly sharePercent?: number
   readonly answerTimeoutMs?: number
+  /** Until a file is whole, or can be heard from its head on. */
   readonly totalTimeoutMs?: number
 }
 
 export type Decode = (
   job: { readonly kind: Exclude<PlayableKind, 'wav'>; readonly source: string; readonly target: string },
-  signal?: AbortSignal,
+  options: { readonly signal: AbortSignal; readonly onHead?: () => void },
 ) => Promise<number>
 
-interface Lent {
-  /** On whose behalf it was fetched. */
+/** One file on its way, and what it holds until the last borrower gives it back. */
+interface Fetching {
   readonly tenant: string | undefined
-  readonly bytes: number
-  borrowers: number
+  readonly source: string
+  /** Where it is decoded to. */
+  readonly decoded: string
+  readonly stop: AbortController
+  readonly count: (bytes: number) => void
+  counted: number
 }
 
 const megabyte = 1024 * 1024
 
 export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher & Part {
-  const { outgoing, log, userAgent = 'switchhook', decode = refuseToDecode } = options
-  const { maxFileBytes = 50 * megabyte, maxHeldBytes = 1024 * megabyte } = options
+  const { outgoing, log, clock = systemClock, decode = refuseToDecode } = options
+  const { userAgent = 'switchhook', answerTimeoutMs = 10_000, totalTimeoutMs = 30_000 } = options
+  const { maxFileBytes = 256 * megabyte, maxHeldBytes = 1024 * megabyte } = options
   const directory = join(options.cacheDir, 'fetched')
-  // By content: calls that play the same file share one path, and media decodes it once.
-  const lent = new Map<string, Lent>()
+  // By content: calls that play the same file share one path, and media codes it once.
+  const lent = new LentFiles()
+  const fetching = new Set<Fetching>()
   const held = new TenantPool({
     size: maxHeldBytes,
     percent: options.sharePercent,
@@ -58,101 +69,130 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
   })
   let isReady: Promise<unknown> | undefined
 
-  function remove(path: string): void {
-    void rm(path, { force: true }).catch((error: unknown) =>
+  async function remove(path: string): Promise<void> {
+    await Promise.all([rm(path, { force: true }), markAsWhole(path)]).catch((error: unknown) =>
       log.warn({ err: error }, 'audio file stays behind'),
     )
   }
 
-  function lend(path: string): BorrowedClip {
-    let isReleased = false
-    return {
-      path,
-      release() {
-        const entry = lent.get(path)
-        if (isReleased || entry === undefined) return
-        isReleased = true
-        if (--entry.borrowers > 0) return
-        lent.delete(path)
-        held.give(entry.tenant, entry.bytes)
-        remove(path)
-      },
-    }
-  }
-
-  /** Writes the body to `file` and returns its digest and size. Throws AppError in the words of audio. */
-  async function download(
-    url: string,
-    file: FileHandle,
-    count: (bytes: number) => void,
-    signal?: AbortSignal,
-  ) {
-    const digest = createHash('sha256')
-    let head = Buffer.alloc(0)
-    let bytes = 0
-    const sink: BodySink = async (chunk) => {
-      if (head.length < kindBytes) {
-        head = Buffer.concat([head, chunk.subarray(0, kindBytes)])
-        // Looked at before the rest arrives: a page of HTML is refused at its first bytes.
-        if (head.length >= kindBytes) demandPlayable(head)
-      }
-      bytes += chunk.length
-      count(chunk.length)
-      digest.update(chunk)
-      await file.write(chunk)
-    }
-    const { status } = await outgoing.request({
-      url,
-      method: 'GET',
-      headers: {
-        'user-agent': userAgent,
-        accept: 'audio/wav, audio/x-wav, audio/mpeg, audio/ogg, audio/*;q=0.8',
-      },
-      subject: 'the audio URL',
-      answerTimeoutMs: options.answerTimeoutMs ?? 10_000,
-      totalTimeoutMs: options.totalTimeoutMs ?? 30_000,
-      maxBodyBytes: maxFileBytes,
-      answerBody: (answer) => (answer.status === 200 ? sink : undefined),
-      ...(signal && { signal }),
-    })
-    if (status !== 200) throw new AppError('audio_not_found', `the audio URL responded with status ${status}`)
-    const kind = demandPlayable(head)
-    if (kind === 'wav') await checkWav(file)
-    return { digest: digest.digest('hex'), bytes, kind }
-  }
-
-  async function fetchInto(temporary: string, url: string, signal?: AbortSignal): Promise<BorrowedClip> {
-    const decoded = `${temporary}.wav`
+  function begin(): Fetching {
     const tenant = actingTenant()
-    let counted = 0
-    const count = (bytes: number): void => {
-      held.take(tenant, bytes)
-      counted += bytes
+    const id = createSid()
+    const begun: Fetching = {
+      tenant,
+      source: join(directory, `${id}.part`),
+      decoded: join(directory, `${id}.wav`),
+      stop: new AbortController(),
+      counted: 0,
+      count(bytes) {
+        held.take(tenant, bytes)
+        begun.counted += bytes
+      },
     }
-    const file = await open(temporary, 'wx+', 0o600)
+    fetching.add(begun)
+    return begun
+  }
+
+  /** Ends what is on its way. `kept` is a file that is lent on by itself. */
+  async function end(one: Fetching, work: readonly Promise<unknown>[], kept?: string): Promise<void> {
+    one.stop.abort(new AppError('stopping', 'the audio is not wanted any more'))
+    await Promise.allSettled(work)
+    fetching.delete(one)
+    held.give(one.tenant, one.counted)
+    const files = [one.source, one.decoded].filter((path) => path !== kept)
+    await Promise.all(files.map((path) => remove(path)))
+  }
+
+  async function fetchFile(url: string, one: Fetching): Promise<BorrowedClip> {
+    const { source, stop, count } = one
+    const file = await open(source, 'wx+', 0o600)
+    const limits = { maxFileBytes, answerTimeoutMs, totalTimeoutMs }
+    const arriving = download({ outgoing, clock, url, userAgent, file, count, stop, ...limits })
+    const whole = arriving.whole.finally(() => file.close())
+    // Looked at below, where it matters.
+    whole.catch(() => undefined)
+    let isLent = false
     try {
-      const { digest, bytes, kind } = await download(url, file, count, signal)
-      const path = join(directory, `${digest}.wav`)
-      let heldBytes = bytes
-      if (kind !== 'wav' && !lent.has(path)) {
-        heldBytes = await decode({ kind, source: temporary, target: decoded }, signal)
-        count(heldBytes)
-      }
-      // Another call may have fetched the same meanwhile.
-      const known = lent.get(path)
-      if (known === undefined) {
-        lent.set(path, { tenant, bytes: heldBytes, borrowers: 1 })
-        counted -= heldBytes
-        await rename(kind === 'wav' ? temporary : decoded, path)
-      } else known.borrowers++
-      return lend(path)
+      const head = await arriving.head
+      const clip = head === undefined ? await lendWhole(one, whole) : await lendGrowing(one, { head, whole })
+      isLent = true
+      return clip
     } catch (error) {
       throw toAudioError(error, maxFileBytes)
     } finally {
-      held.give(tenant, counted)
-      await file.close()
-      remove(temporary)
-      remove(decoded)
+      if (!isLent) await end(one, [whole])
+    }
+  }
+
+  async function lendWhole(one: Fetching, whole: Arriving['whole']): Promise<BorrowedClip> {
+    const { source, decoded, stop, count } = one
+    const { digest, bytes, kind } = await whole
+    const path = join(directory, `${digest}.wav`)
+    let heldBytes = bytes
+    if (kind !== 'wav' && !lent.has(digest)) {
+      heldBytes = await decode({ kind, source, target: decoded }, { signal: stop.signal })
+      count(heldBytes)
+    }
+    // Another call may have fetched the same meanwhile.
+    const known = lent.borrow(digest)
+    if (known !== undefined) {
+      await end(one, [])
+      return known
+    }
+    const clip = lent.add(digest, path, () => {
+      held.give(one.tenant, heldBytes)
+      void remove(path)
+    })
+    one.counted -= heldBytes
+    await rename(kind === 'wav' ? source : decoded, path)
+    await end(one, [], path)
+    return clip
+  }
+
+  /** While it is on its way: it ends with its last borrower, wherever it is by then. */
+  async function lendGrowing(
+    one: Fetching,
+    { head, whole }: { readonly head: Head; readonly whole: Arriving['whole'] },
+  ): Promise<BorrowedClip> {
+    const name = head.name ?? one.source
+    const known = lent.borrow(name)
+    if (known !== undefined) {
+      await end(one, [whole])
+      return known
+    }
+    await markAsGrowing(one.source)
+    const arrived = settle(whole, one.source, name)
+    const decoded = head.kind === 'wav' ? undefined : await decodeGrowing(one, head.kind, name)
+    return lent.add(name, decoded?.path ?? one.source, () => {
+      void end(one, [arrived, ...(decoded === undefined ? [] : [decoded.work])])
+    })
+  }
+
+  /** Resolves when the first seconds can be heard. */
+  async function decodeGrowing(
+    one: Fetching,
+    kind: Exclude<PlayableKind, 'wav'>,
+    name: string,
+  ): Promise<{ readonly path: string; readonly work: Promise<void> }> {
+    const { source, decoded: path, stop, count } = one
+    await markAsGrowing(path)
+    const head = Promise.withResolvers<void>()
+    const decoding = decode({ kind, source, target: path }, { signal: stop.signal, onHead: head.resolve })
+    const work = settle(decoding.then(count), path, name)
+    await Promise.race([head.promise, decoding])
+    return { path, work }
+  }
+
+  /** Says in the file how it ended. What is broken is not lent again. */
+  async function settle(work: Promise<unknown>, path: string, name: string): Promise<void> {
+    try {
+      await work
+      await markAsWhole(path)
+    } catch (error) {
+      lent.withdraw(name)
+      const failure = toAudioError(error, maxFileBytes)
+      if (failure instanceof AppError) await markAsBroken(path, failure)
+      else await markAsBroken(path, new AppError('audio_not_found', 'the audio could not be read'))
     }
   }
 
@@ -169,25 +209,24 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
       await (isReady ??= prepare())
     },
     async stop() {
+      for (const { stop } of fetching) stop.abort(new AppError('stopping', 'the platform is stopping'))
       if (isReady !== undefined) await rm(directory, { force: true, recursive: true })
       isReady = undefined
     },
     async fetch(url, { signal }) {
+      signal?.throwIfAborted()
       await (isReady ??= prepare())
-      return fetchInto(join(directory, `${createSid()}.part`), url, signal)
+      const one = begin()
+      const abort = (): void => one.stop.abort(signal?.reason)
+      signal?.addEventListener('abort', abort, { once: true })
+      try {
+        return await fetchFile(url, one)
+      } finally {
+        // What is lent ends with its borrowers, of whom this call is one.
+        signal?.removeEventListener('abort', abort)
+      }
     },
   }
-}
-
-const playable = 'WAV (PCM of 8 to 32 bit, floating point or G.711), MP3 and Ogg/Opus can be played.'
-
-/** Throws audio_not_supported with what the file is instead. */
-function demandPlayable(head: Buffer): PlayableKind {
-  const found = audioKindOf(head)
-  if (found.kind !== undefined) return found.kind
-  throw new AppError('audio_not_supported', `the audio URL responded with a file that is ${found.what}`, {
-    cure: playable,
-  })
 }
 
 function refuseToDecode(): Promise<never> {

@@ -4,6 +4,9 @@ export type PlayableKind = 'wav' | 'mp3' | 'ogg-opus'
 
 export type AudioKind = { readonly kind: PlayableKind } | { readonly kind: undefined; readonly what: string }
 
+/** A longer file is refused: what comes out of it takes 58 MB of disk an hour, and as much again where it is heard. */
+export const maxAudioHours = 2
+
 /** This many bytes from the start show the kind; a shorter file shows it by its end. */
 export const kindBytes = 64
 

@@ -71,8 +71,8 @@ export class Clip {
   /** Names the version of the file that it was coded from. */
   readonly stamp: string
   readonly isOnDisk: boolean
-  /** What it takes of its store. */
-  readonly bytes: number
+  /** What it takes of its store, or may take. */
+  bytes: number
   totalFrames: number
   /** Frames that can be read. */
   readyFrames = 0

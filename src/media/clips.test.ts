@@ -1,10 +1,13 @@
-import { mkdtemp, readdir, rm, truncate, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readdir, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tone, toWav } from '../../test/support/audio.ts'
 import { until } from '../../test/support/wait.ts'
+import { AppError } from '../lib/errors.ts'
+import { markAsBroken, markAsGrowing, markAsWhole } from '../lib/growing-file.ts'
+import { wavHeader, wavHeaderBytes } from '../lib/wav-header.ts'
 import { Clips } from './clips.ts'
 import { createLaws } from './codecs/g711.ts'
 
@@ -142,16 +145,66 @@ describe('clips', () => {
     expect(clip.totalFrames).toBeLessThan(30_000)
   })
 
+  /** One second of a WAV file that does not say how long it will be, and grows by more of them. */
+  async function growing(name: string) {
+    const path = join(directory, name)
+    const second = toWav(tone(440, 1000)).subarray(wavHeaderBytes)
+    await markAsGrowing(path)
+    await writeFile(path, Buffer.concat([wavHeader(8000, 0), second]))
+    return {
+      path,
+      grow: (seconds: number) => appendFile(path, Buffer.concat(Array<Buffer>(seconds).fill(second))),
+    }
+  }
+
+  it('can be played while their file grows, are coded once, and end where it ends', async () => {
+    const clips = clipsOf(0, 2 * 3600)
+    const { path, grow } = await growing('growing.wav')
+    const clip = await clips.acquire(path, 'PCMU')
+    await until('what is there', () => clip.readyFrames >= 50)
+    expect(clip.isWhole).toBe(false)
+    await grow(3)
+    await until('what came', () => clip.readyFrames >= 190)
+    expect(await clips.acquire(path, 'PCMU')).toBe(clip)
+    await grow(1)
+    await markAsWhole(path)
+    await until('the end', () => clip.isWhole)
+    expect(clip).toMatchObject({ totalFrames: 250, failure: undefined })
+    expect(await clips.acquire(path, 'PCMU')).toBe(clip)
+    // What was kept free for two hours of it is free again.
+    await clips.acquire(await wav('hour.wav', 3600), 'PCMU')
+  })
+
+  it('do not wait for one whose file has not grown', async () => {
+    const clips = clipsOf(60, 2 * 3600)
+    const { path } = await growing('slow.wav')
+    await clips.acquire(path, 'PCMU')
+    const other = await clips.acquire(await wav('beside.wav', 2), 'PCMU')
+    await until('all of the other', () => other.isWhole)
+    await markAsWhole(path)
+  })
+
+  it('fail with the reason of the one who wrote the file, after what is there', async () => {
+    const clips = clipsOf(0, 2 * 3600)
+    const { path } = await growing('broken.wav')
+    const clip = await clips.acquire(path, 'PCMU')
+    await markAsBroken(path, new AppError('audio_not_found', 'the audio URL broke off'))
+    await until('its end', () => clip.failure)
+    expect(clip.failure).toMatchObject({ code: 'audio_not_found', message: 'the audio URL broke off' })
+    expect(clip.readyFrames).toBeGreaterThanOrEqual(25)
+    await expect(clips.acquire(path, 'PCMU')).rejects.toMatchObject({ message: 'the audio URL broke off' })
+  })
+
   it.each([
-    ['longer than 30 minutes', 31 * 60 * 16_000],
-    ['larger than 100 MB', 101 * 1024 * 1024],
+    ['longer than 2 hours', 121 * 60 * 16_000],
+    ['larger than 256 MB', 257 * 1024 * 1024],
   ])('are refused when %s', async (_name, bytes) => {
     const path = await wav('large.wav', 1)
     const file = toWav(tone(1, 10))
     file.writeUInt32LE(bytes, 40)
     await writeFile(path, file)
     await truncate(path, bytes + 44)
-    await expect(clipsOf(0, 10_000).acquire(path, 'PCMU')).rejects.toMatchObject({
+    await expect(clipsOf(0, 40_000).acquire(path, 'PCMU')).rejects.toMatchObject({
       code: 'audio_not_supported',
     })
   })

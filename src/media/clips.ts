@@ -1,8 +1,12 @@
 // Audio files as G.711 frames, coded once per worker and law, so that a playback costs one copy per packet.
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
 import { join } from 'node:path'
+import { maxAudioHours } from '../lib/audio-kind.ts'
 import { AppError } from '../lib/errors.ts'
+import { isGrowing, readerOf } from '../lib/growing-file.ts'
+import type { ReadGrowing } from '../lib/growing-file.ts'
 import { Clip, inMemory, onDisk } from './clip.ts'
 import type { Law, Laws } from './codecs/g711.ts'
 import { createResampler, telephoneRate } from './codecs/resampler.ts'
@@ -10,8 +14,8 @@ import { readWavFormat, toMono } from './codecs/wav.ts'
 import type { WavFormat } from './codecs/wav.ts'
 import { frameBytes } from './frame-reader.ts'
 
-const maxFileBytes = 100 * 1024 * 1024
-const maxSeconds = 30 * 60
+const maxFileBytes = 256 * 1024 * 1024
+const maxSeconds = maxAudioHours * 3600
 // What callers hear again and again is shorter than this and stays in memory; music and readings are streamed.
 const maxInMemoryBytes = 30 * telephoneRate
 // Small enough that converting one piece (48 kHz stereo at worst) stays near a millisecond: packets wait behind it.
@@ -24,12 +28,12 @@ function toAudioError(error: unknown): AppError {
   return new AppError('audio_not_found', 'the audio file could not be read', { cause: error })
 }
 
-function reader(file: FileHandle): (offset: number, length: number) => Promise<Uint8Array> {
-  return async (offset, length) => {
-    const bytes = new Uint8Array(length)
-    const { bytesRead } = await file.read(bytes, 0, length, offset)
-    return bytes.subarray(0, bytesRead)
-  }
+/** Names the version of a file. One that grows is the same all the time: nothing is changed of what was written. */
+function stampsOf({ ino, size, mtimeMs, birthtimeMs }: Stats): {
+  readonly whole: string
+  readonly growing: string
+} {
+  return { whole: `${ino}:${size}:${mtimeMs}`, growing: `${ino}:grows since ${birthtimeMs}` }
 }
 
 export interface ClipsOptions {
@@ -42,6 +46,13 @@ export interface ClipsOptions {
   readonly maxDiskBytes: number
   /** Bound of what is kept on the disk without a listener. */
   readonly maxIdleDiskBytes: number
+}
+
+/** Where a clip is coded from. */
+interface Source {
+  readonly file: FileHandle
+  readonly readAt: ReadGrowing
+  readonly format: WavFormat
 }
 
 interface Opening {
@@ -110,23 +121,25 @@ export class Clips {
       const stat = await file.stat()
       if (!stat.isFile()) throw new AppError('audio_not_supported', 'the audio is not a file')
       if (stat.size > maxFileBytes)
-        throw new AppError('audio_not_supported', 'the audio file is larger than 100 MB')
-      const stamp = `${stat.ino}:${stat.size}:${stat.mtimeMs}`
-      const known = this.#known(key, stamp)
+        throw new AppError('audio_not_supported', 'the audio file is larger than 256 MB')
+      const stamps = stampsOf(stat)
+      const known = this.#known(key, [stamps.whole, stamps.growing])
       if (known !== undefined) return known
-      const format = await readWavFormat(reader(file), stat.size)
-      const clip = await this.#reserve(key, law, stamp, format)
+      const grows = await isGrowing(path)
+      const readAt = readerOf(file, path)
+      const format = await readWavFormat(readAt, grows ? Infinity : stat.size)
+      const clip = await this.#reserve(key, law, grows ? stamps.growing : stamps.whole, format)
       isHandedOn = true
-      await this.#load(clip, file, format)
+      await this.#load(clip, { file, readAt, format })
       return clip
     } finally {
       if (!isHandedOn) await file.close()
     }
   }
 
-  #known(key: string, stamp: string): Clip | undefined {
+  #known(key: string, stamps: readonly string[]): Clip | undefined {
     const clip = this.#clips.get(key)
-    if (clip?.stamp !== stamp || clip.failure !== undefined) return undefined
+    if (clip === undefined || !stamps.includes(clip.stamp) || clip.failure !== undefined) return undefined
     this.#clips.delete(key)
     this.#clips.set(key, clip)
     clip.users += 1
@@ -134,9 +147,14 @@ export class Clips {
   }
 
   async #reserve(key: string, law: Law, stamp: string, format: WavFormat): Promise<Clip> {
-    const samples = Math.ceil((format.dataBytes / format.frameBytes / format.rate) * telephoneRate)
-    if (samples > maxSeconds * telephoneRate)
-      throw new AppError('audio_not_supported', 'the audio is longer than 30 minutes')
+    const longest = maxSeconds * telephoneRate
+    // Of one that grows it may not be known how long it will be.
+    const isOpen = format.dataBytes === Infinity
+    const samples = isOpen
+      ? longest
+      : Math.ceil((format.dataBytes / format.frameBytes / format.rate) * telephoneRate)
+    if (samples > longest)
+      throw new AppError('audio_not_supported', `the audio is longer than ${maxAudioHours} hours`)
     const clip = await this.#place({ law, stamp, totalFrames: Math.ceil(samples / frameBytes) })
     clip.users = 1
     const replaced = this.#clips.get(key)
@@ -197,11 +215,10 @@ export class Clips {
   }
 
   /** Resolves when a head start is coded; the rest follows piece by piece, in turn with other clips. */
-  async #load(clip: Clip, file: FileHandle, format: WavFormat): Promise<void> {
-    const pieces = this.#pieces(clip, file, format)
+  async #load(clip: Clip, source: Source): Promise<void> {
+    const pieces = this.#pieces(clip, source)
     let isDone = false
-    while (!isDone && clip.readyFrames < headStartFrames)
-      isDone = (await this.#inTurn(() => pieces.next())).done === true
+    while (!isDone && clip.readyFrames < headStartFrames) isDone = (await pieces.next()).done === true
     if (clip.failure !== undefined) {
       this.release(clip)
       throw clip.failure
@@ -211,33 +228,42 @@ export class Clips {
 
   async #loadRest(pieces: AsyncGenerator<void, void>): Promise<void> {
     let isDone = false
-    while (!isDone) isDone = (await this.#inTurn(() => pieces.next())).done === true
+    while (!isDone) isDone = (await pieces.next()).done === true
   }
 
-  async *#pieces(clip: Clip, file: FileHandle, format: WavFormat): AsyncGenerator<void, void> {
+  async *#pieces(clip: Clip, { file, readAt, format }: Source): AsyncGenerator<void, void> {
     const { laws } = this.#options
     const law = laws[clip.law]
     try {
       const resampler = createResampler(format.rate)
-      const readAt = reader(file)
       let offset = format.dataOffset
       const end = offset + format.dataBytes
       while (offset < end) {
-        const bytes = await readAt(offset, Math.min(pieceBytes, end - offset))
+        const bytes = await readAt(offset, Math.min(pieceBytes, end - offset), format.frameBytes)
         // Whole samples only; a file cut short meanwhile may end inside one.
         const usable = bytes.length - (bytes.length % format.frameBytes)
         if (usable === 0) break
-        await clip.append(resampler.push(toMono(bytes.subarray(0, usable), format, laws)), law)
+        const mono = (): Float32Array => toMono(bytes.subarray(0, usable), format, laws)
+        await this.#inTurn(() => clip.append(resampler.push(mono()), law))
         offset += usable
         yield
       }
       await clip.append(resampler.flush(), law)
       await clip.finish(law.silence)
+      this.#giveBackSpare(clip)
     } catch (error) {
       clip.fail(toAudioError(error))
     } finally {
       await file.close().catch(() => undefined)
     }
+  }
+
+  /** What was kept free for a clip of unknown length. */
+  #giveBackSpare(clip: Clip): void {
+    const spare = clip.bytes - clip.totalFrames * frameBytes
+    if (spare <= 0 || !clip.isCounted || !clip.isOnDisk) return
+    clip.bytes -= spare
+    this.#diskBytes -= spare
   }
 
   /** One piece of work at a time, in the order asked: many files at once must not hold up the beat. */

@@ -1,4 +1,5 @@
 // One media session as the call engine sees it: offer and answer here, the packets in a worker.
+import { maxAudioHours } from '../lib/audio-kind.ts'
 import type { LocalAddress } from '../network/local-address.ts'
 import { weightOf } from './codecs/codecs.ts'
 import type { Wiring } from './graph/wiring.ts'
@@ -35,7 +36,7 @@ export interface SessionOptions {
 }
 
 // The longest clip, and time to read it.
-const playLimitMs = 31 * 60 * 1000
+const playLimitMs = (maxAudioHours * 60 + 1) * 60_000
 // What is repeated, or follows something long, ends with its call at the latest.
 const repeatedPlayLimitMs = 24 * 60 * 60 * 1000
 

@@ -9,6 +9,7 @@ export interface WavFormat {
   /** Bytes of one sample of all channels. */
   readonly frameBytes: number
   readonly dataOffset: number
+  /** Infinity for a file that grows and does not say how long it will be. */
   readonly dataBytes: number
 }
 
@@ -19,6 +20,8 @@ const lowestRate = 2000
 const highestRate = 192_000
 // Editors put notes, covers and padding before the samples; a file with more chunks than this is not audio.
 const maxChunks = 64
+// Writers that do not know the size yet leave one as large as the field takes, or a little less.
+const openSize = 0xffff_0000
 
 function notSupported(message: string): AppError {
   return new AppError('audio_not_supported', message)
@@ -76,7 +79,10 @@ function parseFormat(chunk: Uint8Array): Pick<WavFormat, 'encoding' | 'channels'
   return { encoding, channels, rate, frameBytes: channels * sampleBytes[encoding] }
 }
 
-/** Finds the samples of a RIFF file. Throws audio_not_supported with the rule that was broken. */
+/**
+ * Finds the samples of a RIFF file; `fileBytes` is Infinity for one that grows. Throws audio_not_supported with the rule that
+ * was broken.
+ */
 export async function readWavFormat(readAt: ReadAt, fileBytes: number): Promise<WavFormat> {
   const head = await readAt(0, 12)
   if (head.length < 12 || text(head, 0) !== 'RIFF' || text(head, 8) !== 'WAVE')
@@ -93,8 +99,8 @@ export async function readWavFormat(readAt: ReadAt, fileBytes: number): Promise<
       if (format === undefined) throw notSupported('the WAV file does not say how its samples are coded')
       // Writers that stream leave 0 or the largest size; the end of the file is then the end of the samples.
       const rest = fileBytes - offset - 8
-      const declared = size === 0 ? rest : Math.min(size, rest)
-      const dataBytes = declared - (declared % format.frameBytes)
+      const declared = size === 0 || size >= openSize ? rest : Math.min(size, rest)
+      const dataBytes = declared === Infinity ? declared : declared - (declared % format.frameBytes)
       if (dataBytes <= 0) throw notSupported('the WAV file holds no samples')
       return { ...format, dataOffset: offset + 8, dataBytes }
     }

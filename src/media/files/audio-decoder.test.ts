@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -6,6 +6,7 @@ import { durationMs, fromWav, rms, slice, toneShare } from '../../../test/suppor
 import { until } from '../../../test/support/wait.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { markAsGrowing, markAsWhole } from '../../lib/growing-file.ts'
 import { createAudioDecoder } from './audio-decoder.ts'
 
 const fixtures = join(import.meta.dirname, '../../../test/support/audio')
@@ -66,13 +67,13 @@ describe('the audio decoder', () => {
 
   it('refuses a small file that stands for hours', async () => {
     // Two frames of 60 ms without content: 120 ms in two octets.
-    const pages = Array.from({ length: 70 }, () => page(Array<Buffer>(250).fill(Buffer.from([0x1b, 2]))))
+    const pages = Array.from({ length: 250 }, () => page(Array<Buffer>(250).fill(Buffer.from([0x1b, 2]))))
     const bomb = Buffer.concat([page([head]), page([Buffer.from('OpusTags')]), ...pages])
-    expect(bomb.length).toBeLessThan(60_000)
+    expect(bomb.length).toBeLessThan(200_000)
     const source = await fileOf(bomb)
     await expect(decoderWith().decode({ kind: 'ogg-opus', source, target: target() })).rejects.toMatchObject({
       code: 'audio_not_supported',
-      message: 'the audio is longer than 30 minutes',
+      message: 'the audio is longer than 2 hours',
     })
   })
 
@@ -101,6 +102,27 @@ describe('the audio decoder', () => {
     expect(await next).toBeGreaterThan(8000)
   })
 
+  it('lets a file be heard while its source grows, and decodes another one of the account meanwhile', async () => {
+    const half = await readFile(join(fixtures, 'mono-16k.mp3'))
+    const source = await fileOf(Buffer.concat(Array<Buffer>(40).fill(half)))
+    await markAsGrowing(source)
+    const decoder = decoderWith()
+    const head = Promise.withResolvers<void>()
+    const long = target()
+    const decoding = decoder.decode({ kind: 'mp3', source, target: long }, { onHead: head.resolve })
+    await head.promise
+    expect((await readFile(long)).length).toBeGreaterThan(5 * 16_000)
+    const short = { kind: 'mp3', source: join(fixtures, 'mono-16k.mp3'), target: target() } as const
+    expect(await decoder.decode(short)).toBeGreaterThan(7000)
+    await appendFile(source, Buffer.concat(Array<Buffer>(20).fill(half)))
+    await markAsWhole(source)
+    // Each copy is half a second, and some milliseconds that an encoder adds.
+    const seconds = (await decoding) / 16_000
+    expect(seconds).toBeGreaterThan(30)
+    expect(seconds).toBeLessThan(37)
+    expect(durationMs(fromWav(await readFile(long)))).toBeCloseTo(seconds * 1000, -2)
+  })
+
   it.each([
     ['mp3', 'not an MP3 file at all'],
     ['ogg-opus', 'OggS'],
@@ -114,7 +136,7 @@ describe('the audio decoder', () => {
   it('ends with the reason of its signal', async () => {
     const controller = new AbortController()
     const job = { kind: 'mp3', source: join(fixtures, 'mono-16k.mp3'), target: target() } as const
-    const decoding = decoderWith().decode(job, controller.signal)
+    const decoding = decoderWith().decode(job, { signal: controller.signal })
     controller.abort(new Error('hung up'))
     await expect(decoding).rejects.toThrow('hung up')
   })

@@ -1,5 +1,5 @@
 // Decodes audio files in threads, each file in one of its own: bounded in time, in memory and in number, with turns for
-// each account.
+// each account. A long file whose head can be heard makes way for the others.
 import { Worker } from 'node:worker_threads'
 import { actingTenant } from '../../lib/acting-for.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
@@ -12,7 +12,13 @@ import type { FromDecoder } from './decoder-worker.ts'
 
 export interface AudioDecoder {
   /** Resolves with the size of the file that it made. Throws audio_not_supported, overloaded, account_share, or the signal's reason. */
-  decode(job: DecodeJob, signal?: AbortSignal): Promise<number>
+  decode(job: DecodeJob, options?: DecodeOptions): Promise<number>
+}
+
+export interface DecodeOptions {
+  readonly signal?: AbortSignal | undefined
+  /** The file that is made can be read from its head on, and grows. */
+  readonly onHead?: (() => void) | undefined
 }
 
 export interface AudioDecoderOptions {
@@ -23,14 +29,15 @@ export interface AudioDecoderOptions {
 
 const maxThreads = 2
 const maxWaiting = 64
-// Half an hour of music takes ten seconds of a processor.
-const totalMs = 120_000
+// Files beyond their head: they are heard already, and take as long as their source takes to come.
+const maxLong = 8
 // A piece takes a hundredth of a second. The library for MP3 runs in circles on some files.
 const pieceMs = 10_000
 const maxHeapMb = 128
 
 interface Waiting {
   readonly job: DecodeJob
+  readonly onHead: (() => void) | undefined
   readonly tenant: string
   readonly resolve: (bytes: number) => void
   readonly reject: (error: unknown) => void
@@ -38,6 +45,7 @@ interface Waiting {
 
 interface Running {
   readonly tenant: string
+  isLong: boolean
   readonly end: (outcome: () => void) => void
 }
 
@@ -48,12 +56,19 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
     percent: sharePercent,
     tooMany: 'too many audio files are waiting to be decoded',
   })
+  const longPlaces = new TenantPool({
+    size: maxLong,
+    percent: sharePercent,
+    tooMany: 'too many long audio files are being decoded',
+  })
   const running = new Map<Waiting, Running>()
 
   /** One file of an account at a time: there is a thread for the others. */
   function startWaiting(): void {
-    while (running.size < maxThreads) {
-      const busy = new Set([...running.values()].map(({ tenant }) => tenant))
+    for (;;) {
+      const heads = [...running.values()].filter(({ isLong }) => !isLong)
+      if (heads.length >= maxThreads) return
+      const busy = new Set(heads.map(({ tenant }) => tenant))
       const waiting = line.shift((tenant) => !busy.has(tenant))
       if (waiting === undefined) return
       places.give(waiting.tenant, 1)
@@ -62,7 +77,7 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
   }
 
   function run(waiting: Waiting): void {
-    const { job, tenant, resolve, reject } = waiting
+    const { job, onHead, tenant, resolve, reject } = waiting
     const worker = new Worker(new URL('./decoder-worker.ts', import.meta.url), {
       name: 'decoder',
       workerData: job,
@@ -70,14 +85,12 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
     })
     const fail = (sentence: string, cure?: string): void =>
       end(() => reject(new AppError('audio_not_supported', sentence, cure === undefined ? {} : { cure })))
-    const total = clock.after(totalMs, () => fail('the audio file takes too long to decode'))
     const watch = (): Timer => clock.after(pieceMs, () => fail('the audio file is broken'))
     let piece = watch()
     let hasEnded = false
     function end(outcome: () => void): void {
       if (hasEnded) return
       hasEnded = true
-      total.cancel()
       piece.cancel()
       void leave(outcome)
     }
@@ -85,15 +98,29 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
     async function leave(outcome: () => void): Promise<void> {
       await worker.terminate()
       running.delete(waiting)
+      if (entry.isLong) longPlaces.give(tenant, 1)
       outcome()
       startWaiting()
     }
-    running.set(waiting, { tenant, end })
+    function makeWay(): void {
+      if (onHead === undefined || hasEnded) return
+      try {
+        longPlaces.take(tenant, 1)
+      } catch (error) {
+        return end(() => reject(error))
+      }
+      entry.isLong = true
+      onHead()
+      startWaiting()
+    }
+    const entry: Running = { tenant, isLong: false, end }
+    running.set(waiting, entry)
     worker.on('message', (message: FromDecoder) => {
       if (message.kind === 'progress') {
         piece.cancel()
         piece = watch()
-      } else if (message.kind === 'done') end(() => resolve(message.bytes))
+      } else if (message.kind === 'head') makeWay()
+      else if (message.kind === 'done') end(() => resolve(message.bytes))
       else fail(message.message, message.cure)
     })
     // Out of memory, for one.
@@ -122,12 +149,12 @@ export function createAudioDecoder({ clock, sharePercent }: AudioDecoderOptions)
         ),
       )
     },
-    async decode(job, signal) {
+    async decode(job, { signal, onHead } = {}) {
       signal?.throwIfAborted()
       const tenant = actingTenant() ?? 'platform'
       places.take(tenant, 1)
       const { promise, resolve, reject } = Promise.withResolvers<number>()
-      const waiting: Waiting = { job, tenant, resolve, reject }
+      const waiting: Waiting = { job, onHead, tenant, resolve, reject }
       const abort = (): void => {
         const refuse = (): void => reject(signal?.reason)
         running.get(waiting)?.end(refuse)

@@ -5,6 +5,9 @@ import type { FileHandle } from 'node:fs/promises'
 import { MPEGDecoder } from 'mpg123-decoder'
 import { OpusDecoder } from 'opus-decoder'
 import { AppError } from '../../lib/errors.ts'
+import { markAsWhole, readerOf } from '../../lib/growing-file.ts'
+import type { ReadGrowing } from '../../lib/growing-file.ts'
+import { maxAudioHours } from '../../lib/audio-kind.ts'
 import { wavHeader, wavHeaderBytes } from '../../lib/wav-header.ts'
 import { createResampler, telephoneRate } from '../codecs/resampler.ts'
 import type { Resampler } from '../codecs/resampler.ts'
@@ -14,9 +17,18 @@ export type DecodedKind = 'mp3' | 'ogg-opus'
 
 export interface DecodeJob {
   readonly kind: DecodedKind
+  /** May still be growing. */
   readonly source: string
-  /** Made by the job. */
+  /** Made by the job. Who marked it as growing may read it from its head on. */
   readonly target: string
+}
+
+/** What a decoder says while it works. */
+export interface DecodeListener {
+  /** It is alive: a piece was decoded, or the source has not grown. */
+  onProgress(): void
+  /** The target has its head and some seconds of sound, and more will follow. */
+  onHead(): void
 }
 
 /** Samples from -1 to 1 of one channel. */
@@ -29,7 +41,11 @@ type Decoder = (bytes: Uint8Array) => Iterable<Decoded>
 
 // A few kilobytes may stand for hours of silence: what comes out of one piece is bounded by what goes in.
 const pieceBytes = 4096
-const maxSamples = 30 * 60 * telephoneRate
+const maxSamples = maxAudioHours * 3600 * telephoneRate
+// Enough to be heard while the next piece is decoded, also where other work comes first.
+const headSamples = 5 * telephoneRate
+// Without the waits for its source. An hour of music takes twenty seconds of a processor.
+const maxBusyMs = 240_000
 
 function notPlayable(sentence: string, cause?: unknown): AppError {
   return new AppError('audio_not_supported', sentence, { cause })
@@ -105,6 +121,15 @@ class WavWriter {
     this.#file = file
   }
 
+  get samples(): number {
+    return this.#samples
+  }
+
+  /** Its sizes are open until it is finished. */
+  async begin(): Promise<void> {
+    await this.#file.write(wavHeader(telephoneRate, 0), 0, wavHeaderBytes, 0)
+  }
+
   async write({ samples, rate }: Decoded): Promise<void> {
     if (this.#resampler?.rate !== rate) {
       await this.#append(this.#resampler?.resampler.flush())
@@ -125,7 +150,7 @@ class WavWriter {
   async #append(samples: Float32Array | undefined): Promise<void> {
     if (samples === undefined || samples.length === 0) return
     if (this.#samples + samples.length > maxSamples)
-      throw new AppError('audio_not_supported', 'the audio is longer than 30 minutes', {
+      throw new AppError('audio_not_supported', `the audio is longer than ${maxAudioHours} hours`, {
         cure: 'Serve a shorter file.',
       })
     const bytes = Buffer.alloc(2 * samples.length)
@@ -136,27 +161,26 @@ class WavWriter {
   }
 }
 
-/** Returns the size of what it wrote. Throws audio_not_supported. `onProgress` is called after each piece. */
+/** Returns the size of what it wrote. Throws audio_not_supported, or why the source does not grow any more. */
 export async function decodeFile(
   { kind, source, target }: DecodeJob,
-  onProgress: () => void,
+  listener: DecodeListener,
 ): Promise<number> {
   const input = await open(source, 'r')
   try {
     const output = await open(target, 'wx', 0o600)
     try {
       const writer = new WavWriter(output)
-      const buffer = new Uint8Array(pieceBytes)
-      let decode: Decoder | undefined
-      for (;;) {
-        const { bytesRead } = await input.read(buffer, 0, pieceBytes)
-        if (bytesRead === 0) break
-        const bytes = buffer.slice(0, bytesRead)
-        decode ??= await (kind === 'mp3' ? mp3Decoder() : opusDecoder(bytes))
-        for (const decoded of decode(bytes)) await writer.write(decoded)
-        onProgress()
-      }
-      return await writer.finish()
+      await writer.begin()
+      await decodeAll({
+        kind,
+        listener,
+        writer,
+        readAt: readerOf(input, source, { onWait: listener.onProgress }),
+      })
+      const bytes = await writer.finish()
+      await markAsWhole(target)
+      return bytes
     } finally {
       await output.close()
     }
@@ -165,5 +189,33 @@ export async function decodeFile(
     throw notPlayable(`the ${kind === 'mp3' ? 'MP3' : 'Ogg'} file is broken`, error)
   } finally {
     await input.close()
+  }
+}
+
+interface Decoding {
+  readonly kind: DecodedKind
+  readonly listener: DecodeListener
+  readonly writer: WavWriter
+  readonly readAt: ReadGrowing
+}
+
+async function decodeAll({ kind, listener, writer, readAt }: Decoding): Promise<void> {
+  let decode: Decoder | undefined
+  let busyMs = 0
+  let hasHead = false
+  for (let offset = 0; ;) {
+    const bytes = await readAt(offset, pieceBytes, 1)
+    if (bytes.length === 0) return
+    offset += bytes.length
+    const startedMs = performance.now()
+    decode ??= await (kind === 'mp3' ? mp3Decoder() : opusDecoder(bytes))
+    for (const decoded of decode(bytes)) await writer.write(decoded)
+    busyMs += performance.now() - startedMs
+    if (busyMs > maxBusyMs) throw notPlayable('the audio file takes too long to decode')
+    listener.onProgress()
+    if (!hasHead && writer.samples >= headSamples) {
+      hasHead = true
+      listener.onHead()
+    }
   }
 }

@@ -1,4 +1,5 @@
 // The entry of a thread that decodes one file.
+import { constants, getPriority, platform, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { AppError } from '../../lib/errors.ts'
 import { decodeFile } from './decode.ts'
@@ -6,6 +7,7 @@ import type { DecodeJob } from './decode.ts'
 
 export type FromDecoder =
   | { readonly kind: 'progress' }
+  | { readonly kind: 'head' }
   | { readonly kind: 'done'; readonly bytes: number }
   | { readonly kind: 'failure'; readonly message: string; readonly cure: string }
 
@@ -16,8 +18,23 @@ const post = (message: FromDecoder): void => port.postMessage(message)
 // The library for MP3 writes a line for each frame that is broken.
 Object.assign(globalThis.console, { error: () => undefined })
 
+/** A long file takes a processor for many seconds, and is heard for an hour: all other work comes first. */
+function comeLast(): void {
+  // On Linux the priority is the calling thread's; elsewhere it would be the whole process's.
+  if (platform() !== 'linux') return
+  try {
+    setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL))
+  } catch {
+    // Then all threads are equal.
+  }
+}
+
 try {
-  const bytes = await decodeFile(workerData as DecodeJob, () => post({ kind: 'progress' }))
+  comeLast()
+  const bytes = await decodeFile(workerData as DecodeJob, {
+    onProgress: () => post({ kind: 'progress' }),
+    onHead: () => post({ kind: 'head' }),
+  })
   post({ kind: 'done', bytes })
 } catch (error) {
   const { message, cure } =

@@ -32,7 +32,7 @@ export const sayProperties = {
 export const playProperties = {
   url: Type.Union([Type.String(), Type.Array(Type.String())], {
     description:
-      'An audio file over http or https (WAV, MP3, or Opus in Ogg; one or two channels, at most 30 minutes), or silence_stream://<ms>; the entries of an array one after another.',
+      'An audio file over http or https (WAV, MP3, or Opus in Ogg; one or two channels, at most two hours), or silence_stream://<ms>; the entries of an array one after another.',
   }),
   loop,
   earlyMedia,

@@ -1,0 +1,136 @@
+// Fetches an audio file into a file of this machine. What is long can be heard from its head on, while the rest is on its way.
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { audioKindOf, kindBytes } from '../lib/audio-kind.ts'
+import type { PlayableKind } from '../lib/audio-kind.ts'
+import type { Clock } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import type { BodySink, Outgoing } from '../outgoing/outgoing.ts'
+import { checkWav } from './wav-check.ts'
+
+// What has not arrived after this time is heard from its head on, and so is what is larger: a caller waits for the first second.
+const patienceMs = 700
+const largeBytes = 1024 * 1024
+// Enough to tell one file from another of the same address and size.
+const headBytes = 16 * 1024
+// A file is heard as fast as it is spoken: its end may come after two hours.
+const longestMs = 150 * 60 * 1000
+
+export interface DownloadOptions {
+  readonly outgoing: Outgoing
+  readonly clock: Clock
+  readonly url: string
+  readonly userAgent: string
+  readonly file: FileHandle
+  readonly maxFileBytes: number
+  readonly answerTimeoutMs: number
+  /** Until it is whole, or can be heard from its head on. */
+  readonly totalTimeoutMs: number
+  /** Called for all that arrives; what it throws ends the download. */
+  readonly count: (bytes: number) => void
+  readonly stop: AbortController
+}
+
+export interface Head {
+  readonly kind: PlayableKind
+  /** Of what is at this URL; undefined when the server does not say how long it is. */
+  readonly name: string | undefined
+}
+
+export interface Downloaded {
+  readonly kind: PlayableKind
+  readonly digest: string
+  readonly bytes: number
+}
+
+export interface Arriving {
+  /** Undefined: it was whole before it was long. Rejects like `whole`. */
+  readonly head: Promise<Head | undefined>
+  /** Throws AppError in the words of hooks and of audio. */
+  readonly whole: Promise<Downloaded>
+}
+
+export function download(options: DownloadOptions): Arriving {
+  const head = Promise.withResolvers<Head | undefined>()
+  const whole = receive(options, head.resolve)
+  whole.then(() => head.resolve(undefined), head.reject)
+  return { head: head.promise, whole }
+}
+
+async function receive(options: DownloadOptions, begin: (head: Head) => void): Promise<Downloaded> {
+  const { outgoing, clock, url, file, count, stop } = options
+  const startedMs = clock.monotonic()
+  const inTime = clock.after(options.totalTimeoutMs, () =>
+    stop.abort(new AppError('audio_not_found', 'the audio URL did not answer in time')),
+  )
+  const digest = createHash('sha256')
+  let head = Buffer.alloc(0)
+  let bytes = 0
+  let expected: string | undefined
+  let isDecided = false
+  const decide = async (): Promise<void> => {
+    isDecided = true
+    const kind = demandPlayable(head)
+    // What stands before its format may be longer than what is there: it is heard when it is whole.
+    if (
+      kind === 'wav' &&
+      !(await checkWav(file).then(
+        () => true,
+        () => false,
+      ))
+    )
+      return
+    inTime.cancel()
+    const name = createHash('sha256').update(`${url}\n${expected}\n`).update(head).digest('hex')
+    begin({ kind, name: expected === undefined ? undefined : name })
+  }
+  const sink: BodySink = async (chunk) => {
+    const hadKind = head.length >= kindBytes
+    if (head.length < headBytes) head = Buffer.concat([head, chunk.subarray(0, headBytes - head.length)])
+    // Looked at before the rest arrives: a page of HTML is refused at its first bytes.
+    if (!hadKind && head.length >= kindBytes) demandPlayable(head)
+    bytes += chunk.length
+    count(chunk.length)
+    digest.update(chunk)
+    await file.write(chunk)
+    const isLong = bytes >= largeBytes || clock.monotonic() - startedMs >= patienceMs
+    if (!isDecided && isLong && head.length >= headBytes) await decide()
+  }
+  try {
+    const { status } = await outgoing.request({
+      url,
+      method: 'GET',
+      headers: {
+        'user-agent': options.userAgent,
+        accept: 'audio/wav, audio/x-wav, audio/mpeg, audio/ogg, audio/*;q=0.8',
+      },
+      subject: 'the audio URL',
+      answerTimeoutMs: options.answerTimeoutMs,
+      totalTimeoutMs: longestMs,
+      maxBodyBytes: options.maxFileBytes,
+      answerBody: (answer) => {
+        const length = answer.headers['content-length']
+        expected = typeof length === 'string' ? length : undefined
+        return answer.status === 200 ? sink : undefined
+      },
+      signal: stop.signal,
+    })
+    if (status !== 200) throw new AppError('audio_not_found', `the audio URL responded with status ${status}`)
+    const kind = demandPlayable(head)
+    if (kind === 'wav') await checkWav(file)
+    return { digest: digest.digest('hex'), bytes, kind }
+  } finally {
+    inTime.cancel()
+  }
+}
+
+export const playable = 'WAV (PCM of 8 to 32 bit, floating point or G.711), MP3 and Ogg/Opus can be played.'
+
+/** Throws audio_not_supported with what the file is instead. */
+function demandPlayable(head: Buffer): PlayableKind {
+  const found = audioKindOf(head)
+  if (found.kind !== undefined) return found.kind
+  throw new AppError('audio_not_supported', `the audio URL responded with a file that is ${found.what}`, {
+    cure: playable,
+  })
+}

@@ -1,0 +1,90 @@
+// A file that is read while it is written, by threads that share nothing but the disk: as long as it grows, a mark lies beside
+// it, and a writer that gives up leaves its reason in the mark.
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
+
+// A tenth of what a listener has read ahead of itself.
+const lookEveryMs = 50
+// A writer from which nothing comes for so long has died.
+const standstillMs = 10_000
+
+interface Reason {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly cure: string
+}
+
+function markOf(path: string): string {
+  return `${path}.grows`
+}
+
+/** Before the first reader opens it. */
+export async function markAsGrowing(path: string): Promise<void> {
+  await writeFile(markOf(path), '', { mode: 0o600 })
+}
+
+/** Nothing will be added. */
+export async function markAsWhole(path: string): Promise<void> {
+  await rm(markOf(path), { force: true })
+}
+
+/** Nothing will be added, and what is missing has this reason. Readers get it when they come to the end. */
+export async function markAsBroken(path: string, { code, message, cure }: AppError): Promise<void> {
+  const reason: Reason = { code, message, cure }
+  await writeFile(markOf(path), JSON.stringify(reason), { mode: 0o600 })
+}
+
+/** Throws the reason of a writer that gave up. */
+export async function isGrowing(path: string): Promise<boolean> {
+  const mark = await readFile(markOf(path), 'utf8').catch(() => undefined)
+  if (mark === undefined) return false
+  if (mark === '') return true
+  const { code, message, cure } = JSON.parse(mark) as Reason
+  throw new AppError(code, message, { cure })
+}
+
+export interface GrowthOptions {
+  /** Called while the reader waits for the writer. */
+  readonly onWait?: () => void
+}
+
+/**
+ * Resolves with up to `length` bytes at `offset`, with fewer than `atLeast` (all, when left out) at the end only. Throws the
+ * reason of a writer that gave up, and audio_not_found when nothing has come for ten seconds.
+ */
+export type ReadGrowing = (offset: number, length: number, atLeast?: number) => Promise<Uint8Array>
+
+/** Reads a file that may be growing as if it were whole: waits for what is not there yet. */
+export function readerOf(file: FileHandle, path: string, { onWait }: GrowthOptions = {}): ReadGrowing {
+  return async (offset, length, atLeast = length) => {
+    const bytes = new Uint8Array(length)
+    let filled = 0
+    const fill = async (): Promise<boolean> => {
+      const { bytesRead } = await file.read(bytes, filled, length - filled, offset + filled)
+      filled += bytesRead
+      return bytesRead > 0
+    }
+    let waitedMs = 0
+    while (filled < length) {
+      if (await fill()) {
+        waitedMs = 0
+        continue
+      }
+      if (filled >= atLeast) break
+      if (!(await isGrowing(path))) {
+        // It may have grown to its end between the two looks.
+        while (filled < length && (await fill()));
+        break
+      }
+      if (waitedMs >= standstillMs)
+        throw new AppError('audio_not_found', 'the rest of the audio did not come in time')
+      onWait?.()
+      await delay(lookEveryMs)
+      waitedMs += lookEveryMs
+    }
+    return bytes.subarray(0, filled)
+  }
+}
