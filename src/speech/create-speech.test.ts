@@ -108,6 +108,24 @@ describe('the embedded voice', () => {
     await Promise.all(many)
   })
 
+  it('says a short text while long ones of the same account go on', { timeout: 60_000 }, async () => {
+    const speech = makeSpeech()
+    const order: string[] = []
+    const say = async (name: string, text: string, voice: string): Promise<void> => {
+      const clip = await actingFor('a', () => speech.synthesize(request(text, { voice })))
+      order.push(name)
+      clip.release()
+    }
+    const sentence = 'This is one of many sentences of a text that takes a while to be spoken.'
+    const long = ['kal', 'slt', 'rms'].map((voice, index) =>
+      say('long', `${index}. ${`${sentence} `.repeat(11)}`, voice),
+    )
+    for (let count = 0; count < 3; count += 1) await say('short', `Hello, number ${count}.`, 'awb')
+    expect(order).toEqual(['short', 'short', 'short'])
+    await Promise.all(long)
+    expect(order).toHaveLength(6)
+  })
+
   it(
     'gives up on a thread that does not answer, and speaks the next text with a new one',
     { timeout: 60_000 },

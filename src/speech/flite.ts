@@ -1,4 +1,5 @@
-// The embedded voice: Flite in a worker thread, started when it is needed and stopped when it is not.
+// The embedded voice: Flite in a worker thread, started when it is needed and stopped when it is not. It speaks one piece at a
+// time, of one text and then of another: a long text does not keep short ones waiting.
 import { mkdir, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
@@ -7,6 +8,7 @@ import { actingTenant } from '../lib/acting-for.ts'
 import { AppError } from '../lib/errors.ts'
 import { FairLine } from '../lib/fair-line.ts'
 import { TenantPool } from '../lib/tenant-pool.ts'
+import { splitSentences } from './split-sentences.ts'
 import type { FliteJob, FliteResult, FliteWorkerData } from './flite-worker.ts'
 import type {
   ChosenVoice,
@@ -43,14 +45,15 @@ export function createFlite(options: VendorOptions): SpeechVendor {
 
 // 900 characters take about a second; this is for a machine that is very busy, or a text that makes it run in circles.
 const jobTimeoutMs = 20_000
-// At a tenth of a second each, one more would wait longer than a caller does.
-const maxWaiting = 64
+// A quarter of a second: as long a text that has just come waits for what is being said.
+const pieceLength = 250
+// Texts that wait or are being spoken: at a tenth of a second each, one more would wait longer than a caller does.
+const maxTexts = 64
 // The module and its code take 60 MB that an idle platform need not hold; starting again costs a fifth of a second.
 const idleMs = 10_000
 
 interface Job extends Pick<Utterance, 'text' | 'voice'> {
   readonly id: number
-  readonly tenant: string | undefined
   readonly resolve: (pcm: Pcm) => void
   readonly reject: (error: Error) => void
 }
@@ -58,7 +61,9 @@ interface Job extends Pick<Utterance, 'text' | 'voice'> {
 class Flite implements Synthesizer {
   readonly takesSsml = false
   readonly #options: VendorOptions
-  readonly #waiting = new FairLine<Job>()
+  /** The first pieces of texts, and later ones: those who have heard nothing yet do not wait for all of them. */
+  readonly #lines = { first: new FairLine<Job>(), later: new FairLine<Job>() }
+  #turn: 'first' | 'later' = 'first'
   readonly #places: TenantPool
   #running: Job | undefined
   #worker: Promise<Worker> | undefined
@@ -70,7 +75,7 @@ class Flite implements Synthesizer {
     this.#options = options
     const { sharePercent: percent } = options
     this.#places = new TenantPool({
-      size: maxWaiting,
+      size: maxTexts,
       percent,
       tooMany: 'too many texts are waiting to be spoken',
     })
@@ -93,31 +98,45 @@ class Flite implements Synthesizer {
     if (this.#running === undefined) this.#idle()
   }
 
-  synthesize({ text, voice }: Utterance): Promise<Pcm> {
-    if (this.#isStopped) return Promise.reject(failed('speech has been stopped'))
+  async synthesize({ text, voice }: Utterance): Promise<Pcm> {
     const tenant = actingTenant()
+    this.#places.take(tenant, 1)
+    try {
+      const pieces = splitSentences(text, pieceLength)
+      const first = await this.#speak('first', pieces[0] ?? text, voice)
+      const spoken = [first.bytes]
+      for (const piece of pieces.slice(1)) spoken.push((await this.#speak('later', piece, voice)).bytes)
+      return {
+        sampleRate: first.sampleRate,
+        bytes: spoken.length === 1 ? first.bytes : Buffer.concat(spoken),
+      }
+    } finally {
+      this.#places.give(tenant, 1)
+    }
+  }
+
+  #speak(line: 'first' | 'later', text: string, voice: string): Promise<Pcm> {
+    if (this.#isStopped) return Promise.reject(failed('speech has been stopped'))
     return new Promise((resolve, reject) => {
-      this.#places.take(tenant, 1)
-      this.#waiting.push(tenant ?? '', { id: ++this.#lastId, tenant, text, voice, resolve, reject })
+      this.#lines[line].push(actingTenant() ?? '', { id: ++this.#lastId, text, voice, resolve, reject })
       this.#next()
     })
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const job of this.#waiting.drain()) {
-      this.#places.give(job.tenant, 1)
-      job.reject(failed('speech has been stopped'))
-    }
+    const { first, later } = this.#lines
+    for (const job of [...first.drain(), ...later.drain()]) job.reject(failed('speech has been stopped'))
     await this.#drop('speech has been stopped')
   }
 
   #next(): void {
     if (this.#running !== undefined) return
-    this.#running = this.#waiting.shift()
+    const other = this.#turn === 'first' ? 'later' : 'first'
+    this.#running = this.#lines[this.#turn].shift() ?? this.#lines[other].shift()
+    this.#turn = other
     const job = this.#running
     if (job === undefined) return this.#idle()
-    this.#places.give(job.tenant, 1)
     this.#timer?.cancel()
     this.#timer = this.#options.clock.after(jobTimeoutMs, () => void this.#drop('the voice took too long'))
     void this.#post(job)
