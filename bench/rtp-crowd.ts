@@ -1,6 +1,6 @@
 // Many phones in a process of their own, two by two: each sends a packet of 20 ms in its own rhythm, silence with a loud one now
 // and then, and notes when its partner's loud one is heard.
-import { fork } from 'node:child_process'
+import { execFileSync, fork } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { constants, setPriority } from 'node:os'
@@ -13,6 +13,9 @@ export interface Heard {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly loud: number
+  /** How much later than its rhythm wants a packet was sent: the lateness of the phones themselves. */
+  readonly lateP99Ms: number
+  readonly lateMaxMs: number
 }
 
 export interface Crowd {
@@ -36,8 +39,9 @@ const silences: Readonly<Record<number, number>> = { 0: 0xff, 8: 0xd5 }
 const louds: Readonly<Record<number, number>> = { 0: 0x80, 8: 0xaa }
 
 /** Its sockets are bound when this resolves. */
-export async function startCrowd(phones: number): Promise<Crowd> {
+export async function startCrowd(phones: number, { core }: { core?: number } = {}): Promise<Crowd> {
   const child = fork(fileURLToPath(import.meta.url), [String(phones)], { execArgv: [] })
+  if (core !== undefined) execFileSync('taskset', ['-a', '-c', '-p', String(core), String(child.pid)])
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const next = <T>(): Promise<T> =>
     new Promise((resolve) => child.once('message', (message) => resolve(message as T)))
@@ -74,6 +78,7 @@ class Phones {
   #sent = 0
   #received = 0
   #delays: number[] = []
+  #lateness: number[] = []
   #startMs = 0
   #step = 0
   #timer: NodeJS.Timeout | undefined
@@ -111,23 +116,29 @@ class Phones {
     this.#sent = 0
     this.#received = 0
     this.#delays = []
+    this.#lateness = []
   }
 
   report(): Heard {
     const sorted = Float64Array.from(this.#delays).sort()
     const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? NaN
+    const lateness = Float64Array.from(this.#lateness).sort()
     return {
       sent: this.#sent,
       received: this.#received,
       p50Ms: at(0.5),
       p99Ms: at(0.99),
       loud: sorted.length,
+      lateP99Ms: lateness[Math.floor(lateness.length * 0.99)] ?? NaN,
+      lateMaxMs: lateness.at(-1) ?? NaN,
     }
   }
 
   /** Every millisecond a twentieth of them sends. */
   #beat(): void {
-    const due = Math.floor(performance.now() - this.#startMs)
+    const elapsedMs = performance.now() - this.#startMs
+    this.#lateness.push(Math.max(0, elapsedMs - this.#step))
+    const due = Math.floor(elapsedMs)
     for (; this.#step <= due; this.#step += 1)
       for (let index = this.#step % 20; index < this.#phones.length; index += 20)
         this.#send(this.#phones[index])
