@@ -1,6 +1,7 @@
 // Audio that an application names by URL: fetched through the guarded client, checked, lent out as a file. A long file is lent
 // while it is still on its way.
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { actingTenant } from '../lib/acting-for.ts'
 import type { PlayableKind } from '../lib/audio-kind.ts'
@@ -108,7 +109,7 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
     const file = await open(source, 'wx+', 0o600)
     const limits = { maxFileBytes, answerTimeoutMs, totalTimeoutMs }
     const arriving = download({ outgoing, clock, url, userAgent, file, count, stop, ...limits })
-    const whole = arriving.whole.finally(() => file.close())
+    const whole = closing(file, arriving.whole)
     // Looked at below, where it matters.
     whole.catch(() => undefined)
     let isLent = false
@@ -226,6 +227,14 @@ export function createAudioFetcher(options: AudioFetcherOptions): AudioFetcher &
         signal?.removeEventListener('abort', abort)
       }
     },
+  }
+}
+
+async function closing<T>(file: FileHandle, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } finally {
+    await file.close()
   }
 }
 

@@ -176,7 +176,7 @@ export async function decodeFile(
         kind,
         listener,
         writer,
-        readAt: readerOf(input, source, { onWait: listener.onProgress }),
+        readAt: readerOf(input, source, { onWait: () => listener.onProgress() }),
       })
       const bytes = await writer.finish()
       await markAsWhole(target)
