@@ -24,6 +24,7 @@ import { portPairs } from './media/ports.ts'
 import { createAddressGuard, createRangeGuard } from './network/address-guard.ts'
 import { createNames } from './network/create-names.ts'
 import { createOutgoing } from './outgoing/create-outgoing.ts'
+import { createSockets } from './outgoing/create-sockets.ts'
 import { createMailer } from './outgoing/mail.ts'
 import { createHashThread } from './passwords/hash-thread.ts'
 import { createSip } from './sip/create-sip.ts'
@@ -31,9 +32,10 @@ import { serializeHostPort } from './sip/message/uri.ts'
 import { createSpeech } from './speech/create-speech.ts'
 import { createStorage } from './storage/create-storage.ts'
 import { createRetention } from './storage/retention.ts'
-import { readCommands } from './commands/index.ts'
+import { readCommands, readFrame } from './commands/index.ts'
 import { parseVerbs, verbShapes, verbTexts } from './verbs/index.ts'
 import { createAppEnv } from './webhooks/create-app-env.ts'
+import { createAppSockets } from './webhooks/create-app-sockets.ts'
 import { createAudioFetcher } from './audio/create-audio-fetcher.ts'
 import { createDelivery } from './webhooks/create-delivery.ts'
 import { createHooks } from './webhooks/create-hooks.ts'
@@ -111,6 +113,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     sip: () => sip,
     verbs: parseVerbs,
     commands: readCommands,
+    frames: readFrame,
     random: Math.random,
     maxMedia: portPairs(config.rtpPorts),
     sharePercent: base.sharePercent,
@@ -151,7 +154,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
 
 /** The parts that the engine asks, in the shapes that it declares. */
 function enginePorts(base: Base, { media, speech, audio }: Sound) {
-  const { config, log, clock, allow, storage, directory, carrierHosts, outgoing } = base
+  const { config, log, clock, allow, storage, directory, carrierHosts, outgoing, names } = base
   const { signingSecret } = directory
   return {
     media,
@@ -161,6 +164,14 @@ function enginePorts(base: Base, { media, speech, audio }: Sound) {
     isSipProxy: createRangeGuard(config.sipProxies),
     carrierCalled: carrierHosts.carrierCalled,
     hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent }),
+    appSockets: createAppSockets({
+      sockets: createSockets({ allow, resolve: names.lookup, clock }),
+      signingSecret,
+      clock,
+      userAgent,
+      maxMessageBytes: config.socketMaxMessageBytes,
+      pingMs: config.socketPingSeconds * 1000,
+    }),
     store: storage.calls,
     alerts: storage.alerts,
     speech,

@@ -84,26 +84,26 @@ describe('POST /Applications', () => {
     expect([required.status, required.body]).toMatchObject([400, { msg: 'account_sid is required' }])
   })
 
-  it.each(['ws://app.example.com/call', 'WSS://app.example.com/call'])(
-    'refuses a hook over WebSocket as not served, when it is made and when it is changed: %s',
+  it.each(['ws://app.example.com/call', 'wss://app.example.com/call'])(
+    'takes a hook over WebSocket, when it is made and when it is changed: %s',
     async (url) => {
       const sid = await create()
-      const refusal = [
-        400,
-        { code: 'not_served', msg: 'a call hook over WebSocket is not served yet: call_hook.url' },
-      ]
       const made = await api.post('/Applications', api.own.accountKey, body({ call_hook: { url } }))
-      expect([made.status, made.body]).toMatchObject(refusal)
-      const changed = await api.put(`/Applications/${sid}`, api.own.accountKey, { call_hook: { url } })
-      expect([changed.status, changed.body]).toMatchObject(refusal)
-      const ofCall = await api.post(`/Accounts/${api.own.account_sid}/Calls`, api.own.accountKey, {
-        from: '100',
-        to: { type: 'phone', number: '200' },
-        call_hook: url,
-      })
-      expect([ofCall.status, ofCall.body]).toMatchObject(refusal)
+      expect(made.status).toBe(201)
+      const hooks = { call_hook: { url }, call_status_hook: { url } }
+      expect((await api.put(`/Applications/${sid}`, api.own.accountKey, hooks)).status).toBe(204)
+      expect(await read(sid)).toMatchObject({ call_hook: { url }, call_status_hook: { url } })
     },
   )
+
+  it('refuses a messaging hook over WebSocket: it is asked outside a call', async () => {
+    const messaging_hook = { url: 'wss://app.example.com/message' }
+    const made = await api.post('/Applications', api.own.accountKey, body({ messaging_hook }))
+    expect([made.status, made.body]).toMatchObject([
+      400,
+      { msg: 'messaging_hook.url must be an http or https URL' },
+    ])
+  })
 
   it('takes null for speech fields that a form leaves empty', async () => {
     await create({ speech_synthesis_vendor: null, speech_recognizer_language: null })

@@ -9,7 +9,8 @@ import { ofAccount } from './define/list-route.ts'
 import type { RecordContext } from './define/request.ts'
 import type { ApiRoute } from './define/route.ts'
 
-const applicationHook = { empty: 'changes nothing', showsSid: true } as const
+const httpHook = { empty: 'changes nothing', showsSid: true } as const
+const applicationHook = { ...httpHook, ways: 'http or ws' } as const
 
 // Vendor, language, voice and label of the embedded voice are chosen by leaving them unset.
 const vendor = text({ max: 64 })
@@ -42,7 +43,7 @@ export const applications = defineResource({
     service_provider_sid: retired(),
     call_hook: webhook(applicationHook).describe('Asked for verbs when a call arrives.'),
     call_status_hook: webhook(applicationHook).describe('Receives every change of a call.'),
-    messaging_hook: webhook(applicationHook)
+    messaging_hook: webhook(httpHook)
       .optional()
       .describe('Asked what to do with a message.')
       .notServed('messaging'),

@@ -5,10 +5,11 @@ import type { Media } from '../media/media.ts'
 import type { Sip } from '../sip/sip.ts'
 import type { AccountFacts, Directory } from './ports.ts'
 import type { AudioFetcher, Speech } from '../contracts/speech.ts'
+import type { AppSockets } from '../contracts/app-socket.ts'
 import type { Hooks } from '../contracts/hook.ts'
 import type { CallPool } from './routing/call-limits.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
-import type { ReadCommands } from './command.ts'
+import type { ReadCommands, ReadFrame } from './command.ts'
 import type { ParseVerbs } from './verb.ts'
 import type { CallStore } from './journal/journal.ts'
 
@@ -37,11 +38,13 @@ export interface CallServices {
   /** Whether a SIP proxy of the operator is at this IP address: what users send through it is theirs. */
   readonly isSipProxy: (address: string) => boolean
   readonly hooks: Hooks
+  readonly appSockets: AppSockets
   readonly store: CallStore
   readonly speech: Speech
   readonly audio: AudioFetcher
   readonly verbs: ParseVerbs
   readonly commands: ReadCommands
+  readonly frames: ReadFrame
   readonly clock: Clock
   /** 0 to 1, without 1: how carriers share calls. */
   readonly random: () => number

@@ -57,3 +57,9 @@ type Readied =
 
 /** Throws AppError bad_request for commands that may not come together, and not_served. */
 export type ReadCommands = (asked: AskedCommands) => readonly RunnableCommand[]
+
+/**
+ * Those of a frame that an application over WebSocket sends; undefined for one that no command has. Throws AppError bad_request
+ * and not_served.
+ */
+export type ReadFrame = (frame: string, data: unknown) => readonly RunnableCommand[] | undefined

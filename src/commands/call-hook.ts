@@ -1,5 +1,5 @@
 // The command call_hook: another application runs the call.
-import type { Hook } from '../contracts/hook.ts'
+import type { HookForm } from '../calls/application/hook-form.ts'
 import { defineCommand } from './define/define-command.ts'
 import { hook } from './define/values.ts'
 
@@ -15,10 +15,10 @@ export const callHook = defineCommand({
   additions: {
     call_status_hook: { value: hook, description: 'Receives the changes of the call from now on.' },
   },
-  ready: (next, { leg, script }, { call_status_hook }: { readonly call_status_hook?: Hook }) => ({
+  ready: (next, { leg, script }, { call_status_hook }: { readonly call_status_hook?: HookForm }) => ({
     outcome: 'another application',
     start() {
-      if (call_status_hook !== undefined) leg.status.replaceHook(call_status_hook)
+      if (call_status_hook !== undefined) leg.status.replaceHook(script.hookOf(call_status_hook))
       return script.takeOver(next, because).catch((error: unknown) => leg.refuse(error))
     },
   }),

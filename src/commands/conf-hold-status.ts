@@ -1,5 +1,5 @@
 // The command conf_hold_status: a call in a conference neither hears nor is heard for a while.
-import type { Hook } from '../contracts/hook.ts'
+import type { HookForm } from '../calls/application/hook-form.ts'
 import { defineCommand } from './define/define-command.ts'
 import { hook, oneOf } from './define/values.ts'
 
@@ -16,7 +16,7 @@ export const confHoldStatus = defineCommand({
       description: 'Asked for what the call hears meanwhile: `say`, `play` and `pause`, again and again.',
     },
   },
-  ready: (status, { member }, { wait_hook }: { readonly wait_hook?: Hook }) => ({
+  ready: (status, { member }, { wait_hook }: { readonly wait_hook?: HookForm }) => ({
     outcome: `${status} in the conference`,
     apply: () => member.hold(status === 'hold', wait_hook),
   }),

@@ -1,5 +1,5 @@
 // Every command, sorted by name. A new command is one file and one line here.
-import type { ReadCommands } from '../calls/command.ts'
+import type { ReadCommands, ReadFrame } from '../calls/command.ts'
 import { boostAudioSignal } from './boost-audio-signal.ts'
 import { callHook } from './call-hook.ts'
 import { callStatus } from './call-status.ts'
@@ -10,6 +10,7 @@ import { conferenceParticipantAction } from './conference-participant-action.ts'
 import type { Command } from './define/define-command.ts'
 import { membersOf, rulesOf } from './define/describe-commands.ts'
 import { readList } from './define/read-commands.ts'
+import { readFrameOf } from './define/read-frames.ts'
 import { dtmf } from './dtmf.ts'
 import { dub } from './dub.ts'
 import { mediaPath } from './media-path.ts'
@@ -36,6 +37,8 @@ const commands: readonly Command[] = [
 ]
 
 export const readCommands: ReadCommands = (asked) => readList(asked, commands)
+
+export const readFrame: ReadFrame = (frame, data) => readFrameOf(frame, data, commands)
 
 /** The body of a request: a member for each command, served or not, and for what is sent besides. */
 export const commandMembers = membersOf(commands)

@@ -70,4 +70,28 @@ export const callSettings = {
     'A call that its far end holds, or whose far end only listens, ends after this long without RTP, RTCP or a SIP request from it; 0 never ends one.',
     0,
   ),
+  socketMaxMessageBytes: {
+    name: 'SWITCHHOOK_SOCKET_MAX_MESSAGE',
+    fallback: '24576',
+    describe:
+      'The longest message, in bytes, that an application over WebSocket may send; the socket is closed at a longer one.',
+    parse: (text) => {
+      if (!/^\d{4,7}$/.test(text) || Number(text) < 1024 || Number(text) > 1_048_576)
+        throw new Error('must be a whole number from 1024 to 1048576')
+      return Number(text)
+    },
+  } satisfies Setting<number>,
+  /** 0: never. */
+  socketPingSeconds: {
+    name: 'SWITCHHOOK_SOCKET_PING_SECONDS',
+    fallback: 'off',
+    describe:
+      'How often an application over WebSocket gets a ping, which keeps firewalls from forgetting its connection: 16 seconds or more, or off.',
+    parse: (text) => {
+      if (text === 'off') return 0
+      if (!/^\d{2,4}$/.test(text) || Number(text) < 16 || Number(text) > 3600)
+        throw new Error('must be off or a whole number from 16 to 3600')
+      return Number(text)
+    },
+  } satisfies Setting<number>,
 }

@@ -1,14 +1,14 @@
 // The connections of the one client: HTTP/1.1, kept alive, each to an address that was checked.
-import type { LookupFunction } from 'node:net'
 import { Agent, buildConnector } from 'undici'
 import type { AddressGuard } from '../network/address-guard.ts'
 import { literalOf } from '../network/address-guard.ts'
-import type { ResolvedAddress } from '../network/names.ts'
 import { refusedAddress } from './errors.ts'
+import { guardedLookup } from './guarded-lookup.ts'
+import type { Resolve } from './guarded-lookup.ts'
 
 export interface AgentOptions {
   readonly isAllowed: AddressGuard
-  readonly resolve: (hostname: string) => Promise<readonly ResolvedAddress[]>
+  readonly resolve: Resolve
   readonly connectTimeoutMs: number
   /** To one origin. */
   readonly maxConnections?: number | undefined
@@ -37,30 +37,13 @@ export function createAgent(options: AgentOptions): Agent {
 
 /** Checks what a socket is about to connect to: literals before, names with the addresses their one lookup gave. */
 function createConnector({ isAllowed, resolve, connectTimeoutMs }: AgentOptions): buildConnector.connector {
-  // Only checked addresses go on to the socket, which makes no lookup of its own that could answer differently.
-  const answerLookup = async (
-    hostname: string,
-    wantsAll: boolean,
-    callback: Parameters<LookupFunction>[2],
-  ): Promise<void> => {
-    let allowed: ResolvedAddress[]
-    try {
-      allowed = (await resolve(hostname)).filter(({ address }) => isAllowed(address))
-    } catch (error) {
-      return callback(error instanceof Error ? error : new Error(String(error)), '', 0)
-    }
-    const [first] = allowed
-    if (first === undefined) callback(refusedAddress('the host'), '', 0)
-    else if (wantsAll) callback(null, allowed)
-    else callback(null, first.address, first.family)
-  }
   const connect = buildConnector({
     timeout: connectTimeoutMs,
     allowH2: false,
     // Stated, because an environment variable could otherwise turn it off.
     rejectUnauthorized: true,
     autoSelectFamily: true,
-    lookup: (hostname, { all }, callback) => void answerLookup(hostname, all === true, callback),
+    lookup: guardedLookup(isAllowed, resolve),
   })
   return (target, callback) => {
     const literal = literalOf(target.hostname)

@@ -79,7 +79,9 @@ const schema = Type.Object({
     ),
   ),
   autoStreamTts: optional.flag(untilServed(webSocket, 'Speak texts while they come in.')),
-  notifyEvents: optional.flag(untilServed(webSocket, 'Send what becomes of each verb.')),
+  notifyEvents: optional.flag(
+    'Whether an application over WebSocket gets messages of type `verb:status` when a verb begins and ends.',
+  ),
   notifySttLatency: optional.flag(untilServed(speechRecognition, 'Say how long it took.')),
   trackTtsPlayout: optional.flag(untilServed(webSocket, 'Say what was heard of a text.')),
 })
@@ -125,6 +127,7 @@ function* changesOf(options: Options, settings: Given<'settings'>['settings']): 
   if (given !== undefined) yield { kind: 'voice', voice: toVoice(given) }
   if (recognition !== undefined) yield { kind: 'recognition', recognition }
   if (onHoldMusic !== undefined) yield { kind: 'hold-music', url: settings.resolveUrl(onHoldMusic) }
+  if (options.notifyEvents !== undefined) yield { kind: 'notify-verbs', isWanted: options.notifyEvents }
   const { filler, hookDelay } = toWishes(options, settings)
   if (options.fillerNoise !== undefined) yield { kind: 'filler', filler }
   if (options.actionHookDelayAction !== undefined) yield { kind: 'hook-delay', hookDelay }

@@ -27,10 +27,19 @@ export function parseHookUrl(text: string): HookUrl {
   return { url: url.href, retry }
 }
 
+/** The same for the URL of an application over WebSocket, whose connection is tried again where the URL does not say otherwise. */
+export function parseSocketUrl(text: string): HookUrl {
+  if (!/^wss?:/i.test(text)) throw new AppError('hook_bad_url', 'the URL is neither ws nor wss')
+  const url = parseTarget(text.replace(/^ws/i, 'http'))
+  const retry = parseRetryPolicy(url.hash.slice(1), maxRetries)
+  url.hash = ''
+  return { url: url.href.replace(/^http/, 'ws'), retry }
+}
+
 /** `#rc=<retries>&rp=<classes>`: anything else in the fragment is not for us. */
-function parseRetryPolicy(fragment: string): RetryPolicy {
+function parseRetryPolicy(fragment: string, usual = 0): RetryPolicy {
   const parameters = new URLSearchParams(fragment)
-  const count = Number(parameters.get('rc') ?? '0')
+  const count = Number(parameters.get('rc') ?? String(usual))
   const named = (parameters.get('rp') ?? '').split(',').map((word) => word.trim().toLowerCase())
   const on = new Set(retryClasses.filter((known) => named.includes(known)))
   return {

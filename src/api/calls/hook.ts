@@ -2,12 +2,12 @@
 import type { Hook } from '../../contracts/hook.ts'
 import { createField } from '../define/field.ts'
 import type { Field } from '../define/field.ts'
-import { webhook } from '../define/fields.ts'
+import { socketHook, webhook } from '../define/fields.ts'
 import type { HookInput } from '../define/fields.ts'
 
 /** An object, or the URL alone. */
 export function hook(): Field<HookInput | null, 'optional'> {
-  const { facts } = webhook().optional()
+  const { facts } = webhook(socketHook).optional()
   return createField({
     ...facts,
     isHook: false,

@@ -98,7 +98,7 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     [{ child_call_hook: url, call_status_hook: url }, 'call_status_hook may not be sent together'],
     [{ call_status: 'failed' }, 'call_status must be one of'],
     [{ call_hook: 'not a url' }, 'call_hook'],
-    [{ call_hook: 'wss://app.example.com/next' }, 'a call hook over WebSocket is not served yet'],
+    [{ call_hook: 'sip:app.example.com' }, 'call_hook.url must be an'],
     [{ call_status_hook: url }, 'call_status_hook may be sent only together with call_hook'],
     [{ tag: 'text' }, 'tag must be'],
     [{ tag: { long: 'x'.repeat(70_000) } }, 'tag must have at most'],

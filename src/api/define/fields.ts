@@ -1,4 +1,5 @@
 // The kinds of field a declaration is made of. The leniency that clients rely on lives here and nowhere else.
+import type { HookWays } from './hook-url.ts'
 import type { TableName } from '../../storage/storage.ts'
 import { createField } from './field.ts'
 import type { Field, JsonSchema } from './field.ts'
@@ -196,15 +197,13 @@ export function retired(): Field<null, 'read-only'> {
   })
 }
 
-const hookUrlSchema: JsonSchema = {
-  type: 'string',
-  maxLength: 1024,
-  'x-hook-url': true,
-  description: 'An absolute http or https URL. ws and wss are not served yet: refused.',
+function hookUrlSchema(ways: HookWays): JsonSchema {
+  const names = ways === 'http' ? 'http or https' : 'http, https, ws or wss'
+  return { type: 'string', maxLength: 1024, 'x-hook-url': ways, description: `An absolute ${names} URL.` }
 }
 
 export function hookUrl(): Field<string> {
-  return createField({ schema: hookUrlSchema, example: 'https://app.example.com/call' })
+  return createField({ schema: hookUrlSchema('http or ws'), example: 'https://app.example.com/call' })
 }
 
 /** What the parts of a hook mean, wherever it stands. */
@@ -231,21 +230,30 @@ export interface HookRule {
   readonly empty: 'clears' | 'changes nothing'
   /** Whether records show the hook's own id. */
   readonly showsSid: boolean
+  /** By default HTTP alone. */
+  readonly ways?: HookWays
 }
 
 const plainHook: HookRule = { empty: 'clears', showsSid: false }
 
+/** A hook that may be asked over WebSocket. */
+export const socketHook: HookRule = { ...plainHook, ways: 'http or ws' }
+
 /** A nested hook: a row of `webhooks` that lives and dies with its record. Its column is `<name>_sid`. */
-export function webhook({ empty, showsSid }: HookRule = plainHook): Field<HookInput, 'required', ShownHook> {
+export function webhook({ empty, showsSid, ways = 'http' }: HookRule = plainHook): Field<
+  HookInput,
+  'required',
+  ShownHook
+> {
   return createField({
     isHook: true,
-    schema: hookSchema(showsSid),
+    schema: hookSchema(showsSid, ways),
     normalize: (value) => normalizeHook(value, empty),
     example: { url: 'https://app.example.com/call', method: 'POST', username: null, password: null },
   })
 }
 
-function hookSchema(showsSid: boolean): JsonSchema {
+function hookSchema(showsSid: boolean, ways: HookWays): JsonSchema {
   const credential = { type: ['string', 'null'], maxLength: 255, pattern: printable, 'x-rule': printableRule }
   return {
     type: 'object',
@@ -254,7 +262,7 @@ function hookSchema(showsSid: boolean): JsonSchema {
       ...(showsSid
         ? { webhook_sid: { type: 'string', description: 'Sent back, it changes this hook in place.' } }
         : {}),
-      url: hookUrlSchema,
+      url: hookUrlSchema(ways),
       method: { type: 'string', enum: ['GET', 'POST'], default: 'POST', description: hookTexts.method },
       username: { ...credential, description: hookTexts.username },
       password: { ...credential, description: hookTexts.password },

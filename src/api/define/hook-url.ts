@@ -1,17 +1,20 @@
 // Which URLs a hook may have, checked when it is stored. Where it leads is checked when it is called.
 
-const protocols = new Set(['http:', 'https:'])
+/** Over which transports a hook may be asked: HTTP, or WebSocket besides. */
+export type HookWays = 'http' | 'http or ws'
 
-export function isWebSocketUrl(text: string): boolean {
-  return /^wss?:/i.test(text)
+const protocols: Readonly<Record<HookWays, ReadonlySet<string>>> = {
+  http: new Set(['http:', 'https:']),
+  'http or ws': new Set(['http:', 'https:', 'ws:', 'wss:']),
 }
 
 /** The rule that is broken, or undefined. */
-export function hookUrlFault(text: string): string | undefined {
+export function hookUrlFault(text: string, ways: HookWays): string | undefined {
   if (/[\s\p{Cc}]/u.test(text)) return 'must not contain white space or control characters'
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || url.hostname === '') return 'must be an absolute URL'
-  if (!protocols.has(url.protocol)) return 'must be an http or https URL'
+  if (!protocols[ways].has(url.protocol))
+    return ways === 'http' ? 'must be an http or https URL' : 'must be an http, https, ws or wss URL'
   if (url.username !== '' || url.password !== '')
     return 'must not carry a user name or password: they have fields of their own'
   return undefined

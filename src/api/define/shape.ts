@@ -5,7 +5,8 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import { AppError } from '../../lib/errors.ts'
 import { isSid } from '../../lib/ids.ts'
 import type { FieldFacts, Fields, JsonSchema } from './field.ts'
-import { hookUrlFault, isWebSocketUrl } from './hook-url.ts'
+import { hookUrlFault } from './hook-url.ts'
+import type { HookWays } from './hook-url.ts'
 
 /** What values are for: a new record, changes to one, or a query, where they are texts. */
 export type ShapeMode = 'create' | 'update' | 'query'
@@ -29,7 +30,8 @@ export function createShapeCompiler(): ShapeCompiler {
   ajv.addKeyword({
     keyword: 'x-hook-url',
     type: 'string',
-    validate: (_: unknown, url: string) => hookUrlFault(url) === undefined,
+    schemaType: 'string',
+    validate: (ways: HookWays, url: string) => hookUrlFault(url, ways) === undefined,
   })
   return (fields, mode) => compileShape(ajv, fields, mode)
 }
@@ -132,9 +134,6 @@ const typeNames: Readonly<Record<string, string>> = {
 
 function refusalOf(error: ErrorObject | undefined): AppError {
   if (error === undefined) return new AppError('bad_request', 'the body is not valid')
-  // A hook that cannot be requested would fail each of its calls, so it is refused before there are any.
-  if (error.keyword === 'x-hook-url' && isWebSocketUrl(String(error.data)))
-    return new AppError('not_served', `a call hook over WebSocket is not served yet: ${pathOf(error)}`)
   return new AppError('bad_request', describeFault(error))
 }
 
@@ -180,7 +179,7 @@ function ruleOf(error: ErrorObject): string {
     case 'pattern':
       return typeof rule === 'string' ? rule : 'has a wrong form'
     case 'x-hook-url':
-      return hookUrlFault(String(error.data)) ?? 'must be a URL'
+      return hookUrlFault(String(error.data), error.schema as HookWays) ?? 'must be a URL'
     default:
       return error.message ?? 'is not valid'
   }

@@ -35,17 +35,8 @@ function errorCodesOf(route: ApiRoute): ReadonlySet<ErrorCode> {
   // A body is read, and may be refused, before it is known whether the endpoint takes one.
   if (method !== 'GET') add('bad_request', 'malformed_body', 'too_large')
   if (query !== undefined) add('bad_request')
-  if (takesHooks(route)) add('not_served')
   // An id that is longer than every real one names nothing, in every path.
   if (path.includes('{')) add('not_found')
   add('too_many_requests', 'internal', 'database_unavailable', 'overloaded')
   return codes
-}
-
-/** Hooks over WebSocket are refused as not served. */
-function takesHooks({ body }: ApiRoute): boolean {
-  return Object.values(body ?? {}).some(
-    ({ facts: { isHook, schema, presence } }) =>
-      presence !== 'read-only' && (isHook === true || schema['x-hook-url'] === true),
-  )
 }

@@ -75,6 +75,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
       takeOver: (hook, because) => hooks.takeOver(hook, because),
       interrupt: (verbs, because) => hooks.interrupt(verbs, because),
       beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),
+      hookOf: (form) => application.hookOf(form),
     },
     tags: createTags(leg.journal),
     rooms: createRooms({ leg, application, nested, context }),

@@ -13,7 +13,6 @@ import type { WaitWishes } from '../application/settings.ts'
 import { stopped } from '../session/stop.ts'
 import type { Application } from '../application/application.ts'
 import type { HookForm } from '../application/hook-form.ts'
-import type { Hook } from '../../contracts/hook.ts'
 
 /** How hooks reach the verbs that run. `replace` leaves the running one alone, `interrupt` ends it; `currentId` is its id. */
 export interface VerbQueue {
@@ -121,7 +120,7 @@ export class LegHooks implements Asking {
     await this.#replaceBy({ kind: 'redirect', hook, fields: {}, signal, take })
   }
 
-  async takeOver(hook: Hook, because: string): Promise<void> {
+  async takeOver(hook: HookForm, because: string): Promise<void> {
     const { leg, queue } = this.#options
     const take = (verbs: readonly RunnableVerb[]): boolean => {
       queue.interrupt(verbs, because)

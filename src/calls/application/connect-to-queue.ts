@@ -3,8 +3,8 @@ import { reasonLeft } from '../bridge/leg-story.ts'
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { RunnableVerb } from '../verb.ts'
-import { HttpApplication } from './http-application.ts'
 import { noScript } from './no-script.ts'
+import { RoutedApplication } from './routed-application.ts'
 import { abilitiesOf } from './run-script.ts'
 import { VerbLoop } from './verb-loop.ts'
 
@@ -13,7 +13,8 @@ const maxWaitMs = 5000
 /** Resolves when the call is over. */
 export async function connectToQueue(leg: Leg, name: string, context: CallContext): Promise<void> {
   const { services } = context
-  const application = new HttpApplication(noScript(leg.journal.facts.started.account_sid), services)
+  const script = noScript(leg.journal.facts.started.account_sid)
+  const application = new RoutedApplication({ leg, script, context })
   const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal })
   const abilities = abilitiesOf({ leg, application, queue }, context)
   let because = `no caller was in the queue "${name}"`

@@ -2,8 +2,8 @@
 import type { CallContext } from '../call-context.ts'
 import type { Leg } from '../leg/leg.ts'
 import { reasonHeader } from '../leg/refusals.ts'
-import { HttpApplication } from './http-application.ts'
 import { noScript } from './no-script.ts'
+import { RoutedApplication } from './routed-application.ts'
 import { abilitiesOf } from './run-script.ts'
 import { reasonLeft } from '../bridge/leg-story.ts'
 import type { DialOutcome } from '../bridge/dial-request.ts'
@@ -26,7 +26,8 @@ export async function connectUser(
   context: CallContext,
 ): Promise<void> {
   const { services } = context
-  const application = new HttpApplication(noScript(leg.journal.facts.started.account_sid), services)
+  const script = noScript(leg.journal.facts.started.account_sid)
+  const application = new RoutedApplication({ leg, script, context })
   const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal })
   const abilities = abilitiesOf({ leg, application, queue }, context)
   let outcome: DialOutcome | undefined

@@ -7,6 +7,7 @@ import type { CallScript } from '../ports.ts'
 import { demandAllowed } from './allowed-verbs.ts'
 import type { Application, VerbsAnswer } from './application.ts'
 import type { RunnableVerb } from '../verb.ts'
+import type { HookForm } from './hook-form.ts'
 import type { NestedVerbs } from './nested-verbs.ts'
 import { noVerbLeft, VerbLoop } from './verb-loop.ts'
 
@@ -21,7 +22,7 @@ export interface NestedVerbsOptions {
   readonly application: Application
   readonly context: CallContext
   /** Lets a script run a leg to its end. */
-  readonly runOn: (leg: Leg, script: CallScript) => void
+  readonly runOn: (leg: Leg, script: CallScript, adulting: HookForm | undefined) => void
 }
 
 export function createNestedVerbs({ application, context, runOn }: NestedVerbsOptions): NestedVerbs {
@@ -72,8 +73,9 @@ export function createNestedVerbs({ application, context, runOn }: NestedVerbsOp
       )
     },
     handOver(leg, hook) {
+      const { call_hook, adulting } = application.successor(hook)
       leg.session = leg.session.release()
-      runOn(leg, { ...application.script, call_hook: hook, app_json: null })
+      runOn(leg, { ...application.script, call_hook, app_json: null }, adulting)
     },
     async tell(leg, hook, fields) {
       const asked = application.ask({ leg, hook, kind: 'dtmf', fields, signal: leg.signal })

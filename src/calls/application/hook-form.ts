@@ -49,3 +49,17 @@ export function resolveUrl(url: string, base: string | undefined): string {
 function isSameOrigin(a: string, b: string): boolean {
   return URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin
 }
+
+export type HookWay = 'http' | 'socket' | 'relative'
+
+/** What a hook says of how it is asked: nothing, where it is a path or a bare name. */
+export function wayOf(form: HookForm): HookWay {
+  const url = typeof form === 'string' ? form : form.url
+  if (/^wss?:/i.test(url)) return 'socket'
+  return /^[a-z][a-z0-9+.-]*:/i.test(url) ? 'http' : 'relative'
+}
+
+/** The address of files beside a socket. */
+export function toHttpUrl(url: string): string {
+  return url.replace(/^ws/i, 'http')
+}

@@ -1,4 +1,5 @@
-// An application that is asked over HTTP: its hooks get requests, the journal has question and answer, verbs are read.
+// The server of an application that is asked over HTTP: its hooks get requests, the journal has question and answer, verbs are
+// read.
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
@@ -8,14 +9,14 @@ import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { Leg } from '../leg/leg.ts'
 import { toAppError, toProblem } from '../leg/refusals.ts'
 import type { CallScript } from '../ports.ts'
-import type { Application, Notice, Question, VerbsAnswer } from './application.ts'
+import type { Answerer, Notice, Question, VerbsAnswer } from './application.ts'
 import { resolveUrl, toHook } from './hook-form.ts'
 import type { HookForm } from './hook-form.ts'
 
-export class HttpApplication implements Application {
+export class HttpApplication implements Answerer {
   readonly script: CallScript
   readonly #services: CallServices
-  #base: string | undefined
+  readonly #base: string | undefined
 
   /** `base`: the URL that its verbs came from; undefined when they came from app_json and there is no call hook. */
   constructor(script: CallScript, services: CallServices, base: string | undefined = script.call_hook?.url) {
@@ -25,7 +26,7 @@ export class HttpApplication implements Application {
   }
 
   async ask({ leg, kind, hook: form, fields, payload, signal }: Question): Promise<VerbsAnswer> {
-    const { journal, log } = leg
+    const { journal } = leg
     const { clock, hooks } = this.#services
     const hook = this.hookOf(form)
     const url = shownUrl(hook.url)
@@ -33,15 +34,10 @@ export class HttpApplication implements Application {
     const started = clock.monotonic()
     try {
       const { account_sid } = this.script
-      const facts = payload ?? { ...this.#factsOf(leg), ...fields }
+      const facts = payload ?? { ...factsOf(leg, this.#services), ...fields }
       return this.#read({ leg, kind }, await hooks.ask({ account_sid, hook, payload: facts, signal }))
     } catch (error) {
-      const failure = toAppError(error, signal.aborted ? quiet : log)
-      const { code, sentence, cure } = signal.aborted ? withdrawn : toProblem(failure)
-      const duration_ms = Math.round(clock.monotonic() - started)
-      const status = statusOf(failure)
-      journal.note({ type: 'hook-failed', hook: kind, url, ...status, duration_ms, code, sentence, cure })
-      throw failure
+      throw noteFailure({ leg, kind, url, signal, error, ms: clock.monotonic() - started })
     }
   }
 
@@ -50,24 +46,12 @@ export class HttpApplication implements Application {
     await this.#services.hooks.ask({ account_sid, hook: this.hookOf(hook), payload })
   }
 
-  follow({ url }: Pick<VerbsAnswer, 'url'>): void {
-    this.#base = url
-  }
-
-  beside(answer?: Pick<VerbsAnswer, 'url'>): Application {
-    return new HttpApplication(this.script, this.#services, answer?.url ?? this.#base)
-  }
-
   resolveUrl(url: string): string {
     return resolveUrl(url, this.#base)
   }
 
   hookOf(form: HookForm): Hook {
     return toHook(form, { base: this.#base, application: this.script.call_hook })
-  }
-
-  #factsOf({ journal: { facts } }: Leg): object {
-    return { ...toCommonPayload(facts), ...toNodePayload(facts, this.#services.node()) }
   }
 
   #read({ leg, kind }: Pick<Question, 'leg' | 'kind'>, answer: HookAnswer): VerbsAnswer {
@@ -81,8 +65,29 @@ export class HttpApplication implements Application {
       attempts: answer.attempts,
       verbs: verbs.map(({ name }) => name),
     })
-    return { url: answer.url, verbs, contentType: answer.contentType ?? 'no content type' }
+    const by = new HttpApplication(this.script, this.#services, answer.url)
+    return { by, verbs, contentType: answer.contentType ?? 'no content type' }
   }
+}
+
+/** What every question says of a leg. */
+export function factsOf({ journal: { facts } }: Leg, services: Pick<CallServices, 'node'>): object {
+  return { ...toCommonPayload(facts), ...toNodePayload(facts, services.node()) }
+}
+
+interface Failure extends Pick<Question, 'leg' | 'kind' | 'signal'> {
+  readonly url: string
+  readonly error: unknown
+  readonly ms: number
+}
+
+/** Writes it into the journal, and returns it. */
+export function noteFailure({ leg: { journal, log }, kind, url, signal, error, ms }: Failure): AppError {
+  const failure = toAppError(error, signal.aborted ? quiet : log)
+  const { code, sentence, cure } = signal.aborted ? withdrawn : toProblem(failure)
+  const more = { ...statusOf(failure), duration_ms: Math.round(ms) }
+  journal.note({ type: 'hook-failed', hook: kind, url, ...more, code, sentence, cure })
+  return failure
 }
 
 const withdrawn = {
@@ -101,7 +106,7 @@ function statusOf({ detail }: AppError): { status?: number } {
 }
 
 /** Frameworks answer `{}` where an application has nothing to say. */
-function isEmpty(body: unknown): boolean {
+export function isEmpty(body: unknown): boolean {
   if (body === undefined || body === null) return true
   if (Array.isArray(body)) return body.length === 0
   return typeof body === 'object' && Object.keys(body).length === 0

@@ -1,5 +1,4 @@
 // Verbs that run beside those of the call, on another leg of it: what a hook answers about that leg.
-import type { Hook } from '../../contracts/hook.ts'
 import type { HookKind } from '../journal/journal.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { RunnableVerb } from '../verb.ts'
@@ -43,7 +42,7 @@ export interface NestedVerbs {
   /** The leg becomes a call of its own, which these verbs run to its end. */
   goOn(leg: Leg, verbs: readonly RunnableVerb[]): void
   /** The leg becomes a call of its own, which the hook runs to its end. */
-  handOver(leg: Leg, hook: Hook): void
+  handOver(leg: Leg, hook: HookForm): void
   /** Asks a hook whose answer counts for nothing. Never rejects. */
   tell(leg: Leg, hook: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
 }

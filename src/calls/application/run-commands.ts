@@ -10,14 +10,18 @@ import type { CommandReply } from '../session/session.ts'
 import type { Letter, Opened } from '../session/mailbox.ts'
 
 /** The commands of one request to a leg. Nothing has begun when one of them makes no sense, or comes at the wrong time. */
-export function toLetter(leg: Leg, commands: readonly RunnableCommand[]): Letter<CommandReply> {
+export function toLetter(
+  leg: Leg,
+  commands: readonly RunnableCommand[],
+  by: 'api' | 'application' = 'api',
+): Letter<CommandReply> {
   return {
     to: leg,
     isUrgent: commands.some(({ isUrgent }) => isUrgent),
     open() {
       if (leg.hasEnded) throw callIsOver()
       const ready = commands.map((command) => readyOn(leg, command))
-      const begun = ready.map((one) => begin(leg, one))
+      const begun = ready.map((one) => begin(leg, one, by))
       return {
         reply: replyOf(begun.flatMap(({ reply }) => reply ?? [])),
         applied: Promise.all(begun.flatMap(({ applied }) => applied ?? [])),
@@ -31,8 +35,8 @@ async function replyOf([reply]: readonly Promise<CommandReply>[]): Promise<Comma
   return reply === undefined ? {} : await reply
 }
 
-function begin(leg: Leg, ready: ReadyCommand): Partial<Opened<CommandReply>> {
-  leg.journal.note(toDecision({ rule: 'api', outcome: ready.outcome }))
+function begin(leg: Leg, ready: ReadyCommand, rule: 'api' | 'application'): Partial<Opened<CommandReply>> {
+  leg.journal.note(toDecision({ rule, outcome: ready.outcome }))
   if ('request' in ready) return { reply: ready.request().then((response) => ({ response })) }
   const work = Promise.resolve('apply' in ready ? ready.apply() : ready.start())
   const noted = work.catch((error: unknown) => noteProblem(leg, error))

@@ -5,12 +5,16 @@ import { createAbilities } from '../abilities/create-abilities.ts'
 import { parseAppJson } from './app-json.ts'
 import type { Application } from './application.ts'
 import { createNestedVerbs } from './create-nested-verbs.ts'
+import type { HookForm } from './hook-form.ts'
 import { forgetReason, reasonLeft } from '../bridge/leg-story.ts'
-import { HttpApplication } from './http-application.ts'
+import { factsOf } from './http-application.ts'
+import { RoutedApplication } from './routed-application.ts'
+import { hearFrames } from './run-frames.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallServices } from '../call-services.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { Leg } from '../leg/leg.ts'
+import { toAppError } from '../leg/refusals.ts'
 import type { CallScript } from '../ports.ts'
 import { toDecision } from '../journal/decision.ts'
 import type { RunnableVerb } from '../verb.ts'
@@ -19,6 +23,10 @@ import { noVerbLeft, VerbLoop } from './verb-loop.ts'
 export interface Run {
   readonly leg: Leg
   readonly script: CallScript
+  /** By default made from the script. */
+  readonly application?: RoutedApplication
+  /** In place of the call hook, of a leg that becomes a call of its own. */
+  readonly adulting?: HookForm
   /** What the call hook is asked. */
   readonly question: () => object
   /** The first verbs are there, and the call is still up. */
@@ -29,27 +37,46 @@ export interface Run {
 export async function runScript(run: Run, context: CallContext): Promise<void> {
   const { services } = context
   const { leg, script } = run
-  const application = new HttpApplication(script, services)
+  const application = run.application ?? new RoutedApplication({ leg, script, context })
   // The voice starts while the application is asked.
   services.speech.warm()
-  const verbs = await firstVerbs(run, application, services)
+  const queue = new VerbLoop({
+    journal: leg.journal,
+    clock: services.clock,
+    signal: leg.signal,
+    onVerb: (name) => {
+      if (name !== 'hangup') forgetReason(leg)
+    },
+    onChange: (event) => application.tellVerb(event),
+    staysWhenIdle: () => application.staysWhenIdle,
+  })
+  const abilities = abilitiesOf({ leg, application, queue }, context)
+  application.hear(hearFrames({ leg, application, queue, context }))
+  const verbs = await firstVerbs(run, application, services).catch((error: unknown) => {
+    application.giveUp(toAppError(error, leg.log).message)
+    throw error
+  })
   if (leg.hasEnded) return
   run.onAccepted?.()
-  const onVerb = (name: string): void => {
-    if (name !== 'hangup') forgetReason(leg)
-  }
-  const queue = new VerbLoop({ journal: leg.journal, clock: services.clock, signal: leg.signal, onVerb })
-  const abilities = abilitiesOf({ leg, application, queue }, context)
   leg.session.run(leg, abilities.running)
   await queue.run(verbs, abilities)
 }
 
 /** Runs an answered leg by another script than before. Never rejects. */
-async function runToItsEnd(leg: Leg, script: CallScript, context: CallContext): Promise<void> {
+async function runToItsEnd(
+  leg: Leg,
+  script: CallScript,
+  adulting: HookForm | undefined,
+  context: CallContext,
+): Promise<void> {
   const node = context.services.node()
-  const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
+  const question = (): object =>
+    adulting === undefined
+      ? toCallHookPayload({ facts: leg.journal.facts, script, node })
+      : adultingPayload(leg, context)
+  const grown = adulting === undefined ? {} : { adulting }
   try {
-    await runScript({ leg, script, question }, context)
+    await runScript({ leg, script, question, ...grown }, context)
     await leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
   } catch (error) {
     leg.refuse(error)
@@ -62,13 +89,22 @@ export function abilitiesOf(
   context: CallContext,
 ): ReturnType<typeof createAbilities> {
   const { application } = options
-  const runOn = (leg: Leg, successor: CallScript): void => void runToItsEnd(leg, successor, context)
+  const runOn = (leg: Leg, successor: CallScript, adulting: HookForm | undefined): void =>
+    void runToItsEnd(leg, successor, adulting, context)
   const nested = createNestedVerbs({ application, context, runOn })
   return createAbilities({ ...options, context, nested })
 }
 
+/** The leg, and the call that has dialled it. */
+function adultingPayload(leg: Leg, { services, registry }: CallContext): object {
+  const { parent_call_sid, account_sid } = leg.journal.facts.started
+  const parent = parent_call_sid === undefined ? undefined : registry.liveLeg(account_sid, parent_call_sid)
+  const about = parent === undefined ? {} : { parent_call_info: factsOf(parent, services) }
+  return { ...factsOf(leg, services), ...about }
+}
+
 async function firstVerbs(
-  { leg, script, question }: Run,
+  { leg, script, question, adulting }: Run,
   application: Application,
   services: CallServices,
 ): Promise<readonly RunnableVerb[]> {
@@ -79,8 +115,14 @@ async function firstVerbs(
   }
   if (hook === null) throw new AppError('no_application', 'the application has no call hook')
   const { signal } = leg
-  const answer = await application.ask({ leg, kind: 'call', hook, payload: question(), signal })
+  const asked =
+    adulting === undefined
+      ? ({ kind: 'call', hook } as const)
+      : ({ kind: 'adulting', hook: adulting } as const)
+  const answer = await application.ask({ ...asked, leg, payload: question(), signal })
   application.follow(answer)
+  // One over a socket may send the first verbs of a call that is up at any time.
+  if (application.staysWhenIdle && leg.isAnswered) return answer.verbs
   return atLeastOne(answer.verbs, `the call hook (${answer.contentType})`)
 }
 

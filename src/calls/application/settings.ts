@@ -43,6 +43,8 @@ export interface Settings {
   readonly hookDelay?: HookDelay | undefined
   /** The URL of what is heard by one side of a bridge while the other has it on hold. */
   readonly holdMusic?: string
+  /** An application over WebSocket gets what becomes of each verb. */
+  readonly notifiesVerbs?: boolean
 }
 
 /** What one verb says of the time that its hook takes goes before what `config` has set. */
@@ -57,6 +59,7 @@ export type SettingsChange =
   | { readonly kind: 'filler'; readonly filler: Filler | undefined }
   | { readonly kind: 'hook-delay'; readonly hookDelay: HookDelay | undefined }
   | { readonly kind: 'hold-music'; readonly url: string }
+  | { readonly kind: 'notify-verbs'; readonly isWanted: boolean }
 
 export const initialSettings: Settings = { voice: {}, recognition: {} }
 
@@ -80,6 +83,8 @@ export function changed(settings: Settings, change: SettingsChange): Settings {
       return { ...settings, hookDelay: change.hookDelay }
     case 'hold-music':
       return { ...settings, holdMusic: change.url }
+    case 'notify-verbs':
+      return { ...settings, notifiesVerbs: change.isWanted }
     default:
       return change satisfies never
   }

@@ -21,15 +21,22 @@ export interface VerbLoopOptions {
   readonly allowed?: ReadonlySet<string>
   /** Called with the name of each verb before it runs. */
   readonly onVerb?: (name: string) => void
+  /** Told when a verb begins and ends. */
+  readonly onChange?: (event: Readonly<Record<string, unknown>>) => void
+  /** Whether to wait for others once no verb is left. */
+  readonly staysWhenIdle?: () => boolean
 }
 
 /** Two a second for the longest call; an application that redirects to itself gets there in a minute. */
 const maxVerbs = 20_000
+/** More than any application appends while one of them runs. */
+const maxWaiting = 1000
 
 export class VerbLoop implements VerbQueue {
   readonly #options: VerbLoopOptions
   #waiting: readonly RunnableVerb[] = []
   #next = 0
+  #wake: (() => void) | undefined
   #running: { readonly verb: RunnableVerb; readonly controller: AbortController } | undefined
 
   constructor(options: VerbLoopOptions) {
@@ -44,6 +51,20 @@ export class VerbLoop implements VerbQueue {
   replace(verbs: readonly RunnableVerb[]): void {
     this.#waiting = verbs
     this.#next = 0
+    this.#wake?.()
+  }
+
+  /** These come after all that are there. */
+  append(verbs: readonly RunnableVerb[]): void {
+    const waiting = [...this.#waiting.slice(this.#next), ...verbs]
+    if (waiting.length > maxWaiting)
+      throw new AppError('overloaded', `${maxWaiting} verbs of the call wait for their turn`)
+    this.replace(waiting)
+  }
+
+  /** Looks again whether there is anything to wait for. */
+  wake(): void {
+    this.#wake?.()
   }
 
   /** These come now. `because` is the message of the reason that the running verb is stopped with. */
@@ -55,7 +76,10 @@ export class VerbLoop implements VerbQueue {
   /** Resolves when no verb is left or the call has ended. Throws what no verb is expected to throw. */
   async run(verbs: readonly RunnableVerb[], abilities: Abilities): Promise<void> {
     const { signal } = this.#options
-    const stop = (): void => this.#running?.controller.abort(signal.reason)
+    const stop = (): void => {
+      this.#running?.controller.abort(signal.reason)
+      this.#wake?.()
+    }
     signal.addEventListener('abort', stop, { once: true })
     try {
       await this.#runAll(verbs, abilities)
@@ -68,6 +92,7 @@ export class VerbLoop implements VerbQueue {
   async #runAll(verbs: readonly RunnableVerb[], abilities: Abilities): Promise<void> {
     this.replace(verbs)
     for (let count = 1; ; count++) {
+      if (this.#next >= this.#waiting.length) await this.#untilWanted()
       const verb = this.#waiting[this.#next++]
       if (verb === undefined || this.#options.signal.aborted) return
       if (count > maxVerbs)
@@ -76,8 +101,21 @@ export class VerbLoop implements VerbQueue {
     }
   }
 
+  /** Resolves when there is a verb to run, or none will come. */
+  async #untilWanted(): Promise<void> {
+    const { signal, staysWhenIdle } = this.#options
+    while (this.#next >= this.#waiting.length && !signal.aborted && staysWhenIdle?.() === true) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      await promise
+      this.#wake = undefined
+    }
+  }
+
   async #runOne(verb: RunnableVerb, abilities: Abilities): Promise<void> {
     const { journal, clock } = this.#options
+    const { id } = verb
+    const shown = { ...(id === undefined ? {} : { id }), name: verb.name }
     const name = verb.id === undefined ? { verb: verb.name } : { verb: verb.name, id: verb.id }
     if (verb.ignored.length > 0)
       journal.note({
@@ -99,6 +137,7 @@ export class VerbLoop implements VerbQueue {
       if (isReady && !controller.signal.aborted) {
         this.#options.onVerb?.(verb.name)
         journal.note({ type: 'verb-started', ...name })
+        this.#options.onChange?.({ event: 'starting', ...shown })
         started = clock.monotonic()
         outcome = await this.#execute(verb, abilities, controller.signal)
       } else {
@@ -108,6 +147,7 @@ export class VerbLoop implements VerbQueue {
       this.#running = undefined
       const duration_ms = started === undefined ? 0 : Math.round(clock.monotonic() - started)
       journal.note({ type: 'verb-ended', ...name, outcome, duration_ms })
+      if (started !== undefined) this.#options.onChange?.({ event: 'finished', ...shown })
     }
   }
 

@@ -1,12 +1,11 @@
 // The talk of two legs, from the moment they hear each other until either side, an application or a transfer ends it.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { Hook } from '../../contracts/hook.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { Leg } from '../leg/leg.ts'
-import type { LegBridge } from '../leg/leg-options.ts'
+import type { LegBridge, Successor } from '../leg/leg-options.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import { stopped } from '../session/stop.ts'
 import type { RunnableVerb } from '../verb.ts'
@@ -47,7 +46,6 @@ export interface TalkServices {
 }
 
 /** What runs a leg that nothing runs, once it goes on by itself. */
-type Successor = Hook | readonly RunnableVerb[]
 
 /** The one that a leg is in now. */
 const talks = new WeakMap<Leg, Talk>()
@@ -188,7 +186,7 @@ export class Talk {
 
   /** The leg goes on with this, without the other one. */
   send(leg: Leg, next: Successor, because: string): void {
-    if (leg.script !== undefined && !('url' in next)) return leg.script.interrupt(next, because)
+    if (leg.script !== undefined && isVerbs(next)) return leg.script.interrupt(next, because)
     this.#successors.set(leg, next)
     this.end(because)
   }
@@ -200,7 +198,7 @@ export class Talk {
       whisper: (verbs) => this.#whisper(leg, verbs),
       readyPath: (path) => this.#path.ready(path, 'a command asks for it'),
       beside: (verbs, allowed) => nested.beside({ leg, verbs, allowed }),
-      part: (hook) => this.#release(leg, hook),
+      part: (next) => this.#release(leg, next),
       refer: (referral) => refer(referral, leg),
     }
   }
@@ -215,11 +213,11 @@ export class Talk {
   }
 
   /** The other one, where nothing runs it, or else this one, becomes a call of its own. */
-  #release(leg: Leg, hook: Hook): () => Promise<void> {
+  #release(leg: Leg, next: Successor): () => Promise<void> {
     const free = [this.otherOf(leg), leg].find(({ script }) => script === undefined)
     if (free === undefined) throw new AppError('call_state', 'both sides are calls of their own already')
     return async () => {
-      this.send(free, hook, 'the called side became a call of its own')
+      this.send(free, next, 'the called side became a call of its own')
       await this.over
     }
   }
@@ -248,8 +246,8 @@ export class Talk {
     const next = this.#successors.get(leg)
     if (next === undefined || leg.hasEnded || leg.script !== undefined) return
     const { nested } = this.services
-    if ('url' in next) nested.handOver(leg, next)
-    else nested.goOn(leg, next)
+    if (isVerbs(next)) nested.goOn(leg, next)
+    else nested.handOver(leg, next)
   }
 
   #captureKeys(): void {
@@ -270,6 +268,10 @@ export class Talk {
       this.#stops.push(stop)
     }
   }
+}
+
+function isVerbs(next: Successor): next is readonly RunnableVerb[] {
+  return Array.isArray(next)
 }
 
 /** Why the two may not send their sound to each other, in words. */

@@ -26,6 +26,9 @@ export function toAlert(event: JournalEvent): AlertFacts | undefined {
   if (event.type === 'hook-failed') {
     return { alert_type: hookAlertType(event), message: event.sentence, detail: event.url }
   }
+  // One that closes it with 1000 has said what it had to say.
+  if (event.type === 'socket-closed' && event.by === 'application' && event.code !== 1000)
+    return { alert_type: 'webhook-connection-failure', message: event.because, detail: event.url }
   if (event.type === 'alerted') return { alert_type: 'alert-from-application', message: event.message }
   if (event.type !== 'refusal' && event.type !== 'problem') return undefined
   const alert_type = alertsByCode.get(event.code)
@@ -41,5 +44,6 @@ const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['synthesizer_unknown', 'no-tts'],
   ['recognizer_unknown', 'no-stt'],
   ['no_carrier', 'no-carrier'],
+  ['invalid_frame', 'invalid-app-payload'],
   ['audio_not_found', 'play-url-notfound'],
 ])

@@ -4,6 +4,7 @@ import type { CallBatch as StoredBatch, CallStore as Store } from '../../contrac
 import type { CallStatus } from './call-status.ts'
 import type { QueueFact } from './queue-facts.ts'
 import type { RoomFact } from './room-facts.ts'
+import type { SocketFact } from './socket-facts.ts'
 import type { TalkFact } from './talk-facts.ts'
 
 /** What is known of a call when it begins: always the first event. */
@@ -83,7 +84,17 @@ export type DecisionFact = {
 export type ApplicationFact = { readonly type: 'application'; readonly application_sid: string }
 
 export type HookKind =
-  'call' | 'action' | 'redirect' | 'confirm' | 'dtmf' | 'refer' | 'event' | 'hold' | 'wait' | 'enter'
+  | 'call'
+  | 'action'
+  | 'redirect'
+  | 'confirm'
+  | 'dtmf'
+  | 'refer'
+  | 'event'
+  | 'hold'
+  | 'wait'
+  | 'enter'
+  | 'adulting'
 
 export type HookAskedFact = {
   readonly type: 'hook-asked'
@@ -96,7 +107,8 @@ export type HookAnsweredFact = {
   readonly type: 'hook-answered'
   readonly hook: HookKind
   readonly url: string
-  readonly status: number
+  /** Over HTTP. */
+  readonly status?: number
   readonly duration_ms: number
   readonly attempts: number
   readonly verbs: readonly string[]
@@ -281,6 +293,7 @@ export type JournalFact =
   | TalkFact
   | QueueFact
   | RoomFact
+  | SocketFact
   | AlertedFact
   | RecordingFact
   | NoteFact

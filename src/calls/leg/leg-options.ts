@@ -6,9 +6,9 @@ import type { HeaderField } from '../../sip/message/message.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { MediaPathName } from '../journal/journal.ts'
 import type { StatusReporter } from './status-reporter.ts'
-import type { HookForm } from '../application/hook-form.ts'
-import type { Hook } from '../../contracts/hook.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
+import type { HookForm } from '../application/hook-form.ts'
+import type { RunnableVerb } from '../verb.ts'
 import type { Beside } from '../session/running-script.ts'
 import type { Session } from '../session/session.ts'
 import type { UnansweredInvite } from './unanswered-invite.ts'
@@ -39,6 +39,9 @@ export interface HangUpOptions {
   readonly after?: Promise<void>
 }
 
+/** What runs a leg that goes on by itself. */
+export type Successor = HookForm | readonly RunnableVerb[]
+
 /** The bridge that a leg is in, as a command from outside reaches it. */
 export interface LegBridge {
   /** The far end of the leg is no longer heard, or is heard again. */
@@ -47,10 +50,10 @@ export interface LegBridge {
   whisper(verbs: unknown): () => Promise<void>
   readonly beside: Beside
   /**
-   * The leg that was dialled becomes a call of its own, which this hook runs. Returns what begins it, and resolves when the two
+   * The leg that was dialled becomes a call of its own, which this hook, or these verbs, run. Returns what begins it, and resolves when the two
    * have parted. Throws AppError call_state when each is a call of its own.
    */
-  part(hook: Hook): () => Promise<void>
+  part(next: Successor): () => Promise<void>
   /** Returns what lets the sound take this way. Throws AppError call_state where it must stay with the platform. */
   readyPath(path: MediaPathName): () => Promise<void>
   /** The far end sends the other side elsewhere (RFC 3515). */

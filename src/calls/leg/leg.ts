@@ -52,12 +52,11 @@ export class Leg {
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise
-  /** Another one once it goes on as a call of its own. */
-  session: Session
   /** Set while it is bridged. */
   bridge: LegBridge | undefined
   /** Set while it is in a conference, or waits for one. */
   member: LegMember | undefined
+  #session: Session
   readonly #options: LegOptions
   readonly #lifetime = new AbortController()
   readonly #digits: LegDigits
@@ -68,7 +67,8 @@ export class Leg {
   constructor(options: LegOptions) {
     this.#options = options
     this.journal = options.journal
-    this.session = options.session
+    this.#session = options.session
+    this.#session.enter(this)
     this.status = options.status
     const { journal, status, log } = options
     this.media = new LegMedia({ ...options, events: this.events, onEvent: (event) => this.#onMedia(event) })
@@ -101,6 +101,18 @@ export class Leg {
   /** The INVITE that came, of a leg that the platform has not made. */
   get received(): SipRequest | undefined {
     return this.#options.unanswered.incoming?.request
+  }
+
+  /** Another one once it goes on as a call of its own. */
+  get session(): Session {
+    return this.#session
+  }
+
+  set session(next: Session) {
+    const former = this.#session
+    this.#session = next
+    next.enter(this)
+    former.leave(this)
   }
 
   get #direction(): 'inbound' | 'outbound' {
@@ -283,10 +295,10 @@ export class Leg {
     this.callerProgress.close()
     this.#digits.close()
     this.events.close()
-    this.session.leave(this)
     const seconds = this.#limits.duration
     const duration = seconds === undefined ? {} : { duration: seconds }
     this.status.reportEnd({ ...change, call_termination_by: by, ...duration }, ended)
+    this.session.leave(this)
     const { call_status, sip_status } = change
     this.#options.log.info({ call_status, sip_status, ...duration, ...ended }, 'call ended')
     this.#lifetime.abort(stopped('leg-ended'))

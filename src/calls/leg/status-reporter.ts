@@ -47,7 +47,8 @@ export class StatusReporter {
 
   /** The caller gives up. A status hook that is only expected hears of the call from its beginning. */
   announceAbandoned(): void {
-    if (!this.#isAnnounced && this.#target.hook !== null) this.announce(this.#target.hook)
+    const { hook, tell } = this.#target
+    if (!this.#isAnnounced && (hook !== null || tell !== undefined)) this.announce(hook)
   }
 
   /**
@@ -73,15 +74,18 @@ export class StatusReporter {
 
   report(change: StatusChange): void {
     this.#journal.add({ type: 'status', ...change })
-    this.#journal.commit({ notifications: this.#notifications(toChangePayload(this.#journal.facts)) })
+    const extra = toChangePayload(this.#journal.facts)
+    this.#journal.commit({ notifications: this.#notifications(extra) })
+    this.#tell(extra)
   }
 
   /** The last change: the record of the leg is written with it. */
   reportEnd(change: StatusChange, ended: Omit<EndedFact, 'type'>): void {
     this.#journal.add({ type: 'status', ...change })
     this.#journal.add({ type: 'ended', ...ended })
-    const notifications = this.#notifications(toChangePayload(this.#journal.facts))
-    this.#journal.commit({ notifications, isLast: true })
+    const extra = toChangePayload(this.#journal.facts)
+    this.#journal.commit({ notifications: this.#notifications(extra), isLast: true })
+    this.#tell(extra)
   }
 
   /** An action hook answered with something that is no list of verbs. */
@@ -89,13 +93,30 @@ export class StatusReporter {
     this.#journal.note(toProblem(error))
     const extra = { error: error.code, reason: error.message }
     this.#journal.commit({ notifications: this.#notifications(extra) })
+    this.#tell(extra)
   }
 
+  /** At least once: they are kept with the event that they report. */
   #notifications(extra: Record<string, unknown>): readonly Notification[] {
-    if (!this.#isAnnounced || this.#target.hook === null) return []
-    const { facts } = this.#journal
-    const { account_sid, call_sid } = facts.started
-    const payload = { ...toCommonPayload(facts), ...toNodePayload(facts, this.#node), ...extra }
-    return [{ account_sid, call_sid, hook: this.#target.hook, payload }]
+    const { hook } = this.#target
+    if (!this.#isAnnounced || hook === null || isSocket(hook)) return []
+    const { account_sid, call_sid } = this.#journal.facts.started
+    return [{ account_sid, call_sid, hook, payload: this.#payload(extra) }]
   }
+
+  /** At most once: what is sent over a socket is lost with the process. */
+  #tell(extra: Record<string, unknown>): void {
+    const { hook, tell } = this.#target
+    if (!this.#isAnnounced || (hook !== null && !isSocket(hook))) return
+    tell?.(this.#journal.facts.started.call_sid, this.#payload(extra))
+  }
+
+  #payload(extra: Record<string, unknown>): object {
+    const { facts } = this.#journal
+    return { ...toCommonPayload(facts), ...toNodePayload(facts, this.#node), ...extra }
+  }
+}
+
+function isSocket({ url }: Hook): boolean {
+  return /^wss?:/i.test(url)
 }

@@ -48,8 +48,6 @@ function usable(script: CallScript): CallScript {
   if (app_json !== null) return script
   if (call_hook === null)
     throw new AppError('no_application', 'the application has neither a call hook nor app_json')
-  if (/^wss?:/i.test(call_hook.url))
-    throw new AppError('not_served', 'a call hook over WebSocket is not served yet')
   return script
 }
 

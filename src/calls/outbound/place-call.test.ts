@@ -707,11 +707,6 @@ describe('calls are not placed', () => {
   it.each([
     ['an unknown application', undefined, 'bad_request'],
     ['one without hook and verbs', { ...application, call_hook: null }, 'no_application'],
-    [
-      'one over WebSocket',
-      { ...application, call_hook: { ...application.call_hook!, url: 'wss://app.test/call' } },
-      'not_served',
-    ],
   ])('for %s', async (_, found, code) => {
     const engine = platformWith([])
     engine.application = found

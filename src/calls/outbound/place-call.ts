@@ -2,6 +2,7 @@
 // record say how.
 import { actingFor } from '../../lib/acting-for.ts'
 import type { AppError } from '../../lib/errors.ts'
+import { RoutedApplication } from '../application/routed-application.ts'
 import { runScript } from '../application/run-script.ts'
 import { noVerbLeft } from '../application/verb-loop.ts'
 import { reasonLeft } from '../bridge/leg-story.ts'
@@ -25,6 +26,8 @@ export function placeCall(
 ): PlacedCall {
   const outgoing = new OutgoingLeg(order, context)
   const { leg } = outgoing
+  // Before the first change: what there is to tell waits for the socket of an application that has one.
+  const application = new RoutedApplication({ leg, script: order.script, context })
   leg.status.follow(order.script.call_status_hook)
   const { settings } = leg.session
   const { referHook, requestHook } = order
@@ -33,16 +36,21 @@ export function placeCall(
   if (refused !== undefined) leg.refuse(refused)
   const { promise: sent, resolve: onSent } = Promise.withResolvers<void>()
   const { account_sid } = order.account
-  const done = actingFor(account_sid, () => serve(order, outgoing, onSent, context))
+  const done = actingFor(account_sid, () => serve(order, { outgoing, application, onSent }, context))
     .catch((error: unknown) => leg.refuse(error))
     .finally(onSent)
   return { sent, done }
 }
 
+interface Serving {
+  readonly outgoing: OutgoingLeg
+  readonly application: RoutedApplication
+  readonly onSent: () => void
+}
+
 async function serve(
   { script }: ScriptedOrder,
-  outgoing: OutgoingLeg,
-  onSent: () => void,
+  { outgoing, application, onSent }: Serving,
   context: CallContext,
 ): Promise<void> {
   const { leg } = outgoing
@@ -50,6 +58,6 @@ async function serve(
   if (!leg.isAnswered) return
   const node = context.services.node()
   const question = (): object => toCallHookPayload({ facts: leg.journal.facts, script, node })
-  await runScript({ leg, script, question }, context)
+  await runScript({ leg, script, application, question }, context)
   await leg.hangUp({ headers: reasonLeft(leg), because: noVerbLeft })
 }

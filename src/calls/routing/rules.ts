@@ -203,6 +203,10 @@ const course = {
       sentence: 'A client of the REST API has asked for it.',
       decides: 'What the client has asked for.',
     },
+    application: {
+      sentence: 'The application has asked for it over its WebSocket.',
+      decides: 'What the application has asked for.',
+    },
     'time-limit': {
       sentence:
         'The call has reached a limit in time: of ringing, of its duration, of silence or of being held.',

@@ -1,5 +1,6 @@
 // The verbs that run a leg, as commands from outside, its far end and the other legs of its session reach them.
 import type { Hook } from '../../contracts/hook.ts'
+import type { HookForm } from '../application/hook-form.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
 import type { IncomingReferral, Reply } from '../../sip/sip.ts'
 import type { CallScript } from '../ports.ts'
@@ -16,8 +17,10 @@ export interface RunningScript {
   /** The response to what the far end sends within the dialog and nothing else takes; undefined where this takes nothing. */
   take(request: SipRequest): Reply | undefined
   /** Failures are journalled, and the call goes on as it was. `because`: who wants it, in words for the journal. */
-  takeOver(hook: Hook, because: string): Promise<void>
+  takeOver(hook: HookForm, because: string): Promise<void>
   /** These verbs come at once, in place of the running one and all that were to follow. */
   interrupt(verbs: readonly RunnableVerb[], because: string): void
   readonly beside: Beside
+  /** In full, for those who ask it without the application. */
+  hookOf(form: HookForm): Hook
 }

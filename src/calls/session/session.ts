@@ -16,6 +16,8 @@ export interface CommandReply {
 /** Where the changes of all legs are reported; a redirect may change it for all of them. */
 export interface StatusTarget {
   hook: Hook | null
+  /** To the application over WebSocket, where the hook is none or is one itself. */
+  tell?: ((call_sid: string, data: object) => void) | undefined
 }
 
 export class Session {
@@ -25,6 +27,8 @@ export class Session {
   readonly settings: CallSettings
   readonly status: StatusTarget
   readonly #clock: Clock
+  readonly #legs = new Set<object>()
+  readonly #endings: (() => void)[] = []
   #running: { readonly leg: object; readonly script: RunningScript } | undefined
 
   constructor(clock: Clock, status: StatusTarget = { hook: null }, settings?: Settings) {
@@ -49,8 +53,19 @@ export class Session {
     return new Session(this.#clock, { ...this.status }, settings)
   }
 
-  /** The leg has ended. */
+  enter(leg: object): void {
+    this.#legs.add(leg)
+  }
+
+  /** The leg has ended, or belongs to another one. */
   leave(leg: object): void {
     this.mailbox.withdraw(leg)
+    if (!this.#legs.delete(leg) || this.#legs.size > 0) return
+    for (const ending of this.#endings.splice(0)) ending()
+  }
+
+  /** Called once, when the last of its legs has left. */
+  onEmpty(ending: () => void): void {
+    this.#endings.push(ending)
   }
 }

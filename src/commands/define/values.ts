@@ -1,5 +1,5 @@
 // The kinds of value that a command takes.
-import type { Hook } from '../../contracts/hook.ts'
+import type { HookForm } from '../../calls/application/hook-form.ts'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -18,7 +18,7 @@ export type Value<T> = (
   readonly valueType?: T
 }
 
-export const hook: Value<Hook> = { form: 'hook' }
+export const hook: Value<HookForm> = { form: 'hook' }
 
 export function oneOf<const W extends string>(words: readonly W[]): Value<W> {
   return { form: 'words', words }

@@ -6,7 +6,7 @@ export const applicationErrors = {
     cause: 'The URL of a hook is not one that can be requested.',
     http: 400,
     sip: 480,
-    cure: 'Give an absolute http or https URL without a user name or password in it, or a path that starts with "/".',
+    cure: 'Give an absolute http, https, ws or wss URL without a user name or password in it, or a path that starts with "/".',
   },
   hook_unreachable: {
     cause: 'No connection to the URL could be made, or it broke before the answer.',
@@ -44,6 +44,12 @@ export const applicationErrors = {
     http: 480,
     sip: 480,
     cure: 'Answer with a JSON array of verbs as docs/reference/verbs.md describes.',
+  },
+  invalid_frame: {
+    cause: 'An application over WebSocket sent a message that is neither an ack nor a command.',
+    http: 400,
+    sip: 480,
+    cure: 'Send JSON texts of type ack or command, as docs/reference/websocket.md describes.',
   },
   application_ended: {
     cause: 'The application ended before it had answered the call.',

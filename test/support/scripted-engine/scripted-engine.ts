@@ -29,8 +29,9 @@ import type { BorrowedClip } from '../../../src/contracts/speech.ts'
 import type { CallStoreListener, RecentCall, UnfinishedCall } from '../../../src/contracts/call-record.ts'
 import type { Hook, HookAnswer, HookRequest, Hooks } from '../../../src/contracts/hook.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
-import { readCommands } from '../../../src/commands/index.ts'
+import { readCommands, readFrame } from '../../../src/commands/index.ts'
 import { createScriptedDirectory } from './scripted-directory.ts'
+import { ScriptedSockets } from './scripted-sockets.ts'
 import { clipOf, ScriptedMedia } from './scripted-media.ts'
 import { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
 import type { ScriptedInviteOptions } from './scripted-sip.ts'
@@ -173,6 +174,7 @@ export interface ScriptedEngine {
   readonly calls: Calls & CallHandlers
   readonly store: MemoryCallStore
   readonly hooks: ScriptedHooks
+  readonly sockets: ScriptedSockets
   readonly media: ScriptedMedia
   /** Clips lent out and not given back. */
   readonly lent: Set<BorrowedClip>
@@ -221,6 +223,7 @@ export function createScriptedEngine(
   const clock = createFakeClock()
   const store = new MemoryCallStore()
   const hooks = new ScriptedHooks()
+  const sockets = new ScriptedSockets()
   const media = new ScriptedMedia(clock)
   const lent = new Set<BorrowedClip>()
   const phones = new Map<string, readonly Binding[]>()
@@ -282,6 +285,8 @@ export function createScriptedEngine(
     audio: { fetch: (url) => lend(() => engine.fetch(url)) },
     verbs: parseVerbs,
     commands: readCommands,
+    frames: readFrame,
+    appSockets: sockets,
     random: () => 0,
     clock,
     log: silentLogger,
@@ -296,6 +301,7 @@ export function createScriptedEngine(
     calls,
     store,
     hooks,
+    sockets,
     media,
     lent,
     authentication: {

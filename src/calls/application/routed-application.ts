@@ -1,0 +1,205 @@
+// The application of a call: it follows from each hook whether it is asked over HTTP or over a socket, and a hook that does not
+// say it leads where the running verbs came from.
+import type { Hook } from '../../contracts/hook.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { CallContext } from '../call-context.ts'
+import type { Channel } from '../channel/channel.ts'
+import type { CommandFrame } from '../channel/frames.ts'
+import { openChannel } from '../channel/open-channel.ts'
+import { SocketApplication } from '../channel/socket-application.ts'
+import type { Leg } from '../leg/leg.ts'
+import { toCallHookPayload } from '../journal/hook-payloads.ts'
+import type { CallScript } from '../ports.ts'
+import type { Answerer, Application, Notice, Question, Successor, VerbsAnswer } from './application.ts'
+import { toHook, wayOf } from './hook-form.ts'
+import type { HookForm } from './hook-form.ts'
+import { HttpApplication } from './http-application.ts'
+
+export interface RoutedOptions {
+  readonly leg: Leg
+  readonly script: CallScript
+  readonly context: CallContext
+}
+
+/** What the verbs of the application make of what it sends by itself. */
+export interface ChannelHearer {
+  command(frame: CommandFrame): void
+  resumed(data: unknown): void
+  closed(): void
+}
+
+/** Each URL has one; an application that names ever new ones is refused. */
+const maxChannels = 8
+const sessionIsOver = 'the session is over'
+
+export class RoutedApplication implements Application {
+  readonly script: CallScript
+  readonly #options: RoutedOptions
+  readonly #channels: Map<string, Channel>
+  #current: Answerer
+  /** Undefined for one that runs beside another. */
+  #hearer: ChannelHearer | undefined
+
+  constructor(
+    options: RoutedOptions,
+    beside?: { readonly current: Answerer; readonly channels: Map<string, Channel> },
+  ) {
+    const { script, leg } = options
+    this.script = script
+    this.#options = options
+    this.#channels = beside?.channels ?? new Map<string, Channel>()
+    this.#current = beside?.current ?? this.#first()
+    if (beside !== undefined) return
+    this.#report()
+    leg.session.onEmpty(() => {
+      for (const channel of this.#channels.values()) channel.close(1000, sessionIsOver)
+    })
+  }
+
+  get staysWhenIdle(): boolean {
+    return this.#channel?.isUsable === true
+  }
+
+  /** Undefined while it is asked over HTTP. */
+  get #channel(): Channel | undefined {
+    return this.#current instanceof SocketApplication ? this.#current.channel : undefined
+  }
+
+  /** From now on this gets what the application sends by itself. */
+  hear(hearer: ChannelHearer): void {
+    this.#hearer = hearer
+  }
+
+  async ask(question: Question): Promise<VerbsAnswer> {
+    const { hook, kind } = question
+    const way = wayOf(hook)
+    if (way === 'relative') return await this.#current.ask(question)
+    if (way === 'socket') return await this.#overSocket(question)
+    if (this.#channel === undefined) return await this.#current.ask(question)
+    const answer = await new HttpApplication(this.script, this.#options.context.services).ask(question)
+    // One hook that is elsewhere is no other application: that is what a redirect is for.
+    return kind === 'redirect' ? answer : { ...answer, by: this.#current }
+  }
+
+  async tell(notice: Notice): Promise<void> {
+    const way = wayOf(notice.hook)
+    if (way === 'relative') return await this.#current.tell(notice)
+    if (way === 'http')
+      return await new HttpApplication(this.script, this.#options.context.services).tell(notice)
+    return await this.#socketTo(this.#absolute(notice.hook)).tell(notice)
+  }
+
+  follow({ by }: Pick<VerbsAnswer, 'by'>): void {
+    const former = this.#channel
+    this.#current = by
+    if (this.#hearer === undefined || this.#channel === former) return
+    this.#report()
+    for (const channel of this.#channels.values())
+      if (channel !== this.#channel) channel.close(1000, 'another application took over')
+  }
+
+  beside(answer?: Pick<VerbsAnswer, 'by'>): Application {
+    return new RoutedApplication(this.#options, {
+      current: answer?.by ?? this.#current,
+      channels: this.#channels,
+    })
+  }
+
+  resolveUrl(url: string): string {
+    return this.#current.resolveUrl(url)
+  }
+
+  hookOf(form: HookForm): Hook {
+    return this.#current.hookOf(form)
+  }
+
+  successor(form: HookForm): Successor {
+    const way = wayOf(form)
+    const channel = this.#channel
+    if (way === 'http' || (way === 'relative' && channel === undefined))
+      return { call_hook: this.hookOf(form) }
+    if (way === 'socket') return { call_hook: this.hookOf(form), adulting: form }
+    const own = toHook(channel?.url ?? '', { base: undefined, application: this.script.call_hook })
+    return { call_hook: { ...own, url: adultingUrl(own.url) }, adulting: form }
+  }
+
+  tellVerb(event: Readonly<Record<string, unknown>>): void {
+    const { leg } = this.#options
+    if (leg.session.settings.current.notifiesVerbs !== true) return
+    this.#channel?.tell({ type: 'verb:status', call_sid: leg.call_sid, data: event })
+  }
+
+  /** What it asked for cannot be done, or makes no sense. */
+  tellError(call_sid: string, data: object): void {
+    this.#channel?.tell({ type: 'jambonz:error', call_sid, data })
+  }
+
+  /** It has not answered as the beginning of a call needs it. */
+  giveUp(because: string): void {
+    this.#channel?.close(1001, because)
+  }
+
+  #first(): Answerer {
+    const { script, context } = this.#options
+    const { call_hook: hook } = script
+    if (hook === null || wayOf(hook) !== 'socket') return new HttpApplication(script, context.services)
+    return this.#socketTo(hook)
+  }
+
+  async #overSocket(question: Question): Promise<VerbsAnswer> {
+    const answerer = this.#socketTo(this.#absolute(question.hook))
+    if (!answerer.channel.isNew) return await answerer.ask(question)
+    const { leg, payload, fields } = question
+    const { context, script } = this.#options
+    const facts = { facts: leg.journal.facts, script, node: context.services.node() }
+    return await answerer.ask({
+      ...question,
+      payload: payload ?? { ...toCallHookPayload(facts), ...fields },
+    })
+  }
+
+  #absolute(form: HookForm): Hook {
+    return toHook(form, { base: undefined, application: this.script.call_hook })
+  }
+
+  #socketTo(hook: Hook): SocketApplication {
+    const { context, script } = this.#options
+    const channel = this.#channels.get(hook.url) ?? this.#open(hook)
+    return new SocketApplication({ script, services: context.services, channel })
+  }
+
+  #open(hook: Hook): Channel {
+    if (this.#channels.size >= maxChannels)
+      throw new AppError('overloaded', `a call may have ${maxChannels} sockets at a time`)
+    const { leg, context } = this.#options
+    const isCurrent = (): boolean => channel === this.#channel
+    const user = {
+      leg,
+      command: (frame: CommandFrame) => this.#hearer?.command(frame),
+      resumed: (data: unknown) => {
+        if (isCurrent()) this.#hearer?.resumed(data)
+      },
+      closed: () => {
+        this.#channels.delete(hook.url)
+        if (isCurrent()) this.#hearer?.closed()
+      },
+    }
+    const channel: Channel = openChannel(hook, user, context)
+    this.#channels.set(hook.url, channel)
+    return channel
+  }
+
+  /** Its status goes to its socket from now on, where no hook over HTTP is named. */
+  #report(): void {
+    const { status } = this.#options.leg.session
+    const channel = this.#channel
+    status.tell = channel && ((call_sid, data) => channel.tell({ type: 'call:status', call_sid, data }))
+  }
+}
+
+/** Where the leg that was dialled gets a socket of its own. */
+function adultingUrl(text: string): string {
+  const url = new URL(text)
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/adulting`
+  return url.href
+}

@@ -1,0 +1,75 @@
+// What an application over WebSocket sends by itself enters its session as commands of the REST API do: one by one, each to a leg
+// of this session and to no other.
+import { AppError } from '../../lib/errors.ts'
+import type { CommandFrame } from '../channel/frames.ts'
+import type { RunnableCommand } from '../command.ts'
+import type { Leg } from '../leg/leg.ts'
+import { noteProblem } from '../leg/note-problem.ts'
+import { toAppError } from '../leg/refusals.ts'
+import { verbsIn } from './frame-verbs.ts'
+import type { FrameVerbsOptions } from './frame-verbs.ts'
+import type { ChannelHearer, RoutedApplication } from './routed-application.ts'
+import { toLetter } from './run-commands.ts'
+
+export interface FrameOptions extends FrameVerbsOptions {
+  readonly leg: Leg
+  readonly application: RoutedApplication
+}
+
+/** Of commands that cannot be done, in the journal: the application gets an error for each. */
+const maxProblems = 100
+const maxNameLength = 64
+
+export function hearFrames(options: FrameOptions): ChannelHearer {
+  const { leg, application, queue, context } = options
+  let problems = 0
+  const refuse = (error: unknown, { command }: Pick<CommandFrame, 'command'>): void => {
+    const { code, message, cure } = toAppError(error, leg.log)
+    const details = `${command.slice(0, maxNameLength)}: ${message}`
+    if (++problems <= maxProblems) noteProblem(leg, new AppError(code, details, { cure, cause: error }))
+    application.tellError(leg.call_sid, {
+      msg: 'InvalidCommand',
+      details,
+      command: command.slice(0, maxNameLength),
+      code,
+    })
+  }
+  return {
+    command(frame) {
+      try {
+        const target = legOf(frame, options)
+        const commands = commandsIn(frame, options)
+        const sent = target.session.mailbox.put(toLetter(target, commands, 'application'))
+        sent.catch((error: unknown) => refuse(error, frame))
+      } catch (error) {
+        refuse(error, frame)
+      }
+    },
+    resumed(data) {
+      try {
+        const verbs = Array.isArray(data) && data.length > 0 ? context.services.verbs(data) : []
+        if (verbs.length > 0) queue.replace(verbs)
+      } catch (error) {
+        refuse(error, { command: 'session:reconnect' })
+      }
+    },
+    closed: () => queue.wake(),
+  }
+}
+
+/** A leg of another session, or of another account, is as unknown as one that never was. */
+function legOf({ callSid }: CommandFrame, { leg, context }: FrameOptions): Leg {
+  if (callSid === undefined || callSid === leg.call_sid) return leg
+  const { account_sid } = leg.journal.facts.started
+  const found = context.registry.liveLeg(account_sid, callSid)
+  if (found?.session === leg.session) return found
+  throw new AppError('not_found', 'callSid names no live leg of this call')
+}
+
+function commandsIn(frame: CommandFrame, options: FrameOptions): readonly RunnableCommand[] {
+  const own = verbsIn(frame, options)
+  if (own !== undefined) return own
+  const read = options.context.services.frames(frame.command, frame.data)
+  if (read === undefined) throw new AppError('not_served', 'there is no such command')
+  return read
+}

@@ -1,0 +1,257 @@
+// The socket of one session with its application: opened once, opened again when it breaks, closed with the session.
+import type { AppMessage, AppSocket, AppSocketEnd, AppSockets } from '../../contracts/app-socket.ts'
+import type { Hook } from '../../contracts/hook.ts'
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { createSid } from '../../lib/ids.ts'
+import { Pace } from '../../lib/pace.ts'
+import { toAppError } from '../leg/refusals.ts'
+import type { LegOptions } from '../leg/leg-options.ts'
+import { stopped } from '../session/stop.ts'
+import { readFrame } from './frames.ts'
+import type { CommandFrame, SentFrame } from './frames.ts'
+import { Outbox } from './outbox.ts'
+
+export interface ChannelListener {
+  command(frame: CommandFrame): void
+  /** What it sent is no message; `content` is the beginning of it. */
+  malformed(fault: string, content: string): void
+  opened(connection: number, dropped: number): void
+  /** It broke, and is opened again. */
+  lost(end: AppSocketEnd): void
+  /** It is over for good. Told once. */
+  closed(end: AppSocketEnd & { readonly by: 'application' | 'platform' }): void
+  /** What the application answered after a socket broke. */
+  resumed(data: unknown): void
+  /** An ack that none waits for. */
+  strayAck(msgid: string): void
+  /** It sends faster than it is read. */
+  slowed(): void
+}
+
+export interface ChannelOptions {
+  readonly account_sid: string
+  /** Absolute, ws or wss. */
+  readonly hook: Hook
+  readonly sockets: AppSockets
+  readonly clock: Clock
+  readonly log: LegOptions['log']
+  readonly listener: ChannelListener
+}
+
+const backOffMs = [500, 1000, 2000, 4000]
+const maxConnections = 5
+/** A socket that has lasted so long was no failure: the next one may be tried as often again. */
+const lastingMs = 60_000
+/** More is not read until there is time for it. */
+const heardPace = { burst: 200, perSecond: 100 }
+/** An application that reads nothing for so long is as good as gone. */
+const maxBufferedBytes = 1024 * 1024
+
+type State = 'new' | 'connecting' | 'open' | 'waiting' | 'closed'
+
+export class Channel {
+  readonly #options: ChannelOptions
+  readonly #outbox: Outbox
+  readonly #heardPace: Pace
+  readonly #life = new AbortController()
+  #state: State = 'new'
+  #socket: AppSocket | undefined
+  #connections = 0
+  #openedAt = 0
+  #again: Timer | undefined
+  #resuming: Timer | undefined
+  /** What a socket begins with. */
+  #greeting: { readonly frame: SentFrame; msgid: string; isAcked: boolean } | undefined
+
+  constructor(options: ChannelOptions) {
+    this.#options = options
+    this.#outbox = new Outbox(options.clock)
+    this.#heardPace = new Pace({ ...heardPace, clock: options.clock })
+  }
+
+  get url(): string {
+    return this.#options.hook.url
+  }
+
+  /** Nothing was asked over it yet: the next question opens it. */
+  get isNew(): boolean {
+    return this.#state === 'new'
+  }
+
+  /** It will be there again, if it is not there now. */
+  get isUsable(): boolean {
+    return this.#state !== 'closed'
+  }
+
+  /**
+   * What the application acknowledges with. The first question opens the socket. Throws AppError hook_*, or the signal's reason
+   * when that aborts.
+   */
+  ask(frame: SentFrame, signal?: AbortSignal): Promise<unknown> {
+    if (this.#state === 'closed') return Promise.reject(isGone())
+    const msgid = createSid()
+    const isFirst = this.#state === 'new'
+    const answer = this.#outbox.ask(msgid, toText(frame, msgid), { signal, isFirst })
+    if (isFirst) {
+      const greeting = { frame, msgid, isAcked: false }
+      this.#greeting = greeting
+      answer.then(
+        () => (greeting.isAcked = true),
+        () => undefined,
+      )
+      void this.#connect(true)
+    }
+    return answer
+  }
+
+  tell(frame: SentFrame): void {
+    if (this.#state === 'closed') return
+    const msgid = createSid()
+    this.#outbox.tell(msgid, toText(frame, msgid))
+  }
+
+  /** Deliberately, by the platform. What waits for a first question is sent first. */
+  close(code: 1000 | 1001, because: string): void {
+    if (this.#state === 'closed') return
+    const socket = this.#socket
+    if (this.#state === 'new' && !this.#outbox.isEmpty) return void this.#tellAndClose(because)
+    this.#end({ code, because, by: 'platform' })
+    if (socket === undefined) this.#life.abort(stopped('done'))
+    else socket.close(code, because)
+  }
+
+  async #tellAndClose(because: string): Promise<void> {
+    await this.#connect(true)
+    this.close(1000, because)
+  }
+
+  async #connect(isFirst: boolean): Promise<void> {
+    const { sockets, hook, account_sid, log, listener } = this.#options
+    this.#state = 'connecting'
+    this.#connections++
+    try {
+      let ended: AppSocketEnd | undefined
+      const socket = await sockets.open({
+        account_sid,
+        hook,
+        isRetried: isFirst,
+        signal: this.#life.signal,
+        heard: (message) => this.#heard(message),
+        closed: (end) => {
+          ended = end
+          if (this.#socket !== undefined) this.#broke(end, this.#socket)
+        },
+      })
+      if (this.#isClosed) return socket.cut()
+      this.#state = 'open'
+      this.#socket = socket
+      this.#openedAt = this.#options.clock.monotonic()
+      if (!isFirst) this.#resume()
+      listener.opened(
+        this.#connections,
+        this.#outbox.open((text) => this.#write(text)),
+      )
+      // It may have been closed before it was handed over.
+      if (ended !== undefined) this.#broke(ended, socket)
+    } catch (error) {
+      if (this.#isClosed) return
+      const failure = toAppError(error, log)
+      const end = { code: 1006, because: failure.message }
+      if (isFirst) this.#end({ ...end, by: 'application' }, failure)
+      else this.#lose(end)
+    }
+  }
+
+  get #isClosed(): boolean {
+    return this.#state === 'closed'
+  }
+
+  /** Says which session it is that goes on. A first answer that is still awaited is awaited for this. */
+  #resume(): void {
+    const greeting = this.#greeting
+    if (greeting === undefined) return
+    const msgid = createSid()
+    const text = JSON.stringify({ ...greeting.frame, type: 'session:reconnect', msgid })
+    if (!greeting.isAcked && this.#outbox.rename(greeting.msgid, msgid, text)) {
+      greeting.msgid = msgid
+      return
+    }
+    const asked = this.#outbox.ask(msgid, text, { isFirst: true })
+    const { listener } = this.#options
+    asked.then(
+      (data) => listener.resumed(data),
+      () => undefined,
+    )
+  }
+
+  #write(text: string): void {
+    const socket = this.#socket
+    socket?.send(text)
+    if ((socket?.bufferedBytes ?? 0) > maxBufferedBytes) socket?.cut()
+  }
+
+  #heard(message: AppMessage): void {
+    const { listener, clock } = this.#options
+    if (this.#isClosed) return
+    const waitMs = this.#heardPace.take()
+    if (waitMs > 0 && this.#resuming === undefined) {
+      const socket = this.#socket
+      socket?.pause()
+      listener.slowed()
+      this.#resuming = clock.after(waitMs, () => {
+        this.#resuming = undefined
+        socket?.resume()
+      })
+    }
+    if (typeof message !== 'string') {
+      listener.malformed('a binary message: messages are text', '')
+      return this.#socket?.close(1003, 'messages are text')
+    }
+    const frame = readFrame(message)
+    if (frame.kind === 'malformed') listener.malformed(frame.fault, message.slice(0, 256))
+    else if (frame.kind === 'command') listener.command(frame)
+    else if (!this.#outbox.acked(frame.msgid, frame.data)) listener.strayAck(frame.msgid.slice(0, 64))
+  }
+
+  /** The socket is gone: either side may have closed it. */
+  #broke(end: AppSocketEnd, socket: AppSocket): void {
+    if (this.#isClosed || this.#socket !== socket) return
+    this.#socket = undefined
+    this.#resuming?.cancel()
+    this.#resuming = undefined
+    if (end.code === 1000) return this.#end({ ...end, by: 'application' })
+    if (this.#options.clock.monotonic() - this.#openedAt >= lastingMs) this.#connections = 1
+    this.#lose(end)
+  }
+
+  #lose(end: AppSocketEnd): void {
+    this.#outbox.close()
+    const delayMs = backOffMs[this.#connections - 1]
+    if (this.#connections >= maxConnections || delayMs === undefined)
+      return this.#end({ ...end, by: 'application' })
+    this.#state = 'waiting'
+    this.#options.listener.lost(end)
+    this.#again = this.#options.clock.after(delayMs, () => void this.#connect(false))
+  }
+
+  #end(end: AppSocketEnd & { readonly by: 'application' | 'platform' }, failure?: AppError): void {
+    this.#state = 'closed'
+    this.#socket = undefined
+    this.#again?.cancel()
+    this.#resuming?.cancel()
+    this.#outbox.fail(failure ?? isGone(end.because))
+    this.#options.listener.closed(end)
+  }
+}
+
+function toText(frame: SentFrame, msgid: string): string {
+  const { type, call_sid, hook, data } = frame
+  return JSON.stringify({ type, msgid, call_sid, ...(hook === undefined ? {} : { hook }), data })
+}
+
+function isGone(because = 'the application has no socket any more'): AppError {
+  return new AppError('hook_unreachable', because, {
+    cure: 'Keep the WebSocket of a call open until the platform closes it, and close it with 1000 only when nothing more is to be said.',
+  })
+}

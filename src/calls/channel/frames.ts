@@ -1,0 +1,66 @@
+// The messages between the platform and an application over WebSocket: JSON texts, one object each.
+
+/** What the platform sends. */
+export interface SentFrame {
+  readonly type:
+    | 'session:new'
+    | 'session:redirect'
+    | 'session:adulting'
+    | 'verb:hook'
+    | 'dial:confirm'
+    | 'call:status'
+    | 'verb:status'
+    | 'jambonz:error'
+  /** The leg that it is about. */
+  readonly call_sid: string
+  /** As the application wrote it. */
+  readonly hook?: string
+  readonly data: object
+}
+
+/** What an application asks for by itself. */
+export interface CommandFrame {
+  readonly command: string
+  /** Verbs come after those that are there, not in their place. */
+  readonly isQueued: boolean
+  /** The leg that is meant; that of the application when it is not given. */
+  readonly callSid?: string
+  readonly data: unknown
+}
+
+export type HeardFrame =
+  | { readonly kind: 'ack'; readonly msgid: string; readonly data: unknown }
+  | ({ readonly kind: 'command' } & CommandFrame)
+  | { readonly kind: 'malformed'; readonly fault: string }
+
+/** These are complete without data. */
+const withoutData: ReadonlySet<string> = new Set(['tts:flush', 'tts:clear', 'llm:tool-output'])
+
+/** Never throws: what makes no sense says why. */
+export function readFrame(text: string): HeardFrame {
+  let frame: unknown
+  try {
+    frame = JSON.parse(text)
+  } catch {
+    return malformed('the message is not JSON')
+  }
+  if (typeof frame !== 'object' || frame === null || Array.isArray(frame))
+    return malformed('the message is no JSON object')
+  const { type, msgid, command, queueCommand, callSid, data } = frame as Readonly<Record<string, unknown>>
+  if (type === 'ack') {
+    if (typeof msgid !== 'string') return malformed('an ack needs the msgid of the message that it answers')
+    return { kind: 'ack', msgid, data }
+  }
+  if (type !== 'command') return malformed('the type of a message must be ack or command')
+  if (typeof command !== 'string' || command === '') return malformed('a command needs a name: command')
+  if (callSid !== undefined && callSid !== null && typeof callSid !== 'string')
+    return malformed('callSid must be text')
+  if ((data === undefined || data === null) && !withoutData.has(command))
+    return malformed(`the command ${command.slice(0, 64)} needs data`)
+  const leg = typeof callSid === 'string' && callSid !== '' ? { callSid } : {}
+  return { kind: 'command', command, isQueued: queueCommand === true, ...leg, data }
+}
+
+function malformed(fault: string): HeardFrame {
+  return { kind: 'malformed', fault }
+}

@@ -1,0 +1,65 @@
+// Opens a channel for a leg: its journal tells what becomes of the socket, and what the application asks for enters the session.
+import { AppError } from '../../lib/errors.ts'
+import { shownUrl } from '../../lib/shown-url.ts'
+import type { Hook } from '../../contracts/hook.ts'
+import type { CallContext } from '../call-context.ts'
+import type { Leg } from '../leg/leg.ts'
+import { noteProblem } from '../leg/note-problem.ts'
+import { Channel } from './channel.ts'
+import type { CommandFrame } from './frames.ts'
+
+export interface ChannelUser {
+  readonly leg: Leg
+  /** The application asks for something by itself. */
+  readonly command: (frame: CommandFrame) => void
+  /** Verbs that come with the ack of a session that goes on. */
+  readonly resumed: (data: unknown) => void
+  /** It is over for good. */
+  readonly closed: () => void
+}
+
+/** Of each kind: a journal has room for what a call is, not for what an application sends without end. */
+const maxNotes = 20
+
+export function openChannel(hook: Hook, user: ChannelUser, { services }: CallContext): Channel {
+  const { leg, command, resumed, closed } = user
+  const { appSockets: sockets, clock } = services
+  const { journal, log, call_sid } = leg
+  const url = shownUrl(hook.url)
+  const counts = new Map<string, number>()
+  const few = (kind: string, note: () => void): void => {
+    const count = (counts.get(kind) ?? 0) + 1
+    counts.set(kind, count)
+    if (count <= maxNotes) note()
+  }
+  const channel: Channel = new Channel({
+    account_sid: journal.facts.started.account_sid,
+    hook,
+    sockets,
+    clock,
+    log,
+    listener: {
+      command,
+      malformed(details, content) {
+        few('malformed', () => noteProblem(leg, new AppError('invalid_frame', details)))
+        const data = { msg: 'InvalidMessage', details, content }
+        channel.tell({ type: 'jambonz:error', call_sid, data })
+      },
+      opened: (connection, dropped) =>
+        journal.note({ type: 'socket-opened', url, connection, ...(dropped > 0 ? { dropped } : {}) }),
+      lost: ({ code, because }) => journal.note({ type: 'socket-lost', url, code, because }),
+      closed({ code, by, because }) {
+        journal.note({ type: 'socket-closed', url, code, by, because })
+        closed()
+      },
+      resumed,
+      strayAck: (msgid) =>
+        few('stray', () => journal.note({ type: 'note', sentence: `no message waits for the ack ${msgid}` })),
+      slowed: () =>
+        few('slowed', () =>
+          journal.note({ type: 'note', sentence: 'the application sends faster than it is read, and waits' }),
+        ),
+    },
+  })
+  return channel
+}

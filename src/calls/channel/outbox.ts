@@ -1,0 +1,156 @@
+// What is to be sent to an application over WebSocket, in order: it waits here while there is no socket, and what waits for an
+// ack is said again on the next one. Bounded; what is awaited by no question goes first.
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+
+interface Message {
+  readonly msgid: string
+  readonly text: string
+  /** Of one that an ack is awaited for. */
+  readonly ack?: Awaited
+}
+
+interface Awaited {
+  readonly resolve: (data: unknown) => void
+  readonly reject: (error: unknown) => void
+  timer: Timer | undefined
+}
+
+interface AskOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Before all that waits for a socket. */
+  readonly isFirst?: boolean
+}
+
+const maxWaiting = 500
+const maxWaitingBytes = 1024 * 1024
+const ackMs = 5000
+
+export class Outbox {
+  readonly #clock: Clock
+  #waiting: Message[] = []
+  #waitingBytes = 0
+  /** Sent, without an ack yet. */
+  readonly #unacked = new Map<string, Message>()
+  #send: ((text: string) => void) | undefined
+  /** How many were given up since the last look. */
+  #dropped = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0
+  }
+
+  /** An ack is awaited from when it is sent, and is not any more once the signal aborts. */
+  ask(msgid: string, text: string, { signal, isFirst = false }: AskOptions = {}): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error)
+    const withdraw = (): void => {
+      this.#forget(msgid)
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', withdraw, { once: true })
+    const message = { msgid, text, ack: { resolve, reject, timer: undefined } }
+    if (isFirst) this.#waiting.unshift(message)
+    else this.#put(message)
+    return promise.finally(() => signal?.removeEventListener('abort', withdraw))
+  }
+
+  /** What waits is said in other words, under another id, before all else. False when it does not wait any more. */
+  rename(msgid: string, next: string, text: string): boolean {
+    const message = this.#waiting.find((one) => one.msgid === msgid)
+    if (message?.ack === undefined) return false
+    this.#waiting = this.#waiting.filter((one) => one !== message)
+    this.#waiting.unshift({ msgid: next, text, ack: message.ack })
+    return true
+  }
+
+  tell(msgid: string, text: string): void {
+    this.#put({ msgid, text })
+  }
+
+  /** False when none waits for it. */
+  acked(msgid: string, data: unknown): boolean {
+    const message = this.#unacked.get(msgid)
+    if (message?.ack === undefined) return false
+    this.#forget(msgid)
+    message.ack.resolve(data)
+    return true
+  }
+
+  /** There is a socket: all that waits goes out. Returns how many were dropped meanwhile. */
+  open(send: (text: string) => void): number {
+    this.#send = send
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.#waitingBytes = 0
+    for (const message of waiting) this.#sendNow(message)
+    const dropped = this.#dropped
+    this.#dropped = 0
+    return dropped
+  }
+
+  /** The socket is gone. What has no ack yet is said again, first of all, when there is another one. */
+  close(): void {
+    this.#send = undefined
+    const unacked = [...this.#unacked.values()]
+    this.#unacked.clear()
+    for (const { ack } of unacked) ack?.timer?.cancel()
+    this.#waiting.unshift(...unacked)
+    this.#waitingBytes += unacked.reduce((sum, { text }) => sum + text.length, 0)
+  }
+
+  /** There will not be another one. */
+  fail(error: AppError): void {
+    const messages = [...this.#unacked.values(), ...this.#waiting]
+    this.#unacked.clear()
+    this.#waiting = []
+    this.#send = undefined
+    for (const { ack } of messages) {
+      ack?.timer?.cancel()
+      ack?.reject(error)
+    }
+  }
+
+  #put(message: Message): void {
+    if (this.#send !== undefined) return this.#sendNow(message)
+    this.#waiting.push(message)
+    this.#waitingBytes += message.text.length
+    while (this.#waiting.length > maxWaiting || this.#waitingBytes > maxWaitingBytes) this.#dropOne()
+  }
+
+  #dropOne(): void {
+    const index = Math.max(
+      0,
+      this.#waiting.findIndex(({ ack }) => ack === undefined),
+    )
+    const [dropped] = this.#waiting.splice(index, 1)
+    if (dropped === undefined) return
+    this.#waitingBytes -= dropped.text.length
+    this.#dropped++
+    dropped.ack?.reject(new AppError('overloaded', 'too much waits for the socket of the application'))
+  }
+
+  #sendNow(message: Message): void {
+    const { msgid, ack } = message
+    if (ack !== undefined) {
+      this.#unacked.set(msgid, message)
+      ack.timer = this.#clock.after(ackMs, () => {
+        this.#forget(msgid)
+        ack.reject(new AppError('hook_timeout', 'the application sent no ack in time', { cure: noAckCure }))
+      })
+    }
+    this.#send?.(message.text)
+  }
+
+  #forget(msgid: string): void {
+    this.#unacked.get(msgid)?.ack?.timer?.cancel()
+    this.#unacked.delete(msgid)
+    this.#waiting = this.#waiting.filter((message) => message.msgid !== msgid)
+  }
+}
+
+const noAckCure = 'Send {"type": "ack", "msgid": ...} within five seconds of each message that needs one.'

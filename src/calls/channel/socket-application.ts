@@ -1,0 +1,87 @@
+// The server of an application that is asked over a WebSocket: questions are messages, acks bring verbs. Hooks reach it as they
+// were written.
+import type { Hook } from '../../contracts/hook.ts'
+import { shownUrl } from '../../lib/shown-url.ts'
+import type { Answerer, Notice, Question, VerbsAnswer } from '../application/application.ts'
+import { resolveUrl, toHook, toHttpUrl, wayOf } from '../application/hook-form.ts'
+import type { HookForm } from '../application/hook-form.ts'
+import { factsOf, isEmpty, noteFailure } from '../application/http-application.ts'
+import type { CallServices } from '../call-services.ts'
+import type { HookKind } from '../journal/journal.ts'
+import type { CallScript } from '../ports.ts'
+import type { Channel } from './channel.ts'
+import type { SentFrame } from './frames.ts'
+
+export interface SocketApplicationOptions {
+  readonly script: CallScript
+  readonly services: CallServices
+  readonly channel: Channel
+}
+
+/** What begins a session says no hook: it is that of the URL. */
+const types: Readonly<Partial<Record<HookKind, SentFrame['type']>>> = {
+  call: 'session:new',
+  adulting: 'session:adulting',
+  redirect: 'session:redirect',
+  confirm: 'dial:confirm',
+}
+
+export class SocketApplication implements Answerer {
+  readonly channel: Channel
+  readonly #options: SocketApplicationOptions
+
+  constructor(options: SocketApplicationOptions) {
+    this.channel = options.channel
+    this.#options = options
+  }
+
+  async ask({ leg, kind, hook: form, fields, payload, signal }: Question): Promise<VerbsAnswer> {
+    const { services, channel } = this.#options
+    const { journal } = leg
+    const url = shownUrl(wayOf(form) === 'relative' ? channel.url : urlOf(form))
+    journal.note({ type: 'hook-asked', hook: kind, method: 'WS', url })
+    const started = services.clock.monotonic()
+    try {
+      const data = payload ?? { ...factsOf(leg, services), ...fields }
+      const hook = kind === 'call' ? {} : { hook: urlOf(form) }
+      const type = channel.isNew && kind !== 'adulting' ? 'session:new' : (types[kind] ?? 'verb:hook')
+      const given = await channel.ask({ type, call_sid: leg.call_sid, ...hook, data }, signal)
+      const verbs = isEmpty(given) ? [] : services.verbs(given)
+      journal.note({
+        type: 'hook-answered',
+        hook: kind,
+        url,
+        duration_ms: Math.round(services.clock.monotonic() - started),
+        attempts: 1,
+        verbs: verbs.map(({ name }) => name),
+      })
+      return { by: this, verbs, contentType: 'ack' }
+    } catch (error) {
+      const ms = services.clock.monotonic() - started
+      const failure = noteFailure({ leg, kind, url, signal, error, ms })
+      if (failure.code === 'hook_invalid_payload') this.#tellFault(leg.call_sid, failure.message)
+      throw failure
+    }
+  }
+
+  async tell({ leg, hook: form, payload: data }: Notice): Promise<void> {
+    await this.channel.ask({ type: 'verb:hook', call_sid: leg.call_sid, hook: urlOf(form), data })
+  }
+
+  resolveUrl(url: string): string {
+    return resolveUrl(url, toHttpUrl(this.channel.url))
+  }
+
+  hookOf(form: HookForm): Hook {
+    return toHook(form, { base: this.channel.url, application: this.#options.script.call_hook })
+  }
+
+  #tellFault(call_sid: string, msg: string): void {
+    const data = { msg: 'InvalidMessage', details: msg }
+    this.channel.tell({ type: 'jambonz:error', call_sid, data })
+  }
+}
+
+function urlOf(form: HookForm): string {
+  return typeof form === 'string' ? form : form.url
+}

@@ -1,0 +1,83 @@
+// Commands as an application over WebSocket writes them: under the name of a frame, the value alone or under its own name.
+import { Ajv } from 'ajv'
+import type { ValidateFunction } from 'ajv'
+import type { AskedCommands, RunnableCommand } from '../../calls/command.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Command } from './define-command.ts'
+import { readList } from './read-commands.ts'
+import type { JsonSchema, Value } from './values.ts'
+
+const maxUrlLength = 1024
+const hookSchema: JsonSchema = {
+  anyOf: [
+    { type: 'string', minLength: 1, maxLength: maxUrlLength },
+    {
+      type: 'object',
+      required: ['url'],
+      properties: {
+        url: { type: 'string', minLength: 1, maxLength: maxUrlLength },
+        method: { enum: ['GET', 'POST', 'WS'] },
+        username: { type: ['string', 'null'], maxLength: 255 },
+        password: { type: ['string', 'null'], maxLength: 255 },
+      },
+    },
+  ],
+}
+
+/** Undefined for a frame that no command has. Throws AppError bad_request. */
+export function readFrameOf(
+  frame: string,
+  data: unknown,
+  commands: readonly Command[],
+): readonly RunnableCommand[] | undefined {
+  const candidates = commands.filter((command) => command.frame === frame)
+  const [only, ...others] = candidates
+  if (only === undefined) return undefined
+  const asked = namedIn(data, candidates) ?? (others.length === 0 ? { [only.name]: data } : undefined)
+  if (asked === undefined) {
+    const names = candidates.map(({ name }) => name).join(', ')
+    throw new AppError('bad_request', `the data of ${frame} must be an object with one of these: ${names}`)
+  }
+  for (const [name, value] of Object.entries(asked)) demandValid(name, value, valueOf(name, candidates))
+  return readList(asked, commands)
+}
+
+/** Those members that a command of the frame has. */
+function namedIn(data: unknown, candidates: readonly Command[]): AskedCommands | undefined {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined
+  const known = new Set(candidates.flatMap(({ name, additions }) => [name, ...Object.keys(additions)]))
+  const named = Object.entries(data).filter(([name]) => known.has(name))
+  return named.length === 0 ? undefined : Object.fromEntries(named)
+}
+
+function valueOf(name: string, candidates: readonly Command[]): Value<unknown> | undefined {
+  for (const command of candidates) {
+    if (command.name === name) return command.value
+    const addition = command.additions[name]
+    if (addition !== undefined) return addition.value
+  }
+  return undefined
+}
+
+const validators = new WeakMap<object, ValidateFunction>()
+const ajv = new Ajv({ verbose: true, strict: false, meta: false, validateSchema: false })
+
+function demandValid(name: string, given: unknown, value: Value<unknown> | undefined): void {
+  if (value === undefined) return
+  if (value.form === 'words') {
+    if (typeof given === 'string' && value.words.includes(given)) return
+    throw new AppError('bad_request', `${name} must be one of: ${value.words.join(', ')}`)
+  }
+  const schema = value.form === 'hook' ? hookSchema : value.schema
+  const validate = validators.get(schema) ?? ajv.compile(schema)
+  validators.set(schema, validate)
+  if (validate(given)) return
+  const error = validate.errors?.[0]
+  const rule = ruleIn(error?.parentSchema) ?? error?.message ?? 'is not valid'
+  throw new AppError('bad_request', `${name}${(error?.instancePath ?? '').replaceAll('/', '.')} ${rule}`)
+}
+
+function ruleIn(schema: unknown): string | undefined {
+  const rule = (schema as Readonly<Record<string, unknown>> | undefined)?.['x-rule']
+  return typeof rule === 'string' ? rule : undefined
+}

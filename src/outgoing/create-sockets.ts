@@ -1,0 +1,131 @@
+// The one client for WebSockets that stay open. It goes where HTTP may go: each host, also that of a redirect, passes the guard.
+import type { ClientRequestArgs, IncomingMessage } from 'node:http'
+import { connect as connectPlain, isIP } from 'node:net'
+import type { Socket as NetSocket } from 'node:net'
+import { connect as connectSecure } from 'node:tls'
+import type { WebSocket } from 'ws'
+import type { Clock } from '../lib/clock.ts'
+import { createAddressGuard, literalOf, parseTarget } from '../network/address-guard.ts'
+import type { AddressGuard } from '../network/address-guard.ts'
+import { ExchangeLimit, refusedAddress, toOutgoingError } from './errors.ts'
+import { guardedLookup } from './guarded-lookup.ts'
+import type { Resolve } from './guarded-lookup.ts'
+import { endOf, refusal } from './socket-ends.ts'
+import type { Socket, SocketRequest, Sockets } from './sockets.ts'
+
+export interface SocketsOptions {
+  /** CIDR ranges that may be reached although they are not public unicast. */
+  readonly allow: readonly string[]
+  readonly resolve: Resolve
+  readonly clock: Clock
+}
+
+/** For the goodbye of the other side. */
+const closeMs = 2000
+
+export function createSockets({ allow, resolve, clock }: SocketsOptions): Sockets {
+  const createConnection = createConnect(createAddressGuard(allow), resolve)
+  return {
+    async open(request) {
+      const { url, headers, protocols, maxRedirects, maxMessageBytes, signal } = request
+      signal?.throwIfAborted()
+      parseTarget(url.replace(/^ws/i, 'http'))
+      const wishes = {
+        headers: { ...headers },
+        followRedirects: true,
+        maxRedirects,
+        maxPayload: maxMessageBytes,
+        perMessageDeflate: false,
+        closeTimeout: closeMs,
+        rejectUnauthorized: true,
+        createConnection: createConnection as typeof connectPlain,
+      }
+      // Loaded at the first use: a start has no need of it.
+      const ws = await import('ws')
+      const socket = new ws.WebSocket(url, [...protocols], wishes)
+      socket.on('upgrade', (response: IncomingMessage) => {
+        // The library takes a server that picks no protocol for one that speaks none of them.
+        const [first] = protocols
+        if (first !== undefined) response.headers['sec-websocket-protocol'] ??= first
+      })
+      return await opened(socket, request, clock)
+    },
+  }
+}
+
+/** Resolves when it is open. From then on its end goes to `closed` alone. */
+function opened(socket: WebSocket, request: SocketRequest, clock: Clock): Promise<Socket> {
+  const { subject, handshakeMs, heard, closed, signal } = request
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+  let failure: Error | undefined
+  let isOpen = false
+  const fail = (error: Error): void => {
+    failure ??= error
+    socket.terminate()
+  }
+  const timer = clock.after(handshakeMs, () => fail(new ExchangeLimit('answer-time')))
+  const onAbort = (): void => fail(signal?.reason as Error)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  // Before the handshake this is why there is no socket, afterwards why it breaks. An end follows either way.
+  socket.on('error', (error) => {
+    failure ??= error
+  })
+  socket.on('unexpected-response', (asked, response) => {
+    failure ??= refusal(subject, response.statusCode ?? 0)
+    asked.destroy()
+    socket.terminate()
+  })
+  socket.once('open', () => {
+    isOpen = true
+    timer.cancel()
+    resolve(handleOf(socket))
+  })
+  socket.on('message', (data: Buffer, isBinary) => heard(isBinary ? data : data.toString('utf8')))
+  socket.once('close', (code: number, reason: Buffer) => {
+    timer.cancel()
+    signal?.removeEventListener('abort', onAbort)
+    if (isOpen) return closed(endOf({ subject, code, reason: reason.toString('utf8'), failure }))
+    if (signal?.aborted === true) return reject(signal.reason)
+    reject(toOutgoingError(failure ?? new Error('closed'), subject))
+  })
+  return promise
+}
+
+function handleOf(socket: WebSocket): Socket {
+  const isUp = (): boolean => socket.readyState === openState
+  // What fails to be written breaks the socket, and its end says so.
+  const ignored = (): void => undefined
+  return {
+    send: (message) => void (isUp() && socket.send(message, ignored)),
+    close: (code, reason) => void (isUp() && socket.close(code, reason)),
+    cut: () => socket.terminate(),
+    pause: () => void (isUp() && socket.pause()),
+    resume: () => void (isUp() && socket.resume()),
+    ping: () => void (isUp() && socket.ping(undefined, undefined, ignored)),
+    get bufferedBytes() {
+      return socket.bufferedAmount
+    },
+  }
+}
+
+/** What is thrown here fails the handshake. */
+function createConnect(
+  isAllowed: AddressGuard,
+  resolve: Resolve,
+): (options: ClientRequestArgs & { readonly socketPath?: string | undefined }) => NetSocket {
+  const lookup = guardedLookup(isAllowed, resolve)
+  return ({ host, port, defaultPort, socketPath }) => {
+    // A redirect may name a socket of this machine.
+    if (typeof host !== 'string' || socketPath !== undefined) throw refusedAddress('the host')
+    const literal = literalOf(host)
+    if (literal !== undefined && !isAllowed(literal)) throw refusedAddress('the host')
+    const place = { host, port: Number(port), lookup }
+    if (defaultPort !== securePort) return connectPlain(place)
+    // Stated, because an environment variable could otherwise turn it off.
+    return connectSecure({ ...place, servername: isIP(host) === 0 ? host : '', rejectUnauthorized: true })
+  }
+}
+
+const securePort = 443
+/** `WebSocket.OPEN`. */
+const openState = 1

@@ -1,0 +1,48 @@
+// Why a WebSocket was not opened, or is over, in words.
+import { AppError } from '../lib/errors.ts'
+import type { SocketEnd } from './sockets.ts'
+
+interface End {
+  readonly subject: string
+  readonly code: number
+  readonly reason: string
+  readonly failure: Error | undefined
+}
+
+export function endOf({ subject, code, reason, failure }: End): SocketEnd {
+  const broken = failure === undefined ? undefined : faults[codeOf(failure)]
+  if (broken !== undefined) return { code: broken.code, because: `${subject} sent ${broken.text}` }
+  if (code === 1006) return { code, because: `the connection to ${subject} broke` }
+  const words = reason === '' ? '' : ` (${reason.slice(0, 100)})`
+  const named = code === 1005 ? 'without a code' : `with ${code}`
+  return { code, because: `${subject} closed the socket ${named}${words}` }
+}
+
+/** What breaks the protocol, by the code of the library's error. */
+const faults: Readonly<Record<string, { readonly code: number; readonly text: string }>> = {
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: { code: 1009, text: 'a message that is longer than is taken' },
+  WS_ERR_INVALID_UTF8: { code: 1007, text: 'text that is not UTF-8' },
+  WS_ERR_INVALID_OPCODE: { code: 1002, text: 'what is no WebSocket frame' },
+  WS_ERR_UNEXPECTED_RSV_1: { code: 1002, text: 'what is no WebSocket frame' },
+  WS_ERR_UNEXPECTED_RSV_2_3: { code: 1002, text: 'what is no WebSocket frame' },
+  WS_ERR_UNEXPECTED_MASK: { code: 1002, text: 'what is no WebSocket frame' },
+  WS_ERR_INVALID_CONTROL_PAYLOAD_LENGTH: { code: 1002, text: 'what is no WebSocket frame' },
+  WS_ERR_EXPECTED_FIN: { code: 1002, text: 'what is no WebSocket frame' },
+  WS_ERR_INVALID_CLOSE_CODE: { code: 1002, text: 'a close code that does not exist' },
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/** The response to a handshake that is none. */
+export function refusal(subject: string, status: number): AppError {
+  return new AppError(
+    'hook_bad_status',
+    `${subject} answered the WebSocket handshake with status ${status}`,
+    {
+      detail: { status },
+      cure: 'Accept WebSockets at the path of the URL.',
+    },
+  )
+}
