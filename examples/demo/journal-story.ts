@@ -82,6 +82,10 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'room-unmuted': () => 'is heard in the conference again',
   'room-held': () => 'is on hold in the conference: neither heard nor hearing',
   'room-resumed': () => 'is in the conference again, after a hold',
+  'siprec-started': ({ server }) => `${String(server)} records the call`,
+  'siprec-paused': () => 'the recording pauses',
+  'siprec-resumed': () => 'the recording goes on',
+  'siprec-ended': ({ because }) => `the recording ends: ${String(because)}`,
   'media-path': ({ path, because }) =>
     `the sound goes ${path === 'no-media' ? 'past' : 'through'} the platform (${String(path)}): ${String(because)}`,
   'dial-ended': ({ to, call_status, sentence }) =>

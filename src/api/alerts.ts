@@ -30,6 +30,7 @@ const alertTypes = [
   'play-url-notfound',
   'tts-streaming-connection-failure',
   'alert-from-application',
+  'recording-failure',
   'error-updating-call',
   'user-locked-out',
 ] as const

@@ -15,6 +15,7 @@ import { dtmf } from './dtmf.ts'
 import { dub } from './dub.ts'
 import { mediaPath } from './media-path.ts'
 import { muteStatus } from './mute-status.ts'
+import { record } from './record.ts'
 import { sipRequest } from './sip-request.ts'
 import { tag } from './tag.ts'
 import { whisper } from './whisper.ts'
@@ -31,6 +32,7 @@ const commands: readonly Command[] = [
   dub,
   mediaPath,
   muteStatus,
+  record,
   sipRequest,
   tag,
   whisper,

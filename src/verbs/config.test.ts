@@ -66,22 +66,15 @@ describe('config', () => {
     }
   })
 
-  it.each([
-    'bargeIn',
-    'ttsStream',
-    'record',
-    'listen',
-    'stream',
-    'transcribe',
-    'amd',
-    'noiseIsolation',
-    'turnTaking',
-  ])('refuses %s by its name, takes the rest, and lets it be switched off', async (name) => {
-    const { codes } = await run({ ...absent, [name]: {} }, say)
-    expect(codes()).toEqual([
-      ['not_served', `config: ${name} is not served yet`],
-      ['synthesizer_unknown', 'there is no absent'],
-    ])
-    expect((await run({ verb: 'config', [name]: { enable: false } })).codes()).toEqual([])
-  })
+  it.each(['bargeIn', 'ttsStream', 'listen', 'stream', 'transcribe', 'amd', 'noiseIsolation', 'turnTaking'])(
+    'refuses %s by its name, takes the rest, and lets it be switched off',
+    async (name) => {
+      const { codes } = await run({ ...absent, [name]: {} }, say)
+      expect(codes()).toEqual([
+        ['not_served', `config: ${name} is not served yet`],
+        ['synthesizer_unknown', 'there is no absent'],
+      ])
+      expect((await run({ verb: 'config', [name]: { enable: false } })).codes()).toEqual([])
+    },
+  )
 })

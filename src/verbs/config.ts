@@ -18,12 +18,12 @@ import {
   vad,
 } from './define/schemas.ts'
 import { toWishes, waitProperties } from './define/hook-wait.ts'
+import { applyRecord, record } from './define/record.ts'
 
 /** Needed by applications that use them: silence about it would be worse than a failure. */
 const refused = [
   'bargeIn',
   'ttsStream',
-  'record',
   'listen',
   'stream',
   'transcribe',
@@ -64,7 +64,7 @@ const schema = Type.Object({
   ...waitProperties,
   bargeIn: optional.anything(refusal),
   ttsStream: optional.anything(refusal),
-  record: optional.anything(refusal),
+  record: Type.Optional(record),
   listen: optional.anything(refusal),
   stream: optional.anything(refusal),
   transcribe: optional.anything(refusal),
@@ -100,18 +100,28 @@ export const config = defineVerb({
       referHook: '/refer',
       sipRequestWithinDialogHook: '/request',
     },
+    {
+      verb: 'config',
+      record: {
+        action: 'startCallRecording',
+        siprecServerURL: ['sip:recorder@192.0.2.20', 'sip:recorder@192.0.2.21'],
+        recordingID: 'ticket-4711',
+        headers: { 'X-Department': 'sales' },
+      },
+    },
     { verb: 'say', text: 'In another voice, and louder.' },
   ],
   needs: 'nothing',
-  uses: ['settings', 'sound', 'signalling'],
+  uses: ['settings', 'siprec', 'sound', 'signalling'],
   schema,
-  async execute(options, { settings, sound, signalling }) {
+  async execute(options, { settings, siprec, sound, signalling }) {
     const { boostAudioSignal, earlyMedia = false } = options
     for (const change of changesOf(options, settings)) settings.change(change)
     if (boostAudioSignal !== undefined) {
       await (earlyMedia ? signalling.startEarlyMedia() : signalling.answer())
       if (!signalling.hasEnded) await sound.boost(toDecibels(boostAudioSignal))
     }
+    if (options.record !== undefined) applyRecord(options.record, siprec)
     const first = refused.find((name) => isWanted(options[name]))
     if (first !== undefined) throw new AppError('not_served', `config: ${first} is not served yet`)
   },

@@ -8,8 +8,8 @@ import {
   settle,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
-import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
+import { offer, sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedInvite, ScriptedOutgoing } from '../../test/support/scripted-engine/scripted-sip.ts'
 import type { JournalEvent } from '../calls/journal/journal.ts'
 import { parseVerbs, verbs } from './index.ts'
 import type { Verb } from './define/define-verb.ts'
@@ -28,6 +28,11 @@ const around: Readonly<Record<string, readonly object[]>> = {
   leave: [{ verb: 'enqueue', name: 'support', waitHook: '/example' }],
 }
 
+/** Recording servers are called too: they answer at once, and take two streams. */
+function isRecording({ options }: ScriptedOutgoing): boolean {
+  return options.headers?.some(({ value }) => value === 'siprec') === true
+}
+
 /** What became of the call that got the example: its far ends answer, and hang up after some seconds. */
 async function run({ name, example }: Verb): Promise<readonly JournalEvent[]> {
   const engine = createScriptedEngine(parseVerbs)
@@ -44,8 +49,10 @@ async function run({ name, example }: Verb): Promise<readonly JournalEvent[]> {
       other = engine.ring()
     }
     if (second === 6) other?.dialog?.hangUp()
-    if (second === 2) engine.sent.at(-1)?.answer()
-    if (second === 6) engine.sent.at(-1)?.dialog.listener.ended(sipRequest('BYE'))
+    for (const invite of engine.sent.filter(isRecording)) invite.answer(`${offer}m=audio 26002 RTP/AVP 0\r\n`)
+    const called = engine.sent.filter((invite) => !isRecording(invite)).at(-1)
+    if (second === 2) called?.answer()
+    if (second === 6) called?.dialog.listener.ended(sipRequest('BYE'))
     if (second === 4) engine.media.sessions[0]?.press('1')
     if (second === 8) await leaveConference(engine)
     engine.clock.advance(1000)

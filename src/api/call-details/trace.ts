@@ -57,6 +57,8 @@ const momentary: Readonly<Record<string, (event: Event) => string>> = {
   'room-held': () => 'on hold in conference',
   'room-resumed': () => 'resumed in conference',
   digit: ({ digit }) => `digit ${String(digit)}`,
+  'siprec-started': ({ server }) => `recorded by ${String(server)}`,
+  'siprec-ended': ({ because }) => `recording ended: ${String(because)}`,
   refusal: ({ code }) => `refusal ${String(code)}`,
   problem: ({ code }) => `problem ${String(code)}`,
 }

@@ -108,10 +108,11 @@ describe.each(['PUT', 'POST'])('%s /Accounts/{sid}/Calls/{sid}', (method) => {
     [{ sip_request: { method: 'INFO', content: 'x' } }, 'sip_request'],
     [{ sip_request: { method: 'INFO', content_type: 'a/b', content: 'x'.repeat(16_385) } }, 'content'],
     [{ tag: {}, sip_request: { method: 'INFO', content_type: 'a/b', content: '' } }, 'exactly one command'],
-    [{ record: { action: 'startCallRecording' } }, 'record is not served yet'],
     [{ conf_mute_status: 'loud' }, 'conf_mute_status must be one of'],
     [{ conferenceParticipantAction: { action: 'coach' } }, 'conferenceParticipantAction: coach needs a tag'],
     [{ mute_status: 'mute', wait_hook: url }, 'wait_hook may not be sent together'],
+    [{ record: { action: 'startCallRecording' } }, 'record: siprecServerURL is needed'],
+    [{ record: { action: 'begin' } }, 'record.action'],
   ])('answers 400 naming what is wrong with %.60j', async (body, msg) => {
     const answer = await send(body)
     expect([answer.status, answer.body]).toEqual([

@@ -37,6 +37,8 @@ export interface Abilities {
   readonly tracks: Tracks
   /** Change how loud it all is. */
   readonly sound: Sound
+  /** Have a recording server record the call. */
+  readonly siprec: Siprec
   /** Set what holds for the verbs that follow. */
   readonly settings: Setting
   /** Ask the application. */
@@ -117,6 +119,22 @@ export interface Tracks {
 export interface Sound {
   /** How much louder the far end hears everything from now on, in dB. */
   boost(gainDb: number): Promise<void>
+}
+
+export interface SiprecRequest {
+  /** SIP URIs, tried one after the other. */
+  readonly servers: readonly string[]
+  readonly recordingId?: string
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+/** Each comes in its turn, and returns at once: what fails stands in the journal. Without a recording the others do nothing. */
+export interface Siprec {
+  /** Once the call is answered. Throws AppError call_state while it is recorded. */
+  start(request: SiprecRequest): void
+  stop(): void
+  pause(): void
+  resume(): void
 }
 
 export interface Setting {

@@ -19,6 +19,7 @@ import { createRequests } from './requests.ts'
 import { createRooms } from './rooms.ts'
 import { createSetting } from './settings.ts'
 import { LegSignalling } from './signalling.ts'
+import { createSiprec } from './siprec.ts'
 import { createSound } from './sound.ts'
 import { createTags } from './tags.ts'
 import { createTime } from './time.ts'
@@ -61,6 +62,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     voice,
     digits: createDigits({ leg, clock, onProblem: (error) => notes.problem(error) }),
     tracks: createTracks({ leg, voice, notes }),
+    siprec: createSiprec({ leg, services: context.services, notes }),
     sound: createSound(leg),
     settings: createSetting({ settings: leg.session.settings, verbs: context.services.verbs, resolveUrl }),
     keys: createKeys(leg),

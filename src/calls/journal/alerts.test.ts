@@ -36,6 +36,7 @@ describe('alerts of the journal', () => {
     [failed('hook_invalid_payload'), 'invalid-app-payload'],
     [problem('speech_failed'), 'tts-failure'],
     [problem('audio_not_found'), 'play-url-notfound'],
+    [problem('siprec_failed'), 'recording-failure'],
     [problem('synthesizer_unknown'), 'no-tts'],
     [problem('recognizer_unknown'), 'no-stt'],
     [

@@ -46,4 +46,5 @@ const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['no_carrier', 'no-carrier'],
   ['invalid_frame', 'invalid-app-payload'],
   ['audio_not_found', 'play-url-notfound'],
+  ['siprec_failed', 'recording-failure'],
 ])

@@ -5,6 +5,7 @@ import type { CallStatus } from './call-status.ts'
 import type { QueueFact } from './queue-facts.ts'
 import type { RoomFact } from './room-facts.ts'
 import type { SocketFact } from './socket-facts.ts'
+import type { SiprecFact } from './siprec-facts.ts'
 import type { TalkFact } from './talk-facts.ts'
 
 /** What is known of a call when it begins: always the first event. */
@@ -290,6 +291,7 @@ export type JournalFact =
   | MediaFact
   | DigitFact
   | ProblemFact
+  | SiprecFact
   | TalkFact
   | QueueFact
   | RoomFact

@@ -6,7 +6,16 @@
  * `talks`, `silent`: in a room that wants to know.
  */
 export type LegEvent =
-  'ringing' | 'early-media' | 'held' | 'resumed' | 'bridged' | 'heard' | 'anchored' | 'talks' | 'silent'
+  | 'ringing'
+  | 'early-media'
+  | 'answered'
+  | 'held'
+  | 'resumed'
+  | 'bridged'
+  | 'heard'
+  | 'anchored'
+  | 'talks'
+  | 'silent'
 
 export class LegEvents {
   readonly #listeners = new Set<(event: LegEvent) => void>()

@@ -27,6 +27,7 @@ import { LegKeys } from './leg-keys.ts'
 import type { HangUpOptions, LegBridge, LegMember, LegOptions } from './leg-options.ts'
 import type { RunningScript } from '../session/running-script.ts'
 import type { Session } from '../session/session.ts'
+import type { Recorder } from '../siprec/recorder.ts'
 import { Stop, stopped } from '../session/stop.ts'
 import { LegRequests } from './leg-requests.ts'
 import { reasonHeader, toAppError, toRefusal } from './refusals.ts'
@@ -40,6 +41,7 @@ type State =
 
 export class Leg {
   readonly journal: JournalWriter
+  readonly log: LegOptions['log']
   readonly status: StatusReporter
   /** What its far end hears. */
   readonly media: LegMedia
@@ -52,10 +54,10 @@ export class Leg {
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise
-  /** Set while it is bridged. */
+  /** Set while it is bridged; while it is in a conference or waits for one; once a recording server is to record it. */
   bridge: LegBridge | undefined
-  /** Set while it is in a conference, or waits for one. */
   member: LegMember | undefined
+  siprec: Recorder | undefined
   #session: Session
   readonly #options: LegOptions
   readonly #lifetime = new AbortController()
@@ -71,6 +73,7 @@ export class Leg {
     this.#session.enter(this)
     this.status = options.status
     const { journal, status, log } = options
+    this.log = log
     this.media = new LegMedia({ ...options, events: this.events, onEvent: (event) => this.#onMedia(event) })
     this.#digits = new LegDigits(journal, options.clock)
     this.keys = new LegKeys({ ...options, media: this.media, requests: this.requests, signal: this.signal })
@@ -88,10 +91,6 @@ export class Leg {
       limit: options.unanswered.limit,
       hangUp: (asked) => void this.hangUp(asked),
     })
-  }
-
-  get log(): LegOptions['log'] {
-    return this.#options.log
   }
 
   get call_sid(): string {
@@ -256,6 +255,7 @@ export class Leg {
     this.#limits.answered()
     this.callerProgress.close()
     this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
+    this.events.tell('answered')
   }
 
   /** Whether the leg has moved on while something was awaited. */

@@ -35,7 +35,7 @@ export async function toSipUri(
           ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
           ...(auth === undefined ? {} : { credentials: auth }),
         }),
-        destination: () => guarded(proxy ?? text, order.account, services),
+        destination: () => guardedPlace(proxy ?? text, order.account, services),
         // Neither the proxy nor the password is meant for another place.
         redirect: async ({ uri: next }) => (await toSipUri({ type: 'sip', sipUri: next }, search)).flat(),
       },
@@ -50,10 +50,10 @@ function toLooseRoute(proxy: string): string {
 }
 
 /** Checks the address that the name led to, and returns that address: a second look-up could find another one. */
-async function guarded(
+export async function guardedPlace(
   uri: string,
-  account: AccountFacts,
-  { sip, isAllowedAddress }: CallServices,
+  account: Pick<AccountFacts, 'sip_realm'>,
+  { sip, isAllowedAddress }: Pick<CallServices, 'sip' | 'isAllowedAddress'>,
 ): Promise<Remote> {
   const remote = await sip().resolve(uri)
   const { host, port } = sip().addressFor(remote)
@@ -67,7 +67,10 @@ async function guarded(
  * A phone that registered here lets in what comes from here, through NAT and past its own rules: only for those who may call
  * its user. The address of a proxy stands for no phone.
  */
-function isPhoneOfAnother(bindings: readonly Binding[], { sip_realm }: AccountFacts): boolean {
+function isPhoneOfAnother(
+  bindings: readonly Binding[],
+  { sip_realm }: Pick<AccountFacts, 'sip_realm'>,
+): boolean {
   const phones = bindings.filter(({ path }) => path.length === 0)
   return phones.length > 0 && !phones.some(({ aor }) => aor.endsWith(`@${sip_realm}`))
 }

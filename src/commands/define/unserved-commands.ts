@@ -4,7 +4,6 @@ export const unservedCommands: readonly string[] = [
   'listen_status',
   'llm_tool_output',
   'llm_update',
-  'record',
   'stream_status',
   'transcribe_status',
 ]

@@ -111,6 +111,12 @@ export const callErrors = {
     sip: 488,
     cure: 'Offer one audio stream with PCMU or PCMA over RTP/AVP.',
   },
+  siprec_failed: {
+    cause:
+      'No recording server takes the recording of the call, or the one that had it has ended it. The call goes on.',
+    http: 502,
+    cure: 'Look at the recording server: it must answer an INVITE that requires siprec (RFC 7866) and take two audio streams with PCMU or PCMA.',
+  },
   media_lost: {
     cause: 'The thread that carried the audio of the call died.',
     http: 503,

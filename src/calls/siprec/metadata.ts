@@ -1,0 +1,112 @@
+// What a recording server is given to know of a recording: the XML document of RFC 7865.
+
+export interface Participant {
+  /** 32 hexadecimal digits. */
+  readonly id: string
+  /** A SIP URI. */
+  readonly aor: string
+  /** Empty: none. */
+  readonly name: string
+}
+
+export interface RecordedStream {
+  readonly id: string
+  /** That of its line in the SDP (RFC 4574). */
+  readonly label: string
+}
+
+/** The same party is heard in the stream of its name, and hears the other. Ids are 32 hexadecimal digits each. */
+export interface RecordedCall {
+  readonly sessionId: string
+  readonly groupId: string
+  /** Epoch ms. */
+  readonly startedAt: number
+  readonly party: Participant
+  readonly other: Participant
+  /** What the party says, and what it hears. */
+  readonly said: RecordedStream
+  readonly heard: RecordedStream
+  /** As the application calls the recording. */
+  readonly recordingId: string | undefined
+  readonly call_sid: string
+}
+
+/** The namespace of what RFC 7865 has no element for. */
+const ownNamespace = 'urn:switchhook:recording:1'
+
+export function toMetadata(call: RecordedCall): string {
+  const { party, other, said, heard } = call
+  const session = base64(call.sessionId)
+  const since = `<associate-time>${toTime(call.startedAt)}</associate-time>`
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<recording xmlns="urn:ietf:params:xml:ns:recording:1" xmlns:sw="${ownNamespace}">`,
+    '<datamode>complete</datamode>',
+    `<group group_id="${base64(call.groupId)}">${since}</group>`,
+    `<session session_id="${session}">`,
+    `<group-ref>${base64(call.groupId)}</group-ref>`,
+    `<start-time>${toTime(call.startedAt)}</start-time>`,
+    `<sw:call_sid>${escaped(call.call_sid)}</sw:call_sid>`,
+    ...(call.recordingId === undefined
+      ? []
+      : [`<sw:recording_id>${escaped(call.recordingId)}</sw:recording_id>`]),
+    '</session>',
+    ...[party, other].map(toParticipant),
+    ...[said, heard].map(
+      ({ id, label }) =>
+        `<stream stream_id="${base64(id)}" session_id="${session}"><label>${escaped(label)}</label></stream>`,
+    ),
+    `<sessionrecordingassoc session_id="${session}">${since}</sessionrecordingassoc>`,
+    ...[party, other].map(
+      ({ id }) =>
+        `<participantsessionassoc participant_id="${base64(id)}" session_id="${session}">${since}</participantsessionassoc>`,
+    ),
+    streamsOf(party, said, heard, since),
+    streamsOf(other, heard, said, since),
+    '</recording>',
+    '',
+  ].join('\r\n')
+}
+
+function toParticipant({ id, aor, name }: Participant): string {
+  const shown = name === '' ? '' : `<name>${escaped(name)}</name>`
+  return `<participant participant_id="${base64(id)}"><nameID aor="${escaped(aor)}">${shown}</nameID></participant>`
+}
+
+function streamsOf(
+  { id }: Participant,
+  sent: RecordedStream,
+  received: RecordedStream,
+  since: string,
+): string {
+  return [
+    `<participantstreamassoc participant_id="${base64(id)}">`,
+    `<send>${base64(sent.id)}</send><recv>${base64(received.id)}</recv>${since}`,
+    '</participantstreamassoc>',
+  ].join('')
+}
+
+/** RFC 7865 §6.10: an id is the base64 form of a UUID. */
+function base64(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('base64')
+}
+
+function toTime(epochMs: number): string {
+  return new Date(epochMs).toISOString()
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+/** Text or a value in quotes; characters that XML 1.0 §2.2 does not know, and line breaks, become spaces. */
+function escaped(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029\ufffe\uffff]/gu, ' ')
+    .replace(/[&<>"']/g, (character) => entities[character] ?? '')
+}

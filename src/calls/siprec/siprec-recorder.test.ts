@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import { createScriptedEngine, settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { offer, sipResponse } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedInvite, ScriptedOutgoing } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { parseVerbs } from '../../verbs/index.ts'
+
+const both = `${offer}m=audio 26002 RTP/AVP 0\r\n`
+const first = 'sip:recorder@192.0.2.20'
+const second = 'sip:recorder@192.0.2.21'
+
+interface Stage {
+  readonly engine: ScriptedEngine
+  readonly caller: ScriptedInvite
+  readonly invite: (n?: number) => ScriptedOutgoing
+  readonly events: () => string[]
+  readonly problems: () => string[]
+}
+
+/** A call whose application answers it, does this and waits. */
+async function called(
+  verbs: readonly object[],
+  rest: readonly object[] = [{ verb: 'answer' }],
+): Promise<Stage> {
+  const engine = createScriptedEngine(parseVerbs)
+  engine.hooks.on('/call', [...verbs, ...rest, { verb: 'pause', length: 3000 }])
+  const caller = engine.ring()
+  for (let turn = 0; turn < 6; turn += 1) await settle()
+  const journal = () => engine.store.journalOf(engine.store.batches[0]?.call_sid ?? '')
+  return {
+    engine,
+    caller,
+    invite(n = 0) {
+      const sent = engine.sent[n]
+      if (sent === undefined) throw new Error(`there is no INVITE number ${n}`)
+      return sent
+    },
+    events: () => journal().flatMap(({ type }) => (type.startsWith('siprec-') ? [type] : [])),
+    problems: () => journal().flatMap((event) => (event.type === 'problem' ? [event.sentence] : [])),
+  }
+}
+
+const config = (record: object) => ({ verb: 'config', record })
+const begin = (siprecServerURL: unknown = first) => config({ action: 'startCallRecording', siprecServerURL })
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 6; turn += 1) await settle()
+}
+
+describe('a recording by a recording server', () => {
+  it('begins when the call is answered, though it was asked for before', async () => {
+    const { engine } = await called([begin()], [{ verb: 'pause', length: 5 }, { verb: 'answer' }])
+    expect(engine.sent).toHaveLength(0)
+    engine.clock.advance(5000)
+    await turns()
+    expect(engine.sent.map(({ options }) => options.uri)).toEqual([first])
+  })
+
+  it('never begins where it was stopped before the answer', async () => {
+    const { engine, problems } = await called([begin(), config({ action: 'stopCallRecording' })])
+    expect([engine.sent.length, problems()]).toEqual([0, []])
+  })
+
+  it('goes to the next server when one is silent, and its INVITE is cancelled', async () => {
+    const stage = await called([begin([first, second])])
+    stage.invite().isSilent = true
+    stage.engine.clock.advance(8000)
+    await turns()
+    expect(stage.invite().cancelled).toEqual([])
+    expect(stage.invite(1).options.uri).toBe(second)
+    stage.invite(1).answer(both)
+    await turns()
+    expect([stage.events(), stage.problems()]).toEqual([['siprec-started'], []])
+  })
+
+  it('lets no port stay taken of a server that refuses, takes one stream, or answers without a description', async () => {
+    for (const answer of [
+      (sent: ScriptedOutgoing) => sent.refuse(486),
+      (sent: ScriptedOutgoing) => sent.answer(offer),
+      (sent: ScriptedOutgoing) => sent.answer(''),
+    ]) {
+      const stage = await called([begin()])
+      answer(stage.invite())
+      await turns()
+      expect(stage.problems()).toEqual([expect.stringContaining(`not recorded: ${first}: `)])
+      const [ofLeg, ...ofRecording] = stage.engine.media.sessions
+      expect([ofLeg?.isClosed, ofRecording.map(({ isClosed }) => isClosed)]).toEqual([false, [true, true]])
+    }
+  })
+
+  it('is refused an address that no SIP URI may lead to, and a realm of the platform', async () => {
+    for (const [server, why] of [
+      ['sip:x@10.0.0.9', 'an address that may not be called'],
+      ['sip:x@example.com', 'back into this platform'],
+      ['http://x', 'must be a SIP URI'],
+    ] as const) {
+      const { engine, problems } = await called([begin(server)])
+      expect([engine.sent.length, problems()]).toEqual([0, [expect.stringContaining(why)]])
+    }
+  })
+
+  it('takes a start, a pause and a stop in their order, however fast they come', async () => {
+    const stage = await called([{ verb: 'answer' }, begin(), config({ action: 'pauseCallRecording' })])
+    stage.invite().answer(both)
+    stage.invite().dialog.answers = () => sipResponse(200, { body: both })
+    await turns()
+    expect(stage.events()).toEqual(['siprec-started', 'siprec-paused'])
+    expect(
+      stage
+        .invite()
+        .dialog.offers.at(-1)
+        ?.match(/a=inactive/g),
+    ).toHaveLength(2)
+    expect(stage.engine.media.sessions.slice(1).map(({ wirings }) => wirings.at(-1))).toEqual([
+      { hears: [] },
+      { hears: [] },
+    ])
+  })
+
+  it('ends with the call by a BYE', async () => {
+    const stage = await called([begin()])
+    stage.invite().answer(both)
+    await turns()
+    stage.caller.dialog?.hangUp()
+    await turns()
+    expect(stage.invite().dialog.sentBye).toEqual([])
+    expect(stage.events()).toEqual(['siprec-started', 'siprec-ended'])
+  })
+
+  it('is given up while its server rings when the call ends', async () => {
+    const stage = await called([begin()])
+    stage.caller.dialog?.hangUp()
+    await turns()
+    expect(stage.invite().cancelled).toEqual([])
+    expect(stage.engine.media.sessions.every(({ isClosed }) => isClosed)).toBe(true)
+    expect(stage.problems()).toEqual([])
+  })
+
+  it('is over when the thread of its sound dies, and the server gets a BYE', async () => {
+    const stage = await called([begin()])
+    stage.invite().answer(both)
+    await turns()
+    stage.engine.media.sessions[2]?.emit({ type: 'lost' })
+    await turns()
+    expect(stage.events()).toEqual(['siprec-started', 'siprec-ended'])
+    expect(stage.invite().dialog.sentBye).toEqual([])
+  })
+
+  it('is over when its server does not know it any more, of which it is asked again and again', async () => {
+    const stage = await called([begin()])
+    stage.invite().answer(both)
+    await turns()
+    const { dialog } = stage.invite()
+    stage.engine.clock.advance(30_000)
+    await turns()
+    stage.engine.clock.advance(30_000)
+    expect(dialog.requests.map(({ method }) => method)).toEqual(['OPTIONS', 'OPTIONS'])
+    dialog.listener.failed('transport-error')
+    await turns()
+    expect(stage.events()).toEqual(['siprec-started', 'siprec-ended'])
+    expect(stage.problems()).toEqual(['the recording is over: the recording server is gone: transport-error'])
+    expect(stage.engine.media.sessions.map(({ isClosed }) => isClosed)).toEqual([false, true, true])
+  })
+})

@@ -1,0 +1,68 @@
+// The command record: what `config` takes as `record`, for the leg that the path names.
+import { AppError } from '../lib/errors.ts'
+import { defineCommand } from './define/define-command.ts'
+import { json } from './define/values.ts'
+import type { JsonSchema } from './define/values.ts'
+
+interface Given {
+  readonly action: string
+  readonly type?: 'siprec' | 'cloud'
+  readonly siprecServerURL?: string | readonly string[]
+}
+
+const start = 'startCallRecording'
+const server: JsonSchema = { type: 'string', minLength: 1, maxLength: 1024 }
+
+const schema: JsonSchema = {
+  type: 'object',
+  required: ['action'],
+  properties: {
+    action: {
+      type: 'string',
+      enum: [start, 'stopCallRecording', 'pauseCallRecording', 'resumeCallRecording'],
+      description: 'What becomes of the recording.',
+    },
+    type: {
+      type: 'string',
+      enum: ['siprec', 'cloud'],
+      description: '`siprec` when left out. `cloud` is not served yet.',
+    },
+    siprecServerURL: {
+      anyOf: [
+        { ...server, 'x-rule': 'must be a SIP URI, or a list of SIP URIs' },
+        { type: 'array', items: server, minItems: 1, maxItems: 8 },
+      ],
+      description: 'SIP URIs of recording servers, tried one after the other.',
+    },
+    recordingID: { type: 'string', maxLength: 256, description: 'What you call the recording.' },
+    headers: {
+      type: 'object',
+      maxProperties: 32,
+      additionalProperties: { type: ['string', 'number'] },
+      description: 'Headers of the INVITE to the recording server.',
+    },
+  },
+}
+
+const recording: ReadonlySet<string> = new Set(['config'])
+
+export const record = defineCommand({
+  name: 'record',
+  frame: 'record',
+  description:
+    'Starts, stops, pauses or resumes a recording, as `record` of the verb `config` does. A start needs `siprecServerURL`.',
+  value: json<Given>(schema, ({ action, type = 'siprec', siprecServerURL }) => {
+    if (type === 'siprec' && action === start && siprecServerURL === undefined)
+      throw new AppError('bad_request', 'record: siprecServerURL is needed to start a recording')
+  }),
+  needs: 'answered',
+  ready({ action, ...options }, { leg }) {
+    if (options.type === 'cloud') throw new AppError('not_served', 'record: the type cloud is not served yet')
+    const run = (leg.script ?? leg.bridge)?.beside
+    if (run === undefined)
+      throw new AppError('call_state', 'the call has not been answered', {
+        cure: 'Send it once call_status is in-progress.',
+      })
+    return { outcome: action, start: run({ verb: 'config', record: { ...options, action } }, recording) }
+  },
+})

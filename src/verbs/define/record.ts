@@ -1,0 +1,62 @@
+// What `config.record` says of a recording, and what the command `record` hands on to it.
+import { AppError } from '../../lib/errors.ts'
+import type { Given } from './define-verb.ts'
+import { optional } from './schemas.ts'
+import { Type } from './type.ts'
+import type { Static } from 'typebox'
+
+const maxServers = 8
+const actions = [
+  'startCallRecording',
+  'stopCallRecording',
+  'pauseCallRecording',
+  'resumeCallRecording',
+] as const
+
+const server = Type.String({ minLength: 1, maxLength: 1024 })
+
+export const record = Type.Object(
+  {
+    action: Type.Union(
+      actions.map((action) => Type.Literal(action)),
+      { description: 'What becomes of the recording. Nothing of the call is sent while it is paused.' },
+    ),
+    type: Type.Optional(
+      Type.Union([Type.Literal('siprec'), Type.Literal('cloud')], {
+        description:
+          '`siprec` (default): by a recording server (RFC 7866), which gets what the far end says and what it hears as two streams. `cloud` is not served yet: refused.',
+      }),
+    ),
+    siprecServerURL: Type.Optional(
+      Type.Union([server, Type.Array(server, { minItems: 1, maxItems: maxServers })], {
+        description: `The SIP URI of the recording server, or a list of up to ${maxServers}, tried one after the other. Needed to start with \`siprec\`.`,
+      }),
+    ),
+    recordingID: Type.Optional(
+      Type.String({
+        maxLength: 256,
+        description: 'What you call the recording: in `X-Recording-ID` and in the metadata.',
+      }),
+    ),
+    headers: optional.headers('Headers of the INVITE to the recording server.'),
+  },
+  {
+    description:
+      'Records the call, once it is answered. Where the recording server refuses, ends the recording or is gone, the call goes on, and an alert says so.',
+  },
+)
+
+/** Throws AppError not_served, or hook_invalid_payload for a start without a server. */
+export function applyRecord(
+  { action, type = 'siprec', siprecServerURL, recordingID, headers = {} }: Static<typeof record>,
+  siprec: Given<'siprec'>['siprec'],
+): void {
+  if (type !== 'siprec') throw new AppError('not_served', `record: the type ${type} is not served yet`)
+  if (action === 'stopCallRecording') return siprec.stop()
+  if (action === 'pauseCallRecording') return siprec.pause()
+  if (action === 'resumeCallRecording') return siprec.resume()
+  if (siprecServerURL === undefined)
+    throw new AppError('hook_invalid_payload', 'record: siprecServerURL is needed to start a recording')
+  const named = recordingID === undefined ? {} : { recordingId: recordingID }
+  siprec.start({ servers: [siprecServerURL].flat(), headers, ...named })
+}
