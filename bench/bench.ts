@@ -1,7 +1,7 @@
 // `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
 //   npm run bench                            everything, about a quarter of an hour
 //   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, scanner, nodes,
-//                                            live-calls, media, bridge, heard, storage, and call-records, which takes
+//                                            live-calls, media, bridge, room, heard, storage, and call-records, which takes
 //                                            minutes and runs only when it is named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
 //   npm run bench -- api --api-parts lists   only these parts of api, with commas between them: requests, lists, pages,
@@ -92,6 +92,12 @@ const sections: readonly Section[] = [
     title: 'Bridged calls',
     needs: [],
     run: () => runScript('bridge.ts', ['--seconds', options.seconds]),
+  },
+  {
+    name: 'room',
+    title: 'A room of 100',
+    needs: [],
+    run: () => runScript('room.ts', ['--seconds', options.seconds]),
   },
   { name: 'heard', title: 'What is heard', needs: [], run: () => runScript('heard.ts') },
   { name: 'storage', title: 'Storage', needs: [], run: () => runScript('storage.ts') },

@@ -23,7 +23,7 @@ const settleMs = 3000
 const ticksPerSecond = 100
 
 /** CPU of the media worker, and how long it was ready to run and had no processor. */
-function workerMs(): { cpu: number; waited: number } {
+export function workerMs(): { cpu: number; waited: number } {
   const tasks = readdirSync('/proc/self/task').map((task) => `/proc/self/task/${task}`)
   const worker = tasks.find((task) => readFileSync(`${task}/comm`, 'utf8').startsWith('media-'))
   // From phone to phone there is none.
@@ -36,12 +36,12 @@ function workerMs(): { cpu: number; waited: number } {
   }
 }
 
-function offerOf(port: number, payloadType: number): string {
+export function offerOf(port: number, payloadType: number): string {
   return `v=0\r\no=bench 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP ${payloadType}\r\n`
 }
 
 /** A worker that was late a moment ago takes no call, which is right and not measured here. */
-async function openPatiently(media: Media): Promise<MediaSession> {
+export async function openPatiently(media: Media): Promise<MediaSession> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await media.open()

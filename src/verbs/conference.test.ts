@@ -217,6 +217,27 @@ describe('the end of a conference', () => {
   })
 })
 
+describe('a conference of a hundred', () => {
+  it('of whom 20 come and go in each second: media hear nothing of those who stay', async () => {
+    const { engine, enter } = meeting()
+    const stay: Attendee[] = []
+    while (stay.length < 80) stay.push(await enter())
+    let guests: Attendee[] = []
+    const wirings = stay.map(({ session }) => session.wirings.length)
+    for (let second = 0; second < 5; second += 1) {
+      for (const guest of guests) await guest.hangUp()
+      guests = []
+      for (let count = 0; count < 20; count += 1) guests.push(await enter({ beep: true, ...statusOf }))
+      engine.clock.advance(1000)
+      expect(engine.calls.conferences(account.account_sid)[0]?.participants).toHaveLength(100)
+    }
+    expect(stay.map(({ session }) => session.wirings.length)).toEqual(wirings)
+    for (const member of [...stay, ...guests]) await member.hangUp()
+    expect(engine.store.records).toHaveLength(180)
+    expect([engine.media.openSessions, engine.calls.liveCount, engine.clock.pending]).toEqual([0, 0, 0])
+  })
+})
+
 describe('statusHook', () => {
   it('gets what happened, in order, with the facts of the call; the first one says where and which', async () => {
     const { engine, enter, events } = meeting()

@@ -1,4 +1,4 @@
-// A media worker that dies, or hangs, with bridges on it: real threads and real RTP, under calls whose signalling is scripted.
+// A media worker that dies, or hangs, with bridges or a conference on it: real threads and real RTP, under calls whose signalling is scripted.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freePorts } from '../../test/support/ports.ts'
 import { RtpVoice } from '../../test/support/rtp-voice.ts'
 import { until } from '../../test/support/wait.ts'
-import { createScriptedEngine, phone, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
+import {
+  account,
+  createScriptedEngine,
+  phone,
+  settle,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
@@ -138,4 +143,89 @@ describe('a media worker with bridges on it', () => {
       expect(reasons).toEqual(Array<string>(4).fill('failed: media server failure'))
     },
   )
+})
+
+/** A call that is in the conference. */
+interface InRoom {
+  readonly voice: RtpVoice
+  readonly dialog: ScriptedDialog
+  readonly worker: number
+}
+
+async function enter(): Promise<InRoom> {
+  engine.hooks.on('/call', [{ verb: 'conference', name: 'team' }])
+  const voice = await RtpVoice.open()
+  voices.push(voice)
+  const invite = engine.ring({ body: voice.offer() })
+  const sdp = await until('the answer', () => invite.accepted?.body?.content)
+  voice.talkTo(String(sdp))
+  return { voice, dialog: invite.dialog!, worker: workerAt(voice.port) }
+}
+
+describe('a conference over two media workers', () => {
+  it.each(ways)(
+    'goes on in the other one when its own %s: who is left hears again within three seconds, each leg has one record',
+    async (_way, end) => {
+      const all = [await enter(), await enter(), await enter(), await enter()]
+      expect(all.map(({ worker }) => worker)).toEqual([0, 1, 0, 1])
+      for (const { voice } of all) await until('all to hear others', () => voice.heardMs !== undefined)
+      const lost = all.filter(({ worker }) => worker === 0)
+      const left = all.filter(({ worker }) => worker === 1)
+      const atMs = performance.now()
+      end(threads[0]!)
+      await until('its calls to be over', () => lost.every(({ dialog }) => dialog.sentBye !== undefined))
+      const overMs = performance.now()
+      for (const { voice } of left)
+        await until('who is left to hear the other one', () => (voice.heardMs ?? 0) > overMs)
+      expect(performance.now() - atMs).toBeLessThan(maxDeadAirMs)
+      for (const { dialog } of lost)
+        expect(dialog.sentBye?.find(({ name }) => name === 'x-reason')?.value).toBe('media server failure')
+      expect(engine.calls.conferences(account.account_sid)[0]?.participants).toHaveLength(2)
+
+      const again = await enter()
+      await until('one who comes then to hear them', () => again.voice.heardMs !== undefined)
+      for (const { dialog } of [...left, again]) dialog.listener.ended(sipRequest('BYE'))
+      await until('the records', () => engine.store.records.length >= 5)
+      await settle()
+      const sids = engine.store.records.map(({ call_sid }) => call_sid)
+      expect([sids.length, new Set(sids).size]).toEqual([5, 5])
+      expect(engine.calls.conferences(account.account_sid)).toEqual([])
+    },
+  )
+
+  it('lets its members hear each other, and no other account', async () => {
+    const [a, b] = [await enter(), await enter()]
+    for (const { voice } of [a, b]) await until('both to hear each other', () => voice.heardMs !== undefined)
+    engine.account = { ...account, account_sid: 'a0000000-0000-4000-8000-000000000002' }
+    if (engine.application !== undefined)
+      engine.application = { ...engine.application, account_sid: engine.account.account_sid }
+    const stranger = await enter()
+    const atMs = performance.now()
+    for (const { voice } of [a, b])
+      await until('the others to talk on', () => voice.countFrom(atMs).heard > 50)
+    expect(stranger.voice.heardMs).toBeUndefined()
+    expect(stranger.voice.countFrom(atMs).heard).toBeGreaterThan(25)
+  })
+})
+
+describe('a conference in which many come and go', () => {
+  it('is whole for those who stay, and leaves no media behind: sixty within some seconds', async () => {
+    const stays = [await enter(), await enter()]
+    for (const { voice } of stays) await until('both to hear each other', () => voice.heardMs !== undefined)
+    const atMs = performance.now()
+    let guests: InRoom[] = []
+    for (let wave = 0; wave < 10; wave += 1) {
+      const next = await Promise.all(Array.from({ length: 6 }, () => enter()))
+      for (const { dialog } of guests) dialog.listener.ended(sipRequest('BYE'))
+      guests = next
+    }
+    for (const { voice } of guests) await until('who has come last to hear them', () => voice.heardMs)
+    for (const { voice } of stays) {
+      expect(voice.countFrom(atMs)).toMatchObject({ lost: 0, streams: 1 })
+      expect(voice.heardMs).toBeGreaterThan(performance.now() - 500)
+    }
+    for (const { dialog } of [...stays, ...guests]) dialog.listener.ended(sipRequest('BYE'))
+    await until('the records', () => engine.store.records.length === 62)
+    await until('all media to be closed', () => media.openSessions === 0)
+  })
 })

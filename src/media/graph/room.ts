@@ -36,6 +36,8 @@ interface Talking {
   readonly onlyTo: readonly string[] | undefined
 }
 
+const none: readonly Talking[] = []
+
 export type OnTalk = (id: string, isTalking: boolean) => void
 
 export class Room {
@@ -49,6 +51,8 @@ export class Room {
   readonly #beep = new Beep()
   #isBeeping = false
   #talking: Talking[] = []
+  #talkingToAll = 0
+  #hasWhispers = false
   #tick = -1
 
   constructor(
@@ -86,12 +90,12 @@ export class Room {
   /** What this one hears in this tick; undefined: silence. Valid until the next one asks. */
   frame(listener: string, tick: number, nowMs: number): Frame | undefined {
     if (tick !== this.#tick) this.#listen(tick, nowMs)
+    if (this.#talking.length === 0 && !this.#isBeeping) return undefined
     const own = this.#talking.find(({ id, onlyTo }) => id === listener && onlyTo === undefined)
-    const whispers = this.#talking.filter(
-      ({ id, onlyTo }) => id !== listener && onlyTo?.includes(listener) === true,
-    )
-    const others =
-      this.#talking.filter(({ onlyTo }) => onlyTo === undefined).length - (own === undefined ? 0 : 1)
+    const whispers = this.#hasWhispers
+      ? this.#talking.filter(({ id, onlyTo }) => id !== listener && onlyTo?.includes(listener) === true)
+      : none
+    const others = this.#talkingToAll - (own === undefined ? 0 : 1)
     if (others + whispers.length === 0 && !this.#isBeeping) return undefined
     if (own === undefined && whispers.length === 0) return this.#common
     for (let index = 0; index < frameSamples; index += 1) {
@@ -117,6 +121,8 @@ export class Room {
         for (let index = 0; index < frameSamples; index += 1)
           this.#sum[index] = (this.#sum[index] ?? 0) + (samples[index] ?? 0)
     }
+    this.#talkingToAll = this.#talking.filter(({ onlyTo }) => onlyTo === undefined).length
+    this.#hasWhispers = this.#talkingToAll < this.#talking.length
     this.#isBeeping = this.#beep.isSounding
     if (this.#isBeeping) this.#beep.addTo(this.#sum)
     this.#common.of(this.#sum)

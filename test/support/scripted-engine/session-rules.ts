@@ -9,6 +9,7 @@ const lateFacts: ReadonlySet<JournalEvent['type']> = new Set<JournalEvent['type'
   'ended',
   'media-closed',
   'unbridged',
+  'room-left',
   'dial-ended',
   'verb-ended',
   'unqueued',

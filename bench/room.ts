@@ -1,0 +1,110 @@
+// A room of 100 on one media worker: two speak, all others listen and send silence.
+//   node bench/room.ts                            60 s
+//   node bench/room.ts --seconds 20 --members 50
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { silentLogger } from '../src/lib/log.ts'
+import { createMedia } from '../src/media/create-media.ts'
+import type { MediaSession } from '../src/media/media.ts'
+import { offerOf, openPatiently, workerMs } from './bridge.ts'
+import { toTable } from './figure.ts'
+import type { Figure } from './figure.ts'
+import { startRoomCrowd } from './room-crowd.ts'
+import type { HeardInRoom } from './room-crowd.ts'
+
+const firstPort = 32_000
+const settleMs = 3000
+const packetMs = 20
+
+interface Measured extends HeardInRoom {
+  readonly corePercent: number
+  readonly waitedMsPerSecond: number
+}
+
+function toFigures(name: string, measured: Measured): Figure[] {
+  const { corePercent, waitedMsPerSecond, delayMs, spacingMs, missed, loud, received } = measured
+  const worst = Math.max(spacingMs.p99 - packetMs, packetMs - spacingMs.p1)
+  return [
+    {
+      what: `${name}: CPU of the media worker`,
+      target: 'under 15 % of a core',
+      figure: `${corePercent.toFixed(1)} % (it waited ${waitedMsPerSecond.toFixed(0)} ms in every second for a processor)`,
+      isMet: corePercent < 15,
+    },
+    {
+      what: `${name}: spacing of packets at those who listen, p99`,
+      target: '20 +/- 5 ms',
+      figure: `${spacingMs.p99.toFixed(1)} ms (p1 ${spacingMs.p1.toFixed(1)} ms) of ${received}`,
+      isMet: worst <= 5,
+    },
+    {
+      what: `${name}: until all others have heard either speaker`,
+      target: 'at most 60 ms',
+      figure: `${delayMs.largest.toFixed(1)} ms (p50 ${delayMs.p50.toFixed(1)}, p99 ${delayMs.p99.toFixed(1)} ms); ${missed} of ${loud} words not heard by one of them`,
+      isMet: delayMs.largest <= 60 && missed === 0,
+    },
+  ]
+}
+
+export async function benchRoom({
+  seconds,
+  members,
+}: {
+  readonly seconds: number
+  readonly members: number
+}): Promise<Figure[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'room-bench-'))
+  const media = createMedia({
+    bind: '127.0.0.1',
+    publicAddress: undefined,
+    ports: { first: firstPort, last: firstPort + 2 * members - 1 },
+    workers: 1,
+    limits: { mediaMs: 0, heldMs: 0 },
+    scratchDir: join(directory, 'scratch'),
+    log: silentLogger,
+  })
+  const crowd = await startRoomCrowd(members)
+  try {
+    await media.start()
+    const sessions: MediaSession[] = []
+    for (const port of crowd.ports) {
+      const session = await openPatiently(media)
+      await session.answer(offerOf(port, 0))
+      // As a conference states it whose application wants to know who talks.
+      await session.wire({
+        hears: [{ id: 'room', from: { kind: 'room', id: 'room' } }],
+        speaksIn: { room: 'room', reportsTalk: true },
+      })
+      sessions.push(session)
+    }
+    await crowd.talk(sessions.map(({ port }) => port))
+    await setTimeout(settleMs)
+    await crowd.reset()
+    const before = workerMs()
+    await setTimeout(seconds * 1000)
+    const after = workerMs()
+    const heard = await crowd.report()
+    await Promise.all(sessions.map((session) => session.close()))
+    return toFigures(`a room of ${members}, two speaking, ${seconds} s`, {
+      ...heard,
+      corePercent: (after.cpu - before.cpu) / seconds / 10,
+      waitedMsPerSecond: (after.waited - before.waited) / seconds,
+    })
+  } finally {
+    await media.stop()
+    await crowd.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({
+    options: { seconds: { type: 'string', default: '60' }, members: { type: 'string', default: '100' } },
+  })
+  const figures = await benchRoom({ seconds: Number(values.seconds), members: Number(values.members) })
+  process.stdout.write(`${toTable(figures)}\n`)
+}
