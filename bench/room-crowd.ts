@@ -13,7 +13,7 @@ export interface HeardInRoom {
   /** Between two packets of one listener. */
   readonly spacingMs: { readonly p1: number; readonly p99: number }
   readonly received: number
-  /** Of the loud packets of both, those that a listener did not hear. */
+  /** How many times a listener did not hear a loud packet. */
   readonly missed: number
   readonly loud: number
 }

@@ -1,5 +1,6 @@
 // `npm run example -- <name>`: runs one of the examples for your own phones, on a platform of its own or beside yours.
 import { clickToCall } from './click-to-call.ts'
+import { conference } from './conference.ts'
 import { refusalIn } from './demo/journal-story.ts'
 import type { StoryEvent } from './demo/journal-story.ts'
 import { startOwnPlatform } from './demo/own-platform.ts'
@@ -16,11 +17,13 @@ const examples: Readonly<Record<string, Example>> = {
   ivr,
   'ring-group': ringGroup,
   'click-to-call': clickToCall,
+  conference,
 }
 
 const help = `npm run example -- ivr             a menu that connects callers with sales or support
 npm run example -- ring-group      every phone rings, with an announcement when no one is there
 npm run example -- click-to-call   a page that connects an agent with a customer
+npm run example -- conference      a room that begins and ends with its moderator
 
   --api-key <key>     the admin API key of a running platform, or SWITCHHOOK_ADMIN_API_KEY; without one the
                       example starts a platform of its own
