@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { restClients } from './rest.ts'
 import { Stage } from './stage.ts'
+import { webSocketApplications } from './web-sockets.ts'
 import { webhookApplications } from './webhooks.ts'
 
 let stage: Stage
@@ -13,3 +14,4 @@ afterAll(() => stage?.close())
 
 restClients(() => stage)
 webhookApplications(() => stage)
+webSocketApplications(() => stage)

@@ -1,4 +1,5 @@
 // The public client libraries of this API, as their customers load them, and what these tests use of each.
+import type { IncomingMessage, Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { Middleware } from './webhook-server.ts'
 
@@ -89,3 +90,32 @@ export const { JambonzClient } = load('@jambonz/sdk/client') as {
   JambonzClient: new (options: { baseUrl: string; accountSid: string; apiKey: string }) => SdkClient
 }
 export const sdkWebhook = load('@jambonz/sdk/webhook') as SdkWebhook
+
+/** One call of an application over WebSocket; events are named by the hooks of its verbs. */
+export interface WsSession extends Verbs<WsSession> {
+  readonly data: Options
+  on(event: string, listener: (data: Record<string, unknown>) => void): WsSession
+  send(options?: { execImmediate?: boolean }): void
+  reply(options?: { execImmediate?: boolean }): void
+  injectCommand(command: string, data?: unknown, callSid?: string): void
+  sendCommand(command: string, data?: unknown): void
+}
+
+/** `@jambonz/sdk/websocket` has these besides. */
+export interface SdkSession extends WsSession {
+  readonly callSid: string
+  notifyEvents(isWanted?: boolean): SdkSession
+  injectMute(status: 'mute' | 'unmute', callSid?: string): void
+  injectWhisper(verb: Options, callSid?: string): void
+  injectRecord(action: string, options?: Options, callSid?: string): void
+  injectTag(data: Options): void
+}
+
+export interface WsService<S> {
+  on(event: 'session:new', listener: (session: S, path: string, request?: IncomingMessage) => void): void
+}
+
+export type CreateEndpoint<S> = (options: { server: Server }) => (options: { path: string }) => WsService<S>
+
+export const sdkWebSocket = load('@jambonz/sdk/websocket') as { createEndpoint: CreateEndpoint<SdkSession> }
+export const nodeClientWs = load('@jambonz/node-client-ws') as { createEndpoint: CreateEndpoint<WsSession> }

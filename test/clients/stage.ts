@@ -40,6 +40,11 @@ export class Stage {
     return phone
   }
 
+  /** Closed with the stage. */
+  closes(one: { close(): Promise<void> }): void {
+    this.#closing.push(one)
+  }
+
   /** An account whose phones reach the application at this hook. */
   async customer(hooks: { readonly call: unknown; readonly status: unknown }): Promise<Customer> {
     const { api } = this.platform
