@@ -1,8 +1,8 @@
 // `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
 //   npm run bench                            everything, about a quarter of an hour
 //   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, scanner, nodes,
-//                                            live-calls, media, bridge, room, heard, storage, and call-records, which takes
-//                                            minutes and runs only when it is named
+//                                            live-calls, queue, media, bridge, room, heard, storage, and call-records, which
+//                                            takes minutes and runs only when it is named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
 //   npm run bench -- api --api-parts lists   only these parts of api, with commas between them: requests, lists, pages,
 //                                            logins, long-list, memory
@@ -22,6 +22,7 @@ import type { Figure } from './figure.ts'
 import { measureHttp } from './http.ts'
 import { measureLiveCalls } from './live-calls.ts'
 import { measureNodes } from './nodes.ts'
+import { measureQueue } from './queue.ts'
 import { runScript } from './run-script.ts'
 import { measureScanner } from './scanner.ts'
 import { measureStart } from './start.ts'
@@ -81,6 +82,7 @@ const sections: readonly Section[] = [
     run: () => measureNodes(),
   },
   { name: 'live-calls', title: 'Live calls', needs: ['taskset', 'sipp'], run: () => measureLiveCalls() },
+  { name: 'queue', title: 'A queue of a thousand', needs: ['taskset', 'sipp'], run: measureQueue },
   {
     name: 'media',
     title: 'RTP pacing',

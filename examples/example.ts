@@ -1,4 +1,5 @@
 // `npm run example -- <name>`: runs one of the examples for your own phones, on a platform of its own or beside yours.
+import { callCentre } from './call-centre.ts'
 import { clickToCall } from './click-to-call.ts'
 import { conference } from './conference.ts'
 import { refusalIn } from './demo/journal-story.ts'
@@ -18,12 +19,14 @@ const examples: Readonly<Record<string, Example>> = {
   'ring-group': ringGroup,
   'click-to-call': clickToCall,
   conference,
+  'call-centre': callCentre,
 }
 
 const help = `npm run example -- ivr             a menu that connects callers with sales or support
 npm run example -- ring-group      every phone rings, with an announcement when no one is there
 npm run example -- click-to-call   a page that connects an agent with a customer
 npm run example -- conference      a room that begins and ends with its moderator
+npm run example -- call-centre     callers wait in a queue, agents take them, a page counts
 
   --api-key <key>     the admin API key of a running platform, or SWITCHHOOK_ADMIN_API_KEY; without one the
                       example starts a platform of its own
@@ -79,13 +82,14 @@ async function run(name: string, example: Example): Promise<void> {
   try {
     const realm = values.realm ?? `${name}.switchhook.test`
     const platform = own ?? runningPlatform(apiKey)
-    const { users, takesCalls } = example
+    const { users, takesCalls, hearsOfQueues = false } = example
     const provisioned = await provisionExample({
       ...platform,
       name,
       realm,
       users,
       takesCalls,
+      hearsOfQueues,
       hookUrl: server.url,
     })
     const { account_sid, application_sid, passwords, webhookSecret } = provisioned

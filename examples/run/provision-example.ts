@@ -17,6 +17,7 @@ export interface ProvisionOptions {
   readonly name: string
   readonly users: readonly string[]
   readonly takesCalls: boolean
+  readonly hearsOfQueues: boolean
   readonly hookUrl: string
 }
 
@@ -42,6 +43,10 @@ export async function provisionExample(options: ProvisionOptions): Promise<Provi
   if (known !== undefined) await api('PUT', `/Applications/${application_sid}`, fields)
   if (takesCalls)
     await api('PUT', `/Accounts/${account_sid}`, { device_calling_application_sid: application_sid })
+  if (options.hearsOfQueues)
+    await api('PUT', `/Accounts/${account_sid}`, {
+      queue_event_hook: { url: `${hookUrl}/queue-event`, method: 'POST' },
+    })
   const passwords = new Map<string, string>()
   for (const username of users) {
     const password = passwordOf(username, apiKey, account_sid)

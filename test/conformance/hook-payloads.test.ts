@@ -14,7 +14,7 @@ import { serializeMessage } from '../../src/sip/message/serialize-message.ts'
 import { startApplication } from '../support/application.ts'
 import type { Application } from '../support/application.ts'
 import { provision, startPlatform } from '../support/platform-process.ts'
-import type { Platform } from '../support/platform-process.ts'
+import type { Platform, Tenant } from '../support/platform-process.ts'
 import { until } from '../support/wait.ts'
 
 type Payload = Readonly<Record<string, unknown>>
@@ -99,7 +99,8 @@ describe('the payloads of hooks', () => {
         .to('/status')
         .some(({ body }) => body['call_status'] === 'completed' && body['direction'] === 'inbound'),
     )
-    for (const key of ['call', 'action', 'confirm', 'dtmf', 'hold', 'refer', 'request', 'status'] as const)
+    await useQueue(application, platform, tenant)
+    for (const { key } of hookDescriptions)
       received.set(
         key,
         application.to(`/${key}`).map(({ body }) => body),
@@ -114,10 +115,10 @@ describe('the payloads of hooks', () => {
 
   it.each(hookDescriptions)(
     '$name: all fields are described, and those that are always there are there',
-    ({ key, fields }) => {
+    ({ key, fields, isBare = false }) => {
       const payloads = received.get(key) ?? []
       expect(payloads.length).toBeGreaterThan(0)
-      const described = [...commonFields, ...fields]
+      const described = isBare ? fields : [...commonFields, ...fields]
       const always = described.filter(({ when }) => when === undefined).map(({ name }) => name)
       for (const payload of payloads) {
         const names = Object.keys(payload)
@@ -171,6 +172,15 @@ describe('the payloads of hooks', () => {
     })
   })
 
+  const firstSid = () => received.get('call')?.[0]?.['call_sid']
+
+  it('say what became of a caller that waited, and of the call that took it', () => {
+    const results = received
+      .get('action')
+      ?.map(({ queue_result, dequeue_result }) => queue_result ?? dequeue_result)
+    expect(results).toEqual(expect.arrayContaining(['bridged', 'complete']))
+  })
+
   it('are the examples of the reference', async () => {
     const examples = {
       call: received.get('call')?.[0],
@@ -178,13 +188,41 @@ describe('the payloads of hooks', () => {
       confirm: received.get('confirm')?.[0],
       dtmf: received.get('dtmf')?.[0],
       hold: received.get('hold')?.[0],
+      queue: received.get('queue')?.find(({ event }) => event === 'leave'),
       refer: received.get('refer')?.[0],
       request: received.get('request')?.[0],
-      status: received.get('status')?.findLast(({ direction }) => direction === 'inbound'),
+      status: received
+        .get('status')
+        ?.findLast(({ direction, call_sid }) => direction === 'inbound' && call_sid === firstSid()),
+      wait: received.get('wait')?.[0],
     }
+    expect(examples.queue).toMatchObject({ leave_reason: 'dequeued', dequeuer: { direction: 'inbound' } })
     await expect(`${JSON.stringify(withoutChance(examples), null, 2)}\n`).toMatchFileSnapshot(exampleFile)
   })
 })
+
+/** One call waits in a queue, and another one takes it. */
+async function useQueue(application: Application, platform: Platform, tenant: Tenant): Promise<void> {
+  await platform.api.must('PUT', `/Accounts/${tenant.account_sid}`, {
+    queue_event_hook: { url: application.url('/queue'), method: 'POST' },
+  })
+  application.on('/queue', { status: 200 })
+  application.on('/wait', { json: [] })
+  application.on('/action', { json: [] })
+  const server = { host: platform.sip.address, port: platform.sip.port }
+  const ring = (verb: object) => {
+    application.on('/call', { json: [{ ...verb, name: 'support', actionHook: '/action' }] })
+    return placeCall({ server, ...tenant }, `sip:${tenant.target}`, {})
+  }
+  const caller = await ring({ verb: 'enqueue', waitHook: '/wait' })
+  await until('the caller to wait', () => application.to('/wait').length > 0)
+  const agent = await ring({ verb: 'dequeue' })
+  await until('the caller to be taken', () => application.to('/queue').length > 1)
+  const { call_sid } = application.to('/wait')[0]?.body ?? {}
+  await platform.api.must('DELETE', `/Accounts/${tenant.account_sid}/Calls/${String(call_sid)}`)
+  await Promise.all([caller.ended, agent.ended])
+  await Promise.all([caller.close(), agent.close()])
+}
 
 const dialing = {
   verb: 'dial',
@@ -294,12 +332,14 @@ function sdpOf(port: number): string {
   return [...lines, `m=audio ${port} RTP/AVP 0`, 'a=rtpmap:0 PCMU/8000', ''].join('\r\n')
 }
 
+const fixed: Readonly<Record<string, number>> = { duration: 2, leave_time: 1_795_336_200_000 }
+
 /** What differs from run to run: ids, times, ports, tags. */
 function withoutChance(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutChance)
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, name === 'duration' ? 2 : withoutChance(member)]),
+      Object.entries(value).map(([name, member]) => [name, fixed[name] ?? withoutChance(member)]),
     )
   if (typeof value !== 'string') return value
   return value

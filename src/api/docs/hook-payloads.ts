@@ -14,10 +14,13 @@ export interface HookField {
 export interface HookDescription {
   readonly name: string
   /** The name of its example. */
-  readonly key: 'call' | 'action' | 'confirm' | 'dtmf' | 'hold' | 'refer' | 'request' | 'status'
+  readonly key:
+    'call' | 'action' | 'confirm' | 'dtmf' | 'hold' | 'queue' | 'refer' | 'request' | 'status' | 'wait'
   readonly purpose: string
   /** What the application responds with. */
   readonly answer: string
+  /** It carries none of the common fields. */
+  readonly isBare?: true
   /** Beside the common ones. */
   readonly fields: readonly HookField[]
 }
@@ -149,6 +152,20 @@ export const hookDescriptions: readonly HookDescription[] = [
         'What came of the call that the far end made: a SIP status.',
         'sip:refer, where the far end has said so',
       ),
+      field('queue_sid', 'text', 'The queue: `queue:`, the account and the name.', 'enqueue'),
+      field('queue_time', 'number', 'How long the caller waited, in whole seconds.', 'enqueue'),
+      field(
+        'queue_result',
+        'text',
+        '`bridged`: another call took it, and the two have parted. `hangup`: it hung up while it waited. `leave`: the verb `leave`, or other verbs in place of this one. `error`: the queue is full, or the two could not be connected.',
+        'enqueue',
+      ),
+      field(
+        'dequeue_result',
+        'text',
+        '`complete`: the two have parted. `timeout`: no caller came. `hangup`: the call was over, or other verbs took over, before one came, or the two could not be connected.',
+        'dequeue',
+      ),
     ],
   },
   {
@@ -182,6 +199,46 @@ export const hookDescriptions: readonly HookDescription[] = [
         'object',
         '`from` and `to`: the headers of the request that puts the call on hold, or the numbers of the two when an answer did.',
       ),
+    ],
+  },
+  {
+    name: 'Wait hook',
+    key: 'wait',
+    purpose:
+      'Asked what a caller hears while it waits in a queue: `waitHook` of `enqueue`. It has these fields alone.',
+    answer:
+      'A JSON array of `say`, `play`, `pause`, `tag` and `leave`; the hook is asked again when they have run, after the first ten times once a second at most. Nothing, `[]` or `{}` ends the asking, and the caller waits on in silence.',
+    isBare: true,
+    fields: [
+      field('queue_sid', 'text', 'The queue: `queue:`, the account and the name.'),
+      field('queue_time', 'number', 'How long the caller has waited, in whole seconds.'),
+      field('queue_size', 'number', 'How many wait.'),
+      field('queue_position', 'number', 'How many are taken before this one.'),
+      field('call_sid', 'text', 'The id of the call.'),
+      field('call_id', 'text', 'The Call-ID of the SIP dialog.'),
+      field('customerData', 'object', 'What `tag` has set, or the `tag` of `POST /Calls`.', 'it was set'),
+    ],
+  },
+  {
+    name: 'Queue event hook',
+    key: 'queue',
+    purpose:
+      'Sent when a caller joins or leaves any queue of the account: `queue_event_hook` of the account. Its fields are those of the call that waits. It is repeated until it is taken; the header `webhook-id` tells a repetition. Those of one call come in order.',
+    answer: 'Any status 2xx; the body is not read.',
+    fields: [
+      sipAddress,
+      field('event', 'text', '`join` or `leave`.'),
+      field('queue', 'text', 'The name of the queue.'),
+      field('length', 'number', 'How many wait after the change.'),
+      field('join_time', 'number', 'When it joined, in epoch milliseconds.', '`join`'),
+      field('leave_time', 'number', 'When it left, in epoch milliseconds.', '`leave`'),
+      field(
+        'leave_reason',
+        'text',
+        '`dequeued`: another call took it. `abandoned`: it left by itself.',
+        '`leave`',
+      ),
+      field('dequeuer', 'object', 'The common fields of the call that took it.', '`dequeued`'),
     ],
   },
   {

@@ -1,0 +1,170 @@
+// What a queue costs the main thread while a thousand wait in it: joining, being taken and leaving, with their hooks and events.
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { provision } from '../test/support/platform-process.ts'
+import type { Platform } from '../test/support/platform-process.ts'
+import { startSipp } from '../test/support/sipp.ts'
+import { until } from '../test/support/wait.ts'
+import type { Figure } from './figure.ts'
+import { loadCore, startLoadedPlatform } from './loaded-platform.ts'
+import { mainThreadCpuMs } from './proc.ts'
+
+const callers = 1000
+const agents = 200
+const callsPerSecond = 40
+const talkSeconds = 1200
+const maxSetUpMs = 400_000
+const maxMs = 2
+const atOnce = 8
+
+/** What each hook answers. All of them but `/pause` are those of a queue. */
+const answers: Readonly<Record<string, readonly object[]>> = {
+  '/call': [{ verb: 'answer' }, { verb: 'pause', length: talkSeconds }],
+  '/pause': [{ verb: 'pause', length: talkSeconds }],
+  '/enqueue': [
+    { verb: 'enqueue', name: 'bench', waitHook: '/wait', actionHook: '/left' },
+    { verb: 'pause', length: talkSeconds },
+  ],
+  '/dequeue': [
+    { verb: 'dequeue', name: 'bench', actionHook: '/taken' },
+    { verb: 'pause', length: talkSeconds },
+  ],
+}
+
+interface Application {
+  readonly origin: string
+  /** How often each path was asked. */
+  readonly counts: Map<string, number>
+  close(): void
+}
+
+async function startApplication(): Promise<Application> {
+  const counts = new Map<string, number>()
+  const server = http.createServer((request, response) => {
+    const path = request.url ?? ''
+    counts.set(path, (counts.get(path) ?? 0) + 1)
+    request.resume()
+    request.on('end', () => {
+      const json = { 'content-type': 'application/json' }
+      response.writeHead(200, json).end(JSON.stringify(answers[path] ?? []))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    counts,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+interface Step {
+  readonly sids: readonly string[]
+  /** Where the calls are sent. */
+  readonly path: string
+  /** All that follows from it has happened. */
+  readonly isDone: () => boolean
+}
+
+/** What it takes of the main thread to send one call elsewhere, all that follows included, without what holding the calls takes. */
+async function costOf({ pid, api }: Platform, url: (path: string) => string, step: Step): Promise<number> {
+  const idle = await idleMsPerSecond(pid)
+  const [at, used] = [performance.now(), mainThreadCpuMs(pid)]
+  const left = [...step.sids]
+  const send = async (): Promise<void> => {
+    for (let sid = left.pop(); sid !== undefined; sid = left.pop())
+      await api.must('PUT', `${url('')}/${sid}`, { call_hook: { url: url(step.path) } })
+  }
+  await Promise.all(Array.from({ length: atOnce }, send))
+  await until(`all to be at ${step.path}`, step.isDone, { everyMs: 50, timeoutMs: 60_000 })
+  const ms = performance.now() - at
+  return (mainThreadCpuMs(pid) - used - (idle * ms) / 1000) / step.sids.length
+}
+
+async function idleMsPerSecond(pid: number): Promise<number> {
+  const [at, used] = [performance.now(), mainThreadCpuMs(pid)]
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  return ((mainThreadCpuMs(pid) - used) * 1000) / (performance.now() - at)
+}
+
+export async function measureQueue(): Promise<Figure[]> {
+  const application = await startApplication()
+  const platform = await startLoadedPlatform({ lastRtpPort: 43_999 })
+  try {
+    const { origin, counts } = application
+    const tenant = await provision(platform.api, { application: { url: (path) => `${origin}${path}` } })
+    const { account_sid, realm, username, password, target } = tenant
+    await platform.api.must('PUT', `/Accounts/${account_sid}`, {
+      queue_event_hook: { url: `${origin}/event`, method: 'POST' },
+    })
+    const all = callers + agents
+    const sipp = await startSipp({
+      scenario: 'call-bye',
+      target: platform.sip,
+      username,
+      password,
+      calls: all,
+      callsPerSecond,
+      timeoutSeconds: talkSeconds,
+      keepMessages: false,
+      core: loadCore,
+      values: { realm, username, target, talkMs: talkSeconds * 1000, byeHeader: '' },
+    })
+    try {
+      const path = `/Accounts/${account_sid}/Calls`
+      const areUp = async (): Promise<string[] | undefined> => {
+        const calls = await platform.api.must<{ call_sid: string; call_status: string }[]>('GET', path)
+        return calls.length === all && calls.every(({ call_status }) => call_status === 'in-progress')
+          ? calls.map(({ call_sid }) => call_sid)
+          : undefined
+      }
+      const sids = await until('the calls to be up', areUp, { everyMs: 500, timeoutMs: maxSetUpMs })
+      const url = (to: string): string => (to === '' ? path : `${origin}${to}`)
+      const count = (of: string): number => counts.get(of) ?? 0
+      const [waiting, taking] = [sids.slice(0, callers), sids.slice(callers)]
+      const run = (of: readonly string[], to: string, isDone: () => boolean): Promise<number> =>
+        costOf(platform, url, { sids: of, path: to, isDone })
+      const bare = await run(waiting, '/pause', () => count('/pause') === callers)
+      const joined = await run(
+        waiting,
+        '/enqueue',
+        () => count('/wait') === callers && count('/event') === callers,
+      )
+      const taken = await run(
+        taking,
+        '/dequeue',
+        () => count('/dequeue') === agents && count('/event') === callers + agents,
+      )
+      const rest = callers - agents
+      const length = await lengthOf(platform, account_sid)
+      if (length !== rest) throw new Error(`${length} wait, ${rest} should`)
+      // Commands are sent from the last to the first: so the last were the first to wait, and were taken.
+      const still = waiting.slice(0, rest)
+      const left = await run(still, '/pause', () => count('/event') === callers + agents + rest)
+      const toFigure = (what: string, ms: number): Figure => ({
+        what: `${what}, main-thread CPU`,
+        target: `under ${maxMs} ms`,
+        figure: `${Math.max(0, ms - bare).toFixed(2)} ms (${ms.toFixed(2)} ms with the command that asks for it, ${bare.toFixed(2)} ms without a queue)`,
+        isMet: ms - bare < maxMs,
+      })
+      return [
+        toFigure(`joining a queue of up to ${callers}, with its waitHook and its event`, joined),
+        toFigure(`hand-over to an agent while ${rest} to ${callers} wait, with its event`, taken),
+        toFigure(`leaving a queue of up to ${rest}, with its action hook and its event`, left),
+      ]
+    } finally {
+      await sipp.stop()
+    }
+  } finally {
+    await platform.remove()
+    application.close()
+  }
+}
+
+async function lengthOf({ api }: Platform, account_sid: string): Promise<number> {
+  const queues = await api.must<{ length: string }[]>('GET', `/Accounts/${account_sid}/Queues`)
+  return Number(queues[0]?.length ?? 0)
+}

@@ -1,0 +1,188 @@
+// Queues with real phones, with media in several workers, and with a process that is killed while callers wait.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { tone, toneSegments } from '../support/audio.ts'
+import { startApplication } from '../support/application.ts'
+import type { Application } from '../support/application.ts'
+import { startBaresip } from '../support/baresip.ts'
+import type { Baresip } from '../support/baresip.ts'
+import { journalOf, provision, recentCalls, startPlatform } from '../support/platform-process.ts'
+import type { Platform, Tenant } from '../support/platform-process.ts'
+import { startSipp } from '../support/sipp.ts'
+import type { Sipp } from '../support/sipp.ts'
+import { isMissing } from '../support/tools.ts'
+import { until } from '../support/wait.ts'
+
+const callerHz = 700
+const agentHz = 1100
+const queue = 'support'
+
+const closers: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close()
+})
+
+async function startQueueing(env: Readonly<Record<string, string>> = {}) {
+  const application = await startApplication()
+  closers.push(() => application.close())
+  application.on('/status', { status: 200 })
+  application.on('/events', { status: 200 })
+  application.on('/wait', { json: [] })
+  application.on('/left', { json: [] })
+  application.on('/call', {
+    json: [{ verb: 'enqueue', name: queue, waitHook: '/wait', actionHook: '/left' }],
+  })
+  const platform = await startPlatform({ env })
+  closers.push(() => platform.remove())
+  const tenant = await provision(platform.api, { application })
+  await hearOfQueues(application, platform, tenant)
+  return { application, platform, tenant }
+}
+
+async function hearOfQueues(
+  application: Application,
+  { api }: Platform,
+  { account_sid }: Tenant,
+): Promise<void> {
+  const queue_event_hook = { url: application.url('/events'), method: 'POST' }
+  await api.must('PUT', `/Accounts/${account_sid}`, { queue_event_hook })
+}
+
+const lengthOf = async ({ api }: Platform, { account_sid }: Tenant): Promise<number> => {
+  const queues = await api.must<{ name: string; length: string }[]>('GET', `/Accounts/${account_sid}/Queues`)
+  return Number(queues.find(({ name }) => name === queue)?.length ?? 0)
+}
+
+describe.skipIf(isMissing('baresip'))('two phones that meet in a queue', () => {
+  async function startPhone(
+    tenant: Tenant,
+    platform: Platform,
+    username: string,
+    hz: number,
+  ): Promise<Baresip> {
+    if (username !== tenant.username)
+      await platform.api.must('POST', '/Clients', {
+        account_sid: tenant.account_sid,
+        username,
+        password: tenant.password,
+      })
+    const phone = await startBaresip({
+      ...tenant,
+      username,
+      says: tone(hz, 60_000),
+      answers: 'manual',
+      proxy: platform.sip,
+    })
+    closers.push(() => phone.stop())
+    expect(await phone.registered()).toMatchObject({ ok: true })
+    return phone
+  }
+
+  const hears = (phone: Baresip, hz: number): Promise<unknown> =>
+    until(`${hz} Hz to be heard`, async () =>
+      toneSegments(await phone.heard(), hz).some(({ startMs, endMs }) => endMs - startMs > 500),
+    )
+  const happens = (phone: Baresip, wanted: string) =>
+    phone.events.next(wanted, ({ type }) => type === wanted, { timeoutMs: 20_000 })
+
+  it.each(['1', '2'])(
+    'hear each other once the agent has dialled the queue, with %s media workers, and both journals tell of it',
+    async (workers) => {
+      const { application, platform, tenant } = await startQueueing({ SWITCHHOOK_MEDIA_WORKERS: workers })
+      const caller = await startPhone(tenant, platform, tenant.username, callerHz)
+      const agent = await startPhone(tenant, platform, 'agent', agentHz)
+      await caller.dial(`sip:${tenant.target}`)
+      await happens(caller, 'CALL_ESTABLISHED')
+      await until('the caller to wait', async () => (await lengthOf(platform, tenant)) === 1)
+      await agent.dial(`sip:queue-${queue}@${tenant.realm}`)
+      await happens(agent, 'CALL_ESTABLISHED')
+      await Promise.all([hears(caller, agentHz), hears(agent, callerHz)])
+      expect(await lengthOf(platform, tenant)).toBe(0)
+      await caller.hangUp()
+      await happens(agent, 'CALL_CLOSED')
+      await until('the events of the queue', () => application.to('/events').length === 2)
+      const [join, leave] = application.to('/events').map(({ body }) => body)
+      expect(join).toMatchObject({ event: 'join', queue, length: 1, from: tenant.username })
+      expect(leave).toMatchObject({
+        event: 'leave',
+        length: 0,
+        leave_reason: 'dequeued',
+        call_sid: join?.['call_sid'],
+        dequeuer: { from: 'agent' },
+      })
+      const dequeuer = leave?.['dequeuer'] as { readonly call_sid: string }
+      const handedOver = {
+        type: 'handed-over',
+        queue,
+        caller_sid: join?.['call_sid'],
+        caller: tenant.username,
+        agent_sid: dequeuer.call_sid,
+        agent: 'agent',
+      }
+      for (const sid of [handedOver.caller_sid, handedOver.agent_sid]) {
+        const journal = await journalOf(platform.api, tenant.account_sid, String(sid))
+        expect(journal.filter(({ type }) => type === 'handed-over')).toMatchObject([handedOver])
+      }
+      expect(await recentCalls(platform.api, tenant.account_sid, 2)).toHaveLength(2)
+      await until('the end to be reported', () => application.to('/left').length === 1)
+      expect(application.to('/left')[0]?.body).toMatchObject({ queue_result: 'bridged' })
+    },
+    60_000,
+  )
+})
+
+describe.skipIf(isMissing('sipp'))('a platform that is killed while callers wait', () => {
+  const startCaller = (): Promise<Sipp> =>
+    startSipp({ scenario: 'uas-answer', values: {}, timeoutSeconds: 60 })
+
+  it('leaves one record for each after its next start, and the account hears that they have left', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-killed-queue-'))
+    closers.push(() => rm(dataDir, { recursive: true, force: true }))
+    const application = await startApplication()
+    closers.push(() => application.close())
+    for (const path of ['/status', '/events']) application.on(path, { status: 200 })
+    application.on('/wait', { json: [] })
+    application.on('/call', { json: [{ verb: 'enqueue', name: queue, waitHook: '/wait' }] })
+    const first = await startPlatform({ dataDir })
+    closers.push(() => first.stop('SIGKILL'))
+    const tenant = await provision(first.api, { application })
+    await hearOfQueues(application, first, tenant)
+    const { account_sid, application_sid } = tenant
+    const sids: string[] = []
+    for (let count = 0; count < 2; count += 1) {
+      const caller = await startCaller()
+      closers.push(() => caller.stop())
+      const { sid } = await first.api.must<{ sid: string }>('POST', `/Accounts/${account_sid}/Calls`, {
+        from: '1',
+        to: { type: 'sip', sipUri: `sip:bob@127.0.0.1:${caller.port}` },
+        application_sid,
+      })
+      sids.push(sid)
+    }
+    // What the account has heard is committed.
+    await until('both to wait', () => application.to('/events').length === 2)
+    expect(await lengthOf(first, tenant)).toBe(2)
+    await first.stop('SIGKILL')
+    const second = await startPlatform({ dataDir })
+    closers.push(() => second.stop('SIGKILL'))
+    const records = await recentCalls(second.api, account_sid, 2)
+    expect(records.map(({ call_sid }) => call_sid).toSorted()).toEqual(sids.toSorted())
+    for (const record of records)
+      expect(record).toMatchObject({ answered: true, termination_reason: 'platform stopped in mid-call' })
+    expect(await lengthOf(second, tenant)).toBe(0)
+    await until('the account to hear of it', () => application.to('/events').length === 4)
+    const events = application.to('/events').map(({ body }) => body)
+    for (const sid of sids) {
+      expect(events.filter(({ call_sid }) => call_sid === sid)).toMatchObject([
+        { event: 'join' },
+        { event: 'leave', leave_reason: 'abandoned', length: 0 },
+      ])
+      const journal = await journalOf(second.api, account_sid, sid)
+      expect(journal.filter(({ type }) => type === 'unqueued')).toMatchObject([
+        { queue, because: 'platform stopped in mid-call' },
+      ])
+    }
+  }, 90_000)
+})
