@@ -1,5 +1,6 @@
 // Small applications written with the public client libraries of this API, unmodified, each called by real phones.
 import { afterAll, beforeAll } from 'vitest'
+import { changingTransports } from './changing-transports.ts'
 import { restClients } from './rest.ts'
 import { Stage } from './stage.ts'
 import { webSocketApplications } from './web-sockets.ts'
@@ -15,3 +16,4 @@ afterAll(() => stage?.close())
 restClients(() => stage)
 webhookApplications(() => stage)
 webSocketApplications(() => stage)
+changingTransports(() => stage)
