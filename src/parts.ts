@@ -1,5 +1,6 @@
 // Builds every part of the platform from the settings; nothing starts here.
 import { join } from 'node:path'
+import { createOrderReader } from './api/calls/read-order.ts'
 import { createApi } from './api/create-api.ts'
 import { createPasswordResets } from './api/logins/password-resets.ts'
 import { createBuckets } from './buckets/create-buckets.ts'
@@ -114,6 +115,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     verbs: parseVerbs,
     commands: readCommands,
     frames: readFrame,
+    orders: createOrderReader(parseVerbs),
     random: Math.random,
     maxMedia: portPairs(config.rtpPorts),
     sharePercent: base.sharePercent,

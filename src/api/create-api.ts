@@ -10,7 +10,6 @@ import type { Tokens } from '../http/tokens.ts'
 import { systemTenancy } from '../contracts/caller.ts'
 import type { RequestQuota } from '../contracts/caller.ts'
 import type { Clock } from '../lib/clock.ts'
-import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/ids.ts'
 import type { Alert } from '../contracts/alert.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -27,6 +26,7 @@ import { createOpenApi } from './openapi/create-openapi.ts'
 import type { Json } from './openapi/json.ts'
 import { createCredentialSource } from './logins/credentials.ts'
 import { createLockOutReport } from './logins/lock-outs.ts'
+import { verbsFault } from './define/app-json.ts'
 import { readExamples } from './openapi/examples.ts'
 
 export function createApi(options: ApiOptions): HttpServer {
@@ -86,16 +86,6 @@ export function createApi(options: ApiOptions): HttpServer {
 function toAlert({ owner, perMinute }: RequestQuota): Alert {
   const alert_type = 'account_sid' in owner ? 'account-api-limit' : 'service-provider-api-limit'
   return { ...owner, alert_type, message: `more than ${perMinute} requests a minute` }
-}
-
-function verbsFault(parseVerbs: ApiOptions['parseVerbs'], verbs: unknown): string | undefined {
-  try {
-    parseVerbs(verbs)
-    return undefined
-  } catch (error) {
-    if (error instanceof AppError) return error.message
-    throw error
-  }
 }
 
 /** Made when it is first read: a start does not wait for it, and takes no memory for it. */

@@ -13,4 +13,6 @@ export interface CallContext {
   readonly admission: Admission
   readonly queues: Queues
   readonly conferences: Conferences
+  /** Makes a call that an application of the account asks for. Resolves with its call_sid. Throws AppError. */
+  readonly order: (account_sid: string, data: unknown) => Promise<string>
 }

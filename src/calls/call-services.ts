@@ -9,7 +9,7 @@ import type { AppSockets } from '../contracts/app-socket.ts'
 import type { Hooks } from '../contracts/hook.ts'
 import type { CallPool } from './routing/call-limits.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
-import type { ReadCommands, ReadFrame } from './command.ts'
+import type { ReadCommands, ReadFrame, ReadOrder } from './command.ts'
 import type { ParseVerbs } from './verb.ts'
 import type { CallStore } from './journal/journal.ts'
 
@@ -45,6 +45,7 @@ export interface CallServices {
   readonly verbs: ParseVerbs
   readonly commands: ReadCommands
   readonly frames: ReadFrame
+  readonly orders: ReadOrder
   readonly clock: Clock
   /** 0 to 1, without 1: how carriers share calls. */
   readonly random: () => number

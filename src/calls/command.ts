@@ -1,5 +1,7 @@
 // What the engine knows of a command: the state of the call that it needs, and how it begins. The commands are in commands/.
+import type { CallRequest } from './calls.ts'
 import type { Leg } from './leg/leg.ts'
+import type { AccountFacts } from './ports.ts'
 import type { LegBridge, LegMember } from './leg/leg-options.ts'
 import type { RunningScript } from './session/running-script.ts'
 import type { OwnRequestOutcome } from './leg/leg-requests.ts'
@@ -54,6 +56,9 @@ type Readied =
   | { readonly start: () => Promise<void> }
   /** As `start`; the client gets what the far end responds, and what fails. */
   | { readonly request: () => Promise<OwnRequestOutcome> }
+
+/** A call that an application asks for, as a client of the API does. Throws AppError bad_request and not_served. */
+export type ReadOrder = (account: AccountFacts, data: unknown) => CallRequest
 
 /** Throws AppError bad_request for commands that may not come together, and not_served. */
 export type ReadCommands = (asked: AskedCommands) => readonly RunnableCommand[]

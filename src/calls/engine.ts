@@ -66,6 +66,7 @@ export class CallEngine implements Calls, CallHandlers {
       tap: this.#tap,
       admission: this.#admission,
       queues: this.#queues,
+      order: (account_sid, data) => this.#order(account_sid, data),
       conferences: new Conferences({ clock: options.clock, node: () => this.#node() }),
     }
     const { store, directory, log } = options
@@ -132,6 +133,14 @@ export class CallEngine implements Calls, CallHandlers {
     await this.#demandShare(order.account)
     const { call_sid, call_id } = order
     return { call_sid, call_id, begin: () => this.#begin(order) }
+  }
+
+  async #order(account_sid: string, data: unknown): Promise<string> {
+    const account = await this.#options.directory.account(account_sid)
+    if (account === undefined) throw new AppError('not_found', 'no such account')
+    const { call_sid, begin } = await this.prepare(this.#options.orders(account, data))
+    await begin()
+    return call_sid
   }
 
   /** Refuses at once. Of calls that are prepared together, those beyond the share are refused when they begin. */

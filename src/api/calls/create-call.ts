@@ -48,7 +48,7 @@ const scriptFields = {
   speech_recognizer_label: label('recognition'),
 }
 
-const fields = {
+export const callFields = {
   from: text({ min: 1, max: 256 }).describe('The calling number.').example('+15550100'),
   to: target().describe('Whom to call.'),
   application_sid: sid().optional().describe('The application that runs the call once it is answered.'),
@@ -80,7 +80,7 @@ const fields = {
   referHook: hook().describe('Asked where a REFER of the other side may lead, as that of `config`.'),
 } as const
 
-type Body = Values<typeof fields>
+export type Body = Values<typeof callFields>
 
 export const createCall = defineRoute({
   method: 'POST',
@@ -93,7 +93,7 @@ export const createCall = defineRoute({
     'Responds when the INVITE is out. Whether the call is answered, busy or fails, also by a rule of the platform before any ' +
     'INVITE, goes to the status hook and into the record of the call. An Idempotency-Key is kept before the INVITE goes out: ' +
     'a request that is sent again never calls again. Targets of type `teams` are not served yet.',
-  body: fields,
+  body: callFields,
   reply: {
     status: 201,
     description: 'The call is made.',
@@ -115,9 +115,9 @@ export const createCall = defineRoute({
     }),
 })
 
-function toRequest(
+export function toRequest(
   body: Body,
-  { account_sid, sip_realm: realm }: Row<'accounts'>,
+  { account_sid, sip_realm: realm }: Pick<Row<'accounts'>, 'account_sid' | 'sip_realm'>,
   services: Pick<Services, 'verbsFault'>,
 ): CallRequest {
   const { from, to, trunk, callerName, timeout = 60, timeLimit } = body

@@ -13,3 +13,14 @@ export function demandVerbs(app_json: string, verbsFault: Services['verbsFault']
   const fault = verbsFault(verbs)
   if (fault !== undefined) throw new AppError('bad_request', `app_json: ${fault}`)
 }
+
+/** Why these are no verbs, in a sentence; undefined where they are. */
+export function verbsFault(parseVerbs: (verbs: unknown) => unknown, verbs: unknown): string | undefined {
+  try {
+    parseVerbs(verbs)
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError) return error.message
+    throw error
+  }
+}

@@ -1,4 +1,4 @@
-// Commands of an application over WebSocket that bring verbs: redirect, in its forms, and config.
+// Commands of an application over WebSocket that clients of the API have no counterpart of: redirect to verbs, config, dial.
 import { AppError } from '../../lib/errors.ts'
 import type { CommandFrame } from '../channel/frames.ts'
 import type { ReadyCommand, RunnableCommand } from '../command.ts'
@@ -22,6 +22,7 @@ export function verbsIn(
 ): readonly RunnableCommand[] | undefined {
   const parse = context.services.verbs
   if (command === 'config') return [configure(data)]
+  if (command === 'dial') return [order(data, context)]
   if (command !== 'redirect') return undefined
   if (Array.isArray(data)) {
     const verbs = parse(data)
@@ -70,6 +71,17 @@ function configure(data: unknown): RunnableCommand {
     if (beside === undefined) throw noScript()
     return { outcome: 'config', apply: beside([{ ...partsOf(data), verb: 'config' }], configuring) }
   })
+}
+
+/** What becomes of it is for its own journal, and for the hooks that it names. */
+function order(data: unknown, { order: make }: CallContext): RunnableCommand {
+  return toCommand('dial', ({ journal }) => ({
+    outcome: 'another call',
+    async start() {
+      const call_sid = await make(journal.facts.started.account_sid, data)
+      journal.note({ type: 'note', sentence: `the application made the call ${call_sid}` })
+    },
+  }))
 }
 
 function toCommand(name: string, ready: (leg: Leg) => ReadyCommand): RunnableCommand {

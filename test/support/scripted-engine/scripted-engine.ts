@@ -11,6 +11,7 @@ import type {
   CallsOptions,
   PreparedCall,
 } from '../../../src/calls/calls.ts'
+import { createOrderReader } from '../../../src/api/calls/read-order.ts'
 import { createCalls } from '../../../src/calls/create-calls.ts'
 import type { CallBatch, CallStore, JournalEvent } from '../../../src/calls/journal/journal.ts'
 import type {
@@ -286,6 +287,7 @@ export function createScriptedEngine(
     verbs: parseVerbs,
     commands: readCommands,
     frames: readFrame,
+    orders: createOrderReader(parseVerbs),
     appSockets: sockets,
     random: () => 0,
     clock,

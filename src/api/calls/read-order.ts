@@ -1,0 +1,17 @@
+// A call that an application over WebSocket asks for: the same request as that of a client, read by the same rules.
+import type { CallRequest } from '../../calls/calls.ts'
+import type { ReadOrder } from '../../calls/command.ts'
+import { verbsFault } from '../define/app-json.ts'
+import { createShapeCompiler } from '../define/shape.ts'
+import type { Shape } from '../define/shape.ts'
+import { callFields, toRequest } from './create-call.ts'
+import type { Body } from './create-call.ts'
+
+export function createOrderReader(parseVerbs: (verbs: unknown) => unknown): ReadOrder {
+  let shape: Shape | undefined
+  return (account, data): CallRequest => {
+    // At the first use: most platforms never get one.
+    shape ??= createShapeCompiler()(callFields, 'create')
+    return toRequest(shape(data) as Body, account, { verbsFault: (verbs) => verbsFault(parseVerbs, verbs) })
+  }
+}

@@ -1,0 +1,334 @@
+// What an application over WebSocket asks for by itself: commands, other applications, other calls.
+import { describe, expect, it } from 'vitest'
+import type { Hook } from '../contracts/hook.ts'
+import { answered, bye } from '../../test/support/scripted-engine/dialling.ts'
+import {
+  account,
+  application,
+  createScriptedEngine,
+  phone,
+  settle,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { parseVerbs } from './index.ts'
+
+const hookAt = (url: string): Hook => ({ url, method: 'POST', username: null, password: null })
+const pause = { verb: 'pause', length: 3600 }
+const tag = { verb: 'tag', data: { n: 1 } }
+const dial = { verb: 'dial', target: [{ type: 'user', name: 'alice' }] }
+
+async function passed(): Promise<void> {
+  for (let turn = 0; turn < 6; turn++) await settle()
+}
+
+/** A call that an application over WebSocket runs, with these verbs. */
+async function up(verbs: readonly object[], call_hook = hookAt('wss://app.test/ws')) {
+  const engine = createScriptedEngine(parseVerbs)
+  engine.phones.set('alice@example.com', [phone])
+  engine.application = { ...application, call_hook, call_status_hook: null }
+  const invite = engine.ring()
+  await passed()
+  const socket = engine.sockets.last
+  const first = socket.last('session:new')
+  socket.ack(first, verbs)
+  await passed()
+  const sid = String(first['call_sid'])
+  const journalOf = (call_sid: string) => engine.store.journalOf(call_sid)
+  const verbsOf = (call_sid: string) =>
+    journalOf(call_sid).flatMap((event) => (event.type === 'verb-started' ? [event.verb] : []))
+  const decisions = () =>
+    journalOf(sid).flatMap((event) =>
+      event.type === 'decision' && event.rule === 'application' ? [event.outcome] : [],
+    )
+  return { engine, invite, socket, sid, journalOf, verbsOf, decisions }
+}
+
+async function bridged() {
+  const call = await up([dial, pause])
+  const [called] = call.engine.sent
+  if (called === undefined) throw new Error('no INVITE was sent')
+  await answered(called)
+  await passed()
+  const child = call.engine.store.batches
+    .flatMap(({ events }) => events)
+    .flatMap((event) => (event.type === 'started' && event.direction === 'outbound' ? [event.call_sid] : []))
+  return { ...call, called, child: child[0] ?? '' }
+}
+
+describe('redirect', () => {
+  it('brings verbs at once, or after those that are there', async () => {
+    const { socket, sid, verbsOf } = await up([{ verb: 'answer' }, pause, tag])
+    socket.command('redirect', [{ verb: 'pause', length: 1 }], { queueCommand: true })
+    await passed()
+    expect(verbsOf(sid)).toEqual(['answer', 'pause'])
+    socket.command('redirect', [tag, pause], { queueCommand: false })
+    await passed()
+    expect(verbsOf(sid)).toEqual(['answer', 'pause', 'tag', 'pause'])
+  })
+
+  it('appends to a call that has no verb left, which runs them at once', async () => {
+    const { socket, sid, verbsOf, decisions } = await up([{ verb: 'answer' }])
+    socket.command('redirect', [tag, pause], { queueCommand: true })
+    await passed()
+    expect(verbsOf(sid)).toEqual(['answer', 'tag', 'pause'])
+    expect(decisions()).toEqual(['more verbs'])
+  })
+
+  it('asks a hook over the socket as it was written', async () => {
+    const { socket, sid, verbsOf } = await up([{ verb: 'answer' }, pause])
+    socket.command('redirect', { call_hook: '/next?x=1' })
+    await passed()
+    const asked = socket.last('session:redirect')
+    expect(asked).toMatchObject({ hook: '/next?x=1', call_sid: sid, data: { call_sid: sid } })
+    socket.ack(asked, [tag, pause])
+    await passed()
+    expect(verbsOf(sid)).toEqual(['answer', 'pause', 'tag', 'pause'])
+  })
+
+  it('hands the call to another socket, which gets session:new; the first is closed with 1000', async () => {
+    const { engine, socket, sid, verbsOf } = await up([{ verb: 'answer' }, pause])
+    socket.command('redirect', { call_hook: 'wss://other.test/ws' })
+    await passed()
+    const other = engine.sockets.last
+    expect(other.request.hook.url).toBe('wss://other.test/ws')
+    other.ack(other.last('session:new'), [tag, pause])
+    await passed()
+    expect(verbsOf(sid)).toEqual(['answer', 'pause', 'tag', 'pause'])
+    expect(socket.closedWith).toMatchObject({ code: 1000 })
+    other.command('redirect', [{ verb: 'hangup' }])
+    await passed()
+    expect(other.last('call:status').data).toMatchObject({ call_status: 'completed' })
+  })
+
+  it('hands the call to an application over HTTP, whose call is over with its verbs', async () => {
+    const { engine, socket, invite } = await up([{ verb: 'answer' }, pause])
+    engine.hooks.on('/http', [tag])
+    socket.command('redirect', { call_hook: 'http://app.test/http' })
+    await passed()
+    expect(engine.hooks.payloadsOf('/http')).toHaveLength(1)
+    expect(socket.closedWith).toMatchObject({ code: 1000 })
+    expect(invite.dialog?.isOver).toBe(true)
+  })
+
+  it('lets the called side go on by itself with verbs, and the call with others', async () => {
+    const { socket, sid, child, verbsOf, invite, called } = await bridged()
+    socket.command('redirect', { parent_call: [tag, pause], child_call: [tag, { verb: 'pause', length: 9 }] })
+    await passed()
+    expect(verbsOf(sid).slice(-2)).toEqual(['tag', 'pause'])
+    expect(verbsOf(child)).toEqual(['tag', 'pause'])
+    expect([invite.dialog?.isOver, called.dialog.isOver]).toEqual([false, false])
+  })
+})
+
+describe('the called side', () => {
+  it('that becomes a call of its own gets a socket of its own, with session:adulting', async () => {
+    const { engine, socket, sid, child, verbsOf, called } = await bridged()
+    socket.command('redirect', { child_call_hook: '/grown' })
+    await passed()
+    const own = engine.sockets.last
+    expect(own.request.hook.url).toBe('wss://app.test/ws/adulting')
+    const asked = own.last('session:adulting')
+    expect(asked).toMatchObject({
+      call_sid: child,
+      hook: '/grown',
+      data: { call_sid: child, parent_call_info: { call_sid: sid } },
+    })
+    own.ack(asked, [tag])
+    await passed()
+    expect(verbsOf(child)).toEqual(['tag'])
+    expect(called.dialog.isOver).toBe(false)
+    await bye(called.dialog)
+    expect(own.last('call:status').data).toMatchObject({ call_sid: child, call_status: 'completed' })
+    expect(own.closedWith).toMatchObject({ code: 1000 })
+    expect(socket.isOver).toBe(false)
+  })
+})
+
+describe('a command', () => {
+  it.each([
+    ['mute:status', 'mute', 'mute'],
+    ['mute:status', { mute_status: 'mute' }, 'mute'],
+    ['boostAudioSignal', '+6 dB', 'gain'],
+    ['tag', { customer: 7 }, 'tag'],
+    ['tag', { tag: { customer: 7 } }, 'tag'],
+    ['dtmf', { digit: '1' }, 'keys'],
+    ['whisper', { whisper: { verb: 'pause', length: 1 } }, 'whisper'],
+    ['whisper', [{ verb: 'pause', length: 1 }], 'whisper'],
+    ['config', { synthesizer: { vendor: 'default' } }, 'config'],
+    ['call:status', { call_status: 'completed' }, 'completed'],
+  ])('%s with %j begins as that of a client does', async (command, data, outcome) => {
+    const { socket, decisions } = await bridged()
+    socket.command(command, data)
+    await passed()
+    expect(decisions()).toEqual([outcome])
+    expect(socket.typed('jambonz:error')).toEqual([])
+  })
+
+  it('names the leg that it means', async () => {
+    const { socket, child, sid, journalOf, decisions } = await bridged()
+    socket.command('mute:status', 'mute', { callSid: child })
+    await passed()
+    expect(decisions()).toEqual([])
+    expect(journalOf(child)).toEqual(expect.arrayContaining([expect.objectContaining({ outcome: 'mute' })]))
+    expect(journalOf(sid)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ type: 'muted', call_sid: child })]),
+    )
+  })
+
+  it('does not reach another call of the account, nor one of another account', async () => {
+    const { engine, socket, invite } = await bridged()
+    engine.application = { ...application, app_json: JSON.stringify([{ verb: 'answer' }, pause]) }
+    const other = engine.ring({ callId: 'other@test' })
+    await passed()
+    const [sid] = engine.calls
+      .list(account.account_sid)
+      .flatMap(({ call_sid, call_id }) => (call_id === 'other@test' ? [call_sid] : []))
+    expect(other.dialog).toBeDefined()
+    for (const callSid of [sid, 'a0000000-0000-4000-8000-00000000ffff'])
+      socket.command('call:status', { call_status: 'completed' }, { callSid })
+    await passed()
+    expect(other.dialog?.isOver).toBe(false)
+    expect(invite.dialog?.isOver).toBe(false)
+    expect(socket.typed('jambonz:error').map(({ data }) => data['code'])).toEqual(['not_found', 'not_found'])
+  })
+
+  it.each([
+    ['dance', {}, 'not_served'],
+    ['mute:status', 'loud', 'bad_request'],
+    ['dtmf', { digit: 'x' }, 'bad_request'],
+    ['redirect', {}, 'bad_request'],
+    ['redirect', [{ verb: 'sing' }], 'hook_invalid_payload'],
+    ['dial', { to: {} }, 'bad_request'],
+  ])('%s with %j is refused as %s, and the journal has it', async (command, data, code) => {
+    const { socket, sid, journalOf, invite } = await up([{ verb: 'answer' }, pause])
+    socket.command(command, data)
+    await passed()
+    if (command !== 'dial')
+      expect(socket.last('jambonz:error').data).toMatchObject({ msg: 'InvalidCommand', command, code })
+    expect(journalOf(sid)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ type: 'problem', code })]),
+    )
+    expect(invite.dialog?.isOver).toBe(false)
+  })
+
+  it('dial makes another call, which has an application of its own', async () => {
+    const { engine, socket, sid, journalOf } = await up([{ verb: 'answer' }, pause])
+    const to = { type: 'user', name: 'alice' }
+    socket.command('dial', { from: '100', to, application_sid: application.application_sid })
+    await passed()
+    expect(engine.sent).toHaveLength(1)
+    expect(journalOf(sid)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: 'note', sentence: expect.stringContaining('made the call') }),
+      ]),
+    )
+    const [called] = engine.sent
+    called?.answer()
+    await passed()
+    const own = engine.sockets.last
+    expect(own).not.toBe(socket)
+    expect(own.frames.slice(0, 2)).toMatchObject([
+      { type: 'session:new', data: { direction: 'outbound' } },
+      { type: 'call:status', data: { call_status: 'trying' } },
+    ])
+  })
+})
+
+describe('a call that is made', () => {
+  const request = {
+    account_sid: account.account_sid,
+    runs: { application_sid: application.application_sid },
+    to: { type: 'user', name: 'alice', realm: 'example.com' },
+    from: '100',
+    headers: [],
+    ringMs: 60_000,
+    notes: [],
+  } as const
+
+  async function made() {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.phones.set('alice@example.com', [phone])
+    engine.application = { ...application, call_hook: hookAt('wss://app.test/ws'), call_status_hook: null }
+    const { begin } = await engine.calls.prepare(request)
+    await begin()
+    await passed()
+    const [called] = engine.sent
+    if (called === undefined) throw new Error('no INVITE was sent')
+    return { engine, called }
+  }
+
+  it('stays up with an empty first ack: its application sends verbs later', async () => {
+    const { engine, called } = await made()
+    expect(engine.sockets.opened).toEqual([])
+    await answered(called)
+    const socket = engine.sockets.last
+    expect(socket.typed('call:status').map(({ data }) => data['call_status'])).toEqual([
+      'trying',
+      'in-progress',
+    ])
+    socket.ack(socket.last('session:new'), [])
+    await passed()
+    expect(called.dialog.isOver).toBe(false)
+    socket.command('redirect', [{ verb: 'hangup' }])
+    await passed()
+    expect(called.dialog.isOver).toBe(true)
+  })
+
+  it('and is refused tells its application over a socket that is opened for it', async () => {
+    const { engine, called } = await made()
+    called.refuse(486)
+    await passed()
+    const socket = engine.sockets.last
+    expect(socket.frames.map(({ type, data }) => [type, data['call_status']])).toEqual([
+      ['call:status', 'trying'],
+      ['call:status', 'busy'],
+    ])
+    expect(socket.closedWith).toMatchObject({ code: 1000 })
+  })
+})
+
+describe('an application over HTTP', () => {
+  it('goes over to a socket by a hook that is one: it gets session:new and stays', async () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.hooks.on('/call', [
+      { verb: 'gather', input: ['digits'], timeout: 1, actionHook: 'ws://app.test/ws' },
+      { verb: 'hangup' },
+    ])
+    const invite = engine.ring()
+    await passed()
+    engine.clock.advance(1000)
+    await passed()
+    const socket = engine.sockets.last
+    const first = socket.last('session:new')
+    expect(first).toMatchObject({
+      hook: 'ws://app.test/ws',
+      data: { reason: 'timeout', caller_name: 'Alice Liddell' },
+    })
+    socket.ack(first, [tag])
+    await passed()
+    expect(invite.dialog?.isOver).toBe(false)
+    socket.command('redirect', [{ verb: 'hangup' }])
+    await passed()
+    expect(invite.dialog?.isOver).toBe(true)
+  })
+
+  it('is replaced by one over a socket when a client asks for it (PUT call_hook)', async () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.hooks.on('/call', [{ verb: 'answer' }, pause])
+    engine.ring()
+    await passed()
+    const [live] = engine.calls.list(account.account_sid)
+    const asked = { call_hook: hookAt('wss://app.test/ws') }
+    await engine.calls.command(account.account_sid, live?.call_sid ?? '', asked)
+    await passed()
+    const socket = engine.sockets.last
+    socket.ack(socket.last('session:new'), [tag, pause])
+    await passed()
+    const journal = engine.store.journalOf(live?.call_sid ?? '')
+    expect(journal.flatMap((event) => (event.type === 'verb-started' ? [event.verb] : []))).toEqual([
+      'answer',
+      'pause',
+      'tag',
+      'pause',
+    ])
+  })
+})
