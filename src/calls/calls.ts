@@ -1,49 +1,18 @@
 // The public face of the call engine: what the API sees of it. `createCalls` in create-calls.ts makes one.
-import type { HeaderField } from '../sip/message/message.ts'
 import type { IncomingInvite, Owed, WireEvent } from '../sip/sip.ts'
-import type { HookForm } from './application/hook-form.ts'
 import type { JournalEvent } from './journal/journal.ts'
 import type { LiveCall } from './journal/live-call.ts'
+import type { CallRequest } from './call-request.ts'
 import type { CallServices } from './call-services.ts'
 import type { AskedCommands } from './command.ts'
 import type { CommandReply } from './session/session.ts'
-import type { Target } from './outbound/target.ts'
-import type { CallScript } from './ports.ts'
 import type { LiveConference } from './rooms/live-conference.ts'
 import type { Alerts } from '../contracts/alert.ts'
 
+export type { CallRequest, CallWishes } from './call-request.ts'
 export type { LiveCall } from './journal/live-call.ts'
 export type { LiveConference } from './rooms/live-conference.ts'
 export type { Credentials, Target, TargetOf } from './outbound/target.ts'
-
-/** What both the request and the order say. */
-export interface CallWishes {
-  readonly to: Target
-  readonly from: string
-  /** What the From header says instead of `from`. */
-  readonly fromUser?: string
-  readonly fromHost?: string
-  readonly callerName?: string
-  readonly headers: readonly HeaderField[]
-  /** The customerData of every payload. */
-  readonly tag?: object
-  /** Asked where a REFER of the far end may lead. */
-  readonly referHook?: HookForm
-  /** Asked about what the far end sends within the dialog, and nothing here takes. */
-  readonly requestHook?: HookForm
-  /** How long it may ring. */
-  readonly ringMs: number
-  /** How long it may last once it is answered; the platform's own limit holds besides. */
-  readonly maxCallMs?: number
-  /** What was asked for and is not served, in sentences for the journal. */
-  readonly notes: readonly string[]
-}
-
-/** As a client asks for it. */
-export interface CallRequest extends CallWishes {
-  readonly account_sid: string
-  readonly runs: { readonly application_sid: string } | { readonly script: CallScript }
-}
 
 /** A call that can be made, and is not yet. */
 export interface PreparedCall extends Pick<LiveCall, 'call_sid' | 'call_id'> {

@@ -1,5 +1,5 @@
 // What the engine knows of a command: the state of the call that it needs, and how it begins. The commands are in commands/.
-import type { CallRequest } from './calls.ts'
+import type { CallRequest } from './call-request.ts'
 import type { Leg } from './leg/leg.ts'
 import type { AccountFacts } from './ports.ts'
 import type { LegBridge, LegMember } from './leg/leg-options.ts'

@@ -31,7 +31,7 @@ function ringing() {
     socket: () => engine.sockets.last,
     verbsRun: () => journal().flatMap((event) => (event.type === 'verb-started' ? [event.verb] : [])),
     facts: (type: string) => journal().filter((event) => event.type === type),
-    async pass(ms: number) {
+    pass: async (ms: number) => {
       engine.clock.advance(ms)
       await settle()
       await settle()
