@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { changingTransports } from './changing-transports.ts'
 import { restClients } from './rest.ts'
+import { roomsAndQueues } from './rooms-and-queues.ts'
 import { Stage } from './stage.ts'
 import { webSocketApplications } from './web-sockets.ts'
 import { webhookApplications } from './webhooks.ts'
@@ -16,4 +17,5 @@ afterAll(() => stage?.close())
 restClients(() => stage)
 webhookApplications(() => stage)
 webSocketApplications(() => stage)
+roomsAndQueues(() => stage)
 changingTransports(() => stage)

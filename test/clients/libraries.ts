@@ -19,6 +19,11 @@ type VerbName =
   | 'answer'
   | 'listen'
   | 'dub'
+  | 'conference'
+  | 'dequeue'
+  | 'enqueue'
+  | 'leave'
+  | 'stream'
 
 /** Each verb appends itself to the document and returns it. */
 type Verbs<Self> = { readonly [Name in VerbName]: (options?: Options) => Self }
