@@ -92,7 +92,7 @@ const sections: readonly Section[] = [
   {
     name: 'bridge',
     title: 'Bridged calls',
-    needs: [],
+    needs: ['taskset'],
     run: () => runScript('bridge.ts', ['--seconds', options.seconds]),
   },
   {

@@ -1,6 +1,7 @@
 // Bridged calls: 300 of them on one media worker, of one codec (packets passed on as they come) and of two (on the beat).
 //   node bench/bridge.ts                            60 s for each of the two
 //   node bench/bridge.ts --seconds 20 --calls 100
+//   node bench/bridge.ts --seconds 300 --codecs one  the five minutes of the target, of one codec alone
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,6 +15,7 @@ import type { Media, MediaSession } from '../src/media/media.ts'
 import { toTable } from './figure.ts'
 import type { Figure } from './figure.ts'
 import { startBareRelay } from './bare-relay.ts'
+import { loadCore, pin, platformCore, unpin } from './cores.ts'
 import { startCrowd } from './rtp-crowd.ts'
 import type { Crowd, Heard } from './rtp-crowd.ts'
 
@@ -134,7 +136,13 @@ function toFigures(name: string, measured: Measured, straight: Heard, targets: T
   ]
 }
 
-export async function benchBridge({ seconds, calls }: { seconds: number; calls: number }): Promise<Figure[]> {
+interface BridgeBenchOptions {
+  readonly seconds: number
+  readonly calls: number
+  readonly codecs: string
+}
+
+export async function benchBridge({ seconds, calls, codecs }: BridgeBenchOptions): Promise<Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), 'bridge-bench-'))
   const phones = 2 * calls
   const media = createMedia({
@@ -146,7 +154,8 @@ export async function benchBridge({ seconds, calls }: { seconds: number; calls: 
     scratchDir: join(directory, 'scratch'),
     log: silentLogger,
   })
-  const crowd = await startCrowd(phones)
+  const crowd = await startCrowd(phones, { core: loadCore })
+  pin(process.pid, platformCore)
   const all = (of: (index: number) => number): number[] =>
     Array.from({ length: phones }, (_, index) => of(index))
   const run = async (payloadTypes: readonly number[]): Promise<Measured> => {
@@ -178,7 +187,7 @@ export async function benchBridge({ seconds, calls }: { seconds: number; calls: 
     await relay.close()
     await media.start()
     const fast = await run(all(() => 0))
-    const clocked = await run(all((index) => (index % 2 === 0 ? 0 : 8)))
+    const clocked = codecs === 'one' ? undefined : await run(all((index) => (index % 2 === 0 ? 0 : 8)))
     return [
       {
         what: `${calls} pairs of sockets that pass on what comes, and nothing else: CPU of their thread`,
@@ -189,12 +198,15 @@ export async function benchBridge({ seconds, calls }: { seconds: number; calls: 
         corePercent: 60,
         delayMs: 1,
       }),
-      ...toFigures(`${calls} calls of two codecs, ${seconds} s`, clocked, straight, {
-        corePercent: undefined,
-        delayMs: 40,
-      }),
+      ...(clocked === undefined
+        ? []
+        : toFigures(`${calls} calls of two codecs, ${seconds} s`, clocked, straight, {
+            corePercent: undefined,
+            delayMs: 40,
+          })),
     ]
   } finally {
+    unpin(process.pid)
     await media.stop()
     await crowd.close()
     await rm(directory, { recursive: true, force: true })
@@ -203,8 +215,13 @@ export async function benchBridge({ seconds, calls }: { seconds: number; calls: 
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({
-    options: { seconds: { type: 'string', default: '60' }, calls: { type: 'string', default: '300' } },
+    options: {
+      seconds: { type: 'string', default: '60' },
+      calls: { type: 'string', default: '300' },
+      codecs: { type: 'string', default: 'both' },
+    },
   })
-  const figures = await benchBridge({ seconds: Number(values.seconds), calls: Number(values.calls) })
+  const { seconds, calls, codecs } = values
+  const figures = await benchBridge({ seconds: Number(seconds), calls: Number(calls), codecs })
   process.stdout.write(`${toTable(figures)}\n`)
 }

@@ -6,7 +6,8 @@ import { until } from '../test/support/wait.ts'
 import { placeCalls, recordsOf, stateOf } from './calls.ts'
 import type { Figure } from './figure.ts'
 import { startHookServer } from './hook-server.ts'
-import { costOfGet, loadCore, startLoadedPlatform } from './loaded-platform.ts'
+import { loadCore } from './cores.ts'
+import { costOfGet, startLoadedPlatform } from './loaded-platform.ts'
 
 const warmUpCalls = 500
 const talkMs = 500

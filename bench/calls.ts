@@ -7,7 +7,8 @@ import type { SippResult } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
 import type { Figure } from './figure.ts'
 import { startHookServer } from './hook-server.ts'
-import { costOfGet, loadCore, startLoadedPlatform } from './loaded-platform.ts'
+import { loadCore } from './cores.ts'
+import { costOfGet, startLoadedPlatform } from './loaded-platform.ts'
 import { mainThreadCpuMs, openDescriptors, processCpuMs, residentMb } from './proc.ts'
 
 const talkMs = 100

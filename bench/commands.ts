@@ -1,19 +1,20 @@
 // How long a command to a live call takes until it is heard, or asked: mute, whisper and redirect, measured on the RTP received and
 // on the hook, while other calls talk.
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import { tone, toWav } from '../test/support/audio.ts'
 import { provision } from '../test/support/platform-process.ts'
 import type { Platform, Tenant } from '../test/support/platform-process.ts'
 import { RtpVoice } from '../test/support/rtp-voice.ts'
-import { Inbox, until } from '../test/support/wait.ts'
+import { until } from '../test/support/wait.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { silentLogger } from '../src/lib/log.ts'
 import { createSip } from '../src/sip/create-sip.ts'
 import { sdpOf } from '../src/sip/message/body.ts'
 import { headerOf } from '../src/sip/message/message.ts'
 import type { DialogListener, InviteOutcome, OutgoingInviteOptions, Sip } from '../src/sip/sip.ts'
+import { startApplication } from './commands-application.ts'
+import type { Application } from './commands-application.ts'
+import { loadCore, pin, unpin } from './cores.ts'
 import type { Figure } from './figure.ts'
 import { startLoadedPlatform } from './loaded-platform.ts'
 import { startCrowd } from './rtp-crowd.ts'
@@ -24,39 +25,6 @@ const rounds = 20
 const targetMs = 40
 /** After a command, so that what it has begun is over before the next one. */
 const restMs = 60
-
-interface Application {
-  readonly origin: string
-  /** When a redirect was asked, by its path. */
-  readonly asked: Inbox<{ readonly path: string; readonly atMs: number }>
-  close(): void
-}
-
-async function startApplication(verbs: readonly object[]): Promise<Application> {
-  const asked: Application['asked'] = new Inbox()
-  const wav = toWav(tone(1000, 20))
-  const server = http.createServer((request, response) => {
-    const path = request.url ?? ''
-    if (path.startsWith('/redirected')) asked.push({ path, atMs: performance.now() })
-    request.resume()
-    request.on('end', () => {
-      if (path === '/whisper.wav') return response.writeHead(200, { 'content-type': 'audio/wav' }).end(wav)
-      if (path === '/status') return response.writeHead(200).end()
-      const answer = path === '/call' ? verbs : [{ verb: 'pause', length: 3600 }]
-      return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    asked,
-    close() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
-}
 
 const listener: DialogListener = {
   ended: () => undefined,
@@ -232,12 +200,24 @@ async function measureRedirects(
   return toFigure('redirect to its hook', delays, allCalls)
 }
 
+/** What the one who measures adds to the figures. */
+function toOwnFigure(own: ReturnType<typeof monitorEventLoopDelay>): Figure {
+  const ms = (ns: number): string => `${(ns / 1e6).toFixed(1)} ms`
+  return {
+    what: 'how late the ears of this bench were themselves',
+    target: '-',
+    figure: `p99 ${ms(own.percentile(99))}, at most ${ms(own.max)}`,
+  }
+}
+
 export async function measureCommands({ allCalls = 200 } = {}): Promise<Figure[]> {
   const phones = new Phones()
   const target = [{ type: 'sip', sipUri: await phones.start() }]
   const application = await startApplication([{ verb: 'dial', target }])
   const { origin } = application
-  const crowd = await startCrowd(2 * (allCalls - watchedCalls))
+  const crowd = await startCrowd(2 * (allCalls - watchedCalls), { core: loadCore })
+  pin(process.pid, loadCore)
+  const own = monitorEventLoopDelay({ resolution: 1 })
   const voices = await Promise.all(Array.from({ length: 2 * watchedCalls }, () => RtpVoice.open()))
   const platform = await startLoadedPlatform({ lastRtpPort: 42_999 })
   try {
@@ -274,6 +254,7 @@ export async function measureCommands({ allCalls = 200 } = {}): Promise<Figure[]
     }
     const heard = (): boolean => voices.every(({ heardMs }) => heardMs !== undefined)
     await until('all that are watched to be heard', heard)
+    own.enable()
     const command: Command = async ({ call_sid }, body) => {
       await platform.api.must('PUT', `${path}/${call_sid}`, body)
       return performance.now()
@@ -281,8 +262,11 @@ export async function measureCommands({ allCalls = 200 } = {}): Promise<Figure[]
     return [
       ...(await measure(watched, { origin, allCalls }, command)),
       await measureRedirects(others.slice(0, 100), { ...application, allCalls }, command),
+      toOwnFigure(own),
     ]
   } finally {
+    own.disable()
+    unpin(process.pid)
     await platform.remove()
     await Promise.all(voices.map((voice) => voice.close()))
     await crowd.close()

@@ -5,7 +5,8 @@ import { until } from '../test/support/wait.ts'
 import { load } from './api-load.ts'
 import type { Figure } from './figure.ts'
 import { answerAndPause, startHookServer } from './hook-server.ts'
-import { loadCore, startLoadedPlatform } from './loaded-platform.ts'
+import { loadCore } from './cores.ts'
+import { startLoadedPlatform } from './loaded-platform.ts'
 import { mainThreadCpuMs } from './proc.ts'
 
 const calls = 1000

@@ -1,11 +1,9 @@
 // The platform as the call benches load it: on a core of its own, with room for all calls and no limit of requests.
 import { startPlatform, unlimited } from '../test/support/platform-process.ts'
 import type { Platform } from '../test/support/platform-process.ts'
+import { platformCore } from './cores.ts'
 import { median } from './figure.ts'
 import { load } from './http.ts'
-
-export const platformCore = 0
-export const loadCore = 1
 
 export function startLoadedPlatform({ lastRtpPort = 40_999 } = {}): Promise<Platform> {
   return startPlatform({

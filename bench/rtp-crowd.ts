@@ -1,10 +1,11 @@
 // Many phones in a process of their own, two by two: each sends a packet of 20 ms in its own rhythm, silence with a loud one now
 // and then, and notes when its partner's loud one is heard.
-import { execFileSync, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { pin } from './cores.ts'
 
 export interface Heard {
   readonly sent: number
@@ -41,7 +42,7 @@ const louds: Readonly<Record<number, number>> = { 0: 0x80, 8: 0xaa }
 /** Its sockets are bound when this resolves. */
 export async function startCrowd(phones: number, { core }: { core?: number } = {}): Promise<Crowd> {
   const child = fork(fileURLToPath(import.meta.url), [String(phones)], { execArgv: [] })
-  if (core !== undefined) execFileSync('taskset', ['-a', '-c', '-p', String(core), String(child.pid)])
+  if (core !== undefined && child.pid !== undefined) pin(child.pid, core)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const next = <T>(): Promise<T> =>
     new Promise((resolve) => child.once('message', (message) => resolve(message as T)))

@@ -103,11 +103,12 @@ function closeSocket(socket: Socket): Promise<void> {
 }
 
 function bindSocket(address: string, port: number): Promise<Socket> {
+  const family = isIPv6(address) ? 6 : 4
   return new Promise((resolve, reject) => {
     const socket = createSocket({
-      type: isIPv6(address) ? 'udp6' : 'udp4',
+      type: `udp${family}`,
       // Addresses are never names here; the default look-up would put every packet off to a later turn of the loop.
-      lookup: (host, _options, found) => found(null, host, isIPv6(host) ? 6 : 4),
+      lookup: (host, _options, found) => found(null, host, family),
     })
     const fail = (error: Error): void => {
       closeSocket(socket).then(() => reject(error), reject)
