@@ -580,13 +580,13 @@ describe('commands while they talk', () => {
     ])
   })
 
-  it('is refused for a leg that is not bridged', async () => {
+  it('is refused for a leg that is neither bridged nor in a conference', async () => {
     const { engine, sidOf } = await dialling({})
     const asked = { mute_status: 'mute' } as const
     await expect(engine.calls.command(account.account_sid, sidOf('inbound'), asked)).rejects.toThrow(
       expect.objectContaining({
-        message: 'the call is not bridged with another one',
-        cure: expect.stringContaining('its journal then says bridged'),
+        message: 'the call is neither bridged with another one nor in a conference',
+        cure: expect.stringContaining('its journal says bridged'),
       }),
     )
   })

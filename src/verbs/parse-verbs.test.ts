@@ -50,8 +50,8 @@ describe('parseVerbs', () => {
       'verb 1 (say): "loop" must be a number or "forever"',
     ],
     ['a text for a number', [{ verb: 'pause', length: 'five' }], 'verb 1 (pause): "length" must be a number'],
-    ['a verb of the interface', [{ verb: 'conference' }], 'verb 1: the verb "conference" is not served yet'],
-    ['one in the old notation', [{ conference: {} }], 'verb 1: the verb "conference" is not served yet'],
+    ['a verb of the interface', [{ verb: 'transcribe' }], 'verb 1: the verb "transcribe" is not served yet'],
+    ['one in the old notation', [{ transcribe: {} }], 'verb 1: the verb "transcribe" is not served yet'],
     ['one of a vendor', [{ verb: 'openai_s2s' }], 'verb 1: the verb "openai_s2s" is not served yet'],
     ['a wrong id', [{ verb: 'answer', id: 7 }], 'verb 1 (answer): "id" must be a string'],
     [
