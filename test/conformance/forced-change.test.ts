@@ -24,9 +24,12 @@ const closedRoutes = apiRoutes.filter(
 )
 
 let world: World
+/** One of each level. */
+let users: readonly Forced[]
 beforeAll(async () => {
   world = await openWorld()
   await seedEverything(world)
+  users = await Promise.all(owners().map(logInForced))
 })
 afterAll(() => world.close())
 
@@ -65,8 +68,6 @@ describe('before the password is changed', () => {
       const tenant = world.tenant('own')
       const path = (await input.path(route, tenant)) + (await input.query(route, tenant))
       const body = route.body === undefined ? undefined : await input.body(route, tenant)
-      const users: Forced[] = []
-      for (const owner of owners()) users.push(await logInForced(owner))
       const before = await marks(world.api)
       for (const { send } of users) expect(await send(route.method, path, body)).toMatchObject(refusal)
       expect(await marks(world.api)).toEqual(before)

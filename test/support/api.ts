@@ -136,11 +136,14 @@ export interface TestApiOptions {
   readonly wrapStorage?: (storage: Storage) => Storage
 }
 
+/** The power does not fail here; what survives that is tested in src/storage. */
+const noSync = (): Promise<void> => Promise.resolve()
+
 export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { clock = systemClock, log = silentLogger, wrapStorage = (storage) => storage } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'switchhook-api-'))
   const place = await storePlaces[inject('store')](dataDir)
-  const storage = createStorage({ dataDir, databaseUrl: place.url, clock, log })
+  const storage = createStorage({ dataDir, databaseUrl: place.url, clock, log, sync: noSync })
   await storage.start()
   let reader: Promise<StoreReader> | undefined
   const live = createLiveState()
