@@ -1,4 +1,5 @@
 // What a queue costs the main thread while a thousand wait in it: joining, being taken and leaving, with their hooks and events.
+import { loadCore } from './cores.ts'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { provision } from '../test/support/platform-process.ts'
@@ -6,7 +7,7 @@ import type { Platform } from '../test/support/platform-process.ts'
 import { startSipp } from '../test/support/sipp.ts'
 import { until } from '../test/support/wait.ts'
 import type { Figure } from './figure.ts'
-import { loadCore, startLoadedPlatform } from './loaded-platform.ts'
+import { startLoadedPlatform } from './loaded-platform.ts'
 import { mainThreadCpuMs } from './proc.ts'
 
 const callers = 1000
