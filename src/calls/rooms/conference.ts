@@ -2,6 +2,7 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Timer } from '../../lib/clock.ts'
 import type { CallServices } from '../call-services.ts'
+import { wayOf } from '../application/hook-form.ts'
 import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { Leg } from '../leg/leg.ts'
 import type { LegMember } from '../leg/leg-options.ts'
@@ -98,8 +99,9 @@ export class Conference {
   #reportsFor({ application, wishes: { statusHook, statusEvents } }: Guest): StatusReports | undefined {
     if (statusHook === undefined) return undefined
     const { clock } = this.#options.services
-    // Where it leads does not change with the applications of those who come later.
-    const hook = application.hookOf(statusHook)
+    // Where it leads does not change with the applications of those who come later, but over sockets each has its own.
+    const full = application.hookOf(statusHook)
+    const hook = wayOf(full) === 'http' ? full : statusHook
     return new StatusReports({ hook, events: new Set(statusEvents), clock })
   }
 
@@ -169,7 +171,7 @@ export class Conference {
   #report(event: StatusEventName, id: string, members: number, of = this.#stays.get(id)): void {
     if (of === undefined || this.#reports?.wants(event) !== true) return
     const { clock, node } = this.#options.services
-    const { leg, application } = of.guest
+    const { leg } = of
     const { facts } = leg.journal
     const seconds = this.#startedMs === undefined ? 0 : (clock.monotonic() - this.#startedMs) / 1000
     const payload = {
@@ -181,7 +183,13 @@ export class Conference {
       time: new Date(clock.now()).toISOString(),
       members,
     }
-    this.#reports.report({ event, leg, application, payload })
+    this.#reports.report({ event, by: this.#senderFor(of).guest, payload })
+  }
+
+  /** The socket of a call closes with it: what happens then goes over that of another one. */
+  #senderFor(of: Stay): Stay {
+    if (!of.leg.hasEnded || this.#reports?.isFull === true) return of
+    return [...this.#stays.values()].find(({ leg }) => !leg.hasEnded) ?? of
   }
 
   /** A member begins or ends to talk. */

@@ -1,16 +1,16 @@
 // The status events of one conference, on their way to its hook: one after the other, in the order in which they happened.
 import type { Clock } from '../../lib/clock.ts'
-import type { Application } from '../application/application.ts'
+import { wayOf } from '../application/hook-form.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { Leg } from '../leg/leg.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { StatusEventName } from './conference-wishes.ts'
+import type { Guest } from './guest.ts'
 
 export interface StatusReport {
   readonly event: StatusEventName
   /** Whose application sends it. */
-  readonly leg: Leg
-  readonly application: Application
+  readonly by: Pick<Guest, 'leg' | 'application'>
   readonly payload: object
 }
 
@@ -43,13 +43,18 @@ export class StatusReports {
     return this.wants('start-talking') || this.wants('stop-talking')
   }
 
+  /** False for one that leads where the application of each call leads. */
+  get isFull(): boolean {
+    return wayOf(this.#options.hook) !== 'relative'
+  }
+
   wants(event: StatusEventName): boolean {
     return this.#options.events.has(event)
   }
 
   report(report: StatusReport): void {
     if (!this.wants(report.event)) return
-    if (this.#waiting.length >= maxWaiting) return this.#say(report.leg, tooMany)
+    if (this.#waiting.length >= maxWaiting) return this.#say(report.by.leg, tooMany)
     this.#waiting.push({ ...report, sinceMs: this.#options.clock.monotonic() })
     if (!this.#isSending) void this.#sendAll()
   }
@@ -62,8 +67,9 @@ export class StatusReports {
   }
 
   /** Never rejects. */
-  async #send({ leg, application, payload, sinceMs }: Waiting): Promise<void> {
+  async #send({ by, payload, sinceMs }: Waiting): Promise<void> {
     const { hook, clock } = this.#options
+    const { leg, application } = by
     if (clock.monotonic() - sinceMs > maxAgeMs) return this.#say(leg, tooOld)
     try {
       await application.tell({ leg, hook, payload })
