@@ -4,8 +4,9 @@ import { AppError } from '../lib/errors.ts'
 import type { AskedCommands } from '../calls/command.ts'
 import { createQueueing } from '../../test/support/scripted-engine/queueing.ts'
 import type { InCall, Queueing } from '../../test/support/scripted-engine/queueing.ts'
-import { account, calm, client } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { account, application, calm, client } from '../../test/support/scripted-engine/scripted-engine.ts'
 import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { parseVerbs } from './index.ts'
 
 const waiting = { verb: 'enqueue', name: 'support', actionHook: '/left' }
@@ -313,4 +314,38 @@ it('leave outside of a queue does nothing', async () => {
   const call = await queueing.ring([{ verb: 'leave' }, stay])
   expect(call.facts('note')).toMatchObject([{ sentence: 'leave: the call waits in no queue' }])
   expect(call.outcomes()).toEqual(['leave done'])
+})
+
+describe('an application over WebSocket', () => {
+  it('is asked what its caller hears, and lets it leave; one that is closed with the call is left alone', async () => {
+    const queueing = start()
+    const { engine } = queueing
+    const hook = { url: 'wss://app.test/ws', method: 'POST', username: null, password: null } as const
+    engine.application = { ...application, call_hook: hook }
+    const ring = async (): Promise<ScriptedInvite> => {
+      const invite = engine.ring()
+      await calm()
+      const socket = engine.sockets.last
+      socket.ack(socket.last('session:new'), [{ ...waiting, waitHook: '/wait' }, stay])
+      await calm()
+      return invite
+    }
+    await ring()
+    const socket = engine.sockets.last
+    const asked = socket.last('verb:hook')
+    expect(asked).toMatchObject({ hook: '/wait', data: { queue_position: 0, queue_size: 1 } })
+    socket.ack(asked, [{ verb: 'leave' }])
+    await calm()
+    expect(socket.last('verb:hook')).toMatchObject({ hook: '/left', data: { queue_result: 'leave' } })
+    const second = await ring()
+    expect(queueing.lengths()).toEqual(['support: 1'])
+    second.dialog?.hangUp()
+    await calm()
+    expect(queueing.lengths()).toEqual([])
+    expect(engine.sockets.last.closedWith).toMatchObject({ code: 1000 })
+    const failures = engine.store.batches.flatMap(({ events }) =>
+      events.filter((event) => event.type === 'hook-failed' && event.code !== 'withdrawn'),
+    )
+    expect(failures).toEqual([])
+  })
 })

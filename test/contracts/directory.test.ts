@@ -1,6 +1,7 @@
 // What the call engine may rely on when it asks for rows, whether they are scripted or stored.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AccountFacts, ApplicationFacts, ClientFacts, Directory } from '../../src/calls/ports.ts'
+import type { Hook } from '../../src/contracts/hook.ts'
 import { createDirectory } from '../../src/directory/create-directory.ts'
 import { systemTenancy } from '../../src/contracts/caller.ts'
 import { createSid } from '../../src/lib/ids.ts'
@@ -19,6 +20,12 @@ interface Place {
 }
 
 const number = '4930100200'
+const queueEventHook: Hook = {
+  url: 'http://app.test/queue-event',
+  method: 'POST',
+  username: 'u',
+  password: 'p',
+}
 
 describe('scripted', () => {
   behavesAsDirectory(async () => {
@@ -28,6 +35,7 @@ describe('scripted', () => {
       client,
       application,
       limits: {},
+      queueEventHook,
       carriers: [],
       peer: undefined,
       numbers: [{ number, voip_carrier_sid: null, account_sid, application_sid: null }],
@@ -68,6 +76,8 @@ onEachStore(({ open }) => {
       allow_direct_queue_calling: 1,
       allow_direct_user_calling: 1,
     })
+    const { webhook_sid } = await rows.webhooks.insert({ ...owner, ...queueEventHook })
+    await rows.accounts.update(account_sid, { queue_event_hook_sid: webhook_sid })
     await rows.phone_numbers.insert({ ...owner, number, received_number: number, voip_carrier_sid: null })
     const realm = (await rows.accounts.find(account_sid))?.sip_realm ?? ''
     return {
@@ -123,6 +133,10 @@ function behavesAsDirectory(open: () => Promise<Place>): void {
     expect(await directory.application(account_sid, application_sid)).toEqual(place.application)
     expect(await directory.application(other, application_sid)).toBeUndefined()
     expect(await directory.application(account_sid, other)).toBeUndefined()
+  })
+
+  it('finds the hook that hears of the queues of an account', async () => {
+    expect(await directory.queueEventHook(place.account.account_sid)).toEqual(queueEventHook)
   })
 
   it('finds a number as it is called, and no other', async () => {

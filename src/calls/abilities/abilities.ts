@@ -232,7 +232,7 @@ export interface Asking {
   ): Promise<void>
   /** Asks an action hook of a verb that others have replaced: what it answers counts for nothing. Never rejects. */
   tell(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
-  /** Likewise, of a verb that was stopped by the end of the call: the hook is asked all the same. */
+  /** Likewise, of a verb that was stopped by the end of the call: the hook is sent it all the same, and the journal has nothing of it. */
   report(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void>
   /** Asks an event hook; verbs in its answer come at once, in place of the running one too. Never rejects. */
   event(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void>

@@ -1,4 +1,5 @@
 // The abilities of a script on one leg.
+import { factsOf } from '../application/http-application.ts'
 import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { RunningScript } from '../session/running-script.ts'
 import { referralsOf } from '../bridge/transfer.ts'
@@ -43,7 +44,12 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
   const { script } = application
   const { clock, speech, audio } = context.services
   const notes = new CallNotes(leg.journal)
-  const hooks = new LegHooks({ ...options, wait: () => wait, clock })
+  const hooks = new LegHooks({
+    ...options,
+    wait: () => wait,
+    clock,
+    facts: () => factsOf(leg, context.services),
+  })
   const resolveUrl = (url: string): string => application.resolveUrl(url)
   const voice = new LegVoice({
     leg,

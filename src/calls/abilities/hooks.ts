@@ -31,6 +31,8 @@ interface OwnOptions extends LegHooksOptions {
   readonly clock: Clock
   /** A function: it speaks by means of URLs that are resolved here. */
   readonly wait: () => HookWait
+  /** What every hook is sent of the call. */
+  readonly facts: () => object
 }
 
 interface Question {
@@ -91,13 +93,12 @@ export class LegHooks implements Asking {
   }
 
   async report(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void> {
-    const { leg, application, queue } = this.#options
+    const { leg, application, queue, facts } = this.#options
     if (!leg.hasEnded) return this.tell(form, fields)
     const verb_id = queue.currentId
-    const all = { ...(verb_id === undefined ? {} : { verb_id }), ...fields }
-    // The signal of the call has aborted; the hook has its own time limit.
-    const { signal } = new AbortController()
-    await application.ask({ leg, kind: 'action', hook: form, fields: all, signal }).catch(() => undefined)
+    const payload = { ...facts(), ...(verb_id === undefined ? {} : { verb_id }), ...fields }
+    // One over WebSocket is gone with the call, whose end it was sent.
+    await application.tell({ leg, hook: form, payload }).catch(() => undefined)
   }
 
   async event(form: HookForm, fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {

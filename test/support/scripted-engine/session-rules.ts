@@ -13,7 +13,6 @@ const lateFacts: ReadonlySet<JournalEvent['type']> = new Set<JournalEvent['type'
   'dial-ended',
   'verb-ended',
   'unqueued',
-  'hook-asked',
   'hook-answered',
   'hook-failed',
   'decision',
