@@ -12,6 +12,7 @@ import { routingPage } from './reference/routing.ts'
 import { settingsPage } from './reference/settings.ts'
 import { tablesFile } from './reference/tables.ts'
 import { verbsPage } from './reference/verbs.ts'
+import { webSocketPage } from './reference/websocket.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -30,6 +31,7 @@ const pages: readonly Page[] = [
   { path: 'docs/reference/routing.md', write: routingPage },
   { path: 'docs/reference/settings.md', write: settingsPage },
   { path: 'docs/reference/verbs.md', write: verbsPage },
+  { path: 'docs/reference/websocket.md', write: webSocketPage },
   { path: 'src/storage/tables.ts', write: tablesFile },
 ]
 
@@ -41,7 +43,8 @@ async function isCurrent({ path, write }: Page): Promise<boolean> {
 /** Examples come from a test, which is what compares them otherwise. */
 function renewExamples(): void {
   const vitest = join(import.meta.dirname, '../node_modules/.bin/vitest')
-  const args = ['run', '--project', 'SQLite', 'test/conformance/examples.test.ts', '--update']
+  const tests = ['test/conformance/examples.test.ts', 'src/verbs/socket-examples.test.ts']
+  const args = ['run', '--project', 'SQLite', ...tests, '--update']
   const { status, stdout } = spawnSync(vitest, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`the examples of the reference could not be made\n${stdout}`)
 }

@@ -45,5 +45,8 @@ export const readFrame: ReadFrame = (frame, data) => readFrameOf(frame, data, co
 /** The body of a request: a member for each command, served or not, and for what is sent besides. */
 export const commandMembers = membersOf(commands)
 
+/** The same as frames of an application over WebSocket, for the reference. */
+export const commandFrames = commands.map(({ frame, name, description }) => ({ frame, name, description }))
+
 /** Which of them a request may have, in sentences. */
 export const commandRules = rulesOf(commands)

@@ -17,6 +17,8 @@ import type { Context, GuideOptions } from './run-guide.ts'
 
 const folder = join(import.meta.dirname, '../../docs/guides')
 const timeoutMs = 300_000
+/** A test fetches nothing: the package is one that the platform has. */
+const ownPackages = `ln -s ${join(import.meta.dirname, '../../node_modules')} node_modules`
 
 /** What a reader of another guide has from the first one: its variables, its function, its account, application and user. */
 async function firstApplication({ platform, shell, toRun }: Context): Promise<void> {
@@ -133,6 +135,12 @@ describe.concurrent('every command and answer of the guide', () => {
   )
 
   it('collect-digits', () => runGuide('collect-digits', { actions }), timeoutMs)
+
+  it(
+    'websocket',
+    () => runGuide('websocket', { actions, words: async () => ({ 'npm install --silent ws': ownPackages }) }),
+    timeoutMs,
+  )
 
   it.skipIf(isMissing('openssl'))(
     'verify-signatures',

@@ -112,7 +112,7 @@ type Words = readonly (readonly [string, string])[]
 async function wordsOf(platform: Platform, more: Readonly<Record<string, string>> = {}): Promise<Words> {
   const accounts = await platform.api.must<{ account_sid: string; name: string }[]>('GET', '/Accounts')
   const account = accounts.find(({ name }) => name === 'default account')
-  const own = await freePorts(5)
+  const own = await freePorts(6)
   return Object.entries({
     '<the admin API key>': adminApiKey,
     '<the account API key>': accountApiKey,
@@ -125,6 +125,7 @@ async function wordsOf(platform: Platform, more: Readonly<Record<string, string>
     '4002': String(own + 2),
     '4003': String(own + 3),
     '4004': String(own + 4),
+    '4005': String(own + 5),
     ...more,
   })
 }

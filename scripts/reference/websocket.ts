@@ -1,0 +1,59 @@
+// docs/reference/websocket.md, from src/api/docs/socket-frames.ts and the declarations of commands.
+import { heardFrames, sentFrames, socketExamples } from '../../src/api/docs/socket-frames.ts'
+import type { FrameDescription } from '../../src/api/docs/socket-frames.ts'
+import { commandFrames } from '../../src/commands/index.ts'
+import { page, table } from './page.ts'
+
+export function webSocketPage(): string {
+  const examples = socketExamples()
+  const section = ({ name, example, meaning }: FrameDescription): string[] => [
+    '',
+    `### ${name}`,
+    '',
+    meaning,
+    '',
+    '```json',
+    JSON.stringify(examples[example], null, 2),
+    '```',
+  ]
+  return page('Applications over WebSocket', '`src/api/docs/socket-frames.ts`, `src/commands`', [
+    ...connection,
+    '',
+    '## From the platform',
+    ...sentFrames.flatMap(section),
+    '',
+    '## To the platform',
+    ...heardFrames.flatMap(section),
+    '',
+    '### Other commands',
+    '',
+    'Each is that of `PUT /Accounts/{AccountSid}/Calls/{CallSid}`: `data` is its value, alone or under its name. `callSid` names the',
+    'leg of this call that is meant; without it, it is the one that the application runs. A leg of another call is refused.',
+    '',
+    ...table(
+      ['Command', 'Value', 'What it does'],
+      commandFrames.map(({ frame, name, description }) => [`\`${frame}\``, `\`${name}\``, description]),
+    ),
+  ])
+}
+
+const connection = [
+  'An application whose `call_hook` is a `ws://` or `wss://` URL is asked over a WebSocket that the platform opens: one for each call.',
+  'Messages are JSON texts; the examples are what a test has seen. A guide: [your first application over WebSocket](../guides/websocket.md).',
+  '',
+  '## The socket',
+  '',
+  '- The handshake asks for the subprotocol `ws.jambonz.org`; a server that picks none is accepted. It carries `Authorization: Basic`',
+  '  with `username` and `password` of the hook, and the signatures of a hook over the text `null`. It may take 1.5 s and be redirected twice.',
+  '- A first connection that fails is tried again up to five times: `#rc=2&rp=ct` after the URL says how often, and after which failures.',
+  '- The same addresses are refused as for hooks over HTTP, also after a redirect, and certificates are checked.',
+  '- A message may have 24 KiB (`SWITCHHOOK_SOCKET_MAX_MESSAGE`); a longer one breaks the socket, as a binary one does (1003).',
+  '- A socket that breaks is opened again after 500, 1000, 2000 and 4000 ms, five connections in all; one that has lasted a minute',
+  '  may be opened as often again. Messages wait meanwhile (500, or 1 MiB); questions without an ack are sent again with the same `msgid`.',
+  '- When you close it with 1000 no other is opened. The platform closes it with 1000 when the call is over, and with 1001 when the',
+  '  first ack was missing or had no verbs.',
+  '- A call stays up when its verbs have run: it waits for a command. When no socket will come any more, it ends with its verbs.',
+  '- Messages are read as they come, 200 at once and then 100 a second; more wait in the network.',
+  '- A hook that is an absolute HTTP URL is asked over HTTP. An absolute WebSocket URL in an application over HTTP opens a socket,',
+  '  which begins with `session:new`, and the application goes on over it.',
+]
