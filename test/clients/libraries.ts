@@ -120,7 +120,25 @@ export interface WsService<S> {
   on(event: 'session:new', listener: (session: S, path: string, request?: IncomingMessage) => void): void
 }
 
-export type CreateEndpoint<S> = (options: { server: Server }) => (options: { path: string }) => WsService<S>
+/** One call of `listen` or `stream`. */
+export interface AudioStream {
+  readonly sampleRate: number
+  readonly metadata: Options
+  on(event: 'audio', listener: (pcm: Buffer) => void): void
+  on(event: 'mark', listener: (mark: { name: string; event: string }) => void): void
+  sendAudio(pcm: Buffer): void
+  sendMark(name: string): void
+  disconnect(): void
+}
 
-export const sdkWebSocket = load('@jambonz/sdk/websocket') as { createEndpoint: CreateEndpoint<SdkSession> }
+export interface AudioService {
+  on(event: 'connection', listener: (stream: AudioStream) => void): void
+}
+
+export type CreateEndpoint<S> = (options: { server: Server }) => (options: { path: string }) => WsService<S>
+type CreateSdkEndpoint = (
+  options: Parameters<CreateEndpoint<SdkSession>>[0],
+) => ReturnType<CreateEndpoint<SdkSession>> & { audio(options: { path: string }): AudioService }
+
+export const sdkWebSocket = load('@jambonz/sdk/websocket') as { createEndpoint: CreateSdkEndpoint }
 export const nodeClientWs = load('@jambonz/node-client-ws') as { createEndpoint: CreateEndpoint<WsSession> }

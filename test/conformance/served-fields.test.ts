@@ -23,6 +23,7 @@ const commonWords: ReadonlySet<string> = new Set([
   'answerOnBridge',
   'listen',
   'method',
+  'record',
   'referHook',
   'secret',
   'stream',

@@ -61,7 +61,7 @@ export const accounts = defineResource({
     siprec_hook_sid: sid('applications')
       .nullable()
       .describe('The application for SIPREC invitations.')
-      .notServed('SIPREC'),
+      .notServed('recording of calls that others send by SIPREC'),
     is_active: flag()
       .default(1)
       .describe('0 refuses its calls, registrations, keys and users. Not for the account itself to change.'),
