@@ -25,12 +25,13 @@ describe('the payloads of hooks', () => {
   let application: Application
   let platform: Platform
   let called: AnsweringPhone
+  let tenant: Awaited<ReturnType<typeof provision>>
   const received = new Map<HookDescription['key'], Payload[]>()
 
   beforeAll(async () => {
     application = await startApplication()
     platform = await startPlatform()
-    const tenant = await provision(platform.api, { application, fields: { env_vars: { MENU: 'main' } } })
+    tenant = await provision(platform.api, { application, fields: { env_vars: { MENU: 'main' } } })
     const gather = {
       verb: 'gather',
       numDigits: 2,
@@ -58,6 +59,8 @@ describe('the payloads of hooks', () => {
     application.on('/request', { json: [] })
     application.on('/refer', { status: 603 })
     application.on('/status', { status: 200 })
+    for (const path of ['/conference-wait', '/conference-enter', '/conference'])
+      application.on(path, { json: [] })
     let isPressed = false
     const call = await placeCall(
       { server: { host: platform.sip.address, port: platform.sip.port }, ...tenant },
@@ -100,12 +103,46 @@ describe('the payloads of hooks', () => {
         .some(({ body }) => body['call_status'] === 'completed' && body['direction'] === 'inbound'),
     )
     await useQueue(application, platform, tenant)
+    await meet()
     for (const { key } of hookDescriptions)
       received.set(
         key,
         application.to(`/${key}`).map(({ body }) => body),
       )
   })
+
+  /** Two calls of the platform: one waits in a conference, the other one begins it, and both go. */
+  async function meet(): Promise<void> {
+    const path = `/Accounts/${tenant.account_sid}/Calls`
+    const enter = async (options: object): Promise<string> => {
+      const conference = { verb: 'conference', name: 'team', ...options }
+      const { sid } = await platform.api.must<{ sid: string }>('POST', path, {
+        from: '100',
+        to: { type: 'sip', sipUri: `sip:bob@127.0.0.1:${called.port}` },
+        call_hook: application.url('/meet'),
+        app_json: JSON.stringify([conference]),
+        speech_synthesis_vendor: 'default',
+        speech_synthesis_language: 'en-US',
+        speech_synthesis_voice: 'default',
+        speech_recognizer_vendor: 'default',
+        speech_recognizer_language: 'en-US',
+      })
+      return sid
+    }
+    const toConference = (event: string): boolean =>
+      application.to('/conference').some(({ body }) => body['event'] === event)
+    const waiting = await enter({
+      startConferenceOnEnter: false,
+      waitHook: application.url('/conference-wait'),
+      statusHook: application.url('/conference'),
+      statusEvents: ['start', 'join', 'leave', 'end'],
+    })
+    await until('the wait hook', () => application.to('/conference-wait').length > 0)
+    const starting = await enter({ enterHook: application.url('/conference-enter') })
+    await until('the enter hook', () => application.to('/conference-enter').length > 0)
+    for (const sid of [waiting, starting]) await platform.api.must('DELETE', `${path}/${sid}`)
+    await until('the end of the conference', () => toConference('end'))
+  }
 
   afterAll(async () => {
     await platform?.remove()
@@ -185,6 +222,9 @@ describe('the payloads of hooks', () => {
     const examples = {
       call: received.get('call')?.[0],
       action: received.get('action')?.[0],
+      conference: received.get('conference')?.find(({ event }) => event === 'join'),
+      'conference-enter': received.get('conference-enter')?.[0],
+      'conference-wait': received.get('conference-wait')?.[0],
       confirm: received.get('confirm')?.[0],
       dtmf: received.get('dtmf')?.[0],
       hold: received.get('hold')?.[0],
@@ -352,6 +392,7 @@ function withoutChance(value: unknown): unknown {
     .replaceAll(/(127\.0\.0\.1)[: ]\d{4,5}/g, '$1:5060')
     .replaceAll('<http port>', '3000')
     .replaceAll(/(content-length: |^)\d{3}$/gim, '$1181')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-11-22T12:00:00.000Z')
     .replaceAll(/rport=\d+/g, 'rport=5060')
     .replaceAll(/m=audio \d+/g, 'm=audio 40000')
     .replaceAll(/(;tag=)[0-9a-f]{16,}/g, '$1a84b4c76e66710bc')

@@ -15,7 +15,19 @@ export interface HookDescription {
   readonly name: string
   /** The name of its example. */
   readonly key:
-    'call' | 'action' | 'confirm' | 'dtmf' | 'hold' | 'queue' | 'refer' | 'request' | 'status' | 'wait'
+    | 'call'
+    | 'action'
+    | 'conference'
+    | 'conference-enter'
+    | 'conference-wait'
+    | 'confirm'
+    | 'dtmf'
+    | 'hold'
+    | 'queue'
+    | 'refer'
+    | 'request'
+    | 'status'
+    | 'wait'
   readonly purpose: string
   /** What the application responds with. */
   readonly answer: string
@@ -72,6 +84,11 @@ export const commonFields: readonly HookField[] = [
 ]
 
 const sipAddress = field('fs_sip_address', 'text', 'The SIP address of the node that serves the call.')
+
+const conferenceFields: readonly HookField[] = [
+  field('conference_sid', 'text', 'Names the conference: `conf:`, the account, and its name.'),
+  field('friendly_name', 'text', 'The name of the conference, as the verb has it.'),
+]
 
 export const hookDescriptions: readonly HookDescription[] = [
   {
@@ -239,6 +256,42 @@ export const hookDescriptions: readonly HookDescription[] = [
         '`leave`',
       ),
       field('dequeuer', 'object', 'The common fields of the call that took it.', '`dequeued`'),
+    ],
+  },
+  {
+    name: 'Wait hook of a conference',
+    key: 'conference-wait',
+    purpose:
+      'Asked when a call has to wait for a conference to begin, and while it is on hold there: `waitHook` of the `conference`, `wait_hook` of a command.',
+    answer:
+      'A JSON array of `say`, `play` and `pause`, which the call hears; the hook is asked again when they have run. With nothing, `[]` or `{}` it waits in silence.',
+    fields: [sipAddress, ...conferenceFields],
+  },
+  {
+    name: 'Enter hook of a conference',
+    key: 'conference-enter',
+    purpose: 'Asked when a call comes into a conference: `enterHook` of the `conference`.',
+    answer:
+      'A JSON array of `say`, `play` and `pause`, which the call alone hears, in place of the conference.',
+    fields: [sipAddress, ...conferenceFields],
+  },
+  {
+    name: 'Status hook of a conference',
+    key: 'conference',
+    purpose:
+      'Sent the events that `statusEvents` names, one after the other: `statusHook` of the first call in the `conference`. Its fields are those of the call that the event is about.',
+    answer: 'Its verbs do not run. What your program decides, it does by a command to a call.',
+    fields: [
+      sipAddress,
+      field(
+        'event',
+        'text',
+        '`start` and `end` of the conference; `join` and `leave`; `start-talking` and `stop-talking`.',
+      ),
+      ...conferenceFields,
+      field('duration', 'number', 'How long the conference has been going on, in seconds with a fraction.'),
+      field('time', 'text', 'When it happened, as ISO 8601 has it.'),
+      field('members', 'number', 'How many are in the conference then. Those who wait do not count.'),
     ],
   },
   {
