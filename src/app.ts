@@ -86,6 +86,7 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     sound.audio,
     sound.speech,
     sound.media,
+    sound.recordings,
     telephony.sip,
     telephony.calls,
     telephony.delivery,

@@ -11,6 +11,7 @@ import { createCarrierHosts } from './directory/carrier-hosts.ts'
 import { createDirectory } from './directory/create-directory.ts'
 import { createDeviceLimits } from './directory/device-limits.ts'
 import { createLogLevel } from './directory/log-level.ts'
+import { createAccountBuckets } from './directory/account-buckets.ts'
 import { createRealmFacts } from './directory/realm-facts.ts'
 import { createRegistrationHook } from './directory/registration-hook.ts'
 import { createSpeechDirectory } from './directory/speech-credentials.ts'
@@ -28,6 +29,7 @@ import { createOutgoing } from './outgoing/create-outgoing.ts'
 import { createSockets } from './outgoing/create-sockets.ts'
 import { createMailer } from './outgoing/mail.ts'
 import { createHashThread } from './passwords/hash-thread.ts'
+import { createRecordings } from './recordings/create-recordings.ts'
 import { createSip } from './sip/create-sip.ts'
 import { serializeHostPort } from './sip/message/uri.ts'
 import { createSpeech } from './speech/create-speech.ts'
@@ -76,7 +78,8 @@ export function createBase(config: Config, log: LeveledLogger) {
 }
 
 /** What callers hear: speech, audio files, RTP. */
-export function createSound({ config, log, clock, cacheDir, sharePercent, storage, outgoing }: Base) {
+export function createSound(base: Base) {
+  const { config, log, clock, cacheDir, sharePercent, storage, outgoing } = base
   const speech = createSpeech({
     cacheDir: join(cacheDir, 'speech'),
     outgoing,
@@ -102,7 +105,34 @@ export function createSound({ config, log, clock, cacheDir, sharePercent, storag
     scratchDir: join(cacheDir, 'media'),
     log,
   })
-  return { speech, decoder, audio, media }
+  return { speech, decoder, audio, media, ...createKeeping(base) }
+}
+
+/** Where recordings go. */
+function createKeeping({ config, log, clock, storage, outgoing }: Base) {
+  const buckets = createBuckets({ outgoing, clock, log })
+  const megabyte = 1_000_000
+  const recordings = createRecordings({
+    dataDir: config.dataDir,
+    store: storage.recordings,
+    calls: storage.calls,
+    isShared: () => storage.isShared,
+    bucketOf: createAccountBuckets(storage),
+    put: ({ key, contentType, file, account_sid, credential, signal }) =>
+      buckets.put(
+        { key, contentType, content: file },
+        { account_sid, credential: { ...credential }, signal },
+      ),
+    alerts: storage.alerts,
+    limits: {
+      spoolBytes: config.recordingSpoolMb * megabyte,
+      accountBytes: config.recordingAccountMb * megabyte,
+      days: config.recordingDays,
+    },
+    clock,
+    log,
+  })
+  return { buckets, recordings }
 }
 
 /** The SIP stack and the call engine, each the other's user, and the delivery of what calls report. */
@@ -155,7 +185,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
 }
 
 /** The parts that the engine asks, in the shapes that it declares. */
-function enginePorts(base: Base, { media, speech, audio }: Sound) {
+function enginePorts(base: Base, { media, speech, audio, recordings }: Sound) {
   const { config, log, clock, allow, storage, directory, carrierHosts, outgoing, names } = base
   const { signingSecret } = directory
   return {
@@ -178,6 +208,7 @@ function enginePorts(base: Base, { media, speech, audio }: Sound) {
     alerts: storage.alerts,
     speech,
     audio,
+    recorder: recordings,
   }
 }
 
@@ -197,7 +228,8 @@ export function createAdministration(base: Base, sound: Sound, telephony: Teleph
     bindings: telephony.sip.bindings,
     speech: sound.speech,
     speechCache: sound.speech.cache,
-    buckets: createBuckets({ outgoing, clock, log }),
+    buckets: sound.buckets,
+    recordings: sound.recordings,
     resets,
     derive: passwords.derive,
     appEnv: createAppEnv({ outgoing }),

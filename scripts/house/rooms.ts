@@ -14,6 +14,7 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
     'speech',
     'buckets',
+    'recordings',
     'dns',
     'passwords',
     'outgoing',
@@ -35,6 +36,7 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   speech: ['outgoing'],
   buckets: ['outgoing'],
   dns: ['network'],
+  recordings: [],
   sip: ['network'],
   media: ['network'],
   // What several mechanisms stand on.

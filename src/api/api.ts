@@ -19,6 +19,7 @@ export interface ApiOptions {
   readonly bindings: Services['bindings']
   readonly speech: Services['speech']
   readonly buckets: Services['buckets']
+  readonly recordings: Services['recordings']
   readonly resets: Services['resets']
   readonly speechCache: Services['speechCache']
   /** How passwords are hashed; in the pool of threads when left out. */

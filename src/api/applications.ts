@@ -96,8 +96,7 @@ export const applications = defineResource({
       .notServed('a second speech vendor for an application'),
     record_all_calls: flag()
       .default(0)
-      .describe('1 asks for a recording of every call it runs.')
-      .notServed('recording'),
+      .describe('1: every call that it runs is recorded from its answer on.'),
     env_vars: json()
       .optional()
       .describe(

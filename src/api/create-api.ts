@@ -46,6 +46,7 @@ export function createApi(options: ApiOptions): HttpServer {
     bindings: options.bindings,
     speech: options.speech,
     buckets: options.buckets,
+    recordings: options.recordings,
     verbsFault: (verbs) => verbsFault(options.parseVerbs, verbs),
     tokens,
     throttle: createLoginThrottle({ clock, derive: options.derive, onLockOut: createLockOutReport(options) }),

@@ -2,6 +2,7 @@
 import type { RealmFacts } from '../contracts/realm-facts.ts'
 import type { RegisteredPhone } from '../contracts/registered-phone.ts'
 import type { Buckets } from '../buckets/buckets.ts'
+import type { KeptRecordings } from '../recordings/recordings.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Tokens } from '../http/tokens.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -83,6 +84,7 @@ export interface Services {
   readonly bindings: Bindings
   readonly speech: SpeechVendors
   readonly buckets: Buckets
+  readonly recordings: KeptRecordings
   /** What is wrong with an array of verbs, or undefined. */
   readonly verbsFault: (verbs: unknown) => string | undefined
   /** The secret is read from storage when the platform starts. */

@@ -6,6 +6,7 @@ import type { Sip } from '../sip/sip.ts'
 import type { AccountFacts, Directory } from './ports.ts'
 import type { AudioFetcher, Speech } from '../contracts/speech.ts'
 import type { AppSockets } from '../contracts/app-socket.ts'
+import type { Recorder } from '../contracts/recording.ts'
 import type { Hooks } from '../contracts/hook.ts'
 import type { CallPool } from './routing/call-limits.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
@@ -41,6 +42,7 @@ export interface CallServices {
   readonly appSockets: AppSockets
   readonly store: CallStore
   readonly speech: Speech
+  readonly recorder: Recorder
   readonly audio: AudioFetcher
   readonly verbs: ParseVerbs
   readonly commands: ReadCommands

@@ -1,6 +1,7 @@
 // What the call engine needs from the rest of the platform. app.ts passes in values of these shapes;
 // the engine imports none of their makers.
 import type { Hook } from '../contracts/hook.ts'
+import type { RecordingFormat } from '../contracts/recording.ts'
 import type { Transport } from '../sip/transport/transports.ts'
 
 export interface AccountFacts {
@@ -14,6 +15,8 @@ export interface AccountFacts {
   readonly ringing_after_ms: number | null
   /** Keys are hidden in what is kept of its calls, where an application does not say otherwise. */
   readonly sensitive_digits: boolean
+  readonly record_all_calls: boolean
+  readonly record_format: RecordingFormat
 }
 
 export interface ClientFacts {
@@ -39,10 +42,11 @@ export interface ApplicationFacts {
   readonly speech_recognizer_language: string | null
   readonly speech_recognizer_label: string | null
   readonly env_vars: Readonly<Record<string, unknown>> | null
+  readonly record_all_calls: boolean
 }
 
 /** What runs a call: an application, or the hooks that a client of the API gave in its place. */
-export type CallScript = Omit<ApplicationFacts, 'application_sid'>
+export type CallScript = Omit<ApplicationFacts, 'application_sid' | 'record_all_calls'>
 
 /** Calls at one time, in each direction; undefined or 0: no limit. */
 export interface CallLimits {

@@ -1,11 +1,13 @@
 // The command record: what `config` takes as `record`, for the leg that the path names.
+import { readyRecording } from '../calls/leg/ready-recording.ts'
+import type { RecordAction } from '../calls/leg/ready-recording.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineCommand } from './define/define-command.ts'
 import { json } from './define/values.ts'
 import type { JsonSchema } from './define/values.ts'
 
 interface Given {
-  readonly action: string
+  readonly action: RecordAction
   readonly type?: 'siprec' | 'cloud'
   readonly siprecServerURL?: string | readonly string[]
 }
@@ -25,7 +27,8 @@ const schema: JsonSchema = {
     type: {
       type: 'string',
       enum: ['siprec', 'cloud'],
-      description: '`siprec` when left out. `cloud` is not served yet.',
+      description:
+        '`siprec` when left out: by a recording server. `cloud`: by the platform, for the bucket of the account.',
     },
     siprecServerURL: {
       anyOf: [
@@ -50,14 +53,14 @@ export const record = defineCommand({
   name: 'record',
   frame: 'record',
   description:
-    'Starts, stops, pauses or resumes a recording, as `record` of the verb `config` does. A start needs `siprecServerURL`.',
+    'Starts, stops, pauses or resumes a recording, as `record` of the verb `config` does. A start of type `siprec` needs `siprecServerURL`.',
   value: json<Given>(schema, ({ action, type = 'siprec', siprecServerURL }) => {
     if (type === 'siprec' && action === start && siprecServerURL === undefined)
       throw new AppError('bad_request', 'record: siprecServerURL is needed to start a recording')
   }),
   needs: 'answered',
   ready({ action, ...options }, { leg }) {
-    if (options.type === 'cloud') throw new AppError('not_served', 'record: the type cloud is not served yet')
+    if (options.type === 'cloud') return { outcome: action, apply: readyRecording(leg, action) }
     const run = (leg.script ?? leg.bridge)?.beside
     if (run === undefined)
       throw new AppError('call_state', 'the call has not been answered', {

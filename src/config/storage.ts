@@ -29,6 +29,24 @@ export const storageSettings = {
       return optionalText(text)
     },
   } satisfies Setting<string | undefined>,
+  recordingSpoolMb: count(
+    'SWITCHHOOK_RECORDING_SPOOL_MB',
+    '20480',
+    'How many megabytes of sound may wait in the data directory to be stored, of all accounts together: 32 kB for each second of a recorded call. Beyond it recordings end, and calls go on.',
+    1,
+  ),
+  recordingAccountMb: count(
+    'SWITCHHOOK_RECORDING_ACCOUNT_MB',
+    '1024',
+    'How many megabytes of recordings the data directory keeps for an account without a bucket; 0: none.',
+    0,
+  ),
+  recordingDays: count(
+    'SWITCHHOOK_RECORDING_DAYS',
+    '30',
+    'How long recordings are kept in the data directory; 0 for ever. Those in buckets stay there.',
+    0,
+  ),
   deliveryLogDays: count(
     'SWITCHHOOK_DELIVERY_LOG_DAYS',
     '30',

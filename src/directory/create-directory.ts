@@ -163,6 +163,8 @@ function toAccountFacts(row: Row<'accounts'>): AccountFacts {
     disable_cdrs: row.disable_cdrs === 1,
     ringing_after_ms: row.ringing_after_ms,
     sensitive_digits: row.sensitive_digits === 1,
+    record_all_calls: row.record_all_calls === 1,
+    record_format: row.record_format === 'wav' ? 'wav' : 'mp3',
   }
 }
 
@@ -195,6 +197,7 @@ function toApplicationFacts(
     speech_recognizer_vendor: row.speech_recognizer_vendor,
     speech_recognizer_language: row.speech_recognizer_language,
     speech_recognizer_label: row.speech_recognizer_label,
+    record_all_calls: row.record_all_calls === 1,
     env_vars: row.env_vars === null ? null : (JSON.parse(row.env_vars) as Record<string, unknown>),
   }
 }

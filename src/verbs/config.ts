@@ -112,16 +112,17 @@ export const config = defineVerb({
     { verb: 'say', text: 'In another voice, and louder.' },
   ],
   needs: 'nothing',
-  uses: ['settings', 'siprec', 'sound', 'signalling'],
+  uses: ['settings', 'siprec', 'recording', 'sound', 'signalling'],
   schema,
-  async execute(options, { settings, siprec, sound, signalling }) {
+  async execute(options, given) {
+    const { settings, sound, signalling } = given
     const { boostAudioSignal, earlyMedia = false } = options
     for (const change of changesOf(options, settings)) settings.change(change)
     if (boostAudioSignal !== undefined) {
       await (earlyMedia ? signalling.startEarlyMedia() : signalling.answer())
       if (!signalling.hasEnded) await sound.boost(toDecibels(boostAudioSignal))
     }
-    if (options.record !== undefined) applyRecord(options.record, siprec)
+    if (options.record !== undefined) await applyRecord(options.record, given)
     const first = refused.find((name) => isWanted(options[name]))
     if (first !== undefined) throw new AppError('not_served', `config: ${first} is not served yet`)
   },

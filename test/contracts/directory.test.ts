@@ -59,7 +59,14 @@ onEachStore(({ open }) => {
       ),
     )
     const [call_hook_sid, call_status_hook_sid] = hooks.map(({ webhook_sid }) => webhook_sid)
-    const { env_vars, call_hook, call_status_hook, application_sid: _, ...columns } = application
+    const {
+      env_vars,
+      record_all_calls,
+      call_hook,
+      call_status_hook,
+      application_sid: _,
+      ...columns
+    } = application
     const app = await rows.applications.insert({
       ...columns,
       name: 'app',
@@ -67,6 +74,7 @@ onEachStore(({ open }) => {
       call_hook_sid: call_hook_sid ?? null,
       call_status_hook_sid: call_status_hook_sid ?? null,
       env_vars: JSON.stringify(env_vars),
+      record_all_calls: record_all_calls ? 1 : 0,
     })
     const user = await rows.clients.insert({
       account_sid,
@@ -87,6 +95,7 @@ onEachStore(({ open }) => {
       client: { ...client, client_sid: user.client_sid },
       application: {
         ...columns,
+        record_all_calls,
         account_sid,
         application_sid: app.application_sid,
         call_hook,

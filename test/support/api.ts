@@ -12,6 +12,9 @@ import type { OperatorRules } from '../../src/api/services.ts'
 import { createPasswordResets } from '../../src/api/logins/password-resets.ts'
 import { createAzure } from '../../src/buckets/azure.ts'
 import { createBuckets } from '../../src/buckets/create-buckets.ts'
+import { createAccountBuckets } from '../../src/directory/account-buckets.ts'
+import { createRecordings } from '../../src/recordings/create-recordings.ts'
+import type { Recordings } from '../../src/recordings/recordings.ts'
 import { createS3Compatible } from '../../src/buckets/s3.ts'
 import type { CallRequest, LiveCall, LiveConference } from '../../src/calls/calls.ts'
 import type { AskedCommands } from '../../src/calls/command.ts'
@@ -95,6 +98,8 @@ export interface TestApi extends Pick<StorePlace, 'contents'> {
   /** The speech cache: the account of each clip. */
   readonly clips: string[]
   isReady: boolean
+  /** Not started: no one who does not need them waits for them. */
+  readonly recordings: Recordings
   request(method: string, path: string, token?: string, options?: ApiRequestOptions): Promise<ApiAnswer>
   /** A second server over the same storage, which knows nothing of the first. */
   startAnother(): Pick<TestApi, 'request'>
@@ -152,6 +157,22 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
   const speech = createSpeech({ cacheDir: join(dataDir, 'cache'), outgoing, credentials, clock, log })
   const makers = [createLocalAwsS3, createS3Compatible, createAzure]
   const buckets = createBuckets({ outgoing, clock: systemClock, log, makers })
+  const recordings = createRecordings({
+    dataDir,
+    store: storage.recordings,
+    calls: storage.calls,
+    isShared: () => storage.isShared,
+    bucketOf: createAccountBuckets(storage),
+    put: ({ key, contentType, file, account_sid, credential, signal }) =>
+      buckets.put(
+        { key, contentType, content: file },
+        { account_sid, credential: { ...credential }, signal },
+      ),
+    alerts: storage.alerts,
+    limits: { spoolBytes: 100_000_000, accountBytes: 100_000_000, days: 0 },
+    clock,
+    log,
+  })
   let isReady = true
   const serve = (): HttpServer =>
     createApi({
@@ -162,6 +183,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
       bindings: options.bindings ?? live.bindings,
       speech,
       buckets,
+      recordings,
       resets,
       realms: options.realms,
       realmFacts: {
@@ -212,6 +234,7 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
     },
     databaseUrl: place.url,
     storage,
+    recordings,
     clock,
     ...tenants,
     calls: live.calls,

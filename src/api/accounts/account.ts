@@ -84,13 +84,17 @@ export const accounts = defineResource({
       ),
     record_all_calls: flag()
       .default(0)
-      .describe('1 asks for a recording of every call.')
-      .notServed('recording'),
+      .describe(
+        '1: every call is recorded from its answer on. The legs that it dials are heard in its recording.',
+      ),
     record_format: choice(['mp3', 'wav'])
       .default('mp3')
-      .describe('The file format of recordings.')
-      .notServed('recording'),
-    bucket_credential: bucketCredential().nullable().describe('Where recordings go; secrets are masked.'),
+      .describe(
+        'The file format of recordings, of two channels: what the far end says on the left, what it hears on the right.',
+      ),
+    bucket_credential: bucketCredential()
+      .nullable()
+      .describe('Where recordings go; without one they go to the disk of the platform. Secrets are masked.'),
     enable_debug_log: flag()
       .default(0)
       .describe('1 asks for detailed log lines about its calls.')

@@ -1,5 +1,6 @@
-// The recording of a call, which is an object in the bucket of its account.
+// The recording of a call, which is an object in the bucket of its account, or a file on the disk.
 import type { BucketCredential, BucketJob } from '../../buckets/vendor.ts'
+import type { StoredRecording } from '../../contracts/recording.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Row } from '../../storage/storage.ts'
 import { bytes } from '../define/reply-fields.ts'
@@ -23,7 +24,7 @@ export const getRecording = defineRoute({
   access: everyone,
   operationId: 'getRecording',
   tag: 'RecentCalls',
-  summary: 'The recording of a call, from the bucket of the account.',
+  summary: 'The recording of a call, from the bucket of the account or the disk of the platform.',
   description:
     'The object `{Year}/{Month}/{Day}/{CallSid}.{Format}`, as it comes from the bucket. With a header `Range` of one part, the answer is 206 with that part, or 416 where there is none. An answer that is cut off is one whose bucket failed.',
   reply: {
@@ -34,9 +35,12 @@ export const getRecording = defineRoute({
   },
   errors: ['not_found', 'range_not_satisfiable', 'bucket_failed'],
   async handle({ account, params, caller, services, whenGone, head, headers }) {
-    const { key, job, format } = await find(account, params, { caller, services })
+    const { key, kept, format, ...found } = await find(account, params, { caller, services })
     const wanted = rangeIn(headers['range'])
-    const { body, bytes, range } = await services.buckets.get(key, { ...job, signal: whenGone() }, wanted)
+    const { body, bytes, range } =
+      kept === undefined
+        ? await services.buckets.get(key, { ...jobOf(found), signal: whenGone() }, wanted)
+        : await services.recordings.read(kept, wanted)
     head.header('content-type', `audio/${format}`)
     head.header('accept-ranges', 'bytes')
     if (bytes !== undefined) head.header('content-length', String(bytes))
@@ -55,13 +59,15 @@ export const removeRecording = defineRoute({
   access: everyone,
   operationId: 'deleteRecording',
   tag: 'RecentCalls',
-  summary: 'Removes the recording of a call from the bucket of the account.',
+  summary: 'Removes the recording of a call from the bucket of the account, or the disk of the platform.',
   reply: { status: 204, description: 'Removed.' },
   errors: ['not_found', 'bucket_failed'],
   async handle({ account, params, caller, services }) {
-    const { key, job } = await find(account, params, { caller, services })
+    const { key, kept, stored, ...found } = await find(account, params, { caller, services })
     // Carried through, as every change is: after a removal that was cut short one could not know whether it took place.
-    await services.buckets.remove(key, job)
+    if (kept !== undefined) await services.recordings.remove(kept)
+    else await services.buckets.remove(key, jobOf(found))
+    if (kept === undefined && stored !== undefined) await services.recordings.forget(stored)
     const { account_sid, service_provider_sid } = account
     const owner = { account_sid, service_provider_sid }
     await services.storage.audit.note({ ...owner, action: 'delete', resource: 'recordings', sid: key })
@@ -79,11 +85,16 @@ interface RecordingPath {
   readonly Format: string
 }
 
-interface Found {
+interface Found extends Bucket {
   readonly key: string
   readonly format: Format
-  readonly job: BucketJob
+  /** What is known of it; of one that the account has put there by itself, nothing. */
+  readonly stored: StoredRecording | undefined
+  /** The same, where it is not in a bucket. */
+  readonly kept: StoredRecording | undefined
 }
+
+type Bucket = Pick<Row<'accounts'>, 'account_sid' | 'bucket_credential'>
 
 async function find(
   { account_sid, bucket_credential }: Row<'accounts'>,
@@ -94,13 +105,29 @@ async function find(
   await demandCall({ account_sid, call_sid }, reading)
   const day = dayOf(params)
   const format = formatOf(params)
+  const key = `${day}/${call_sid}.${format}`
+  const recording = await reading.services.recordings.find(account_sid, call_sid)
+  const stored = recording?.key === key ? recording : undefined
+  if (stored !== undefined) demandStored(stored)
+  const kept = stored?.place === 'disk' ? stored : undefined
+  return { key, format, stored, kept, account_sid, bucket_credential }
+}
+
+function demandStored({ state, reason }: StoredRecording): void {
+  if (state === 'stored') return
+  if (state === 'failed')
+    throw new AppError('not_found', `the call has no recording: ${reason ?? 'it failed'}`)
+  throw new AppError('not_found', 'the recording is not stored yet', {
+    cure: 'Wait for the event recording at the call status hook, or look at the journal of the call.',
+  })
+}
+
+function jobOf({ account_sid, bucket_credential }: Bucket): BucketJob {
   if (bucket_credential === null)
     throw new AppError('not_found', 'the account has no bucket', {
       cure: 'Set bucket_credential of the account.',
     })
-  const credential = JSON.parse(bucket_credential) as BucketCredential
-  const key = `${day}/${call_sid}.${format}`
-  return { key, format, job: { account_sid, credential } }
+  return { account_sid, credential: JSON.parse(bucket_credential) as BucketCredential }
 }
 
 /** One part, by its first and last byte; whatever else a Range may say counts as none (RFC 9110 §14.2). */

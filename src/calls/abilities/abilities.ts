@@ -39,6 +39,8 @@ export interface Abilities {
   readonly sound: Sound
   /** Have a recording server record the call. */
   readonly siprec: Siprec
+  /** Record what the far end says and hears. */
+  readonly recording: Recording
   /** Set what holds for the verbs that follow. */
   readonly settings: Setting
   /** Ask the application. */
@@ -209,6 +211,14 @@ export interface ReferResult {
 export interface Referring {
   /** Resolves when nothing more will be heard of it. Throws AppError call_state, overloaded or bad_request when nothing was sent. */
   refer(request: ReferRequest): Promise<ReferResult>
+}
+
+export interface Recording {
+  /** Before the answer it is remembered. Throws AppError recording_refused or overloaded. */
+  start(): Promise<void>
+  /** These throw AppError call_state where nothing is recorded. */
+  stop(): void
+  mask(isMasked: boolean): void
 }
 
 export interface Alerting {

@@ -15,6 +15,7 @@ import { createKeys } from './keys.ts'
 import { createLegs } from './legs.ts'
 import { CallNotes } from './notes.ts'
 import { createQueueing } from './queueing.ts'
+import { createRecording } from './recording.ts'
 import { createReferring } from './referring.ts'
 import { createRequests } from './requests.ts'
 import { createRooms } from './rooms.ts'
@@ -70,6 +71,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     tracks: createTracks({ leg, voice, notes }),
     siprec: createSiprec({ leg, services: context.services, notes }),
     sound: createSound(leg),
+    recording: createRecording(leg),
     settings: createSetting({ settings: leg.session.settings, verbs: context.services.verbs, resolveUrl }),
     keys: createKeys(leg),
     requests: createRequests(leg, notes),

@@ -113,6 +113,7 @@ function openLeg(arrival: Arrival, identity: OwnedIdentity, options: CallContext
     log,
     maxCallMs: services.maxCallMs,
     onEnded: () => registry.ended(leg),
+    recordings: services,
   })
   arrival.leg = leg
   arrival.invite.listen(listenEarly(leg))

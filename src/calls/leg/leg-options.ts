@@ -5,6 +5,7 @@ import type { Media } from '../../media/media.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { MediaPathName } from '../journal/journal.ts'
+import type { RecordingServices } from './leg-recording.ts'
 import type { StatusReporter } from './status-reporter.ts'
 import type { IncomingReferral } from '../../sip/sip.ts'
 import type { HookForm } from '../application/hook-form.ts'
@@ -25,6 +26,7 @@ export interface LegOptions {
   /** The platform hangs up this long after the answer. */
   readonly maxCallMs: number
   readonly onEnded: () => void
+  readonly recordings: RecordingServices
 }
 
 export interface HangUpOptions {

@@ -29,6 +29,7 @@ import type { RunningScript } from '../session/running-script.ts'
 import type { Session } from '../session/session.ts'
 import type { Recorder } from '../siprec/recorder.ts'
 import { Stop, stopped } from '../session/stop.ts'
+import { LegRecording } from './leg-recording.ts'
 import { LegRequests } from './leg-requests.ts'
 import { reasonHeader, toAppError, toRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
@@ -51,6 +52,7 @@ export class Leg {
     this.#state.state === 'answered' ? this.#state.dialog : undefined,
   )
   readonly keys: LegKeys
+  readonly recording: LegRecording
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise
@@ -77,6 +79,7 @@ export class Leg {
     this.media = new LegMedia({ ...options, events: this.events, onEvent: (event) => this.#onMedia(event) })
     this.#digits = new LegDigits(journal, options.clock)
     this.keys = new LegKeys({ ...options, media: this.media, requests: this.requests, signal: this.signal })
+    this.recording = new LegRecording(this, options.recordings)
     this.#progress = new FarEndProgress({ journal, status, media: this.media, log, events: this.events })
     this.callerProgress = new CallerProgress({
       incoming: options.unanswered.incoming,
@@ -254,6 +257,7 @@ export class Leg {
     )
     this.#limits.answered()
     this.callerProgress.close()
+    void this.recording.answered()
     this.status.report({ call_status: 'in-progress', sip_status: 200, sip_reason: reasonPhraseOf(200) })
     this.events.tell('answered')
   }

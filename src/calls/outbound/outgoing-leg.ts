@@ -116,6 +116,7 @@ export class OutgoingLeg {
       log,
       maxCallMs: Math.min(order.maxCallMs ?? services.maxCallMs, services.maxCallMs),
       onEnded: () => registry.ended(leg),
+      recordings: services,
     })
     registry.add(leg)
     tap.expect(started.sip_call_id, journal)

@@ -12,6 +12,8 @@ const account: AccountFacts = {
   disable_cdrs: false,
   ringing_after_ms: null,
   sensitive_digits: false,
+  record_all_calls: false,
+  record_format: 'mp3',
 }
 
 const own = matchOf('own')

@@ -48,6 +48,16 @@ export const platformErrors = {
     http: 500,
     cure: 'The operator should compare the SWITCHHOOK_DNS_ settings with the keys and the update policy of the name server.',
   },
+  recording_failed: {
+    cause: 'The recording of a call ended before the call: the disk is full, or failed.',
+    http: 503,
+    cure: 'The operator should look at the disk with the data directory, and at the log. What was recorded until then is stored.',
+  },
+  recording_refused: {
+    cause: 'A call was to be recorded, and there is no room for its recording.',
+    http: 503,
+    cure: 'Remove recordings that are not needed, set bucket_credential of the account, or let the operator raise SWITCHHOOK_RECORDING_ACCOUNT_MB or SWITCHHOOK_RECORDING_SPOOL_MB.',
+  },
   bucket_failed: {
     cause: "The storage that keeps an account's recordings refused the request or failed.",
     http: 422,

@@ -19,12 +19,15 @@ export const record = Type.Object(
   {
     action: Type.Union(
       actions.map((action) => Type.Literal(action)),
-      { description: 'What becomes of the recording. Nothing of the call is sent while it is paused.' },
+      {
+        description:
+          'What becomes of the recording. While it is paused, nothing of the call is sent to a recording server, and a recording of type `cloud` goes on in silence. What lies between a stop and the next start is not in it.',
+      },
     ),
     type: Type.Optional(
       Type.Union([Type.Literal('siprec'), Type.Literal('cloud')], {
         description:
-          '`siprec` (default): by a recording server (RFC 7866), which gets what the far end says and what it hears as two streams. `cloud` is not served yet: refused.',
+          '`siprec` (default): by a recording server (RFC 7866), which gets what the far end says and what it hears as two streams. `cloud`: by the platform, in stereo, as a file for the bucket of the account; a start before the answer is remembered.',
       }),
     ),
     siprecServerURL: Type.Optional(
@@ -46,12 +49,12 @@ export const record = Type.Object(
   },
 )
 
-/** Throws AppError not_served, or hook_invalid_payload for a start without a server. */
-export function applyRecord(
+/** Throws AppError hook_invalid_payload for a start without a server, or what forbids a recording here. */
+export async function applyRecord(
   { action, type = 'siprec', siprecServerURL, recordingID, headers = {} }: Static<typeof record>,
-  siprec: Given<'siprec'>['siprec'],
-): void {
-  if (type !== 'siprec') throw new AppError('not_served', `record: the type ${type} is not served yet`)
+  { siprec, recording }: Given<'siprec' | 'recording'>,
+): Promise<void> {
+  if (type === 'cloud') return applyCloud(action, recording)
   if (action === 'stopCallRecording') return siprec.stop()
   if (action === 'pauseCallRecording') return siprec.pause()
   if (action === 'resumeCallRecording') return siprec.resume()
@@ -59,4 +62,13 @@ export function applyRecord(
     throw new AppError('hook_invalid_payload', 'record: siprecServerURL is needed to start a recording')
   const named = recordingID === undefined ? {} : { recordingId: recordingID }
   siprec.start({ servers: [siprecServerURL].flat(), headers, ...named })
+}
+
+async function applyCloud(
+  action: (typeof actions)[number],
+  recording: Given<'recording'>['recording'],
+): Promise<void> {
+  if (action === 'startCallRecording') await recording.start()
+  else if (action === 'stopCallRecording') recording.stop()
+  else recording.mask(action === 'pauseCallRecording')
 }

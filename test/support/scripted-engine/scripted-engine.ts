@@ -29,6 +29,9 @@ import type {
 import type { BorrowedClip } from '../../../src/contracts/speech.ts'
 import type { CallStoreListener, RecentCall, UnfinishedCall } from '../../../src/contracts/call-record.ts'
 import type { Hook, HookAnswer, HookRequest, Hooks } from '../../../src/contracts/hook.ts'
+import type { Recorder, RecordingEnd, RecordingOrder } from '../../../src/contracts/recording.ts'
+import { createRing } from '../../../src/lib/audio-ring.ts'
+import type { Ring } from '../../../src/lib/audio-ring.ts'
 import type { ParseVerbs } from '../../../src/calls/verb.ts'
 import { readCommands, readFrame } from '../../../src/commands/index.ts'
 import { createScriptedDirectory } from './scripted-directory.ts'
@@ -46,6 +49,8 @@ export const account: AccountFacts = {
   disable_cdrs: false,
   ringing_after_ms: null,
   sensitive_digits: false,
+  record_all_calls: false,
+  record_format: 'mp3',
 }
 
 export const client: ClientFacts = {
@@ -74,6 +79,7 @@ export const application: ApplicationFacts = {
   speech_recognizer_language: null,
   speech_recognizer_label: null,
   env_vars: { GREETING: 'hello' },
+  record_all_calls: false,
 }
 
 /** Keeps batches as storage would: the first record of a leg counts. */
@@ -217,6 +223,43 @@ export interface ScriptedEngine {
   ring(options?: Partial<ScriptedInviteOptions>): ScriptedInvite
 }
 
+/** Records nothing, and refuses nothing. */
+export function scriptedRecorder(): ScriptedRecorder {
+  const recorder: ScriptedRecorder = {
+    begun: [],
+    async begin(order, listener) {
+      await Promise.resolve()
+      const ring = createRing({ samples: 320 })
+      const masks: boolean[] = []
+      const ended = Promise.withResolvers<RecordingEnd>()
+      const end: RecordingEnd = { bytes: 32_000, durationMs: 1000 }
+      recorder.begun.push({ order, masks, ring, fail: (reason) => listener.ended(reason), gap: listener.gap })
+      const key = `2026/11/21/${order.call_sid}.${order.format}`
+      return {
+        key,
+        spool: 'here',
+        ring,
+        mask: (isMasked) => void masks.push(isMasked),
+        async end() {
+          ended.resolve(end)
+          return ended.promise
+        },
+      }
+    },
+  }
+  return recorder
+}
+
+export interface ScriptedRecorder extends Recorder {
+  readonly begun: {
+    readonly order: RecordingOrder
+    readonly masks: boolean[]
+    readonly ring: Ring
+    readonly fail: (reason: string) => void
+    readonly gap: (ms: number) => void
+  }[]
+}
+
 export function createScriptedEngine(
   parseVerbs: ParseVerbs,
   options: Partial<CallsOptions> = {},
@@ -264,6 +307,7 @@ export function createScriptedEngine(
       },
     }),
     media,
+    recorder: scriptedRecorder(),
     isAllowedAddress: (address) => address.startsWith('192.0.2.'),
     carrierCalled: ({ account_sid }, host) => void engine.hostsCalled.push([account_sid, host]),
     isAllowedHop: (address) => address.startsWith('192.0.2.'),

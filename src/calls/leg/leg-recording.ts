@@ -1,0 +1,184 @@
+// The recording of one leg: what its far end says and hears, from the answer on, across holds, bridges and rooms. There is one
+// recording of a leg at most, and one file: what lies between a stop and the next start is not in it.
+import type { Hook } from '../../contracts/hook.ts'
+import type { Recorder, RecordingEnd, RunningRecording } from '../../contracts/recording.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
+import type { NodeFacts } from '../journal/hook-payloads.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { Directory } from '../ports.ts'
+import type { LegMedia } from './leg-media.ts'
+import { toProblem } from './refusals.ts'
+
+export interface RecordingServices {
+  readonly recorder: Recorder
+  readonly directory: Pick<Directory, 'account' | 'application'>
+  readonly node: () => NodeFacts
+  readonly clock: Clock
+}
+
+/** What it needs of its leg. */
+export interface RecordedLeg {
+  readonly isAnswered: boolean
+  readonly signal: AbortSignal
+  readonly journal: JournalWriter
+  readonly media: Pick<LegMedia, 'sound'>
+  readonly session: { readonly status: { readonly hook: Hook | null } }
+}
+
+const name = 'recording'
+
+export class LegRecording {
+  readonly #leg: RecordedLeg
+  readonly #services: RecordingServices
+  #running: RunningRecording | undefined
+  #state: 'none' | 'begins' | 'on' | 'stopped' | 'over' = 'none'
+  #isWanted = false
+  #isMasked = false
+
+  constructor(leg: RecordedLeg, services: RecordingServices) {
+    this.#leg = leg
+    this.#services = services
+  }
+
+  /** Before the answer it is remembered. Throws AppError call_state, recording_refused or overloaded. */
+  async start(): Promise<void> {
+    this.#isWanted = true
+    if (!this.#leg.isAnswered || this.#state === 'on' || this.#state === 'begins') return
+    if (this.#state === 'over')
+      throw new AppError('call_state', 'the recording of the call has ended', {
+        cure: 'The journal of the call says why; another call can be recorded.',
+      })
+    if (this.#running === undefined) await this.#begin()
+    else await this.#goOn(this.#running)
+  }
+
+  /** Throws AppError call_state where nothing is recorded. */
+  demand(): void {
+    if (this.#isWanted && this.#state !== 'over') return
+    throw new AppError('call_state', 'the call is not being recorded', {
+      cure: 'Start its recording with startCallRecording.',
+    })
+  }
+
+  stop(): void {
+    this.#isWanted = false
+    if (this.#state !== 'on') return
+    this.#state = 'stopped'
+    this.#leg.media.sound.part(name)
+    this.#leg.journal.note({ type: 'recording-stopped' })
+  }
+
+  /** While it is masked it goes on in silence: what comes later stands where it was heard. */
+  mask(isMasked: boolean): void {
+    if (isMasked === this.#isMasked) return
+    this.#isMasked = isMasked
+    this.#running?.mask(isMasked)
+    this.#leg.journal.note({ type: isMasked ? 'recording-paused' : 'recording-resumed' })
+  }
+
+  /** The far end has answered, or has been answered: what was remembered begins, and what is always recorded. */
+  async answered(): Promise<void> {
+    try {
+      if (this.#isWanted || (await this.#isAlways())) await this.start()
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      this.#leg.journal.note(toProblem(error))
+    }
+  }
+
+  /** Legs that a call dials are heard in its own recording. */
+  async #isAlways(): Promise<boolean> {
+    const { started, application_sid } = this.#leg.journal.facts
+    const { account_sid, parent_call_sid } = started
+    if (parent_call_sid !== undefined) return false
+    const { directory } = this.#services
+    const account = await directory.account(account_sid)
+    if (account?.record_all_calls === true) return true
+    if (application_sid === undefined) return false
+    return (await directory.application(account_sid, application_sid))?.record_all_calls === true
+  }
+
+  async #begin(): Promise<void> {
+    this.#state = 'begins'
+    const { signal, journal } = this.#leg
+    const { call_sid, account_sid, attempted_at } = journal.facts.started
+    const { recorder, directory, clock } = this.#services
+    try {
+      const format = (await directory.account(account_sid))?.record_format ?? 'mp3'
+      const order = { call_sid, account_sid, attempted_at, format }
+      const running = await recorder.begin(order, {
+        ended: (reason) => void this.#over(reason),
+        gap: (missing_ms) => journal.note({ type: 'recording-gap', missing_ms }),
+      })
+      const { key, spool } = running
+      const recording_url = `/Accounts/${account_sid}/RecentCalls/${call_sid}/record/${toPath(key)}`
+      const notice = this.#notice(recording_url)
+      this.#running = running
+      journal.add({ type: 'recording-started', recording_url })
+      journal.commit({ recordings: [{ change: 'begun', key, spool, format, at: clock.now(), notice }] })
+      if (signal.aborted) return await this.#over(undefined)
+      signal.addEventListener('abort', () => void this.#over(undefined), { once: true })
+      await this.#goOn(running)
+    } finally {
+      if (this.#running === undefined) this.#state = 'none'
+    }
+  }
+
+  async #goOn(running: RunningRecording): Promise<void> {
+    const wasStopped = this.#state === 'stopped'
+    // Stopped while it was being made.
+    if (!this.#isWanted) {
+      this.#state = 'stopped'
+      return
+    }
+    this.#state = 'on'
+    if (this.#isMasked) running.mask(true)
+    if (wasStopped) this.#leg.journal.note({ type: 'recording-resumed' })
+    await this.#leg.media.sound.join(name, { taps: [{ of: 'stereo', ring: running.ring }] })
+  }
+
+  /** The leg has ended, or the recorder gives a reason: then the call goes on without. */
+  async #over(reason: string | undefined): Promise<void> {
+    if (this.#state === 'over') return
+    this.#state = 'over'
+    this.#leg.media.sound.part(name)
+    const { journal } = this.#leg
+    const ended = await this.#running?.end()
+    const because = reason ?? ended?.reason
+    if (because !== undefined)
+      journal.note(
+        toProblem(new AppError('recording_failed', `the recording ended before the call: ${because}`)),
+      )
+    if (ended !== undefined) this.#write(ended, because)
+  }
+
+  #write({ bytes, durationMs }: RecordingEnd, because: string | undefined): void {
+    const { journal } = this.#leg
+    journal.note({
+      type: 'recording-ended',
+      duration_ms: durationMs,
+      bytes,
+      ...(because === undefined ? {} : { because }),
+    })
+    const at = this.#services.clock.now()
+    journal.commit({ recordings: [{ change: 'ended', bytes, durationMs, reason: because, at }] })
+  }
+
+  /** Sent when the recording is stored, which is after the call. */
+  #notice(recording_url: string) {
+    const { session, journal } = this.#leg
+    const { hook } = session.status
+    if (hook === null) return undefined
+    const { facts } = journal
+    const node = toNodePayload(facts, this.#services.node())
+    const payload = { ...toCommonPayload(facts), ...node, call_status: 'completed', recording_url }
+    return { hook, payload }
+  }
+}
+
+/** `2026/11/21/<call_sid>.mp3` as the API has it: `2026/11/21/mp3`. */
+function toPath(key: string): string {
+  return key.replace(/[^/]+\./, '')
+}

@@ -1,0 +1,13 @@
+// The bucket of an account, as those who store recordings ask for it.
+import { systemTenancy } from '../contracts/caller.ts'
+import type { Storage } from '../storage/storage.ts'
+
+/** Null: the account has none; undefined: there is no such account. */
+export function createAccountBuckets(storage: Pick<Storage, 'for'>) {
+  return async (account_sid: string): Promise<object | null | undefined> => {
+    const account = await storage.for(systemTenancy).accounts.find(account_sid)
+    if (account === undefined) return undefined
+    const { bucket_credential } = account
+    return bucket_credential === null ? null : (JSON.parse(bucket_credential) as object)
+  }
+}

@@ -1,0 +1,487 @@
+// Recordings over the real recorder thread, a real directory and a real database; the bucket is a stand-in over HTTP where it
+// matters, and otherwise a function.
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import type { Worker } from 'node:worker_threads'
+import { Worker as Thread } from 'node:worker_threads'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import type { FakeClock } from '../../test/support/fake-clock.ts'
+import { until } from '../../test/support/wait.ts'
+import type { Alert } from '../contracts/alert.ts'
+import type { Hook } from '../contracts/hook.ts'
+import type { RunningRecording } from '../contracts/recording.ts'
+import { AudioRing } from '../lib/audio-ring.ts'
+import { AppError } from '../lib/errors.ts'
+import { createSid } from '../lib/ids.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createStorage } from '../storage/create-storage.ts'
+import type { Storage } from '../storage/storage.ts'
+import { createRecordings } from './create-recordings.ts'
+import type { PutRecording, Recordings, RecordingsOptions } from './recordings.ts'
+import { maxAgeMs } from './store-recordings.ts'
+
+const account_sid = createSid()
+const hook: Hook = { url: 'http://app.test/status', method: 'POST', username: null, password: null }
+const attempted_at = Date.parse('2026-11-21T08:30:00Z')
+const megabyte = 1_000_000
+
+let dataDir: string
+let clock: FakeClock
+let storage: Storage
+let recordings: Recordings
+let credential: object | null
+let puts: { readonly key: string; readonly bytes: Buffer; readonly contentType: string }[]
+let refusal: Error | undefined
+let alerts: Alert[]
+let thread: Worker | undefined
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'switchhook-recordings-'))
+  clock = createFakeClock(attempted_at)
+  storage = createStorage({ dataDir, clock, log: silentLogger })
+  await storage.start()
+  credential = { vendor: 'aws_s3' }
+  puts = []
+  refusal = undefined
+  alerts = []
+  recordings = await open()
+})
+afterEach(async () => {
+  await recordings.stop()
+  await storage.stop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function put({ key, contentType, file, signal }: PutRecording): Promise<void> {
+  signal.throwIfAborted()
+  if (refusal !== undefined) throw refusal
+  puts.push({ key, contentType, bytes: await readFile(file.path) })
+}
+
+async function open(options: Partial<RecordingsOptions> = {}): Promise<Recordings> {
+  const made = createRecordings({
+    dataDir,
+    store: storage.recordings,
+    calls: storage.calls,
+    isShared: () => false,
+    bucketOf: async () => credential,
+    put,
+    alerts: { raise: (alert) => void alerts.push(alert) },
+    limits: { spoolBytes: 100 * megabyte, accountBytes: 100 * megabyte, days: 30 },
+    clock,
+    log: silentLogger,
+    createWorker(room) {
+      thread = new Thread(new URL('./recorder-worker.ts', import.meta.url), { workerData: { room } })
+      return thread
+    },
+    ...options,
+  })
+  await made.start()
+  return made
+}
+
+interface Call {
+  readonly call_sid: string
+  readonly running: RunningRecording
+  readonly ended: string[]
+  readonly gaps: number[]
+}
+
+/** Begins it as the engine does. */
+async function begin(format: 'wav' | 'mp3' = 'wav', of = recordings): Promise<Call> {
+  const call_sid = createSid()
+  const ended: string[] = []
+  const gaps: number[] = []
+  const running = await of.begin(
+    { call_sid, account_sid, format, attempted_at },
+    { ended: (reason) => void ended.push(reason), gap: (ms) => void gaps.push(ms) },
+  )
+  const { key, spool } = running
+  const notice = { hook, payload: { call_sid, recording_url: '/url' } }
+  const begun = { change: 'begun', key, spool, format, at: clock.now(), notice } as const
+  write(call_sid, [begun])
+  await storage.calls.flush()
+  return { call_sid, running, ended, gaps }
+}
+
+function write(call_sid: string, changes: Parameters<Storage['calls']['write']>[0]['recordings'] & {}): void {
+  storage.calls.write({ call_sid, account_sid, events: [], notifications: [], recordings: changes }, 'now')
+}
+
+/** Ends it as the engine does, and lets the time come at which it is stored. */
+async function end({ call_sid, running }: Call, reason?: string): Promise<void> {
+  const ended = await running.end()
+  write(call_sid, [{ change: 'ended', at: clock.now(), ...ended, reason: reason ?? ended.reason }])
+  await storage.calls.flush()
+  clock.advance(1200)
+}
+
+/** Frames with these values on both sides. */
+function say({ running }: Call, frames: number, left = 1000, right = -500): void {
+  const ring = new AudioRing(running.ring.memory)
+  const frame = Int16Array.from({ length: 320 }, (_, index) => (index % 2 === 0 ? left : right))
+  for (let index = 0; index < frames; index += 1) ring.write(frame)
+}
+
+const stateOf = async ({ call_sid }: Call) => (await storage.recordings.find(call_sid))?.state
+const settled = (call: Call, state: string) =>
+  until(`it is ${state}`, async () => (await stateOf(call)) === state)
+const samplesOf = (bytes: Buffer) => new Int16Array(Uint8Array.from(bytes.subarray(44)).buffer)
+const notified = async () =>
+  (await storage.outbox.claim(50, 1)).map(({ payload }) => JSON.parse(payload) as Record<string, unknown>)
+const spooled = () => readdir(join(dataDir, 'recordings/spool'))
+
+describe('a recording', () => {
+  it('is put into the bucket as a WAV file with both sides, and its hook hears of it once', async () => {
+    const call = await begin()
+    say(call, 100)
+    await end(call)
+    await settled(call, 'stored')
+    expect(puts.map(({ key, contentType }) => [key, contentType])).toEqual([
+      [`2026/11/21/${call.call_sid}.wav`, 'audio/wav'],
+    ])
+    const [{ bytes }] = puts as [(typeof puts)[0]]
+    expect(bytes.length).toBe(44 + 100 * 640)
+    expect(bytes.readUInt32LE(40)).toBe(100 * 640)
+    const samples = samplesOf(bytes)
+    expect(samples.every((sample, index) => sample === (index % 2 === 0 ? 1000 : -500))).toBe(true)
+    await until('nothing is spooled', async () => (await spooled()).length === 0)
+    expect(await notified()).toEqual([
+      {
+        call_sid: call.call_sid,
+        recording_url: '/url',
+        event: 'recording',
+        recording_status: 'stored',
+        recording_format: 'wav',
+        recording_duration: 2,
+        recording_bytes: 44 + 100 * 640,
+      },
+    ])
+  })
+
+  it('is put there as MP3 where the account wants that, an eighth as long', async () => {
+    const call = await begin('mp3')
+    for (let second = 0; second < 4; second += 1) {
+      say(call, 50)
+      await until('the recorder has them', () => new AudioRing(call.running.ring.memory).length === 0)
+    }
+    await end(call)
+    await settled(call, 'stored')
+    const [{ bytes, contentType }] = puts as [(typeof puts)[0]]
+    expect(contentType).toBe('audio/mp3')
+    // The sync word of a frame of MPEG 2.5.
+    expect(bytes.readUInt16BE(0) & 0xfff0).toBe(0xffe0)
+    expect(bytes.length).toBeGreaterThan(14_000)
+    expect(bytes.length).toBeLessThan(20_000)
+    await until('nothing is spooled', async () => (await spooled()).length === 0)
+  })
+
+  it('is silent while it is masked, and goes on where it was', async () => {
+    const call = await begin()
+    const ring = new AudioRing(call.running.ring.memory)
+    const taken = () => until('the recorder has them', () => ring.length === 0)
+    say(call, 10)
+    call.running.mask(true)
+    await taken()
+    say(call, 10)
+    call.running.mask(false)
+    await taken()
+    say(call, 10)
+    await end(call)
+    await settled(call, 'stored')
+    const samples = samplesOf(puts[0]!.bytes)
+    expect(samples.length).toBe(30 * 320)
+    expect([samples[0], samples[15 * 320], samples[29 * 320]]).toEqual([1000, 0, 1000])
+  })
+
+  it('of a call that is over before its first frame is stored nowhere, and the hook hears why', async () => {
+    const call = await begin()
+    await end(call)
+    await settled(call, 'failed')
+    expect(puts).toEqual([])
+    expect(await notified()).toMatchObject([
+      { event: 'recording', recording_status: 'failed', recording_reason: 'nothing was said or heard' },
+    ])
+    expect(alerts).toEqual([])
+  })
+
+  it('that falls behind is silent where frames were lost, and says how much', async () => {
+    const call = await begin()
+    say(call, 230)
+    await until('the gap', () => call.gaps.length > 0)
+    await end(call)
+    await settled(call, 'stored')
+    expect(call.gaps.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(0)
+    expect(samplesOf(puts[0]!.bytes).length).toBe(230 * 320)
+  })
+})
+
+describe('on the disk, without a bucket', () => {
+  it('is kept, read in parts, and removed after its time', async () => {
+    credential = null
+    const call = await begin()
+    say(call, 50)
+    await end(call)
+    await settled(call, 'stored')
+    const found = await recordings.find(account_sid, call.call_sid)
+    expect(found).toMatchObject({ place: 'disk', bytes: 44 + 50 * 640 })
+    expect(await recordings.find(createSid(), call.call_sid)).toBeUndefined()
+    const part = await recordings.read(found!, 'bytes=40-43')
+    expect([part.bytes, part.range]).toEqual([4, `bytes 40-43/${44 + 50 * 640}`])
+    expect((await buffer(part.body)).readUInt32LE(0)).toBe(50 * 640)
+    const tail = await recordings.read(found!, 'bytes=-10')
+    expect((await buffer(tail.body)).length).toBe(10)
+    await expect(recordings.read(found!, 'bytes=99999999-')).rejects.toMatchObject({
+      code: 'range_not_satisfiable',
+    })
+    clock.advance(31 * 86_400_000)
+    await until('it is removed', async () => {
+      clock.advance(3_600_000)
+      return (await recordings.find(account_sid, call.call_sid)) === undefined
+    })
+    expect(await readdir(join(dataDir, 'recordings/kept', account_sid, '2026/11/21'))).toEqual([])
+  })
+
+  it('is not begun when the account has no room left, and the account hears of it', async () => {
+    await recordings.stop()
+    recordings = await open({ limits: { spoolBytes: 100 * megabyte, accountBytes: 40_000, days: 30 } })
+    credential = null
+    const call = await begin()
+    say(call, 50)
+    await end(call)
+    await settled(call, 'stored')
+    await expect(begin()).rejects.toMatchObject({ code: 'recording_refused' })
+    credential = { vendor: 'aws_s3' }
+    await expect(begin()).resolves.toBeDefined()
+  })
+
+  it('of another node is not found here, and the answer says where', async () => {
+    credential = null
+    const call = await begin()
+    say(call, 50)
+    await end(call)
+    await settled(call, 'stored')
+    const found = await recordings.find(account_sid, call.call_sid)
+    await expect(recordings.read({ ...found!, spool: createSid() }, undefined)).rejects.toMatchObject({
+      code: 'not_found',
+      message: 'the recording is on the disk of another node',
+    })
+  })
+})
+
+describe('a bucket that fails', () => {
+  it('for hours gets it all the same, with one alert', async () => {
+    refusal = new AppError('bucket_failed', 'aws_s3 refused the connection')
+    const call = await begin()
+    say(call, 20)
+    await end(call)
+    await until(
+      'the first attempt',
+      async () => (await storage.recordings.find(call.call_sid))?.attempts === 1,
+    )
+    expect(await storage.recordings.find(call.call_sid)).toMatchObject({
+      reason: 'aws_s3 refused the connection',
+    })
+    for (let attempts = 2; attempts < 12; attempts += 1) {
+      clock.advance(900_000)
+      await until(
+        'another attempt',
+        async () => (await storage.recordings.find(call.call_sid))?.attempts === attempts,
+      )
+    }
+    refusal = undefined
+    clock.advance(900_000)
+    await settled(call, 'stored')
+    expect(puts).toHaveLength(1)
+    expect(alerts).toMatchObject([{ alert_type: 'recording-failure', account_sid, call_sid: call.call_sid }])
+    expect(await notified()).toHaveLength(1)
+  })
+
+  it('for three days loses it, and the hook and the account hear of it', async () => {
+    refusal = new AppError('bucket_failed', 'aws_s3 refused the connection')
+    const call = await begin()
+    say(call, 20)
+    await end(call)
+    await until(
+      'the first attempt',
+      async () => (await storage.recordings.find(call.call_sid))?.attempts === 1,
+    )
+    clock.advance(maxAgeMs)
+    await settled(call, 'failed')
+    expect(alerts.map(({ message }) => message)).toEqual([
+      'a recording could not be stored yet: aws_s3 refused the connection',
+      'a recording is lost: aws_s3 refused the connection',
+    ])
+    expect(await notified()).toMatchObject([{ recording_status: 'failed' }])
+    await until('nothing is spooled', async () => (await spooled()).length === 0)
+  })
+
+  it('for its credential gets it as soon as the account has another one', async () => {
+    refusal = new AppError('bucket_failed', 'aws_s3 refused the credential (status 403)')
+    const call = await begin()
+    say(call, 20)
+    await end(call)
+    for (let attempts = 1; attempts < 9; attempts += 1) {
+      await until(
+        'an attempt',
+        async () => (await storage.recordings.find(call.call_sid))?.attempts === attempts,
+      )
+      if (attempts < 8) clock.advance(900_000)
+    }
+    refusal = undefined
+    credential = { vendor: 'aws_s3', secret: 'renewed' }
+    // Less than the wait before the next attempt.
+    clock.advance(6000)
+    await settled(call, 'stored')
+  })
+
+  it('holds up no recording of another account', async () => {
+    const other = createSid()
+    await recordings.stop()
+    const stuck = Promise.withResolvers<void>()
+    recordings = await open({
+      put: async (object) => {
+        if (object.account_sid === account_sid) await stuck.promise
+        else await put(object)
+      },
+    })
+    for (let index = 0; index < 6; index += 1) {
+      const call = await begin()
+      say(call, 2)
+      await end(call)
+    }
+    const call_sid = createSid()
+    const running = await recordings.begin(
+      { call_sid, account_sid: other, format: 'wav', attempted_at },
+      { ended: () => undefined, gap: () => undefined },
+    )
+    const call = { call_sid, running, ended: [], gaps: [] }
+    const { key, spool } = running
+    const batch = { call_sid, account_sid: other, events: [], notifications: [] }
+    const begun = { change: 'begun', key, spool, format: 'wav', at: clock.now(), notice: undefined } as const
+    storage.calls.write({ ...batch, recordings: [begun] }, 'now')
+    say(call, 2)
+    await end(call)
+    await settled(call, 'stored')
+    stuck.resolve()
+  })
+})
+
+describe('a disk', () => {
+  it('that has no more room ends the recording with a reason; what there is of it is stored', async () => {
+    await recordings.stop()
+    recordings = await open({ limits: { spoolBytes: 100_000, accountBytes: megabyte, days: 30 } })
+    const call = await begin()
+    say(call, 200)
+    await until('its end', () => call.ended.length > 0)
+    expect(call.ended).toEqual(['the disk space for recordings is used up'])
+    await end(call)
+    await settled(call, 'stored')
+    const bytes = puts[0]?.bytes.length ?? 0
+    expect(bytes).toBeGreaterThan(80_000)
+    expect(bytes).toBeLessThanOrEqual(100_044)
+    expect(await notified()).toMatchObject([
+      { recording_status: 'stored', recording_reason: 'the disk space for recordings is used up' },
+    ])
+    // Its room is there for others.
+    await expect(begin()).resolves.toBeDefined()
+  })
+
+  it('that cannot be written ends the recording with a reason', async () => {
+    const call_sid = createSid()
+    await mkdir(join(dataDir, 'recordings/spool', `${call_sid}.wav`))
+    const ended: string[] = []
+    const running = await recordings.begin(
+      { call_sid, account_sid, format: 'wav', attempted_at },
+      { ended: (reason) => void ended.push(reason), gap: () => undefined },
+    )
+    await until('its end', () => ended.length > 0)
+    expect(ended).toEqual(['the disk failed (EISDIR)'])
+    await rm(join(dataDir, 'recordings/spool', `${call_sid}.wav`), { recursive: true })
+    expect(await running.end()).toMatchObject({ bytes: 0 })
+  })
+})
+
+describe('the recorder', () => {
+  it('that dies is started again and goes on with the same file, which says that it has a gap', async () => {
+    const call = await begin()
+    say(call, 50)
+    await until('the recorder has them', () => new AudioRing(call.running.ring.memory).length === 0)
+    const first = thread
+    await first?.terminate()
+    await until('another one', () => thread !== first && call.gaps.length > 0)
+    say(call, 50)
+    await end(call)
+    await settled(call, 'stored')
+    const frames = samplesOf(puts[0]!.bytes).length / 320
+    expect(frames).toBeGreaterThanOrEqual(75)
+    expect(frames).toBeLessThanOrEqual(100)
+    expect(call.ended).toEqual([])
+  })
+
+  it('that dies again and again ends its recordings with a reason', async () => {
+    const call = await begin()
+    for (let deaths = 0; deaths < 5; deaths += 1) {
+      const before = thread
+      await before?.terminate()
+      await until('its death', () => thread !== before || call.ended.length > 0)
+    }
+    expect(call.ended).toEqual(['the recorder failed'])
+  })
+})
+
+describe('a process that was killed', () => {
+  it('leaves a file that the next one finishes and stores, once', async () => {
+    const call = await begin()
+    say(call, 60)
+    await until('the recorder has them', () => new AudioRing(call.running.ring.memory).length === 0)
+    // What is on the disk then, with the header that it begins with.
+    const path = join(dataDir, 'recordings/spool', `${call.call_sid}.wav`)
+    const left = await readFile(path)
+    expect(left.readUInt32LE(40)).toBe(0)
+    await recordings.stop()
+    await writeFile(path, left)
+    recordings = await open()
+    await until('its end', async () => (await stateOf(call)) !== 'recording')
+    clock.advance(1200)
+    await settled(call, 'stored')
+    recordings.wake()
+    clock.advance(60_000)
+    expect(puts.map(({ key }) => key)).toEqual([`2026/11/21/${call.call_sid}.wav`])
+    expect(puts[0]?.bytes.readUInt32LE(40)).toBe(left.length - 44)
+    expect(await notified()).toHaveLength(1)
+    await until('nothing is spooled', async () => (await spooled()).length === 0)
+  })
+
+  it('between the upload and its commit has the recording put there again, under the same name', async () => {
+    const call = await begin()
+    say(call, 20)
+    refusal = new AppError('bucket_failed', 'away')
+    await end(call)
+    await until(
+      'the first attempt',
+      async () => (await storage.recordings.find(call.call_sid))?.attempts === 1,
+    )
+    await recordings.stop()
+    refusal = undefined
+    recordings = await open()
+    await settled(call, 'stored')
+    expect(puts).toHaveLength(1)
+  })
+
+  it('in a directory that others share is taken for dead when it has not written for a while', async () => {
+    const call = await begin()
+    say(call, 30)
+    await until('the recorder has them', () => new AudioRing(call.running.ring.memory).length === 0)
+    const other = await open({ isShared: () => true })
+    other.wake()
+    clock.advance(10_000)
+    expect(await stateOf(call)).toBe('recording')
+    await other.stop()
+    await end(call)
+    await settled(call, 'stored')
+  })
+})

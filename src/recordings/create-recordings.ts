@@ -1,0 +1,157 @@
+// Puts recordings together: the thread that records, the folder that has the sound, and what stores it.
+import { rm } from 'node:fs/promises'
+import type { RecordingOrder, RunningRecording } from '../contracts/recording.ts'
+import type { Timer } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import { createRecorderThread } from './recorder-thread.ts'
+import type { RecorderThread } from './recorder-thread.ts'
+import type { Recordings, RecordingsOptions } from './recordings.ts'
+import { createSpool } from './spool.ts'
+import { createRecordingStorer } from './store-recordings.ts'
+import { bytesPerMs, durationOf, maxDataBytes } from './wav-file.ts'
+
+/** Each has a file open. */
+const maxAtOnce = 2000
+/** MP3 takes an eighth of what is spooled. */
+const mp3Share = 8
+/** A recorder writes twice a second: a file that was left alone for so long has none. */
+const abandonedMs = 30_000
+const sweepEveryMs = 3_600_000
+const dayMs = 86_400_000
+const sweptAtOnce = 100
+/** What a recording must be able to hold, or it is not begun. */
+const leastBytes = 1000 * bytesPerMs
+/** After its end, until it is due. */
+const dueAfterMs = 1100
+
+export function createRecordings(options: RecordingsOptions): Recordings {
+  const { store, clock, log, limits, bucketOf, calls } = options
+  const spool = createSpool(options.dataDir)
+  let thread: RecorderThread | undefined
+  /** Those of this process. */
+  const live = new Set<string>()
+  let freeBytes = 0
+  let sweeping: Timer | undefined
+
+  function free(bytes: number): void {
+    freeBytes += bytes
+    thread?.give(bytes)
+  }
+
+  const storer = createRecordingStorer({ ...options, spool, freed: free, beforeLook: finishAbandoned })
+
+  /** What a process that is gone has left in the middle. */
+  async function finishAbandoned(): Promise<void> {
+    for (const { call_sid, account_sid } of await store.unfinished(spool.id)) {
+      if (live.has(call_sid)) continue
+      const silentMs = await spool.silentMs(call_sid, Date.now())
+      if (options.isShared() && silentMs !== undefined && silentMs < abandonedMs) continue
+      const bytes = (await spool.mend(call_sid)) ?? 0
+      const at = clock.now()
+      const ended = { change: 'ended', bytes, durationMs: durationOf(bytes), at } as const
+      const later = [
+        {
+          ...{ at, type: 'recording-ended', duration_ms: ended.durationMs, bytes },
+          because: 'the platform stopped in mid-call',
+        },
+      ]
+      calls.write({ call_sid, account_sid, events: [], notifications: [], recordings: [ended], later }, 'now')
+      await calls.flush()
+      log.warn({ call_sid, account_sid, bytes }, 'the recording of a dead process was finished')
+      clock.after(dueAfterMs, () => storer.wake())
+    }
+  }
+
+  /** What the account may still keep here, in bytes of sound; without end where it has a bucket. */
+  async function roomOf({ account_sid, format }: RecordingOrder): Promise<number> {
+    if ((await bucketOf(account_sid)) !== null) return maxDataBytes
+    const left = limits.accountBytes - (await store.keptBytes(account_sid))
+    return left * (format === 'mp3' ? mp3Share : 1)
+  }
+
+  async function sweep(): Promise<void> {
+    if (limits.days > 0) {
+      const before = clock.now() - limits.days * dayMs
+      let expired = await store.expired(spool.id, before, sweptAtOnce)
+      while (expired.length > 0) {
+        for (const recording of expired) {
+          await spool.removeFile(recording)
+          await store.remove(recording.call_sid)
+        }
+        log.info({ recordings: expired.length }, 'recordings removed after their time')
+        expired = await store.expired(spool.id, before, sweptAtOnce)
+      }
+    }
+  }
+
+  function sweepLater(): void {
+    sweeping = clock.after(sweepEveryMs, () => {
+      void sweep()
+        .catch((error: unknown) => log.warn({ err: error }, 'old recordings could not be removed'))
+        .then(() => sweepLater())
+    })
+  }
+
+  return {
+    name: 'recordings',
+    wake: () => storer.wake(),
+    read: (recording, range) => spool.read(recording, range),
+    async find(account_sid, call_sid) {
+      const recording = await store.find(call_sid)
+      return recording?.account_sid === account_sid ? recording : undefined
+    },
+    async remove(recording) {
+      await spool.removeFile(recording)
+      await store.remove(recording.call_sid)
+    },
+    forget: ({ call_sid }) => store.remove(call_sid),
+    async start() {
+      await spool.open()
+      freeBytes = limits.spoolBytes - spool.bytes
+      thread = createRecorderThread({ ...options, room: freeBytes })
+      if (!options.isShared()) await store.hasten(spool.id)
+      await sweep().catch((error: unknown) => log.warn({ err: error }, 'old recordings could not be removed'))
+      sweepLater()
+      storer.start()
+    },
+    async stop() {
+      sweeping?.cancel()
+      await storer.stop()
+      await thread?.stop()
+    },
+    async begin(order, listener): Promise<RunningRecording> {
+      const { call_sid, format, attempted_at } = order
+      if (thread === undefined) throw new AppError('stopping', 'the platform is not up')
+      if (thread.size >= maxAtOnce)
+        throw new AppError('overloaded', `${maxAtOnce} calls are being recorded already`)
+      const room = await roomOf(order)
+      if (room < leastBytes)
+        throw new AppError(
+          'recording_refused',
+          'the recordings of the account take all the disk space that it may have',
+        )
+      if (freeBytes < leastBytes)
+        throw new AppError('recording_refused', 'the disk space for recordings is used up')
+      const path = spool.wavOf(call_sid)
+      live.add(call_sid)
+      const taken = thread.begin(call_sid, { path, maxBytes: room }, listener)
+      return {
+        ...taken,
+        key: `${new Date(attempted_at).toISOString().slice(0, 10).replaceAll('-', '/')}/${call_sid}.${format}`,
+        spool: spool.id,
+        async end() {
+          const ended = await taken.end()
+          // Of nothing there is no file to wait for.
+          if (ended.bytes === 0) await rm(path, { force: true })
+          freeBytes -= ended.bytes
+          // Its end is in the database by then.
+          clock.after(dueAfterMs, () => {
+            live.delete(call_sid)
+            storer.wake()
+          })
+          return ended
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,185 @@
+// The recorder from inside its thread: empties the rings of all recordings into their files, ten times a second.
+import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { AudioRing } from '../lib/audio-ring.ts'
+import { dataBytesIn, durationOf, headerBytes, headerOf, maxDataBytes } from './wav-file.ts'
+
+export interface BeginRecording {
+  readonly kind: 'begin'
+  readonly id: string
+  readonly path: string
+  readonly memory: SharedArrayBuffer
+  readonly maxBytes: number
+  /** The thread before this one has begun the file. */
+  readonly goesOn: boolean
+  readonly isMasked: boolean
+}
+
+export type ToRecorder =
+  | BeginRecording
+  | { readonly kind: 'mask'; readonly id: string; readonly isMasked: boolean }
+  | { readonly kind: 'end'; readonly id: string }
+  /** How many bytes all recordings together may write besides. */
+  | { readonly kind: 'room'; readonly bytes: number }
+
+export type FromRecorder =
+  | {
+      readonly kind: 'ended'
+      readonly id: string
+      readonly bytes: number
+      readonly durationMs: number
+      readonly reason: string | undefined
+    }
+  | { readonly kind: 'gap'; readonly id: string; readonly frames: number }
+
+/** Half a second: what a killed process loses, and two writes a second for each call. */
+const pieceFrames = 25
+
+interface Taking {
+  readonly id: string
+  readonly file: number
+  readonly ring: AudioRing
+  readonly piece: Int16Array
+  readonly bytes: Buffer
+  readonly frame: Int16Array
+  readonly maxBytes: number
+  /** Samples of the piece that are not written yet. */
+  filled: number
+  written: number
+  lost: number
+  isMasked: boolean
+}
+
+export class RecorderHost {
+  readonly #post: (message: FromRecorder) => void
+  readonly #takings = new Map<string, Taking>()
+  #room: number
+
+  constructor(post: (message: FromRecorder) => void, room: number) {
+    this.#post = post
+    this.#room = room
+  }
+
+  take(message: ToRecorder): void {
+    if (message.kind === 'room') {
+      this.#room += message.bytes
+    } else if (message.kind === 'begin') {
+      this.#begin(message)
+    } else {
+      const taking = this.#takings.get(message.id)
+      if (taking === undefined) return
+      // What has come until now is kept as it was then.
+      const reason = this.#empty(taking)
+      if (message.kind === 'end' || reason !== undefined) this.#end(taking, reason)
+      else taking.isMasked = message.isMasked
+    }
+  }
+
+  tick(): void {
+    for (const taking of this.#takings.values()) {
+      const reason = this.#empty(taking)
+      if (reason !== undefined) this.#end(taking, reason)
+    }
+  }
+
+  #begin({ id, path, memory, maxBytes, goesOn, isMasked }: BeginRecording): void {
+    let file: number | undefined
+    try {
+      file = openSync(path, goesOn ? 'r+' : 'w+', 0o600)
+      const ring = new AudioRing(memory)
+      const piece = new Int16Array(ring.frameSamples * pieceFrames)
+      const written = goesOn ? dataBytesIn(fstatSync(file).size) : 0
+      if (!goesOn) writeSync(file, headerOf(0), 0, headerBytes, 0)
+      const kept = Math.min(maxBytes, maxDataBytes)
+      this.#takings.set(id, {
+        ...{ id, file, ring, piece, written, isMasked, maxBytes: kept, filled: 0 },
+        bytes: Buffer.from(piece.buffer),
+        frame: new Int16Array(ring.frameSamples),
+        lost: goesOn ? ring.lost : 0,
+      })
+    } catch (error) {
+      if (file !== undefined) closeSync(file)
+      this.#post({ kind: 'ended', id, bytes: 0, durationMs: 0, reason: reasonOf(error) })
+    }
+  }
+
+  /** Returns why no more can be kept. */
+  #empty(taking: Taking): string | undefined {
+    try {
+      const { ring, frame, piece } = taking
+      let state = ring.read(frame)
+      while (state !== undefined) {
+        if (taking.isMasked || state === 'silence') piece.fill(0, taking.filled, taking.filled + frame.length)
+        else piece.set(frame, taking.filled)
+        taking.filled += frame.length
+        if (taking.filled === piece.length) this.#write(taking)
+        state = ring.read(frame)
+      }
+      this.#makeUp(taking)
+      return undefined
+    } catch (error) {
+      return reasonOf(error)
+    }
+  }
+
+  /** Frames for which the ring had no room become silence, so that what follows stands where it was heard. */
+  #makeUp(taking: Taking): void {
+    const { ring, frame, piece } = taking
+    const frames = ring.lost - taking.lost
+    if (frames <= 0) return
+    taking.lost += frames
+    for (let index = 0; index < frames; index += 1) {
+      piece.fill(0, taking.filled, taking.filled + frame.length)
+      taking.filled += frame.length
+      if (taking.filled === piece.length) this.#write(taking)
+    }
+    this.#post({ kind: 'gap', id: taking.id, frames })
+  }
+
+  #write(taking: Taking): void {
+    const bytes = taking.filled * 2
+    taking.filled = 0
+    if (bytes === 0) return
+    if (bytes > this.#room) throw new RecordingEnded('the disk space for recordings is used up')
+    if (taking.written + bytes > taking.maxBytes)
+      throw new RecordingEnded('the recording is as long as it may be')
+    let done = 0
+    // A disk that gets full takes a part at first.
+    while (done < bytes) {
+      const at = headerBytes + taking.written
+      const took = writeSync(taking.file, taking.bytes, done, bytes - done, at)
+      done += took
+      taking.written += took
+      this.#room -= took
+    }
+  }
+
+  #end(taking: Taking, given: string | undefined): void {
+    this.#takings.delete(taking.id)
+    let reason = given
+    try {
+      if (reason === undefined) this.#write(taking)
+    } catch (error) {
+      reason = reasonOf(error)
+    }
+    const bytes = taking.written - (taking.written % 4)
+    try {
+      // In place: this needs no room on the disk.
+      writeSync(taking.file, headerOf(bytes), 0, headerBytes, 0)
+      ftruncateSync(taking.file, headerBytes + bytes)
+    } catch (error) {
+      reason ??= reasonOf(error)
+    } finally {
+      closeSync(taking.file)
+    }
+    this.#post({ kind: 'ended', id: taking.id, bytes, durationMs: durationOf(bytes), reason })
+  }
+}
+
+class RecordingEnded extends Error {}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof RecordingEnded) return error.message
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') return 'the disk is full'
+  return `the disk failed (${code === '' ? String(error) : code})`
+}

@@ -1,0 +1,156 @@
+// The recorder from outside its thread: begins and ends recordings there, and starts another thread when it dies.
+import { Worker } from 'node:worker_threads'
+import type { RecordingEnd, RecordingListener } from '../contracts/recording.ts'
+import { createRing } from '../lib/audio-ring.ts'
+import type { Ring } from '../lib/audio-ring.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/log.ts'
+import type { FromRecorder, ToRecorder } from './recorder-host.ts'
+import { channels, rate } from './wav-file.ts'
+
+/** Four seconds: a disk that stalls for less costs nothing. */
+const ringFrames = 200
+const frameMs = 20
+const frameSamples = (rate / 1000) * frameMs * channels
+/** What a thread that dies has read and not written. */
+const unwrittenMs = 600
+// A thread that dies again and again finds something in a recording that kills it.
+const maxDeaths = 5
+const deathsMs = 60_000
+
+export interface RecorderThread {
+  begin(id: string, file: RecordingFile, listener: RecordingListener): Taken
+  /** How many bytes may be written besides. */
+  give(bytes: number): void
+  /** Ends what is recorded. */
+  stop(): Promise<void>
+  readonly size: number
+}
+
+export interface RecordingFile {
+  readonly path: string
+  readonly maxBytes: number
+}
+
+export interface Taken {
+  readonly ring: Ring
+  mask(isMasked: boolean): void
+  end(): Promise<RecordingEnd>
+}
+
+interface Open extends RecordingFile {
+  readonly ring: Ring
+  readonly listener: RecordingListener
+  readonly ended: PromiseWithResolvers<RecordingEnd>
+  isMasked: boolean
+  isEnding: boolean
+}
+
+export interface RecorderThreadOptions {
+  readonly clock: Clock
+  readonly log: Logger
+  /** How many bytes may be written at all. */
+  readonly room: number
+  /** Tests end it. */
+  readonly createWorker?: ((room: number) => Worker) | undefined
+}
+
+const startWorker = (room: number): Worker =>
+  new Worker(new URL('./recorder-worker.ts', import.meta.url), { name: 'recorder', workerData: { room } })
+
+export function createRecorderThread({ clock, log, ...options }: RecorderThreadOptions): RecorderThread {
+  const { createWorker = startWorker } = options
+  const open = new Map<string, Open>()
+  let { room } = options
+  let deaths: number[] = []
+  let worker: Worker | undefined
+
+  function post(message: ToRecorder): void {
+    worker ??= started()
+    worker.postMessage(message)
+  }
+
+  function started(): Worker {
+    const thread = createWorker(room)
+    thread.on('message', (message: FromRecorder) => hear(message))
+    thread.on('error', (error) => log.error({ err: error }, 'the recorder failed'))
+    thread.on('exit', () => died(thread))
+    return thread
+  }
+
+  function hear(message: FromRecorder): void {
+    const one = open.get(message.id)
+    if (one === undefined) return
+    if (message.kind === 'gap') return one.listener.gap(message.frames * frameMs)
+    const { bytes, durationMs, reason } = message
+    room -= bytes
+    close(message.id, one, { bytes, durationMs, reason })
+  }
+
+  function close(id: string, one: Open, end: RecordingEnd): void {
+    open.delete(id)
+    one.ended.resolve(end)
+    if (!one.isEnding) one.listener.ended(end.reason ?? 'the recorder failed')
+  }
+
+  /** Another one goes on with the same files, from the same rings. */
+  function died(thread: Worker): void {
+    if (worker !== thread) return
+    worker = undefined
+    const now = clock.monotonic()
+    deaths = [...deaths.filter((at) => now - at < deathsMs), now]
+    for (const [id, one] of open) {
+      if (deaths.length >= maxDeaths) {
+        close(id, one, { bytes: 0, durationMs: 0, reason: 'the recorder failed' })
+        continue
+      }
+      begin(id, one, true)
+      one.listener.gap(unwrittenMs)
+      if (one.isEnding) post({ kind: 'end', id })
+    }
+  }
+
+  function begin(id: string, { path, maxBytes, ring, isMasked }: Open, goesOn: boolean): void {
+    post({ kind: 'begin', id, path, maxBytes, goesOn, isMasked, memory: ring.memory })
+  }
+
+  return {
+    get size() {
+      return open.size
+    },
+    begin(id, file, listener) {
+      const ring = createRing({ samples: frameSamples, frames: ringFrames })
+      const ended = Promise.withResolvers<RecordingEnd>()
+      const one: Open = { ...file, ring, listener, ended, isMasked: false, isEnding: false }
+      open.set(id, one)
+      begin(id, one, false)
+      return {
+        ring,
+        mask(isMasked) {
+          one.isMasked = isMasked
+          if (open.has(id)) post({ kind: 'mask', id, isMasked })
+        },
+        end() {
+          if (!one.isEnding && open.has(id)) post({ kind: 'end', id })
+          one.isEnding = true
+          return ended.promise
+        },
+      }
+    },
+    give(bytes) {
+      room += bytes
+      if (worker !== undefined) post({ kind: 'room', bytes })
+    },
+    async stop() {
+      const ends = [...open].map(([id, one]) => {
+        if (!one.isEnding) post({ kind: 'end', id })
+        one.isEnding = true
+        return one.ended.promise
+      })
+      await Promise.all(ends)
+      const last = worker
+      worker = undefined
+      await last?.terminate()
+    },
+  }
+}

@@ -1,0 +1,14 @@
+// The entry of the thread that records: a stalled disk holds up nothing else here, and no call.
+import { parentPort, workerData } from 'node:worker_threads'
+import { RecorderHost } from './recorder-host.ts'
+import type { FromRecorder, ToRecorder } from './recorder-host.ts'
+
+/** The rings hold forty times as much. */
+const tickMs = 100
+
+if (parentPort === null) throw new Error('recorder-worker.ts runs in a worker thread only')
+const port = parentPort
+const { room } = workerData as { readonly room: number }
+const host = new RecorderHost((message: FromRecorder) => port.postMessage(message), room)
+port.on('message', (message: ToRecorder) => host.take(message))
+setInterval(() => host.tick(), tickMs)

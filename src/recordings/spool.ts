@@ -1,0 +1,136 @@
+// The folder of recordings in the data directory: sound that is being recorded or waits to be stored, and the recordings of
+// accounts without a bucket.
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { StoredRecording } from '../contracts/recording.ts'
+import { AppError } from '../lib/errors.ts'
+import { createSid } from '../lib/ids.ts'
+import type { KeptRecordings } from './recordings.ts'
+import { dataBytesIn, headerBytes, headerOf } from './wav-file.ts'
+
+export interface Spool extends Pick<KeptRecordings, 'read'> {
+  /** Names the data directory. */
+  readonly id: string
+  /** What its files take. */
+  readonly bytes: number
+  open(): Promise<void>
+  /** Where the sound of a call goes while it is recorded. */
+  wavOf(call_sid: string): string
+  mp3Of(call_sid: string): string
+  /** Writes the header of a file that was left unfinished; returns its bytes of sound, or undefined without a file. */
+  mend(call_sid: string): Promise<number | undefined>
+  /** How long nothing was written to it; undefined without a file. */
+  silentMs(call_sid: string, nowMs: number): Promise<number | undefined>
+  /** Moves a file to where the recordings of accounts are kept. */
+  keep(path: string, recording: Pick<StoredRecording, 'account_sid' | 'key'>): Promise<void>
+  /** Throws AppError not_found where another node has it. */
+  removeFile(recording: StoredRecording): Promise<void>
+  /** Removes what is spooled of a call. */
+  clear(call_sid: string): Promise<void>
+}
+
+export function createSpool(dataDir: string): Spool {
+  const root = join(dataDir, 'recordings')
+  const spool = join(root, 'spool')
+  let id = ''
+  let bytes = 0
+  const wavOf = (call_sid: string): string => join(spool, `${call_sid}.wav`)
+  const mp3Of = (call_sid: string): string => join(spool, `${call_sid}.mp3`)
+  const keptPath = ({ account_sid, key }: Pick<StoredRecording, 'account_sid' | 'key'>): string =>
+    join(root, 'kept', account_sid, key)
+
+  function demandHere(recording: StoredRecording): void {
+    if (recording.spool === id) return
+    throw new AppError('not_found', 'the recording is on the disk of another node', {
+      cure: 'Ask that node, or set bucket_credential of the account: recordings are stored there then.',
+    })
+  }
+
+  return {
+    get id() {
+      return id
+    },
+    get bytes() {
+      return bytes
+    },
+    wavOf,
+    mp3Of,
+    async open() {
+      await mkdir(spool, { recursive: true, mode: 0o700 })
+      id = await nameOf(join(root, 'id'))
+      bytes = 0
+      for (const name of await readdir(spool)) bytes += (await stat(join(spool, name))).size
+    },
+    async mend(call_sid) {
+      const path = wavOf(call_sid)
+      const size = await sizeOf(path)
+      if (size === undefined) return undefined
+      const data = dataBytesIn(size)
+      const file = await open(path, 'r+')
+      try {
+        await file.write(headerOf(data), 0, headerBytes, 0)
+      } finally {
+        await file.close()
+      }
+      await truncate(path, headerBytes + data)
+      return data
+    },
+    async silentMs(call_sid, nowMs) {
+      const found = await stat(wavOf(call_sid)).catch(() => undefined)
+      return found === undefined ? undefined : nowMs - found.mtimeMs
+    },
+    async keep(path, recording) {
+      const target = keptPath(recording)
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      await rename(path, target)
+    },
+    async clear(call_sid) {
+      await rm(wavOf(call_sid), { force: true })
+      await rm(mp3Of(call_sid), { force: true })
+    },
+    async read(recording, range) {
+      demandHere(recording)
+      const path = keptPath(recording)
+      const size = await sizeOf(path)
+      if (size === undefined) throw new AppError('not_found', 'the file of the recording is gone')
+      const part = partOf(range, size)
+      if (part === undefined) return { body: createReadStream(path), bytes: size, range: undefined }
+      const { start, end } = part
+      return {
+        body: createReadStream(path, { start, end }),
+        bytes: end - start + 1,
+        range: `bytes ${start}-${end}/${size}`,
+      }
+    },
+    async removeFile(recording) {
+      demandHere(recording)
+      await rm(keptPath(recording), { force: true })
+    },
+  }
+}
+
+/** A name that goes with the directory, wherever it is mounted. */
+async function nameOf(path: string): Promise<string> {
+  const known = await readFile(path, 'utf8').catch(() => '')
+  if (known !== '') return known
+  // Of two processes that begin at once, one makes it.
+  await writeFile(path, createSid(), { flag: 'wx', mode: 0o600 }).catch(() => undefined)
+  return readFile(path, 'utf8')
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.size
+}
+
+/** `range`: one part, as the API has checked. Throws AppError range_not_satisfiable (RFC 9110 §15.5.17). */
+function partOf(range: string | undefined, size: number): { start: number; end: number } | undefined {
+  const found = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')
+  if (found === null) return undefined
+  const [, first = '', last = ''] = found
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size - 1 : Math.min(size - 1, Number(last))
+  if (start > end || start >= size)
+    throw new AppError('range_not_satisfiable', 'the recording has no such part')
+  return { start, end }
+}

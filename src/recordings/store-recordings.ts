@@ -1,0 +1,222 @@
+// Stores what was recorded: in the bucket of the account, or on the disk here; again and again until it is stored or its
+// time is over. What it does survives the process: a recording waits in the database until it is stored.
+import type { LaterFact, Notification } from '../contracts/call-record.ts'
+import type { RecordingChange, StoredRecording } from '../contracts/recording.ts'
+import type { Timer } from '../lib/clock.ts'
+import { AppError } from '../lib/errors.ts'
+import { finishInThread } from './finish-thread.ts'
+import type { Finished } from './finish.ts'
+import type { RecordingsOptions } from './recordings.ts'
+import type { Spool } from './spool.ts'
+
+export interface RecordingStorer {
+  start(): void
+  wake(): void
+  stop(): Promise<void>
+}
+
+export interface StorerOptions extends RecordingsOptions {
+  readonly spool: Spool
+  /** Called with the bytes of sound that are spooled no more. */
+  readonly freed: (bytes: number) => void
+  /** Runs before each look at what is due. */
+  readonly beforeLook: () => Promise<void>
+}
+
+/** How often is looked for what is due. */
+const lookEveryMs = 5000
+const maxAtOnce = 4
+const maxPerAccount = 2
+const leaseMs = 120_000
+const renewMs = 40_000
+const hour = 3_600_000
+export const maxAgeMs = 72 * hour
+const firstRetryMs = 10_000
+const maxRetryMs = hour / 4
+
+export function createRecordingStorer(options: StorerOptions): RecordingStorer {
+  const { store, spool, clock, log, alerts, bucketOf } = options
+  const running = new Map<string, { readonly account_sid: string; readonly done: Promise<void> }>()
+  /** What the accounts had for a credential when storing failed. */
+  const failed = new Map<string, string>()
+  const stopping = new AbortController()
+  let looking: Promise<void> | undefined
+  let isWoken = false
+  let timer: Timer | undefined
+
+  function busyAccounts(): readonly string[] {
+    const counts = new Map<string, number>()
+    for (const { account_sid } of running.values())
+      counts.set(account_sid, (counts.get(account_sid) ?? 0) + 1)
+    return [...counts].filter(([, count]) => count >= maxPerAccount).map(([account]) => account)
+  }
+
+  /** Those that failed for a credential are due once the account has another one. */
+  async function lookForRenewed(): Promise<void> {
+    for (const [account_sid, before] of failed) {
+      if (JSON.stringify(await bucketOf(account_sid)) === before) continue
+      failed.delete(account_sid)
+      await store.hasten(spool.id, account_sid)
+    }
+  }
+
+  async function look(): Promise<void> {
+    await options.beforeLook()
+    await lookForRenewed()
+    while (running.size < maxAtOnce && !stopping.signal.aborted) {
+      const [due] = await store.claim(spool.id, { limit: 1, leaseMs, except: busyAccounts() })
+      if (due === undefined) return
+      const done = storeOne(due)
+        .catch((error: unknown) => {
+          if (!stopping.signal.aborted)
+            log.error({ err: error, call_sid: due.call_sid }, 'recording is left for later')
+        })
+        .finally(() => {
+          running.delete(due.call_sid)
+          wake()
+        })
+      running.set(due.call_sid, { account_sid: due.account_sid, done })
+    }
+  }
+
+  function wake(): void {
+    if (stopping.signal.aborted) return
+    isWoken = true
+    looking ??= lookOn().finally(() => {
+      looking = undefined
+      timer?.cancel()
+      if (!stopping.signal.aborted) timer = clock.after(lookEveryMs, wake)
+    })
+  }
+
+  async function lookOn(): Promise<void> {
+    while (isWoken && !stopping.signal.aborted) {
+      isWoken = false
+      await look().catch((error: unknown) => log.warn({ err: error }, 'recordings could not be looked for'))
+    }
+  }
+
+  async function storeOne(recording: StoredRecording): Promise<void> {
+    const { call_sid, account_sid, ended_at, attempts } = recording
+    const renewing = setInterval(() => void store.renew(call_sid, leaseMs).catch(() => undefined), renewMs)
+    renewing.unref()
+    let credential: object | null | undefined
+    try {
+      credential = await bucketOf(account_sid)
+      if (credential === undefined) throw new Unstorable('the account is gone')
+      if (recording.duration_ms === 0) throw new Unstorable(recording.reason ?? 'nothing was said or heard')
+      const file = await finished(recording)
+      if (credential === null) await keepHere(recording, file)
+      else await putInBucket(recording, file, credential)
+      await settle(recording, {
+        change: 'stored',
+        place: credential === null ? 'disk' : 'bucket',
+        bytes: file.size,
+        at: clock.now(),
+      })
+    } catch (error) {
+      stopping.signal.throwIfAborted()
+      const reason = error instanceof Error ? error.message : String(error)
+      const isTooOld = clock.now() - (ended_at ?? clock.now()) >= maxAgeMs
+      if (error instanceof Unstorable || isTooOld) return await giveUp(recording, reason)
+      if (attempts === 0) raise(recording, `a recording could not be stored yet: ${reason}`, error)
+      if (credential !== undefined) failed.set(account_sid, JSON.stringify(credential))
+      const waitMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempts, 10))
+      log.warn({ call_sid, account_sid, attempts: attempts + 1, err: error }, 'recording could not be stored')
+      await store.retry(call_sid, clock.now() + waitMs, reason)
+    } finally {
+      clearInterval(renewing)
+    }
+  }
+
+  async function finished({ call_sid, format }: StoredRecording): Promise<Finished> {
+    const path = spool.wavOf(call_sid)
+    if ((await spool.silentMs(call_sid, 0)) === undefined)
+      throw new Unstorable('the file of the recording is gone')
+    const { finish = finishInThread } = options
+    return finish({ path, mp3: format === 'mp3' ? spool.mp3Of(call_sid) : undefined }, stopping.signal)
+  }
+
+  async function keepHere(recording: StoredRecording, file: Finished): Promise<void> {
+    const kept = await store.keptBytes(recording.account_sid)
+    if (kept + file.size > options.limits.accountBytes)
+      throw new AppError(
+        'recording_refused',
+        'the recordings of the account take all the disk space that it may have',
+      )
+    await spool.keep(file.path, recording)
+  }
+
+  function putInBucket({ account_sid, key, format }: StoredRecording, file: Finished, credential: object) {
+    const contentType = `audio/${format}`
+    return options.put({ account_sid, credential, key, contentType, file, signal: stopping.signal })
+  }
+
+  async function giveUp(recording: StoredRecording, reason: string): Promise<void> {
+    // A call that was over at once is nothing that a person must look after.
+    if (recording.duration_ms > 0) raise(recording, `a recording is lost: ${reason}`)
+    await settle(recording, { change: 'failed', reason, at: clock.now() })
+  }
+
+  /** State, fact and notification are one transaction; the file goes after it. */
+  async function settle(
+    recording: StoredRecording,
+    change: RecordingChange & { change: 'stored' | 'failed' },
+  ) {
+    const { call_sid, account_sid } = recording
+    const { calls } = options
+    const later = [toFact(change)]
+    const notifications = toNotifications(recording, change)
+    calls.write({ call_sid, account_sid, events: [], notifications, recordings: [change], later }, 'now')
+    await calls.flush()
+    await spool.clear(call_sid)
+    options.freed(recording.bytes)
+    log.info({ call_sid, account_sid, ...change }, 'recording settled')
+  }
+
+  function raise({ account_sid, call_sid }: StoredRecording, message: string, error?: unknown): void {
+    const detail = error instanceof AppError ? { detail: error.cure } : {}
+    alerts.raise({ account_sid, call_sid, alert_type: 'recording-failure', message, ...detail })
+  }
+
+  return {
+    start: wake,
+    wake,
+    async stop() {
+      stopping.abort(new Error('the platform is stopping'))
+      timer?.cancel()
+      await looking
+      await Promise.all([...running.values()].map(({ done }) => done))
+    },
+  }
+}
+
+/** However often it is tried. */
+class Unstorable extends Error {}
+
+type Settled = RecordingChange & { change: 'stored' | 'failed' }
+
+function toFact(change: Settled): LaterFact {
+  const { at } = change
+  return change.change === 'stored'
+    ? { at, type: 'recording-stored', place: change.place, bytes: change.bytes }
+    : { at, type: 'recording-failed', because: change.reason }
+}
+
+function toNotifications(recording: StoredRecording, change: Settled): readonly Notification[] {
+  const { call_sid, account_sid, notice, format, duration_ms } = recording
+  if (notice === undefined) return []
+  const payload = {
+    ...notice.payload,
+    event: 'recording',
+    recording_status: change.change,
+    recording_format: format,
+    recording_duration: duration_ms / 1000,
+    ...(change.change === 'stored'
+      ? { recording_bytes: change.bytes, ...reasonIn(recording.attempts === 0 ? recording.reason : null) }
+      : reasonIn(change.reason)),
+  }
+  return [{ account_sid, call_sid, hook: notice.hook, payload }]
+}
+
+const reasonIn = (reason: string | null) => (reason === null ? {} : { recording_reason: reason })
