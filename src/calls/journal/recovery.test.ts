@@ -119,6 +119,31 @@ describe('a call that was left in mid-call', () => {
     expect(store.records).toHaveLength(1)
   })
 
+  it.each<[string, JournalFact[], number]>([
+    ['waited for', [{ type: 'room-waiting', room: 'team' }], 1],
+    [
+      'was in',
+      [
+        { type: 'room-waiting', room: 'team' },
+        { type: 'room-joined', room: 'team', members: 2 },
+      ],
+      1,
+    ],
+    [
+      'had left',
+      [
+        { type: 'room-joined', room: 'team', members: 2 },
+        { type: 'room-left', room: 'team', because: 'x' },
+      ],
+      0,
+    ],
+  ])('says that the call has left the conference that it %s', async (_, facts, count) => {
+    const { store } = await recover([journalOf(started, chosen, trying, answered, ...facts, note)])
+    const left = store.journalOf('c1').filter(({ type }) => type === 'room-left')
+    const because = 'platform stopped in mid-call'
+    expect(left).toMatchObject(Array.from({ length: count }, () => ({ room: 'team', because })))
+  })
+
   it('has not left a queue that it had left before', async () => {
     const queued = { type: 'queued', queue: 'support', position: 0, length: 1, priority: 999 } as const
     const unqueued = {

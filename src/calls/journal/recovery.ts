@@ -4,6 +4,7 @@ import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
 import type { CallBatch, CallStore, JournalEvent, JournalFact, StatusFact } from './journal.ts'
 import { toDecision } from './decision.ts'
 import type { UnqueuedFact } from './queue-facts.ts'
+import type { RoomFact } from './room-facts.ts'
 import { toQueueNotification } from './queue-events.ts'
 import type { Directory } from '../ports.ts'
 import { reduce, replay, toRecentCall } from './projection.ts'
@@ -108,6 +109,7 @@ function endingEvents(facts: CallFacts, { events: before, alive_at }: Unfinished
     { ...status, call_termination_by: 'jambonz' },
     { type: 'ended', termination_reason: stoppedInMidCall },
     ...unqueuedIn(facts, at),
+    ...leftRoomIn(before),
   ]
   return added.map((fact, index) => ({ seq: (last?.seq ?? 0) + 1 + index, at, ...fact }))
 }
@@ -118,6 +120,13 @@ function unqueuedIn({ queue }: CallFacts, at: number): UnqueuedFact[] {
   const { name, since } = queue
   const gone = { leave_reason: 'abandoned', length: 0, because: stoppedInMidCall } as const
   return [{ type: 'unqueued', queue: name, waited_ms: at - since, ...gone }]
+}
+
+/** A conference is gone with its process, too. */
+function leftRoomIn(events: UnfinishedCall['events']): RoomFact[] {
+  const last = events.findLast(({ type }) => /^room-(waiting|joined|left)$/.test(type))
+  if (last === undefined || last.type === 'room-left') return []
+  return [{ type: 'room-left', room: String(last['room']), because: stoppedInMidCall }]
 }
 
 /** Where the account heard that the call joined a queue, it hears that it has left it. */
