@@ -90,6 +90,19 @@ const conferenceFields: readonly HookField[] = [
   field('friendly_name', 'text', 'The name of the conference, as the verb has it.'),
 ]
 
+const ofRecording = '`event` is `recording`'
+
+/** Sent after the call: `call_status` is `completed` there. */
+const recordingFields: readonly HookField[] = [
+  field('event', 'text', '`recording`.', 'the recording of the call is stored, or has failed'),
+  field('recording_status', 'text', '`stored` or `failed`.', ofRecording),
+  field('recording_url', 'text', 'Its path below the base of the API.', ofRecording),
+  field('recording_format', 'text', '`mp3` or `wav`.', ofRecording),
+  field('recording_duration', 'number', 'How long it is, in seconds.', ofRecording),
+  field('recording_bytes', 'number', 'How long its file is.', 'it is stored'),
+  field('recording_reason', 'text', 'Why it failed, or ended before the call.', 'there is a reason'),
+]
+
 export const hookDescriptions: readonly HookDescription[] = [
   {
     name: 'Call hook',
@@ -347,6 +360,7 @@ export const hookDescriptions: readonly HookDescription[] = [
       field('sip_reason_header', 'text', 'The Reason header that came with the end.', 'there was one'),
       field('headers', 'object', 'Headers of the BYE, names in snake_case.', 'there were any'),
       field('error', 'text', 'The error code.', 'an action hook returned something that is no list of verbs'),
+      ...recordingFields,
     ],
   },
 ]
