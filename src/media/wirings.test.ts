@@ -209,6 +209,19 @@ describe('a room', () => {
     expect(voice).not.toHaveProperty('listens')
   })
 
+  it('is heard through the same ring when its member states something else besides', async () => {
+    const { wirings, workers, enter } = house()
+    enter('a', workers[1])
+    enter('b', workers[0])
+    await wirings.wire('a', inRoom('meeting'))
+    await wirings.wire('b', inRoom('meeting'))
+    const before = workers[0].wiringOf('b')?.hears
+    await wirings.wire('b', { ...inRoom('meeting'), isMuted: true })
+    expect(workers[0].wiringOf('b')).toMatchObject({ hears: before, isMuted: true })
+    await wirings.wire('b', inRoom('other'))
+    expect(workers[0].wiringOf('b')?.hears).not.toEqual(before)
+  })
+
   it('is left by taking the mirror away, and begins elsewhere when all have left', async () => {
     const { wirings, workers, enter } = house()
     enter('a', workers[1])

@@ -30,7 +30,14 @@ interface Mirror {
   readonly voice: Ring
   readonly hearers: Set<string>
   speaksIn: SpeaksIn | undefined
-  listens: { readonly room: string; readonly ring: Ring } | undefined
+  listens: Ear | undefined
+}
+
+/** How one hears a room of another worker. */
+interface Ear {
+  readonly room: string
+  readonly at: WorkerLink
+  readonly ring: Ring
 }
 
 interface Room {
@@ -92,6 +99,8 @@ export class Wirings {
   #arrange(member: Member, wiring: Wiring): Set<Mirror> {
     const { session } = member
     const former = member.mirrors
+    // What goes on is heard through the ring that it had.
+    const ears = former.flatMap(({ of, listens }) => (of === session.id && listens ? [listens] : []))
     for (const mirror of former) {
       mirror.hearers.delete(session.id)
       if (mirror.of === session.id) mirror.speaksIn = mirror.listens = undefined
@@ -103,7 +112,7 @@ export class Wirings {
       if (other === undefined || other.session.link === session.link) return []
       return [this.#mirrorOf(other.session.id, session.link, session.id)]
     })
-    member.mirrors = [...heard, ...this.#enterRooms(member)]
+    member.mirrors = [...heard, ...this.#enterRooms(member, ears)]
     return new Set([...former, ...member.mirrors])
   }
 
@@ -131,7 +140,7 @@ export class Wirings {
   }
 
   /** A room is where the first one has entered it; those of other workers have a mirror there. */
-  #enterRooms({ session, wiring }: Member): Mirror[] {
+  #enterRooms({ session, wiring }: Member, ears: readonly Ear[]): Mirror[] {
     return roomsOf(wiring).flatMap((name) => {
       const room = this.#rooms.get(name) ?? { at: session.link, members: new Set() }
       this.#rooms.set(name, room)
@@ -140,7 +149,12 @@ export class Wirings {
       const mirror = this.#mirrorOf(session.id, room.at, session.id)
       const isHeard = wiring.hears.some(({ from }) => from.kind === 'room' && from.id === name)
       if (name === wiring.speaksIn?.room) mirror.speaksIn = wiring.speaksIn
-      if (isHeard) mirror.listens = { room: name, ring: createRing({ samples: frameSamples }) }
+      if (isHeard)
+        mirror.listens = ears.find((ear) => ear.room === name && ear.at === room.at) ?? {
+          room: name,
+          at: room.at,
+          ring: createRing({ samples: frameSamples }),
+        }
       return [mirror]
     })
   }
@@ -157,7 +171,7 @@ export class Wirings {
         ? {
             voice,
             ...(speaksIn === undefined ? {} : { speaksIn }),
-            ...(listens === undefined ? {} : { listens }),
+            ...(listens === undefined ? {} : { listens: { room: listens.room, ring: listens.ring } }),
           }
         : undefined
       // A worker that is gone needs no word.
