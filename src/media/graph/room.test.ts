@@ -1,6 +1,6 @@
 // Rooms: all hear all others, and no one itself; what it costs when most are silent.
 import { describe, expect, it } from 'vitest'
-import { toneShare } from '../../../test/support/audio.ts'
+import { slice, toneShare } from '../../../test/support/audio.ts'
 import { laws, levelDb, sine, VirtualLegs } from '../../../test/support/virtual-legs.ts'
 import type { LegOptions, VirtualPhone } from '../../../test/support/virtual-legs.ts'
 import { createCoders } from '../codecs/coders.ts'
@@ -121,6 +121,26 @@ describe('in a room', () => {
     legs.run(1000)
     expect(levelDb(a.audio(2200))).toBeLessThan(-60)
     expect(levelDb(b.audio(2200))).toBeLessThan(-60)
+  })
+
+  it('those whose lines are open and who have said nothing for 300 ms add nothing, however many they are', () => {
+    const { legs, phones } = meeting(30)
+    for (const [index, phone] of phones.entries()) {
+      // All of them speak at first; then two do, and the noise of the others would add up.
+      const ownHz = pitches[index]
+      const isSpeaker = index < 2
+      phone.speak({
+        sound: (seconds) =>
+          sine(isSpeaker ? (ownHz ?? 0) : 300, seconds < 1 || isSpeaker ? 0.02 : 0.002)(seconds),
+      })
+    }
+    legs.run(3000)
+    const listener = phones.at(-1)!
+    expect(toneShare(slice(listener.audio(0), 400, 900), 300)).toBeGreaterThan(0.9)
+    const later = slice(listener.audio(0), 1600, 2900)
+    expect(toneShare(later, 300)).toBeLessThan(0.01)
+    expect(toneShare(later, pitches[0] ?? 0)).toBeGreaterThan(0.4)
+    expect(toneShare(later, pitches[1] ?? 0)).toBeGreaterThan(0.4)
   })
 
   it('pauses of a voice are not cut, and a word after a long one is whole', () => {
