@@ -85,6 +85,7 @@ function inOrder(base: Base, sound: Sound, telephony: Telephony, rest: Administr
     sound.decoder,
     sound.audio,
     sound.speech,
+    sound.streams,
     sound.media,
     sound.recordings,
     telephony.sip,

@@ -33,6 +33,7 @@ import { createRecordings } from './recordings/create-recordings.ts'
 import { createSip } from './sip/create-sip.ts'
 import { serializeHostPort } from './sip/message/uri.ts'
 import { createSpeech } from './speech/create-speech.ts'
+import { createStreams } from './streams/create-streams.ts'
 import { createStorage } from './storage/create-storage.ts'
 import { createRetention } from './storage/retention.ts'
 import { readCommands, readFrame } from './commands/index.ts'
@@ -79,7 +80,7 @@ export function createBase(config: Config, log: LeveledLogger) {
 
 /** What callers hear: speech, audio files, RTP. */
 export function createSound(base: Base) {
-  const { config, log, clock, cacheDir, sharePercent, storage, outgoing } = base
+  const { config, log, clock, cacheDir, sharePercent, storage, outgoing, allow } = base
   const speech = createSpeech({
     cacheDir: join(cacheDir, 'speech'),
     outgoing,
@@ -105,7 +106,8 @@ export function createSound(base: Base) {
     scratchDir: join(cacheDir, 'media'),
     log,
   })
-  return { speech, decoder, audio, media, ...createKeeping(base) }
+  const streams = createStreams({ allow, nameServers: config.nameServers, sharePercent, log })
+  return { speech, decoder, audio, media, streams, ...createKeeping(base) }
 }
 
 /** Where recordings go. */
@@ -185,7 +187,7 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
 }
 
 /** The parts that the engine asks, in the shapes that it declares. */
-function enginePorts(base: Base, { media, speech, audio, recordings }: Sound) {
+function enginePorts(base: Base, { media, speech, audio, recordings, streams }: Sound) {
   const { config, log, clock, allow, storage, directory, carrierHosts, outgoing, names } = base
   const { signingSecret } = directory
   return {
@@ -209,6 +211,7 @@ function enginePorts(base: Base, { media, speech, audio, recordings }: Sound) {
     speech,
     audio,
     recorder: recordings,
+    streams,
   }
 }
 

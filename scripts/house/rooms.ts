@@ -37,6 +37,7 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
   buckets: ['outgoing'],
   dns: ['network'],
   recordings: [],
+  streams: ['outgoing', 'network'],
   sip: ['network'],
   media: ['network'],
   // What several mechanisms stand on.

@@ -7,6 +7,7 @@ import type { AccountFacts, Directory } from './ports.ts'
 import type { AudioFetcher, Speech } from '../contracts/speech.ts'
 import type { AppSockets } from '../contracts/app-socket.ts'
 import type { Recorder } from '../contracts/recording.ts'
+import type { Streams } from '../contracts/audio-stream.ts'
 import type { Hooks } from '../contracts/hook.ts'
 import type { CallPool } from './routing/call-limits.ts'
 import type { NodeFacts } from './journal/hook-payloads.ts'
@@ -44,6 +45,7 @@ export interface CallServices {
   readonly speech: Speech
   readonly recorder: Recorder
   readonly audio: AudioFetcher
+  readonly streams: Streams
   readonly verbs: ParseVerbs
   readonly commands: ReadCommands
   readonly frames: ReadFrame

@@ -16,6 +16,8 @@ export interface CommandTargets {
   readonly unanswered: OnLeg
   /** The verbs of an application run on the leg. */
   readonly application: OnLeg & { readonly script: RunningScript }
+  /** Audio servers hear the leg, or those that it talks with. */
+  readonly stream: OnLeg
   /** The leg talks with another one. */
   readonly bridge: OnLeg & { readonly bridge: LegBridge }
   /** The leg is in a conference, or waits for one. */

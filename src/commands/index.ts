@@ -13,6 +13,7 @@ import { readList } from './define/read-commands.ts'
 import { readFrameOf } from './define/read-frames.ts'
 import { dtmf } from './dtmf.ts'
 import { dub } from './dub.ts'
+import { listenStatus, streamStatus } from './listen-status.ts'
 import { mediaPath } from './media-path.ts'
 import { muteStatus } from './mute-status.ts'
 import { record } from './record.ts'
@@ -30,10 +31,12 @@ const commands: readonly Command[] = [
   conferenceParticipantAction,
   dtmf,
   dub,
+  listenStatus,
   mediaPath,
   muteStatus,
   record,
   sipRequest,
+  streamStatus,
   tag,
   whisper,
 ]

@@ -17,24 +17,28 @@ import {
   untilServed,
   vad,
 } from './define/schemas.ts'
+import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { toWishes, waitProperties } from './define/hook-wait.ts'
 import { applyRecord, record } from './define/record.ts'
 
 /** Needed by applications that use them: silence about it would be worse than a failure. */
-const refused = [
-  'bargeIn',
-  'ttsStream',
-  'listen',
-  'stream',
-  'transcribe',
-  'amd',
-  'noiseIsolation',
-  'turnTaking',
-] as const
+const refused = ['bargeIn', 'ttsStream', 'transcribe', 'amd', 'noiseIsolation', 'turnTaking'] as const
 
 const webSocket = 'an application over WebSocket'
 const refusal = 'Not served yet: refused.'
 const resettable = Type.Union([Type.Literal('synthesizer'), Type.Literal('recognizer')])
+
+const backgroundStream = Type.Object(
+  {
+    enable: Type.Boolean({ description: 'true begins it, in place of the one before; false ends it.' }),
+    url: Type.Optional(streamUrl),
+    ...streamProperties,
+  },
+  {
+    description:
+      'What the verb listen takes: an audio server that hears the call beside the verbs that follow, until it is switched off, ends it or the call ends. Answers the call. Begun again where the server has ended it.',
+  },
+)
 
 const schema = Type.Object({
   synthesizer: Type.Optional(synthesizer),
@@ -60,13 +64,15 @@ const schema = Type.Object({
   boostAudioSignal: decibels(
     'How much louder the far end hears everything from now on, in dB: a number, or a text like "+6 dB". Answers the call.',
   ),
-  earlyMedia: optional.flag('With boostAudioSignal: opens early media (183) instead of answering the call.'),
+  earlyMedia: optional.flag(
+    'With boostAudioSignal or listen: opens early media (183) instead of answering the call.',
+  ),
   ...waitProperties,
   bargeIn: optional.anything(refusal),
   ttsStream: optional.anything(refusal),
   record: Type.Optional(record),
-  listen: optional.anything(refusal),
-  stream: optional.anything(refusal),
+  listen: Type.Optional(backgroundStream),
+  stream: Type.Optional(backgroundStream),
   transcribe: optional.anything(refusal),
   amd: optional.anything(refusal),
   noiseIsolation: optional.anything(refusal),
@@ -112,7 +118,7 @@ export const config = defineVerb({
     { verb: 'say', text: 'In another voice, and louder.' },
   ],
   needs: 'nothing',
-  uses: ['settings', 'siprec', 'recording', 'sound', 'signalling'],
+  uses: ['settings', 'siprec', 'recording', 'sound', 'signalling', 'streams'],
   schema,
   async execute(options, given) {
     const { settings, sound, signalling } = given
@@ -123,6 +129,7 @@ export const config = defineVerb({
       if (!signalling.hasEnded) await sound.boost(toDecibels(boostAudioSignal))
     }
     if (options.record !== undefined) await applyRecord(options.record, given)
+    await switchStream(options, given)
     const first = refused.find((name) => isWanted(options[name]))
     if (first !== undefined) throw new AppError('not_served', `config: ${first} is not served yet`)
   },
@@ -144,6 +151,17 @@ function* changesOf(options: Options, settings: Given<'settings'>['settings']): 
   if (options.actionHookDelayAction !== undefined) yield { kind: 'hook-delay', hookDelay }
   if (referHook !== undefined) yield { kind: 'refer-hook', hook: referHook }
   if (requestHook !== undefined) yield { kind: 'request-hook', hook: requestHook }
+}
+
+async function switchStream(
+  { listen, stream = listen, earlyMedia = false }: Options,
+  { streams, signalling }: Given<'streams' | 'signalling'>,
+): Promise<void> {
+  if (stream === undefined) return
+  if (!stream.enable) return streams.end()
+  const plan = streams.plan(toStreamOptions(stream, 'config: listen'))
+  await (earlyMedia ? signalling.startEarlyMedia() : signalling.answer())
+  if (!signalling.hasEnded) streams.begin(plan)
 }
 
 /** What is only switched off was never on. */

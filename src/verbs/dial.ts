@@ -1,10 +1,12 @@
 // The verb dial: calls others and lets the first who answers talk with the caller.
 import { Type } from './define/type.ts'
 import type { Static } from 'typebox'
-import type { DialOutcome } from '../calls/bridge/dial-request.ts'
+import type { DialOutcome, DialRequest } from '../calls/bridge/dial-request.ts'
 import { causeOf } from '../calls/session/stop.ts'
 import { toDecibels } from '../calls/application/decibels.ts'
 import { defineVerb } from './define/define-verb.ts'
+import type { Given } from './define/define-verb.ts'
+import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { target, toTarget, word } from './define/dial-target.ts'
 import { dubProperties } from './dub.ts'
 import {
@@ -18,6 +20,23 @@ import {
 
 const sequencesOf = (side: string) =>
   Type.Array(Type.String(), { description: `Keys of ${side}, such as "*1".` })
+
+const talkStream = Type.Object(
+  {
+    url: streamUrl,
+    ...streamProperties,
+    channel: Type.Optional(
+      Type.Union([Type.Literal(1), Type.Literal(2)], {
+        description:
+          'Whose party the server hears as the one that says: 1 (default) the caller, 2 the called side. What the server says is heard by the called side alone, with 2; with 1 it is not heard.',
+      }),
+    ),
+  },
+  {
+    description:
+      'What the verb listen takes: an audio server that hears the two from the moment they talk until they part. Its end does not end the dial.',
+  },
+)
 
 const schema = Type.Object({
   target: Type.Array(target, {
@@ -86,8 +105,8 @@ const schema = Type.Object({
   exitMediaPath: optional.flag(
     'Once the two talk, each gets the address of the other and they send their sound to each other, where they can: both are heard from the places that their SDP names, have a codec in common, and neither holds nor is muted. Each thus learns the media address of the other. What needs the platform (a whisper, `mute_status`, `dub`, `dtmf`, a hold, the end of the dial) brings the sound back; with `dtmfCapture` it stays. Default false.',
   ),
-  listen: optional.anything(untilServed('audio streams', 'A stream of what is said.')),
-  stream: optional.anything(untilServed('audio streams', 'A stream of what is said.')),
+  listen: Type.Optional(talkStream),
+  stream: Type.Optional(talkStream),
   transcribe: optional.anything(untilServed(speechRecognition, 'What is said, as text.')),
   dub: Type.Optional(
     Type.Array(Type.Object(dubProperties), {
@@ -144,9 +163,10 @@ export const dial = defineVerb({
     { verb: 'say', text: 'The call was not taken. Goodbye.' },
   ],
   needs: 'nothing',
-  uses: ['legs', 'hooks'],
+  uses: ['legs', 'hooks', 'streams'],
   schema,
-  async execute(options, { legs, hooks, signal }) {
+  async execute(options, { legs, hooks, streams, signal }) {
+    const { listen, stream = listen } = options
     const targets = await Promise.all(
       distinct(options.target).map((given) => toTarget(given, options, () => legs.realm())),
     )
@@ -163,6 +183,7 @@ export const dial = defineVerb({
       forwardsIdentity: options.forwardPAI ?? true,
       dubs: tracks.map((track) => ({ ...track, verb: 'dub' })),
       signal,
+      ...(stream === undefined ? {} : { stream: toTalkStream(stream, streams) }),
       ...(boostAudioSignal === undefined ? {} : { boostDb: toDecibels(boostAudioSignal) }),
       ...(callerId === undefined ? {} : { callerId }),
       ...(callerName === undefined ? {} : { callerName }),
@@ -184,6 +205,17 @@ export const dial = defineVerb({
     return done
   },
 })
+
+/** The other side of a dial is spoken to only where it is the one that is listened to. */
+function toTalkStream(
+  given: Static<typeof talkStream>,
+  streams: Given<'streams'>['streams'],
+): NonNullable<DialRequest['stream']> {
+  const isOfCalled = given.channel === 2
+  const options = toStreamOptions(given, 'dial: listen')
+  const plan = streams.plan({ ...options, isBidirectional: options.isBidirectional && isOfCalled })
+  return { plan, isOfCalled }
+}
 
 function toResult(outcome: DialOutcome | undefined): Record<string, unknown> {
   if (outcome === undefined) return { dial_call_status: 'no-answer', dial_sip_status: 487 }

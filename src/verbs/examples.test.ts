@@ -52,6 +52,7 @@ async function run({ name, example }: Verb): Promise<readonly JournalEvent[]> {
     for (const invite of engine.sent.filter(isRecording)) invite.answer(`${offer}m=audio 26002 RTP/AVP 0\r\n`)
     const called = engine.sent.filter((invite) => !isRecording(invite)).at(-1)
     if (second === 2) called?.answer()
+    if (second === 6) for (const stream of engine.streams.all) stream.end()
     if (second === 6) called?.dialog.listener.ended(sipRequest('BYE'))
     if (second === 4) engine.media.sessions[0]?.press('1')
     if (second === 8) await leaveConference(engine)

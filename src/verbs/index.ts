@@ -17,6 +17,7 @@ import { enqueue } from './enqueue.ts'
 import { gather } from './gather.ts'
 import { hangup } from './hangup.ts'
 import { leave } from './leave.ts'
+import { listen, stream } from './listen.ts'
 import { pause } from './pause.ts'
 import { play } from './play.ts'
 import { redirect } from './redirect.ts'
@@ -39,6 +40,7 @@ export const verbs: readonly Verb[] = [
   gather,
   hangup,
   leave,
+  listen,
   pause,
   play,
   redirect,
@@ -46,6 +48,7 @@ export const verbs: readonly Verb[] = [
   sipDecline,
   sipRefer,
   sipRequest,
+  stream,
   tag,
 ]
 

@@ -21,12 +21,15 @@ const keptForPeople: ReadonlySet<string> = new Set([
 /** Names that stand for other things all over the code, so that no search can tell whether the field is read. */
 const commonWords: ReadonlySet<string> = new Set([
   'answerOnBridge',
+  'auth',
   'listen',
   'method',
   'record',
   'referHook',
   'secret',
   'stream',
+  'timeout',
+  'transcribe',
 ])
 
 /** Tables of columns and of settings name everything and act on nothing. */

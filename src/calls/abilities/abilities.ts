@@ -2,6 +2,7 @@
 // never a dialog, a socket or a row.
 import type { AppError } from '../../lib/errors.ts'
 import type { PlayResult } from '../../media/media.ts'
+import type { Streaming } from './stream-request.ts'
 import type { AskedRequest } from '../application/app-requests.ts'
 import type { Filler, HookDelay, SettingsChange, Voice, WaitWishes } from '../application/settings.ts'
 import type { HookForm } from '../application/hook-form.ts'
@@ -16,6 +17,7 @@ import type { Collected, DigitRules } from '../digits/digit-collector.ts'
 import type { ConferenceWishes } from '../rooms/conference-wishes.ts'
 import type { OwnRequestOutcome } from '../leg/leg-requests.ts'
 
+export type { Streaming }
 export type { Voice } from '../application/settings.ts'
 
 export interface Abilities {
@@ -49,6 +51,8 @@ export interface Abilities {
   readonly tags: Tags
   /** Call others, and let them talk with the caller. */
   readonly legs: Legs
+  /** Let an audio server hear the call, and be heard in it. */
+  readonly streams: Streaming
   /** Wait in a queue, or take those who wait there. */
   readonly queues: Queueing
   /** Let the call talk with others that come by themselves. */

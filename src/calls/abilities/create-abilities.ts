@@ -16,6 +16,7 @@ import { createLegs } from './legs.ts'
 import { CallNotes } from './notes.ts'
 import { createQueueing } from './queueing.ts'
 import { createRecording } from './recording.ts'
+import { createStreaming } from './streaming.ts'
 import { createReferring } from './referring.ts'
 import { createRequests } from './requests.ts'
 import { createRooms } from './rooms.ts'
@@ -90,6 +91,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     tags: createTags(leg.journal),
     rooms: createRooms({ leg, application, nested, context }),
     legs: createLegs({ leg, script, context, nested, voice, notes }),
+    streams: createStreaming({ leg, application, context }),
     queues: createQueueing({ leg, context, nested, voice, refer }),
     time: createTime(clock),
     notes,

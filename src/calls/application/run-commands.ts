@@ -64,6 +64,7 @@ const states: { readonly [N in CommandNeeds]: (leg: Leg) => CommandTargets[N] | 
   answered: (leg) => (leg.isAnswered ? { leg } : undefined),
   unanswered: (leg) => (leg.isAnswered ? undefined : { leg }),
   application: (leg) => (leg.script === undefined ? undefined : { leg, script: leg.script }),
+  stream: (leg) => (leg.streams.isOpen ? { leg } : undefined),
   bridge: (leg) => (leg.bridge === undefined ? undefined : { leg, bridge: leg.bridge }),
   conference: (leg) => (leg.member === undefined ? undefined : { leg, member: leg.member }),
   company(leg) {
@@ -87,6 +88,10 @@ const missing: Readonly<Record<CommandNeeds, Missing>> = {
   application: {
     sentence: 'no application runs the call',
     cure: 'Wait until the call hook has answered. A leg that was dialled has no application: send the command to the call that dials, or make the leg a call of its own with child_call_hook.',
+  },
+  stream: {
+    sentence: 'no audio server hears the call',
+    cure: 'Send it to a call with listen, or with a dial that has it: its journal then says stream-opened.',
   },
   bridge: {
     sentence: 'the call is not bridged with another one',

@@ -1,4 +1,5 @@
 // What a dial asks for, and what comes of it.
+import type { StreamPlan } from '../abilities/stream-request.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { Target } from '../outbound/target.ts'
 import type { CallStatus } from '../journal/call-status.ts'
@@ -40,6 +41,8 @@ export interface DialRequest {
   readonly tag?: object
   /** How much louder the called side hears everything. */
   readonly boostDb?: number
+  /** An audio server that hears the two while they talk; of the called side, or of the caller. */
+  readonly stream?: { readonly plan: StreamPlan; readonly isOfCalled: boolean }
   /** Verbs `dub` that run on the called side when it is bridged. */
   readonly dubs: readonly object[]
   /** `exits`: the two send their sound to each other, where they can, unless it is to stay with the platform. */

@@ -12,6 +12,7 @@ import type { NestedVerbs } from '../application/nested-verbs.ts'
 import type { CallContext } from '../call-context.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
 import type { Leg } from '../leg/leg.ts'
+import { openStream } from '../leg/open-stream.ts'
 import { noteProblem } from '../leg/note-problem.ts'
 import type { AccountFacts } from '../ports.ts'
 import { letPickUp } from './pick-up.ts'
@@ -197,7 +198,9 @@ class Dial {
       return this.#giveUp(child)
     }
     this.#adorn(child)
+    this.#stream(child)
     await this.#talkWith(child)
+    parent.streams.close('dial')
     // One that is still there has gone on by itself, or with another one.
     if (!child.hasEnded) this.#unfollow.get(child)?.()
   }
@@ -223,6 +226,20 @@ class Dial {
       clock,
       ...(limit ? { limit } : {}),
     })
+  }
+
+  /** An audio server hears them while they talk. */
+  #stream(child: Leg): void {
+    const { stream: asked } = this.#request
+    const { parent, context } = this.#options
+    if (asked === undefined) return
+    const { streams, node } = context.services
+    const on = asked.isOfCalled ? child : parent
+    try {
+      parent.streams.add('dial', openStream(asked.plan, { name: 'dial', leg: parent, on, streams, node }))
+    } catch (error) {
+      noteProblem(parent, error)
+    }
   }
 
   /** What the called side hears besides. */

@@ -6,6 +6,7 @@ import type { QueueFact } from './queue-facts.ts'
 import type { RoomFact } from './room-facts.ts'
 import type { SocketFact } from './socket-facts.ts'
 import type { SiprecFact } from './siprec-facts.ts'
+import type { StreamFact } from './stream-facts.ts'
 import type { TalkFact } from './talk-facts.ts'
 
 /** What is known of a call when it begins: always the first event. */
@@ -296,6 +297,7 @@ export type JournalFact =
   | QueueFact
   | RoomFact
   | SocketFact
+  | StreamFact
   | AlertedFact
   | RecordingFact
   | NoteFact

@@ -23,6 +23,7 @@ import { LegDigits } from './leg-digits.ts'
 import { LegEvents } from './leg-events.ts'
 import { LegLimits } from './leg-limits.ts'
 import { LegMedia } from './leg-media.ts'
+import { LegStreams } from './leg-streams.ts'
 import { LegKeys } from './leg-keys.ts'
 import type { HangUpOptions, LegBridge, LegMember, LegOptions } from './leg-options.ts'
 import type { RunningScript } from '../session/running-script.ts'
@@ -53,6 +54,7 @@ export class Leg {
   )
   readonly keys: LegKeys
   readonly recording: LegRecording
+  readonly streams = new LegStreams()
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when the leg has ended and its media port is free. */
   readonly closed: Promise<void> = this.#closing.promise

@@ -75,6 +75,7 @@ const states: Readonly<Record<CommandNeeds, string>> = {
   unanswered: ' The call must not be answered yet.',
   application:
     ' An application must run the call, or the call must be that of a user who calls another user. A leg that was dialled takes it from `child_call_hook` on.',
+  stream: ' An audio server must hear the call.',
   bridge: ' The call must talk with another one.',
   conference: ' The call must be in a conference, or wait for one.',
   company: ' The call must talk with another one, or be in a conference.',

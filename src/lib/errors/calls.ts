@@ -123,6 +123,18 @@ export const callErrors = {
     sip: 503,
     cure: 'Call again: a new thread serves the next call. The log says why the old one died.',
   },
+  stream_failed: {
+    cause: 'A call could not be given to its audio server, or the server broke the WebSocket off.',
+    http: 480,
+    sip: 480,
+    cure: 'Check the url and the credentials of `listen`, and that the server accepts WebSockets there.',
+  },
+  stream_lost: {
+    cause: 'The thread that carried the audio of a call to its audio server died.',
+    http: 503,
+    sip: 503,
+    cure: 'The call goes on. The next `listen` has a new thread; the log says why the old one died.',
+  },
   no_media_port: {
     cause: 'All RTP ports are taken by running calls.',
     http: 503,

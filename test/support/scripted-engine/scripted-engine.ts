@@ -37,6 +37,7 @@ import { readCommands, readFrame } from '../../../src/commands/index.ts'
 import { createScriptedDirectory } from './scripted-directory.ts'
 import { ScriptedSockets } from './scripted-sockets.ts'
 import { clipOf, ScriptedMedia } from './scripted-media.ts'
+import { ScriptedStreams } from './scripted-streams.ts'
 import { ScriptedInvite, ScriptedOutgoing } from './scripted-sip.ts'
 import type { ScriptedInviteOptions } from './scripted-sip.ts'
 
@@ -183,6 +184,7 @@ export interface ScriptedEngine {
   readonly hooks: ScriptedHooks
   readonly sockets: ScriptedSockets
   readonly media: ScriptedMedia
+  readonly streams: ScriptedStreams
   /** Clips lent out and not given back. */
   readonly lent: Set<BorrowedClip>
   authentication: Authentication
@@ -271,6 +273,7 @@ export function createScriptedEngine(
   const media = new ScriptedMedia(clock)
   const lent = new Set<BorrowedClip>()
   const phones = new Map<string, readonly Binding[]>()
+  const streams = new ScriptedStreams()
   const sent: ScriptedOutgoing[] = []
   let ringing = 0
   const lend = async (lengthMs: () => number): Promise<BorrowedClip> => {
@@ -328,6 +331,7 @@ export function createScriptedEngine(
       warm: () => undefined,
     },
     audio: { fetch: (url) => lend(() => engine.fetch(url)) },
+    streams,
     verbs: parseVerbs,
     commands: readCommands,
     frames: readFrame,
@@ -349,6 +353,7 @@ export function createScriptedEngine(
     hooks,
     sockets,
     media,
+    streams,
     lent,
     authentication: {
       verdict: 'accepted',

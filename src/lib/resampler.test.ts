@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rms, toneShare } from '../../../test/support/audio.ts'
+import { rms, toneShare } from '../../test/support/audio.ts'
 import { createResampler } from './resampler.ts'
 
 const rates = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 47_999, 48_000]
@@ -53,5 +53,20 @@ describe.each([2000, 4000, 7999, 96_000, 192_000])('also from %i Hz', (rate) => 
     const middle = { sampleRate: 8000, samples: samples.slice(800, 7200) }
     expect(rms(middle)).toBeCloseTo(10_000 / Math.SQRT2, -2)
     expect(toneShare(middle, 700)).toBeGreaterThan(0.999)
+  })
+})
+
+describe.each([8000, 11_025, 16_000, 22_050, 24_000, 44_100, 48_000, 64_000])('to %i Hz', (to) => {
+  it('keeps length, pitch and level of what a telephone carries, and adds nothing above', () => {
+    const resampler = createResampler(8000, to)
+    const output: number[] = []
+    const input = sine(8000, 1000, 1)
+    for (let at = 0; at < input.length; at += 160)
+      output.push(...resampler.push(input.subarray(at, at + 160)))
+    output.push(...resampler.flush())
+    expect(output).toHaveLength(to)
+    const middle = { sampleRate: to, samples: Float64Array.from(output.slice(to / 20, -to / 20)) }
+    expect(toneShare(middle, 1000)).toBeGreaterThan(0.999)
+    expect(rms(middle) / (10_000 / Math.SQRT2)).toBeCloseTo(1, 1)
   })
 })

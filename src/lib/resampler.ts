@@ -1,4 +1,4 @@
-// Any rate to 8000 Hz: a polyphase windowed-sinc low-pass, fed in pieces.
+// From one rate to another, where one of the two is that of a telephone: a polyphase windowed-sinc low-pass, fed in pieces.
 
 export const telephoneRate = 8000
 
@@ -53,18 +53,46 @@ function createKernel(rate: number, phases: number, taps: number): Float32Array 
   return kernel
 }
 
-export function createResampler(rate: number): Resampler {
-  if (rate === telephoneRate) return { push: (samples) => samples, flush: () => new Float32Array(0) }
-  const divisor = greatestCommonDivisor(rate, telephoneRate)
-  // The output runs at `up` / `down` of the input rate: sample n stands at input position n * down / up.
-  const up = telephoneRate / divisor
-  const down = rate / divisor
+interface Table {
+  readonly kernel: Float32Array
+  readonly phases: number
+  readonly taps: number
+  /** The output has `up` samples for `down` of the input: sample n stands at input position n * down / up. */
+  readonly up: number
+  readonly down: number
+}
+
+function createTable(from: number, to: number): Table {
+  const divisor = greatestCommonDivisor(from, to)
+  const up = to / divisor
+  const down = from / divisor
   // The faster the input, the smaller the step that one phase is off: the table is of one size from 48 kHz on.
-  const phases = Math.min(up, Math.ceil(maxPhases * Math.min(1, 48_000 / rate)))
-  const transition = transitionHz * Math.min(1, rate / telephoneRate)
+  const phases = Math.min(up, Math.ceil(maxPhases * Math.min(1, 48_000 / from)))
+  const transition = transitionHz * Math.min(1, from / telephoneRate)
   // Kaiser's estimate of the length, made even so that the window is centred.
-  const taps = 2 * Math.ceil((stopbandDb - 8) / (2.285 * ((2 * Math.PI * transition) / rate)) / 2)
-  const kernel = createKernel(rate, phases, taps)
+  const taps = 2 * Math.ceil((stopbandDb - 8) / (2.285 * ((2 * Math.PI * transition) / from)) / 2)
+  return { kernel: createKernel(from, phases, taps), phases, taps, up, down }
+}
+
+/** Thousands of Bessel functions: who makes many resamplers keeps them. */
+export class ResamplerTables {
+  readonly #tables = new Map<string, Table>()
+
+  of(from: number, to: number): Table {
+    const key = `${from}:${to}`
+    const table = this.#tables.get(key) ?? createTable(from, to)
+    // A customer names the rates: what is kept is bounded.
+    if (this.#tables.size >= maxTables) this.#tables.clear()
+    this.#tables.set(key, table)
+    return table
+  }
+}
+
+const maxTables = 32
+
+export function createResampler(from: number, to = telephoneRate, tables = new ResamplerTables()): Resampler {
+  if (from === to) return { push: (samples) => samples, flush: () => new Float32Array(0) }
+  const { kernel, phases, taps, up, down } = tables.of(from, to)
 
   // The window before the first sample is silence, so the output has no delay against the input.
   let pending = new Float32Array(taps / 2 - 1)

@@ -1,0 +1,67 @@
+// The ability to let an audio server hear a call, and be heard in it.
+import { AppError } from '../../lib/errors.ts'
+import { shownUrl } from '../../lib/shown-url.ts'
+import type { Application } from '../application/application.ts'
+import type { CallContext } from '../call-context.ts'
+import type { Leg } from '../leg/leg.ts'
+import { openStream } from '../leg/open-stream.ts'
+import { noteProblem } from '../leg/note-problem.ts'
+import type { ListenOutcome, ListenRequest, StreamOptions, StreamPlan, Streaming } from './stream-request.ts'
+
+export interface StreamingOptions {
+  readonly leg: Leg
+  readonly application: Pick<Application, 'hookOf'>
+  readonly context: CallContext
+}
+
+export function createStreaming({ leg, application, context }: StreamingOptions): Streaming {
+  const { streams, node, clock } = context.services
+  return {
+    plan: (options) => toPlan(options, application),
+    begin(plan) {
+      leg.streams.close('background')
+      try {
+        leg.streams.add('background', openStream(plan, { name: 'background', leg, streams, node }))
+      } catch (error) {
+        noteProblem(leg, error)
+      }
+    },
+    end: () => leg.streams.close('background'),
+    async listen(request: ListenRequest): Promise<ListenOutcome> {
+      const { plan, finishOnKey, maxMs, signal } = request
+      const since = clock.monotonic()
+      const stream = openStream(plan, { name: 'listen', leg, streams, node })
+      leg.streams.add('listen', stream)
+      let digits = ''
+      const stopKeys = leg.onDigit((digit) => {
+        if (digits !== '' || !finishOnKey.includes(digit)) return
+        digits = digit
+        stream.close()
+      })
+      const stop = (): void => stream.close()
+      const timer = maxMs === undefined ? undefined : clock.after(maxMs, stop)
+      signal.addEventListener('abort', stop, { once: true })
+      if (signal.aborted) stop()
+      const { by } = await stream.ended
+      signal.removeEventListener('abort', stop)
+      timer?.cancel()
+      stopKeys()
+      return { durationMs: clock.monotonic() - since, digits, hasFailed: by === 'failed' || by === 'lost' }
+    },
+  }
+}
+
+function toPlan(options: StreamOptions, application: Pick<Application, 'hookOf'>): StreamPlan {
+  const { url: given, auth } = options
+  const hook = application.hookOf({ url: given, ...auth })
+  const url = hook.url.replace(/^http(s?):\/\//i, 'ws$1://')
+  if (!/^wss?:\/\//i.test(url) || !URL.canParse(url))
+    throw new AppError(
+      'hook_invalid_payload',
+      `"url" must be a ws or wss address, or a path on the host of the application, and not ${shownUrl(given)}`,
+    )
+  const { username, password } = hook
+  if (username === null || password === null) return { ...options, url, headers: {} }
+  const basic = Buffer.from(`${username}:${password}`, 'utf8').toString('base64')
+  return { ...options, url, headers: { authorization: `Basic ${basic}` } }
+}

@@ -1,0 +1,456 @@
+// Streams over real sockets, in their thread: what a server is sent, what is heard of it, and servers that behave badly.
+import { setTimeout } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { afterEach, describe, expect, it } from 'vitest'
+import { toneShare, toWav, tone } from '../../test/support/audio.ts'
+import { serveAudio } from '../../test/support/audio-server.ts'
+import type { AudioServer, AudioServerOptions, ServedStream } from '../../test/support/audio-server.ts'
+import { Inbox, until } from '../../test/support/wait.ts'
+import { actingFor } from '../lib/acting-for.ts'
+import { AudioRing, createRing } from '../lib/audio-ring.ts'
+import { silentLogger } from '../lib/log.ts'
+import { createStreams } from './create-streams.ts'
+import type { AudioStream, StreamEnd, StreamEvent, StreamOrder } from '../contracts/audio-stream.ts'
+
+const loopback = ['127.0.0.0/8', '::1/128']
+const threads: Worker[] = []
+let platform = streamsWith(loopback)
+const cleanUps: (() => Promise<void> | void)[] = []
+
+function streamsWith(allow: readonly string[], sharePercent = 100) {
+  return createStreams({
+    allow,
+    nameServers: undefined,
+    log: silentLogger,
+    sharePercent,
+    createThread: (workerData) => {
+      const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData })
+      threads.push(thread)
+      return thread
+    },
+  })
+}
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+  await platform.stop()
+  platform = streamsWith(loopback)
+})
+
+async function server(options?: AudioServerOptions): Promise<AudioServer> {
+  const served = await serveAudio(options)
+  cleanUps.push(() => served.close())
+  return served
+}
+
+/** A call that says a tone all the time, and hears what the stream says. */
+class Call {
+  readonly events = new Inbox<StreamEvent>()
+  readonly stream: AudioStream
+  readonly heard: number[] = []
+  readonly #given: AudioRing
+  readonly #says: AudioRing
+  readonly #into = new Int16Array(160)
+  #frames = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(
+    url: string,
+    order: Partial<Omit<StreamOrder, 'says'>> & { readonly streamedRate?: number } = {},
+  ) {
+    const { streamedRate, channels = 1, ...rest } = order
+    const given = createRing({ samples: 160 * channels, frames: 50 })
+    const ring = createRing({ samples: 160 })
+    this.#given = new AudioRing(given.memory)
+    this.#says = new AudioRing(ring.memory)
+    this.stream = platform.open(
+      {
+        url,
+        headers: {},
+        hello: '{"callSid":"c"}',
+        given,
+        channels,
+        rate: 8000,
+        says: { ring, streamedRate },
+        ...rest,
+      },
+      (event) => this.events.push(event),
+    )
+  }
+
+  /** On a beat of 20 ms, a tone in each channel. */
+  talk(...tones: readonly number[]): this {
+    const startMs = performance.now()
+    this.#timer = setInterval(() => {
+      for (; this.#frames * 20 < performance.now() - startMs; this.#frames += 1) {
+        const at = (index: number): number => this.#frames * 160 + Math.floor(index / tones.length)
+        this.#given.write(
+          Int16Array.from({ length: 160 * tones.length }, (_, index) =>
+            Math.round(
+              8000 * Math.sin((2 * Math.PI * (tones[index % tones.length] ?? 0) * at(index)) / 8000),
+            ),
+          ),
+        )
+        if (this.#says.read(this.#into) !== undefined) this.heard.push(...this.#into)
+      }
+    }, 10)
+    cleanUps.push(() => clearInterval(this.#timer))
+    return this
+  }
+
+  async ended(): Promise<StreamEnd> {
+    const event = await this.events.next('the end', ({ type }) => type === 'ended')
+    if (event.type !== 'ended') throw new Error('it is')
+    return event.end
+  }
+}
+
+const opened = (call: Call): Promise<StreamEvent> =>
+  call.events.next('the socket', ({ type }) => type === 'opened')
+const first = (served: AudioServer): Promise<ServedStream> => served.streams.next('the stream', () => true)
+const lastShare = (samples: Float64Array, rate: number, hz: number): number =>
+  toneShare({ sampleRate: rate, samples: samples.slice(-rate / 2) }, hz)
+const rawTone = (hz: number, ms: number, rate = 8000): Buffer =>
+  toWav(tone(hz, ms, { sampleRate: rate })).subarray(44)
+const heardShare = (call: Call, hz: number, ms = 300): number =>
+  toneShare(
+    { sampleRate: 8000, samples: Float64Array.from(call.heard.slice(-ms * 8), (sample) => sample / 32_768) },
+    hz,
+  )
+
+describe('what a server is sent', () => {
+  it.each([8000, 16_000, 44_100, 48_000, 64_000])(
+    'is what is said, at %i Hz, after the first frame',
+    async (rate) => {
+      const served = await server()
+      const call = new Call(served.url, { rate }).talk(440)
+      const stream = await first(served)
+      expect(await stream.texts.next('the first frame', () => true)).toEqual({ callSid: 'c' })
+      await until('a second of it', () => stream.samples().length > rate)
+      expect(lastShare(stream.samples(), rate, 440)).toBeGreaterThan(0.99)
+      call.stream.close()
+      expect(await stream.closed).toBe(1000)
+      const end = await call.ended()
+      expect(end).toMatchObject({ by: 'closed', figures: { lost_frames: 0 } })
+      expect(end.figures.sent_frames).toBeGreaterThan(45)
+    },
+  )
+
+  it.each([8000, 24_000])('has both sides in two channels, at %i Hz', async (rate) => {
+    const served = await server()
+    new Call(served.url, { rate, channels: 2 }).talk(440, 1000)
+    const stream = await first(served)
+    await until('a second of it', () => stream.samples(2).length > rate)
+    expect(lastShare(stream.samples(2, 0), rate, 440)).toBeGreaterThan(0.99)
+    expect(lastShare(stream.samples(2, 1), rate, 1000)).toBeGreaterThan(0.99)
+  })
+
+  it('is nothing while it is paused, and zeros while it is silent', async () => {
+    const served = await server()
+    const call = new Call(served.url).talk(440)
+    const stream = await first(served)
+    await until('some of it', () => stream.binary.length > 10)
+    call.stream.setMode('silent')
+    await until('zeros', () => stream.binary.at(-1)?.every((octet) => octet === 0))
+    call.stream.setMode('paused')
+    // What is under way may still come.
+    let before = -1
+    await until('nothing', () => before === (before = stream.binary.length), { everyMs: 200 })
+    call.stream.setMode('on')
+    await until('sound', () => stream.binary.at(-1)?.some((octet) => octet !== 0))
+  })
+
+  it('carries texts and headers, with both subprotocols offered', async () => {
+    const served = await server()
+    const call = new Call(served.url, { headers: { authorization: 'Basic abc' } })
+    const { request, texts } = await first(served)
+    expect(request.headers).toMatchObject({
+      authorization: 'Basic abc',
+      'sec-websocket-protocol': 'audio.drachtio.org,audio.jambonz.org',
+    })
+    expect(request.headers['sec-websocket-extensions']).toBeUndefined()
+    await opened(call)
+    call.stream.send('{"event":"dtmf","dtmf":"2","duration":"1600"}')
+    expect(await texts.next('the key', (text) => 'event' in text)).toEqual({
+      event: 'dtmf',
+      dtmf: '2',
+      duration: '1600',
+    })
+  })
+
+  it.each(['audio.drachtio.org', 'audio.jambonz.org', false] as const)(
+    'goes to one that picks %s',
+    async (picks) => {
+      const served = await server({ picks })
+      await opened(new Call(served.url))
+    },
+  )
+})
+
+describe('what a server says', () => {
+  it.each([8000, 16_000, 48_000])('is heard as it comes, at %i Hz', async (rate) => {
+    const served = await server()
+    const call = new Call(served.url, { streamedRate: rate }).talk(0)
+    const { socket } = await first(served)
+    const sound = rawTone(700, 2000, rate)
+    // Cut anywhere, within a sample too.
+    for (let at = 0; at < sound.length; at += 1001) socket.send(sound.subarray(at, at + 1001))
+    await until('a second of it', () => call.heard.length > 9600)
+    expect(heardShare(call, 700)).toBeGreaterThan(0.99)
+  })
+
+  it('is a clip, raw or as a WAV file, and its end is reported', async () => {
+    const served = await server()
+    const call = new Call(served.url).talk(0)
+    const stream = await first(served)
+    const audioContent = rawTone(700, 500, 16_000).toString('base64')
+    stream.say({
+      type: 'playAudio',
+      data: { audioContent, audioContentType: 'raw', sampleRate: 16_000, id: 'one' },
+    })
+    expect(await stream.texts.next('its end', ({ type }) => type === 'playDone')).toEqual({
+      type: 'playDone',
+      data: { id: 'one', playbackSeconds: 0, playbackMilliseconds: 500 },
+    })
+    const wav = toWav(tone(900, 500, { sampleRate: 24_000 })).toString('base64')
+    stream.say({ type: 'playAudio', data: { audioContent: wav, audioContentType: 'wav', id: 'two' } })
+    await until('the second to be heard', () => heardShare(call, 900) > 0.99)
+    await stream.texts.next('its end', ({ data }) => (data as { id?: string } | undefined)?.id === 'two')
+  })
+
+  it('waits for what sounds when it is queued, ends it when it is not, and is silent when it is killed', async () => {
+    const served = await server()
+    const call = new Call(served.url).talk(0)
+    const stream = await first(served)
+    const clip = (id: string, hz: number, queuePlay?: boolean): void =>
+      stream.say({
+        type: 'playAudio',
+        data: {
+          audioContent: rawTone(hz, 60_000).toString('base64'),
+          audioContentType: 'raw',
+          id,
+          queuePlay,
+        },
+      })
+    clip('a', 500)
+    clip('b', 600, true)
+    await until('the first', () => heardShare(call, 500) > 0.99)
+    clip('c', 900)
+    await until('the third', () => heardShare(call, 900) > 0.99)
+    const ended = stream.texts.items.flatMap((text) => (text['type'] === 'playDone' ? [text['data']] : []))
+    expect(ended).toMatchObject([{ id: 'a' }, { id: 'b', playbackMilliseconds: 0 }])
+    stream.say({ type: 'killAudio' })
+    await stream.texts.next('the end', ({ data }) => (data as { id?: string } | undefined)?.id === 'c')
+    const length = call.heard.length
+    await setTimeout(300)
+    expect(call.heard.length - length).toBeLessThanOrEqual(4 * 160)
+    for (let count = 0; count < 12; count += 1) clip(`q${count}`, 400, true)
+    const event = await call.events.next('the refusal', ({ type }) => type === 'misunderstood')
+    expect(event).toMatchObject({ because: '10 clips wait, and no more may' })
+  })
+
+  it('has marks, which are reported when they are reached, or cleared', async () => {
+    const served = await server()
+    new Call(served.url, { streamedRate: 8000 }).talk(0)
+    const stream = await first(served)
+    const mark = (name: string): void => stream.say({ type: 'mark', data: { name } })
+    mark('before')
+    stream.socket.send(rawTone(500, 400))
+    mark('after')
+    const told = (): unknown[] =>
+      stream.texts.items.flatMap((text) => (text['type'] === 'mark' ? [text['data']] : []))
+    await until('both', () => told().length === 2)
+    expect(told()).toEqual([
+      { name: 'before', event: 'playout' },
+      { name: 'after', event: 'playout' },
+    ])
+    stream.socket.send(rawTone(500, 60_000))
+    mark('never')
+    stream.say({ type: 'clearMarks' })
+    await until('the third', () => told().length === 3)
+    expect(told()[2]).toEqual({ name: 'never', event: 'cleared' })
+  })
+
+  it('ends the stream when it says so', async () => {
+    const served = await server()
+    const call = new Call(served.url)
+    const stream = await first(served)
+    stream.say({ type: 'disconnect' })
+    expect(await call.ended()).toMatchObject({ by: 'disconnect' })
+    expect(await stream.closed).toBe(1000)
+  })
+
+  it('may come faster than it is heard: the server has to wait, and nothing is lost', async () => {
+    const served = await server()
+    const call = new Call(served.url, { streamedRate: 64_000 }).talk(0)
+    const { socket } = await first(served)
+    await opened(call)
+    // Half an hour in a moment.
+    const minute = rawTone(500, 60_000, 64_000)
+    const socketBytes = (): number => socket.bufferedAmount
+    for (let count = 0; count < 30; count += 1)
+      for (let at = 0; at < minute.length; at += 64_000) socket.send(minute.subarray(at, at + 64_000))
+    let before = -1
+    await until('it to wait', () => before === (before = socketBytes()) && before > 0, { everyMs: 300 })
+    // Two minutes and what the network holds were taken.
+    expect(socketBytes()).toBeGreaterThan(20 * minute.length)
+    await until(
+      'it to be heard all the while',
+      () => call.heard.length > 16_000 && heardShare(call, 500) > 0.99,
+    )
+  })
+})
+
+describe('a server that', () => {
+  it.each([
+    [
+      'refuses',
+      { refuse: () => ({ status: 403 }) },
+      'the audio server answered the WebSocket handshake with status 403',
+    ],
+    [
+      'sends us inside',
+      { refuse: () => ({ status: 302, location: 'ws://10.0.0.1/' }) },
+      /may not be reached/,
+    ],
+    [
+      'closes at once',
+      { onStream: ({ socket }: ServedStream) => socket.close(1011, 'no') },
+      /closed the socket with 1011 \(no\)/,
+    ],
+    ['breaks off', { onStream: ({ socket }: ServedStream) => socket.terminate() }, /broke/],
+    [
+      'sends more than is taken',
+      { onStream: ({ socket }: ServedStream) => socket.send(Buffer.alloc(5_000_000)) },
+      /longer than is taken/,
+    ],
+  ] as const)(
+    '%s is reported as a failure, and nothing else of the thread is',
+    async (_what, options, because) => {
+      const [bad, good] = [await server(options as AudioServerOptions), await server()]
+      const other = new Call(good.url).talk(440)
+      await opened(other)
+      const end = await new Call(bad.url).ended()
+      expect(end.by).toBe('failed')
+      expect(end.because).toMatch(because)
+      const { binary } = await first(good)
+      const before = binary.length
+      await until('the other to go on', () => binary.length > before + 10)
+      expect(threads.at(-1)?.threadId).toBeGreaterThan(0)
+    },
+  )
+
+  it('closes with 1000 has ended it', async () => {
+    const served = await server()
+    const call = new Call(served.url)
+    ;(await first(served)).socket.close(1000)
+    expect(await call.ended()).toMatchObject({
+      by: 'server',
+      because: 'the audio server closed the socket with 1000',
+    })
+  })
+
+  it.each([
+    ['no JSON', '{"type":', 'a text frame must be a JSON object'],
+    ['JSON that is no object', '[1]', 'a text frame must be a JSON object'],
+    [
+      'a type that is not known',
+      '{"type":"dance"}',
+      'a text frame must have a type that is known, and not "dance"',
+    ],
+    ['a mark without a name', '{"type":"mark"}', 'mark needs data.name, a text of 1 to 256 characters'],
+    [
+      'a clip without sound',
+      '{"type":"playAudio","data":{}}',
+      'playAudio needs data.audioContent, base64 as a text',
+    ],
+    [
+      'a rate of no telephone',
+      '{"type":"playAudio","data":{"audioContent":"AA==","sampleRate":1}}',
+      'playAudio takes a sampleRate of 8000 to 64000',
+    ],
+    [
+      'a file that is none',
+      '{"type":"playAudio","data":{"audioContent":"AA==","audioContentType":"wav"}}',
+      /a WAV file of one channel/,
+    ],
+  ])('sends %s is reported once, and goes on', async (_what, text, because) => {
+    const served = await server()
+    const call = new Call(served.url).talk(440)
+    const { socket, binary } = await first(served)
+    socket.send(text)
+    socket.send(text)
+    socket.send('{"type":"transcription"}')
+    const event = await call.events.next('the fact', ({ type }) => type === 'misunderstood')
+    if (event.type === 'misunderstood') expect(event.because).toMatch(because)
+    await until('it to go on', () => binary.length > 20)
+    expect(call.events.items.filter(({ type }) => type === 'misunderstood')).toHaveLength(1)
+  })
+
+  it('is at an address that may not be reached is never asked', async () => {
+    const served = await server()
+    platform = streamsWith([])
+    expect(await new Call(served.url).ended()).toMatchObject({
+      by: 'failed',
+      because: expect.stringMatching(/may not be reached/),
+    })
+    expect(served.streams.items).toEqual([])
+  })
+
+  it('does not read loses frames alone; where that begins and ends is reported, with how many', async () => {
+    const [slow, good] = [await server(), await server()]
+    const [stalled, other] = [
+      new Call(slow.url, { rate: 64_000, channels: 2 }).talk(440, 440),
+      new Call(good.url).talk(440),
+    ]
+    const stream = await first(slow)
+    stream.socket.pause()
+    await opened(other)
+    await stalled.events.next('the stall', ({ type }) => type === 'stalled')
+    const { binary } = await first(good)
+    const [before, beganMs] = [binary.length, performance.now()]
+    await until('the other to go on', () => binary.length >= before + 100)
+    expect(performance.now() - beganMs).toBeLessThan(3000)
+    stream.socket.resume()
+    const event = await stalled.events.next('the end of it', ({ type }) => type === 'recovered')
+    expect(event.type === 'recovered' && event.lost_frames).toBeGreaterThan(0)
+    stalled.stream.close()
+    expect((await stalled.ended()).figures.lost_frames).toBeGreaterThan(0)
+    other.stream.close()
+    expect((await other.ended()).figures.lost_frames).toBe(0)
+  })
+})
+
+describe('the thread', () => {
+  it('that dies ends its streams with that reason, and the next stream has another', async () => {
+    const served = await server()
+    const call = new Call(served.url)
+    await opened(call)
+    await threads.at(-1)?.terminate()
+    expect(await call.ended()).toMatchObject({ by: 'lost', because: 'the thread of the stream ended' })
+    // What its owner still says goes nowhere.
+    call.stream.send('{}')
+    call.stream.close()
+    await opened(new Call(served.url))
+  })
+
+  it('carries a bounded number of streams, of which no account may have all', async () => {
+    const served = await server()
+    platform = streamsWith(loopback, 50)
+    const open = (): Call => actingFor('greedy', () => new Call(served.url))
+    for (let count = 0; count < 200; count += 1) open()
+    expect(open).toThrow(expect.objectContaining({ code: 'account_share' }))
+    const other = actingFor('modest', () => new Call(served.url))
+    await opened(other)
+  })
+
+  it('is gone when the platform stops, and the sockets with it', async () => {
+    const served = await server()
+    await opened(new Call(served.url))
+    const { closed } = await first(served)
+    await platform.stop()
+    expect(await closed).toBe(1006)
+    expect(threads.at(-1)?.threadId).toBe(-1)
+    await platform.stop()
+  })
+})

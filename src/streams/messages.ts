@@ -1,0 +1,21 @@
+// What the main thread and the thread of streams say to each other: ids, texts and facts; audio goes through rings.
+import type { StreamEvent, StreamMode, StreamOrder } from '../contracts/audio-stream.ts'
+
+export type ToThread =
+  | { readonly kind: 'open'; readonly id: number; readonly order: StreamOrder }
+  | { readonly kind: 'send'; readonly id: number; readonly text: string }
+  | { readonly kind: 'mode'; readonly id: number; readonly mode: StreamMode }
+  | { readonly kind: 'close'; readonly id: number }
+  | { readonly kind: 'stop' }
+
+export interface FromThread {
+  readonly id: number
+  readonly event: StreamEvent
+}
+
+/** Given to the thread when it starts. */
+export interface ThreadSetup {
+  /** CIDR ranges that may be reached although they are not public unicast. */
+  readonly allow: readonly string[]
+  readonly nameServers: readonly string[] | undefined
+}

@@ -1,0 +1,110 @@
+// Samples as octets of the wire (signed, 16 bit, little endian) and back, at the rate of a telephone and at that of a server.
+import { createResampler } from '../lib/resampler.ts'
+import type { Resampler, ResamplerTables } from '../lib/resampler.ts'
+
+const telephoneRate = 8000
+
+/** From the rate of a telephone to that of a server, all channels together. */
+export class WireCoder {
+  readonly #channels: readonly Resampler[] | undefined
+  readonly #count: number
+
+  constructor(rate: number, channels: number, tables: ResamplerTables) {
+    this.#count = channels
+    this.#channels =
+      rate === telephoneRate
+        ? undefined
+        : Array.from({ length: channels }, () => createResampler(telephoneRate, rate, tables))
+  }
+
+  /** Of one frame, whose channels take turns. */
+  encode(frame: Int16Array): Uint8Array {
+    if (this.#channels === undefined) return toOctets(frame)
+    const count = this.#count
+    const outputs = this.#channels.map((resampler, channel) =>
+      resampler.push(
+        Float32Array.from({ length: frame.length / count }, (_, at) => frame[at * count + channel] ?? 0),
+      ),
+    )
+    const length = outputs[0]?.length ?? 0
+    const samples = new Int16Array(length * count)
+    for (const [channel, output] of outputs.entries())
+      for (let at = 0; at < length; at += 1) samples[at * count + channel] = toSample(output[at] ?? 0)
+    return toOctets(samples)
+  }
+}
+
+/** From the rate of a server to that of a telephone, in pieces of any length. */
+export class WireDecoder {
+  readonly #resampler: Resampler | undefined
+  #odd: number | undefined
+
+  constructor(rate: number, tables: ResamplerTables) {
+    this.#resampler = rate === telephoneRate ? undefined : createResampler(rate, telephoneRate, tables)
+  }
+
+  /** A piece may end within a sample. */
+  decode(piece: Uint8Array): Int16Array {
+    const odd = this.#odd
+    const bytes = odd === undefined ? piece : Buffer.concat([Uint8Array.of(odd), piece])
+    const whole = bytes.length & ~1
+    this.#odd = whole < bytes.length ? bytes[whole] : undefined
+    return this.#at8000(toSamples(bytes.subarray(0, whole)))
+  }
+
+  flush(): Int16Array {
+    const tail = this.#resampler?.flush() ?? new Float32Array(0)
+    return Int16Array.from(tail, toSample)
+  }
+
+  #at8000(samples: Int16Array): Int16Array {
+    return this.#resampler === undefined
+      ? samples
+      : Int16Array.from(this.#resampler.push(Float32Array.from(samples)), toSample)
+  }
+}
+
+function toSamples(bytes: Uint8Array): Int16Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return Int16Array.from({ length: bytes.length / 2 }, (_, at) => view.getInt16(at * 2, true))
+}
+
+/** A copy: what it is made from is used again while it waits to be sent. */
+function toOctets(samples: Int16Array): Uint8Array {
+  const bytes = Buffer.allocUnsafe(samples.length * 2)
+  for (let at = 0; at < samples.length; at += 1) bytes.writeInt16LE(samples[at] ?? 0, at * 2)
+  return bytes
+}
+
+function toSample(value: number): number {
+  return value > 32_767 ? 32_767 : value < -32_768 ? -32_768 : Math.round(value)
+}
+
+export interface Wav {
+  readonly rate: number
+  readonly samples: Uint8Array
+}
+
+/** One channel of 16 bit samples; undefined for anything else. */
+export function readWav(bytes: Buffer): Wav | undefined {
+  if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE')
+    return undefined
+  let rate: number | undefined
+  for (let at = 12; at + 8 <= bytes.length;) {
+    const id = bytes.toString('latin1', at, at + 4)
+    const length = bytes.readUInt32LE(at + 4)
+    const start = at + 8
+    if (id === 'fmt ' && start + 16 <= bytes.length) {
+      const isServed =
+        bytes.readUInt16LE(start) === 1 &&
+        bytes.readUInt16LE(start + 2) === 1 &&
+        bytes.readUInt16LE(start + 14) === 16
+      if (!isServed) return undefined
+      rate = bytes.readUInt32LE(start + 4)
+    }
+    if (id === 'data')
+      return rate === undefined ? undefined : { rate, samples: bytes.subarray(start, start + length) }
+    at = start + length + (length & 1)
+  }
+  return undefined
+}

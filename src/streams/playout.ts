@@ -1,0 +1,203 @@
+// What a server says, frame by frame: clips one after the other, or a stream that is heard as it comes. It is handed to media
+// as fast as it is heard, a few frames ahead, and brought to the rate of a telephone only then: a long clip delays no one.
+import { AudioRing } from '../lib/audio-ring.ts'
+import type { WireDecoder } from './pcm.ts'
+
+const frameSamples = 160
+const samplesPerMs = 8
+
+// A beat that is late by 40 ms is not heard.
+const framesAhead = 3
+// A stream that begins waits for these samples, or for these beats: servers send in bursts.
+const headStartSamples = 3 * frameSamples
+const headStartBeats = 3
+// One that brings nothing for as many has paused: by then all that was ahead has been heard.
+const pauseBeats = 4
+/** With the one that is heard. */
+export const maxClips = 10
+export const maxMarks = 100
+
+/** Samples as octets, at the rate of its decoder. */
+export interface Speech {
+  readonly bytes: Uint8Array
+  readonly rate: number
+  readonly decoder: WireDecoder
+}
+
+export type PlayoutEvent =
+  | { readonly type: 'done'; readonly id: string | undefined; readonly ms: number }
+  | { readonly type: 'mark'; readonly name: string; readonly event: 'playout' | 'cleared' }
+
+type Piece =
+  | (Speech & { readonly kind: 'stream' })
+  | (Speech & { readonly kind: 'clip'; readonly id: string | undefined })
+  | { readonly kind: 'mark'; readonly name: string }
+
+export class Playout {
+  readonly #ring: AudioRing
+  readonly #onEvent: (event: PlayoutEvent) => void
+  #pieces: Piece[] = []
+  /** Octets of the first piece that were decoded, and what has come of them and was not handed over. */
+  #at = 0
+  #ready = new Int16Array(0)
+  #waitingMs = 0
+  #samples = 0
+  /** What was handed over of the clip that is heard. */
+  #clipSamples = 0
+  #isSounding = false
+  #endsWithClip = false
+  #beats = 0
+
+  constructor(memory: SharedArrayBuffer, onEvent: (event: PlayoutEvent) => void) {
+    this.#ring = new AudioRing(memory)
+    this.#onEvent = onEvent
+  }
+
+  /** Of what waits. */
+  get waitingMs(): number {
+    return this.#waitingMs
+  }
+
+  /** Of what has been handed over. */
+  get heardMs(): number {
+    return Math.round(this.#samples / samplesPerMs)
+  }
+
+  /** After those that wait, or in place of all. False when too many wait. */
+  play(
+    speech: Speech,
+    { id, isQueued }: { readonly id: string | undefined; readonly isQueued: boolean },
+  ): boolean {
+    if (!isQueued) this.kill()
+    if (this.#pieces.filter(({ kind }) => kind === 'clip').length >= maxClips) return false
+    this.#add({ ...speech, kind: 'clip', id })
+    return true
+  }
+
+  /** Of a stream. */
+  push(speech: Speech): void {
+    if (speech.bytes.length > 0) this.#add({ ...speech, kind: 'stream' })
+  }
+
+  /** Reported when all that came before it has been handed over. False when too many wait. */
+  mark(name: string): boolean {
+    if (this.#pieces.filter(({ kind }) => kind === 'mark').length >= maxMarks) return false
+    this.#pieces.push({ kind: 'mark', name })
+    this.#passMarks()
+    return true
+  }
+
+  clearMarks(): void {
+    const cleared = this.#pieces.filter((piece) => piece.kind === 'mark')
+    this.#pieces = this.#pieces.filter((piece) => piece.kind !== 'mark')
+    for (const { name } of cleared) this.#onEvent({ type: 'mark', name, event: 'cleared' })
+  }
+
+  /** Nothing that waits is heard. */
+  kill(): void {
+    this.clearMarks()
+    const ended = this.#pieces
+    this.#pieces = []
+    this.#at = 0
+    this.#ready = new Int16Array(0)
+    this.#waitingMs = 0
+    for (const piece of ended) this.#finish(piece)
+    if (this.#isSounding) this.#end()
+  }
+
+  /** Fills the ring. */
+  beat(): void {
+    while (this.#ring.length < framesAhead && this.#mayGoOn()) {
+      const frame = this.#take()
+      if (frame.length > 0) this.#ring.write(padded(frame))
+      if (frame.length < frameSamples) return this.#end()
+    }
+  }
+
+  #add(piece: Speech & Piece): void {
+    this.#pieces.push(piece)
+    this.#waitingMs += msOf(piece, piece.bytes.length)
+  }
+
+  /** A stream begins when there is something to go on with, and is given a moment before it counts as paused. */
+  #mayGoOn(): boolean {
+    const isClip = this.#pieces[0]?.kind === 'clip'
+    const waiting = this.#ready.length + this.#waitingMs * samplesPerMs
+    const isEnough = waiting >= (this.#isSounding ? frameSamples : headStartSamples)
+    if (!isClip && !isEnough && !(this.#isSounding && this.#endsWithClip)) {
+      if (!this.#isSounding && waiting === 0) return false
+      this.#beats += 1
+      if (this.#beats < (this.#isSounding ? pauseBeats : headStartBeats)) return false
+    }
+    this.#beats = 0
+    this.#isSounding = true
+    return true
+  }
+
+  /** A frame, or what is left. */
+  #take(): Int16Array {
+    while (this.#ready.length < frameSamples && this.#pieces.length > 0) this.#decode()
+    const frame = this.#ready.subarray(0, frameSamples)
+    this.#ready = this.#ready.subarray(frame.length)
+    this.#samples += frame.length
+    return frame
+  }
+
+  /** 20 ms of the first piece, or its end. */
+  #decode(): void {
+    const [piece] = this.#pieces
+    if (piece === undefined || piece.kind === 'mark') return this.#passMarks()
+    const step = Math.ceil(piece.rate / 50) * 2
+    const octets = piece.bytes.subarray(this.#at, this.#at + step)
+    this.#at += octets.length
+    this.#waitingMs -= msOf(piece, octets.length)
+    const isOver = this.#at >= piece.bytes.length
+    this.#append(piece.decoder.decode(octets), piece)
+    this.#endsWithClip = piece.kind === 'clip'
+    if (!isOver) return
+    if (piece.kind === 'clip') this.#append(piece.decoder.flush(), piece)
+    this.#pieces.shift()
+    this.#at = 0
+    if (this.#pieces.length === 0) this.#waitingMs = 0
+    this.#finish(piece)
+    this.#passMarks()
+  }
+
+  #append(samples: Int16Array, { kind }: Piece): void {
+    const ready = new Int16Array(this.#ready.length + samples.length)
+    ready.set(this.#ready)
+    ready.set(samples, this.#ready.length)
+    this.#ready = ready
+    if (kind === 'clip') this.#clipSamples += samples.length
+  }
+
+  #finish(piece: Piece): void {
+    if (piece.kind !== 'clip') return
+    this.#onEvent({ type: 'done', id: piece.id, ms: Math.round(this.#clipSamples / samplesPerMs) })
+    this.#clipSamples = 0
+  }
+
+  #passMarks(): void {
+    for (let [piece] = this.#pieces; piece?.kind === 'mark'; [piece] = this.#pieces) {
+      this.#pieces.shift()
+      this.#onEvent({ type: 'mark', name: piece.name, event: 'playout' })
+    }
+  }
+
+  /** Zeros, so that media does not take the end for a delay. Where all was heard already it has done so, and is over it. */
+  #end(): void {
+    if (this.#ring.length > 0) this.#ring.write(new Int16Array(frameSamples))
+    this.#isSounding = false
+  }
+}
+
+function msOf({ rate }: Speech, octets: number): number {
+  return (octets / 2 / rate) * 1000
+}
+
+function padded(frame: Int16Array): Int16Array {
+  if (frame.length === frameSamples) return frame
+  const whole = new Int16Array(frameSamples)
+  whole.set(frame)
+  return whole
+}

@@ -1,0 +1,99 @@
+// The text frames of a server, read: what it asks for, or why that makes no sense.
+import { readWav } from './pcm.ts'
+
+/** What is about the sound that it says. */
+export type PlayoutMessage =
+  | {
+      readonly type: 'playAudio'
+      readonly bytes: Uint8Array
+      readonly rate: number
+      readonly id: string | undefined
+      readonly isQueued: boolean
+    }
+  | { readonly type: 'mark'; readonly name: string }
+  | { readonly type: 'killAudio' | 'clearMarks' }
+
+export type ServerMessage =
+  | PlayoutMessage
+  | { readonly type: 'disconnect' }
+  | { readonly type: 'ignored' }
+  | { readonly type: 'misunderstood'; readonly because: string }
+
+export const minRate = 8000
+export const maxRate = 64_000
+const maxNameLength = 256
+
+export function readMessage(text: string): ServerMessage {
+  const message = parse(text)
+  const type = message?.['type']
+  switch (type) {
+    case 'playAudio':
+      return readPlayAudio(toRecord(message?.['data']) ?? {})
+    case 'killAudio':
+    case 'clearMarks':
+    case 'disconnect':
+      return { type }
+    case 'mark': {
+      const name = toRecord(message?.['data'])?.['name']
+      return typeof name === 'string' && name !== '' && name.length <= maxNameLength
+        ? { type, name }
+        : misunderstood(`mark needs data.name, a text of 1 to ${maxNameLength} characters`)
+    }
+    case 'transcription':
+    case 'json':
+      return { type: 'ignored' }
+    default:
+      return misunderstood(
+        message === undefined
+          ? 'a text frame must be a JSON object'
+          : `a text frame must have a type that is known, and not ${shown(type)}`,
+      )
+  }
+}
+
+function readPlayAudio(data: Readonly<Record<string, unknown>>): ServerMessage {
+  const { audioContent, audioContentType = 'raw', sampleRate = minRate, id, queuePlay = false } = data
+  if (typeof audioContent !== 'string')
+    return misunderstood('playAudio needs data.audioContent, base64 as a text')
+  const bytes = Buffer.from(audioContent, 'base64')
+  const named = { id: toId(id), isQueued: queuePlay === true } as const
+  if (audioContentType === 'raw') {
+    const rate = Number(sampleRate)
+    if (!isRate(rate)) return misunderstood(`playAudio takes a sampleRate of ${minRate} to ${maxRate}`)
+    return { type: 'playAudio', bytes, rate, ...named }
+  }
+  const wav = audioContentType === 'wav' || audioContentType === 'wave' ? readWav(bytes) : undefined
+  return wav === undefined || !isRate(wav.rate)
+    ? misunderstood('playAudio takes raw samples, or a WAV file of one channel with 16 bit samples')
+    : { type: 'playAudio', bytes: wav.samples, rate: wav.rate, ...named }
+}
+
+function toId(id: unknown): string | undefined {
+  return typeof id === 'string' || typeof id === 'number' ? String(id).slice(0, maxNameLength) : undefined
+}
+
+function isRate(rate: number): boolean {
+  return Number.isInteger(rate) && rate >= minRate && rate <= maxRate
+}
+
+function misunderstood(because: string): ServerMessage {
+  return { type: 'misunderstood', because }
+}
+
+function shown(type: unknown): string {
+  return (JSON.stringify(type) ?? 'none').slice(0, 40)
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return toRecord(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function toRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : undefined
+}

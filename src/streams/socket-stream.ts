@@ -1,0 +1,306 @@
+// One stream in its thread: what the ring brings goes out as binary frames, and what the server says goes to its playout. A
+// server that does not take its frames loses them.
+import { AudioRing } from '../lib/audio-ring.ts'
+import { AppError } from '../lib/errors.ts'
+import type { ResamplerTables } from '../lib/resampler.ts'
+import type { Socket, Sockets } from '../outgoing/sockets.ts'
+import { telephoneRate } from '../lib/resampler.ts'
+import { WireCoder, WireDecoder } from './pcm.ts'
+import { maxClips, maxMarks, Playout } from './playout.ts'
+import type { PlayoutEvent } from './playout.ts'
+import { readMessage } from './server-message.ts'
+import type { PlayoutMessage, ServerMessage } from './server-message.ts'
+import type { StreamEnd, StreamEvent, StreamMode, StreamOrder } from '../contracts/audio-stream.ts'
+
+const protocols = ['audio.drachtio.org', 'audio.jambonz.org']
+const subject = 'the audio server'
+const handshakeMs = 5000
+const maxRedirects = 2
+/** Three minutes of a clip at 8 kHz, in base64. */
+const maxMessageBytes = 4 * 1024 * 1024
+// What a server has not taken of a second is older than anyone wants to hear it.
+const maxBufferedMs = 1000
+// Of a stream that is sent faster than it is heard: its server has to wait from here on, and may go on from there.
+const fullMs = 120_000
+const againMs = 110_000
+
+export interface SocketStreamOptions {
+  readonly sockets: Sockets
+  readonly tables: ResamplerTables
+  readonly onEvent: (event: StreamEvent) => void
+}
+
+export class SocketStream {
+  readonly #order: StreamOrder
+  readonly #options: SocketStreamOptions
+  readonly #given: AudioRing
+  readonly #frame: Int16Array
+  readonly #coder: WireCoder
+  readonly #playout: Playout | undefined
+  readonly #decoder: WireDecoder | undefined
+  readonly #maxBufferedBytes: number
+  readonly #leaving = new AbortController()
+  readonly #early: (string | Buffer)[] = []
+  #socket: Socket | undefined
+  #mode: StreamMode = 'on'
+  #ending: Pick<StreamEnd, 'by' | 'because'> | undefined
+  #hasEnded = false
+  #isStalled = false
+  #isFull = false
+  #wasMisunderstood = false
+  #isBeeping = false
+  #sent = 0
+  #lost = 0
+  #lostBefore = 0
+  #lostBeforeOpen = 0
+
+  constructor(order: StreamOrder, options: SocketStreamOptions) {
+    this.#order = order
+    this.#options = options
+    const { given, rate, channels, says } = order
+    const { tables } = options
+    this.#given = new AudioRing(given.memory)
+    this.#frame = new Int16Array(this.#given.frameSamples)
+    this.#coder = new WireCoder(rate, channels, tables)
+    this.#maxBufferedBytes = ((rate * channels * 2) / 1000) * maxBufferedMs
+    this.#playout = says && new Playout(says.ring.memory, (event) => this.#report(event))
+    const streamed = says?.streamedRate
+    this.#decoder = streamed === undefined ? undefined : new WireDecoder(streamed, tables)
+  }
+
+  open(): void {
+    const { url, headers } = this.#order
+    this.#options.sockets
+      .open({
+        url,
+        headers,
+        protocols,
+        subject,
+        handshakeMs,
+        maxRedirects,
+        maxMessageBytes,
+        signal: this.#leaving.signal,
+        heard: (message) => this.#hear(message),
+        closed: ({ code, because }) =>
+          this.#end({ by: code === 1000 || code === 1005 ? 'server' : 'failed', because }),
+      })
+      .then(
+        (socket) => this.#opened(socket),
+        (error: unknown) => {
+          const because = error instanceof AppError ? error.message : `${subject} cannot be reached`
+          this.#end({ by: 'failed', because })
+        },
+      )
+  }
+
+  send(text: string): void {
+    this.#say(text)
+  }
+
+  setMode(mode: StreamMode): void {
+    this.#mode = mode
+  }
+
+  close(): void {
+    this.#leave({ by: 'closed', because: 'the platform closed the socket' })
+  }
+
+  /** Without a word: the thread ends. */
+  cut(): void {
+    this.#socket?.cut()
+    this.#leaving.abort()
+  }
+
+  beat(): void {
+    this.#give()
+    this.#playout?.beat()
+    if (this.#isFull && (this.#playout?.waitingMs ?? 0) < againMs) {
+      this.#isFull = false
+      this.#socket?.resume()
+    }
+  }
+
+  #beep(): void {
+    this.#isBeeping = true
+    const decoder = new WireDecoder(telephoneRate, this.#options.tables)
+    this.#playout?.play({ bytes: beep(), rate: telephoneRate, decoder }, { id: undefined, isQueued: true })
+  }
+
+  #opened(socket: Socket): void {
+    this.#socket = socket
+    if (this.#ending !== undefined) return socket.close(1000)
+    socket.send(this.#order.hello)
+    // What was said before is not what it is to hear.
+    this.#lostBeforeOpen = this.#given.lost
+    while (this.#given.read(this.#frame) !== undefined);
+    this.#options.onEvent({ type: 'opened' })
+    if (this.#order.says?.beeps === true) this.#beep()
+    for (const message of this.#early.splice(0)) this.#hear(message)
+  }
+
+  /** What there is. */
+  #give(): void {
+    const socket = this.#socket
+    for (
+      let found = this.#given.read(this.#frame);
+      found !== undefined;
+      found = this.#given.read(this.#frame)
+    ) {
+      if (socket === undefined || this.#mode === 'paused') continue
+      if (this.#mode === 'silent') this.#frame.fill(0)
+      const bytes = this.#coder.encode(this.#frame)
+      if (socket.bufferedBytes > this.#maxBufferedBytes) {
+        this.#lost += 1
+        this.#noteStall(true)
+      } else {
+        socket.send(bytes)
+        this.#sent += 1
+      }
+    }
+    if (this.#isStalled && (socket?.bufferedBytes ?? 0) === 0) this.#noteStall(false)
+  }
+
+  #noteStall(isStalled: boolean): void {
+    if (isStalled === this.#isStalled) return
+    this.#isStalled = isStalled
+    if (isStalled) return this.#options.onEvent({ type: 'stalled' })
+    this.#options.onEvent({ type: 'recovered', lost_frames: this.#lost - this.#lostBefore })
+    this.#lostBefore = this.#lost
+  }
+
+  #hear(message: string | Buffer): void {
+    if (this.#ending !== undefined) return
+    // A server that speaks at once may be heard before the socket is here.
+    if (this.#socket === undefined) return void this.#early.push(message)
+    if (typeof message === 'string') this.#follow(readMessage(message))
+    else this.#listen(message)
+  }
+
+  #listen(bytes: Buffer): void {
+    const rate = this.#order.says?.streamedRate
+    if (rate === undefined || this.#decoder === undefined || this.#playout === undefined)
+      return this.#misunderstood(
+        'it sent binary frames, which only bidirectionalAudio.streaming lets a call hear',
+      )
+    this.#playout.push({ bytes, rate, decoder: this.#decoder })
+    if (this.#isFull || this.#playout.waitingMs < fullMs) return
+    this.#isFull = true
+    this.#socket?.pause()
+  }
+
+  #follow(message: ServerMessage): void {
+    switch (message.type) {
+      case 'ignored':
+        return undefined
+      case 'misunderstood':
+        return this.#misunderstood(message.because)
+      case 'disconnect':
+        return this.#leave({ by: 'disconnect', because: `${subject} asked for the end` })
+      case 'playAudio':
+      case 'killAudio':
+      case 'mark':
+      case 'clearMarks':
+        return this.#speak(message)
+      default:
+        return message satisfies never
+    }
+  }
+
+  #speak(message: PlayoutMessage): void {
+    if (this.#playout === undefined || this.#order.says?.isOneWay === true)
+      return this.#misunderstood(`it sent ${message.type}, and bidirectionalAudio is off`)
+    const refused = this.#direct(message, this.#playout)
+    if (refused !== undefined) this.#misunderstood(refused)
+  }
+
+  /** Returns why nothing comes of it, where that is so. */
+  #direct(message: PlayoutMessage, playout: Playout): string | undefined {
+    switch (message.type) {
+      case 'playAudio': {
+        const { bytes, rate, ...more } = message
+        const decoder = new WireDecoder(rate, this.#options.tables)
+        const isTaken = playout.play({ bytes, rate, decoder }, more)
+        return isTaken ? undefined : `${maxClips} clips wait, and no more may`
+      }
+      case 'mark':
+        return playout.mark(message.name) ? undefined : `${maxMarks} marks wait, and no more may`
+      case 'killAudio':
+        playout.kill()
+        return undefined
+      case 'clearMarks':
+        playout.clearMarks()
+        return undefined
+      default:
+        return message satisfies never
+    }
+  }
+
+  /** By the server, and by a thread of ours that is late. */
+  get #lostInAll(): number {
+    return this.#socket === undefined ? 0 : this.#lost + this.#given.lost - this.#lostBeforeOpen
+  }
+
+  #misunderstood(because: string): void {
+    if (this.#wasMisunderstood) return
+    this.#wasMisunderstood = true
+    this.#options.onEvent({ type: 'misunderstood', because })
+  }
+
+  #report(event: PlayoutEvent): void {
+    if (event.type === 'mark')
+      return this.#say(JSON.stringify({ type: 'mark', data: { name: event.name, event: event.event } }))
+    const { id, ms } = event
+    // The beep is no clip of the server.
+    if (this.#isBeeping) return void (this.#isBeeping = false)
+    const data = {
+      ...(id === undefined ? {} : { id }),
+      playbackSeconds: Math.floor(ms / 1000),
+      playbackMilliseconds: ms,
+    }
+    this.#say(JSON.stringify({ type: 'playDone', data }))
+  }
+
+  /** Texts wait for no one either. */
+  #say(text: string): void {
+    if (this.#socket !== undefined && this.#socket.bufferedBytes <= this.#maxBufferedBytes + text.length)
+      this.#socket.send(text)
+  }
+
+  #leave(ending: Pick<StreamEnd, 'by' | 'because'>): void {
+    if (this.#ending !== undefined || this.#hasEnded) return
+    this.#ending = ending
+    if (this.#socket === undefined) return this.#leaving.abort(new Error('closed'))
+    this.#socket.resume()
+    this.#socket.close(1000)
+    this.#end(ending)
+  }
+
+  #end(ending: Pick<StreamEnd, 'by' | 'because'>): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#ending ??= ending
+    const { by, because } = this.#ending
+    const figures = {
+      sent_frames: this.#sent,
+      lost_frames: this.#lostInAll,
+      heard_ms: this.#playout?.heardMs ?? 0,
+    }
+    this.#options.onEvent({ type: 'ended', end: { by, because, figures } })
+  }
+}
+
+// Half a second of 1 kHz at a tenth of the scale, as recorders beep.
+const beepMs = 500
+const beepHz = 1000
+const beepLevel = 3000
+
+function beep(): Uint8Array {
+  const samples = (beepMs * telephoneRate) / 1000
+  const bytes = Buffer.alloc(samples * 2)
+  for (let at = 0; at < samples; at += 1) {
+    const edge = Math.min(1, at / 40, (samples - at) / 40)
+    const value = beepLevel * edge * Math.sin((2 * Math.PI * beepHz * at) / telephoneRate)
+    bytes.writeInt16LE(Math.round(value), at * 2)
+  }
+  return bytes
+}

@@ -1,0 +1,19 @@
+// The entry of the thread of streams: joins its host to the port of the main thread.
+import { parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../lib/clock.ts'
+import { createNames } from '../network/create-names.ts'
+import { createSockets } from '../outgoing/create-sockets.ts'
+import type { ThreadSetup, ToThread } from './messages.ts'
+import { StreamHost } from './stream-host.ts'
+
+if (parentPort === null) throw new Error('thread.ts runs in a worker thread only')
+const port = parentPort
+// Both ends of this port are ours and of one version: the types of messages.ts hold without a check.
+const { allow, nameServers } = workerData as ThreadSetup
+const clock = systemClock
+const resolve = createNames({ servers: nameServers, clock }).lookup
+const host = new StreamHost(createSockets({ allow, resolve, clock }), (message) => port.postMessage(message))
+port.on('message', (message: ToThread) => {
+  host.accept(message)
+  if (message.kind === 'stop') port.close()
+})

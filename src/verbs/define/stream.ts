@@ -1,0 +1,85 @@
+// What the verb listen takes, and `listen` of other verbs.
+import type { Static } from 'typebox'
+import type { StreamOptions } from '../../calls/abilities/stream-request.ts'
+import { invalid } from './define-verb.ts'
+import { optional, oneOf } from './schemas.ts'
+import { Type } from './type.ts'
+import { AppError } from '../../lib/errors.ts'
+
+const minRate = 8000
+const maxRate = 64_000
+const usualRate = 8000
+
+const rate = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: minRate, maximum: maxRate, description }))
+
+const credentials = (description: string) =>
+  Type.Optional(
+    Type.Object(
+      {
+        username: Type.String({ maxLength: 256, description: 'For Basic authentication.' }),
+        password: Type.String({ maxLength: 256, description: 'For Basic authentication.' }),
+      },
+      { description },
+    ),
+  )
+
+export const streamProperties = {
+  wsAuth: credentials(
+    'For the handshake. Default: none, and those of the application for a path on its host.',
+  ),
+  auth: credentials('Taken, and of no effect.'),
+  mixType: oneOf(
+    ['mono', 'mixed', 'stereo'] as const,
+    '`mono` (default): what the party of the call says; `mixed`: together with what it hears; `stereo`: both, what it says on the left.',
+  ),
+  sampleRate: rate('Of what the server is sent, in Hz. Default 8000.'),
+  metadata: optional.anything(
+    'Members of the first frame, beside the facts of the call and before those of the same name.',
+  ),
+  passDtmf: optional.flag('Whether the server is sent the keys that are pressed. Default false.'),
+  playBeep: optional.flag('Whether the party hears a beep once the server listens. Default false.'),
+  disableBidirectionalAudio: optional.flag('Older than `bidirectionalAudio`: true is `enabled: false`.'),
+  bidirectionalAudio: Type.Optional(
+    Type.Object(
+      {
+        enabled: optional.flag('Whether what the server says is heard. Default true.'),
+        streaming: optional.flag(
+          'Whether binary frames of the server are heard as they come. Default false: it says playAudio.',
+        ),
+        sampleRate: rate('Of these binary frames, in Hz. Default 8000.'),
+      },
+      { description: 'What the server may say in the call.' },
+    ),
+  ),
+  transcribe: optional.anything('Not served yet: refused.'),
+  timeout: Type.Optional(Type.Number({ description: 'Taken, and of no effect.' })),
+}
+
+export const streamUrl = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'A ws or wss address, or a path on the application’s host.',
+})
+
+const schema = Type.Object({ ...streamProperties, url: Type.Optional(streamUrl) })
+
+/** `where` names it in sentences. */
+export function toStreamOptions(given: Static<typeof schema>, where: string): StreamOptions {
+  const { url, wsAuth, mixType = 'mono', sampleRate = usualRate, metadata = {}, bidirectionalAudio } = given
+  if (given.transcribe !== undefined)
+    throw new AppError('not_served', `${where}: transcribe is not served yet`)
+  if (url === undefined) throw invalid(`${where}: "url" is required`)
+  const { enabled = given.disableBidirectionalAudio !== true, streaming = false } = bidirectionalAudio ?? {}
+  return {
+    url,
+    mixType,
+    sampleRate,
+    metadata,
+    passesKeys: given.passDtmf ?? false,
+    beeps: given.playBeep ?? false,
+    isBidirectional: enabled,
+    ...(wsAuth === undefined ? {} : { auth: wsAuth }),
+    ...(streaming ? { streamedRate: bidirectionalAudio?.sampleRate ?? usualRate } : {}),
+  }
+}

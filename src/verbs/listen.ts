@@ -1,0 +1,87 @@
+// The verb listen, also called stream: an audio server hears the call, and may be heard in it.
+import type { Static } from 'typebox'
+import { defineVerb } from './define/define-verb.ts'
+import type { Given, Verb } from './define/define-verb.ts'
+import { askAbout } from './define/queue-hooks.ts'
+import { earlyMedia, hookFor, replacingTheRest } from './define/schemas.ts'
+import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
+import { Type } from './define/type.ts'
+
+const maxSeconds = 86_400
+
+const schema = Type.Object({
+  url: streamUrl,
+  ...streamProperties,
+  actionHook: Type.Optional(
+    hookFor(
+      `Asked when it is over, with \`dial_call_duration\` in seconds and the key that ended it as \`digits\`. ${replacingTheRest} Where the caller has hung up, the hook is sent the same and its answer is not read.`,
+    ),
+  ),
+  finishOnKey: Type.Optional(
+    Type.String({ maxLength: 16, description: 'Keys, any of which ends it. Default: none.' }),
+  ),
+  maxLength: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: maxSeconds,
+      description: 'It ends after this long, in seconds.',
+    }),
+  ),
+  earlyMedia,
+  channel: Type.Optional(
+    Type.Union([Type.Literal(1), Type.Literal(2)], {
+      description: 'Within `dial`: 1 (default) is the caller, 2 the called side. Of no effect elsewhere.',
+    }),
+  ),
+})
+
+type Options = Static<typeof schema>
+
+async function listenTo(options: Options, { streams, hooks, signal }: Given<'streams' | 'hooks'>) {
+  const { actionHook, finishOnKey = '', maxLength } = options
+  const plan = streams.plan(toStreamOptions(options, 'listen'))
+  const { durationMs, digits, hasFailed } = await streams.listen({
+    plan,
+    finishOnKey,
+    signal,
+    ...(maxLength === undefined ? {} : { maxMs: maxLength * 1000 }),
+  })
+  if (actionHook !== undefined) {
+    const fields = { dial_call_duration: Math.floor(durationMs / 1000), digits }
+    await askAbout(actionHook, fields, { hooks, signal })
+  }
+  // The journal says why already.
+  return hasFailed ? ('failed' as const) : undefined
+}
+
+const verbNamed = (name: 'listen' | 'stream', summary: string): Verb =>
+  defineVerb({
+    name,
+    summary,
+    example: [
+      {
+        verb: name,
+        url: 'wss://example.com/audio',
+        mixType: 'stereo',
+        sampleRate: 16_000,
+        metadata: { customer: 'c-17' },
+        passDtmf: true,
+        finishOnKey: '#',
+        actionHook: '/heard',
+        bidirectionalAudio: { enabled: true, streaming: true, sampleRate: 16_000 },
+      },
+      { verb: 'say', text: 'Thank you.' },
+    ],
+    needs: 'audio',
+    uses: ['streams', 'hooks'],
+    schema,
+    isEarlyMedia: ({ earlyMedia: isEarly }) => isEarly === true,
+    execute: (options, given) => listenTo(options, given),
+  })
+
+export const listen = verbNamed(
+  'listen',
+  'Lets an audio server hear the call over a WebSocket, and be heard in it.',
+)
+
+export const stream = verbNamed('stream', 'The same as `listen`.')

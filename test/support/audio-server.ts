@@ -1,0 +1,89 @@
+// A server for audio streams on loopback, as applications have one: what it was sent, and what it says.
+import { createServer } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { WebSocketServer } from 'ws'
+import type { WebSocket } from 'ws'
+import { listenLocally } from './local-http.ts'
+import type { LocalServer } from './local-http.ts'
+import { Inbox } from './wait.ts'
+
+/** One socket of it. */
+export class ServedStream {
+  readonly request: IncomingMessage
+  readonly socket: WebSocket
+  /** Text frames, parsed. */
+  readonly texts = new Inbox<Readonly<Record<string, unknown>>>()
+  readonly binary: Buffer[] = []
+  readonly closed: Promise<number>
+
+  constructor(socket: WebSocket, request: IncomingMessage) {
+    this.socket = socket
+    this.request = request
+    this.closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.on('error', () => undefined)
+    socket.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) this.binary.push(data)
+      else this.texts.push(JSON.parse(data.toString()) as Readonly<Record<string, unknown>>)
+    })
+  }
+
+  /** What it was sent, of one of its channels, -1 to 1. */
+  samples(channels = 1, channel = 0): Float64Array {
+    const bytes = Buffer.concat(this.binary)
+    const count = Math.floor(bytes.length / 2 / channels)
+    return Float64Array.from(
+      { length: count },
+      (_, at) => bytes.readInt16LE((at * channels + channel) * 2) / 32_768,
+    )
+  }
+
+  say(message: object): void {
+    this.socket.send(JSON.stringify(message))
+  }
+}
+
+export interface AudioServer {
+  readonly url: string
+  readonly streams: Inbox<ServedStream>
+  close(): Promise<void>
+}
+
+export interface AudioServerOptions {
+  /** The subprotocol that it picks of those offered; false: none. */
+  readonly picks?: string | false
+  /** Instead of a handshake. */
+  readonly refuse?: (request: IncomingMessage) => { status: number; location?: string } | undefined
+  /** Each socket, as soon as it is there. */
+  readonly onStream?: (stream: ServedStream) => void
+}
+
+export async function serveAudio({
+  picks = false,
+  refuse,
+  onStream,
+}: AudioServerOptions = {}): Promise<AudioServer> {
+  const streams = new Inbox<ServedStream>()
+  const http = createServer()
+  const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => picks })
+  http.on('upgrade', (request, stream, head) => {
+    const refusal = refuse?.(request)
+    if (refusal !== undefined) {
+      const location = refusal.location === undefined ? '' : `location: ${refusal.location}\r\n`
+      return void stream.end(`HTTP/1.1 ${refusal.status} No\r\n${location}content-length: 0\r\n\r\n`)
+    }
+    sockets.handleUpgrade(request, stream, head, (socket) => {
+      const served = new ServedStream(socket, request)
+      onStream?.(served)
+      streams.push(served)
+    })
+  })
+  const server: LocalServer = await listenLocally(http)
+  return {
+    url: server.url.replace('http', 'ws'),
+    streams,
+    async close() {
+      for (const socket of sockets.clients) socket.terminate()
+      await server.close()
+    },
+  }
+}
