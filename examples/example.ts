@@ -6,7 +6,9 @@ import { refusalIn } from './demo/journal-story.ts'
 import type { StoryEvent } from './demo/journal-story.ts'
 import { startOwnPlatform } from './demo/own-platform.ts'
 import type { OwnPlatform } from './demo/own-platform.ts'
+import { echo } from './echo.ts'
 import { ivr } from './ivr.ts'
+import { recordMe } from './record-me.ts'
 import { ringGroup } from './ring-group.ts'
 import { portOf, readArguments } from './run/arguments.ts'
 import type { Example } from './run/example.ts'
@@ -20,6 +22,8 @@ const examples: Readonly<Record<string, Example>> = {
   'click-to-call': clickToCall,
   conference,
   'call-centre': callCentre,
+  echo,
+  'record-me': recordMe,
 }
 
 const help = `npm run example -- ivr             a menu that connects callers with sales or support
@@ -27,6 +31,8 @@ npm run example -- ring-group      every phone rings, with an announcement when 
 npm run example -- click-to-call   a page that connects an agent with a customer
 npm run example -- conference      a room that begins and ends with its moderator
 npm run example -- call-centre     callers wait in a queue, agents take them, a page counts
+npm run example -- echo            callers hear themselves, over WebSocket audio
+npm run example -- record-me       callers hear what they have said after the beep
 
   --api-key <key>     the admin API key of a running platform, or SWITCHHOOK_ADMIN_API_KEY; without one the
                       example starts a platform of its own

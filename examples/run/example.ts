@@ -1,5 +1,7 @@
 // What an example is made of: the users who have a phone, and what its web server answers.
 
+import type { WebSocket } from 'ws'
+
 export type Payload = Readonly<Record<string, unknown>>
 export type Verb = { readonly verb: string; readonly [option: string]: unknown }
 
@@ -18,6 +20,8 @@ export interface Page {
 export interface Answers {
   /** The verbs that each hook answers, by its path. */
   readonly hooks: Readonly<Record<string, (payload: Payload) => Promise<readonly Verb[]> | readonly Verb[]>>
+  /** What becomes of a WebSocket, by its path. */
+  readonly sockets?: Readonly<Record<string, (socket: WebSocket) => void>>
   /** By method and path: `GET /ringing.wav`. */
   readonly pages?: Readonly<Record<string, (visit: Visit) => Promise<Page> | Page>>
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { WebSocketServer } from 'ws'
 import { isSignedWith } from '../hello.ts'
 import { text } from './example.ts'
 import type { Answers, Payload } from './example.ts'
@@ -39,6 +40,16 @@ export async function startHookServer({ port, print }: HookServerOptions): Promi
       response.end()
     })
   })
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxBodyBytes })
+  server.on('upgrade', (request, stream, head) => {
+    const serve = served?.answers.sockets?.[new URL(request.url ?? '/', 'http://localhost').pathname]
+    if (serve === undefined) return void stream.end('HTTP/1.1 404 Not Found\r\n\r\n')
+    sockets.handleUpgrade(request, stream, head, (socket) => {
+      // A caller who hangs up in the middle of a frame breaks nothing here.
+      socket.on('error', () => undefined)
+      serve(socket)
+    })
+  })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -47,6 +58,7 @@ export async function startHookServer({ port, print }: HookServerOptions): Promi
     async close() {
       server.close()
       server.closeAllConnections()
+      for (const socket of sockets.clients) socket.terminate()
       if (server.listening) await once(server, 'close')
     },
   }

@@ -6,6 +6,7 @@ import type { ResamplerTables } from '../lib/resampler.ts'
 import type { Socket, Sockets } from '../outgoing/sockets.ts'
 import { telephoneRate } from '../lib/resampler.ts'
 import { WireCoder, WireDecoder } from './pcm.ts'
+import { beep } from './beep.ts'
 import { maxClips, maxMarks, Playout } from './playout.ts'
 import type { PlayoutEvent } from './playout.ts'
 import { readMessage } from './server-message.ts'
@@ -235,7 +236,7 @@ export class SocketStream {
     }
   }
 
-  /** By the server, and by a thread of ours that is late. */
+  /** By the server, and by our own thread where it is late. */
   get #lostInAll(): number {
     return this.#socket === undefined ? 0 : this.#lost + this.#given.lost - this.#lostBeforeOpen
   }
@@ -287,20 +288,4 @@ export class SocketStream {
     }
     this.#options.onEvent({ type: 'ended', end: { by, because, figures } })
   }
-}
-
-// Half a second of 1 kHz at a tenth of the scale, as recorders beep.
-const beepMs = 500
-const beepHz = 1000
-const beepLevel = 3000
-
-function beep(): Uint8Array {
-  const samples = (beepMs * telephoneRate) / 1000
-  const bytes = Buffer.alloc(samples * 2)
-  for (let at = 0; at < samples; at += 1) {
-    const edge = Math.min(1, at / 40, (samples - at) / 40)
-    const value = beepLevel * edge * Math.sin((2 * Math.PI * beepHz * at) / telephoneRate)
-    bytes.writeInt16LE(Math.round(value), at * 2)
-  }
-  return bytes
 }

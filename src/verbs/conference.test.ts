@@ -87,9 +87,9 @@ describe('conference', () => {
 
   it('says of what it does not serve that it does not', async () => {
     const { enter } = meeting()
-    const a = await enter({ record: { path: '/x' }, listen: { url: 'wss://app.test' } })
+    const a = await enter({ record: { path: '/x' } })
     const notes = a.journal.flatMap((event) => (event.type === 'note' ? [event.sentence] : []))
-    expect(notes).toEqual(['conference: record is not served yet', 'conference: listen is not served yet'])
+    expect(notes).toEqual(['conference: record is not served yet'])
     expect(a.place).toEqual(talks)
   })
 })

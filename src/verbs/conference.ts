@@ -4,6 +4,7 @@ import type { StatusEventName } from '../calls/rooms/conference-wishes.ts'
 import { maxMembersOfAny } from '../calls/rooms/conference-state.ts'
 import { causeOf } from '../calls/session/stop.ts'
 import { defineVerb } from './define/define-verb.ts'
+import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { hookFor, optional, replacingTheRest, untilServed } from './define/schemas.ts'
 import { Type } from './define/type.ts'
 
@@ -13,6 +14,14 @@ const maxGraceSeconds = 86_400
 const futureEvents = ['say-start', 'say-done', 'play-start', 'play-done'] as const
 
 const tag = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }))
+
+const memberStream = Type.Object(
+  { url: streamUrl, ...streamProperties },
+  {
+    description:
+      'What the verb listen takes: an audio server that hears the call as long as it is in the conference. `mono` is what the call says there, `mixed` the whole conference. What the server says is heard by this call alone.',
+  },
+)
 
 const schema = Type.Object({
   name: Type.String({
@@ -81,8 +90,8 @@ const schema = Type.Object({
       { description: untilServed('the recording of rooms', 'A recording of the conference.') },
     ),
   ),
-  listen: optional.anything(untilServed('streams of rooms', 'A stream of what is said.')),
-  stream: optional.anything(untilServed('streams of rooms', 'A stream of what is said.')),
+  listen: Type.Optional(memberStream),
+  stream: Type.Optional(memberStream),
 })
 
 const isSent = (name: string): name is StatusEventName =>
@@ -106,13 +115,15 @@ export const conference = defineVerb({
     { verb: 'say', text: 'You have left the conference.' },
   ],
   needs: 'audio',
-  uses: ['rooms', 'hooks', 'notes'],
+  uses: ['rooms', 'hooks', 'notes', 'streams'],
   schema,
-  async execute(options, { rooms, hooks, notes, signal }) {
+  async execute(options, { rooms, hooks, notes, streams, signal }) {
     const { waitHook, enterHook, statusHook, actionHook } = options
-    for (const name of ['record', 'listen', 'stream'] as const)
-      if (options[name] !== undefined) notes.note(`conference: ${name} is not served yet`)
-    await rooms.confer({
+    if (options.record !== undefined) notes.note('conference: record is not served yet')
+    const { listen, stream = listen } = options
+    if (stream !== undefined)
+      streams.begin('conference', streams.plan(toStreamOptions(stream, 'conference: listen')))
+    const conferring = rooms.confer({
       name: options.name,
       startsIt: options.startConferenceOnEnter ?? true,
       isModerator: options.endConferenceOnExit ?? false,
@@ -129,6 +140,7 @@ export const conference = defineVerb({
       ...(enterHook === undefined ? {} : { enterHook }),
       ...(statusHook === undefined ? {} : { statusHook }),
     })
+    await conferring.finally(() => streams.end('conference'))
     if (actionHook === undefined) return
     if (causeOf(signal) === 'replaced') void hooks.tell(actionHook, {})
     else await hooks.ask(actionHook, {}, signal)

@@ -158,10 +158,10 @@ async function switchStream(
   { streams, signalling }: Given<'streams' | 'signalling'>,
 ): Promise<void> {
   if (stream === undefined) return
-  if (!stream.enable) return streams.end()
+  if (!stream.enable) return streams.end('background')
   const plan = streams.plan(toStreamOptions(stream, 'config: listen'))
   await (earlyMedia ? signalling.startEarlyMedia() : signalling.answer())
-  if (!signalling.hasEnded) streams.begin(plan)
+  if (!signalling.hasEnded) streams.begin('background', plan)
 }
 
 /** What is only switched off was never on. */

@@ -17,7 +17,7 @@ import { enqueue } from './enqueue.ts'
 import { gather } from './gather.ts'
 import { hangup } from './hangup.ts'
 import { leave } from './leave.ts'
-import { listen, stream } from './listen.ts'
+import { listen } from './listen.ts'
 import { pause } from './pause.ts'
 import { play } from './play.ts'
 import { redirect } from './redirect.ts'
@@ -48,7 +48,6 @@ export const verbs: readonly Verb[] = [
   sipDecline,
   sipRefer,
   sipRequest,
-  stream,
   tag,
 ]
 

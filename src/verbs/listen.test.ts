@@ -374,3 +374,16 @@ describe('listen of dial', () => {
     expect(running.isAfter()).toBe(false)
   })
 })
+
+describe('listen of conference', () => {
+  it('hears the call while it is in the conference, and is over then', async () => {
+    const stream = { url: '/audio', mixType: 'mixed' }
+    const running = await run([{ verb: 'conference', name: 'team', stream }, after])
+    const { sessions } = running.engine.media
+    expect(running.stream().hello).toMatchObject({ mixType: 'mixed' })
+    expect(sessions[0]?.wiring.taps).toMatchObject([{ of: 'mixed', ring: running.stream().order.given }])
+    expect(running.isAfter()).toBe(false)
+    await running.command({ conferenceParticipantAction: { action: 'kick' } })
+    expect([running.stream().hasEnded, running.isAfter()]).toEqual([true, true])
+  })
+})

@@ -1,7 +1,7 @@
 // The verb listen, also called stream: an audio server hears the call, and may be heard in it.
 import type { Static } from 'typebox'
 import { defineVerb } from './define/define-verb.ts'
-import type { Given, Verb } from './define/define-verb.ts'
+import type { Given } from './define/define-verb.ts'
 import { askAbout } from './define/queue-hooks.ts'
 import { earlyMedia, hookFor, replacingTheRest } from './define/schemas.ts'
 import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
@@ -54,34 +54,27 @@ async function listenTo(options: Options, { streams, hooks, signal }: Given<'str
   return hasFailed ? ('failed' as const) : undefined
 }
 
-const verbNamed = (name: 'listen' | 'stream', summary: string): Verb =>
-  defineVerb({
-    name,
-    summary,
-    example: [
-      {
-        verb: name,
-        url: 'wss://example.com/audio',
-        mixType: 'stereo',
-        sampleRate: 16_000,
-        metadata: { customer: 'c-17' },
-        passDtmf: true,
-        finishOnKey: '#',
-        actionHook: '/heard',
-        bidirectionalAudio: { enabled: true, streaming: true, sampleRate: 16_000 },
-      },
-      { verb: 'say', text: 'Thank you.' },
-    ],
-    needs: 'audio',
-    uses: ['streams', 'hooks'],
-    schema,
-    isEarlyMedia: ({ earlyMedia: isEarly }) => isEarly === true,
-    execute: (options, given) => listenTo(options, given),
-  })
-
-export const listen = verbNamed(
-  'listen',
-  'Lets an audio server hear the call over a WebSocket, and be heard in it.',
-)
-
-export const stream = verbNamed('stream', 'The same as `listen`.')
+export const listen = defineVerb({
+  name: 'listen',
+  alias: 'stream',
+  summary: 'Lets an audio server hear the call over a WebSocket, and be heard in it.',
+  example: [
+    {
+      verb: 'listen',
+      url: 'wss://example.com/audio',
+      mixType: 'stereo',
+      sampleRate: 16_000,
+      metadata: { customer: 'c-17' },
+      passDtmf: true,
+      finishOnKey: '#',
+      actionHook: '/heard',
+      bidirectionalAudio: { enabled: true, streaming: true, sampleRate: 16_000 },
+    },
+    { verb: 'say', text: 'Thank you.' },
+  ],
+  needs: 'audio',
+  uses: ['streams', 'hooks'],
+  schema,
+  isEarlyMedia: ({ earlyMedia: isEarly }) => isEarly === true,
+  execute: (options, given) => listenTo(options, given),
+})

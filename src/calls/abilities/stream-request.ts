@@ -23,6 +23,9 @@ export interface StreamPlan extends StreamOptions {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** `background`: until it is switched off; `conference`: while the call is in one. */
+export type BesideName = 'background' | 'conference'
+
 export interface ListenRequest {
   readonly plan: StreamPlan
   /** Any of these keys ends it. */
@@ -44,7 +47,7 @@ export interface Streaming {
   plan(options: StreamOptions): StreamPlan
   /** Resolves when it is over. Throws AppError overloaded or account_share. */
   listen(request: ListenRequest): Promise<ListenOutcome>
-  /** Beside the verbs that follow, in place of the one before it. */
-  begin(plan: StreamPlan): void
-  end(): void
+  /** Beside what runs, in place of the one of this name. What fails is written to the journal. */
+  begin(name: BesideName, plan: StreamPlan): void
+  end(name: BesideName): void
 }

@@ -18,15 +18,15 @@ export function createStreaming({ leg, application, context }: StreamingOptions)
   const { streams, node, clock } = context.services
   return {
     plan: (options) => toPlan(options, application),
-    begin(plan) {
-      leg.streams.close('background')
+    begin(name, plan) {
+      leg.streams.close(name)
       try {
-        leg.streams.add('background', openStream(plan, { name: 'background', leg, streams, node }))
+        leg.streams.add(name, openStream(plan, { name, leg, streams, node }))
       } catch (error) {
         noteProblem(leg, error)
       }
     },
-    end: () => leg.streams.close('background'),
+    end: (name) => leg.streams.close(name),
     async listen(request: ListenRequest): Promise<ListenOutcome> {
       const { plan, finishOnKey, maxMs, signal } = request
       const since = clock.monotonic()
