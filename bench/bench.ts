@@ -1,6 +1,6 @@
 // `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
 //   npm run bench                            everything, about a quarter of an hour
-//   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, scanner, nodes,
+//   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, websocket, scanner, nodes,
 //                                            live-calls, queue, media, bridge, room, heard, storage, and call-records, which
 //                                            takes minutes and runs only when it is named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
@@ -26,6 +26,7 @@ import { measureQueue } from './queue.ts'
 import { runScript } from './run-script.ts'
 import { measureScanner } from './scanner.ts'
 import { measureStart } from './start.ts'
+import { measureWebSocket } from './websocket.ts'
 
 interface Section {
   readonly name: string
@@ -68,6 +69,12 @@ const sections: readonly Section[] = [
     title: 'Commands to live calls',
     needs: ['taskset'],
     run: () => measureCommands(),
+  },
+  {
+    name: 'websocket',
+    title: 'Applications over WebSocket',
+    needs: ['taskset'],
+    run: measureWebSocket,
   },
   {
     name: 'scanner',
