@@ -1,5 +1,6 @@
 // Small applications written with the public client libraries of this API, unmodified, each called by real phones.
 import { afterAll, beforeAll } from 'vitest'
+import { audioStreams } from './audio-streams.ts'
 import { changingTransports } from './changing-transports.ts'
 import { restClients } from './rest.ts'
 import { roomsAndQueues } from './rooms-and-queues.ts'
@@ -18,4 +19,5 @@ restClients(() => stage)
 webhookApplications(() => stage)
 webSocketApplications(() => stage)
 roomsAndQueues(() => stage)
+audioStreams(() => stage)
 changingTransports(() => stage)
