@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import {
+  account,
+  application,
+  calm,
+  createScriptedEngine,
+  scriptedRecorder,
+} from '../../test/support/scripted-engine/scripted-engine.ts'
+import { parseVerbs } from './index.ts'
+
+const rest = { verb: 'pause', length: 60 }
+const answer = { verb: 'answer' }
+const cloud = (action: string) => ({
+  verb: 'config',
+  record: { action: `${action}CallRecording`, type: 'cloud' },
+})
+
+async function run(...verbs: object[]) {
+  const recorder = scriptedRecorder()
+  const engine = createScriptedEngine(parseVerbs, { recorder })
+  engine.hooks.on('/call', verbs)
+  const invite = engine.ring()
+  await calm(30)
+  const events = () => engine.store.batches.flatMap((batch) => batch.events)
+  const kinds = () => events().flatMap(({ type }) => (type.startsWith('recording') ? [type] : []))
+  const codes = () => events().flatMap((event) => (event.type === 'problem' ? [event.code] : []))
+  const changes = () =>
+    engine.store.batches.flatMap(({ recordings = [] }) => recordings.map(({ change }) => change))
+  return { engine, invite, recorder, events, kinds, codes, changes }
+}
+
+describe('record of type cloud', () => {
+  it('is remembered until the answer, and does not answer', async () => {
+    const unanswered = await run(cloud('start'), rest)
+    expect(unanswered.invite.dialog).toBeUndefined()
+    expect(unanswered.recorder.begun).toEqual([])
+    const { recorder, kinds, changes, engine } = await run(cloud('start'), answer, rest)
+    expect(recorder.begun.map(({ order }) => order)).toMatchObject([
+      { account_sid: account.account_sid, format: 'mp3' },
+    ])
+    expect([kinds(), changes()]).toEqual([['recording-started'], ['begun']])
+    const ring = recorder.begun[0]?.ring
+    expect(engine.media.sessions[0]?.wiring.taps).toEqual([{ id: 'recording:stereo', of: 'stereo', ring }])
+  })
+
+  it('masks while it is paused, and takes nothing between a stop and the next start', async () => {
+    const { recorder, kinds, engine } = await run(
+      answer,
+      ...['start', 'pause', 'resume', 'stop'].map(cloud),
+      rest,
+    )
+    expect(recorder.begun[0]?.masks).toEqual([true, false])
+    expect(kinds()).toEqual([
+      'recording-started',
+      'recording-paused',
+      'recording-resumed',
+      'recording-stopped',
+    ])
+    expect(engine.media.sessions[0]?.wiring.taps).toBeUndefined()
+    const again = await run(answer, cloud('start'), cloud('stop'), cloud('start'), rest)
+    expect(again.recorder.begun).toHaveLength(1)
+    expect(again.engine.media.sessions[0]?.wiring.taps).toHaveLength(1)
+  })
+
+  it('that was never started cannot be paused or stopped', async () => {
+    for (const action of ['pause', 'resume', 'stop'])
+      expect((await run(answer, cloud(action), rest)).codes()).toEqual(['call_state'])
+  })
+
+  it('that the recorder ends is a problem, and the call goes on', async () => {
+    const { recorder, kinds, codes, changes, events } = await run(answer, cloud('start'), rest)
+    recorder.begun[0]?.fail('the disk is full')
+    await calm()
+    expect([kinds(), changes()]).toEqual([
+      ['recording-started', 'recording-ended'],
+      ['begun', 'ended'],
+    ])
+    expect(codes()).toEqual(['recording_failed'])
+    expect(events().some(({ type }) => type === 'ended')).toBe(false)
+  })
+})
+
+describe('record_all_calls', () => {
+  it.each(['account', 'application'] as const)('of the %s records a call from its answer on', async (of) => {
+    const recorder = scriptedRecorder()
+    const engine = createScriptedEngine(parseVerbs, { recorder })
+    if (of === 'account') engine.account = { ...account, record_all_calls: true, record_format: 'wav' }
+    else engine.application = { ...application, record_all_calls: true }
+    engine.hooks.on('/call', [answer, rest])
+    engine.ring()
+    await calm(30)
+    expect(recorder.begun.map(({ order }) => order.format)).toEqual([of === 'account' ? 'wav' : 'mp3'])
+    const [record] = engine.store.batches.flatMap(({ events }) =>
+      events.flatMap((event) => (event.type === 'recording-started' ? [event.recording_url] : [])),
+    )
+    expect(record).toMatch(/^\/Accounts\/[\w-]+\/RecentCalls\/[\w-]+\/record\/2026\/11\/21\/(mp3|wav)$/)
+  })
+})
