@@ -5,12 +5,12 @@ import { platformCore } from './cores.ts'
 import { median } from './figure.ts'
 import { load } from './http.ts'
 
-export function startLoadedPlatform({ lastRtpPort = 40_999 } = {}): Promise<Platform> {
+export function startLoadedPlatform({ firstRtpPort = 40_000, lastRtpPort = 40_999 } = {}): Promise<Platform> {
   return startPlatform({
     core: platformCore,
     env: {
       SWITCHHOOK_LOG_LEVEL: 'warn',
-      SWITCHHOOK_RTP_PORTS: `40000-${lastRtpPort}`,
+      SWITCHHOOK_RTP_PORTS: `${firstRtpPort}-${lastRtpPort}`,
       SWITCHHOOK_ACCOUNT_SHARE: '100',
       ...unlimited,
     },

@@ -10,7 +10,7 @@ import type { Figure } from './figure.ts'
 import { startLoadedPlatform } from './loaded-platform.ts'
 import { mainThreadCpuMs } from './proc.ts'
 
-const callers = 1000
+const maxCallers = 1000
 const agents = 200
 const spare = 200
 const callsPerSecond = 40
@@ -94,7 +94,7 @@ async function idleMsPerSecond(pid: number): Promise<number> {
 
 export async function measureQueue(): Promise<Figure[]> {
   const application = await startApplication()
-  const platform = await startLoadedPlatform({ lastRtpPort: 43_999 })
+  const platform = await startLoadedPlatform({ firstRtpPort: 44_000, lastRtpPort: 47_999 })
   try {
     const { origin, counts } = application
     const tenant = await provision(platform.api, { application: { url: (path) => `${origin}${path}` } })
@@ -102,7 +102,7 @@ export async function measureQueue(): Promise<Figure[]> {
     await platform.api.must('PUT', `/Accounts/${account_sid}`, {
       queue_event_hook: { url: `${origin}/event`, method: 'POST' },
     })
-    const all = callers + agents + spare
+    const all = maxCallers + agents + spare
     const sipp = await startSipp({
       scenario: 'call-bye',
       target: platform.sip,
@@ -117,7 +117,7 @@ export async function measureQueue(): Promise<Figure[]> {
     })
     try {
       const path = `/Accounts/${account_sid}/Calls`
-      // A machine that is too slow for their sound refuses some of them: there are more than are needed.
+      // A machine that is too slow for their sound refuses some of them: those that are up are measured.
       const areUp = async (): Promise<string[] | undefined> => {
         const calls = await platform.api.must<{ call_sid: string; call_status: string }[]>('GET', path)
         const { total } = await platform.api.must<{ total: number }>(
@@ -132,7 +132,8 @@ export async function measureQueue(): Promise<Figure[]> {
       const sids = await until('the calls to be up', areUp, { everyMs: 500, timeoutMs: maxSetUpMs })
       const url = (to: string): string => (to === '' ? path : `${origin}${to}`)
       const count = (of: string): number => counts.get(of) ?? 0
-      if (sids.length < callers + agents) throw new Error(`only ${sids.length} of ${all} calls came up`)
+      const callers = Math.min(maxCallers, sids.length - agents)
+      if (callers < agents) throw new Error(`only ${sids.length} of ${all} calls came up`)
       const [waiting, taking] = [sids.slice(0, callers), sids.slice(callers, callers + agents)]
       const run = (of: readonly string[], to: string, isDone: () => boolean): Promise<number> =>
         costOf(platform, url, { sids: of, path: to, isDone })
