@@ -4,6 +4,7 @@ import { fork } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { constants, setPriority } from 'node:os'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { createLaws } from '../src/media/codecs/g711.ts'
 
@@ -16,6 +17,8 @@ export interface HeardInRoom {
   /** How many times a listener did not hear a loud packet. */
   readonly missed: number
   readonly loud: number
+  /** How late the phones themselves were, p99. */
+  readonly ownLateMs: number
 }
 
 export interface RoomCrowd {
@@ -96,6 +99,8 @@ function runCrowd(count: number): void {
   let received = 0
   let missed = 0
   let louds = 0
+  const lateness = monitorEventLoopDelay({ resolution: 1 })
+  lateness.enable()
 
   const soundOf = ({ index, sent }: Phone): Buffer => {
     const own = said[index]
@@ -140,7 +145,6 @@ function runCrowd(count: number): void {
     const socket = createSocket({ type: 'udp4', lookup: (host, _options, found) => found(null, host, 4) })
     const phone = { socket, index, to: undefined, sent: 0, startMs: 0, lastMs: undefined }
     socket.on('message', (datagram) => hear(phone, datagram))
-    socket.bind(0, '127.0.0.1')
     return phone
   })
 
@@ -155,6 +159,7 @@ function runCrowd(count: number): void {
     delays = []
     spacings = []
     received = missed = louds = 0
+    lateness.reset()
   }
 
   const answers: { readonly [K in Command['kind']]: (command: Command & { kind: K }) => unknown } = {
@@ -178,14 +183,18 @@ function runCrowd(count: number): void {
         received,
         missed,
         loud: louds,
+        ownLateMs: lateness.percentile(99) / 1e6,
       }
     },
   }
 
   process.on('message', (command: Command) => process.send?.(answers[command.kind](command as never) ?? null))
+  // A bind that needs no look-up is done at once.
   const bound = phones.map(
     ({ socket }) =>
-      new Promise<number>((resolve) => socket.once('listening', () => resolve(socket.address().port))),
+      new Promise<number>((resolve) => {
+        socket.bind(0, '127.0.0.1', () => resolve(socket.address().port))
+      }),
   )
   void Promise.all(bound).then((ports) => process.send?.(ports))
   beat()
