@@ -14,9 +14,9 @@ export interface HeardInRoom {
   /** Between two packets of one listener. */
   readonly spacingMs: { readonly p1: number; readonly p99: number }
   readonly received: number
-  /** How many times a listener did not hear a loud packet. */
+  /** How many times a listener did not hear a loud packet, of the times that one should. */
   readonly missed: number
-  readonly loud: number
+  readonly due: number
   /** How late the phones themselves were, p99. */
   readonly ownLateMs: number
 }
@@ -182,7 +182,7 @@ function runCrowd(count: number): void {
         spacingMs: { p1: part(spacings, 0.01), p99: part(spacings, 0.99) },
         received,
         missed,
-        loud: louds,
+        due: louds * (count - speakers),
         ownLateMs: lateness.percentile(99) / 1e6,
       }
     },
