@@ -40,19 +40,6 @@ async function start(options: PlatformOptions = {}): Promise<Platform> {
   return platform
 }
 
-describe.skipIf(process.platform !== 'linux')('memory', () => {
-  it('is bounded before the first line runs, and what the operator has set stays', async () => {
-    const { pid } = await start({ env: { MALLOC_ARENA_MAX: '3' } })
-    const read = async (name: string): Promise<string[]> =>
-      (await readFile(`/proc/${pid}/${name}`, 'utf8')).split('\0')
-    const bounds = (await read('cmdline')).filter((argument) => argument.startsWith('--max-semi-space-size='))
-    expect(bounds).toEqual(['--max-semi-space-size=4'])
-    expect(await read('environ')).toEqual(
-      expect.arrayContaining(['MALLOC_ARENA_MAX=3', 'MALLOC_MMAP_THRESHOLD_=1048576']),
-    )
-  })
-})
-
 type Row = Record<string, unknown>
 
 const apiOf = ({ httpPort }: Platform): string => `http://127.0.0.1:${httpPort}/v1`
@@ -130,8 +117,36 @@ describe('first boot', () => {
     expect(await admin.must('GET', `/Applications/${String(theirs['sid'])}`)).toMatchObject({ name: 'mine' })
   })
 
+  it('stops with the name and the rule of a wrong setting', async () => {
+    const failing = startPlatform({ dataDir, env: { SWITCHHOOK_SIP_PORT: 'five thousand' } })
+    await expect(failing).rejects.toThrow(/SWITCHHOOK_SIP_PORT must be a port number/)
+  })
+})
+
+describe('a first boot with secrets and bounds of the environment', () => {
+  let platform: Platform
+  beforeAll(async () => {
+    platform = await startPlatform({ env: { MALLOC_ARENA_MAX: '3' } })
+  })
+  afterAll(() => platform.remove())
+
+  it.skipIf(process.platform !== 'linux')(
+    'bounds its memory before the first line runs, and what the operator has set stays',
+    async () => {
+      const { pid } = platform
+      const read = async (name: string): Promise<string[]> =>
+        (await readFile(`/proc/${pid}/${name}`, 'utf8')).split('\0')
+      const bounds = (await read('cmdline')).filter((argument) =>
+        argument.startsWith('--max-semi-space-size='),
+      )
+      expect(bounds).toEqual(['--max-semi-space-size=4'])
+      expect(await read('environ')).toEqual(
+        expect.arrayContaining(['MALLOC_ARENA_MAX=3', 'MALLOC_MMAP_THRESHOLD_=1048576']),
+      )
+    },
+  )
+
   it('honours the password and the keys of the environment, and prints none of them', async () => {
-    const platform = await start()
     const { account_sid } = await printedBy(platform)
     for (const secret of [adminPassword, adminApiKey, accountApiKey])
       expect(platform.process.output).not.toContain(secret)
@@ -145,14 +160,8 @@ describe('first boot', () => {
   })
 
   it('names the API and the SIP address on the terminal', async () => {
-    const platform = await start()
     await platform.process.lines.next('the API address', (line) => line.includes(`:${platform.httpPort}`))
     await platform.process.lines.next('the SIP address', (line) => line.includes(`:${platform.sip.port}`))
-  })
-
-  it('stops with the name and the rule of a wrong setting', async () => {
-    const failing = startPlatform({ dataDir, env: { SWITCHHOOK_SIP_PORT: 'five thousand' } })
-    await expect(failing).rejects.toThrow(/SWITCHHOOK_SIP_PORT must be a port number/)
   })
 })
 

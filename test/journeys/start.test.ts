@@ -225,10 +225,12 @@ describe.skipIf(isMissing('postgres'))('a start on PostgreSQL', () => {
   })
 })
 
-describe('the banner', () => {
-  it('shows the address of the reference, which a browser is led to, and the demo', async () => {
+describe('standard output that is no terminal', () => {
+  it('has the log as JSON, and a banner that shows the address of the reference, which a browser is led to, and the demo', async () => {
     const child = start()
     await healthy(child, ports)
+    const line = await child.lines.next('a line of the log', (text) => text.includes('http listening'))
+    expect(JSON.parse(line)).toMatchObject({ level: 30, msg: 'http listening', port: ports })
     await child.lines.next('the demo', (line) => line.includes('npm run demo'))
     const docs = /Docs +(\S+)/.exec(child.stdout)?.[1] ?? ''
     expect(docs).toBe(`http://127.0.0.1:${ports}/docs`)
@@ -258,13 +260,6 @@ describe('the log', () => {
       /^\d\d:\d\d:\d\d\.\d{3} info {2}http listening address=127\.0\.0\.1 port=\d+$/,
     )
     expect(child.stdout).not.toContain('{"')
-  })
-
-  it('is JSON elsewhere', async () => {
-    const child = start()
-    await healthy(child, ports)
-    const line = await child.lines.next('a line of the log', (text) => text.includes('http listening'))
-    expect(JSON.parse(line)).toMatchObject({ level: 30, msg: 'http listening', port: ports })
   })
 })
 
