@@ -3,9 +3,9 @@
 import type { CallBatch as StoredBatch, CallStore as Store } from '../../contracts/call-record.ts'
 import type { CallStatus } from './call-status.ts'
 import type { QueueFact } from './queue-facts.ts'
+import type { RecordingFact, RecordingStartedFact } from './recording-facts.ts'
 import type { RoomFact } from './room-facts.ts'
 import type { SocketFact } from './socket-facts.ts'
-import type { SiprecFact } from './siprec-facts.ts'
 import type { StreamFact } from './stream-facts.ts'
 import type { TalkFact } from './talk-facts.ts'
 
@@ -238,24 +238,6 @@ export type ProblemFact = {
 /** The application lets a person know of something. */
 export type AlertedFact = { readonly type: 'alerted'; readonly message: string }
 
-/** The sound of the leg is kept from here on. */
-export type RecordingStartedFact = { readonly type: 'recording-started'; readonly recording_url: string }
-
-export type RecordingFact =
-  | { readonly type: 'recording-paused' | 'recording-resumed' | 'recording-stopped' }
-  /** So much of it could not be kept, and is silent. */
-  | { readonly type: 'recording-gap'; readonly missing_ms: number }
-  | {
-      readonly type: 'recording-ended'
-      readonly duration_ms: number
-      readonly bytes: number
-      /** Where it ended before its leg. */
-      readonly because?: string | undefined
-    }
-  /** After the call: where it is, or why it is nowhere. */
-  | { readonly type: 'recording-stored'; readonly place: 'bucket' | 'disk'; readonly bytes: number }
-  | { readonly type: 'recording-failed'; readonly because: string }
-
 export type NoteFact = { readonly type: 'note'; readonly sentence: string }
 
 export type EndedFact = {
@@ -292,7 +274,6 @@ export type JournalFact =
   | MediaFact
   | DigitFact
   | ProblemFact
-  | SiprecFact
   | TalkFact
   | QueueFact
   | RoomFact
