@@ -1,12 +1,18 @@
 // Against a real server of the library on loopback.
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
 import type { ServerOptions, WebSocket } from 'ws'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { listenLocally, serveLocally } from '../../test/support/local-http.ts'
+import { isMissing } from '../../test/support/tools.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createSockets } from './create-sockets.ts'
@@ -240,5 +246,35 @@ describe('a socket', () => {
     await second
     late.abort(gone)
     expect((await ended).code).toBe(1006)
+  })
+
+  it.skipIf(isMissing('openssl'))('does not go to a server whose certificate is its own', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'socket-'))
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+    const subject = ['-subj', '/CN=app.test', '-addext', 'subjectAltName=DNS:app.test']
+    const made = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '1',
+    ]
+    expect(spawnSync('openssl', [...made, '-keyout', key, '-out', cert, ...subject]).status).toBe(0)
+    const server = createSecureServer({ key: readFileSync(key), cert: readFileSync(cert) })
+    rmSync(folder, { recursive: true })
+    let handshakes = 0
+    new WebSocketServer({ server }).on('connection', () => handshakes++)
+    const local = await listenLocally(server)
+    open.push(local)
+    const url = `wss://app.test:${new URL(local.url).port}/`
+    await expect(ask(url).socket).rejects.toMatchObject({
+      code: 'hook_unreachable',
+      message: 'the application has a certificate that is not trusted',
+    })
+    expect(handshakes).toBe(0)
   })
 })

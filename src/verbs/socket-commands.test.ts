@@ -54,6 +54,43 @@ async function bridged() {
   return { ...call, called, child: child[0] ?? '' }
 }
 
+describe('commands that come before the verbs run', () => {
+  it('wait for them: an ack and a command may follow each other at once, and come in any order', async () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.application = { ...application, call_hook: hookAt('wss://app.test/ws'), call_status_hook: null }
+    engine.ring()
+    await passed()
+    const socket = engine.sockets.last
+    const first = socket.last('session:new')
+    socket.command('tag', { early: true })
+    socket.ack(first, [{ verb: 'answer' }, { verb: 'pause', length: 9 }])
+    socket.command('redirect', [tag, pause])
+    await passed()
+    expect(socket.typed('jambonz:error')).toEqual([])
+    const journal = engine.store.journalOf(String(first['call_sid']))
+    expect(journal.flatMap((event) => (event.type === 'verb-started' ? [event.verb] : []))).toEqual([
+      'answer',
+      'tag',
+      'pause',
+    ])
+    expect(journal).toEqual(
+      expect.arrayContaining([expect.objectContaining({ type: 'tagged', data: { early: true } })]),
+    )
+  })
+
+  it('are refused beyond 32', async () => {
+    const engine = createScriptedEngine(parseVerbs)
+    engine.application = { ...application, call_hook: hookAt('wss://app.test/ws'), call_status_hook: null }
+    engine.ring()
+    await passed()
+    const socket = engine.sockets.last
+    for (let count = 0; count < 40; count++) socket.command('tag', { count })
+    expect(socket.typed('jambonz:error').map(({ data }) => data['code'])).toEqual(
+      Array.from({ length: 8 }, () => 'overloaded'),
+    )
+  })
+})
+
 describe('redirect', () => {
   it('brings verbs at once, or after those that are there', async () => {
     const { socket, sid, verbsOf } = await up([{ verb: 'answer' }, pause, tag])

@@ -20,9 +20,19 @@ export interface FrameOptions extends FrameVerbsOptions {
 const maxProblems = 100
 const maxNameLength = 64
 
-export function hearFrames(options: FrameOptions): ChannelHearer {
+export interface FrameHearer extends ChannelHearer {
+  /** The verbs run: what has come before them is done now. */
+  start(): void
+}
+
+/** As many as a session lets wait. */
+const maxEarly = 32
+
+export function hearFrames(options: FrameOptions): FrameHearer {
   const { leg, application, queue, context } = options
   let problems = 0
+  /** What comes with the first ack, or before it: no verbs run yet. */
+  let early: CommandFrame[] | undefined = []
   const refuse = (error: unknown, { command }: Pick<CommandFrame, 'command'>): void => {
     const { code, message, cure } = toAppError(error, leg.log)
     const details = `${command.slice(0, maxNameLength)}: ${message}`
@@ -34,16 +44,26 @@ export function hearFrames(options: FrameOptions): ChannelHearer {
       code,
     })
   }
+  const begin = (frame: CommandFrame): void => {
+    try {
+      const target = legOf(frame, options)
+      const commands = commandsIn(frame, options)
+      const sent = target.session.mailbox.put(toLetter(target, commands, 'application'))
+      sent.catch((error: unknown) => refuse(error, frame))
+    } catch (error) {
+      refuse(error, frame)
+    }
+  }
   return {
+    start() {
+      const frames = early ?? []
+      early = undefined
+      for (const frame of frames) begin(frame)
+    },
     command(frame) {
-      try {
-        const target = legOf(frame, options)
-        const commands = commandsIn(frame, options)
-        const sent = target.session.mailbox.put(toLetter(target, commands, 'application'))
-        sent.catch((error: unknown) => refuse(error, frame))
-      } catch (error) {
-        refuse(error, frame)
-      }
+      if (early === undefined) begin(frame)
+      else if (early.length < maxEarly) early.push(frame)
+      else refuse(new AppError('overloaded', 'too many commands have come before the first verbs run'), frame)
     },
     resumed(data) {
       try {

@@ -51,7 +51,8 @@ export async function runScript(run: Run, context: CallContext): Promise<void> {
     staysWhenIdle: () => application.staysWhenIdle,
   })
   const abilities = abilitiesOf({ leg, application, queue }, context)
-  application.hear(hearFrames({ leg, application, queue, context }))
+  const hearer = hearFrames({ leg, application, queue, context })
+  application.hear(hearer)
   const verbs = await firstVerbs(run, application, services).catch((error: unknown) => {
     application.giveUp(toAppError(error, leg.log).message)
     throw error
@@ -59,7 +60,9 @@ export async function runScript(run: Run, context: CallContext): Promise<void> {
   if (leg.hasEnded) return
   run.onAccepted?.()
   leg.session.run(leg, abilities.running)
-  await queue.run(verbs, abilities)
+  const running = queue.run(verbs, abilities)
+  hearer.start()
+  await running
 }
 
 /** Runs an answered leg by another script than before. Never rejects. */
