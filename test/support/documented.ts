@@ -180,8 +180,16 @@ function isOpen({ additionalProperties }: Schema): boolean {
   return additionalProperties !== undefined && additionalProperties !== false
 }
 
-/** The schema itself and everything it says by reference or choice. */
+const knownForms = new WeakMap<Schema, readonly Schema[]>()
+
+/** The schema itself and everything it says by reference or choice. Remembered, since each answer is held against it. */
 export function formsOf(schema: Schema, document: OpenApiDocument): readonly Schema[] {
+  const known = knownForms.get(schema) ?? findForms(schema, document)
+  knownForms.set(schema, known)
+  return known
+}
+
+function findForms(schema: Schema, document: OpenApiDocument): readonly Schema[] {
   const { $ref } = schema
   if (typeof $ref === 'string') {
     const target = document.components.schemas[$ref.split('/').at(-1) ?? '']
