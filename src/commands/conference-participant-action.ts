@@ -17,15 +17,23 @@ const schema = {
   type: 'object',
   required: ['action'],
   properties: {
-    action: { enum: [...actions] },
-    tag: { type: 'string', minLength: 1, maxLength: 255 },
+    action: { enum: [...actions], description: 'What happens to the call in its conference.' },
+    tag: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'For `tag`: its memberTag. For `coach`: the memberTag of those who hear it.',
+    },
     wait_hook: {
+      description: 'For `hold`: what it hears meanwhile, as the waitHook of the verb conference.',
       anyOf: [
         { type: 'string', maxLength: 4096 },
         {
           type: 'object',
           required: ['url'],
-          properties: { url: { type: 'string', maxLength: 4096 } },
+          properties: {
+            url: { type: 'string', maxLength: 4096, description: 'An absolute URL, or a path.' },
+          },
           maxProperties: 10,
           additionalProperties: true,
         },

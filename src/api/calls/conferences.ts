@@ -21,7 +21,7 @@ const conferenceField = object({
   name: word('As the verb conference names it.'),
   conference_sid: word('Names it in the events of statusHook.'),
   has_started: boolean().describe('false: all in it wait for one who starts it.'),
-  participants: list(participantField),
+  participants: list(participantField).describe('The calls in it, those that wait for its start too.'),
 })
 
 const shown = createField<string | LiveConference>({
