@@ -1,7 +1,7 @@
 // `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
 //   npm run bench                            everything, about a quarter of an hour
 //   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, websocket, scanner, nodes,
-//                                            live-calls, queue, media, bridge, room, heard, storage, and call-records, which
+//                                            live-calls, queue, media, bridge, room, recording, heard, storage, and call-records, which
 //                                            takes minutes and runs only when it is named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
 //   npm run bench -- api --api-parts lists   only these parts of api, with commas between them: requests, lists, pages,
@@ -107,6 +107,12 @@ const sections: readonly Section[] = [
     title: 'A room of 100',
     needs: [],
     run: () => runScript('room.ts', ['--seconds', options.seconds]),
+  },
+  {
+    name: 'recording',
+    title: 'Recorded calls',
+    needs: ['taskset'],
+    run: () => runScript('recording.ts'),
   },
   { name: 'heard', title: 'What is heard', needs: [], run: () => runScript('heard.ts') },
   { name: 'storage', title: 'Storage', needs: [], run: () => runScript('storage.ts') },
