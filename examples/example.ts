@@ -10,6 +10,7 @@ import { echo } from './echo.ts'
 import { ivr } from './ivr.ts'
 import { recordMe } from './record-me.ts'
 import { ringGroup } from './ring-group.ts'
+import { taxi } from './taxi.ts'
 import { portOf, readArguments } from './run/arguments.ts'
 import type { Example } from './run/example.ts'
 import { interruption } from './run/interruption.ts'
@@ -24,6 +25,7 @@ const examples: Readonly<Record<string, Example>> = {
   'call-centre': callCentre,
   echo,
   'record-me': recordMe,
+  taxi,
 }
 
 const help = `npm run example -- ivr             a menu that connects callers with sales or support
@@ -33,6 +35,7 @@ npm run example -- conference      a room that begins and ends with its moderato
 npm run example -- call-centre     callers wait in a queue, agents take them, a page counts
 npm run example -- echo            callers hear themselves, over WebSocket audio
 npm run example -- record-me       callers hear what they have said after the beep
+npm run example -- taxi            a menu over WebSocket, whose call waits for the application
 
   --api-key <key>     the admin API key of a running platform, or SWITCHHOOK_ADMIN_API_KEY; without one the
                       example starts a platform of its own
@@ -88,7 +91,7 @@ async function run(name: string, example: Example): Promise<void> {
   try {
     const realm = values.realm ?? `${name}.switchhook.test`
     const platform = own ?? runningPlatform(apiKey)
-    const { users, takesCalls, hearsOfQueues = false } = example
+    const { users, takesCalls, hearsOfQueues = false, isOverSocket = false } = example
     const provisioned = await provisionExample({
       ...platform,
       name,
@@ -96,6 +99,7 @@ async function run(name: string, example: Example): Promise<void> {
       users,
       takesCalls,
       hearsOfQueues,
+      isOverSocket,
       hookUrl: server.url,
     })
     const { account_sid, application_sid, passwords, webhookSecret } = provisioned

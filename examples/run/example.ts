@@ -40,6 +40,8 @@ export interface Example {
   readonly users: readonly string[]
   /** Whether what the users dial reaches the application; otherwise they call each other. */
   readonly takesCalls: boolean
+  /** Whether calls are run over the socket `/call`, not by hooks over HTTP. */
+  readonly isOverSocket?: boolean
   /** Whether its hook `/queue-event` is sent who joins and leaves queues. */
   readonly hearsOfQueues?: boolean
   /** What a person may try, one sentence a line. */

@@ -18,6 +18,7 @@ export interface ProvisionOptions {
   readonly users: readonly string[]
   readonly takesCalls: boolean
   readonly hearsOfQueues: boolean
+  readonly isOverSocket: boolean
   readonly hookUrl: string
 }
 
@@ -34,7 +35,7 @@ export async function provisionExample(options: ProvisionOptions): Promise<Provi
   const { name, realm, users, takesCalls, hookUrl, apiKey } = options
   const api = createClient(options)
   const account_sid = await findOrCreateAccount(api, realm, `Switchhook example: ${name}`)
-  const fields = applicationFields(hookUrl)
+  const fields = applicationFields(options.isOverSocket ? hookUrl.replace(/^http/, 'ws') : hookUrl)
   const known = await findIn(api, '/Applications', { account_sid, name })
   const application_sid =
     known === undefined

@@ -44,6 +44,10 @@ export async function startHookServer({ port, print }: HookServerOptions): Promi
   server.on('upgrade', (request, stream, head) => {
     const serve = served?.answers.sockets?.[new URL(request.url ?? '/', 'http://localhost').pathname]
     if (serve === undefined) return void stream.end('HTTP/1.1 404 Not Found\r\n\r\n')
+    // The socket of a call is signed as a request without a body is. That of a stream is not.
+    const signature = request.headers['jambonz-signature']
+    if (isOfCall(request) && !isSignedWith(served?.secret ?? '', signature, 'null'))
+      return void stream.end('HTTP/1.1 401 Unauthorized\r\n\r\n')
     sockets.handleUpgrade(request, stream, head, (socket) => {
       // A caller who hangs up in the middle of a frame breaks nothing here.
       socket.on('error', () => undefined)
@@ -62,6 +66,10 @@ export async function startHookServer({ port, print }: HookServerOptions): Promi
       if (server.listening) await once(server, 'close')
     },
   }
+}
+
+function isOfCall({ url = '/' }: IncomingMessage): boolean {
+  return new URL(url, 'http://localhost').pathname === '/call'
 }
 
 async function respond(
