@@ -6,6 +6,7 @@ import {
   createScriptedEngine,
   scriptedRecorder,
 } from '../../test/support/scripted-engine/scripted-engine.ts'
+import { AppError } from '../lib/errors.ts'
 import { parseVerbs } from './index.ts'
 
 const rest = { verb: 'pause', length: 60 }
@@ -77,6 +78,23 @@ describe('record of type cloud', () => {
     ])
     expect(codes()).toEqual(['recording_failed'])
     expect(events().some(({ type }) => type === 'ended')).toBe(false)
+  })
+})
+
+describe('a recorder that refuses', () => {
+  it.each([
+    ['for want of room', new AppError('recording_refused', 'the disk space is used up'), 'recording_refused'],
+    ['by a mistake', new TypeError('a mistake'), 'internal'],
+  ])('%s leaves the call as it is, and the journal says so', async (_how, error, code) => {
+    const recorder = { begin: () => Promise.reject(error) }
+    const engine = createScriptedEngine(parseVerbs, { recorder })
+    engine.account = { ...account, record_all_calls: true }
+    engine.hooks.on('/call', [answer, rest])
+    engine.ring()
+    await calm(30)
+    const events = engine.store.batches.flatMap((batch) => batch.events)
+    expect(events.flatMap((event) => (event.type === 'problem' ? [event.code] : []))).toEqual([code])
+    expect(events.some(({ type }) => type === 'ended')).toBe(false)
   })
 })
 

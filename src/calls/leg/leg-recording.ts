@@ -4,18 +4,20 @@ import type { Hook } from '../../contracts/hook.ts'
 import type { Recorder, RecordingEnd, RunningRecording } from '../../contracts/recording.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
+import type { Logger } from '../../lib/log.ts'
 import { toCommonPayload, toNodePayload } from '../journal/hook-payloads.ts'
 import type { NodeFacts } from '../journal/hook-payloads.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { Directory } from '../ports.ts'
 import type { LegMedia } from './leg-media.ts'
-import { toProblem } from './refusals.ts'
+import { toAppError, toProblem } from './refusals.ts'
 
 export interface RecordingServices {
   readonly recorder: Recorder
   readonly directory: Pick<Directory, 'account' | 'application'>
   readonly node: () => NodeFacts
   readonly clock: Clock
+  readonly log: Logger
 }
 
 /** What it needs of its leg. */
@@ -83,8 +85,7 @@ export class LegRecording {
     try {
       if (this.#isWanted || (await this.#isAlways())) await this.start()
     } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      this.#leg.journal.note(toProblem(error))
+      this.#leg.journal.note(toProblem(toAppError(error, this.#services.log)))
     }
   }
 
@@ -122,7 +123,10 @@ export class LegRecording {
       signal.addEventListener('abort', () => void this.#over(undefined), { once: true })
       await this.#goOn(running)
     } finally {
-      if (this.#running === undefined) this.#state = 'none'
+      if (this.#running === undefined) {
+        this.#state = 'none'
+        this.#isWanted = false
+      }
     }
   }
 
