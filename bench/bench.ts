@@ -1,8 +1,8 @@
 // `npm run bench`: measures what the product promises of speed and memory and prints it beside the targets. Never a gate.
 //   npm run bench                            everything, about a quarter of an hour
 //   npm run bench -- start http              only these parts: start, api, http, calls, bridged-calls, commands, websocket, scanner, nodes,
-//                                            live-calls, queue, media, bridge, room, recording, heard, storage, and call-records, which
-//                                            takes minutes and runs only when it is named
+//                                            live-calls, queue, streams, media, bridge, room, recording, heard, storage, and
+//                                            call-records, which takes minutes and runs only when it is named
 //   npm run bench -- --seconds 10            a shorter call load; --media-seconds 30 likewise
 //   npm run bench -- api --api-parts lists   only these parts of api, with commas between them: requests, lists, pages,
 //                                            logins, long-list, memory
@@ -26,6 +26,7 @@ import { measureQueue } from './queue.ts'
 import { runScript } from './run-script.ts'
 import { measureScanner } from './scanner.ts'
 import { measureStart } from './start.ts'
+import { measureStreams } from './streams.ts'
 import { measureWebSocket } from './websocket.ts'
 
 interface Section {
@@ -90,6 +91,12 @@ const sections: readonly Section[] = [
   },
   { name: 'live-calls', title: 'Live calls', needs: ['taskset', 'sipp'], run: () => measureLiveCalls() },
   { name: 'queue', title: 'A queue of a thousand', needs: ['taskset', 'sipp'], run: measureQueue },
+  {
+    name: 'streams',
+    title: 'Streams beside calls',
+    needs: ['taskset'],
+    run: () => measureStreams(),
+  },
   {
     name: 'media',
     title: 'RTP pacing',

@@ -1,6 +1,7 @@
 // Many far ends in a process of their own: measures how evenly packets arrive, undisturbed by the process that asks.
 import { fork } from 'node:child_process'
 import { createSocket } from 'node:dgram'
+import type { Socket } from 'node:dgram'
 import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
@@ -28,13 +29,15 @@ interface Stream {
 
 export interface Recorder {
   readonly ports: readonly number[]
+  /** Sends silence from each port to the one at its place from now on, a packet of 20 ms each in its own rhythm. */
+  talk(to: readonly number[]): Promise<void>
   /** Forgets what came so far. */
   reset(): Promise<void>
   report(): Promise<Pacing>
   close(): Promise<void>
 }
 
-type Command = 'reset' | 'report'
+type Command = 'reset' | 'report' | { readonly talkTo: readonly number[] }
 
 /** Starts the process; its sockets are bound when this resolves. */
 export async function startRecorder(streams: number): Promise<Recorder> {
@@ -53,6 +56,9 @@ export async function startRecorder(streams: number): Promise<Recorder> {
   const ports = await next<number[]>()
   return {
     ports,
+    talk: async (to) => {
+      await ask<true>({ talkTo: to })
+    },
     reset: async () => {
       await ask<true>('reset')
     },
@@ -121,13 +127,37 @@ function comeFirst(): void {
   }
 }
 
+/** Every millisecond a twentieth of them sends. */
+function talk(sockets: readonly Socket[], to: readonly number[]): void {
+  const startMs = performance.now()
+  let step = 0
+  const beat = (): void => {
+    for (const due = performance.now() - startMs; step <= due; step += 1)
+      for (let index = step % 20; index < sockets.length; index += 20) {
+        const packet = Buffer.alloc(172, 0xff)
+        const sent = Math.floor(step / 20)
+        packet.writeUInt16BE(0x8000, 0)
+        packet.writeUInt16BE(sent & 0xffff, 2)
+        packet.writeUInt32BE((sent * 160) >>> 0, 4)
+        packet.writeUInt32BE(index + 1, 8)
+        sockets[index]?.send(packet, to[index], '127.0.0.1')
+      }
+    setTimeout(beat, 1)
+  }
+  beat()
+}
+
 async function record(count: number): Promise<void> {
   comeFirst()
   const empty = (): Stream => ({ ssrc: undefined, arrivals: [], timestamps: [], sequences: [] })
   let streams = Array.from({ length: count }, empty)
-  const ports = await Promise.all(
+  const sockets = await Promise.all(
     streams.map(async (_, index) => {
-      const socket = createSocket({ type: 'udp4', recvBufferSize: 256 * 1024 })
+      const socket = createSocket({
+        type: 'udp4',
+        recvBufferSize: 256 * 1024,
+        lookup: (host, _options, found) => found(null, host, 4),
+      })
       socket.on('message', (datagram) => {
         const stream = streams[index]
         // Ports had another owner before: what still comes for that one is not measured.
@@ -139,17 +169,18 @@ async function record(count: number): Promise<void> {
         stream.sequences.push(datagram.readUInt16BE(2))
       })
       await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
-      return socket.address().port
+      return socket
     }),
   )
   process.on('message', (command: Command) => {
     if (command === 'report') return process.send?.(toPacing(streams))
-    streams = Array.from({ length: count }, empty)
+    if (command !== 'reset') talk(sockets, command.talkTo)
+    else streams = Array.from({ length: count }, empty)
     return process.send?.(true)
   })
   // There is no parent left to answer to.
   process.on('disconnect', () => process.exit())
-  process.send?.(ports)
+  process.send?.(sockets.map((socket) => socket.address().port))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url) && process.send !== undefined)
