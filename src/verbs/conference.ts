@@ -87,7 +87,12 @@ const schema = Type.Object({
   record: Type.Optional(
     Type.Object(
       { path: optional.text('Where to.') },
-      { description: untilServed('the recording of rooms', 'A recording of the conference.') },
+      {
+        description: untilServed(
+          'the recording of rooms',
+          'A recording of the conference; each call in it can be recorded with config.',
+        ),
+      },
     ),
   ),
   listen: Type.Optional(memberStream),

@@ -6,7 +6,7 @@ import type { SettingsChange } from '../calls/application/settings.ts'
 import { AppError } from '../lib/errors.ts'
 import { defineVerb } from './define/define-verb.ts'
 import type { Given } from './define/define-verb.ts'
-import { toVoice } from './define/prompt.ts'
+import { tokenStreams, toVoice } from './define/prompt.ts'
 import {
   decibels,
   hookFor,
@@ -24,7 +24,6 @@ import { applyRecord, record } from './define/record.ts'
 /** Needed by applications that use them: silence about it would be worse than a failure. */
 const refused = ['bargeIn', 'ttsStream', 'transcribe', 'amd', 'noiseIsolation', 'turnTaking'] as const
 
-const webSocket = 'an application over WebSocket'
 const refusal = 'Not served yet: refused.'
 const resettable = Type.Union([Type.Literal('synthesizer'), Type.Literal('recognizer')])
 
@@ -84,12 +83,12 @@ const schema = Type.Object({
       'Speak texts by the vendor again, though clips of them are kept.',
     ),
   ),
-  autoStreamTts: optional.flag(untilServed(webSocket, 'Speak texts while they come in.')),
+  autoStreamTts: optional.flag(untilServed(tokenStreams, 'Speak texts while they come in.')),
   notifyEvents: optional.flag(
     'Whether an application over WebSocket gets messages of type `verb:status` when a verb begins and ends.',
   ),
   notifySttLatency: optional.flag(untilServed(speechRecognition, 'Say how long it took.')),
-  trackTtsPlayout: optional.flag(untilServed(webSocket, 'Say what was heard of a text.')),
+  trackTtsPlayout: optional.flag(untilServed(tokenStreams, 'Say what was heard of a text.')),
 })
 
 type Options = Static<typeof schema>

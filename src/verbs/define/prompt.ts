@@ -5,7 +5,7 @@ import type { Voice } from '../../calls/abilities/abilities.ts'
 import type { Given } from './define-verb.ts'
 import { earlyMedia, loop, optional, synthesizer, untilServed } from './schemas.ts'
 
-const tokenStreams = 'speech that is spoken while it comes in'
+export const tokenStreams = 'speech that is spoken while it comes in'
 
 export const sayProperties = {
   text: Type.Union([Type.String(), Type.Array(Type.String())], {
