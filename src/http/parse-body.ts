@@ -1,8 +1,8 @@
 // Request bodies become values here: bounded in depth, without doubled or dangerous names.
 import { AppError } from '../lib/errors.ts'
+import { endOfString, isNestedTooDeep, maxNesting } from '../lib/nesting.ts'
 
 export const maxBodyBytes = 1_048_576
-const maxDepth = 32
 
 /** Undefined for an empty body, which clients send with a JSON content type on every request. */
 export function parseJsonBody(text: string): unknown {
@@ -13,6 +13,8 @@ export function parseJsonBody(text: string): unknown {
   } catch (cause) {
     throw new AppError('malformed_body', 'the body is not valid JSON', { cause })
   }
+  if (isNestedTooDeep(text))
+    throw new AppError('malformed_body', `the body is nested more than ${maxNesting} levels deep`)
   refuseDangerousNames(text)
   return value
 }
@@ -57,7 +59,7 @@ interface Level {
   readonly under: string | undefined
 }
 
-/** JSON.parse keeps the last of two equal names and accepts any depth. `text` is known to be valid JSON. */
+/** JSON.parse keeps the last of two equal names. `text` is known to be valid JSON. */
 function refuseDangerousNames(text: string): void {
   const levels: Level[] = []
   let name: string | undefined
@@ -76,8 +78,6 @@ function refuseDangerousNames(text: string): void {
       }
       case 0x7b:
       case 0x5b:
-        if (levels.length === maxDepth)
-          throw new AppError('malformed_body', `the body is nested more than ${maxDepth} levels deep`)
         levels.push({ names: text[at] === '{' ? new Set() : undefined, under: name })
         name = undefined
         break
@@ -86,14 +86,6 @@ function refuseDangerousNames(text: string): void {
         levels.pop()
         break
     }
-  }
-}
-
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; ; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x5c) at++
-    else if (code === 0x22) return at
   }
 }
 

@@ -256,6 +256,25 @@ describe('a message', () => {
     expect(invite.dialog?.isOver).toBe(false)
   })
 
+  it('that is nested without end is refused before anything reads it, and changes nothing', async () => {
+    const { first, facts, invite } = await up()
+    const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+    const refused = () => first.typed('jambonz:error')
+    first.command('tag', { a: nested(30) })
+    await settle()
+    expect([refused(), facts('tagged').length]).toEqual([[], 1])
+    first.command('tag', { a: nested(31) })
+    first.say(`{"type":"ack","msgid":"x","data":${'['.repeat(11_900)}${']'.repeat(11_900)}}`)
+    await settle()
+    const details = 'the message is nested more than 32 levels deep'
+    expect(refused().map(({ data }) => data)).toMatchObject([
+      { msg: 'InvalidMessage', details },
+      { msg: 'InvalidMessage', details },
+    ])
+    expect(facts('problem')).toMatchObject([{ code: 'invalid_frame' }, { code: 'invalid_frame' }])
+    expect([facts('tagged').length, invite.dialog?.isOver]).toEqual([1, false])
+  })
+
   it('that is binary closes the socket with 1003; the session goes on over another one', async () => {
     const { engine, first, pass, facts } = await up()
     first.say(new Uint8Array([1, 2]))

@@ -172,6 +172,17 @@ describe('a hook that fails', () => {
       { code: 'hook_invalid_payload', message: 'the hook answered with something that is not JSON' },
     ],
     [
+      'JSON that is nested without end',
+      {
+        headers: { 'content-type': 'application/json' },
+        body: `[{"verb":"tag","data":{"a":${'['.repeat(6000)}${']'.repeat(6000)}}}]`,
+      },
+      {
+        code: 'hook_invalid_payload',
+        message: 'the hook answered with JSON that is nested more than 32 levels deep',
+      },
+    ],
+    [
       'compressed JSON',
       { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' }, body: 'xx' },
       {

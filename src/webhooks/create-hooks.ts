@@ -3,6 +3,7 @@ import { actingFor } from '../lib/acting-for.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import { isNestedTooDeep, maxNesting } from '../lib/nesting.ts'
 import { createSid } from '../lib/ids.ts'
 import type { Logger } from '../lib/log.ts'
 import { shownUrl } from '../lib/shown-url.ts'
@@ -137,9 +138,16 @@ function parseBody({ headers, body, status }: OutgoingAnswer): unknown {
         cure: 'Answer without compression when the request says Accept-Encoding: identity.',
       },
     )
+  // A byte order mark is no JSON, but some servers write one (RFC 8259 §8.1 lets us ignore it).
+  const text = body.toString('utf8').replace(/^\uFEFF/, '')
+  if (isNestedTooDeep(text))
+    throw new AppError(
+      'hook_invalid_payload',
+      `the hook answered with JSON that is nested more than ${maxNesting} levels deep`,
+      { detail: { status } },
+    )
   try {
-    // A byte order mark is no JSON, but some servers write one (RFC 8259 §8.1 lets us ignore it).
-    return JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
+    return JSON.parse(text)
   } catch (cause) {
     throw new AppError('hook_invalid_payload', 'the hook answered with something that is not JSON', {
       cause,

@@ -1,9 +1,12 @@
 // JSON text of verbs, as applications and calls carry it.
 import { AppError } from '../../lib/errors.ts'
+import { isNestedTooDeep, maxNesting } from '../../lib/nesting.ts'
 import type { Services } from '../services.ts'
 
 /** Throws AppError bad_request naming what is wrong with it. */
 export function demandVerbs(app_json: string, verbsFault: Services['verbsFault']): void {
+  if (isNestedTooDeep(app_json))
+    throw new AppError('bad_request', `app_json must not be nested more than ${maxNesting} levels deep`)
   let verbs: unknown
   try {
     verbs = JSON.parse(app_json)

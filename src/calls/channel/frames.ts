@@ -1,4 +1,5 @@
 // The messages between the platform and an application over WebSocket: JSON texts, one object each.
+import { isNestedTooDeep, maxNesting } from '../../lib/nesting.ts'
 
 /** What the platform sends. */
 export interface SentFrame {
@@ -38,6 +39,7 @@ const withoutData: ReadonlySet<string> = new Set(['tts:flush', 'tts:clear', 'llm
 
 /** Never throws: what makes no sense says why. */
 export function readFrame(text: string): HeardFrame {
+  if (isNestedTooDeep(text)) return malformed(`the message is nested more than ${maxNesting} levels deep`)
   let frame: unknown
   try {
     frame = JSON.parse(text)
