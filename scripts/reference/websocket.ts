@@ -48,6 +48,7 @@ const connection = [
   '- A first connection that fails is tried again up to five times: `#rc=2&rp=ct` after the URL says how often, and after which failures.',
   '- The same addresses are refused as for hooks over HTTP, also after a redirect, and certificates are checked.',
   '- A message may have 24 KiB (`SWITCHHOOK_SOCKET_MAX_MESSAGE`); a longer one breaks the socket, as a binary one does (1003).',
+  '  One that is nested more than 32 levels deep is refused with `jambonz:error`.',
   '- A socket that breaks is opened again after 500, 1000, 2000 and 4000 ms, five connections in all; one that has lasted a minute',
   '  may be opened as often again. Messages wait meanwhile (500, or 1 MiB); questions without an ack are sent again with the same `msgid`.',
   '- When you close it with 1000 no other is opened. The platform closes it with 1000 when the call is over, and with 1001 when the',
