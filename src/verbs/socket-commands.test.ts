@@ -235,12 +235,21 @@ describe('a command', () => {
     ['redirect', {}, 'bad_request'],
     ['redirect', [{ verb: 'sing' }], 'hook_invalid_payload'],
     ['dial', { to: {} }, 'bad_request'],
+    ['dial', 'x', 'bad_request'],
+    ['dial', { from: '1', to: { type: 'user', name: 'alice' }, application_sid: 'x' }, 'bad_request'],
   ])('%s with %j is refused as %s, and the journal has it', async (command, data, code) => {
     const { socket, sid, journalOf, invite } = await up([{ verb: 'answer' }, pause])
     socket.command(command, data)
     await passed()
-    if (command !== 'dial')
-      expect(socket.last('jambonz:error').data).toMatchObject({ msg: 'InvalidCommand', command, code })
+    expect(socket.typed('jambonz:error').map(({ data }) => data)).toEqual([
+      {
+        msg: 'InvalidCommand',
+        command,
+        code,
+        details: expect.stringMatching(`^${command}: `),
+        cure: expect.stringMatching(/\w/),
+      },
+    ])
     expect(journalOf(sid)).toEqual(
       expect.arrayContaining([expect.objectContaining({ type: 'problem', code })]),
     )

@@ -65,7 +65,7 @@ export const sentFrames: readonly FrameDescription[] = [
     name: 'jambonz:error',
     example: 'jambonz:error',
     meaning:
-      'What you sent makes no sense (`InvalidMessage`) or cannot be done (`InvalidCommand`, with the `code` of the error). The call goes on as it was.',
+      'What you sent makes no sense (`InvalidMessage`) or cannot be done (`InvalidCommand`, with the `code` of the error and its `cure`). The call goes on as it was.',
   },
 ]
 

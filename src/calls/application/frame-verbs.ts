@@ -15,14 +15,15 @@ export interface FrameVerbsOptions {
 const because = 'the application sent other verbs'
 const configuring: ReadonlySet<string> = new Set(['config'])
 
-/** Undefined for a command that brings none. Throws AppError hook_invalid_payload or bad_request. */
+/** Undefined for a command that brings none. `refuse` tells of what fails after it has begun. Throws AppError hook_invalid_payload or bad_request. */
 export function verbsIn(
   { command, isQueued, data }: CommandFrame,
   { queue, context }: FrameVerbsOptions,
+  refuse: (error: unknown) => void,
 ): readonly RunnableCommand[] | undefined {
   const parse = context.services.verbs
   if (command === 'config') return [configure(data)]
-  if (command === 'dial') return [order(data, context)]
+  if (command === 'dial') return [order(data, context, refuse)]
   if (command !== 'redirect') return undefined
   if (Array.isArray(data)) {
     const verbs = parse(data)
@@ -73,13 +74,21 @@ function configure(data: unknown): RunnableCommand {
   })
 }
 
-/** What becomes of it is for its own journal, and for the hooks that it names. */
-function order(data: unknown, { order: make }: CallContext): RunnableCommand {
+/** What becomes of it is for its own journal, and for the hooks that it names; that it cannot be made is told here. */
+function order(
+  data: unknown,
+  { order: make }: CallContext,
+  refuse: (error: unknown) => void,
+): RunnableCommand {
   return toCommand('dial', ({ journal }) => ({
     outcome: 'another call',
     async start() {
-      const call_sid = await make(journal.facts.started.account_sid, data)
-      journal.note({ type: 'note', sentence: `the application made the call ${call_sid}` })
+      try {
+        const call_sid = await make(journal.facts.started.account_sid, data)
+        journal.note({ type: 'note', sentence: `the application made the call ${call_sid}` })
+      } catch (error) {
+        refuse(error)
+      }
     },
   }))
 }

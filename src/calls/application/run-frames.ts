@@ -42,12 +42,13 @@ export function hearFrames(options: FrameOptions): FrameHearer {
       details,
       command: command.slice(0, maxNameLength),
       code,
+      cure,
     })
   }
   const begin = (frame: CommandFrame): void => {
     try {
       const target = legOf(frame, options)
-      const commands = commandsIn(frame, options)
+      const commands = commandsIn(frame, options, (error) => refuse(error, frame))
       const sent = target.session.mailbox.put(toLetter(target, commands, 'application'))
       sent.catch((error: unknown) => refuse(error, frame))
     } catch (error) {
@@ -86,8 +87,12 @@ function legOf({ callSid }: CommandFrame, { leg, context }: FrameOptions): Leg {
   throw new AppError('not_found', 'callSid names no live leg of this call')
 }
 
-function commandsIn(frame: CommandFrame, options: FrameOptions): readonly RunnableCommand[] {
-  const own = verbsIn(frame, options)
+function commandsIn(
+  frame: CommandFrame,
+  options: FrameOptions,
+  refuse: (error: unknown) => void,
+): readonly RunnableCommand[] {
+  const own = verbsIn(frame, options, refuse)
   if (own !== undefined) return own
   const read = options.context.services.frames(frame.command, frame.data)
   if (read === undefined) throw new AppError('not_served', 'there is no such command')
