@@ -22,6 +22,9 @@ export interface SocketsOptions {
 
 /** For the goodbye of the other side. */
 const closeMs = 2000
+/** Of one message: 4 MiB in pieces of 4 KiB. */
+const maxFragments = 1024
+const maxUnreadPongBytes = 64 * 1024
 
 export function createSockets({ allow, resolve, clock }: SocketsOptions): Sockets {
   const createConnection = createConnect(createAddressGuard(allow), resolve)
@@ -29,6 +32,11 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
     async open(request) {
       const { url, headers, protocols, maxRedirects, maxMessageBytes, signal } = request
       signal?.throwIfAborted()
+      let network: NetSocket | undefined
+      const connect: typeof createConnection = (options) => {
+        network = createConnection(options)
+        return network
+      }
       parseTarget(url.replace(/^ws/i, 'http'))
       const wishes = {
         headers: { ...headers },
@@ -38,7 +46,9 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
         perMessageDeflate: false,
         closeTimeout: closeMs,
         rejectUnauthorized: true,
-        createConnection: createConnection as typeof connectPlain,
+        autoPong: false,
+        maxFragments,
+        createConnection: connect as typeof connectPlain,
       }
       // Loaded at the first use: a start has no need of it.
       const ws = await import('ws')
@@ -48,6 +58,10 @@ export function createSockets({ allow, resolve, clock }: SocketsOptions): Socket
         const [first] = protocols
         if (first !== undefined) response.headers['sec-websocket-protocol'] ??= first
       })
+      const { received } = request
+      // After the library, which has read the same bytes by then.
+      if (received !== undefined)
+        socket.once('open', () => network?.on('data', (bytes: Buffer) => received(bytes.length)))
       return await opened(socket, request, clock)
     },
   }
@@ -80,6 +94,12 @@ function opened(socket: WebSocket, request: SocketRequest, clock: Clock): Promis
     timer.cancel()
     resolve(handleOf(socket))
   })
+  socket.on('ping', (data: Buffer) => {
+    request.controlled?.()
+    // One that does not read what it asks for is not answered without end.
+    if (socket.readyState === openState && socket.bufferedAmount < maxUnreadPongBytes) socket.pong(data)
+  })
+  socket.on('pong', () => request.controlled?.())
   socket.on('message', (data: Buffer, isBinary) => heard(isBinary ? data : data.toString('utf8')))
   socket.once('close', (code: number, reason: Buffer) => {
     timer.cancel()

@@ -15,6 +15,10 @@ export interface SocketRequest {
   readonly maxMessageBytes: number
   /** Texts as strings. Not called before the socket has been handed over. */
   readonly heard: (message: string | Buffer) => void
+  /** Bytes that the network has brought, after what they hold was heard. */
+  readonly received?: (bytes: number) => void
+  /** A ping or a pong (RFC 6455 §5.5). */
+  readonly controlled?: () => void
   /** Called once, for a socket that was handed over. */
   readonly closed: (end: SocketEnd) => void
   /** Withdraws what is being opened, and breaks off what is open. */

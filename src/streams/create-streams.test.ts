@@ -10,6 +10,7 @@ import { actingFor } from '../lib/acting-for.ts'
 import { AudioRing, createRing } from '../lib/audio-ring.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createStreams } from './create-streams.ts'
+import type { HearingLimits } from './hearing.ts'
 import type { AudioStream, StreamEnd, StreamEvent, StreamOrder } from '../contracts/audio-stream.ts'
 
 const loopback = ['127.0.0.0/8', '::1/128']
@@ -17,9 +18,10 @@ const threads: Worker[] = []
 let platform = streamsWith(loopback)
 const cleanUps: (() => Promise<void> | void)[] = []
 
-function streamsWith(allow: readonly string[], sharePercent = 100) {
+function streamsWith(allow: readonly string[], sharePercent = 100, limits: Partial<HearingLimits> = {}) {
   return createStreams({
     allow,
+    limits,
     nameServers: undefined,
     log: silentLogger,
     sharePercent,
@@ -385,6 +387,49 @@ describe('a server that', () => {
     if (event.type === 'misunderstood') expect(event.because).toMatch(because)
     await until('it to go on', () => binary.length > 20)
     expect(call.events.items.filter(({ type }) => type === 'misunderstood')).toHaveLength(1)
+  })
+
+  it.each([
+    ['texts', '{"type":"nope"}'],
+    ['pieces of a sample', Buffer.alloc(2)],
+  ])(
+    'sends %s without end has to wait, and is left; the others are heard meanwhile',
+    async (_what, message) => {
+      platform = streamsWith(loopback, 100, { atOnce: 100_000, maxIdle: 500 })
+      const flood = ({ socket }: ServedStream): void => {
+        for (let count = 0; count < 20_000; count += 1) socket.send(message)
+      }
+      const [bad, good] = [await server({ onStream: flood }), await server()]
+      const other = new Call(good.url, { streamedRate: 8000 }).talk(440)
+      await opened(other)
+      const stream = await first(good)
+      const end = new Call(bad.url, { streamedRate: 8000 }).ended()
+      stream.say({ type: 'mark', data: { name: 'here' } })
+      await stream.texts.next('the mark', ({ type }) => type === 'mark')
+      expect(await end).toMatchObject({
+        by: 'failed',
+        because: 'the audio server sent more messages than are read',
+      })
+      expect(await (await first(bad)).closed).toBe(1008)
+      const before = stream.binary.length
+      await until('the other to go on', () => stream.binary.length > before + 10)
+    },
+  )
+
+  it('sends long texts that are no clip is not understood, and one that is a clip is', async () => {
+    const served = await server()
+    const call = new Call(served.url).talk(0)
+    const stream = await first(served)
+    const audioContent = rawTone(700, 5000).toString('base64')
+    const clip = JSON.stringify({ type: 'playAudio', data: { id: 'one', audioContent, sampleRate: 8000 } })
+    // As some libraries write it.
+    stream.socket.send(clip.replaceAll('/', '\\/').replaceAll('+', '\\u002B'))
+    await until('it to be heard', () => heardShare(call, 700) > 0.99)
+    stream.socket.send(`{"type":"json","data":[${'[],'.repeat(30_000)}[]]}`)
+    const event = await call.events.next('the fact', ({ type }) => type === 'misunderstood')
+    expect(event).toMatchObject({
+      because: 'a text frame must be a JSON object, of at most 65536 characters beside audioContent',
+    })
   })
 
   it('is at an address that may not be reached is never asked', async () => {

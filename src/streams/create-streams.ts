@@ -29,7 +29,14 @@ function createStreamThread(workerData: ThreadSetup): Worker {
 }
 
 export function createStreams(options: StreamsOptions): Streams & Part {
-  const { log, allow, nameServers, sharePercent: percent, createThread = createStreamThread } = options
+  const {
+    log,
+    allow,
+    nameServers,
+    limits,
+    sharePercent: percent,
+    createThread = createStreamThread,
+  } = options
   const pool = new TenantPool({ size: maxStreams, percent, tooMany: 'too many audio streams are open' })
   const open = new Map<number, Open>()
   let thread: Worker | undefined
@@ -54,7 +61,7 @@ export function createStreams(options: StreamsOptions): Streams & Part {
 
   function running(): Worker {
     if (thread !== undefined) return thread
-    const started = createThread({ allow, nameServers })
+    const started = createThread({ allow, nameServers, limits })
     started.on('message', ({ id, event }: FromThread) => tell(id, event))
     started.on('error', (error) => {
       log.error({ err: error }, 'thread of streams failed')

@@ -1,4 +1,5 @@
 // What the main thread and the thread of streams say to each other: ids, texts and facts; audio goes through rings.
+import type { HearingLimits } from './hearing.ts'
 import type { StreamEvent, StreamMode, StreamOrder } from '../contracts/audio-stream.ts'
 
 export type ToThread =
@@ -18,4 +19,5 @@ export interface ThreadSetup {
   /** CIDR ranges that may be reached although they are not public unicast. */
   readonly allow: readonly string[]
   readonly nameServers: readonly string[] | undefined
+  readonly limits?: Partial<HearingLimits> | undefined
 }

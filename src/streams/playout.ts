@@ -13,6 +13,7 @@ const headStartSamples = 3 * frameSamples
 const headStartBeats = 3
 // One that brings nothing for as many has paused: by then all that was ahead has been heard.
 const pauseBeats = 4
+const joinedOctets = 8192
 /** With the one that is heard. */
 export const maxClips = 10
 export const maxMarks = 100
@@ -29,7 +30,7 @@ export type PlayoutEvent =
   | { readonly type: 'mark'; readonly name: string; readonly event: 'playout' | 'cleared' }
 
 type Piece =
-  | (Speech & { readonly kind: 'stream' })
+  | (Speech & { readonly kind: 'stream'; /** Its memory may take more. */ readonly isRoomy?: true })
   | (Speech & { readonly kind: 'clip'; readonly id: string | undefined })
   | { readonly kind: 'mark'; readonly name: string }
 
@@ -76,7 +77,10 @@ export class Playout {
 
   /** Of a stream. */
   push(speech: Speech): void {
-    if (speech.bytes.length > 0) this.#add({ ...speech, kind: 'stream' })
+    if (speech.bytes.length === 0 || this.#joins(speech)) return
+    // Of its own memory: a few octets would keep all that came with them.
+    const isShort = speech.bytes.length < joinedOctets / 2
+    this.#add({ ...speech, ...(isShort && { bytes: Uint8Array.from(speech.bytes) }), kind: 'stream' })
   }
 
   /** Reported when all that came before it has been handed over. False when too many wait. */
@@ -112,6 +116,22 @@ export class Playout {
       if (frame.length > 0) this.#ring.write(padded(frame))
       if (frame.length < frameSamples) return this.#end()
     }
+  }
+
+  /** Short pieces become one: a server may cut its sound into any number of them. */
+  #joins({ bytes, decoder }: Speech): boolean {
+    const last = this.#pieces.at(-1)
+    if (last?.kind !== 'stream' || last.decoder !== decoder) return false
+    const length = last.bytes.length + bytes.length
+    if (length > joinedOctets) return false
+    const { isRoomy = false } = last
+    const memory = isRoomy ? last.bytes.buffer : new ArrayBuffer(joinedOctets)
+    const joined = new Uint8Array(memory, 0, length)
+    if (!isRoomy) joined.set(last.bytes)
+    joined.set(bytes, last.bytes.length)
+    this.#pieces[this.#pieces.length - 1] = { ...last, bytes: joined, isRoomy: true }
+    this.#waitingMs += msOf(last, bytes.length)
+    return true
   }
 
   #add(piece: Speech & Piece): void {

@@ -7,8 +7,11 @@ import type { Socket, Sockets } from '../outgoing/sockets.ts'
 import { telephoneRate } from '../lib/resampler.ts'
 import { WireCoder, WireDecoder } from './pcm.ts'
 import { beep } from './beep.ts'
+import { Hearing } from './hearing.ts'
+import type { HearingLimits } from './hearing.ts'
 import { maxClips, maxMarks, Playout } from './playout.ts'
 import type { PlayoutEvent } from './playout.ts'
+import { toReport } from './reports.ts'
 import { readMessage } from './server-message.ts'
 import type { PlayoutMessage, ServerMessage } from './server-message.ts'
 import type { StreamEnd, StreamEvent, StreamMode, StreamOrder } from '../contracts/audio-stream.ts'
@@ -29,6 +32,7 @@ export interface SocketStreamOptions {
   readonly sockets: Sockets
   readonly tables: ResamplerTables
   readonly onEvent: (event: StreamEvent) => void
+  readonly limits?: Partial<HearingLimits> | undefined
 }
 
 export class SocketStream {
@@ -41,6 +45,7 @@ export class SocketStream {
   readonly #decoder: WireDecoder | undefined
   readonly #maxBufferedBytes: number
   readonly #leaving = new AbortController()
+  readonly #hearing: Hearing
   readonly #early: (string | Buffer)[] = []
   #socket: Socket | undefined
   #mode: StreamMode = 'on'
@@ -60,6 +65,13 @@ export class SocketStream {
     this.#options = options
     const { given, rate, channels, says } = order
     const { tables } = options
+    this.#hearing = new Hearing({
+      limits: options.limits,
+      nowMs: () => performance.now(),
+      take: (message) => this.#hear(message),
+      flow: () => this.#flow(),
+      exceeded: () => this.#leave({ by: 'failed', because: `${subject} sent more messages than are read` }),
+    })
     this.#given = new AudioRing(given.memory)
     this.#frame = new Int16Array(this.#given.frameSamples)
     this.#coder = new WireCoder(rate, channels, tables)
@@ -81,7 +93,9 @@ export class SocketStream {
         maxRedirects,
         maxMessageBytes,
         signal: this.#leaving.signal,
-        heard: (message) => this.#hear(message),
+        heard: (message) => this.#hearing.hear(message),
+        received: (bytes) => this.#hearing.received(bytes),
+        controlled: () => this.#hearing.controlled(),
         closed: ({ code, because }) =>
           this.#end({ by: code === 1000 || code === 1005 ? 'server' : 'failed', because }),
       })
@@ -115,10 +129,16 @@ export class SocketStream {
   beat(): void {
     this.#give()
     this.#playout?.beat()
+    this.#hearing.beat()
     if (this.#isFull && (this.#playout?.waitingMs ?? 0) < againMs) {
       this.#isFull = false
-      this.#socket?.resume()
+      this.#flow()
     }
+  }
+
+  #flow(): void {
+    if (this.#isFull || this.#hearing.isHeld) this.#socket?.pause()
+    else this.#socket?.resume()
   }
 
   #beep(): void {
@@ -137,16 +157,13 @@ export class SocketStream {
     this.#options.onEvent({ type: 'opened' })
     if (this.#order.says?.beeps === true) this.#beep()
     for (const message of this.#early.splice(0)) this.#hear(message)
+    this.#flow()
   }
 
   /** What there is. */
   #give(): void {
     const socket = this.#socket
-    for (
-      let found = this.#given.read(this.#frame);
-      found !== undefined;
-      found = this.#given.read(this.#frame)
-    ) {
+    while (this.#given.read(this.#frame) !== undefined) {
       if (socket === undefined || this.#mode === 'paused') continue
       if (this.#mode === 'silent') this.#frame.fill(0)
       const bytes = this.#coder.encode(this.#frame)
@@ -186,7 +203,7 @@ export class SocketStream {
     this.#playout.push({ bytes, rate, decoder: this.#decoder })
     if (this.#isFull || this.#playout.waitingMs < fullMs) return
     this.#isFull = true
-    this.#socket?.pause()
+    this.#flow()
   }
 
   #follow(message: ServerMessage): void {
@@ -248,17 +265,9 @@ export class SocketStream {
   }
 
   #report(event: PlayoutEvent): void {
-    if (event.type === 'mark')
-      return this.#say(JSON.stringify({ type: 'mark', data: { name: event.name, event: event.event } }))
-    const { id, ms } = event
     // The beep is no clip of the server.
-    if (this.#isBeeping) return void (this.#isBeeping = false)
-    const data = {
-      ...(id === undefined ? {} : { id }),
-      playbackSeconds: Math.floor(ms / 1000),
-      playbackMilliseconds: ms,
-    }
-    this.#say(JSON.stringify({ type: 'playDone', data }))
+    if (event.type === 'done' && this.#isBeeping) this.#isBeeping = false
+    else this.#say(toReport(event))
   }
 
   /** Texts wait for no one either. */
@@ -270,9 +279,10 @@ export class SocketStream {
   #leave(ending: Pick<StreamEnd, 'by' | 'because'>): void {
     if (this.#ending !== undefined || this.#hasEnded) return
     this.#ending = ending
+    this.#hearing.end()
     if (this.#socket === undefined) return this.#leaving.abort(new Error('closed'))
     this.#socket.resume()
-    this.#socket.close(1000)
+    this.#socket.close(ending.by === 'failed' ? 1008 : 1000)
     this.#end(ending)
   }
 
@@ -280,12 +290,11 @@ export class SocketStream {
     if (this.#hasEnded) return
     this.#hasEnded = true
     this.#ending ??= ending
-    const { by, because } = this.#ending
     const figures = {
       sent_frames: this.#sent,
       lost_frames: this.#lostInAll,
       heard_ms: this.#playout?.heardMs ?? 0,
     }
-    this.#options.onEvent({ type: 'ended', end: { by, because, figures } })
+    this.#options.onEvent({ type: 'ended', end: { ...this.#ending, figures } })
   }
 }

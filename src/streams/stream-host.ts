@@ -1,6 +1,7 @@
 // The thread of streams from inside: its sockets, and the beat on which rings are read and filled.
 import { ResamplerTables } from '../lib/resampler.ts'
 import type { Sockets } from '../outgoing/sockets.ts'
+import type { HearingLimits } from './hearing.ts'
 import { SocketStream } from './socket-stream.ts'
 import type { FromThread, ToThread } from './messages.ts'
 
@@ -9,13 +10,15 @@ const beatMs = 20
 export class StreamHost {
   readonly #sockets: Sockets
   readonly #post: (message: FromThread) => void
+  readonly #limits: Partial<HearingLimits> | undefined
   readonly #streams = new Map<number, SocketStream>()
   readonly #tables = new ResamplerTables()
   #timer: NodeJS.Timeout | undefined
   #nextMs = 0
 
-  constructor(sockets: Sockets, post: (message: FromThread) => void) {
+  constructor(sockets: Sockets, post: (message: FromThread) => void, limits?: Partial<HearingLimits>) {
     this.#sockets = sockets
+    this.#limits = limits
     this.#post = post
   }
 
@@ -41,6 +44,7 @@ export class StreamHost {
     const stream = new SocketStream(order, {
       sockets: this.#sockets,
       tables: this.#tables,
+      limits: this.#limits,
       onEvent: (event) => {
         if (event.type === 'ended') this.#streams.delete(id)
         this.#post({ id, event })

@@ -9,10 +9,11 @@ import { StreamHost } from './stream-host.ts'
 if (parentPort === null) throw new Error('thread.ts runs in a worker thread only')
 const port = parentPort
 // Both ends of this port are ours and of one version: the types of messages.ts hold without a check.
-const { allow, nameServers } = workerData as ThreadSetup
+const { allow, nameServers, limits } = workerData as ThreadSetup
 const clock = systemClock
 const resolve = createNames({ servers: nameServers, clock }).lookup
-const host = new StreamHost(createSockets({ allow, resolve, clock }), (message) => port.postMessage(message))
+const sockets = createSockets({ allow, resolve, clock })
+const host = new StreamHost(sockets, (message) => port.postMessage(message), limits)
 port.on('message', (message: ToThread) => {
   host.accept(message)
   if (message.kind === 'stop') port.close()
