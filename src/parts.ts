@@ -111,7 +111,7 @@ export function createSound(base: Base) {
 }
 
 /** Where recordings go. */
-function createKeeping({ config, log, clock, storage, outgoing }: Base) {
+function createKeeping({ config, log, clock, storage, outgoing, sharePercent }: Base) {
   const buckets = createBuckets({ outgoing, clock, log })
   const megabyte = 1_000_000
   const recordings = createRecordings({
@@ -131,6 +131,7 @@ function createKeeping({ config, log, clock, storage, outgoing }: Base) {
       accountBytes: config.recordingAccountMb * megabyte,
       days: config.recordingDays,
     },
+    sharePercent,
     clock,
     log,
   })

@@ -71,6 +71,8 @@ export interface RecordingStore {
   hasten(spool: string, account_sid?: string): Promise<void>
   /** What the recordings of the account take on the disks of the platform. */
   keptBytes(account_sid: string): Promise<number>
+  /** What those of the account take that wait there to be stored. */
+  waitingBytes(spool: string, account_sid: string): Promise<number>
   /** Those that were never ended. */
   unfinished(spool: string): Promise<readonly StoredRecording[]>
   /** Those on the disk that began before. */

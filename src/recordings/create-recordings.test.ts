@@ -386,8 +386,36 @@ describe('a disk', () => {
     expect(await notified()).toMatchObject([
       { recording_status: 'stored', recording_reason: 'the disk space for recordings is used up' },
     ])
-    // Its room is there for others.
-    await expect(begin()).resolves.toBeDefined()
+    // Its room is there for others, once its file is gone.
+    await until('another one begins', () =>
+      begin().then(
+        () => true,
+        () => false,
+      ),
+    )
+  })
+
+  it('is not filled by one account: beyond its share its recordings end or are not begun, and those of others are', async () => {
+    await recordings.stop()
+    refusal = new Error('the bucket is away')
+    recordings = await open({
+      limits: { spoolBytes: 400_000, accountBytes: megabyte, days: 30 },
+      sharePercent: 50,
+    })
+    const share = 'the recordings of the account that wait to be stored take its share of the disk space'
+    const [older, newer] = [await begin(), await begin()]
+    // Five seconds of two are 320 kB, and 80 kB are left: one alone may have as much as it leaves free.
+    clock.advance(5000)
+    await until('the newer one is ended', () => newer.ended.length > 0)
+    expect([older.ended, newer.ended]).toEqual([[], [share]])
+    await end(newer)
+    const ended = await older.running.end()
+    write(older.call_sid, [{ change: 'ended', at: clock.now(), ...ended, bytes: 400_000 }])
+    await storage.calls.flush()
+    await expect(begin()).rejects.toMatchObject({ code: 'recording_refused', message: share })
+    const order = { call_sid: createSid(), account_sid: createSid(), format: 'wav', attempted_at } as const
+    const others = recordings.begin(order, { ended: () => undefined, gap: () => undefined })
+    await expect(others).resolves.toBeDefined()
   })
 
   it('that cannot be written ends the recording with a reason', async () => {

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import type { RecordingOrder, RunningRecording } from '../contracts/recording.ts'
 import type { Timer } from '../lib/clock.ts'
 import { AppError } from '../lib/errors.ts'
+import { defaultSharePercent, mayTakeOne } from '../lib/tenant-pool.ts'
 import { createRecorderThread } from './recorder-thread.ts'
 import type { RecorderThread } from './recorder-thread.ts'
 import type { Recordings, RecordingsOptions } from './recordings.ts'
@@ -17,21 +18,26 @@ const mp3Share = 8
 /** A recorder writes twice a second: a file that was left alone for so long has none. */
 const abandonedMs = 30_000
 const sweepEveryMs = 3_600_000
+const shareEveryMs = 5000
 const dayMs = 86_400_000
 const sweptAtOnce = 100
 /** What a recording must be able to hold, or it is not begun. */
 const leastBytes = 1000 * bytesPerMs
+const noShareLeft = 'the recordings of the account that wait to be stored take its share of the disk space'
 /** After its end, until it is due. */
 const dueAfterMs = 1100
 
 export function createRecordings(options: RecordingsOptions): Recordings {
-  const { store, clock, log, limits, bucketOf, calls } = options
+  const { store, clock, log, limits, bucketOf, calls, sharePercent = defaultSharePercent } = options
   const spool = createSpool(options.dataDir)
   let thread: RecorderThread | undefined
   /** Those of this process. */
   const live = new Set<string>()
+  /** Those of them that grow, the oldest first. */
+  const growing = new Map<string, { readonly account_sid: string; readonly begunMs: number }>()
   let freeBytes = 0
   let sweeping: Timer | undefined
+  let sharing: Timer | undefined
 
   function free(bytes: number): void {
     freeBytes += bytes
@@ -67,6 +73,37 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     if ((await bucketOf(account_sid)) !== null) return maxDataBytes
     const left = limits.accountBytes - (await store.keptBytes(account_sid))
     return left * (format === 'mp3' ? mp3Share : 1)
+  }
+
+  function grownBytes(account_sid?: string): number {
+    const all = [...growing.values()]
+    const own = account_sid === undefined ? all : all.filter((one) => one.account_sid === account_sid)
+    return own.reduce((sum, { begunMs }) => sum + (clock.monotonic() - begunMs) * bytesPerMs, 0)
+  }
+
+  /** Whether the account may have more sound on the disk that waits to be stored: a bucket that is away must not take it all. */
+  function isWithinShare(account_sid: string, waitingBytes: number): boolean {
+    const size = limits.spoolBytes
+    const used = size - freeBytes + grownBytes()
+    return mayTakeOne({ size, used, held: waitingBytes + grownBytes(account_sid), percent: sharePercent })
+  }
+
+  /** Ends the newest recordings of accounts that have outgrown their share. */
+  async function holdToShares(): Promise<void> {
+    for (const account_sid of new Set([...growing.values()].map((one) => one.account_sid))) {
+      const waitingBytes = await store.waitingBytes(spool.id, account_sid)
+      const newest = [...growing].findLast(([, one]) => one.account_sid === account_sid)
+      if (newest !== undefined && !isWithinShare(account_sid, waitingBytes))
+        thread?.cut(newest[0], noShareLeft)
+    }
+  }
+
+  function shareLater(): void {
+    sharing = clock.after(shareEveryMs, () => {
+      void holdToShares()
+        .catch((error: unknown) => log.warn({ err: error }, 'shares of recordings could not be looked at'))
+        .then(() => shareLater())
+    })
   }
 
   async function sweep(): Promise<void> {
@@ -112,15 +149,17 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       if (!options.isShared()) await store.hasten(spool.id)
       await sweep().catch((error: unknown) => log.warn({ err: error }, 'old recordings could not be removed'))
       sweepLater()
+      shareLater()
       storer.start()
     },
     async stop() {
       sweeping?.cancel()
+      sharing?.cancel()
       await storer.stop()
       await thread?.stop()
     },
     async begin(order, listener): Promise<RunningRecording> {
-      const { call_sid, format, attempted_at } = order
+      const { call_sid, account_sid, format, attempted_at } = order
       if (thread === undefined) throw new AppError('stopping', 'the platform is not up')
       if (thread.size >= maxAtOnce)
         throw new AppError('overloaded', `${maxAtOnce} calls are being recorded already`)
@@ -132,8 +171,11 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         )
       if (freeBytes < leastBytes)
         throw new AppError('recording_refused', 'the disk space for recordings is used up')
+      if (!isWithinShare(account_sid, await store.waitingBytes(spool.id, account_sid)))
+        throw new AppError('recording_refused', noShareLeft)
       const path = spool.wavOf(call_sid)
       live.add(call_sid)
+      growing.set(call_sid, { account_sid, begunMs: clock.monotonic() })
       const taken = thread.begin(call_sid, { path, maxBytes: room }, listener)
       return {
         ...taken,
@@ -141,6 +183,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         spool: spool.id,
         async end() {
           const ended = await taken.end()
+          growing.delete(call_sid)
           // Of nothing there is no file to wait for.
           if (ended.bytes === 0) await rm(path, { force: true })
           freeBytes -= ended.bytes

@@ -17,7 +17,7 @@ export interface BeginRecording {
 export type ToRecorder =
   | BeginRecording
   | { readonly kind: 'mask'; readonly id: string; readonly isMasked: boolean }
-  | { readonly kind: 'end'; readonly id: string }
+  | { readonly kind: 'end'; readonly id: string; readonly reason?: string }
   /** How many bytes all recordings together may write besides. */
   | { readonly kind: 'room'; readonly bytes: number }
 
@@ -69,7 +69,8 @@ export class RecorderHost {
       if (taking === undefined) return
       // What has come until now is kept as it was then.
       const reason = this.#empty(taking)
-      if (message.kind === 'end' || reason !== undefined) this.#end(taking, reason)
+      if (message.kind === 'end') this.#end(taking, reason ?? message.reason)
+      else if (reason !== undefined) this.#end(taking, reason)
       else taking.isMasked = message.isMasked
     }
   }

@@ -20,6 +20,8 @@ const deathsMs = 60_000
 
 export interface RecorderThread {
   begin(id: string, file: RecordingFile, listener: RecordingListener): Taken
+  /** Ends a recording before its call, for this reason. */
+  cut(id: string, reason: string): void
   /** How many bytes may be written besides. */
   give(bytes: number): void
   /** Ends what is recorded. */
@@ -136,6 +138,9 @@ export function createRecorderThread({ clock, log, ...options }: RecorderThreadO
           return ended.promise
         },
       }
+    },
+    cut(id, reason) {
+      if (open.has(id)) post({ kind: 'end', id, reason })
     },
     give(bytes) {
       room += bytes

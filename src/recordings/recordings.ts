@@ -53,6 +53,8 @@ export interface RecordingsOptions {
   readonly put: (object: PutRecording) => Promise<void>
   readonly alerts: Alerts
   readonly limits: RecordingLimits
+  /** The most that the recordings of one account that wait to be stored may take of that space while no others wait. */
+  readonly sharePercent?: number
   readonly clock: Clock
   readonly log: Logger
   /** Tests stand in for threads. */

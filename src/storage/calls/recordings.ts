@@ -116,6 +116,10 @@ export function createRecordingStore({ database, vault, clock }: RecordingStoreO
       const [row] = await queries.kept.all(database.reader, { account_sid })
       return Number(row?.['bytes'] ?? 0)
     },
+    async waitingBytes(spool, account_sid) {
+      const [row] = await queries.waiting.all(database.reader, { spool, account_sid })
+      return Number(row?.['bytes'] ?? 0)
+    },
     unfinished: async (spool) => read(await queries.unfinished.all(database.reader, { spool })),
     expired: async (spool, before, limit) =>
       read(await queries.expired.all(database.reader, { spool, before, limit })),
@@ -182,6 +186,14 @@ function createQueries({ builder: db, rowLocks }: Database) {
         .select((eb) => eb.fn.sum('bytes').as('bytes'))
         .where('account_sid', '=', slot('account_sid'))
         .where('place', '=', 'disk'),
+    ),
+    waiting: prepare(
+      db
+        .selectFrom('recordings')
+        .select((eb) => eb.fn.sum('bytes').as('bytes'))
+        .where('account_sid', '=', slot('account_sid'))
+        .where('spool', '=', slot('spool'))
+        .where('state', '=', 'waiting'),
     ),
     unfinished: prepare(
       db
