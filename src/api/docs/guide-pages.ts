@@ -1,4 +1,4 @@
-// The guides of docs/guides, as pages of /docs.
+// The guides of docs/guides, as pages of /docs, and those of docs/reference that are no more than text.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { html } from './html.ts'
@@ -60,13 +60,21 @@ function guideMenu(): Html {
     </ul>`
 }
 
-const references = new Set(['verbs', 'hooks', 'resources', 'errors', 'routing', 'settings'])
+/** What docs/reference says of it, which is made from the declarations. Undefined: it is not beside this program. */
+export function referencePage(name: string): string | undefined {
+  const file = join(folder, `../reference/${name}.md`)
+  if (!existsSync(file)) return undefined
+  const text = readFileSync(file, 'utf8').replace(/^Generated from .*\n/m, '')
+  return page({ title: /^# (.*)$/m.exec(text)?.[1] ?? name, content: markdown(text, lead) })
+}
+
+const references = new Set(['websocket', 'verbs', 'hooks', 'resources', 'errors', 'routing', 'settings'])
 
 /** Other guides and the reference are here; the rest of the repository is not. */
 function lead(target: string): string | undefined {
   if (target.startsWith('#')) return target
   const [, reference = ''] = /^\.\.\/reference\/([a-z]+)\.md/.exec(target) ?? []
   if (references.has(reference)) return `/docs/${reference}`
-  const [, guide = ''] = /^([a-z-]+)\.md/.exec(target) ?? []
+  const [, guide = ''] = /^(?:\.\.\/guides\/)?([a-z-]+)\.md/.exec(target) ?? []
   return guideNames().includes(guide) ? urlOf(guide) : undefined
 }

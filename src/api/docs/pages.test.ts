@@ -12,6 +12,7 @@ import { verbAnchor } from './call-pages.ts'
 import { commonFields, hookDescriptions } from './hook-payloads.ts'
 import { html, prose } from './html.ts'
 import type { SearchEntry } from './search-index.ts'
+import { heardFrames, sentFrames } from './socket-frames.ts'
 
 let api: TestApi
 beforeAll(async () => {
@@ -98,6 +99,21 @@ describe('/docs', () => {
     expect(guide).toMatch(/<pre>[^<]*&quot;verb&quot;/)
     for (const name of ['nothing', 'README', '..%2fREADME'])
       expect((await pageAt(`/docs/guides/${name}`)).statusCode).toBe(404)
+  })
+
+  it('has the messages of applications over WebSocket, where the guide and the search lead', async () => {
+    const { statusCode, body } = await pageAt('/docs/websocket')
+    expect(statusCode).toBe(200)
+    for (const { name } of [...sentFrames, ...heardFrames])
+      expect(body).toMatch(new RegExp(`<h3 id="[a-z-]+">${name}</h3>`))
+    expect(body).toContain('<a href="/docs/guides/websocket">')
+    expect(body).not.toContain('npm run docs')
+    expect((await pageAt('/docs/guides/websocket')).body).toContain('<a href="/docs/websocket">')
+    for (const url of ['/docs', '/docs/verbs'])
+      expect((await pageAt(url)).body).toContain('<a href="/docs/websocket">')
+    const { body: found } = await pageAt('/docs/search.json')
+    const session = (JSON.parse(found) as readonly string[][]).find(([title]) => title === 'session:new')
+    expect(body).toContain(` id="${session?.[2]?.split('#')[1]}"`)
   })
 
   it('answers 404 for a resource that is none', async () => {

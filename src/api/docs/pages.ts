@@ -7,7 +7,7 @@ import { hooksPage, verbsPage } from './call-pages.ts'
 import type { VerbDescription } from './call-pages.ts'
 import { toReference } from './document.ts'
 import type { Reference, Schema } from './document.ts'
-import { guidePage, guidesPage } from './guide-pages.ts'
+import { guidePage, guidesPage, referencePage } from './guide-pages.ts'
 import { html, prose } from './html.ts'
 import type { Html } from './html.ts'
 import { page, pagePolicy } from './layout.ts'
@@ -39,6 +39,7 @@ export function createDocsPages({ document, verbs, verbShapes, settings }: DocsO
     htmlPage('/docs', startPage),
     htmlPage('/docs/verbs', () => verbsPage(verbs, verbShapes)),
     htmlPage('/docs/hooks', hooksPage),
+    htmlPage('/docs/websocket', () => referencePage('websocket')),
     htmlPage('/docs/resources', () => resourceListPage(reference())),
     htmlPage('/docs/resources/:name', ({ name = '' }) => resourcePage(reference(), name)),
     htmlPage('/docs/guides', guidesPage),

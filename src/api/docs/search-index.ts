@@ -9,8 +9,10 @@ import type { VerbDescription } from './call-pages.ts'
 import type { Reference, Schema } from './document.ts'
 import { guideLinks, guideSections } from './guide-pages.ts'
 import { commonFields, hookDescriptions } from './hook-payloads.ts'
+import { slugOf } from './markdown.ts'
 import type { SettingDescription } from './operation-pages.ts'
 import { resourceUrl } from './resource-pages.ts'
+import { heardFrames, sentFrames } from './socket-frames.ts'
 import { unservedMark } from './search-script.ts'
 
 export type SearchEntry = readonly [title: string, text: string, url: string]
@@ -67,6 +69,11 @@ export function searchIndex(
       `error: ${plain(entryOf(code).cause)}`,
       `/docs/errors/${code}`,
     ]),
+    ...[...sentFrames, ...heardFrames].map(({ name, meaning }): SearchEntry => [
+      name,
+      `WebSocket: ${plain(meaning)}`,
+      `/docs/websocket#${slugOf(name)}`,
+    ]),
     ...guideLinks().map(({ title, url }): SearchEntry => [title, 'guide', url]),
     ...guideSections().map(({ title, guide, text, url }): SearchEntry => [
       title,
@@ -90,6 +97,7 @@ export function searchIndex(
 /** What people call something that has another name here, and the pages themselves. */
 const otherWords: readonly SearchEntry[] = [
   ['Settings', 'environment variables, configuration, ports', '/docs/settings'],
+  ['WebSocket', 'messages, acks and commands of an application over WebSocket', '/docs/websocket'],
   ['Routing', 'rules: which application gets a call, which carrier', '/docs/routing'],
   ['Ring group', 'dial with several targets, which ring together', `/docs/verbs#${verbAnchor('dial')}`],
   ['Softphone', 'Linphone, baresip: a phone on your computer', '/docs/guides/softphone'],

@@ -74,7 +74,7 @@ function configure(data: unknown): RunnableCommand {
   })
 }
 
-/** What becomes of it is for its own journal, and for the hooks that it names; that it cannot be made is told here. */
+/** What becomes of it is for its own journal, and for the hooks that it names; one that cannot be made is refused here. */
 function order(
   data: unknown,
   { order: make }: CallContext,

@@ -136,10 +136,10 @@ export const callErrors = {
     cure: 'The call goes on. The next `listen` has a new thread; the log says why the old one died.',
   },
   no_media_port: {
-    cause: 'All RTP ports are taken by running calls.',
+    cause: 'All RTP ports of the range are taken, by running calls or by other programs.',
     http: 503,
     sip: 503,
-    cure: 'Widen SWITCHHOOK_RTP_PORTS or lower the number of calls.',
+    cure: 'Widen SWITCHHOOK_RTP_PORTS or lower the number of calls. Where few calls are up, other programs of the machine hold ports of the range: set SWITCHHOOK_RTP_PORTS to a range that no other program uses.',
   },
   sip_unreachable: {
     cause: 'No answer came from the SIP address, or no connection to it could be made.',
