@@ -1,6 +1,7 @@
 // What every call of this node shares: the services of the platform, the live legs, the wire tap and the one gate.
 import type { Admission } from './admission.ts'
 import type { CallServices } from './call-services.ts'
+import type { HeardPaces } from './channel/heard-pace.ts'
 import type { Conferences } from './rooms/conferences.ts'
 import type { WireTap } from './journal/wire-tap.ts'
 import type { CallRegistry } from './registry.ts'
@@ -13,6 +14,7 @@ export interface CallContext {
   readonly admission: Admission
   readonly queues: Queues
   readonly conferences: Conferences
+  readonly heardPaces: HeardPaces
   /** Makes a call that an application of the account asks for. Resolves with its call_sid. Throws AppError. */
   readonly order: (account_sid: string, data: unknown) => Promise<string>
 }

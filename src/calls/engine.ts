@@ -22,6 +22,7 @@ import type { ScriptedOrder } from './outbound/call-order.ts'
 import { placeCall } from './outbound/place-call.ts'
 import type { Alerts } from '../contracts/alert.ts'
 import { CallRegistry } from './registry.ts'
+import { HeardPaces } from './channel/heard-pace.ts'
 import { Conferences } from './rooms/conferences.ts'
 import { toLiveConference } from './rooms/live-conference.ts'
 import type { LiveConference } from './rooms/live-conference.ts'
@@ -67,6 +68,7 @@ export class CallEngine implements Calls, CallHandlers {
       admission: this.#admission,
       queues: this.#queues,
       order: (account_sid, data) => this.#order(account_sid, data),
+      heardPaces: new HeardPaces(options.clock),
       conferences: new Conferences({ clock: options.clock, node: () => this.#node() }),
     }
     const { store, directory, log } = options

@@ -16,3 +16,8 @@ it('gives a burst again after a rest, and no more than that after a long one', (
   clock.advance(3_600_000)
   expect([pace.take(), pace.take(), pace.take()]).toEqual([0, 0, 1000])
 })
+
+it('lets what weighs more wait longer, and all that comes after it', () => {
+  const pace = new Pace({ burst: 10, perSecond: 10, clock: createFakeClock() })
+  expect([pace.take(8), pace.take(4), pace.take()]).toEqual([0, 200, 300])
+})

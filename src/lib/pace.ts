@@ -17,13 +17,13 @@ export class Pace {
     this.#options = options
   }
 
-  /** Counts one more, and returns how many ms it has to wait. */
-  take(): number {
+  /** Counts one more, or one that weighs as much as several, and returns how many ms it has to wait. */
+  take(weight = 1): number {
     const { burst, perSecond, clock } = this.#options
     const now = clock.monotonic()
     const everyMs = 1000 / perSecond
     const dueMs = Math.max(this.#dueMs, now)
-    this.#dueMs = dueMs + everyMs
-    return Math.max(0, dueMs - (burst - 1) * everyMs - now)
+    this.#dueMs = dueMs + weight * everyMs
+    return Math.max(0, this.#dueMs - burst * everyMs - now)
   }
 }

@@ -284,14 +284,42 @@ describe('a message', () => {
     expect(facts('problem')).toMatchObject([{ code: 'invalid_frame' }])
   })
 
-  it('of ten thousand malformed ones fills neither journal nor memory: the socket is read slowly', async () => {
-    const { engine, first, facts } = await up()
+  it('of ten thousand malformed ones is the last but one: a hundred are answered, then the socket is closed with 1008', async () => {
+    const { engine, first, facts, pass, socket } = await up()
     for (let count = 0; count < 10_000; count++) first.say('nonsense')
     await settle()
+    expect(first.closedWith).toMatchObject({ code: 1008 })
     expect(first.isPaused).toBe(true)
     expect(facts('problem')).toHaveLength(20)
-    engine.clock.advance(200_000)
+    expect(first.typed('jambonz:error').length).toBeLessThanOrEqual(101)
+    for (let count = 0; count < 10; count++) {
+      await pass(4000)
+      if (socket().isOver) continue
+      for (let more = 0; more < 1000; more++) socket().say('nonsense')
+    }
+    expect(engine.sockets.opened.length).toBeLessThanOrEqual(5)
+    expect(facts('problem')).toHaveLength(20)
+    expect(facts('socket-closed')).toMatchObject([{ code: 1008, because: 'too many messages make no sense' }])
+  })
+
+  it('of thousands makes the application wait, the sooner the longer they are; the journal says so some times', async () => {
+    const { engine, first, facts, pass } = await up()
+    const long = { verb: 'tag', data: { a: 'x'.repeat(24_000) } }
+    let count = 0
+    while (!first.isPaused) {
+      first.command('redirect', [long])
+      count++
+    }
+    expect(count).toBeLessThan(10)
+    await settle()
+    for (let turn = 0; turn < 40; turn++) {
+      await pass(1000)
+      while (!first.isPaused) first.say({ type: 'ack', msgid: 'x' })
+    }
+    expect(facts('note').length).toBeLessThanOrEqual(41)
+    await pass(10_000)
     expect(first.isPaused).toBe(false)
+    expect(engine.clock.pending).toBeGreaterThan(0)
   })
 
   it('is not sent to an application that does not read: the socket is cut', async () => {

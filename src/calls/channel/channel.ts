@@ -37,14 +37,16 @@ export interface ChannelOptions {
   readonly clock: Clock
   readonly log: LegOptions['log']
   readonly listener: ChannelListener
+  /** Counts a message that is heard, and returns how many ms nothing more may be read. */
+  readonly paceHeard: (message: AppMessage) => number
 }
 
 const backOffMs = [500, 1000, 2000, 4000]
 const maxConnections = 5
 /** A socket that has lasted so long was no failure: the next one may be tried as often again. */
 const lastingMs = 60_000
-/** More is not read until there is time for it. */
-const heardPace = { burst: 200, perSecond: 100 }
+/** Of messages that make no sense: each is answered, so a socket that brings more is closed. */
+const malformedPace = { burst: 100, perSecond: 1 }
 /** An application that reads nothing for so long is as good as gone. */
 const maxBufferedBytes = 1024 * 1024
 
@@ -53,7 +55,9 @@ type State = 'new' | 'connecting' | 'open' | 'waiting' | 'closed'
 export class Channel {
   readonly #options: ChannelOptions
   readonly #outbox: Outbox
-  readonly #heardPace: Pace
+  readonly #malformedPace: Pace
+  /** Why the platform has closed its socket: what comes until it is gone counts no more. */
+  #refusal: AppSocketEnd | undefined
   readonly #life = new AbortController()
   #state: State = 'new'
   #socket: AppSocket | undefined
@@ -67,7 +71,7 @@ export class Channel {
   constructor(options: ChannelOptions) {
     this.#options = options
     this.#outbox = new Outbox(options.clock)
-    this.#heardPace = new Pace({ ...heardPace, clock: options.clock })
+    this.#malformedPace = new Pace({ ...malformedPace, clock: options.clock })
   }
 
   get url(): string {
@@ -145,6 +149,7 @@ export class Channel {
       })
       if (this.#isClosed) return socket.cut()
       this.#state = 'open'
+      this.#refusal = undefined
       this.#socket = socket
       this.#openedAt = this.#options.clock.monotonic()
       if (!isFirst) this.#resume()
@@ -192,31 +197,48 @@ export class Channel {
   }
 
   #heard(message: AppMessage): void {
-    const { listener, clock } = this.#options
-    if (this.#isClosed) return
-    const waitMs = this.#heardPace.take()
-    if (waitMs > 0 && this.#resuming === undefined) {
-      const socket = this.#socket
-      socket?.pause()
-      listener.slowed()
-      this.#resuming = clock.after(waitMs, () => {
-        this.#resuming = undefined
-        socket?.resume()
-      })
-    }
+    if (this.#isClosed || this.#refusal !== undefined) return
+    this.#slowDown(message)
+    const { listener } = this.#options
     if (typeof message !== 'string') {
       listener.malformed('a binary message: messages are text', '')
-      return this.#socket?.close(1003, 'messages are text')
+      return this.#refuse(1003, 'messages are text')
     }
     const frame = readFrame(message)
-    if (frame.kind === 'malformed') listener.malformed(frame.fault, message.slice(0, 256))
-    else if (frame.kind === 'command') listener.command(frame)
+    if (frame.kind === 'malformed') {
+      listener.malformed(frame.fault, message.slice(0, 256))
+      if (this.#malformedPace.take() > 0) this.#refuse(1008, 'too many messages make no sense')
+    } else if (frame.kind === 'command') listener.command(frame)
     else if (!this.#outbox.acked(frame.msgid, frame.data)) listener.strayAck(frame.msgid.slice(0, 64))
   }
 
+  /** Lets the application wait when it sends more than there is time for. */
+  #slowDown(message: AppMessage): void {
+    const { listener, clock, paceHeard } = this.#options
+    const waitMs = paceHeard(message)
+    if (waitMs === 0 || this.#resuming !== undefined) return
+    const socket = this.#socket
+    socket?.pause()
+    listener.slowed()
+    this.#resuming = clock.after(waitMs, () => {
+      this.#resuming = undefined
+      socket?.resume()
+    })
+  }
+
+  /** It is read no more, not even for its goodbye: a flood would cost as much as before until then. */
+  #refuse(code: number, because: string): void {
+    this.#refusal = { code, because }
+    this.#resuming?.cancel()
+    this.#resuming = undefined
+    this.#socket?.pause()
+    this.#socket?.close(code, because)
+  }
+
   /** The socket is gone: either side may have closed it. */
-  #broke(end: AppSocketEnd, socket: AppSocket): void {
+  #broke(seen: AppSocketEnd, socket: AppSocket): void {
     if (this.#isClosed || this.#socket !== socket) return
+    const end = this.#refusal ?? seen
     this.#socket = undefined
     this.#resuming?.cancel()
     this.#resuming = undefined

@@ -21,10 +21,11 @@ export interface ChannelUser {
 /** Of each kind: a journal has room for what a call is, not for what an application sends without end. */
 const maxNotes = 20
 
-export function openChannel(hook: Hook, user: ChannelUser, { services }: CallContext): Channel {
+export function openChannel(hook: Hook, user: ChannelUser, { services, heardPaces }: CallContext): Channel {
   const { leg, command, resumed, closed } = user
   const { appSockets: sockets, clock } = services
   const { journal, log, call_sid } = leg
+  const { account_sid } = journal.facts.started
   const url = shownUrl(hook.url)
   const counts = new Map<string, number>()
   const few = (kind: string, note: () => void): void => {
@@ -33,11 +34,12 @@ export function openChannel(hook: Hook, user: ChannelUser, { services }: CallCon
     if (count <= maxNotes) note()
   }
   const channel: Channel = new Channel({
-    account_sid: journal.facts.started.account_sid,
+    account_sid,
     hook,
     sockets,
     clock,
     log,
+    paceHeard: heardPaces.socketOf(account_sid),
     listener: {
       command,
       malformed(details, content) {
