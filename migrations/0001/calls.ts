@@ -139,7 +139,7 @@ async function createOutbox(db: Kysely<unknown>): Promise<void> {
     .addColumn('password', 'text')
     .addColumn('payload', 'text', required)
     .addColumn('attempts', 'integer', preset(0))
-    // When it may be delivered, or when its lease ends; null while an earlier one of the same call is unsettled.
+    // When it may be delivered, or when its lease ends; null while an earlier one of its call and URL is unsettled.
     .addColumn('due_at', 'bigint')
     .addColumn('created_at', 'bigint', required)
     .addUniqueConstraint('outbox_order', ['call_sid', 'sequence'])

@@ -31,7 +31,7 @@ export interface RecentCall {
   readonly recording_url: string | null
 }
 
-/** Written to the outbox in the transaction that writes the event it reports; delivered in order per call. */
+/** Written to the outbox in the transaction that writes the event it reports; delivered in order per call and URL. */
 export interface Notification {
   readonly account_sid: string
   readonly call_sid: string

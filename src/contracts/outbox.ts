@@ -28,8 +28,8 @@ export type Settlement =
 
 export interface OutboxStore {
   /**
-   * Leases due items, oldest first, never two of one call at once, never a later one before an earlier one of the
-   * same call is settled. Items of the accounts in `except` are left.
+   * Leases due items, oldest first. Those of one call for one URL are a line: never two of it at once, never a later
+   * one before an earlier one is settled. Items of the accounts in `except` are left.
    */
   claim(limit: number, leaseMs: number, except?: readonly string[]): Promise<readonly OutboxItem[]>
   settle(settlements: readonly Settlement[]): Promise<void>

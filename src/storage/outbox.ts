@@ -1,5 +1,5 @@
-// Notifications on their way: leased in order per call, settled into the delivery log. Survives a restart, because
-// a lease is only a due time that lies ahead.
+// Notifications on their way: leased in order per call and URL, settled into the delivery log. Survives a restart,
+// because a lease is only a due time that lies ahead.
 import type { Kysely } from 'kysely'
 import type { OutboxItem, OutboxStore, Settlement } from '../contracts/outbox.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -58,7 +58,7 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
       created_at,
       settled_at: clock.now(),
     })
-    await queries.release.all(session, { call_sid, due_at: clock.now() })
+    await queries.release.all(session, { call_sid, url, due_at: clock.now() })
   }
 
   return {
@@ -145,13 +145,17 @@ function lockQuery(db: Kysely<Schema>, locks: RowLocks, count: number) {
               .selectFrom('outbox as next')
               .select((inner) => inner.fn.min('next.id').as('id'))
               .where('next.id', 'not in', ids)
-              .where('next.call_sid', 'in', (inner) =>
-                inner
-                  .selectFrom('outbox as settled')
-                  .select('settled.call_sid')
-                  .where('settled.id', 'in', ids),
+              .where((inner) =>
+                inner.exists(
+                  inner
+                    .selectFrom('outbox as settled')
+                    .select('settled.id')
+                    .where('settled.id', 'in', ids)
+                    .whereRef('settled.call_sid', '=', 'next.call_sid')
+                    .whereRef('settled.url', '=', 'next.url'),
+                ),
               )
-              .groupBy('next.call_sid'),
+              .groupBy(['next.call_sid', 'next.url']),
           ),
         ]),
       )
@@ -173,7 +177,7 @@ function createQueries(database: Db) {
     ),
     remove: prepare(db.deleteFrom('outbox').where('id', '=', slot('id')).returningAll()),
     log: prepareInsert(db, 'delivery_log', (query) => query.onConflict((conflict) => conflict.doNothing())),
-    /** The next one of the call is due as soon as the one before it is settled. */
+    /** The next one of the call for the same URL is due as soon as the one before it is settled. */
     release: prepare(
       db
         .updateTable('outbox')
@@ -182,7 +186,8 @@ function createQueries(database: Db) {
           eb
             .selectFrom('outbox as next')
             .select((inner) => inner.fn.min('next.id').as('id'))
-            .where('next.call_sid', '=', slot('call_sid')),
+            .where('next.call_sid', '=', slot('call_sid'))
+            .where('next.url', '=', slot('url')),
         ),
     ),
     next: prepare(db.selectFrom('outbox').select((eb) => eb.fn.min('due_at').as('due_at'))),

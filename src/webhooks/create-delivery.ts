@@ -1,4 +1,4 @@
-// Notifications on their way from the outbox to their receivers: in order per call, at least once, in their own time.
+// Notifications on their way from the outbox to their receivers: in order per call and URL, at least once.
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'

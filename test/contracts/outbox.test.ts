@@ -122,6 +122,52 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     expect(await claimOne()).toMatchObject({ call_sid, sequence: 2 })
   })
 
+  describe('several hooks of one call', () => {
+    const other: Hook = { ...hook, url: 'https://app.test/queue' }
+    const seen = (items: readonly OutboxItem[]) => items.map(({ hook: { url }, sequence }) => [url, sequence])
+
+    it('hands out one item for each URL at once, each URL in order', async () => {
+      const call_sid = createSid()
+      for (const target of [hook, other, other, hook]) await place.add(account, call_sid, target)
+      const first = await claim()
+      expect(seen(first)).toEqual([
+        [hook.url, 1],
+        [other.url, 2],
+      ])
+      expect(await claim()).toEqual([])
+      await outbox.settle(first.slice(1).map(delivered))
+      const second = await claim()
+      expect(seen(second)).toEqual([[other.url, 3]])
+      await outbox.settle([...first.slice(0, 1), ...second].map(delivered))
+      expect(seen(await claim())).toEqual([[hook.url, 4]])
+    })
+
+    it('holds back those of the hook that is dead only, those that come later too', async () => {
+      const call_sid = createSid()
+      await place.add(account, call_sid, other)
+      const dead = await claimOne()
+      const at = clock.now() + leaseMs
+      await outbox.settle([{ id: dead.id, outcome: 'retry', at, error: 'nobody listens' }])
+      for (const target of [hook, other, hook]) await place.add(account, call_sid, target)
+      const alive = await claimOne()
+      expect(seen([alive])).toEqual([[hook.url, 2]])
+      await outbox.settle([delivered(alive)])
+      expect(seen([await claimOne()])).toEqual([[hook.url, 4]])
+      clock.advance(leaseMs)
+      expect(seen(await claim()).filter(([url]) => url === other.url)).toEqual([[other.url, 1]])
+    })
+
+    it('settles both heads of a call at once', async () => {
+      const call_sid = createSid()
+      for (const target of [hook, other, hook, other]) await place.add(account, call_sid, target)
+      await outbox.settle((await claim()).map(delivered))
+      expect(seen(await claim())).toEqual([
+        [hook.url, 3],
+        [other.url, 4],
+      ])
+    })
+  })
+
   it('leaves the items of accounts that are excepted', async () => {
     const busy = createSid()
     await place.add(busy, createSid(), hook)

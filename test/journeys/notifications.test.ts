@@ -83,6 +83,34 @@ describe('notifications', () => {
     },
   )
 
+  it('of a hook that is alive arrive though another hook of the call is dead, after a restart too', async () => {
+    const dead = await startReceiver(() => ({ status: 503 }))
+    const app = await startReceiver()
+    closing.push(
+      () => app.close(),
+      () => dead.close(),
+    )
+    const call = createSid()
+    const said = () =>
+      app.received.map(({ body }) => (JSON.parse(body) as { call_status: string }).call_status)
+    const first = await startNode()
+    await first.delivery.start()
+    first.enqueue(dead.url, call, 'join')
+    await dead.arrived(1)
+    first.enqueue(app.url, call, 'in-progress')
+    first.enqueue(dead.url, call, 'leave')
+    await app.arrived(1)
+    await first.delivery.stop()
+    first.enqueue(app.url, call, 'completed')
+    await first.stop()
+    const second = await startNode()
+    await second.delivery.start()
+    await app.arrived(2)
+    expect(said()).toEqual(['in-progress', 'completed'])
+    // The dead one is asked for its first, and for nothing that comes behind it.
+    expect(new Set(dead.received.map(({ headers }) => headers['webhook-sequence']))).toEqual(new Set(['1']))
+  })
+
   it('outlive a receiver that is down and a restart of the platform, and keep their id', async () => {
     let isUp = false
     const app = await startReceiver(() => ({ status: isUp ? 200 : 503 }))

@@ -13,6 +13,7 @@ export class MemoryOutbox implements OutboxStore {
   readonly log: Settlement[] = []
   claims = 0
   brokenSettles = 0
+  readonly #sequences = new Map<string, number>()
   readonly #now: () => number
   readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = []
   #listener = (): void => {}
@@ -26,7 +27,8 @@ export class MemoryOutbox implements OutboxStore {
     call: string,
     { account = 'a1', hook = {} }: { account?: string; hook?: Partial<Hook> } = {},
   ): void {
-    const sequence = this.rows.filter(({ item }) => item.call_sid === call).length + 1
+    const sequence = (this.#sequences.get(call) ?? 0) + 1
+    this.#sequences.set(call, sequence)
     const item: OutboxItem = {
       id: this.rows.length + this.log.length + 1,
       account_sid: account,
@@ -77,10 +79,11 @@ export class MemoryOutbox implements OutboxStore {
     return this.rows.length === 0 ? undefined : Math.min(...this.#heads().map(({ dueAt }) => dueAt))
   }
 
-  /** The first of each call: a later one is not due before it is settled. */
+  /** The first of each call and URL: a later one is not due before it is settled. */
   #heads(): Row[] {
     return this.rows.filter(
-      (row, index) => this.rows.findIndex(({ item }) => item.call_sid === row.item.call_sid) === index,
+      ({ item: { call_sid, hook } }, index) =>
+        this.rows.findIndex(({ item }) => item.call_sid === call_sid && item.hook.url === hook.url) === index,
     )
   }
 

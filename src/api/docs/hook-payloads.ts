@@ -253,7 +253,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Queue event hook',
     key: 'queue',
     purpose:
-      'Sent when a caller joins or leaves any queue of the account: `queue_event_hook` of the account. Its fields are those of the call that waits. It is repeated until it is taken; the header `webhook-id` tells a repetition. Those of one call come in order.',
+      'Sent when a caller joins or leaves any queue of the account: `queue_event_hook` of the account. Its fields are those of the call that waits. It is repeated until it is taken; the header `webhook-id` tells a repetition. Those of one call come in order, and wait for no other hook of the call.',
     answer: 'Any status 2xx; the body is not read.',
     fields: [
       sipAddress,
@@ -346,7 +346,7 @@ export const hookDescriptions: readonly HookDescription[] = [
     name: 'Status hook',
     key: 'status',
     purpose:
-      'Sent each change of a call: `call_status_hook` of the application. It is repeated until it is taken; the header `webhook-id` tells a repetition.',
+      'Sent each change of a call: `call_status_hook` of the application. It is repeated until it is taken; the header `webhook-id` tells a repetition. Those of one call come in order, and wait for no other hook of the call.',
     answer: 'Any status 2xx; the body is not read.',
     fields: [
       sipAddress,

@@ -45,7 +45,7 @@ export function createCallWriteQueries(db: Kysely<Schema>) {
     journal: prepareInsert(db, 'call_journal', (query) =>
       query.onConflict((conflict) => conflict.doNothing()).returning('first_seq'),
     ),
-    // Due at once, unless an earlier one of the same call still waits: then settling that one makes it due.
+    // Due at once, unless an earlier one of the same call and URL still waits: then settling that one makes it due.
     enqueue: prepare(
       db.insertInto('outbox').values((eb) => ({
         ...slots(['id', 'account_sid', 'call_sid', 'sequence', 'payload', 'created_at']),
@@ -53,7 +53,15 @@ export function createCallWriteQueries(db: Kysely<Schema>) {
         attempts: 0,
         due_at: eb
           .case()
-          .when(eb.exists(eb.selectFrom('outbox').select('id').where('call_sid', '=', call)))
+          .when(
+            eb.exists(
+              eb
+                .selectFrom('outbox')
+                .select('id')
+                .where('call_sid', '=', call)
+                .where('url', '=', slot('url')),
+            ),
+          )
           .then(null)
           .else(eb.cast<number>(eb.val(slot('created_at')), 'bigint'))
           .end(),

@@ -190,8 +190,9 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
 }
 
 /**
- * A notification is due at once unless another of its call waits, and the settling of that one makes it due. Beside
- * other transactions, the one that waits last is held here until the new one is there for its settling to find.
+ * A notification is due at once unless another of its call waits for the same URL, and the settling of that one makes
+ * it due. Beside other transactions, those that wait last are held here until the new one is there for their settling
+ * to find.
  */
 function createLastLock({ builder, rowLocks }: Pick<Database, 'builder' | 'rowLocks'>) {
   if (rowLocks === undefined) return () => Promise.resolve()
@@ -215,7 +216,7 @@ function lastOf(builder: Kysely<Schema>, count: number, locks: RowLocks) {
           .selectFrom('outbox as last')
           .select((inner) => inner.fn.max('last.id').as('id'))
           .where('last.call_sid', 'in', calls)
-          .groupBy('last.call_sid'),
+          .groupBy(['last.call_sid', 'last.url']),
       )
       .orderBy('id'),
   )

@@ -215,20 +215,23 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       expect((await nodes[0]!.for(systemTenancy).settings.find('counter'))?.value).toBe('40')
     })
 
-    it('lease each notification once, in order per call, while calls write more and deliveries are settled', async () => {
+    it('lease each notification once, in order per call and URL, while calls write more and deliveries are settled', async () => {
       const [writer, other] = await Promise.all([startNode(), startNode()])
       const { account_sid } = await makeAccount(writer)
-      const hook = { url: 'http://app/', method: 'POST' as const, username: null, password: null }
+      const hook = { method: 'POST' as const, username: null, password: null }
       const calls = Array.from({ length: 10 }, (_, n) => `call${n}`)
       const perCall = 20
+      const urls = ['http://app/status', 'http://app/queue']
       const seen = new Map<string, number[]>()
       let left = calls.length * perCall
       const deliver = async (node: Storage): Promise<void> => {
         while (left > 0) {
           const items = await node.outbox.claim(4, 60_000)
           left -= items.length
-          for (const { call_sid, sequence } of items)
-            seen.set(call_sid, [...(seen.get(call_sid) ?? []), sequence])
+          for (const { call_sid, hook, sequence } of items) {
+            const line = `${call_sid} ${hook.url}`
+            seen.set(line, [...(seen.get(line) ?? []), sequence])
+          }
           await node.outbox.settle(
             items.map(({ id }) => ({ id, outcome: 'delivered', status: 200, durationMs: 1 })),
           )
@@ -237,15 +240,19 @@ describe.skipIf(isMissing('postgres'))('PostgreSQL', () => {
       const write = async (): Promise<void> => {
         for (let n = 0; n < perCall; n++) {
           for (const call_sid of calls) {
-            const notification = { account_sid, call_sid, hook, payload: { n } }
+            const url = urls[n % urls.length]!
+            const notification = { account_sid, call_sid, hook: { ...hook, url }, payload: { n } }
             writer.calls.write({ call_sid, account_sid, events: [], notifications: [notification] }, 'now')
           }
           await writer.calls.flush()
         }
       }
       await Promise.all([write(), deliver(writer), deliver(other), deliver(other)])
-      const whole = Array.from({ length: perCall }, (_, n) => n + 1)
-      for (const call_sid of calls) expect(seen.get(call_sid), call_sid).toEqual(whole)
+      for (const call_sid of calls)
+        for (const [index, url] of urls.entries()) {
+          const whole = Array.from({ length: perCall / 2 }, (_, n) => 2 * n + 1 + index)
+          expect(seen.get(`${call_sid} ${url}`), `${call_sid} ${url}`).toEqual(whole)
+        }
       expect(await database.query('select id from outbox')).toEqual([])
     })
 
