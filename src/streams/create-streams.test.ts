@@ -360,6 +360,16 @@ describe('a server that', () => {
       '{"type":"dance"}',
       'a text frame must have a type that is known, and not "dance"',
     ],
+    [
+      'a type that is no text, however deep',
+      `{"type":${'['.repeat(20)}${']'.repeat(20)}}`,
+      'a text frame must have a type that is known, and not object',
+    ],
+    [
+      'what is nested too deep',
+      `{"type":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+      'a text frame must be a JSON object, nested 32 levels deep at most',
+    ],
     ['a mark without a name', '{"type":"mark"}', 'mark needs data.name, a text of 1 to 256 characters'],
     [
       'a clip without sound',

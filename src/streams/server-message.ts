@@ -1,4 +1,5 @@
 // The text frames of a server, read: what it asks for, or why that makes no sense.
+import { isNestedTooDeep, maxNesting } from '../lib/nesting.ts'
 import { readWav } from './pcm.ts'
 
 /** What is about the sound that it says. */
@@ -47,12 +48,16 @@ export function readMessage(text: string): ServerMessage {
     default:
       return misunderstood(
         message === undefined
-          ? text.length > maxTextLength
-            ? `a text frame must be a JSON object, of at most ${maxTextLength} characters beside audioContent`
-            : 'a text frame must be a JSON object'
+          ? `a text frame must be a JSON object${boundOf(text)}`
           : `a text frame must have a type that is known, and not ${shown(type)}`,
       )
   }
+}
+
+/** What the text has broken besides, in words. */
+function boundOf(text: string): string {
+  if (text.length > maxTextLength) return `, of at most ${maxTextLength} characters beside audioContent`
+  return isNestedTooDeep(text) ? `, nested ${maxNesting} levels deep at most` : ''
 }
 
 function readPlayAudio(data: Readonly<Record<string, unknown>>): ServerMessage {
@@ -85,12 +90,13 @@ function misunderstood(because: string): ServerMessage {
 }
 
 function shown(type: unknown): string {
-  return (JSON.stringify(type) ?? 'none').slice(0, 40)
+  return typeof type === 'string' ? JSON.stringify(type.slice(0, 40)) : typeof type
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    return text.length <= maxTextLength ? toRecord(JSON.parse(text)) : parseLong(text)
+    if (text.length > maxTextLength) return parseLong(text)
+    return isNestedTooDeep(text) ? undefined : toRecord(JSON.parse(text))
   } catch {
     return undefined
   }
@@ -103,7 +109,7 @@ function parseLong(text: string): Readonly<Record<string, unknown>> | undefined 
   const start = before.index + before[0].length
   const end = text.indexOf('"', start)
   const rest = `${text.slice(0, start)}${text.slice(end)}`
-  if (end < 0 || rest.length > maxTextLength) return undefined
+  if (end < 0 || rest.length > maxTextLength || isNestedTooDeep(rest)) return undefined
   const message = toRecord(JSON.parse(rest))
   const data = toRecord(message?.['data'])
   // Some write base64 with escapes: \/ or \u002B.

@@ -19,6 +19,8 @@ import type { Recorder, SiprecOrder } from './recorder.ts'
 import { labels, RecordingMedia } from './recording-media.ts'
 import { RecordingSession } from './recording-session.ts'
 
+const recordingIdHeader = 'x-recording-id'
+
 /** What it needs of the leg. */
 export interface RecordedLeg {
   readonly journal: JournalWriter
@@ -150,9 +152,14 @@ export class SiprecRecorder implements Recorder {
     const call = recordedCall({ ...started, account, recordingId, startedAt: clock.now() })
     const invite = { uri, remote, headers, user: 'recorder', boundary: randomHex(16) }
     const metadata = toMetadata(call)
-    const own = recordingId === undefined ? [] : [{ name: 'x-recording-id', value: recordingId }]
+    // The one that is asked for by name wins over one among the headers.
+    const own = recordingId === undefined ? [] : [{ name: recordingIdHeader, value: recordingId }]
+    const others =
+      recordingId === undefined
+        ? headers
+        : headers.filter(({ name }) => name.toLowerCase() !== recordingIdHeader)
     await session.start(
-      { ...invite, metadata, headers: [...headers, ...own], mayReach: isAllowedHop },
+      { ...invite, metadata, headers: [...others, ...own], mayReach: isAllowedHop },
       wanted.signal,
     )
     this.#session = session
