@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { audioStreamsPage } from './reference/audio-streams.ts'
 import { conformancePage } from './reference/conformance.ts'
 import { decisionsPage } from './reference/decisions.ts'
 import { errorsPage } from './reference/errors.ts'
@@ -23,6 +24,7 @@ interface Page {
 
 const pages: readonly Page[] = [
   { path: 'docs/decisions/README.md', write: decisionsPage },
+  { path: 'docs/reference/audio-streams.md', write: audioStreamsPage },
   { path: 'docs/reference/conformance.md', write: conformancePage },
   { path: 'docs/reference/errors.md', write: errorsPage },
   { path: 'docs/reference/hooks.md', write: hooksPage },

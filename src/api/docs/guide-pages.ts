@@ -68,12 +68,21 @@ export function referencePage(name: string): string | undefined {
   return page({ title: /^# (.*)$/m.exec(text)?.[1] ?? name, content: markdown(text, lead) })
 }
 
-const references = new Set(['websocket', 'verbs', 'hooks', 'resources', 'errors', 'routing', 'settings'])
+const references = new Set([
+  'audio-streams',
+  'websocket',
+  'verbs',
+  'hooks',
+  'resources',
+  'errors',
+  'routing',
+  'settings',
+])
 
 /** Other guides and the reference are here; the rest of the repository is not. */
 function lead(target: string): string | undefined {
   if (target.startsWith('#')) return target
-  const [, reference = ''] = /^\.\.\/reference\/([a-z]+)\.md/.exec(target) ?? []
+  const [, reference = ''] = /^\.\.\/reference\/([a-z-]+)\.md/.exec(target) ?? []
   if (references.has(reference)) return `/docs/${reference}`
   const [, guide = ''] = /^(?:\.\.\/guides\/)?([a-z-]+)\.md/.exec(target) ?? []
   return guideNames().includes(guide) ? urlOf(guide) : undefined

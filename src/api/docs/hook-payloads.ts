@@ -127,7 +127,8 @@ export const hookDescriptions: readonly HookDescription[] = [
   {
     name: 'Action hook',
     key: 'action',
-    purpose: 'Asked when a verb with an `actionHook` has ended, and by `redirect`.',
+    purpose:
+      'Asked when a verb with an `actionHook` has ended, and by `redirect`. That of `conference` has no fields of its own.',
     answer:
       'A JSON array of verbs, which replace the rest of the list; nothing, `[]` or `{}` goes on with the rest.',
     fields: [
@@ -139,7 +140,13 @@ export const hookDescriptions: readonly HookDescription[] = [
         '`gather`: `dtmfDetected` or `timeout`. `play`: `playCompleted` or `playFailed`.',
         'gather, play',
       ),
-      field('digits', 'text', 'The keys that were pressed.', 'gather, with `dtmfDetected`'),
+      field(
+        'digits',
+        'text',
+        'The keys that were pressed; of `listen` the one that ended it, or nothing.',
+        'gather, with `dtmfDetected`; listen',
+      ),
+      field('dial_call_duration', 'number', 'How long it was, in whole seconds.', 'listen'),
       field(
         'playback_seconds',
         'number',

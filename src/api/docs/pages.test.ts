@@ -154,6 +154,7 @@ describe('/docs', () => {
       '/docs',
       '/docs/verbs',
       '/docs/hooks',
+      '/docs/audio-streams',
       '/docs/resources',
       '/docs/resources/Accounts',
       '/docs/errors',

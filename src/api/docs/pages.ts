@@ -40,6 +40,7 @@ export function createDocsPages({ document, verbs, verbShapes, settings }: DocsO
     htmlPage('/docs/verbs', () => verbsPage(verbs, verbShapes)),
     htmlPage('/docs/hooks', hooksPage),
     htmlPage('/docs/websocket', () => referencePage('websocket')),
+    htmlPage('/docs/audio-streams', () => referencePage('audio-streams')),
     htmlPage('/docs/resources', () => resourceListPage(reference())),
     htmlPage('/docs/resources/:name', ({ name = '' }) => resourcePage(reference(), name)),
     htmlPage('/docs/guides', guidesPage),

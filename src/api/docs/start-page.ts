@@ -64,6 +64,7 @@ export function startPage(): string {
       <ul>
         <li><a href="/docs/verbs">Verbs</a>: what an application may answer</li>
         <li><a href="/docs/hooks">Hooks</a>: what your server is sent</li>
+        <li><a href="/docs/audio-streams">Audio servers</a>: what they are sent, and may say</li>
         <li><a href="/docs/websocket">Applications over WebSocket</a>: its messages and commands</li>
         <li>
           <a href="/docs/resources">Resources</a>: every endpoint with its fields, errors and an example

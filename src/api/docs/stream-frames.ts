@@ -1,0 +1,146 @@
+// The protocol between the platform and an audio server, for the reference. Tests send and receive these examples.
+
+export interface StreamFrame {
+  readonly name: string
+  readonly meaning: string
+  readonly example: Readonly<Record<string, unknown>>
+}
+
+/** From the platform. */
+export const sentStreamFrames = {
+  hello: {
+    name: 'The first frame',
+    meaning:
+      'A text: what a hook carries of the call, with names in camelCase, then `sampleRate`, `mixType` and each member of `metadata`, which stands before others of its name.',
+    example: {
+      callSid: '3a3a8a3c-3b1f-4a7e-9a51-2f0f4c1d0b11',
+      accountSid: '5c0f2a52-6f0a-4f4e-8a55-0c6f3c1c7a10',
+      applicationSid: '8f9d7e0e-5a70-4b3f-8f0e-0f6f6e0a1b22',
+      direction: 'inbound',
+      from: '15550100',
+      to: '15550199',
+      callId: 'f81d4fae7dec11d0a76500a0c91e6bf6',
+      sbcCallid: 'f81d4fae7dec11d0a76500a0c91e6bf6',
+      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+      callStatus: 'in-progress',
+      sipStatus: 200,
+      sipReason: 'OK',
+      callerId: '15550100',
+      fsSipAddress: '192.0.2.10:5060',
+      sampleRate: 8000,
+      mixType: 'mono',
+    },
+  },
+  dtmf: {
+    name: 'dtmf',
+    meaning: 'With `passDtmf`: a key was pressed. `duration` is in units of 1/8000 s, as RTP has it; a text.',
+    example: { event: 'dtmf', dtmf: '2', duration: '1600' },
+  },
+  playDone: {
+    name: 'playDone',
+    meaning: 'A clip is over, or was ended: how much of it was heard. `id` is there when the clip had one.',
+    example: { type: 'playDone', data: { id: 'hello', playbackSeconds: 0, playbackMilliseconds: 1 } },
+  },
+  mark: {
+    name: 'mark',
+    meaning:
+      '`playout`: all that you had sent before the mark is heard. `cleared`: by `clearMarks`, `killAudio`, or a clip that is not queued.',
+    example: { type: 'mark', data: { name: 'end of greeting', event: 'playout' } },
+  },
+} as const satisfies Record<string, StreamFrame>
+
+/** From the audio server. */
+export const heardStreamFrames = {
+  playAudio: {
+    name: 'playAudio',
+    meaning:
+      'Says a clip. `audioContent` is base64: with `audioContentType` `raw` (default) signed samples of 16 bit, little endian, at `sampleRate` (8000 to 64000, default 8000); with `wav` or `wave` a file of one channel with 16 bit samples. It ends what is heard; with `queuePlay` it waits for it. Ten clips may wait.',
+    example: {
+      type: 'playAudio',
+      data: {
+        audioContent: 'AAAAAAAAAAAAAAAAAAAAAA==',
+        audioContentType: 'raw',
+        sampleRate: 8000,
+        id: 'hello',
+        queuePlay: true,
+      },
+    },
+  },
+  mark: {
+    name: 'mark',
+    meaning: 'Names this point: it is sent back once all before it is heard. A hundred may wait.',
+    example: { type: 'mark', data: { name: 'end of greeting' } },
+  },
+  clearMarks: {
+    name: 'clearMarks',
+    meaning: 'No mark waits any more; what is heard goes on.',
+    example: { type: 'clearMarks' },
+  },
+  killAudio: {
+    name: 'killAudio',
+    meaning: 'Nothing that waits is heard, clip or stream.',
+    example: { type: 'killAudio' },
+  },
+  disconnect: {
+    name: 'disconnect',
+    meaning: 'Ends the stream, and with it the verb `listen`; the socket is closed with 1000.',
+    example: { type: 'disconnect' },
+  },
+} as const satisfies Record<string, StreamFrame>
+
+/** All of it, as Markdown. */
+export function streamText(): string {
+  const section = ({ name, meaning, example }: StreamFrame): string[] => [
+    `### ${name}`,
+    '',
+    meaning,
+    '',
+    '```json',
+    JSON.stringify(example, null, 2),
+    '```',
+    '',
+  ]
+  return [
+    ...beginning,
+    '',
+    '## From the platform',
+    '',
+    ...Object.values(sentStreamFrames).flatMap(section),
+    '### Sound',
+    '',
+    'Binary frames of about 20 ms: signed samples of 16 bit, little endian, at `sampleRate`. `mono` is what the party of the call says,',
+    '`mixed` both sides in one channel; `stereo` has two channels whose samples take turns, what the party says first. While the',
+    'stream is paused there are none; while it is silenced they are zeros.',
+    '',
+    '## To the platform',
+    '',
+    ...Object.values(heardStreamFrames).flatMap(section),
+    '### Sound of yours',
+    '',
+    'With `bidirectionalAudio.streaming`: binary frames of such samples, one channel, at `bidirectionalAudio.sampleRate`. They are heard as',
+    'they come, cut anywhere. Texts of type `transcription` and `json` are taken, and of no effect.',
+    '',
+    ...limits,
+  ].join('\n')
+}
+
+const beginning = [
+  'An audio server is what `url` of the verb `listen` names (also `stream`, and `listen` of `config`, `dial` and `conference`). The platform',
+  'opens a WebSocket to it: one for each stream.',
+  '',
+  '- The handshake asks for the subprotocols `audio.drachtio.org` and `audio.jambonz.org`; one that picks none is accepted. It carries',
+  '  `wsAuth` as Basic authentication, may take 5 s and be redirected twice. Addresses are refused as for hooks.',
+  '- The stream ends when you close the socket, by `disconnect`, `finishOnKey` and `maxLength`, and with the call.',
+]
+
+const limits = [
+  '## Limits',
+  '',
+  '- A message may have 4 MiB, in 1024 fragments; a text 64 KiB beside its `audioContent`. A longer message breaks the socket.',
+  '- 4 MiB are read at once, then 512 KiB a second; each message counts 512 bytes beside its own. More waits in the network.',
+  '- 120 s of streamed sound may wait; then nothing is read until some of it is heard.',
+  '- More than 20000 texts without sound, pings, or pieces of sound below 32 bytes, faster than they are read, close the socket with 1008:',
+  '  the journal and an alert say so.',
+  '- What you do not read of a second of sound is lost to you, and the journal says how much. Texts of the platform are lost then too.',
+  '- What makes no sense is noted in the journal once, and ignored.',
+]
