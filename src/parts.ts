@@ -183,13 +183,25 @@ export function createTelephony(base: Base, sound: Sound, apiBaseUrl: () => stri
     lookup: base.names.lookup,
   })
   const { outbox, alerts } = storage
-  const delivery = createDelivery({ outbox, outgoing, signingSecret, alerts, clock, log, userAgent })
+  const ways = { outgoing, appSockets: openAppSockets(base), signingSecret, userAgent }
+  const delivery = createDelivery({ ...ways, outbox, alerts, clock, log })
   return { sip, calls, delivery }
+}
+
+function openAppSockets({ config, clock, allow, directory, names }: Base) {
+  return createAppSockets({
+    sockets: createSockets({ allow, resolve: names.lookup, clock }),
+    signingSecret: directory.signingSecret,
+    clock,
+    userAgent,
+    maxMessageBytes: config.socketMaxMessageBytes,
+    pingMs: config.socketPingSeconds * 1000,
+  })
 }
 
 /** The parts that the engine asks, in the shapes that it declares. */
 function enginePorts(base: Base, { media, speech, audio, recordings, streams }: Sound) {
-  const { config, log, clock, allow, storage, directory, carrierHosts, outgoing, names } = base
+  const { config, log, clock, allow, storage, directory, carrierHosts, outgoing } = base
   const { signingSecret } = directory
   return {
     media,
@@ -199,14 +211,7 @@ function enginePorts(base: Base, { media, speech, audio, recordings, streams }: 
     isSipProxy: createRangeGuard(config.sipProxies),
     carrierCalled: carrierHosts.carrierCalled,
     hooks: createHooks({ outgoing, signingSecret, clock, log, userAgent }),
-    appSockets: createAppSockets({
-      sockets: createSockets({ allow, resolve: names.lookup, clock }),
-      signingSecret,
-      clock,
-      userAgent,
-      maxMessageBytes: config.socketMaxMessageBytes,
-      pingMs: config.socketPingSeconds * 1000,
-    }),
+    appSockets: openAppSockets(base),
     store: storage.calls,
     alerts: storage.alerts,
     speech,

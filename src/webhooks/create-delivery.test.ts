@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { WebSocketServer } from 'ws'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startReceiver } from '../../test/support/local-http.ts'
 import type { Receiver, Reply } from '../../test/support/local-http.ts'
@@ -7,6 +10,8 @@ import type { FakeClock } from '../../test/support/fake-clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createOutgoing } from '../outgoing/create-outgoing.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
+import { createSockets } from '../outgoing/create-sockets.ts'
+import { createAppSockets } from './create-app-sockets.ts'
 import { createDelivery } from './create-delivery.ts'
 import type { DeliveryOptions } from './create-delivery.ts'
 import type { Alert } from '../contracts/alert.ts'
@@ -42,6 +47,14 @@ function setUp(options: Partial<DeliveryOptions> = {}) {
   const delivery = createDelivery({
     outbox,
     outgoing: { ...outgoing, ...counting(outgoing) },
+    appSockets: createAppSockets({
+      sockets: createSockets({ allow: ['127.0.0.0/8'], clock, resolve: async () => [] }),
+      signingSecret: async () => 'wh_secret_test',
+      clock,
+      userAgent: 'switchhook/test',
+      maxMessageBytes: 1024,
+      pingMs: 0,
+    }),
     signingSecret: async () => 'wh_secret_test',
     clock,
     log: silentLogger,
@@ -59,6 +72,21 @@ async function receiver(reply: (index: number) => Reply = () => ({})): Promise<R
   const made = await startReceiver((_request, index) => reply(index))
   closing.push(() => made.close())
   return made
+}
+
+async function startWebSocketServer(port = 0) {
+  const server = new WebSocketServer({ host: '127.0.0.1', port, handleProtocols: () => 'ws.jambonz.org' })
+  await once(server, 'listening')
+  const heard: unknown[] = []
+  const closed = new Promise<number>((resolve) =>
+    server.on('connection', (socket) => {
+      socket.on('message', (data: Buffer) => heard.push(JSON.parse(data.toString())))
+      socket.on('close', resolve)
+    }),
+  )
+  const { port: taken } = server.address() as AddressInfo
+  const close = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()))
+  return { port: taken, heard, closed, close }
 }
 
 /** Moves the clock on in small steps while no request is under way, until `done`; answers what it took. */
@@ -257,6 +285,28 @@ describe('delivery', () => {
     await advanceUntil(clock, outbox.settled(1))
     expect(outbox.log).toMatchObject([{ outcome: 'delivered' }])
     expect(app.received).toHaveLength(1)
+  })
+})
+
+describe('a hook that is a WebSocket URL', () => {
+  it('hears it as call:status over a socket of its own, once the server is there, with an id that stays', async () => {
+    const alerts: Alert[] = []
+    const { outbox, delivery } = setUp({ alerts: { raise: (alert) => void alerts.push(alert) } })
+    const gone = await startWebSocketServer()
+    await gone.close()
+    await delivery.start()
+    outbox.add(`ws://127.0.0.1:${gone.port}/status`, 'c1')
+    await outbox.settled(1)
+    expect(outbox.log).toMatchObject([{ outcome: 'retry' }])
+    expect(alerts).toHaveLength(1)
+    const app = await startWebSocketServer(gone.port)
+    closing.push(() => app.close())
+    await Promise.all([outbox.settled(2), app.closed])
+    expect(outbox.log).toMatchObject([{ outcome: 'retry' }, { outcome: 'delivered', status: 101 }])
+    expect(app.heard).toEqual([
+      { type: 'call:status', msgid: 'msg_c1_1', call_sid: 'c1', data: { call_sid: 'c1', n: 1 } },
+    ])
+    expect(await app.closed).toBe(1000)
   })
 })
 

@@ -29,11 +29,15 @@ export function parseHookUrl(text: string): HookUrl {
 
 /** The same for the URL of an application over WebSocket, whose connection is tried again where the URL does not say otherwise. */
 export function parseSocketUrl(text: string): HookUrl {
-  if (!/^wss?:/i.test(text)) throw new AppError('hook_bad_url', 'the URL is neither ws nor wss')
+  if (!isSocketUrl(text)) throw new AppError('hook_bad_url', 'the URL is neither ws nor wss')
   const url = parseTarget(text.replace(/^ws/i, 'http'))
   const retry = parseRetryPolicy(url.hash.slice(1), maxRetries)
   url.hash = ''
   return { url: url.href.replace(/^http/, 'ws'), retry }
+}
+
+export function isSocketUrl(text: string): boolean {
+  return /^wss?:/i.test(text)
 }
 
 /** `#rc=<retries>&rp=<classes>`: anything else in the fragment is not for us. */

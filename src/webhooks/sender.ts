@@ -7,13 +7,16 @@ import type { Outgoing, OutgoingAnswer } from '../outgoing/outgoing.ts'
 import { hookAlertType } from '../contracts/alert.ts'
 import { shownUrl } from '../lib/shown-url.ts'
 import type { Alerts, HookFailure } from '../contracts/alert.ts'
+import type { AppSockets } from '../contracts/app-socket.ts'
 import { toRequest } from './hook-request.ts'
-import { parseHookUrl } from './hook-url.ts'
+import { isSocketUrl, parseHookUrl } from './hook-url.ts'
 import type { OutboxItem, Settlement } from '../contracts/outbox.ts'
 import { nextAttemptAt, retryAfterMs } from './retry-schedule.ts'
 
 export interface SenderOptions {
   readonly outgoing: Outgoing
+  /** For hooks that are WebSocket URLs. */
+  readonly appSockets: AppSockets
   readonly signingSecret: (account_sid: string) => Promise<string | undefined>
   readonly clock: Clock
   readonly log: Logger
@@ -22,6 +25,13 @@ export interface SenderOptions {
   readonly random?: () => number
   /** Raised at the first failure of each notification, and when it is given up. */
   readonly alerts?: Alerts
+}
+
+interface Answered {
+  readonly status: number
+  readonly isTaken: boolean
+  /** As the receiver asks for it. */
+  readonly patienceMs?: number | undefined
 }
 
 interface Failure extends HookFailure {
@@ -33,6 +43,31 @@ export function createSender(
 ): (item: OutboxItem, signal: AbortSignal) => Promise<Settlement> {
   const { outgoing, signingSecret, clock, log, random = Math.random } = options
   const { userAgent = 'switchhook', answerTimeoutMs = 10_000 } = options
+
+  /** The call and its socket are over: the notification has a socket of its own. */
+  async function tell(item: OutboxItem, signal: AbortSignal): Promise<Answered> {
+    const { account_sid, call_sid, sequence, hook, payload } = item
+    const socket = await options.appSockets.open({
+      account_sid,
+      hook,
+      isRetried: false,
+      heard: () => undefined,
+      closed: () => undefined,
+      signal,
+    })
+    const data: unknown = JSON.parse(payload)
+    socket.send(JSON.stringify({ type: 'call:status', msgid: `msg_${call_sid}_${sequence}`, call_sid, data }))
+    socket.close(1000, 'told')
+    return { status: 101, isTaken: true }
+  }
+
+  async function deliver(item: OutboxItem, signal: AbortSignal): Promise<Answered> {
+    if (isSocketUrl(item.hook.url)) return await tell(item, signal)
+    const answer = await post(item, signal)
+    const { status } = answer
+    // Any 2xx is taken: unlike the hook of a call, a notification has no answer that could be misread.
+    return { status, isTaken: status >= 200 && status < 300, patienceMs: retryAfterMs(answer, clock.now()) }
+  }
 
   async function post(item: OutboxItem, signal: AbortSignal): Promise<OutgoingAnswer> {
     const { headers, ...request } = toRequest({
@@ -90,10 +125,8 @@ export function createSender(
   return async (item, signal) => {
     const started = clock.monotonic()
     try {
-      const answer = await actingFor(item.account_sid, () => post(item, signal))
-      const { status } = answer
-      // Any 2xx is taken: unlike the hook of a call, a notification has no answer that could be misread.
-      if (status >= 200 && status < 300)
+      const { status, isTaken, patienceMs } = await actingFor(item.account_sid, () => deliver(item, signal))
+      if (isTaken)
         return {
           id: item.id,
           outcome: 'delivered',
@@ -102,7 +135,7 @@ export function createSender(
         }
       const failure = { status, sentence: `the hook answered with status ${status}` }
       // 410 is how a receiver says that it will not come back (RFC 9110 §15.5.11).
-      return status === 410 ? abandon(item, failure) : retry(item, failure, retryAfterMs(answer, clock.now()))
+      return status === 410 ? abandon(item, failure) : retry(item, failure, patienceMs)
     } catch (error) {
       const failure = failureOf(error)
       // Cut by a stop: no word against its receiver, and the outcome is not kept.

@@ -34,6 +34,7 @@ async function startNode() {
   const delivery = createDelivery({
     outbox: storage.outbox,
     outgoing,
+    appSockets: { open: () => Promise.reject(new Error('no hook here is a WebSocket URL')) },
     signingSecret: async () => 'wh_secret_test',
     clock: systemClock,
     log: silentLogger,
