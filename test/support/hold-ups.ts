@@ -1,0 +1,28 @@
+// How long a busy machine has held this process up: what a test measures in time, less that, is what the code has taken.
+
+const everyMs = 20
+
+export class HoldUps {
+  readonly #seen: { readonly atMs: number; readonly lateMs: number }[] = []
+  #lastMs = performance.now()
+  readonly #timer = setInterval(() => this.#look(), everyMs)
+
+  /** From then until now, without the time in which this process did not get to run. */
+  ranMs(fromMs: number): number {
+    this.#look()
+    const late = this.#seen.filter(({ atMs }) => atMs > fromMs)
+    return performance.now() - fromMs - late.reduce((sum, { lateMs }) => sum + lateMs, 0)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #look(): void {
+    const atMs = performance.now()
+    // A timer may be late by one round without anything being wrong.
+    const lateMs = atMs - this.#lastMs - 2 * everyMs
+    this.#lastMs = atMs
+    if (lateMs > 0) this.#seen.push({ atMs, lateMs })
+  }
+}
