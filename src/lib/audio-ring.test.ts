@@ -22,6 +22,20 @@ describe('a ring of frames', () => {
     expect(reader.read(into)).toBeUndefined()
   })
 
+  it('takes two channels as they are, and gives frames to where the reader wants them', () => {
+    const ring = new AudioRing(AudioRing.memory(4, 3))
+    const [left, right] = [Int16Array.of(1, 2), Int16Array.of(-3, -4)]
+    expect(ring.writePair(left, right)).toBe(true)
+    expect(ring.writePair(undefined, right)).toBe(true)
+    expect(ring.writePair(left, undefined)).toBe(true)
+    expect([ring.writePair(left, right), ring.lost]).toEqual([false, 1])
+    const into = new Int16Array(14).fill(9)
+    expect([ring.read(into, 1), ring.read(into, 5), ring.read(into, 9)]).toEqual(['sound', 'sound', 'sound'])
+    expect([...into]).toEqual([9, 1, -3, 2, -4, 0, -3, 0, -4, 1, 0, 2, 0, 9])
+    expect(ring.writePair(undefined, undefined)).toBe(true)
+    expect([ring.read(into, 10), ...into.subarray(8)]).toEqual(['silence', -4, 1, 0, 0, 0, 0])
+  })
+
   it('takes no more than 16 frames, and goes on when some were read', () => {
     const ring = new AudioRing(AudioRing.memory(160))
     const into = new Int16Array(160)

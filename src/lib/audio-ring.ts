@@ -34,6 +34,7 @@ export class AudioRing {
   readonly #samples: Int16Array
   readonly #frames: number
   readonly #frameSamples: number
+  readonly #silence: Int16Array
 
   /** Both threads make one of the same memory. */
   constructor(memory: SharedArrayBuffer) {
@@ -41,6 +42,7 @@ export class AudioRing {
     this.#controls = new Int32Array(memory, 0, controls + this.#frames)
     this.#samples = new Int16Array(memory, (controls + this.#frames) * 4)
     this.#frameSamples = this.#samples.length / this.#frames
+    this.#silence = new Int16Array(this.#frameSamples / 2)
   }
 
   static memory(frameSamples: number, frames = usualFrames): SharedArrayBuffer {
@@ -69,28 +71,58 @@ export class AudioRing {
 
   /** For the one thread that writes; undefined: a frame of silence. False when the reader has fallen too far behind. */
   write(frame: Int16Array | undefined): boolean {
-    if (this.length >= this.#frames) {
-      Atomics.add(this.#controls, lost, 1)
-      return false
-    }
-    const next = Atomics.load(this.#controls, written)
-    const at = next % this.#frames
-    this.#controls[controls + at] = frame === undefined ? 0 : 1
-    if (frame !== undefined) this.#samples.set(frame, at * this.#frameSamples)
-    Atomics.store(this.#controls, written, (next + 1) % (2 * this.#frames))
+    const at = this.#begin(frame === undefined ? 0 : 1)
+    if (at === undefined) return false
+    if (frame !== undefined) this.#samples.set(frame, at)
+    this.#pass(written)
     return true
   }
 
-  /** For the one thread that reads. */
-  read(into: Int16Array): 'sound' | 'silence' | undefined {
+  /** The same for a ring of two channels: without a copy between. */
+  writePair(left: Int16Array | undefined, right: Int16Array | undefined): boolean {
+    if (left === undefined && right === undefined) return this.write(undefined)
+    const at = this.#begin(1)
+    if (at === undefined) return false
+    interleave(left ?? this.#silence, right ?? this.#silence, this.#samples, at)
+    this.#pass(written)
+    return true
+  }
+
+  /** For the one thread that reads: a frame into the samples from `from` on. */
+  read(into: Int16Array, from = 0): 'sound' | 'silence' | undefined {
     if (this.length === 0) return undefined
-    const next = Atomics.load(this.#controls, read)
-    const at = next % this.#frames
+    const length = this.#frameSamples
+    const at = Atomics.load(this.#controls, read) % this.#frames
     const isSilent = this.#controls[controls + at] === 0
-    const from = at * this.#frameSamples
-    if (isSilent) into.fill(0)
-    else into.set(this.#samples.subarray(from, from + this.#frameSamples))
-    Atomics.store(this.#controls, read, (next + 1) % (2 * this.#frames))
+    if (isSilent) into.fill(0, from, from + length)
+    else into.set(this.#samples.subarray(at * length, (at + 1) * length), from)
+    this.#pass(read)
     return isSilent ? 'silence' : 'sound'
+  }
+
+  /** Returns where the samples of the next frame go; undefined when there is no room. */
+  #begin(sound: 0 | 1): number | undefined {
+    if (this.length >= this.#frames) {
+      Atomics.add(this.#controls, lost, 1)
+      return undefined
+    }
+    const at = Atomics.load(this.#controls, written) % this.#frames
+    this.#controls[controls + at] = sound
+    return at * this.#frameSamples
+  }
+
+  #pass(counter: typeof written | typeof read): void {
+    const next = Atomics.load(this.#controls, counter) + 1
+    Atomics.store(this.#controls, counter, next % (2 * this.#frames))
+  }
+}
+
+/** In one pass: two take twice as long, since the memory is cold. */
+function interleave(left: Int16Array, right: Int16Array, into: Int16Array, from: number): void {
+  let at = from
+  for (let index = 0; index < left.length; index += 1) {
+    into[at] = left[index] ?? 0
+    into[at + 1] = right[index] ?? 0
+    at += 2
   }
 }

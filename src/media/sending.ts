@@ -7,6 +7,7 @@ import { Relay } from './graph/relay.ts'
 import { KeySender } from './key-sender.ts'
 import type { Encoding } from './codecs/codecs.ts'
 import type { Speech } from './receive/jitter-buffer.ts'
+import type { Voice } from './receive/voice.ts'
 import { rtpHeaderBytes } from './rtp/packet.ts'
 import type { RtpPacket } from './rtp/packet.ts'
 import { RtpSender } from './rtp/sender.ts'
@@ -23,6 +24,8 @@ export interface Relayable {
   handOver(nowMs: number): readonly Speech[] | undefined
   /** Its packets are no longer passed on; the last one may not have been. */
   takeOver(tick: number, isLastUnheard: boolean): void
+  /** What hears it for its own taps. */
+  readonly ears: Voice | undefined
 }
 
 export interface SendingOptions {
@@ -72,6 +75,11 @@ export class Sending {
   heard(): Int16Array | 'passed' | undefined {
     if (this.#way?.agreement.maySend !== true || this.#way.to === undefined) return undefined
     return this.#relay === undefined ? this.hearing.samples() : 'passed'
+  }
+
+  /** What hears the session whose packets are passed on. */
+  get passedEars(): Voice | undefined {
+    return this.#relay && this.#options.surroundings.relayable(this.#relay.source)?.ears
   }
 
   /** Playback and layers go on in time also while the far end holds us; it just does not hear them. */

@@ -149,6 +149,10 @@ export class Stream implements Speaker, Relayable {
     this.#voice.takeOver(tick, isLastUnheard)
   }
 
+  get ears(): Voice | undefined {
+    return this.#taps.ears
+  }
+
   /** A packet of another session that the far end may hear. */
   pass(session: string, packet: RtpPacket, samples: number): void {
     this.#sending.pass(session, packet, samples)
@@ -160,7 +164,7 @@ export class Stream implements Speaker, Relayable {
     if (agreement === undefined) return
     this.#sending.tick(tick, nowMs, { agreement, to: this.#source.destination })
     for (const voice of this.#voices) voice.write(this.voice(tick, nowMs)?.samples())
-    if (this.#taps.isOpen) this.#taps.tick(tick, nowMs, this.#sending.heard())
+    if (this.#taps.isOpen) this.#taps.tick(tick, nowMs, this.#sending.heard(), this.#sending.passedEars)
     const expired = this.#digits.expire(nowMs)
     if (expired !== undefined) this.#report([expired])
     this.#watch.checkSilence(agreement, nowMs)

@@ -40,7 +40,6 @@ interface Taking {
   readonly ring: AudioRing
   readonly piece: Int16Array
   readonly bytes: Buffer
-  readonly frame: Int16Array
   readonly maxBytes: number
   /** Samples of the piece that are not written yet. */
   filled: number
@@ -94,7 +93,6 @@ export class RecorderHost {
       this.#takings.set(id, {
         ...{ id, file, ring, piece, written, isMasked, maxBytes: kept, filled: 0 },
         bytes: Buffer.from(piece.buffer),
-        frame: new Int16Array(ring.frameSamples),
         lost: goesOn ? ring.lost : 0,
       })
     } catch (error) {
@@ -106,14 +104,12 @@ export class RecorderHost {
   /** Returns why no more can be kept. */
   #empty(taking: Taking): string | undefined {
     try {
-      const { ring, frame, piece } = taking
-      let state = ring.read(frame)
-      while (state !== undefined) {
-        if (taking.isMasked || state === 'silence') piece.fill(0, taking.filled, taking.filled + frame.length)
-        else piece.set(frame, taking.filled)
-        taking.filled += frame.length
-        if (taking.filled === piece.length) this.#write(taking)
-        state = ring.read(frame)
+      const { ring, piece } = taking
+      while (ring.read(piece, taking.filled) !== undefined) {
+        const end = taking.filled + ring.frameSamples
+        if (taking.isMasked) piece.fill(0, taking.filled, end)
+        taking.filled = end
+        if (end === piece.length) this.#write(taking)
       }
       this.#makeUp(taking)
       return undefined
@@ -124,13 +120,13 @@ export class RecorderHost {
 
   /** Frames for which the ring had no room become silence, so that what follows stands where it was heard. */
   #makeUp(taking: Taking): void {
-    const { ring, frame, piece } = taking
+    const { ring, piece } = taking
     const frames = ring.lost - taking.lost
     if (frames <= 0) return
     taking.lost += frames
     for (let index = 0; index < frames; index += 1) {
-      piece.fill(0, taking.filled, taking.filled + frame.length)
-      taking.filled += frame.length
+      piece.fill(0, taking.filled, taking.filled + ring.frameSamples)
+      taking.filled += ring.frameSamples
       if (taking.filled === piece.length) this.#write(taking)
     }
     this.#post({ kind: 'gap', id: taking.id, frames })

@@ -125,6 +125,7 @@ describe('a mirror', () => {
       isRegular: () => false,
       handOver: () => undefined,
       takeOver: () => undefined,
+      ears: undefined,
       pass: () => undefined,
     })
     graph.mirror('far', { voice: createRing(), listens: { room: 'r', ring: ear } })

@@ -1,5 +1,5 @@
 // What taps give of a session: sides, alignment, losses; and that no one who talks hears of it.
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { slice, toneShare } from '../../../test/support/audio.ts'
 import type { Audio } from '../../../test/support/audio.ts'
 import {
@@ -121,6 +121,32 @@ describe('taps of a bridged session', () => {
       stereo.audio(channel, 2000).samples.findIndex((sample) => Math.abs(sample) > 0.1) / 8
     expect(beginning(0)).toBeGreaterThan(0)
     expect(Math.abs(beginning(0) - beginning(1))).toBeLessThanOrEqual(20)
+  })
+
+  it('have each voice decoded once where both sessions are tapped, and go on when the other one no longer is', () => {
+    const pair = talk()
+    const decoded = vi.spyOn(pair.legs.coders.PCMU(), 'decode')
+    const [one, other] = [new Listener('stereo'), new Listener('stereo')]
+    const tapOther = (...taps: Tap[]): void => pair.called.wire({ hears: hears(pair.caller), taps })
+    tapped(pair, [one])
+    tapOther(other.tap)
+    pair.caller.speak({ sound: sine(400) })
+    pair.called.speak({ sound: sine(700) })
+    run(pair.legs, 1000, one, other)
+    decoded.mockClear()
+    run(pair.legs, 1000, one, other)
+    expect(decoded.mock.calls.length).toBe(2 * 50)
+    tapOther()
+    run(pair.legs, 1000, one, other)
+    expect(toneShare(one.audio(0, 500), 400)).toBeGreaterThan(0.999)
+    expect(toneShare(one.audio(1, 500), 700)).toBeGreaterThan(0.99)
+    expect(toneShare(other.audio(0, 500), 700)).toBeGreaterThan(0.999)
+    expect(toneShare(other.audio(1, 500), 400)).toBeGreaterThan(0.999)
+    expect([longestGapMs(one.audio(0, 500)), longestGapMs(one.audio(1, 500))]).toEqual([0, 0])
+    // From then on it hears by itself.
+    decoded.mockClear()
+    run(pair.legs, 1000, one, other)
+    expect(decoded.mock.calls.length).toBe(2 * 50)
   })
 
   it('have the gaps of the network concealed', () => {

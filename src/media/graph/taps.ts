@@ -2,7 +2,6 @@
 // what others hear is the same with taps and without: a bridge that passes packets on goes on doing so.
 import { AudioRing } from '../../lib/audio-ring.ts'
 import type { Encoding } from '../codecs/codecs.ts'
-import { frameSamples } from '../codecs/coders.ts'
 import type { Coders } from '../codecs/coders.ts'
 import { Voice } from '../receive/voice.ts'
 import type { RtpPacket } from '../rtp/packet.ts'
@@ -23,9 +22,10 @@ export class Taps {
   #said: Voice | undefined
   #passed: Voice | undefined
   #wasPassed = false
+  /** The ears of the session whose packets are passed on, where it has some: they hear the same, and decode it once for both. */
+  #shared: Voice | undefined
   readonly #joint = new Mixer()
   readonly #mixer = new Mixer()
-  readonly #stereo = new Int16Array(2 * frameSamples)
 
   constructor(coders: Coders) {
     this.#coders = coders
@@ -57,11 +57,20 @@ export class Taps {
     this.#said?.live(nowMs)
   }
 
-  /** `heard`: by the far end in this tick; `passed` while packets are passed on to it. */
-  tick(tick: number, nowMs: number, heard: Samples | 'passed'): void {
+  /** What hears its far end for taps; undefined while no tap wants that. */
+  get ears(): Voice | undefined {
+    return this.#said
+  }
+
+  /** `heard`: by the far end in this tick; `passed` while packets are passed on to it, with the ears of whom they are of. */
+  tick(tick: number, nowMs: number, heard: Samples | 'passed', ears?: Voice): void {
+    if (heard === 'passed') this.#shared = ears
     const said = this.#said?.frame(tick, nowMs)?.samples()
     const out = this.#passed === undefined ? undefined : this.#heard(tick, nowMs, heard)
-    for (const { of, ring } of this.#open) ring.write(this.#frameOf(of, said, out))
+    for (const { of, ring } of this.#open) {
+      if (of === 'stereo') ring.writePair(said, out)
+      else ring.write(of === 'in' ? said : of === 'out' ? out : this.#mix(said, out))
+    }
   }
 
   #wants(way: 'in' | 'out'): boolean {
@@ -72,28 +81,13 @@ export class Taps {
     const wasPassed = this.#wasPassed
     this.#wasPassed = heard === 'passed'
     if (heard !== 'passed' && !wasPassed) return heard
-    const passed = this.#passed?.frame(tick, nowMs)?.samples()
+    const passed = (this.#shared ?? this.#passed)?.frame(tick, nowMs)?.samples()
     if (heard === 'passed') return passed
     // The beat has taken over: what was passed on last is still on its way through the buffer, and gives way within the frame.
     this.#joint.begin()
     if (passed !== undefined) this.#joint.add(passed, 1, 0)
     if (heard !== undefined) this.#joint.add(heard, 0, 1)
     return this.#joint.end()
-  }
-
-  #frameOf(of: Tap['of'], said: Samples, heard: Samples): Samples {
-    if (of === 'in') return said
-    if (of === 'out') return heard
-    if (said === undefined && heard === undefined) return undefined
-    return of === 'stereo' ? this.#interleave(said, heard) : this.#mix(said, heard)
-  }
-
-  #interleave(left: Samples, right: Samples): Int16Array {
-    for (let index = 0; index < frameSamples; index += 1) {
-      this.#stereo[2 * index] = left?.[index] ?? 0
-      this.#stereo[2 * index + 1] = right?.[index] ?? 0
-    }
-    return this.#stereo
   }
 
   #mix(said: Samples, heard: Samples): Samples {

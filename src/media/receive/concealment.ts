@@ -4,6 +4,8 @@ import { toSample } from '../graph/mixer.ts'
 
 // The longest pitch twice, and what is compared.
 const historySamples = 400
+// So that what is older is moved out of the way for one frame in ten, not for each.
+const keptSamples = 5 * historySamples
 const shortestPitch = 40
 const longestPitch = 120
 const comparedSamples = 160
@@ -14,7 +16,9 @@ const steadySamples = 80
 const fadedSamples = 480
 
 export class Concealment {
-  readonly #history = new Int16Array(historySamples)
+  readonly #kept = new Int16Array(keptSamples)
+  /** Where the history ends among what is kept. */
+  #end = historySamples
   readonly #cycle = new Float64Array(longestPitch)
   readonly #joint = new Int16Array(jointSamples)
   #pitch = 0
@@ -37,17 +41,14 @@ export class Concealment {
   forget(): void {
     this.#hasHeard = false
     this.#made = 0
-    this.#history.fill(0)
+    this.#kept.fill(0)
   }
 
   /** What was heard, to go on with. Smooths the joint in place when something was made up before it. */
   hear(samples: Int16Array, at: number, count: number): void {
     const isJoint = this.#made > 0
     if (isJoint) this.#joinTo(samples, at, Math.min(count, jointSamples))
-    const heard = samples.subarray(at, at + count)
-    const kept = Math.min(count, historySamples)
-    this.#history.copyWithin(0, kept)
-    this.#history.set(heard.subarray(count - kept), historySamples - kept)
+    this.#keep(samples, at + Math.max(0, count - historySamples), at + count)
     this.#hasHeard = true
     this.#made = 0
   }
@@ -63,6 +64,17 @@ export class Concealment {
     for (let index = 0; index < count; index += 1) into[at + index] = this.#next()
   }
 
+  #keep(samples: Int16Array, from: number, to: number): void {
+    const kept = this.#kept
+    if (this.#end + to - from > keptSamples) {
+      kept.copyWithin(0, this.#end - historySamples, this.#end)
+      this.#end = historySamples
+    }
+    // A loop, since a view for each frame costs more than its samples.
+    for (let index = from; index < to; index += 1) kept[this.#end + index - from] = samples[index] ?? 0
+    this.#end += to - from
+  }
+
   #next(): number {
     const made = this.#made
     this.#made += 1
@@ -74,8 +86,8 @@ export class Concealment {
   }
 
   #begin(): void {
-    const history = this.#history
-    const end = historySamples
+    const history = this.#kept
+    const end = this.#end
     const pitch = this.#findPitch()
     const joint = pitch >> 2
     for (let index = 0; index < pitch; index += 1) {
@@ -91,8 +103,8 @@ export class Concealment {
 
   /** The distance at which the end of the history repeats itself best. */
   #findPitch(): number {
-    const history = this.#history
-    const from = historySamples - comparedSamples
+    const history = this.#kept
+    const from = this.#end - comparedSamples
     let best = shortestPitch
     let bestScore = -Infinity
     for (let pitch = shortestPitch; pitch <= longestPitch; pitch += 1) {

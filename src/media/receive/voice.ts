@@ -166,7 +166,7 @@ export class Voice {
     if (!this.#isHeard) this.#start(nowMs)
     this.#fillTo(frameSamples, nowMs)
     const used = this.#shortened(nowMs) ?? this.#whole()
-    this.#ready.copyWithin(0, used, this.#readySamples)
+    if (used < this.#readySamples) this.#ready.copyWithin(0, used, this.#readySamples)
     this.#readySamples -= used
     this.#applyGain()
   }
@@ -195,7 +195,8 @@ export class Voice {
   }
 
   #whole(): number {
-    this.#own.set(this.#ready.subarray(0, frameSamples))
+    // A loop, since a view for each frame costs more than its samples.
+    for (let index = 0; index < frameSamples; index += 1) this.#own[index] = this.#ready[index] ?? 0
     return frameSamples
   }
 
