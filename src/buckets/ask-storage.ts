@@ -41,7 +41,9 @@ export async function askStorage(
   if (status >= 200 && status < 300) return answer
   if (status === 416) {
     answer.body.destroy()
-    throw new AppError('range_not_satisfiable', 'the recording has no such part')
+    throw new AppError('range_not_satisfiable', 'the recording has no such part', {
+      contentRange: lengthIn(answer.headers['content-range']),
+    })
   }
   const contentType = String(answer.headers['content-type'] ?? '').toLowerCase()
   // Its status is known; of the rest, what can be had.
@@ -50,6 +52,11 @@ export async function askStorage(
   if (status === 404 && looksForObject[request.method] && !isAboutBucket(body))
     throw new AppError('not_found', 'no such object in the bucket')
   throw vendorRefusal('bucket_failed', { vendor, status, contentType, body, secrets })
+}
+
+/** How long all of it is, where the storage says so (RFC 9110 §14.4). */
+function lengthIn(range: unknown): string | undefined {
+  return typeof range === 'string' && /^bytes \*\/\d{1,15}$/.test(range) ? range : undefined
 }
 
 /** A body that is long on its way must go on: each piece of it has its time, and so has the answer after the last. */

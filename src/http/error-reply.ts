@@ -43,8 +43,9 @@ export function toErrorReply(error: unknown, requestId: string, log: Logger): Er
 }
 
 function headersOf(failure: AppError): Readonly<Record<string, string>> {
-  const { code, retryAfterSeconds } = failure
+  const { code, contentRange, retryAfterSeconds } = failure
   if (code === 'not_authenticated') return { 'www-authenticate': challengeOf(failure) }
+  if (contentRange !== undefined) return { 'content-range': contentRange }
   return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
 }
 

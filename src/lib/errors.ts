@@ -27,6 +27,8 @@ export interface AppErrorOptions {
   readonly cure?: string
   /** When trying again may help; goes out as Retry-After. */
   readonly retryAfterSeconds?: number
+  /** How long what was asked for is, where a part of it is not there; goes out as Content-Range. */
+  readonly contentRange?: string | undefined
 }
 
 /** A failure with a stable code. `message` is public, one sentence; `detail` and `cause` are only ever logged. */
@@ -35,6 +37,7 @@ export class AppError extends Error {
   readonly cure: string
   readonly detail: object | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly contentRange: string | undefined
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -43,5 +46,6 @@ export class AppError extends Error {
     this.cure = options.cure ?? entryOf(code).cure
     this.detail = options.detail
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.contentRange = options.contentRange
   }
 }

@@ -131,6 +131,8 @@ function partOf(range: string | undefined, size: number): { start: number; end: 
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size - 1 : Math.min(size - 1, Number(last))
   if (start > end || start >= size)
-    throw new AppError('range_not_satisfiable', 'the recording has no such part')
+    throw new AppError('range_not_satisfiable', 'the recording has no such part', {
+      contentRange: `bytes */${size}`,
+    })
   return { start, end }
 }

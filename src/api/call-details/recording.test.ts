@@ -164,6 +164,17 @@ describe('GET .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}', 
     await whole.body?.cancel()
     const none = await asked(`bytes=${sound.length}-`)
     expect([none.status, await none.json()]).toMatchObject([416, { code: 'range_not_satisfiable' }])
+    expect(none.headers.get('content-range')).toBe(`bytes */${sound.length}`)
+  })
+
+  it('counts a Range that ends before it begins as none', async () => {
+    const call_sid = await endCall(api.own)
+    keep(call_sid)
+    const answer = await fetch(`http://127.0.0.1:${api.http.address.port}/v1${pathOf(call_sid)}`, {
+      headers: { authorization: `Bearer ${api.own.accountKey}`, range: 'bytes=5-2' },
+    })
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(sound.length)])
+    await answer.body?.cancel()
   })
 
   it('answers it to each caller that may see the call, and for a call that kept no record', async () => {

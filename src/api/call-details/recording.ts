@@ -130,9 +130,13 @@ function jobOf({ account_sid, bucket_credential }: Bucket): BucketJob {
   return { account_sid, credential: JSON.parse(bucket_credential) as BucketCredential }
 }
 
-/** One part, by its first and last byte; whatever else a Range may say counts as none (RFC 9110 §14.2). */
+/** One part, by its first and last byte; whatever else a Range may say counts as none (RFC 9110 §14.1.1, §14.2). */
 function rangeIn(range: string | readonly string[] | undefined): string | undefined {
-  return typeof range === 'string' && /^bytes=(\d{1,15}-\d{0,15}|-\d{1,15})$/.test(range) ? range : undefined
+  if (typeof range !== 'string') return undefined
+  const found = /^bytes=(?:(\d{1,15})-(\d{0,15})|-\d{1,15})$/.exec(range)
+  if (found === null) return undefined
+  const [, first, last] = found
+  return first !== undefined && last !== '' && Number(first) > Number(last) ? undefined : range
 }
 
 function dayOf({ Year, Month, Day }: RecordingPath): string {
