@@ -177,6 +177,37 @@ describe('GET .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}', 
     await answer.body?.cancel()
   })
 
+  it.each(['get', 'delete'] as const)(
+    'says of one that is not stored yet that it is not, to %s',
+    async (method) => {
+      const call_sid = await endCall(api.own)
+      const { account_sid } = api.own
+      const key = `2026/11/21/${call_sid}.wav`
+      const begun = {
+        change: 'begun',
+        key,
+        format: 'wav',
+        spool: createSid(),
+        at: 1,
+        notice: undefined,
+      } as const
+      api.storage.calls.write(
+        { call_sid, account_sid, events: [], notifications: [], recordings: [begun] },
+        'now',
+      )
+      await api.storage.calls.flush()
+      expect(await api[method](pathOf(call_sid), api.own.accountKey)).toMatchObject({
+        status: 404,
+        body: {
+          code: 'recording_not_stored',
+          msg: 'the recording is not stored yet',
+          cure: expect.stringContaining('Wait for the event recording') as string,
+        },
+      })
+      expect(s3.received).toEqual([])
+    },
+  )
+
   it('answers it to each caller that may see the call, and for a call that kept no record', async () => {
     const call_sid = await endCall(api.own, false)
     keep(call_sid)

@@ -33,7 +33,7 @@ export const getRecording = defineRoute({
     body: bytes('audio/*'),
     mediaType: 'audio/*',
   },
-  errors: ['not_found', 'range_not_satisfiable', 'bucket_failed'],
+  errors: ['not_found', 'recording_not_stored', 'range_not_satisfiable', 'bucket_failed'],
   async handle({ account, params, caller, services, whenGone, head, headers }) {
     const { key, kept, format, ...found } = await find(account, params, { caller, services })
     const wanted = rangeIn(headers['range'])
@@ -61,7 +61,7 @@ export const removeRecording = defineRoute({
   tag: 'RecentCalls',
   summary: 'Removes the recording of a call from the bucket of the account, or the disk of the platform.',
   reply: { status: 204, description: 'Removed.' },
-  errors: ['not_found', 'bucket_failed'],
+  errors: ['not_found', 'recording_not_stored', 'bucket_failed'],
   async handle({ account, params, caller, services }) {
     const { key, kept, stored, ...found } = await find(account, params, { caller, services })
     // Carried through, as every change is: after a removal that was cut short one could not know whether it took place.
@@ -117,9 +117,7 @@ function demandStored({ state, reason }: StoredRecording): void {
   if (state === 'stored') return
   if (state === 'failed')
     throw new AppError('not_found', `the call has no recording: ${reason ?? 'it failed'}`)
-  throw new AppError('not_found', 'the recording is not stored yet', {
-    cure: 'Wait for the event recording at the call status hook, or look at the journal of the call.',
-  })
+  throw new AppError('recording_not_stored', 'the recording is not stored yet')
 }
 
 function jobOf({ account_sid, bucket_credential }: Bucket): BucketJob {

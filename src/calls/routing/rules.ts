@@ -230,7 +230,8 @@ const course = {
     },
     recovery: {
       sentence: 'The process that carried the call is gone.',
-      decides: 'The call ends at the last sign of life of that process: one every 3 s while it has calls.',
+      decides:
+        'The call ends at the last sign of life of that process: one every 3 s while it has calls. What was recorded after it is in the recording.',
     },
   },
 } as const satisfies RuleGroup

@@ -53,6 +53,11 @@ export const requestErrors = {
     sip: 404,
     cure: 'Check the identifier in the path.',
   },
+  recording_not_stored: {
+    cause: 'The call is recorded, and the recording is not stored yet.',
+    http: 404,
+    cure: 'Wait for the event recording at the call status hook, or look at the journal of the call.',
+  },
   no_such_route: {
     cause: 'No endpoint has this method and path.',
     http: 404,
