@@ -6,7 +6,7 @@ export const responseHeaders: Readonly<Record<string, string>> = {
   // Any origin, and no credentials: a browser sends our bearer token only when the page's own code sets it.
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'x-request-id, www-authenticate, retry-after, etag, idempotency-replayed, ratelimit, ratelimit-policy, content-disposition, sample-rate',
+    'x-request-id, www-authenticate, retry-after, etag, idempotency-replayed, ratelimit, ratelimit-policy, content-disposition, content-range, sample-rate',
   'cache-control': 'no-store',
   // Replies are data: nothing in them may run, load or be framed.
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

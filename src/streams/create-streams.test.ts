@@ -1,7 +1,7 @@
 // Streams over real sockets, in their thread: what a server is sent, what is heard of it, and servers that behave badly.
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { toneShare, toWav, tone } from '../../test/support/audio.ts'
 import { serveAudio } from '../../test/support/audio-server.ts'
 import type { AudioServer, AudioServerOptions, ServedStream } from '../../test/support/audio-server.ts'
@@ -15,7 +15,9 @@ import type { AudioStream, StreamEnd, StreamEvent, StreamOrder } from '../contra
 
 const loopback = ['127.0.0.0/8', '::1/128']
 const threads: Worker[] = []
-let platform = streamsWith(loopback)
+/** Most tests share a thread, which takes a second to start. */
+const common = streamsWith(loopback)
+let platform = common
 const cleanUps: (() => Promise<void> | void)[] = []
 
 function streamsWith(allow: readonly string[], sharePercent = 100, limits: Partial<HearingLimits> = {}) {
@@ -35,9 +37,10 @@ function streamsWith(allow: readonly string[], sharePercent = 100, limits: Parti
 
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-  await platform.stop()
-  platform = streamsWith(loopback)
+  if (platform !== common) await platform.stop()
+  platform = common
 })
+afterAll(() => common.stop())
 
 async function server(options?: AudioServerOptions): Promise<AudioServer> {
   const served = await serveAudio(options)
@@ -480,6 +483,7 @@ describe('a server that', () => {
 
 describe('the thread', () => {
   it('that dies ends its streams with that reason, and the next stream has another', async () => {
+    platform = streamsWith(loopback)
     const served = await server()
     const call = new Call(served.url)
     await opened(call)
@@ -502,6 +506,7 @@ describe('the thread', () => {
   })
 
   it('is gone when the platform stops, and the sockets with it', async () => {
+    platform = streamsWith(loopback)
     const served = await server()
     await opened(new Call(served.url))
     const { closed } = await first(served)

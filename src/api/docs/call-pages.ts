@@ -1,6 +1,7 @@
 // The pages about calls: the verbs that an application may use, and what its hooks are sent.
-import { commonFields, hookDescriptions, hookExample, ofJambonz } from './hook-payloads.ts'
-import type { HookField } from './hook-payloads.ts'
+import { commonFields } from './hook-fields.ts'
+import { hookDescriptions, hookExample, ofJambonz } from './hook-payloads.ts'
+import type { HookField } from './hook-fields.ts'
 import { html, prose } from './html.ts'
 import type { Html } from './html.ts'
 import { page } from './layout.ts'

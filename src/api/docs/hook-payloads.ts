@@ -2,14 +2,8 @@
 // The test in test/conformance/hook-payloads.test.ts holds every payload of a real call against this table.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-export interface HookField {
-  readonly name: string
-  readonly type: 'text' | 'number' | 'object'
-  readonly meaning: string
-  /** When it is there; always, where this is left out. */
-  readonly when?: string
-}
+import { conferenceFields, field, recordingFields, sipAddress } from './hook-fields.ts'
+import type { HookField } from './hook-fields.ts'
 
 export interface HookDescription {
   readonly name: string
@@ -39,69 +33,6 @@ export interface HookDescription {
 
 export const ofJambonz =
   'The names follow jambonz, an open-source voice platform, so that applications written for it can be moved: hence `Jambonz-Signature`, and `jambonz` in `call_termination_by` for the platform.'
-
-const field = (name: string, type: HookField['type'], meaning: string, when?: string): HookField => ({
-  name,
-  type,
-  meaning,
-  ...(when === undefined ? {} : { when }),
-})
-
-export const commonFields: readonly HookField[] = [
-  field('call_sid', 'text', 'The id of the call.'),
-  field('account_sid', 'text', 'The account that the call belongs to.'),
-  field('application_sid', 'text', 'The application that runs the call.', 'one is named'),
-  field('direction', 'text', '`inbound` or `outbound`.'),
-  field('from', 'text', 'Who calls: the user part of From.'),
-  field('to', 'text', 'Who is called: the user part of the Request-URI.'),
-  field('call_id', 'text', 'The Call-ID of the SIP dialog.'),
-  field('sbc_callid', 'text', 'The same as `call_id`.'),
-  field('trace_id', 'text', 'The id of the trace of the call.'),
-  field(
-    'call_status',
-    'text',
-    '`trying`, `ringing`, `early-media`, `in-progress`, `completed`, `busy`, `no-answer` or `failed`.',
-  ),
-  field('sip_status', 'number', 'The last SIP status of the call.'),
-  field('sip_reason', 'text', 'The reason phrase of that status.'),
-  field(
-    'parent_call_sid',
-    'text',
-    'The `call_sid` of the call that dialled this one.',
-    '`dial`, or a user who calls another, made it',
-  ),
-  field(
-    'caller_id',
-    'text',
-    'Who is said to call: `callerId` of the `dial`, or the caller.',
-    'it has a `parent_call_sid`',
-  ),
-  field('originating_sip_ip', 'text', 'The address that the INVITE came from.', 'the call is inbound'),
-  field('originating_sip_trunk_name', 'text', 'The name of the carrier.', 'a carrier calls'),
-  field('customerData', 'object', 'What `tag` has set, or the `tag` of `POST /Calls`.', 'it was set'),
-  field('fs_public_ip', 'text', 'The public address of the node.', '`SWITCHHOOK_PUBLIC_ADDRESS` is set'),
-  field('api_base_url', 'text', 'The base of the REST API, for commands to this call.', 'the node is ready'),
-]
-
-const sipAddress = field('fs_sip_address', 'text', 'The SIP address of the node that serves the call.')
-
-const conferenceFields: readonly HookField[] = [
-  field('conference_sid', 'text', 'Names the conference: `conf:`, the account, and its name.'),
-  field('friendly_name', 'text', 'The name of the conference, as the verb has it.'),
-]
-
-const ofRecording = '`event` is `recording`'
-
-/** Sent after the call: `call_status` is `completed` there. */
-const recordingFields: readonly HookField[] = [
-  field('event', 'text', '`recording`.', 'the recording of the call is stored, or has failed'),
-  field('recording_status', 'text', '`stored` or `failed`.', ofRecording),
-  field('recording_url', 'text', 'Its path below the base of the API.', ofRecording),
-  field('recording_format', 'text', '`mp3` or `wav`.', ofRecording),
-  field('recording_duration', 'number', 'How long it is, in seconds.', ofRecording),
-  field('recording_bytes', 'number', 'How long its file is.', 'it is stored'),
-  field('recording_reason', 'text', 'Why it failed, or ended before the call.', 'there is a reason'),
-]
 
 export const hookDescriptions: readonly HookDescription[] = [
   {

@@ -5,40 +5,24 @@ import { sdpOf } from '../../sip/message/body.ts'
 import { quoted } from '../../sip/message/list.ts'
 import type { HeaderField } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import type { Notes } from '../abilities/abilities.ts'
-import type { LegVoice } from '../abilities/voice.ts'
 import { toHeaderFields } from '../application/app-headers.ts'
-import type { NestedVerbs } from '../application/nested-verbs.ts'
-import type { CallContext } from '../call-context.ts'
 import type { CallOrder } from '../outbound/call-order.ts'
 import type { Leg } from '../leg/leg.ts'
 import { openStream } from '../leg/open-stream.ts'
 import { noteProblem } from '../leg/note-problem.ts'
-import type { AccountFacts } from '../ports.ts'
 import { letPickUp } from './pick-up.ts'
 import { leaveReason, reasonOf, whyStopped } from './leg-story.ts'
 import { causeOf, stopped } from '../session/stop.ts'
 import type { Stop } from '../session/stop.ts'
 import { hopsLeft, passedOnHeaders } from './passed-on-headers.ts'
 import { Ringing } from './ringing.ts'
+import type { DialOptions } from './dial-options.ts'
 import type { DialOutcome, DialRequest, DialTarget } from './dial-request.ts'
 import { openSecondLeg } from './second-leg.ts'
 import { Talk } from './talk.ts'
 import { talkToItsEnd } from './talk-to-its-end.ts'
 import type { TalkServices } from './talk.ts'
 import { referralsOf } from './transfer.ts'
-
-export interface DialOptions {
-  /** The leg that dials. */
-  readonly parent: Leg
-  readonly account: AccountFacts
-  readonly context: CallContext
-  readonly nested: NestedVerbs
-  readonly voice: Pick<LegVoice, 'play' | 'borrow'>
-  readonly notes: Notes
-  /** Resolves when one more leg may be dialled, or the signal aborts. */
-  readonly turn: (signal: AbortSignal) => Promise<void>
-}
 
 /** How long a far end that has answered may be asked whether it takes the call: the caller hears nothing of it. */
 const maxConfirmMs = 120_000

@@ -7,7 +7,7 @@ import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { MediaPathName } from '../journal/journal.ts'
 import type { RecordingServices } from './leg-recording.ts'
 import type { StatusReporter } from './status-reporter.ts'
-import type { IncomingReferral } from '../../sip/sip.ts'
+import type { Dialog, IncomingReferral } from '../../sip/sip.ts'
 import type { HookForm } from '../application/hook-form.ts'
 import type { RunnableVerb } from '../verb.ts'
 import type { Beside } from '../session/running-script.ts'
@@ -75,3 +75,8 @@ export interface LegMember {
   /** Lets it leave. */
   kick(): void
 }
+
+export type LegState =
+  | { readonly state: 'unanswered' }
+  | { readonly state: 'answered'; readonly dialog: Dialog }
+  | { readonly state: 'ended' }

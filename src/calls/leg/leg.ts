@@ -4,7 +4,7 @@ import type { MediaEvent } from '../../media/media.ts'
 import { sdpOf } from '../../sip/message/body.ts'
 import type { SipRequest, SipResponse } from '../../sip/message/message.ts'
 import { reasonPhraseOf } from '../../sip/message/reason-phrases.ts'
-import type { Dialog, IncomingInvite, Remote, Reply } from '../../sip/sip.ts'
+import type { Dialog, Remote, Reply } from '../../sip/sip.ts'
 import type { KeyPress } from '../digits/key-presses.ts'
 import { CallerProgress } from './caller-progress.ts'
 import { listenInDialog } from './in-dialog.ts'
@@ -25,7 +25,7 @@ import { LegLimits } from './leg-limits.ts'
 import { LegMedia } from './leg-media.ts'
 import { LegStreams } from './leg-streams.ts'
 import { LegKeys } from './leg-keys.ts'
-import type { HangUpOptions, LegBridge, LegMember, LegOptions } from './leg-options.ts'
+import type { HangUpOptions, LegBridge, LegMember, LegOptions, LegState } from './leg-options.ts'
 import type { RunningScript } from '../session/running-script.ts'
 import type { Session } from '../session/session.ts'
 import type { Recorder } from '../siprec/recorder.ts'
@@ -35,11 +35,6 @@ import { LegRequests } from './leg-requests.ts'
 import { reasonHeader, toAppError, toRefusal } from './refusals.ts'
 import type { Refusal } from './refusals.ts'
 import type { StatusReporter } from './status-reporter.ts'
-
-type State =
-  | { readonly state: 'unanswered' }
-  | { readonly state: 'answered'; readonly dialog: Dialog }
-  | { readonly state: 'ended' }
 
 export class Leg {
   readonly journal: JournalWriter
@@ -68,15 +63,15 @@ export class Leg {
   readonly #digits: LegDigits
   readonly #progress: FarEndProgress
   readonly #limits: LegLimits
-  #state: State = { state: 'unanswered' }
+  #state: LegState = { state: 'unanswered' }
 
   constructor(options: LegOptions) {
+    const { journal, status, log } = options
     this.#options = options
-    this.journal = options.journal
     this.#session = options.session
     this.#session.enter(this)
-    this.status = options.status
-    const { journal, status, log } = options
+    this.journal = journal
+    this.status = status
     this.log = log
     this.media = new LegMedia({ ...options, events: this.events, onEvent: (event) => this.#onMedia(event) })
     this.#digits = new LegDigits(journal, options.clock)
@@ -119,10 +114,6 @@ export class Leg {
     former.leave(this)
   }
 
-  get #direction(): 'inbound' | 'outbound' {
-    return this.journal.facts.started.direction
-  }
-
   /** The verbs that run it, once they do. */
   get script(): RunningScript | undefined {
     return this.session.scriptOf(this)
@@ -145,7 +136,8 @@ export class Leg {
   async answer(): Promise<void> {
     const { incoming } = this.#options.unanswered
     if (this.#state.state !== 'unanswered' || incoming === undefined) return
-    const sdp = await this.#negotiate(incoming, sdpOf(incoming.request))
+    const { request, remote } = incoming
+    const sdp = await this.#mediaOrEnd(this.media.negotiate(sdpOf(request), remote.address))
     if (sdp === undefined || this.#hasChanged()) return
     this.#answered(incoming.accept({ body: { type: 'application/sdp', content: sdp } }))
   }
@@ -160,7 +152,7 @@ export class Leg {
       this.journal.note({ type: 'note', sentence: 'no early media for an INVITE without an offer: answered' })
       return this.answer()
     }
-    const sdp = await this.#negotiate(incoming, offer)
+    const sdp = await this.#mediaOrEnd(this.media.negotiate(offer, incoming.remote.address))
     if (sdp === undefined || this.#hasChanged()) return
     this.callerProgress.hear(sdp)
   }
@@ -221,25 +213,21 @@ export class Leg {
   }
 
   /** Ends the leg now. Resolves when the far end has responded to the BYE or to the CANCEL. */
-  async hangUp({
-    headers = [],
-    reason,
-    recorded,
-    because = reason,
-    after,
-  }: HangUpOptions = {}): Promise<void> {
+  async hangUp(options: HangUpOptions = {}): Promise<void> {
+    const { headers = [], reason, recorded, because = reason, after } = options
     const state = this.#state
     if (state.state === 'ended') return
+    const { direction } = this.journal.facts.started
     const fields = reason === undefined ? headers : [...headers, reasonHeader(reason)]
     if (state.state === 'answered') {
       const { dialog } = state
       const bye = after === undefined ? dialog.bye(fields) : after.then(() => dialog.bye(fields))
-      this.#end({ ...hungUpByUs(this.#direction, recorded), because })
+      this.#end({ ...hungUpByUs(direction, recorded), because })
       return bye.catch((error: unknown) => this.#options.log.warn({ err: error }, 'BYE failed'))
     }
     const reply = { status: this.#options.unanswered.hangUpStatus, headers: fields }
     const withdrawn = this.#options.unanswered.withdraw(reply)
-    this.#end({ ...givenUpByUs(reply, this.#direction), because })
+    this.#end({ ...givenUpByUs(reply, direction), because })
     return withdrawn
   }
 
@@ -267,10 +255,6 @@ export class Leg {
   /** Whether the leg has moved on while something was awaited. */
   #hasChanged(): boolean {
     return this.#state.state !== 'unanswered'
-  }
-
-  #negotiate({ remote }: IncomingInvite, offer: string | undefined): Promise<string | undefined> {
-    return this.#mediaOrEnd(this.media.negotiate(offer, remote.address))
   }
 
   async #mediaOrEnd(sdp: Promise<string | undefined>): Promise<string | undefined> {

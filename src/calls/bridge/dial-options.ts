@@ -1,0 +1,19 @@
+// What a dial needs of the call that dials.
+import type { Notes } from '../abilities/abilities.ts'
+import type { LegVoice } from '../abilities/voice.ts'
+import type { NestedVerbs } from '../application/nested-verbs.ts'
+import type { CallContext } from '../call-context.ts'
+import type { Leg } from '../leg/leg.ts'
+import type { AccountFacts } from '../ports.ts'
+
+export interface DialOptions {
+  /** The leg that dials. */
+  readonly parent: Leg
+  readonly account: AccountFacts
+  readonly context: CallContext
+  readonly nested: NestedVerbs
+  readonly voice: Pick<LegVoice, 'play' | 'borrow'>
+  readonly notes: Notes
+  /** Resolves when one more leg may be dialled, or the signal aborts. */
+  readonly turn: (signal: AbortSignal) => Promise<void>
+}
