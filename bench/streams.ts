@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocketServer } from 'ws'
 import { tone, toWav } from '../test/support/audio.ts'
-import { provision } from '../test/support/platform-process.ts'
+import { provision, startPlatform, unlimited } from '../test/support/platform-process.ts'
 import type { Platform, Tenant } from '../test/support/platform-process.ts'
 import { startRecorder } from '../test/support/rtp-recorder.ts'
 import type { Pacing, Recorder } from '../test/support/rtp-recorder.ts'
@@ -13,9 +13,7 @@ import { systemClock } from '../src/lib/clock.ts'
 import { silentLogger } from '../src/lib/log.ts'
 import { createSip } from '../src/sip/create-sip.ts'
 import type { DialogListener, Sip } from '../src/sip/sip.ts'
-import { loadCore, pin } from './cores.ts'
 import type { Figure } from './figure.ts'
-import { startLoadedPlatform } from './loaded-platform.ts'
 import { processCpuMs } from './proc.ts'
 
 const each = 200
@@ -117,7 +115,16 @@ interface Run {
 /** 200 calls that play, and 200 of the other kind. */
 async function run(kind: '/play' | '/listen', seconds: number): Promise<Run> {
   const server = await startServer(seconds + 120)
-  const platform = await startLoadedPlatform({ firstRtpPort: 40_000, lastRtpPort: 41_999 })
+  // Both cores, as the target says, which the phones and the audio server share.
+  const platform = await startPlatform({
+    env: {
+      SWITCHHOOK_LOG_LEVEL: 'warn',
+      SWITCHHOOK_RTP_PORTS: '40000-41999',
+      SWITCHHOOK_MEDIA_WORKERS: '2',
+      SWITCHHOOK_ACCOUNT_SHARE: '100',
+      ...unlimited,
+    },
+  })
   const sip = createSip({
     bind: '127.0.0.1',
     port: 0,
@@ -158,7 +165,6 @@ async function run(kind: '/play' | '/listen', seconds: number): Promise<Run> {
 }
 
 export async function measureStreams(seconds = 20): Promise<Figure[]> {
-  pin(process.pid, loadCore)
   const alone = await run('/play', seconds)
   const beside = await run('/listen', seconds)
   const streamMs = 2 * (beside.cpuMs - alone.cpuMs)
