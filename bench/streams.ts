@@ -154,7 +154,7 @@ async function run(kind: '/play' | '/listen', seconds: number): Promise<Run> {
     const cpuMs = (processCpuMs(platform.pid) - cpu) / seconds / (2 * each)
     const came = server.frames - frames
     const [playing, others] = await Promise.all(recorders.map((recorder) => recorder.report()))
-    if (playing === undefined || others === undefined) throw new Error('nobody listened')
+    if (playing === undefined || others === undefined) throw new Error('no phone was there to listen')
     return { playing, others, cpuMs, frames: came }
   } finally {
     for (const recorder of recorders) await recorder.close()

@@ -1,8 +1,7 @@
 // docs/reference/hooks.md, from src/api/docs/hook-payloads.ts.
 import { commonFields } from '../../src/api/docs/hook-fields.ts'
 import { hookDescriptions, hookExample, ofJambonz } from '../../src/api/docs/hook-payloads.ts'
-import type { HookField } from '../../src/api/docs/hook-fields.ts'
-import type { HookDescription } from '../../src/api/docs/hook-payloads.ts'
+import type { HookDescription, HookField } from '../../src/api/docs/hook-fields.ts'
 import { page, table } from './page.ts'
 
 export function hooksPage(): string {

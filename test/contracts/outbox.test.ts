@@ -147,7 +147,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
       await place.add(account, call_sid, other)
       const dead = await claimOne()
       const at = clock.now() + leaseMs
-      await outbox.settle([{ id: dead.id, outcome: 'retry', at, error: 'nobody listens' }])
+      await outbox.settle([{ id: dead.id, outcome: 'retry', at, error: 'connection refused' }])
       for (const target of [hook, other, hook]) await place.add(account, call_sid, target)
       const alive = await claimOne()
       expect(seen([alive])).toEqual([[hook.url, 2]])

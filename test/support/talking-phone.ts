@@ -74,7 +74,7 @@ export class Talk {
   }
 
   press(digits: string): void {
-    if (this.#to === undefined) throw new Error('it has nobody to press keys for')
+    if (this.#to === undefined) throw new Error('it is in no call')
     for (const digit of digits) this.#peer.press(this.#to, keys.indexOf(digit), 5)
   }
 

@@ -1,4 +1,4 @@
-// Fields of what hooks are sent that several hooks have, each with its meaning.
+// How a hook is described for people, and the fields that several of them have.
 
 export interface HookField {
   readonly name: string
@@ -6,6 +6,32 @@ export interface HookField {
   readonly meaning: string
   /** When it is there; always, where this is left out. */
   readonly when?: string
+}
+
+export interface HookDescription {
+  readonly name: string
+  /** The name of its example. */
+  readonly key:
+    | 'call'
+    | 'action'
+    | 'conference'
+    | 'conference-enter'
+    | 'conference-wait'
+    | 'confirm'
+    | 'dtmf'
+    | 'hold'
+    | 'queue'
+    | 'refer'
+    | 'request'
+    | 'status'
+    | 'wait'
+  readonly purpose: string
+  /** What the application responds with. */
+  readonly answer: string
+  /** It carries none of the common fields. */
+  readonly isBare?: true
+  /** Beside the common ones. */
+  readonly fields: readonly HookField[]
 }
 
 export const field = (name: string, type: HookField['type'], meaning: string, when?: string): HookField => ({
@@ -52,11 +78,6 @@ export const commonFields: readonly HookField[] = [
 ]
 
 export const sipAddress = field('fs_sip_address', 'text', 'The SIP address of the node that serves the call.')
-
-export const conferenceFields: readonly HookField[] = [
-  field('conference_sid', 'text', 'Names the conference: `conf:`, the account, and its name.'),
-  field('friendly_name', 'text', 'The name of the conference, as the verb has it.'),
-]
 
 const ofRecording = '`event` is `recording`'
 

@@ -2,34 +2,9 @@
 // The test in test/conformance/hook-payloads.test.ts holds every payload of a real call against this table.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { conferenceFields, field, recordingFields, sipAddress } from './hook-fields.ts'
-import type { HookField } from './hook-fields.ts'
-
-export interface HookDescription {
-  readonly name: string
-  /** The name of its example. */
-  readonly key:
-    | 'call'
-    | 'action'
-    | 'conference'
-    | 'conference-enter'
-    | 'conference-wait'
-    | 'confirm'
-    | 'dtmf'
-    | 'hold'
-    | 'queue'
-    | 'refer'
-    | 'request'
-    | 'status'
-    | 'wait'
-  readonly purpose: string
-  /** What the application responds with. */
-  readonly answer: string
-  /** It carries none of the common fields. */
-  readonly isBare?: true
-  /** Beside the common ones. */
-  readonly fields: readonly HookField[]
-}
+import { field, recordingFields, sipAddress } from './hook-fields.ts'
+import type { HookDescription } from './hook-fields.ts'
+import { roomHooks } from './room-hooks.ts'
 
 export const ofJambonz =
   'The names follow jambonz, an open-source voice platform, so that applications written for it can be moved: hence `Jambonz-Signature`, and `jambonz` in `call_termination_by` for the platform.'
@@ -169,82 +144,7 @@ export const hookDescriptions: readonly HookDescription[] = [
       ),
     ],
   },
-  {
-    name: 'Wait hook',
-    key: 'wait',
-    purpose:
-      'Asked what a caller hears while it waits in a queue: `waitHook` of `enqueue`. It has these fields alone.',
-    answer:
-      'A JSON array of `say`, `play`, `pause`, `tag` and `leave`; the hook is asked again when they have run, after the first ten times once a second at most. Nothing, `[]` or `{}` ends the asking, and the caller waits on in silence.',
-    isBare: true,
-    fields: [
-      field('queue_sid', 'text', 'The queue: `queue:`, the account and the name.'),
-      field('queue_time', 'number', 'How long the caller has waited, in whole seconds.'),
-      field('queue_size', 'number', 'How many wait.'),
-      field('queue_position', 'number', 'How many are taken before this one.'),
-      field('call_sid', 'text', 'The id of the call.'),
-      field('call_id', 'text', 'The Call-ID of the SIP dialog.'),
-      field('customerData', 'object', 'What `tag` has set, or the `tag` of `POST /Calls`.', 'it was set'),
-    ],
-  },
-  {
-    name: 'Queue event hook',
-    key: 'queue',
-    purpose:
-      'Sent when a caller joins or leaves any queue of the account: `queue_event_hook` of the account. Its fields are those of the call that waits. It is repeated until it is taken; the header `webhook-id` tells a repetition. Those of one call come in order, and wait for no other hook of the call.',
-    answer: 'Any status 2xx; the body is not read.',
-    fields: [
-      sipAddress,
-      field('event', 'text', '`join` or `leave`.'),
-      field('queue', 'text', 'The name of the queue.'),
-      field('length', 'number', 'How many wait after the change.'),
-      field('join_time', 'number', 'When it joined, in epoch milliseconds.', '`join`'),
-      field('leave_time', 'number', 'When it left, in epoch milliseconds.', '`leave`'),
-      field(
-        'leave_reason',
-        'text',
-        '`dequeued`: another call took it. `abandoned`: it left by itself.',
-        '`leave`',
-      ),
-      field('dequeuer', 'object', 'The common fields of the call that took it.', '`dequeued`'),
-    ],
-  },
-  {
-    name: 'Wait hook of a conference',
-    key: 'conference-wait',
-    purpose:
-      'Asked when a call has to wait for a conference to begin, and while it is on hold there: `waitHook` of the `conference`, `wait_hook` of a command.',
-    answer:
-      'A JSON array of `say`, `play` and `pause`, which the call hears; the hook is asked again when they have run. With nothing, `[]` or `{}` it waits in silence.',
-    fields: [sipAddress, ...conferenceFields],
-  },
-  {
-    name: 'Enter hook of a conference',
-    key: 'conference-enter',
-    purpose: 'Asked when a call comes into a conference: `enterHook` of the `conference`.',
-    answer:
-      'A JSON array of `say`, `play` and `pause`, which the call alone hears, in place of the conference.',
-    fields: [sipAddress, ...conferenceFields],
-  },
-  {
-    name: 'Status hook of a conference',
-    key: 'conference',
-    purpose:
-      'Sent the events that `statusEvents` names, one after the other: `statusHook` of the first call in the `conference`. Its fields are those of the call that the event is about.',
-    answer: 'Its verbs do not run. What your program decides, it does by a command to a call.',
-    fields: [
-      sipAddress,
-      field(
-        'event',
-        'text',
-        '`start` and `end` of the conference; `join` and `leave`; `start-talking` and `stop-talking`.',
-      ),
-      ...conferenceFields,
-      field('duration', 'number', 'How long the conference has been going on, in seconds with a fraction.'),
-      field('time', 'text', 'When it happened, as ISO 8601 has it.'),
-      field('members', 'number', 'How many are in the conference then. Those who wait do not count.'),
-    ],
-  },
+  ...roomHooks,
   {
     name: 'Refer hook',
     key: 'refer',

@@ -1,24 +1,15 @@
 // The media session of one leg: opened when first needed, negotiated once per offer, closed with the leg.
 import { AppError } from '../../lib/errors.ts'
 import type { Logger } from '../../lib/log.ts'
-import type {
-  FarEnd,
-  Media,
-  MediaEvent,
-  MediaSession,
-  PlayOptions,
-  PlayResult,
-  StreamStats,
-} from '../../media/media.ts'
+import type { FarEnd, Media, MediaEvent, MediaSession, PlayOptions, PlayResult } from '../../media/media.ts'
 import type { Wiring } from '../../media/graph/wiring.ts'
 import type { SipRequest } from '../../sip/message/message.ts'
-import type { MediaFact } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { LegEvents } from './leg-events.ts'
 import { LegPath } from './leg-path.ts'
 import { LegSound } from './leg-sound.ts'
 import { LegTracks } from './leg-tracks.ts'
-import { toMediaFact, toSilenceFact } from './media-facts.ts'
+import { toClosedFact, toMediaFact, toSilenceFact } from './media-facts.ts'
 
 export interface LegMediaOptions {
   readonly media: Pick<Media, 'open'>
@@ -281,21 +272,4 @@ function isPlain({ hears, isMuted = false, hearsGainDb = 0, taps = [] }: Wiring)
   return (
     !isMuted && hearsGainDb === 0 && taps.length === 0 && hears.every(({ from }) => from.kind === 'session')
   )
-}
-
-function toClosedFact(stats: StreamStats): MediaFact {
-  const { remote } = stats
-  return {
-    type: 'media-closed',
-    codec: stats.codec,
-    packets_sent: stats.packetsSent,
-    packets_received: stats.packetsReceived,
-    packets_lost: stats.packetsLost,
-    packets_ignored: stats.packetsIgnored,
-    jitter_ms: stats.jitterMs,
-    ...(remote === undefined
-      ? {}
-      : { remote_packets_lost: remote.packetsLost, remote_jitter_ms: remote.jitterMs }),
-    ...(remote?.roundTripMs === undefined ? {} : { round_trip_ms: remote.roundTripMs }),
-  }
 }

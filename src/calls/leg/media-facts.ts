@@ -1,5 +1,5 @@
 // What the journal says about where media comes from: it must explain one-way audio to an operator at night.
-import type { MediaEvent } from '../../media/media.ts'
+import type { MediaEvent, StreamStats } from '../../media/media.ts'
 import type { MediaFact } from '../journal/journal.ts'
 
 type Place = MediaEvent & { type: 'first-packet' | 'moved' }
@@ -51,4 +51,21 @@ function silenceOf({ wasHeard, hasIgnored }: { wasHeard: boolean; hasIgnored: bo
   return hasIgnored
     ? 'packets came only from places that neither the SDP nor signalling names'
     : 'no packet of the far end ever came: a firewall or a wrong address keeps them back'
+}
+
+export function toClosedFact(stats: StreamStats): MediaFact {
+  const { remote } = stats
+  return {
+    type: 'media-closed',
+    codec: stats.codec,
+    packets_sent: stats.packetsSent,
+    packets_received: stats.packetsReceived,
+    packets_lost: stats.packetsLost,
+    packets_ignored: stats.packetsIgnored,
+    jitter_ms: stats.jitterMs,
+    ...(remote === undefined
+      ? {}
+      : { remote_packets_lost: remote.packetsLost, remote_jitter_ms: remote.jitterMs }),
+    ...(remote?.roundTripMs === undefined ? {} : { round_trip_ms: remote.roundTripMs }),
+  }
 }

@@ -222,7 +222,7 @@ describe('the place of a member', () => {
       { a: { ...free, isMuted: true }, b: { ...free, isHeld: true, isMuted: true } },
     ],
     [
-      'of a coach is to be heard by those with the tag, whoever has it by then',
+      'of a coach is to be heard by those with the tag, as they stand by then',
       [
         enter('agent', { tag: 'agent' }),
         enter('customer'),
