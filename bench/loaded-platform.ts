@@ -5,14 +5,24 @@ import { platformCore } from './cores.ts'
 import { median } from './figure.ts'
 import { load } from './http.ts'
 
-export function startLoadedPlatform({ firstRtpPort = 40_000, lastRtpPort = 40_999 } = {}): Promise<Platform> {
+interface LoadedOptions {
+  readonly firstRtpPort?: number
+  readonly lastRtpPort?: number
+  /** Left out: its threads share one core. */
+  readonly isPinned?: boolean
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export function startLoadedPlatform(options: LoadedOptions = {}): Promise<Platform> {
+  const { firstRtpPort = 40_000, lastRtpPort = 40_999, isPinned = true, env = {} } = options
   return startPlatform({
-    core: platformCore,
+    ...(isPinned ? { core: platformCore } : {}),
     env: {
       SWITCHHOOK_LOG_LEVEL: 'warn',
       SWITCHHOOK_RTP_PORTS: `${firstRtpPort}-${lastRtpPort}`,
       SWITCHHOOK_ACCOUNT_SHARE: '100',
       ...unlimited,
+      ...env,
     },
   })
 }

@@ -12,7 +12,7 @@ import { mainThreadCpuMs } from './proc.ts'
 
 const maxCallers = 1000
 const agents = 200
-const spare = 200
+const spare = 50
 const callsPerSecond = 40
 const talkSeconds = 1200
 const maxSetUpMs = 400_000
@@ -24,7 +24,7 @@ const answers: Readonly<Record<string, readonly object[]>> = {
   '/call': [{ verb: 'answer' }, { verb: 'pause', length: talkSeconds }],
   '/pause': [{ verb: 'pause', length: talkSeconds }],
   '/enqueue': [
-    { verb: 'enqueue', name: 'bench', waitHook: '/wait', actionHook: '/left' },
+    { verb: 'enqueue', name: 'bench', waitHook: '/wait' },
     { verb: 'pause', length: talkSeconds },
   ],
   '/dequeue': [
@@ -33,29 +33,43 @@ const answers: Readonly<Record<string, readonly object[]>> = {
   ],
 }
 
+interface QueueEventBody {
+  readonly event: 'join' | 'leave'
+  readonly call_sid: string
+}
+
 interface Application {
   readonly origin: string
   /** How often each path was asked. */
   readonly counts: Map<string, number>
+  /** Who has left a queue, by call_sid. */
+  readonly left: Set<string>
   close(): void
 }
 
 async function startApplication(): Promise<Application> {
   const counts = new Map<string, number>()
+  const left = new Set<string>()
   const server = http.createServer((request, response) => {
     const path = request.url ?? ''
     counts.set(path, (counts.get(path) ?? 0) + 1)
-    request.resume()
+    let body = ''
+    request.on('data', (part: Buffer) => (body += part.toString()))
     request.on('end', () => {
+      if (path === '/event') note(JSON.parse(body) as QueueEventBody)
       const json = { 'content-type': 'application/json' }
       response.writeHead(200, json).end(JSON.stringify(answers[path] ?? []))
     })
   })
+  const note = ({ event, call_sid }: QueueEventBody): void => {
+    if (event === 'leave') left.add(call_sid)
+  }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
     origin: `http://127.0.0.1:${port}`,
     counts,
+    left,
     close() {
       server.closeAllConnections()
       server.close()
@@ -94,9 +108,16 @@ async function idleMsPerSecond(pid: number): Promise<number> {
 
 export async function measureQueue(): Promise<Figure[]> {
   const application = await startApplication()
-  const platform = await startLoadedPlatform({ firstRtpPort: 44_000, lastRtpPort: 47_999 })
+  // Only the main thread is measured. What the callers hear goes out on the other core, and they say nothing: the sound of a
+  // thousand in both directions would be more than a core, and keep the main thread waiting.
+  const platform = await startLoadedPlatform({
+    firstRtpPort: 44_000,
+    lastRtpPort: 47_999,
+    isPinned: false,
+    env: { SWITCHHOOK_MEDIA_TIMEOUT_SECONDS: '0' },
+  })
   try {
-    const { origin, counts } = application
+    const { origin, counts, left } = application
     const tenant = await provision(platform.api, { application: { url: (path) => `${origin}${path}` } })
     const { account_sid, realm, username, password, target } = tenant
     await platform.api.must('PUT', `/Accounts/${account_sid}`, {
@@ -113,6 +134,7 @@ export async function measureQueue(): Promise<Figure[]> {
       timeoutSeconds: talkSeconds,
       keepMessages: false,
       core: loadCore,
+      echoes: false,
       values: { realm, username, target, talkMs: talkSeconds * 1000, byeHeader: '' },
     })
     try {
@@ -137,23 +159,26 @@ export async function measureQueue(): Promise<Figure[]> {
       const [waiting, taking] = [sids.slice(0, callers), sids.slice(callers, callers + agents)]
       const run = (of: readonly string[], to: string, isDone: () => boolean): Promise<number> =>
         costOf(platform, url, { sids: of, path: to, isDone })
-      const bare = await run(waiting, '/pause', () => count('/pause') === callers)
+      const bare = await run(waiting, '/pause', () => count('/pause') >= callers)
       const joined = await run(
         waiting,
         '/enqueue',
-        () => count('/wait') === callers && count('/event') === callers,
+        () => count('/wait') >= callers && count('/event') >= callers,
       )
       const taken = await run(
         taking,
         '/dequeue',
-        () => count('/dequeue') === agents && count('/event') === callers + agents,
+        () => count('/dequeue') >= agents && count('/event') >= callers + agents,
       )
       const rest = callers - agents
       const length = await lengthOf(platform, account_sid)
       if (length !== rest) throw new Error(`${length} wait, ${rest} should`)
-      // Commands are sent from the last to the first: so the last were the first to wait, and were taken.
-      const still = waiting.slice(0, rest)
-      const left = await run(still, '/pause', () => count('/event') === callers + agents + rest)
+      const still = waiting.filter((sid) => !left.has(sid))
+      const gone = await run(
+        still,
+        '/pause',
+        () => count('/pause') >= callers + rest && count('/event') >= callers + agents + rest,
+      )
       const toFigure = (what: string, ms: number): Figure => ({
         what: `${what}, main-thread CPU`,
         target: `under ${maxMs} ms`,
@@ -163,7 +188,7 @@ export async function measureQueue(): Promise<Figure[]> {
       return [
         toFigure(`joining a queue of up to ${callers}, with its waitHook and its event`, joined),
         toFigure(`hand-over to an agent while ${rest} to ${callers} wait, with its event`, taken),
-        toFigure(`leaving a queue of up to ${rest}, with its action hook and its event`, left),
+        toFigure(`leaving a queue of up to ${rest}, with its event`, gone),
       ]
     } finally {
       await sipp.stop()

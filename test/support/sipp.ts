@@ -26,6 +26,8 @@ export interface SippOptions {
   readonly keepMessages?: boolean
   /** Pins it to one core, so that it does not take what is being measured. */
   readonly core?: number
+  /** Left out: what it is sent comes back. False where only signalling counts: at load it would be most of the work. */
+  readonly echoes?: boolean
 }
 
 export interface SippMessage {
@@ -91,7 +93,8 @@ async function toArguments(options: SippOptions, folder: string, port: number): 
   if (options.scenario.startsWith('builtin:')) args.push('-sn', options.scenario.slice('builtin:'.length))
   else args.push('-sf', await fillIn(options, folder))
   if (options.target !== undefined) args.push(`${options.target.address}:${options.target.port}`)
-  args.push('-i', options.source ?? '127.0.0.1', '-p', String(port), '-nostdin', '-rtp_echo')
+  args.push('-i', options.source ?? '127.0.0.1', '-p', String(port), '-nostdin')
+  if (options.echoes ?? true) args.push('-rtp_echo')
   args.push('-mi', '127.0.0.1', '-mp', String(port + 2 + (port % 2)))
   args.push('-t', options.transport === 'tcp' ? 't1' : 'u1')
   args.push('-m', String(options.calls ?? 1), '-r', String(options.callsPerSecond ?? 10))
