@@ -27,6 +27,19 @@ export interface Queueing {
   readonly advance: (ms: number) => Promise<void>
 }
 
+/** What an application asks for that puts callers into a queue, or takes them out of it. */
+export const waiting = { verb: 'enqueue', name: 'support', actionHook: '/left' }
+export const taking = { verb: 'dequeue', name: 'support', actionHook: '/taken' }
+export const stay = { verb: 'pause', length: 1000 }
+
+/** Whether the two hear each other. */
+export const talk = (one: InCall, other: InCall): boolean =>
+  one.session().hears === other.session().id && other.session().hears === one.session().id
+
+/** What a hook of a queue was sent in one of its fields. */
+export const sentTo = ({ engine }: Queueing, path: string, field: string): unknown[] =>
+  engine.hooks.payloadsOf(path).map((payload) => payload[field])
+
 const eventHook = {
   url: 'http://app.test/queue-event',
   method: 'POST',

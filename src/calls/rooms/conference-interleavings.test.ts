@@ -1,8 +1,8 @@
 // Whatever order calls come, wait, are changed and go in: each leaves its conference exactly once, and nothing of it is left.
 import { describe, expect, it } from 'vitest'
-import { playConference } from '../../test/support/scripted-engine/random-conference.ts'
-import { wrongsOf } from '../../test/support/scripted-engine/session-rules.ts'
-import { parseVerbs } from './index.ts'
+import { playConference } from '../../../test/support/scripted-engine/random-conference.ts'
+import { wrongsOf } from '../../../test/support/scripted-engine/session-rules.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const histories = 300
 

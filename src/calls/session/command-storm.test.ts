@@ -1,11 +1,15 @@
 // A storm of commands on one call: bounded, in the order in which they were sent, and never in the way of a hang-up.
 import { describe, expect, it } from 'vitest'
-import type { AskedCommands } from '../calls/command.ts'
-import { AppError } from '../lib/errors.ts'
-import { answered, dialled } from '../../test/support/scripted-engine/dialling.ts'
-import { account, createScriptedEngine, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { parseVerbs } from './index.ts'
+import type { AskedCommands } from '../command.ts'
+import { AppError } from '../../lib/errors.ts'
+import { answered, dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import {
+  account,
+  createScriptedEngine,
+  settle,
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 /** `done`, or the code of the refusal. */
 async function outcomeOf(sent: Promise<unknown>): Promise<string> {

@@ -1,8 +1,8 @@
 // Whatever order transfers, take-overs and ends happen in, every leg ends once and nothing is left waiting.
 import { describe, expect, it } from 'vitest'
-import { playTransfers } from '../../test/support/scripted-engine/random-transfers.ts'
-import { wrongsOf } from '../../test/support/scripted-engine/session-rules.ts'
-import { parseVerbs } from './index.ts'
+import { playTransfers } from '../../../test/support/scripted-engine/random-transfers.ts'
+import { wrongsOf } from '../../../test/support/scripted-engine/session-rules.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const histories = 1000
 

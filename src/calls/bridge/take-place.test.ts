@@ -6,13 +6,13 @@ import {
   calm,
   client,
   outboundCarrier,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
-import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
-import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
-import { AppError } from '../lib/errors.ts'
-import type { Replaced } from '../sip/sip.ts'
-import { parseVerbs } from './index.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Replaced } from '../../sip/sip.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const confirmed = (dialog: ScriptedInvite['dialog']): Replaced => {
   if (dialog === undefined) throw new Error('the call was not answered')
@@ -239,7 +239,7 @@ describe('is refused', () => {
 
   it('with 491 while one side of the call is being transferred', async () => {
     const one = await talking()
-    const { ScriptedReferral } = await import('../../test/support/scripted-engine/scripted-referral.ts')
+    const { ScriptedReferral } = await import('../../../test/support/scripted-engine/scripted-referral.ts')
     one.called().dialog.listener.referred?.(new ScriptedReferral())
     await calm()
     expect((await rings(one, confirmed(one.caller.dialog))).final?.status).toBe(491)

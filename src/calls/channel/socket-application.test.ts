@@ -1,15 +1,15 @@
 // A call that an application over WebSocket runs: the messages of one session, in the order of a call.
 import { describe, expect, it } from 'vitest'
-import type { Hook } from '../contracts/hook.ts'
-import { bye } from '../../test/support/scripted-engine/dialling.ts'
+import type { Hook } from '../../contracts/hook.ts'
+import { bye } from '../../../test/support/scripted-engine/dialling.ts'
 import {
   account,
   application,
   createScriptedEngine,
   settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { parseVerbs } from './index.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const hook: Hook = { url: 'wss://app.test/ws', method: 'POST', username: 'u', password: 'p' }
 const pause = { verb: 'pause', length: 60 }

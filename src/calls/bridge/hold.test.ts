@@ -1,13 +1,13 @@
 // One of two who talk puts the other one on hold.
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../lib/errors.ts'
-import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
-import { account, heldAnswer, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
-import { parseVerbs } from './index.ts'
+import { AppError } from '../../lib/errors.ts'
+import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import { account, heldAnswer, settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedSession } from '../../../test/support/scripted-engine/scripted-media.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 type Side = 'caller' | 'called'
 

@@ -1,20 +1,20 @@
 // What goes wrong around a dial, one test for each: the platform goes on, every leg ends once and leaves one record.
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import type { AskedCommands } from '../calls/command.ts'
-import { AppError } from '../lib/errors.ts'
-import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
+import type { AskedCommands } from '../command.ts'
+import { AppError } from '../../lib/errors.ts'
+import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import {
   account,
   calm,
   heldAnswer,
   phone,
   settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
-import { parseVerbs } from './index.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const dialling = (options: object, prepare?: (engine: ScriptedEngine) => void): Promise<Dialled> =>
   dialled(parseVerbs, options, prepare)

@@ -1,9 +1,9 @@
 // Whatever order things happen in to those who wait in queues and those who take them: each caller leaves once, every leg ends once,
 // and nothing is left behind.
 import { expect, it } from 'vitest'
-import { playQueues } from '../../test/support/scripted-engine/random-queues.ts'
-import { wrongsOf } from '../../test/support/scripted-engine/session-rules.ts'
-import { parseVerbs } from './index.ts'
+import { playQueues } from '../../../test/support/scripted-engine/random-queues.ts'
+import { wrongsOf } from '../../../test/support/scripted-engine/session-rules.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 it('any interleaving of queues hands over, lets leave or ends each caller exactly once', async () => {
   let handedOver = 0

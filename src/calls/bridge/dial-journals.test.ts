@@ -1,16 +1,16 @@
 // What the journals of a call and of the legs that it dials say of each other.
 import { describe, expect, it } from 'vitest'
-import type { AskedCommands } from '../calls/command.ts'
-import type { JournalEvent } from '../calls/journal/journal.ts'
+import type { AskedCommands } from '../command.ts'
+import type { JournalEvent } from '../journal/journal.ts'
 import {
   account,
   calm,
   createScriptedEngine,
   phone,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
-import { parseVerbs } from './index.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 async function dialling(options: object = {}, prepare?: (engine: ScriptedEngine) => void) {
   const engine = createScriptedEngine(parseVerbs)

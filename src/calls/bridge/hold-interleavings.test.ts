@@ -1,8 +1,8 @@
 // Whatever order holds, whispers, transfers and ends happen in, no sound of hold stays, and nothing is left waiting.
 import { describe, expect, it } from 'vitest'
-import { playHolds } from '../../test/support/scripted-engine/random-holds.ts'
-import { wrongsOf } from '../../test/support/scripted-engine/session-rules.ts'
-import { parseVerbs } from './index.ts'
+import { playHolds } from '../../../test/support/scripted-engine/random-holds.ts'
+import { wrongsOf } from '../../../test/support/scripted-engine/session-rules.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const histories = 1000
 

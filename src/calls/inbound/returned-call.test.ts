@@ -7,10 +7,10 @@ import {
   createScriptedEngine,
   outboundCarrier,
   settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
-import { parseVerbs } from './index.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 /** An engine whose application dials, of a call to the first number of a pair, the second one. */
 function dialling(pairs: Readonly<Record<string, string>>): ScriptedEngine {

@@ -1,15 +1,15 @@
 // What an application over WebSocket does wrong, and what becomes of its socket: in every state of a call.
 import { describe, expect, it } from 'vitest'
-import type { Hook } from '../contracts/hook.ts'
-import { answered, bye } from '../../test/support/scripted-engine/dialling.ts'
+import type { Hook } from '../../contracts/hook.ts'
+import { answered, bye } from '../../../test/support/scripted-engine/dialling.ts'
 import {
   application,
   createScriptedEngine,
   phone,
   settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedSocket } from '../../test/support/scripted-engine/scripted-sockets.ts'
-import { parseVerbs } from './index.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedSocket } from '../../../test/support/scripted-engine/scripted-sockets.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const hook: Hook = { url: 'wss://app.test/ws', method: 'POST', username: null, password: null }
 const pause = { verb: 'pause', length: 3600 }

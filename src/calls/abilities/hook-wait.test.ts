@@ -4,11 +4,11 @@ import {
   createScriptedEngine,
   heldAnswer,
   settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
-import { AppError } from '../lib/errors.ts'
-import { parseVerbs } from './index.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { AppError } from '../../lib/errors.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const waited = async (): Promise<void> => {
   for (let turn = 0; turn < 8; turn += 1) await settle()

@@ -20,7 +20,7 @@ import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createMedia } from '../media/create-media.ts'
 import type { Media } from '../media/media.ts'
-import { parseVerbs } from './index.ts'
+import { parseVerbs } from '../verbs/index.ts'
 
 /** No one hears dead air for longer. */
 const maxDeadAirMs = 3000

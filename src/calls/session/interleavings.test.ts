@@ -1,9 +1,9 @@
 // Whatever order things happen in to a caller and to those it dials, every leg ends once: one final answer, one record, its
 // statuses in order, nothing leaked and nothing left waiting.
 import { describe, expect, it } from 'vitest'
-import { playSession } from '../../test/support/scripted-engine/random-session.ts'
-import { wrongsOf } from '../../test/support/scripted-engine/session-rules.ts'
-import { parseVerbs } from './index.ts'
+import { playSession } from '../../../test/support/scripted-engine/random-session.ts'
+import { wrongsOf } from '../../../test/support/scripted-engine/session-rules.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 describe('any interleaving of a session with several legs', () => {
   it.each([1, 2, 3, 4].map((part) => [part]))(

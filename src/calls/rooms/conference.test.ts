@@ -1,10 +1,10 @@
 // Calls that meet in a conference: who hears whom, what is heard meanwhile, what the application gets, and how it ends.
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../lib/errors.ts'
-import { createMeeting, statusOf } from '../../test/support/scripted-engine/meeting.ts'
-import type { Attendee } from '../../test/support/scripted-engine/meeting.ts'
-import { account, calm, heldAnswer } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { parseVerbs } from './index.ts'
+import { AppError } from '../../lib/errors.ts'
+import { createMeeting, statusOf } from '../../../test/support/scripted-engine/meeting.ts'
+import type { Attendee } from '../../../test/support/scripted-engine/meeting.ts'
+import { account, calm, heldAnswer } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const after = { verb: 'play', url: 'http://app.test/after.wav' }
 const music = { verb: 'play', url: 'http://app.test/music.wav' }

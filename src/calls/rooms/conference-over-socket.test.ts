@@ -1,16 +1,16 @@
 // Conferences of applications over WebSocket: their events, and the commands that only they send.
 import { expect, it } from 'vitest'
-import type { Hook } from '../contracts/hook.ts'
-import { bye } from '../../test/support/scripted-engine/dialling.ts'
+import type { Hook } from '../../contracts/hook.ts'
+import { bye } from '../../../test/support/scripted-engine/dialling.ts'
 import {
   account,
   application,
   calm,
   createScriptedEngine,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedSocket } from '../../test/support/scripted-engine/scripted-sockets.ts'
-import { parseVerbs } from './index.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedSocket } from '../../../test/support/scripted-engine/scripted-sockets.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const hook: Hook = { url: 'wss://app.test/ws', method: 'POST', username: 'u', password: 'p' }
 const conference = {

@@ -6,12 +6,12 @@ import {
   createScriptedEngine,
   phone,
   placeOn,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
-import { ScriptedReferral } from '../../test/support/scripted-engine/scripted-referral.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
-import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-sip.ts'
-import { AppError } from '../lib/errors.ts'
-import { parseVerbs } from './index.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { ScriptedReferral } from '../../../test/support/scripted-engine/scripted-referral.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { AppError } from '../../lib/errors.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const menu = { verb: 'play', url: 'http://app.test/menu.wav', loop: 0 }
 

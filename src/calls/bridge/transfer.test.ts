@@ -1,21 +1,21 @@
 // A phone that talks with another one sends it elsewhere (REFER), alone or with a second call of its own.
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../lib/errors.ts'
+import { AppError } from '../../lib/errors.ts'
 import {
   account,
   application,
   calm,
   client,
   phone,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
-import { ScriptedReferral } from '../../test/support/scripted-engine/scripted-referral.ts'
-import type { ScriptedReferralOptions } from '../../test/support/scripted-engine/scripted-referral.ts'
-import type { ScriptedDialog, ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
-import type { JournalEvent } from '../calls/journal/journal.ts'
-import { parseVerbs } from './index.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import { ScriptedReferral } from '../../../test/support/scripted-engine/scripted-referral.ts'
+import type { ScriptedReferralOptions } from '../../../test/support/scripted-engine/scripted-referral.ts'
+import type { ScriptedDialog, ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import type { JournalEvent } from '../journal/journal.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 type Side = 'caller' | 'called'
 

@@ -1,22 +1,24 @@
 // What happens around a queue: who hears of it, and what becomes of those who wait and those who talk when something goes wrong.
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../lib/errors.ts'
-import type { AskedCommands } from '../calls/command.ts'
-import { createQueueing } from '../../test/support/scripted-engine/queueing.ts'
-import type { InCall, Queueing } from '../../test/support/scripted-engine/queueing.ts'
-import { account, application, calm, client } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
-import type { ScriptedInvite } from '../../test/support/scripted-engine/scripted-sip.ts'
-import { parseVerbs } from './index.ts'
-
-const waiting = { verb: 'enqueue', name: 'support', actionHook: '/left' }
-const taking = { verb: 'dequeue', name: 'support', actionHook: '/taken' }
-const stay = { verb: 'pause', length: 1000 }
+import { AppError } from '../../lib/errors.ts'
+import type { AskedCommands } from '../command.ts'
+import {
+  createQueueing,
+  sentTo,
+  stay,
+  taking,
+  waiting,
+} from '../../../test/support/scripted-engine/queueing.ts'
+import type { InCall, Queueing } from '../../../test/support/scripted-engine/queueing.ts'
+import { account, application, calm, client } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const start = (): Queueing => createQueueing(parseVerbs)
-const resultsOf = ({ engine }: Queueing) => ({
-  left: engine.hooks.payloadsOf('/left').map(({ queue_result }) => queue_result),
-  taken: engine.hooks.payloadsOf('/taken').map(({ dequeue_result }) => dequeue_result),
+const resultsOf = (queueing: Queueing) => ({
+  left: sentTo(queueing, '/left', 'queue_result'),
+  taken: sentTo(queueing, '/taken', 'dequeue_result'),
 })
 const isUp = ({ invite }: InCall): boolean => invite.dialog?.isOver === false
 

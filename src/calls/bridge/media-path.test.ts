@@ -1,15 +1,15 @@
 // Two who are bridged send their sound to each other, and come back to the platform: what is offered to whom, and when.
 import { describe, expect, it } from 'vitest'
-import type { AskedCommands } from '../calls/command.ts'
-import type { JournalEvent } from '../calls/journal/journal.ts'
-import { account, calm } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedEngine } from '../../test/support/scripted-engine/scripted-engine.ts'
-import type { ScriptedSession } from '../../test/support/scripted-engine/scripted-media.ts'
-import { sipResponse } from '../../test/support/scripted-engine/scripted-sip.ts'
-import type { ScriptedDialog } from '../../test/support/scripted-engine/scripted-sip.ts'
-import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
-import { parseVerbs } from './index.ts'
+import type { AskedCommands } from '../command.ts'
+import type { JournalEvent } from '../journal/journal.ts'
+import { account, calm } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import type { ScriptedSession } from '../../../test/support/scripted-engine/scripted-media.ts'
+import { sipResponse } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import type { ScriptedDialog } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 interface Side {
   readonly session: ScriptedSession

@@ -1,12 +1,12 @@
 // Keys that a dial captures, pressed faster than its hook answers.
 import { describe, expect, it } from 'vitest'
-import { actingTenant } from '../lib/acting-for.ts'
-import { maxReports } from '../calls/bridge/key-reports.ts'
-import { answered, bye, dialled } from '../../test/support/scripted-engine/dialling.ts'
-import type { Dialled } from '../../test/support/scripted-engine/dialling.ts'
-import { account, heldAnswer, settle } from '../../test/support/scripted-engine/scripted-engine.ts'
-import { sipRequest } from '../../test/support/scripted-engine/scripted-sip.ts'
-import { parseVerbs } from './index.ts'
+import { actingTenant } from '../../lib/acting-for.ts'
+import { maxReports } from './key-reports.ts'
+import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import { account, heldAnswer, settle } from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { sipRequest } from '../../../test/support/scripted-engine/scripted-sip.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 async function pressByInfo({ caller }: Pick<Dialled, 'caller'>, times: number): Promise<void> {
   for (let count = 0; count < times; count += 1) {

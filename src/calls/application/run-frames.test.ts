@@ -1,15 +1,15 @@
 // What an application over WebSocket asks for by itself: commands, other applications, other calls.
 import { describe, expect, it } from 'vitest'
-import type { Hook } from '../contracts/hook.ts'
-import { answered, bye } from '../../test/support/scripted-engine/dialling.ts'
+import type { Hook } from '../../contracts/hook.ts'
+import { answered, bye } from '../../../test/support/scripted-engine/dialling.ts'
 import {
   account,
   application,
   createScriptedEngine,
   phone,
   settle,
-} from '../../test/support/scripted-engine/scripted-engine.ts'
-import { parseVerbs } from './index.ts'
+} from '../../../test/support/scripted-engine/scripted-engine.ts'
+import { parseVerbs } from '../../verbs/index.ts'
 
 const hookAt = (url: string): Hook => ({ url, method: 'POST', username: null, password: null })
 const pause = { verb: 'pause', length: 3600 }
