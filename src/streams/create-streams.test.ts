@@ -5,12 +5,15 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { toneShare, toWav, tone } from '../../test/support/audio.ts'
 import { serveAudio } from '../../test/support/audio-server.ts'
 import type { AudioServer, AudioServerOptions, ServedStream } from '../../test/support/audio-server.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { Inbox, until } from '../../test/support/wait.ts'
 import { actingFor } from '../lib/acting-for.ts'
 import { AudioRing, createRing } from '../lib/audio-ring.ts'
+import type { Clock } from '../lib/clock.ts'
 import { silentLogger } from '../lib/log.ts'
 import { createStreams } from './create-streams.ts'
 import type { HearingLimits } from './hearing.ts'
+import { pingEveryMs } from './thread-watch.ts'
 import type { AudioStream, StreamEnd, StreamEvent, StreamOrder } from '../contracts/audio-stream.ts'
 
 const loopback = ['127.0.0.0/8', '::1/128']
@@ -20,15 +23,29 @@ const common = streamsWith(loopback)
 let platform = common
 const cleanUps: (() => Promise<void> | void)[] = []
 
-function streamsWith(allow: readonly string[], sharePercent = 100, limits: Partial<HearingLimits> = {}) {
+/** The thread of streams, which hangs when it is sent a text. */
+const program = `
+  import('${new URL('./thread.ts', import.meta.url).href}').then(() => {
+    require('node:worker_threads').parentPort.on('message', (message) => {
+      while (typeof message === 'string');
+    })
+  })`
+
+function streamsWith(
+  allow: readonly string[],
+  sharePercent = 100,
+  limits: Partial<HearingLimits> = {},
+  clock?: Clock,
+) {
   return createStreams({
+    ...(clock === undefined ? {} : { clock }),
     allow,
     limits,
     nameServers: undefined,
     log: silentLogger,
     sharePercent,
     createThread: (workerData) => {
-      const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData })
+      const thread = new Worker(program, { eval: true, workerData })
       threads.push(thread)
       return thread
     },
@@ -493,6 +510,31 @@ describe('the thread', () => {
     call.stream.send('{}')
     call.stream.close()
     await opened(new Call(served.url))
+  })
+
+  it('that hangs is ended, and its streams with that reason; the next stream has another', async () => {
+    const clock = createFakeClock()
+    platform = streamsWith(loopback, 100, {}, clock)
+    const served = await server()
+    const call = new Call(served.url)
+    await opened(call)
+    const hung = threads.at(-1)
+    const gone = new Promise((resolve) => hung?.once('exit', resolve))
+    // One that answers lives, however long its streams are open.
+    for (let round = 0; round < 12; round += 1) {
+      const answered = new Promise((resolve) => hung?.once('message', resolve))
+      clock.advance(pingEveryMs)
+      await answered
+    }
+    hung?.postMessage('hang')
+    clock.advance(60_000)
+    expect(await call.ended()).toMatchObject({
+      by: 'lost',
+      because: 'the thread of the stream hung, and was ended',
+    })
+    await gone
+    await opened(new Call(served.url))
+    expect(threads.at(-1)).not.toBe(hung)
   })
 
   it('carries a bounded number of streams, of which no account may have all', async () => {

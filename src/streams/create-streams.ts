@@ -1,15 +1,20 @@
-// The thread of streams from outside: started with the first stream, again when it has died; how many streams there may be.
+// The thread of streams from outside: started with the first stream, again when it has died or hangs; how many streams there
+// may be.
 import { Worker } from 'node:worker_threads'
 import { actingTenant } from '../lib/acting-for.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import { TenantPool } from '../lib/tenant-pool.ts'
 import type { FromThread, ThreadSetup, ToThread } from './messages.ts'
+import { ThreadWatch } from './thread-watch.ts'
 import { noFigures } from '../contracts/audio-stream.ts'
 import type { AudioStream, StreamEvent, Streams } from '../contracts/audio-stream.ts'
 
 export interface StreamsOptions extends ThreadSetup {
   readonly log: Logger
+  readonly clock?: Clock
   /** The most of them that may be of one account while no other has any, in percent. */
   readonly sharePercent?: number | undefined
   readonly createThread?: (setup: ThreadSetup) => Worker
@@ -18,6 +23,13 @@ export interface StreamsOptions extends ThreadSetup {
 /** What one thread carries at 8 kHz in both directions, on a processor of its own. */
 const maxStreams = 400
 const stopLimitMs = 2000
+const ended = 'the thread of the stream ended'
+
+/** A thread that runs, and what watches it. */
+interface Running {
+  readonly worker: Worker
+  readonly watch: ThreadWatch
+}
 
 interface Open {
   readonly onEvent: (event: StreamEvent) => void
@@ -35,11 +47,12 @@ export function createStreams(options: StreamsOptions): Streams & Part {
     nameServers,
     limits,
     sharePercent: percent,
+    clock = systemClock,
     createThread = createStreamThread,
   } = options
   const pool = new TenantPool({ size: maxStreams, percent, tooMany: 'too many audio streams are open' })
   const open = new Map<number, Open>()
-  let thread: Worker | undefined
+  let thread: Running | undefined
   let lastId = 0
 
   function tell(id: number, event: StreamEvent): void {
@@ -48,28 +61,42 @@ export function createStreams(options: StreamsOptions): Streams & Part {
     if (event.type === 'ended') {
       open.delete(id)
       pool.give(stream.tenant, 1)
+      if (open.size === 0) thread?.watch.end()
     }
     stream.onEvent(event)
   }
 
-  function lose(dead: Worker): void {
-    if (thread !== dead) return
+  function lose(dead: Worker, because: string): void {
+    if (thread?.worker !== dead) return
+    thread.watch.end()
     thread = undefined
-    const end = { by: 'lost', because: 'the thread of the stream ended', figures: noFigures } as const
+    const end = { by: 'lost', because, figures: noFigures } as const
     for (const id of [...open.keys()]) tell(id, { type: 'ended', end })
   }
 
-  function running(): Worker {
+  function running(): Running {
     if (thread !== undefined) return thread
-    const started = createThread({ allow, nameServers, limits })
-    started.on('message', ({ id, event }: FromThread) => tell(id, event))
-    started.on('error', (error) => {
-      log.error({ err: error }, 'thread of streams failed')
-      lose(started)
+    const worker = createThread({ allow, nameServers, limits })
+    const watch = new ThreadWatch({
+      clock,
+      ping: () => worker.postMessage({ kind: 'ping' } satisfies ToThread),
+      onHung() {
+        log.error('thread of streams hangs and is ended')
+        lose(worker, 'the thread of the stream hung, and was ended')
+        void worker.terminate()
+      },
     })
-    started.on('exit', () => lose(started))
-    thread = started
-    return started
+    worker.on('message', (message: FromThread) => {
+      watch.heard()
+      if (message !== 'pong') tell(message.id, message.event)
+    })
+    worker.on('error', (error) => {
+      log.error({ err: error }, 'thread of streams failed')
+      lose(worker, ended)
+    })
+    worker.on('exit', () => lose(worker, ended))
+    thread = { worker, watch }
+    return thread
   }
 
   return {
@@ -84,9 +111,10 @@ export function createStreams(options: StreamsOptions): Streams & Part {
       const own = running()
       const post = (message: ToThread): void => {
         // One that has died takes nothing, and its streams have ended.
-        if (thread === own && open.has(id)) own.postMessage(message)
+        if (thread === own && open.has(id)) own.worker.postMessage(message)
       }
       post({ kind: 'open', id, order })
+      own.watch.begin()
       return {
         send: (text) => post({ kind: 'send', id, text }),
         setMode: (mode) => post({ kind: 'mode', id, mode }),
@@ -94,8 +122,9 @@ export function createStreams(options: StreamsOptions): Streams & Part {
       }
     },
     async stop() {
-      const ending = thread
-      if (ending === undefined) return
+      if (thread === undefined) return
+      const { worker: ending, watch } = thread
+      watch.end()
       const gone = new Promise<void>((resolve) => ending.once('exit', () => resolve()))
       ending.postMessage({ kind: 'stop' } satisfies ToThread)
       const timer = setTimeout(() => void ending.terminate(), stopLimitMs)

@@ -7,12 +7,11 @@ export type ToThread =
   | { readonly kind: 'send'; readonly id: number; readonly text: string }
   | { readonly kind: 'mode'; readonly id: number; readonly mode: StreamMode }
   | { readonly kind: 'close'; readonly id: number }
+  /** Answered with `pong`. */
+  | { readonly kind: 'ping' }
   | { readonly kind: 'stop' }
 
-export interface FromThread {
-  readonly id: number
-  readonly event: StreamEvent
-}
+export type FromThread = 'pong' | { readonly id: number; readonly event: StreamEvent }
 
 /** Given to the thread when it starts. */
 export interface ThreadSetup {

@@ -32,6 +32,8 @@ export class StreamHost {
         return this.#streams.get(message.id)?.setMode(message.mode)
       case 'close':
         return this.#streams.get(message.id)?.close()
+      case 'ping':
+        return this.#post('pong')
       case 'stop':
         for (const stream of this.#streams.values()) stream.cut()
         return this.#rest()
