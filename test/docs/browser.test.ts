@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPlatform } from '../support/platform-process.ts'
 import type { Platform } from '../support/platform-process.ts'
-import { hasCommand } from '../support/tools.ts'
+import { isMissing } from '../support/tools.ts'
 import { until } from '../support/wait.ts'
 import { startChromium } from './chromium.ts'
 import type { Browser } from './chromium.ts'
 
-describe.skipIf(!hasCommand('chromium'))('/docs in a browser', () => {
+describe.skipIf(isMissing('chromium'))('/docs in a browser', () => {
   let platform: Platform
   let browser: Browser
   beforeAll(async () => {

@@ -80,6 +80,11 @@ export const tools = {
     packages: ['sqlite3'],
     suites: ['guides (a backup)'],
   },
+  chromium: {
+    command: 'chromium',
+    packages: ['chromium'],
+    suites: ['docs (pages in a browser)'],
+  },
   openssl: {
     command: 'openssl',
     packages: ['openssl'],
