@@ -2,13 +2,12 @@
 // close, nothing is stored, and nothing is logged as a failure. Over real sockets.
 import { request as httpRequest } from 'node:http'
 import type { ClientRequest } from 'node:http'
-import { Client } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestApi } from '../../test/support/api.ts'
 import type { TestApi } from '../../test/support/api.ts'
 import { serveLocally } from '../../test/support/local-http.ts'
 import type { LocalServer } from '../../test/support/local-http.ts'
-import { Inbox, until } from '../../test/support/wait.ts'
+import { Inbox } from '../../test/support/wait.ts'
 import { serveWebSockets } from '../../test/support/web-socket.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createLogger } from '../lib/log.ts'
@@ -200,28 +199,5 @@ describe('a change whose client goes away', () => {
     await changeAndLeave('DELETE', `/Applications/${row?.application_sid}`)
     expect(await names()).toEqual([])
     expectNoFailureOfOurs()
-  })
-})
-
-describe.skipIf(inject('store') !== 'PostgreSQL')('a statement that runs on PostgreSQL', () => {
-  it('ends when the client of its request goes away', async () => {
-    const keeper = new Client({ connectionString: api.databaseUrl })
-    await keeper.connect()
-    try {
-      // A reader of alerts waits for this transaction.
-      await keeper.query('begin; lock table alerts in access exclusive mode')
-      const waiting = async (): Promise<number> => {
-        const sql = "select from pg_locks where relation = 'alerts'::regclass and not granted"
-        return (await keeper.query(sql)).rowCount ?? 0
-      }
-      const request = ask('GET', `/Accounts/${api.own.account_sid}/Alerts?page=1&count=1`)
-      await until('its two statements to run', async () => (await waiting()) === 2)
-      request.destroy()
-      await theEnd('given up')
-      await until('both to end', async () => (await waiting()) === 0)
-      expectNoFailureOfOurs()
-    } finally {
-      await keeper.end()
-    }
   })
 })

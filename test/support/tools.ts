@@ -88,7 +88,7 @@ export const tools = {
   openssl: {
     command: 'openssl',
     packages: ['openssl'],
-    suites: ['guides (a signature)', 'storage/postgres-cancel (over TLS)'],
+    suites: ['guides (a signature)', 'outgoing (a certificate of its own)'],
   },
   postgres: {
     command: 'initdb',
