@@ -125,6 +125,8 @@ function createKeeping({ config, log, clock, storage, outgoing, sharePercent }: 
         { key, contentType, content: file },
         { account_sid, credential: { ...credential }, signal },
       ),
+    discard: ({ key, account_sid, credential, signal }) =>
+      buckets.discard(key, { account_sid, credential: { ...credential }, signal }),
     alerts: storage.alerts,
     limits: {
       spoolBytes: config.recordingSpoolMb * megabyte,

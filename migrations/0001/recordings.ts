@@ -11,7 +11,7 @@ export async function createRecordings(db: Kysely<unknown>): Promise<void> {
     // In the bucket, and below the directory of the account on disk: 2026/11/21/<call_sid>.mp3.
     .addColumn('key', 'text', required)
     .addColumn('format', 'text', required)
-    // recording, waiting, stored or failed.
+    // recording, waiting, stored, failed, or expired: its call record is gone, and it is to be removed.
     .addColumn('state', 'text', required)
     // bucket or disk, once it is stored.
     .addColumn('place', 'text')
@@ -19,9 +19,9 @@ export async function createRecordings(db: Kysely<unknown>): Promise<void> {
     .addColumn('spool', 'text', required)
     .addColumn('bytes', 'bigint', preset(0))
     .addColumn('duration_ms', 'bigint', preset(0))
-    // How often storing it has failed.
+    // How often storing it has failed, or removing it once it has expired.
     .addColumn('attempts', 'integer', preset(0))
-    // When it may be stored, or when the lease of who stores it ends; null where nothing is to be done.
+    // When it may be stored or removed, or when the lease of who does that ends; null where nothing is to be done.
     .addColumn('next_attempt_at', 'bigint')
     .addColumn('started_at', 'bigint', required)
     .addColumn('ended_at', 'bigint')
@@ -34,16 +34,12 @@ export async function createRecordings(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createIndex('recordings_due')
     .on('recordings')
-    .columns(['spool', 'next_attempt_at', 'call_sid'])
+    .columns(['state', 'next_attempt_at', 'spool'])
     .execute()
   await db.schema
     .createIndex('recordings_by_account')
     .on('recordings')
     .columns(['account_sid', 'place', 'bytes'])
     .execute()
-  await db.schema
-    .createIndex('recordings_by_age')
-    .on('recordings')
-    .columns(['spool', 'state', 'started_at'])
-    .execute()
+  await db.schema.createIndex('recordings_by_age').on('recordings').columns(['state', 'started_at']).execute()
 }

@@ -16,7 +16,7 @@ export const columnTypes: Readonly<Record<string, Readonly<Record<string, string
   recent_calls: { direction: "'inbound' | 'outbound'", answered: 'Flag' },
   recordings: {
     format: "'mp3' | 'wav'",
-    state: "'recording' | 'waiting' | 'stored' | 'failed'",
+    state: "'recording' | 'waiting' | 'stored' | 'failed' | 'expired'",
     place: "'bucket' | 'disk' | null",
     bytes: 'number',
     duration_ms: 'number',

@@ -1,5 +1,6 @@
 // Objects in the buckets of any vendor: what is requested, and what the responses mean.
 import type { Readable } from 'node:stream'
+import { AppError } from '../lib/errors.ts'
 import type { StreamedAnswer } from '../outgoing/stream.ts'
 import { askStorage, readStart } from './ask-storage.ts'
 import type {
@@ -29,6 +30,8 @@ export interface Objects {
   get(key: string, job: BucketJob, range?: string): Promise<ReadObject>
   /** Throws AppError not_found too. */
   remove(key: string, job: BucketJob): Promise<void>
+  /** What is not there is removed already. */
+  discard(key: string, job: BucketJob): Promise<void>
 }
 
 export interface ObjectsOptions extends BucketVendorOptions {
@@ -69,6 +72,13 @@ export function createObjects({ makers = bucketVendorMakers, ...options }: Objec
     async remove(key, job) {
       if (!vendorOf(job).tellsWhatIsMissing) (await ask({ act: 'get', key }, job)).body.destroy()
       await readStart((await ask({ act: 'remove', key }, job)).body)
+    },
+    async discard(key, job) {
+      try {
+        await readStart((await ask({ act: 'remove', key }, job)).body)
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'not_found')) throw error
+      }
     },
   }
 }

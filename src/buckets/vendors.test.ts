@@ -273,6 +273,15 @@ describe.each(Object.entries(cases))('%s', (_name, { storage, credential, forged
     expect(storage().objects.size).toBe(0)
   })
 
+  it('discards it, and does not mind that it is gone, but that its bucket is', async () => {
+    await objects.put(recording, job(credential()))
+    await objects.discard(key, job(credential()))
+    expect(storage().objects.size).toBe(0)
+    await objects.discard(key, job(credential()))
+    const elsewhere = { ...credential(), name: 'elsewhere' }
+    expect(await failureOf(objects.discard(key, job(elsewhere)))).toMatchObject({ code: 'bucket_failed' })
+  })
+
   it('says what is not there', async () => {
     expect(await failureOf(acts['getting']!(credential()))).toMatchObject({ code: 'not_found' })
     expect(await failureOf(acts['removing']!(credential()))).toMatchObject({ code: 'not_found' })

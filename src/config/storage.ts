@@ -44,7 +44,7 @@ export const storageSettings = {
   recordingDays: count(
     'SWITCHHOOK_RECORDING_DAYS',
     '30',
-    'How long recordings are kept in the data directory; 0 for ever. Those in buckets stay there.',
+    'How long recordings are kept in the data directory; 0 for ever. Those in buckets stay there as long as their call records.',
     0,
   ),
   deliveryLogDays: count(
@@ -56,7 +56,7 @@ export const storageSettings = {
   callRecordDays: count(
     'SWITCHHOOK_CALL_RECORD_DAYS',
     '0',
-    'How long call records and their journals are kept; 0 for ever.',
+    'How long call records and their journals are kept, and the recordings of these calls, those in the buckets of accounts included; 0 for ever.',
     0,
   ),
 }

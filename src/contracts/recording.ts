@@ -48,11 +48,12 @@ export interface StoredRecording extends RecordingPlace {
   readonly call_sid: string
   readonly account_sid: string
   readonly format: RecordingFormat
-  readonly state: 'recording' | 'waiting' | 'stored' | 'failed'
+  /** `expired`: its call record is gone, and it is to be removed. */
+  readonly state: 'recording' | 'waiting' | 'stored' | 'failed' | 'expired'
   readonly place: 'bucket' | 'disk' | null
   readonly bytes: number
   readonly duration_ms: number
-  /** How often storing it has failed. */
+  /** How often storing it has failed, or removing it once it has expired. */
   readonly attempts: number
   readonly started_at: number
   readonly ended_at: number | null
@@ -78,6 +79,19 @@ export interface RecordingStore {
   /** Those on the disk that began before. */
   expired(spool: string, before: number, limit: number): Promise<readonly StoredRecording[]>
   remove(call_sid: string): Promise<void>
+  /** One that has outlived its call record, on this disk or in a bucket; for `leaseMs` no other claim returns it. */
+  claimExpired(spool: string, claim: Omit<RecordingClaim, 'limit'>): Promise<StoredRecording | undefined>
+  /**
+   * Those of the account that have expired wait, this one with them. Some at a time: of a great number the rest is claimed
+   * again. Those that have waited so often are forgotten; returns how many that were.
+   */
+  postponeExpired(recording: StoredRecording, wait: ExpiredWait): Promise<number>
+}
+
+export interface ExpiredWait {
+  readonly until: number
+  readonly reason: string
+  readonly maxAttempts: number
 }
 
 export interface RecordingClaim {

@@ -20,7 +20,8 @@ import { silentLogger } from '../lib/log.ts'
 import { createStorage } from '../storage/create-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createRecordings } from './create-recordings.ts'
-import type { PutRecording, Recordings, RecordingsOptions } from './recordings.ts'
+import type { PutRecording, RecordingObject, Recordings, RecordingsOptions } from './recordings.ts'
+import { maxRemovals } from './remove-expired.ts'
 import { maxAgeMs } from './store-recordings.ts'
 
 const account_sid = createSid()
@@ -34,6 +35,7 @@ let storage: Storage
 let recordings: Recordings
 let credential: object | null
 let puts: { readonly key: string; readonly bytes: Buffer; readonly contentType: string }[]
+let discarded: string[]
 let refusal: Error | undefined
 let alerts: Alert[]
 let thread: Worker | undefined
@@ -45,6 +47,7 @@ beforeEach(async () => {
   await storage.start()
   credential = { vendor: 'aws_s3' }
   puts = []
+  discarded = []
   refusal = undefined
   alerts = []
   recordings = await open()
@@ -61,6 +64,12 @@ async function put({ key, contentType, file, signal }: PutRecording): Promise<vo
   puts.push({ key, contentType, bytes: await readFile(file.path) })
 }
 
+async function discard({ key, credential: used }: RecordingObject): Promise<void> {
+  if (refusal !== undefined) throw refusal
+  expect(used).toBe(credential)
+  discarded.push(key)
+}
+
 async function open(options: Partial<RecordingsOptions> = {}): Promise<Recordings> {
   const made = createRecordings({
     dataDir,
@@ -69,6 +78,7 @@ async function open(options: Partial<RecordingsOptions> = {}): Promise<Recording
     isShared: () => false,
     bucketOf: async () => credential,
     put,
+    discard,
     alerts: { raise: (alert) => void alerts.push(alert) },
     limits: { spoolBytes: 100 * megabyte, accountBytes: 100 * megabyte, days: 30 },
     clock,
@@ -431,6 +441,73 @@ describe('a disk', () => {
     expect(ended).toEqual(['the disk failed (EISDIR)'])
     await rm(join(dataDir, 'recordings/spool', `${call_sid}.wav`), { recursive: true })
     expect(await running.end()).toMatchObject({ bytes: 0 })
+  })
+})
+
+describe('a recording whose call record is gone', () => {
+  const day = 86_400_000
+  async function stored(): Promise<Call> {
+    const call = await begin()
+    say(call, 10)
+    await end(call)
+    await settled(call, 'stored')
+    await until('nothing is spooled', async () => (await spooled()).length === 0)
+    return call
+  }
+  const expire = () => storage.expired.remove('recordings', clock.now(), 100)
+  const isGone = async (call: Call) => (await storage.recordings.find(call.call_sid)) === undefined
+  /** Lets the time come at which is looked for them, until this holds. */
+  const within = (what: string, stepMs: number, holds: () => unknown) =>
+    until(what, async () => {
+      clock.advance(stepMs)
+      return await holds()
+    })
+
+  it('is removed from the bucket by the credential that the account has then, and from the disk', async () => {
+    const inBucket = await stored()
+    credential = null
+    const onDisk = await stored()
+    credential = { vendor: 'aws_s3', secret: 'another' }
+    clock.advance(day)
+    await expire()
+    await within('both are gone', 60_000, async () => (await isGone(inBucket)) && (await isGone(onDisk)))
+    expect(discarded).toEqual([inBucket.running.key])
+    expect(await readdir(join(dataDir, 'recordings/kept', account_sid, '2026/11/21'))).toEqual([])
+    expect(alerts).toEqual([])
+  })
+
+  it('is tried again where its bucket refuses, once for all of the account, and removed as soon as that takes it', async () => {
+    const [one, other] = [await stored(), await stored()]
+    refusal = new AppError('bucket_failed', 'aws_s3 refused the credential (status 403)')
+    clock.advance(day)
+    await expire()
+    await within('the refusal', 60_000, () => alerts.length > 0)
+    expect(alerts).toMatchObject([
+      {
+        account_sid,
+        alert_type: 'recording-failure',
+        message: 'expired recordings could not be removed yet: aws_s3 refused the credential (status 403)',
+      },
+    ])
+    for (const { call_sid } of [one, other])
+      expect(await storage.recordings.find(call_sid)).toMatchObject({ state: 'expired', attempts: 1 })
+    refusal = undefined
+    await within('both are gone', 60_000, async () => (await isGone(one)) && (await isGone(other)))
+    expect(discarded.toSorted()).toEqual([one.running.key, other.running.key].toSorted())
+  })
+
+  it('is left to an account whose bucket refuses for three days, or that has none, with an alert', async () => {
+    const call = await stored()
+    credential = null
+    clock.advance(day)
+    await expire()
+    await within('the end', 6 * 3_600_000, async () => (await isGone(call)) && alerts.length === 2)
+    expect(discarded).toEqual([])
+    expect(alerts.map(({ message }) => message)).toEqual([
+      'expired recordings could not be removed yet: the account has no bucket any more',
+      '1 expired recordings are left where they are: the account has no bucket any more',
+    ])
+    expect(maxRemovals).toBe(20)
   })
 })
 

@@ -6,6 +6,7 @@ import { AppError } from '../lib/errors.ts'
 import { defaultSharePercent, mayTakeOne } from '../lib/tenant-pool.ts'
 import { createRecorderThread } from './recorder-thread.ts'
 import type { RecorderThread } from './recorder-thread.ts'
+import { createExpiredRemover } from './remove-expired.ts'
 import type { Recordings, RecordingsOptions } from './recordings.ts'
 import { createSpool } from './spool.ts'
 import { createRecordingStorer } from './store-recordings.ts'
@@ -45,6 +46,8 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   }
 
   const storer = createRecordingStorer({ ...options, spool, freed: free, beforeLook: finishAbandoned })
+
+  const remover = createExpiredRemover({ ...options, spool })
 
   /** What a process that is gone has left in the middle. */
   async function finishAbandoned(): Promise<void> {
@@ -151,11 +154,13 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       sweepLater()
       shareLater()
       storer.start()
+      remover.start()
     },
     async stop() {
       sweeping?.cancel()
       sharing?.cancel()
       await storer.stop()
+      await remover.stop()
       await thread?.stop()
     },
     async begin(order, listener): Promise<RunningRecording> {

@@ -32,14 +32,18 @@ export interface ReadRecording {
   readonly range: string | undefined
 }
 
-/** Puts a file into the bucket of an account. */
-export interface PutRecording {
+/** Where it is in the bucket of an account. */
+export interface RecordingObject {
   readonly account_sid: string
   readonly credential: object
   readonly key: string
+  readonly signal: AbortSignal
+}
+
+/** Puts a file into the bucket of an account. */
+export interface PutRecording extends RecordingObject {
   readonly contentType: string
   readonly file: Finished
-  readonly signal: AbortSignal
 }
 
 export interface RecordingsOptions {
@@ -51,6 +55,8 @@ export interface RecordingsOptions {
   /** Null: the account has none; undefined: there is no such account. */
   readonly bucketOf: (account_sid: string) => Promise<object | null | undefined>
   readonly put: (object: PutRecording) => Promise<void>
+  /** What is not there is removed already. */
+  readonly discard: (object: RecordingObject) => Promise<void>
   readonly alerts: Alerts
   readonly limits: RecordingLimits
   /** The most that the recordings of one account that wait to be stored may take of that space while no others wait. */

@@ -2,10 +2,10 @@
 import { sql } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Database, Session } from './database/database.ts'
-import { createPreparedCache, prepare, slot } from './database/prepared.ts'
+import { createPreparedCache, prepare, rowSlot, slot } from './database/prepared.ts'
 import type { Schema } from './tables.ts'
 
-/** Where things expire, and the column that says when. Of `recent_calls` their journals go too. */
+/** Where things expire, and the column that says when. Of `recent_calls` their journals go too; `recordings` only say so. */
 const expiring = {
   idempotency_keys: { key: ['principal', 'key'], time: 'expires_at' },
   user_sessions: { key: ['user_session_sid'], time: 'expires_at' },
@@ -17,6 +17,7 @@ const expiring = {
   delivery_log: { key: ['id'], time: 'settled_at' },
   recent_calls: { key: ['call_sid'], time: 'attempted_at' },
   unrecorded_calls: { key: ['call_sid'], time: 'ended_at' },
+  recordings: { key: ['call_sid'], time: 'started_at' },
 } as const satisfies { readonly [T in keyof Schema]?: Expiring<T> }
 
 interface Expiring<T extends keyof Schema> {
@@ -47,13 +48,43 @@ export function createExpiredRows(database: Database): ExpiredRows {
     return removed.length
   }
 
+  const recordings = recordingQueries(builder)
+
+  /** What is stored is removed by those who can reach it. One that is to be stored yet expires afterwards. */
+  async function expireRecordings(session: Session, before: number, limit: number): Promise<number> {
+    const failed = await recordings.forget.all(session, { before, limit })
+    const stored = await recordings.expire.all(session, { before, limit: limit - failed.length })
+    return failed.length + stored.length
+  }
+
   return {
     remove: (table, before, limit) =>
-      database.commitBeside(async (session) =>
-        table === 'recent_calls'
-          ? removeCalls(session, before, limit)
-          : (await removeFrom(session, table, before, limit)).length,
-      ),
+      database.commitBeside(async (session) => {
+        if (table === 'recent_calls') return removeCalls(session, before, limit)
+        if (table === 'recordings') return expireRecordings(session, before, limit)
+        return (await removeFrom(session, table, before, limit)).length
+      }),
+  }
+}
+
+function recordingQueries(db: Kysely<Schema>) {
+  const old = (state: 'failed' | 'stored') =>
+    db
+      .selectFrom('recordings')
+      .select('call_sid')
+      .where('state', '=', state)
+      .where('started_at', '<', slot('before'))
+      .orderBy('started_at')
+      .limit(rowSlot('limit'))
+  return {
+    forget: prepare(db.deleteFrom('recordings').where('call_sid', 'in', old('failed')).returning('call_sid')),
+    expire: prepare(
+      db
+        .updateTable('recordings')
+        .set({ state: 'expired', attempts: 0, next_attempt_at: 0, reason: null })
+        .where('call_sid', 'in', old('stored'))
+        .returning('call_sid'),
+    ),
   }
 }
 

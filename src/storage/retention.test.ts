@@ -140,11 +140,12 @@ describe('retention', () => {
       'alerts before 30 days',
       'delivery_log before 30 days',
       'recent_calls before 90 days',
+      'recordings before 90 days',
     ]
     expect(asked).toEqual(once)
     clock.advance(3_600_000)
     await settled()
-    expect(asked).toEqual([...once, 'idempotency_keys', 'user_sessions', ...once.slice(-5)])
+    expect(asked).toEqual([...once, 'idempotency_keys', 'user_sessions', ...once.slice(-6)])
     await retention.stop()
     expect(clock.pending).toBe(0)
   })

@@ -86,6 +86,8 @@ function jobsOf({ deliveryLogDays, callRecordDays }: RetentionOptions): readonly
     { of: 'alerts', days: alertDays },
     { of: 'delivery_log', days: deliveryLogDays },
     { of: 'recent_calls', days: callRecordDays, size: callBatchSize },
+    // A recording begins after its call.
+    { of: 'recordings', days: callRecordDays },
   ]
   return jobs.filter(({ days }) => days !== 0)
 }

@@ -350,7 +350,7 @@ export interface RecordingsRow {
   readonly account_sid: string
   readonly key: string
   readonly format: 'mp3' | 'wav'
-  readonly state: 'recording' | 'waiting' | 'stored' | 'failed'
+  readonly state: 'recording' | 'waiting' | 'stored' | 'failed' | 'expired'
   readonly place: 'bucket' | 'disk' | null
   readonly spool: string
   readonly bytes: number

@@ -168,6 +168,8 @@ export async function openTestApi(options: TestApiOptions = {}): Promise<TestApi
         { key, contentType, content: file },
         { account_sid, credential: { ...credential }, signal },
       ),
+    discard: ({ key, account_sid, credential, signal }) =>
+      buckets.discard(key, { account_sid, credential: { ...credential }, signal }),
     alerts: storage.alerts,
     limits: { spoolBytes: 100_000_000, accountBytes: 100_000_000, days: 0 },
     clock,

@@ -94,7 +94,9 @@ export const accounts = defineResource({
       ),
     bucket_credential: bucketCredential()
       .nullable()
-      .describe('Where recordings go; without one they go to the disk of the platform. Secrets are masked.'),
+      .describe(
+        'Where recordings go; without one they go to the disk of the platform. Secrets are masked. Recordings are looked for, and removed with their call records, by the credential of that time: those in a bucket that it does not name stay there.',
+      ),
     enable_debug_log: flag()
       .default(0)
       .describe('1 asks for detailed log lines about its calls.')

@@ -117,6 +117,7 @@ function demandStored({ state, reason }: StoredRecording): void {
   if (state === 'stored') return
   if (state === 'failed')
     throw new AppError('not_found', `the call has no recording: ${reason ?? 'it failed'}`)
+  if (state === 'expired') throw new AppError('not_found', 'the recording has outlived its time')
   throw new AppError('recording_not_stored', 'the recording is not stored yet')
 }
 

@@ -115,6 +115,39 @@ onEachStore(({ open: openTestStorage }) => {
       expect(cells.every(({ notice }) => notice === null)).toBe(true)
     })
 
+    it('expires with its call record, and is claimed by those who can reach it, until it is removed or given up', async () => {
+      const { recordings, expired } = test.storage
+      const other = createSid()
+      const stored = (place: 'bucket' | 'disk') =>
+        ({ change: 'stored', place, bytes: 5, at: clock.now() }) as const
+      await change('bucket', [begun('bucket'), ended(), stored('bucket')])
+      await change('disk', [begun('disk'), ended(), stored('disk')], other)
+      await change('failed', [begun('failed'), ended(), { change: 'failed', reason: 'x', at: clock.now() }])
+      await change('waiting', [begun('waiting'), ended()])
+      expect(await recordings.claimExpired('here', claim)).toBeUndefined()
+      clock.advance(1000)
+      await change('young', [begun('young'), ended(), stored('bucket')])
+      expect(await expired.remove('recordings', clock.now(), 2)).toBe(2)
+      expect(await expired.remove('recordings', clock.now(), 2)).toBe(1)
+      expect(await expired.remove('recordings', clock.now(), 2)).toBe(0)
+      expect(await recordings.find('failed')).toBeUndefined()
+      expect(await recordings.find('waiting')).toMatchObject({ state: 'waiting' })
+      expect(await recordings.find('young')).toMatchObject({ state: 'stored' })
+      const inBucket = await recordings.claimExpired('elsewhere', claim)
+      expect(inBucket).toMatchObject({ call_sid: 'bucket', state: 'expired', attempts: 0 })
+      expect(await recordings.claimExpired('elsewhere', claim)).toBeUndefined()
+      expect(await recordings.claimExpired('here', { ...claim, except: [other] })).toBeUndefined()
+      expect(await recordings.claimExpired('here', claim)).toMatchObject({ call_sid: 'disk' })
+      const wait = { until: clock.now() + 60_000, reason: 'refused', maxAttempts: 2 }
+      expect(await recordings.postponeExpired(inBucket!, wait)).toBe(0)
+      expect(await recordings.find('bucket')).toMatchObject({ attempts: 1, reason: 'refused' })
+      expect(await recordings.find('disk')).toMatchObject({ attempts: 0 })
+      clock.advance(60_000)
+      const again = await recordings.claimExpired('here', { ...claim, except: [other] })
+      expect(await recordings.postponeExpired(again!, wait)).toBe(1)
+      expect(await recordings.find('bucket')).toBeUndefined()
+    })
+
     it('keeps the password of its hook sealed', async () => {
       await change('a', [begun('a')])
       const [row] = await test.query('select notice from recordings')

@@ -11,6 +11,7 @@ import type { Database, Session } from '../database/database.ts'
 import { createPreparedCache, prepare, prepareInsert, rowSlot, slot } from '../database/prepared.ts'
 import type { Vault } from '../secrets.ts'
 import type { RecordingsRow, Schema } from '../tables.ts'
+import { createExpiredRecordings } from './expired-recordings.ts'
 
 /** What is left of the call is written a moment after its end, and has its place before what follows from the recording. */
 const storeAfterMs = 1000
@@ -85,6 +86,7 @@ export interface RecordingStoreOptions {
 
 export function createRecordingStore({ database, vault, clock }: RecordingStoreOptions): RecordingStore {
   const queries = createQueries(database)
+  const expired = createExpiredRecordings(database)
   const read = (rows: readonly object[]): readonly StoredRecording[] =>
     rows.map((row) => toRecording(row as RecordingsRow, vault))
   const change = (work: (session: Session) => Promise<unknown>): Promise<void> =>
@@ -124,6 +126,14 @@ export function createRecordingStore({ database, vault, clock }: RecordingStoreO
     expired: async (spool, before, limit) =>
       read(await queries.expired.all(database.reader, { spool, before, limit })),
     remove: (call_sid) => change((session) => queries.remove.all(session, { call_sid })),
+    async claimExpired(spool, claim) {
+      const rows = await database.commitBeside((session) =>
+        expired.claim(session, { ...claim, spool, now: clock.now() }),
+      )
+      return read(rows)[0]
+    },
+    postponeExpired: (recording, wait) =>
+      database.commitBeside((session) => expired.postpone(session, recording, { ...wait, now: clock.now() })),
   }
 }
 
