@@ -134,6 +134,8 @@ async function createOutbox(db: Kysely<unknown>): Promise<void> {
     // 1, 2, 3 ... within the call.
     .addColumn('sequence', 'integer', required)
     .addColumn('url', 'text', required)
+    // Scheme, host and port of the URL.
+    .addColumn('destination', 'text', required)
     .addColumn('method', 'text', required)
     .addColumn('username', 'text')
     .addColumn('password', 'text')

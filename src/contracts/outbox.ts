@@ -8,6 +8,8 @@ export interface OutboxItem {
   /** 1, 2, 3 ... per call. */
   readonly sequence: number
   readonly hook: Hook
+  /** Scheme, host and port of its URL: what one receiver delays is delayed there alone. */
+  readonly destination: string
   /** The exact JSON text. */
   readonly payload: string
   /** Deliveries that failed before this one. */
@@ -26,12 +28,18 @@ export type Settlement =
   | { readonly id: number; readonly outcome: 'retry'; readonly at: number; readonly error: string }
   | { readonly id: number; readonly outcome: 'abandoned'; readonly error: string }
 
+/** Whose items are left: those of an account, or of one of its destinations. */
+export interface OutboxExceptions {
+  readonly accounts: readonly string[]
+  readonly lanes: readonly { readonly account_sid: string; readonly destination: string }[]
+}
+
 export interface OutboxStore {
   /**
    * Leases due items, oldest first. Those of one call for one URL are a line: never two of it at once, never a later
-   * one before an earlier one is settled. Items of the accounts in `except` are left.
+   * one before an earlier one is settled.
    */
-  claim(limit: number, leaseMs: number, except?: readonly string[]): Promise<readonly OutboxItem[]>
+  claim(limit: number, leaseMs: number, except?: OutboxExceptions): Promise<readonly OutboxItem[]>
   settle(settlements: readonly Settlement[]): Promise<void>
   onEnqueued(listener: () => void): void
   /** When the next item falls due (epoch ms); undefined when there is none. */

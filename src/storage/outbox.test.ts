@@ -55,7 +55,7 @@ onEachStore(({ open: openTestStorage }) => {
       const busy = Array.from({ length: 3 }, () => createSid())
       for (const [n, account_sid] of busy.entries()) await enqueue(`busy${n}`, 1, account_sid)
       await enqueue('a', 1)
-      expect(labels(await test.storage.outbox.claim(10, 1000, busy))).toEqual(['a1'])
+      expect(labels(await test.storage.outbox.claim(10, 1000, { accounts: busy, lanes: [] }))).toEqual(['a1'])
       expect(labels(await test.storage.outbox.claim(10, 1000))).toEqual(['busy01', 'busy11', 'busy21'])
     })
 

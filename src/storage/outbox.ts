@@ -23,9 +23,9 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
     const { id, account_sid, call_sid, sequence, payload, attempts, created_at } = row
     const place = { table: 'outbox', row: String(id), column: 'password' }
     const password = row.password === null ? null : vault.unseal(row.password, place)
-    const { url, method, username } = row
+    const { url, destination, method, username } = row
     const hook = { url, method, username, password }
-    return { id, account_sid, call_sid, sequence, hook, payload, attempts, created_at }
+    return { id, account_sid, call_sid, sequence, hook, destination, payload, attempts, created_at }
   }
 
   /** Beside other transactions: everything that settling changes, in the order in which the call writer locks too. */
@@ -62,11 +62,22 @@ export function createOutbox({ database, vault, clock, onEnqueued }: OutboxOptio
   }
 
   return {
-    async claim(limit, leaseMs, except = []) {
+    async claim(limit, leaseMs, { accounts, lanes } = { accounts: [], lanes: [] }) {
       const now = clock.now()
-      const values = { now, limit, leased_until: now + leaseMs, ...numbered('except', except) }
+      const values = {
+        ...{ now, limit, leased_until: now + leaseMs },
+        ...numbered('except', accounts),
+        ...numbered(
+          'of',
+          lanes.map((lane) => lane.account_sid),
+        ),
+        ...numbered(
+          'to',
+          lanes.map((lane) => lane.destination),
+        ),
+      }
       const rows = await database.commitBeside((session) =>
-        queries.claim(slotsFor(except.length)).all(session, values),
+        queries.claim(slotsFor(accounts.length), slotsFor(lanes.length)).all(session, values),
       )
       // A lease need not reach the disk: one that is lost makes the item due again, and delivery is at least once.
       return (rows as unknown as OutboxRow[])
@@ -111,7 +122,7 @@ function numberedSlots(name: string, count: number): never[] {
 type Db = Pick<Database, 'builder' | 'rowLocks'>
 
 /** The subquery stands in front, where it is run once: what is locked is what is claimed. */
-function claimQuery({ builder, rowLocks }: Db, except: number) {
+function claimQuery({ builder, rowLocks }: Db, accounts: number, lanes: number) {
   let due = builder
     .selectFrom('outbox')
     .select('id')
@@ -119,7 +130,11 @@ function claimQuery({ builder, rowLocks }: Db, except: number) {
     .orderBy('due_at')
     .orderBy('id')
     .limit(rowSlot('limit'))
-  if (except > 0) due = due.where('account_sid', 'not in', numberedSlots('except', except))
+  if (accounts > 0) due = due.where('account_sid', 'not in', numberedSlots('except', accounts))
+  for (let index = 0; index < lanes; index += 1)
+    due = due.where((eb) =>
+      eb.or([eb('account_sid', '<>', slot(`of_${index}`)), eb('destination', '<>', slot(`to_${index}`))]),
+    )
   return builder
     .with('due', () => rowLocks?.skip(due) ?? due)
     .updateTable('outbox')
@@ -167,7 +182,8 @@ function createQueries(database: Db) {
   const { builder: db, rowLocks } = database
   const once = createPreparedCache()
   return {
-    claim: (except: number) => once(`claim ${except}`, () => claimQuery(database, except)),
+    claim: (accounts: number, lanes: number) =>
+      once(`claim ${accounts} ${lanes}`, () => claimQuery(database, accounts, lanes)),
     lock: rowLocks && ((count: number) => once(`lock ${count}`, () => lockQuery(db, rowLocks, count))),
     retry: prepare(
       db

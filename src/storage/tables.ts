@@ -258,6 +258,7 @@ export interface OutboxRow {
   readonly call_sid: string
   readonly sequence: number
   readonly url: string
+  readonly destination: string
   readonly method: 'GET' | 'POST'
   readonly username: string | null
   readonly password: string | null

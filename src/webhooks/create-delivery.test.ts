@@ -254,6 +254,19 @@ describe('delivery', () => {
     expect(dead.received.length).toBeLessThanOrEqual(16)
   })
 
+  it('goes on for the other hosts of an account while one of them hangs', async () => {
+    const dead = await receiver(() => ({ hangs: true }))
+    const alive = await receiver()
+    const { outbox, delivery } = setUp({ stopGraceMs: 10, answerTimeoutMs: 60_000 })
+    for (let call = 0; call < 500; call++) outbox.add(`${dead.url}/status?n=${call}`, `dead-${call}`)
+    for (let call = 0; call < 100; call++) outbox.add(alive.url, `alive-${call}`)
+    await delivery.start()
+    await outbox.settled(100)
+    expect(outbox.log.every(({ outcome }) => outcome === 'delivered')).toBe(true)
+    expect(alive.received).toHaveLength(100)
+    expect(dead.received.length).toBeLessThanOrEqual(16)
+  })
+
   it('comes through to other accounts although the outbox hands out a dead one first', async () => {
     const dead = await receiver(() => ({ hangs: true }))
     const alive = await receiver()

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import type { Part } from '../lib/lifecycle.ts'
 import type { Logger } from '../lib/log.ts'
 import { createLanes } from './lanes.ts'
-import type { Lanes } from './lanes.ts'
+import type { LaneKey, Lanes } from './lanes.ts'
 import type { OutboxItem, OutboxStore, Settlement } from '../contracts/outbox.ts'
 import { createSender } from './sender.ts'
 import type { SenderOptions } from './sender.ts'
@@ -23,7 +23,7 @@ const gatherMs = 30
 const settleGatherMs = 15
 const batchSize = 64
 const maxHeld = 1024
-const laneBounds = { active: 16, activeFailing: 2, waitingFailing: 4 }
+const laneBounds = { ofAccount: 32, active: 16, activeFailing: 2, waitingFailing: 4 }
 // Long enough for an item to wait in its lane and be sent; short enough after a crash.
 const leaseMs = 60_000
 // What is left of a lease must cover a request, or another node may send the same item meanwhile.
@@ -33,7 +33,7 @@ const lookAgainMs = 1000
 const maxSleepMs = 60_000
 const settleRetryMs = 1000
 
-interface Held {
+interface Held extends LaneKey {
   readonly item: OutboxItem
   /** Monotonic ms after which another node may be sending the item. */
   readonly leasedUntil: number
@@ -139,7 +139,7 @@ class Delivery implements Part {
       this.#held++
       if (this.#isStopping) this.#finish(this.#putBack(item))
       // Its lane is full of failures: the lease runs out and the item comes back when there may be room.
-      else if (!this.#lanes.admit(item.account_sid, { item, leasedUntil })) this.#held--
+      else if (!this.#lanes.admit(toHeld(item, leasedUntil))) this.#held--
     }
     return items.length === limit
   }
@@ -152,16 +152,17 @@ class Delivery implements Part {
     return inMs <= 0 ? lookAgainMs : Math.min(inMs, maxSleepMs)
   }
 
-  async #run({ item, leasedUntil }: Held): Promise<void> {
+  async #run(held: Held): Promise<void> {
+    const { item, leasedUntil } = held
     if (this.#clock.monotonic() + sendingMs > leasedUntil) {
-      this.#lanes.done(item.account_sid, true)
+      this.#lanes.done(held, true)
       this.#held--
       return
     }
     // A request that was cut is no word against its receiver; it is said again after the next start.
     const answer = await this.#send(item, this.#cut.signal)
     const outcome = this.#cut.signal.aborted && answer.outcome === 'retry' ? this.#putBack(item) : answer
-    this.#lanes.done(item.account_sid, outcome.outcome === 'delivered')
+    this.#lanes.done(held, outcome.outcome === 'delivered')
     this.#finish(outcome)
   }
 
@@ -212,4 +213,9 @@ class Delivery implements Part {
   #checkIdle(): void {
     if (this.#held === 0 && !this.#isPumping) this.#whenIdle?.()
   }
+}
+
+function toHeld(item: OutboxItem, leasedUntil: number): Held {
+  const { account_sid, destination } = item
+  return { account_sid, destination, item, leasedUntil }
 }

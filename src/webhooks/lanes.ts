@@ -1,4 +1,11 @@
-// Who may send how much at once: one lane per account, so that a dead receiver delays only its own notifications.
+// Who may send how much at once: a lane for each destination of an account, so that a dead receiver delays its own
+// notifications only, and bounds for all lanes of an account, so that many dead receivers delay only its own.
+
+/** Whose it is, and where it goes. */
+export interface LaneKey {
+  readonly account_sid: string
+  readonly destination: string
+}
 
 interface Lane<T> {
   active: number
@@ -6,68 +13,115 @@ interface Lane<T> {
   isFailing: boolean
 }
 
+interface Account<T> {
+  active: number
+  /** By destination: the one that ran last comes last. */
+  readonly lanes: Map<string, Lane<T>>
+}
+
 export interface LaneBounds {
-  /** Running at once for one account. */
+  /** Running at once for one account, over all of its destinations. */
+  readonly ofAccount: number
+  /** Running at once for one destination of an account. */
   readonly active: number
-  /** The same while the account's receiver fails: enough to notice that it is back. */
+  /** The same while it fails: enough to notice that it is back. */
   readonly activeFailing: number
-  /** Waiting for one account whose receiver fails. */
+  /** Waiting for a destination that fails. */
   readonly waitingFailing: number
 }
 
-export interface Lanes<T> {
+/** What has enough to do: an account, or one of its destinations. */
+export interface Busy {
+  readonly accounts: readonly string[]
+  readonly lanes: readonly LaneKey[]
+}
+
+export interface Lanes<T extends LaneKey> {
   /** Runs the item now or later. False: the lane is full, the caller keeps the item. */
-  admit(account_sid: string, item: T): boolean
-  /** To be called once per item that ran. */
-  done(account_sid: string, succeeded: boolean): void
-  /** Accounts that have enough to do. */
-  busy(): string[]
+  admit(item: T): boolean
+  /** To be called once for each item that ran. */
+  done(item: T, succeeded: boolean): void
+  busy(): Busy
   /** Takes everything out that has not begun. */
   drain(): T[]
 }
 
-/** Calls `letGo` with items that had waited when their account's receiver began to fail. */
-export function createLanes<T>(
+/** Calls `letGo` with items that had waited when their receiver began to fail. */
+export function createLanes<T extends LaneKey>(
   bounds: LaneBounds,
   run: (item: T) => void,
   letGo: (item: T) => void,
 ): Lanes<T> {
-  const lanes = new Map<string, Lane<T>>()
-  const limitOf = (lane: Lane<T>): number => (lane.isFailing ? bounds.activeFailing : bounds.active)
+  const accounts = new Map<string, Account<T>>()
+
+  const hasRoom = (lane: Lane<T>): boolean =>
+    lane.active < (lane.isFailing ? bounds.activeFailing : bounds.active)
+  const isFull = (account: Account<T>): boolean => account.active >= bounds.ofAccount
+
+  function begin(account: Account<T>, lane: Lane<T>, item: T): void {
+    account.active++
+    lane.active++
+    // The others have their turn before it.
+    account.lanes.delete(item.destination)
+    account.lanes.set(item.destination, lane)
+    run(item)
+  }
+
+  /** Lets those run that have waited, each destination in its turn. */
+  function fill(account: Account<T>): void {
+    while (!isFull(account)) {
+      const lane = account.lanes.values().find((one) => one.waiting.length > 0 && hasRoom(one))
+      const next = lane?.waiting.shift()
+      if (lane === undefined || next === undefined) return
+      begin(account, lane, next)
+    }
+  }
 
   return {
-    admit(account_sid, item) {
-      const lane = lanes.get(account_sid) ?? { active: 0, waiting: [], isFailing: false }
-      lanes.set(account_sid, lane)
-      if (lane.active < limitOf(lane)) {
-        lane.active++
-        run(item)
+    admit(item) {
+      const { account_sid, destination } = item
+      const account = accounts.get(account_sid) ?? { active: 0, lanes: new Map<string, Lane<T>>() }
+      const lane = account.lanes.get(destination) ?? { active: 0, waiting: [], isFailing: false }
+      accounts.set(account_sid, account)
+      account.lanes.set(destination, lane)
+      if (hasRoom(lane) && !isFull(account)) {
+        begin(account, lane, item)
         return true
       }
       if (lane.isFailing && lane.waiting.length >= bounds.waitingFailing) return false
       lane.waiting.push(item)
       return true
     },
-    done(account_sid, succeeded) {
-      const lane = lanes.get(account_sid)
-      if (lane === undefined) return
+    done({ account_sid, destination }, succeeded) {
+      const account = accounts.get(account_sid)
+      const lane = account?.lanes.get(destination)
+      if (account === undefined || lane === undefined) return
+      account.active--
       lane.active--
       lane.isFailing = !succeeded
       if (lane.isFailing) for (const item of lane.waiting.splice(bounds.waitingFailing)) letGo(item)
-      while (lane.active < limitOf(lane)) {
-        const next = lane.waiting.shift()
-        if (next === undefined) break
-        lane.active++
-        run(next)
-      }
+      fill(account)
       // A failing lane is remembered while it has something to do, and forgotten with the last of it.
-      if (lane.active === 0 && lane.waiting.length === 0) lanes.delete(account_sid)
+      if (lane.active === 0 && lane.waiting.length === 0) account.lanes.delete(destination)
+      if (account.lanes.size === 0) accounts.delete(account_sid)
     },
     busy() {
-      return [...lanes].filter(([, lane]) => lane.active >= limitOf(lane)).map(([account_sid]) => account_sid)
+      const all = [...accounts]
+      return {
+        accounts: all.filter(([, account]) => isFull(account)).map(([account_sid]) => account_sid),
+        lanes: all.flatMap(([account_sid, account]) =>
+          isFull(account)
+            ? []
+            : [...account.lanes]
+                .filter(([, lane]) => !hasRoom(lane))
+                .map(([destination]) => ({ account_sid, destination })),
+        ),
+      }
     },
     drain() {
-      return [...lanes.values()].flatMap((lane) => lane.waiting.splice(0))
+      return [...accounts.values()].flatMap(({ lanes }) =>
+        [...lanes.values()].flatMap((lane) => lane.waiting.splice(0)),
+      )
     },
   }
 }

@@ -1,7 +1,7 @@
 // What delivery may rely on in an outbox, whether it is the one in memory that its tests use or the real one.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Hook } from '../../src/contracts/hook.ts'
-import type { OutboxItem, OutboxStore } from '../../src/contracts/outbox.ts'
+import type { OutboxExceptions, OutboxItem, OutboxStore } from '../../src/contracts/outbox.ts'
 import { createSid } from '../../src/lib/ids.ts'
 import { onEachStore } from '../support/each-store.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
@@ -56,7 +56,7 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
   })
   afterEach(() => place.close())
 
-  const claim = (except?: readonly string[]): Promise<readonly OutboxItem[]> =>
+  const claim = (except?: OutboxExceptions): Promise<readonly OutboxItem[]> =>
     outbox.claim(10, leaseMs, except)
   const delivered = ({ id }: OutboxItem) =>
     ({ id, outcome: 'delivered', status: 200, durationMs: 1 }) as const
@@ -172,8 +172,28 @@ function behavesAsOutbox(open: (clock: FakeClock) => Promise<Place>): void {
     const busy = createSid()
     await place.add(busy, createSid(), hook)
     await place.add(account, createSid(), hook)
-    expect((await claim([busy])).map(({ account_sid }) => account_sid)).toEqual([account])
+    const except = { accounts: [busy], lanes: [] }
+    expect((await claim(except)).map(({ account_sid }) => account_sid)).toEqual([account])
     expect((await claim()).map(({ account_sid }) => account_sid)).toEqual([busy])
+  })
+
+  it('leaves the items of an account for the hosts that are excepted, whatever their path, and for no other', async () => {
+    const another = createSid()
+    const toPort = { ...hook, url: 'https://app.test:8443/status' }
+    const toPath = { ...hook, url: 'https://APP.test/other?n=1' }
+    for (const one of [hook, toPort, toPath]) await place.add(account, createSid(), one)
+    await place.add(another, createSid(), hook)
+    const except = { accounts: [], lanes: [{ account_sid: account, destination: 'https://app.test' }] }
+    const seen = (items: readonly OutboxItem[]) => items.map((item) => [item.account_sid, item.hook.url])
+    const first = seen(await claim(except))
+    expect(first).toHaveLength(2)
+    expect(first).toEqual(
+      expect.arrayContaining([
+        [account, toPort.url],
+        [another, hook.url],
+      ]),
+    )
+    expect(seen(await claim())).toHaveLength(2)
   })
 
   it('settles an item that is gone already without a word', async () => {

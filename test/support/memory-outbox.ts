@@ -1,6 +1,7 @@
 // For tests: the outbox in a few lines of memory.
+import { destinationOf } from '../../src/lib/destination.ts'
 import type { Hook } from '../../src/contracts/hook.ts'
-import type { OutboxItem, OutboxStore, Settlement } from '../../src/contracts/outbox.ts'
+import type { OutboxExceptions, OutboxItem, OutboxStore, Settlement } from '../../src/contracts/outbox.ts'
 
 interface Row {
   item: OutboxItem
@@ -35,6 +36,7 @@ export class MemoryOutbox implements OutboxStore {
       call_sid: call,
       sequence,
       hook: { url, method: 'POST', username: null, password: null, ...hook },
+      destination: destinationOf(url),
       payload: JSON.stringify({ call_sid: call, n: sequence }),
       attempts: 0,
       created_at: this.#now(),
@@ -43,11 +45,16 @@ export class MemoryOutbox implements OutboxStore {
     this.#listener()
   }
 
-  async claim(limit: number, leaseMs: number, except: readonly string[] = []): Promise<OutboxItem[]> {
+  async claim(
+    limit: number,
+    leaseMs: number,
+    { accounts, lanes }: OutboxExceptions = { accounts: [], lanes: [] },
+  ): Promise<OutboxItem[]> {
     this.claims++
-    const due = this.#heads().filter(
-      ({ dueAt, item }) => dueAt <= this.#now() && !except.includes(item.account_sid),
-    )
+    const isLeft = ({ account_sid, destination }: OutboxItem): boolean =>
+      accounts.includes(account_sid) ||
+      lanes.some((lane) => lane.account_sid === account_sid && lane.destination === destination)
+    const due = this.#heads().filter(({ dueAt, item }) => dueAt <= this.#now() && !isLeft(item))
     const taken = due.slice(0, limit)
     for (const row of taken) row.dueAt = this.#now() + leaseMs
     return taken.map(({ item }) => item)

@@ -49,7 +49,7 @@ export function createCallWriteQueries(db: Kysely<Schema>) {
     enqueue: prepare(
       db.insertInto('outbox').values((eb) => ({
         ...slots(['id', 'account_sid', 'call_sid', 'sequence', 'payload', 'created_at']),
-        ...slots(['url', 'method', 'username', 'password']),
+        ...slots(['url', 'destination', 'method', 'username', 'password']),
         attempts: 0,
         due_at: eb
           .case()

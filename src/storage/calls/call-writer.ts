@@ -1,6 +1,7 @@
 // Writes the batches of many calls in one transaction: journal, open calls, outbox, call records.
 import type { Kysely } from 'kysely'
 import type { Clock } from '../../lib/clock.ts'
+import { destinationOf } from '../../lib/destination.ts'
 import type { Logger } from '../../lib/log.ts'
 import { createCallWriteQueries } from './call-write-queries.ts'
 import { encodeEvents, encodePayload } from './call-encoding.ts'
@@ -139,7 +140,7 @@ export function createCallWriter({ database, lease, vault, clock, log }: CallWri
     const place = { table: 'outbox', row: String(id), column: 'password' }
     const password = hook.password === null ? null : vault.seal(hook.password, place)
     const common = { id, account_sid, call_sid, sequence, url, method, username, password, created_at }
-    return { ...common, payload: encodePayload(payload) }
+    return { ...common, destination: destinationOf(url), payload: encodePayload(payload) }
   }
 
   return {
