@@ -45,8 +45,6 @@ export interface TalkServices {
   readonly borrow: HoldOptions['borrow']
 }
 
-/** What runs a leg that nothing runs, once it goes on by itself. */
-
 /** The one that a leg is in now. */
 const talks = new WeakMap<Leg, Talk>()
 

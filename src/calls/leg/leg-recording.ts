@@ -70,6 +70,9 @@ export class LegRecording {
     this.#state = 'stopped'
     this.#leg.media.sound.part(name)
     this.#leg.journal.note({ type: 'recording-stopped' })
+    // What a later start records is to be heard.
+    if (this.#isMasked) this.#running?.mask(false)
+    this.#isMasked = false
   }
 
   /** While it is masked it goes on in silence: what comes later stands where it was heard. */

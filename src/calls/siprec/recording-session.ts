@@ -31,7 +31,7 @@ export interface RecordingSessionOptions {
   readonly media: RecordingMedia
   readonly clock: Clock
   readonly log: Logger
-  /** The recording server has ended it, or is gone. Called once, and not after `stop`. */
+  /** The recording server has ended it, or is gone. Called once, after it began and not after `stop`. */
   readonly onLost: (because: string) => void
 }
 
@@ -50,7 +50,10 @@ export class RecordingSession {
   #dialog: Dialog | undefined
   #direction: RecordingDirection = 'sendonly'
   #check: Timer | undefined
+  #hasBegun = false
   #isOver = false
+  /** Aborts when it was lost before it began. */
+  readonly #failed = new AbortController()
 
   constructor(options: RecordingSessionOptions) {
     this.#options = options
@@ -71,6 +74,8 @@ export class RecordingSession {
         throw new AppError('media_not_acceptable', 'the recording server has answered without a description')
       await this.#options.media.accept(answer)
       await this.#options.media.run(true)
+      this.#failed.signal.throwIfAborted()
+      this.#hasBegun = true
       this.#checkLater(dialog)
     } catch (error) {
       await this.stop()
@@ -133,7 +138,10 @@ export class RecordingSession {
       limit.abort(new AppError('siprec_failed', 'the recording server does not answer')),
     )
     try {
-      const outcome = await whileWanted(sent.outcome, AbortSignal.any([signal, limit.signal]))
+      const outcome = await whileWanted(
+        sent.outcome,
+        AbortSignal.any([signal, limit.signal, this.#failed.signal]),
+      )
       if (outcome.kind === 'answered') return { dialog: outcome.dialog, answer: sdpOf(outcome.response) }
       const { status, reason } = outcome.response
       throw new AppError('siprec_failed', `the recording server has refused with ${status} ${reason}`)
@@ -211,7 +219,8 @@ export class RecordingSession {
       this.#options.log.error({ err: error }, 'media failed to close'),
     )
     void dialog?.bye().catch(() => undefined)
-    this.#options.onLost(because)
+    if (this.#hasBegun) this.#options.onLost(because)
+    else this.#failed.abort(new AppError('siprec_failed', because))
   }
 
   async #close(): Promise<void> {

@@ -79,18 +79,23 @@ export class SiprecRecorder implements Recorder {
   }
 
   pause(): void {
-    this.#then(async () => {
-      if (this.#session === undefined) return
-      await this.#session.pause()
-      this.#leg.journal.note({ type: 'siprec-paused' })
-    })
+    this.#change((session) => session.pause(), 'siprec-paused')
   }
 
   resume(): void {
+    this.#change((session) => session.resume(), 'siprec-resumed')
+  }
+
+  #change(
+    change: (session: RecordingSession) => Promise<void>,
+    type: 'siprec-paused' | 'siprec-resumed',
+  ): void {
     this.#then(async () => {
-      if (this.#session === undefined) return
-      await this.#session.resume()
-      this.#leg.journal.note({ type: 'siprec-resumed' })
+      const session = this.#session
+      if (session === undefined) return
+      await change(session)
+      // The server may have ended it meanwhile.
+      if (this.#session === session) this.#leg.journal.note({ type })
     })
   }
 
