@@ -26,6 +26,7 @@ export interface CallServices {
     | 'addressFor'
     | 'invite'
     | 'listening'
+    | 'open'
     | 'reach'
     | 'resolve'
   >

@@ -109,6 +109,8 @@ export interface OutboundGateway {
   /** Null: that of the name, or 5060. */
   readonly port: number | null
   readonly protocol: Transport
+  /** Request-URIs begin with sips: where it is reached over TLS. */
+  readonly use_sips_scheme?: boolean
 }
 
 /** A carrier that takes calls: it is active, and has at least one gateway for them. */

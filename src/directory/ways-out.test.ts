@@ -66,7 +66,7 @@ onEachStore(({ open }) => {
     await makeCarrier(own, 'inbound only', {}, { outbound: 0 })
     await makeCarrier(own, 'off', { is_active: 0 })
     await makeCarrier(own, 'gateway off', {}, { is_active: 0 })
-    await makeCarrier(own, 'over TLS', {}, { protocol: 'tls' })
+    await makeCarrier(own, 'over SRTP', {}, { protocol: 'tls/srtp' })
     await makeCarrier(sibling, 'of the sibling')
     await makeCarrier({ ...foreign, account_sid: null }, 'of another provider')
     expect(await names(own)).toEqual(['own', 'shared'])
@@ -75,8 +75,16 @@ onEachStore(({ open }) => {
       tech_prefix: '9',
       e164_leading_plus: true,
       register_password: 'secret',
-      gateways: [{ host: '192.0.2.1', port: 5080, protocol: 'udp' }],
+      gateways: [{ host: '192.0.2.1', port: 5080, protocol: 'udp', use_sips_scheme: false }],
     })
+  })
+
+  it('knows a gateway over TLS, and whether it is called by sips URIs', async () => {
+    const own = await account()
+    await makeCarrier(own, 'secure', {}, { protocol: 'tls', use_sips_scheme: 1 })
+    expect((await directory.outboundCarriers(own))[0]?.gateways).toMatchObject([
+      { protocol: 'tls', use_sips_scheme: true },
+    ])
   })
 
   it('sees a change of a carrier or a gateway at the next call', async () => {

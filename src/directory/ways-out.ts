@@ -63,9 +63,11 @@ async function readCarriers(
   return found
 }
 
-/** Undefined for transports that are not served yet. */
-function toGateway({ ipv4: host, port, protocol }: Row<'sip_gateways'>): OutboundGateway | undefined {
-  return isTransport(protocol) ? { host, port, protocol } : undefined
+/** Undefined for one that wants its audio encrypted, which is not served yet. */
+function toGateway(row: Row<'sip_gateways'>): OutboundGateway | undefined {
+  const { ipv4: host, port, protocol } = row
+  if (!isTransport(protocol)) return undefined
+  return { host, port, protocol, use_sips_scheme: row.use_sips_scheme === 1 }
 }
 
 function toCarrier(row: Row<'voip_carriers'>, gateways: readonly OutboundGateway[]): OutboundCarrier {

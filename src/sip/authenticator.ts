@@ -32,11 +32,15 @@ export interface AuthenticatorOptions {
   readonly nonces: Nonces
   readonly guesses: GuessLimit
   /** Challenged with, in the order of preference. */
-  readonly algorithms: readonly DigestAlgorithm[]
+  readonly algorithms?: readonly DigestAlgorithm[] | undefined
 }
 
+// Deviation from what RFC 8760 §2.1 would like: SHA-256 is offered on request only, since user agents in wide use give
+// up at a challenge in which any algorithm is unknown to them, whatever the order. It is accepted either way.
+const defaultAlgorithms: readonly DigestAlgorithm[] = ['MD5']
+
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const { directory, nonces, guesses, algorithms } = options
+  const { directory, nonces, guesses, algorithms = defaultAlgorithms } = options
   // An unknown user costs the same work as a wrong password: names cannot be learned by the clock.
   const decoyPassword = randomBytes(16).toString('hex')
 

@@ -5,20 +5,27 @@ import type { LocalAddress } from '../network/local-address.ts'
 import { createUriResolver } from './resolve.ts'
 import type { SipOptions } from './sip.ts'
 import { createTransport } from './transport/create-transport.ts'
+import { transports } from './transport/transports.ts'
+import type { Transport } from './transport/transports.ts'
 import { createUserAgent } from './user-agent.ts'
 import type { UserAgent } from './user-agent.ts'
 
 /** The stack's owner takes it as a `Sip`; tests also read its counters. */
 export function createSip(options: SipOptions): UserAgent {
-  const { bind, port, publicAddress, clock, log } = options
+  const { bind, port, publicAddress, secure, clock, log } = options
   const { lookup = createNames({ clock }).lookup } = options
   // The interfaces are looked at when the first address is asked for.
   let local: LocalAddress | undefined
+  const transport = createTransport({ bind, port, secure, clock, log })
+  const serves = (name: Transport): boolean =>
+    !transports[name].isSecure || transport.listening.ports?.[name] !== undefined
   return createUserAgent({
     ...options,
-    transport: createTransport({ bind, port, clock, log }),
-    resolve: createUriResolver({ lookup, bind }),
+    transport,
+    resolve: createUriResolver({ lookup, bind, serves }),
     hostFor(remote) {
+      const isSecure = remote?.transport !== undefined && transports[remote.transport].isSecure
+      if (isSecure && secure?.name !== undefined) return secure.name
       local ??= createLocalAddress({ bind, publicAddress, clock })
       return remote === undefined ? local.general : local.towards(remote.address)
     },

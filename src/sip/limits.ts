@@ -40,6 +40,7 @@ export const guessLimits = {
 }
 
 export interface ConnectionLimits {
+  /** Of each transport. */
   readonly maxConnections: number
   /** A message must be complete this long after its first byte; a new connection must bring one in the same time. */
   readonly messageMs: number
@@ -48,6 +49,10 @@ export interface ConnectionLimits {
   /** How long a connection is silent before the operating system asks whether the far end is still there. */
   readonly keepAliveMs: number
   readonly connectMs: number
+  /** TLS, and the upgrade of a WebSocket: over this long after the connection came. */
+  readonly handshakeMs: number
+  /** Handshakes that are not over. */
+  readonly maxHandshakes: number
   /** Written but not taken by the far end. */
   readonly maxUnsentBytes: number
   /** The share of the free connections that one source may have. */
@@ -63,6 +68,10 @@ export const connectionLimits: ConnectionLimits = {
   idleMs: 900_000,
   keepAliveMs: 30_000,
   connectMs: 4_000,
+  // Three round trips of a phone at the far end of the world take one second.
+  handshakeMs: 5_000,
+  // An office of a hundred phones that comes back at once needs a tenth of it. A stranger has a share as of connections.
+  maxHandshakes: 1_000,
   maxUnsentBytes: 1_048_576,
   // 98 connections for one stranger that takes all it can, half of all for the phones behind one NAT.
   strangerShare: 1 / 50,

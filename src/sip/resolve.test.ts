@@ -15,6 +15,7 @@ const lookup = async (host: string): Promise<readonly ResolvedAddress[]> => {
   return found
 }
 const resolveUri = createUriResolver({ lookup, bind: '0.0.0.0' })
+const resolveSecure = createUriResolver({ lookup, bind: '0.0.0.0', serves: () => true })
 const resolveFromSix = createUriResolver({ lookup, bind: '::' })
 
 describe('resolveUri', () => {
@@ -24,6 +25,27 @@ describe('resolveUri', () => {
     ['sip:bob@[2001:db8::1]:5070', { transport: 'udp', address: '2001:db8::1', port: 5070 }],
   ])('sends %s where it says', async (uri, remote) => {
     expect(await resolveUri(uri)).toEqual(remote)
+  })
+
+  it.each([
+    ['sips:bob@192.0.2.4', { address: '192.0.2.4', port: 5061, name: '192.0.2.4' }],
+    ['sips:bob@SIP.example.com:5070', { address: '192.0.2.7', port: 5070, name: 'sip.example.com' }],
+    ['sips:bob@sip.example.com;transport=tcp', { address: '192.0.2.7', port: 5061, name: 'sip.example.com' }],
+    ['sip:bob@sip.example.com;transport=TLS', { address: '192.0.2.7', port: 5061, name: 'sip.example.com' }],
+  ])('%s goes by TLS, to who proves to be the host of the URI', async (uri, remote) => {
+    expect(await resolveSecure(uri)).toEqual({ transport: 'tls', ...remote })
+  })
+
+  it.each([
+    ['sips:bob@192.0.2.4;transport=udp', 'the URI asks for another transport'],
+    ['sip:bob@192.0.2.4;transport=ws', 'its far end alone can open'],
+    ['sips:bob@192.0.2.4;transport=ws', 'its far end alone can open'],
+  ])('cannot reach %s: %s', async (uri, words) => {
+    await expect(resolveSecure(uri)).rejects.toThrow(words)
+  })
+
+  it('says what is missing where TLS has no port', async () => {
+    await expect(resolveUri('sips:bob@192.0.2.4')).rejects.toThrow('SWITCHHOOK_SIPS_PORT is not set')
   })
 
   it('looks names up', async () => {

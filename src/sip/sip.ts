@@ -11,7 +11,8 @@ import type { RedirectTarget } from './message/redirect.ts'
 import type { Reply } from './reply.ts'
 import type { Timers } from './timers.ts'
 import type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
-import type { Remote } from './transport/transports.ts'
+import type { SecureTransports } from './transport/tls.ts'
+import type { Listening, Remote } from './transport/transports.ts'
 
 export type { Binding, BindingArchive, BindingStore } from './registrar/binding-store.ts'
 export type { Dialog, DialogFailure, DialogListener, OfferWish } from './dialogs.ts'
@@ -27,6 +28,7 @@ export type {
   SipDirectory,
   SipUser,
 } from './directory.ts'
+export type { TlsIdentity } from './transport/tls.ts'
 export type { Remote } from './transport/transports.ts'
 
 /** A message that crossed the wire, for those who keep a record. `raw` is the exact bytes. */
@@ -179,14 +181,17 @@ export interface HostPort {
   readonly port: number
 }
 
+/** A far end, as far as our address depends on it: each transport may have a port of its own. */
+export type Peer = Pick<Remote, 'address'> & Partial<Pick<Remote, 'transport'>>
+
 export interface Sip {
   readonly name: string
   start(): Promise<void>
   stop(): Promise<void>
   /** Where it listens, known after start (port 0 in the settings = any free port). */
-  readonly listening: { readonly address: string; readonly port: number }
+  readonly listening: Listening
   /** Where this peer, or one that is not known yet, reaches us: never the wildcard. Known after start. */
-  addressFor(remote?: Pick<Remote, 'address'>): HostPort
+  addressFor(remote?: Peer): HostPort
   /** From now on OPTIONS gets 503, so that a dispatcher sends no more calls here. */
   drain(): void
   authenticate(request: SipRequest, remote: Remote): Promise<Authentication>
@@ -194,6 +199,11 @@ export interface Sip {
   invite(options: OutgoingInviteOptions): OutgoingInvite
   /** Where a request to this URI goes: RFC 3263. Rejects with AppError sip_unreachable. */
   resolve(uri: string): Promise<Remote>
+  /**
+   * Opens the connection that a request to `remote` will go by, so that the reason is known where it cannot stand. Rejects
+   * with AppError sip_unreachable or sip_certificate. Does nothing for UDP.
+   */
+  open(remote: Remote): Promise<void>
   readonly bindings: BindingStore
   /** Whether a user of the realm has proved itself from this address within three days. */
   hasUserAt(realm: string, address: string): boolean
@@ -232,11 +242,18 @@ export interface Serves {
   readonly messages?: boolean
 }
 
+export interface SecureOptions extends SecureTransports {
+  /** The name in our certificates, which Contact and Via say over secure transports; left out, our address. */
+  readonly name?: string | undefined
+}
+
 export interface SipOptions {
   /** The address to bind; 0.0.0.0 or :: for every one. */
   readonly bind: string
-  /** The port of every transport; 0 for any free one. */
+  /** The port of UDP and TCP; 0 for any free one. */
   readonly port: number
+  /** TLS; left out, it is not served. */
+  readonly secure?: SecureOptions | undefined
   /** Written into Contact and Via, when peers see us under another address than the bound one. */
   readonly publicAddress?: string | undefined
   readonly directory: SipDirectory

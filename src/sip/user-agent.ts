@@ -1,7 +1,6 @@
 // The user agent core: which part answers a request, over whatever carries the messages (RFC 3261 §8.2).
 import { createAuthenticator } from './authenticator.ts'
 import type { Authenticate } from './authenticator.ts'
-import type { DigestAlgorithm } from './digest.ts'
 import { abilitiesOf, withHeaders } from './dialog/core.ts'
 import type { Core } from './dialog/core.ts'
 import { DialogTable, dialogIdOf } from './dialog/dialog-table.ts'
@@ -27,20 +26,22 @@ import type { Register } from './registrar/registrar.ts'
 import { capabilitiesOf, optionsReply, returned, stopping, toOwed, withoutDialog } from './replies.ts'
 import type { ResolveUri } from './resolve.ts'
 import type { Authentication, Binding, HostPort, OutgoingInvite, OutgoingInviteOptions } from './sip.ts'
-import type { Owed, Remote, Reply, Sip, SipOptions } from './sip.ts'
+import type { Owed, Peer, Remote, Reply, Sip, SipOptions } from './sip.ts'
 import { createSources } from './sources.ts'
 import type { Sources } from './sources.ts'
 import { standardTimers } from './timers.ts'
 import { createTransactionLayer } from './transaction/transaction-layer.ts'
 import type { ServerTransaction, TransactionCounters } from './transaction/transaction.ts'
 import type { TransportLayer } from './transport/transport.ts'
-import { isReliable } from './transport/transports.ts'
+import { isReliable, portFor } from './transport/transports.ts'
 
-export interface UserAgentOptions extends Omit<SipOptions, 'bind' | 'port' | 'publicAddress' | 'lookup'> {
+type OfSockets = 'bind' | 'port' | 'secure' | 'publicAddress' | 'lookup'
+
+export interface UserAgentOptions extends Omit<SipOptions, OfSockets> {
   readonly transport: Pick<TransportLayer, 'start' | 'stop' | 'listening' | 'send' | 'isOpen' | 'open'>
   readonly resolve: ResolveUri
   /** Our address as `remote` sees it, or for a peer that is not known yet. */
-  hostFor(remote?: Pick<Remote, 'address'>): string
+  hostFor(remote?: Peer): string
 }
 
 export interface UserAgent extends Sip {
@@ -53,10 +54,6 @@ export interface UserAgentCounters extends TransactionCounters {
   /** Calls, unanswered ones included. */
   readonly calls: number
 }
-
-// Deviation from what RFC 8760 §2.1 would like: SHA-256 is offered on request only, since user agents in wide use give
-// up at a challenge in which any algorithm is unknown to them, whatever the order. It is accepted either way.
-const defaultAlgorithms: readonly DigestAlgorithm[] = ['MD5']
 
 export function createUserAgent(options: UserAgentOptions): UserAgent {
   return new Agent(options)
@@ -93,7 +90,7 @@ class Agent implements UserAgent {
       directory,
       nonces: createNonces({ clock }),
       guesses: this.#guesses,
-      algorithms: options.digestAlgorithms ?? defaultAlgorithms,
+      algorithms: options.digestAlgorithms,
     })
     this.#register = createRegistrar({
       authenticate: (request, remote) => this.authenticate(request, remote),
@@ -134,7 +131,7 @@ class Agent implements UserAgent {
       abilities,
       seal: this.#options.seal,
       product: userAgent,
-      contactFor: (remote, user) => contactAt(this.addressFor(remote), remote.transport, user),
+      contactFor: (remote, name) => contactAt(this.addressFor(remote), remote.transport, name),
       resolve,
       isBound: (remote) => this.bindings.isBound(remote),
       isOpen: (remote) => !isReliable(remote) || transport.isOpen(remote),
@@ -170,8 +167,8 @@ class Agent implements UserAgent {
     await this.#options.transport.stop()
   }
 
-  addressFor(remote?: Pick<Remote, 'address'>): HostPort {
-    return { host: this.#options.hostFor(remote), port: this.listening.port }
+  addressFor(remote?: Peer): HostPort {
+    return { host: this.#options.hostFor(remote), port: portFor(this.listening, remote?.transport) }
   }
 
   authenticate(request: SipRequest, remote: Remote): Promise<Authentication> {
@@ -196,6 +193,10 @@ class Agent implements UserAgent {
     const sent: SentInvite = new SentInvite(this.#core, options, () => this.#sent.delete(sent.localTag))
     this.#sent.set(sent.localTag, sent)
     return sent
+  }
+
+  async open(remote: Remote): Promise<void> {
+    if (isReliable(remote)) await this.#options.transport.open(remote)
   }
 
   drain(): void {

@@ -14,7 +14,11 @@ export interface BaresipOptions {
   readonly password: string
   readonly realm: string
   /** Where requests are sent, whatever the realm resolves to. */
-  readonly proxy: { readonly address: string; readonly port: number; readonly transport?: 'udp' | 'tcp' }
+  readonly proxy: {
+    readonly address: string
+    readonly port: number
+    readonly transport?: 'udp' | 'tcp' | 'tls'
+  }
   /** Seconds; 0 does not register. */
   readonly registerEvery?: number
   readonly answers?: 'auto' | 'manual'
@@ -23,6 +27,8 @@ export interface BaresipOptions {
   readonly codecs?: 'PCMU' | 'PCMA' | 'PCMU,PCMA'
   /** Whether its output has every SIP message. */
   readonly tracesSip?: boolean
+  /** Over TLS: the authority that must have signed the certificate of the proxy. */
+  readonly authorityFile?: string
   /** Its jitter buffer drops all of another stream whose numbers are lower than those of the one before. By default there is one. */
   readonly hasJitterBuffer?: boolean
 }
@@ -111,12 +117,13 @@ export async function startBaresip(options: BaresipOptions): Promise<Baresip> {
 function configuration(
   folder: string,
   ports: number,
-  { hasJitterBuffer = true }: Pick<BaresipOptions, 'hasJitterBuffer'>,
+  { hasJitterBuffer = true, authorityFile }: Pick<BaresipOptions, 'hasJitterBuffer' | 'authorityFile'>,
 ): string {
   return [
     'poll_method epoll',
     `sip_listen 127.0.0.1:${ports}`,
     'net_interface 127.0.0.1',
+    ...(authorityFile === undefined ? [] : [`sip_cafile ${authorityFile}`]),
     'call_max_calls 4',
     // The player that discards: what is heard is recorded before it.
     'audio_player aubridge,nil',

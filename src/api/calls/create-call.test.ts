@@ -178,7 +178,6 @@ describe('POST /Accounts/{sid}/Calls', () => {
     ],
     ['a sip target without URI', { to: { type: 'sip' } }, 'to.sipUri is required'],
     ['a URI of another kind', { to: { type: 'sip', sipUri: 'http://x' } }, 'to.sipUri must be a SIP URI'],
-    ['a secure URI', { to: { type: 'sip', sipUri: 'sips:a@b' } }, 'sips of to.sipUri is not served yet'],
     ['CR LF in a URI', { to: { type: 'sip', sipUri: 'sip:a@b\r\nX: y' } }, 'to.sipUri must not contain'],
     [
       'a proxy that is no host',

@@ -33,7 +33,7 @@ export const sipGateways = defineResource({
     protocol: choice(['udp', 'tcp', 'tls', 'tls/srtp'])
       .default('udp')
       .describe(
-        'The transport of calls sent here; `tls/srtp` encrypts the audio as well. Calls go out over udp and tcp; a gateway with tls is passed over until SIP over TLS is served.',
+        'The transport of calls sent here; `tls/srtp` encrypts the audio as well. Over TLS the gateway must show a certificate for what `ipv4` says. A gateway with `tls/srtp` is passed over until SRTP is served.',
       ),
     pad_crypto: flag()
       .default(0)
@@ -43,10 +43,7 @@ export const sipGateways = defineResource({
       .default(0)
       .describe('1: OPTIONS is sent now and then to see whether it answers.')
       .notServed('the watch over gateways'),
-    use_sips_scheme: flag()
-      .default(0)
-      .describe('1: Request-URIs begin with sips: where TLS is used.')
-      .notServed('SIP over TLS'),
+    use_sips_scheme: flag().default(0).describe('1: Request-URIs begin with sips: where TLS is used.'),
     remove_ice: flag().default(0).describe('1: offers go out without ICE candidates.').notServed('ICE'),
     dtls_off: flag().default(0).describe('1: SRTP is keyed in SDP, without DTLS.').notServed('SRTP'),
   },

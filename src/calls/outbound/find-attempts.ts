@@ -62,7 +62,7 @@ async function toUser({ name, realm }: TargetOf<'user'>, search: Search): Promis
 /** The user of this realm that the URI names. Throws not_permitted: what a phone says must not make the account call elsewhere. */
 function userAt(text: string, hosts: readonly string[]): string {
   const uri = tryParseUri(text)
-  const name = uri?.scheme === 'sip' && hosts.includes(uri.host) ? uri.user : undefined
+  const name = uri !== undefined && uri.scheme !== 'tel' && hosts.includes(uri.host) ? uri.user : undefined
   if (name === undefined)
     throw new AppError('not_permitted', 'a user may send its callers to users of its realm only')
   return unescapeUri(name)

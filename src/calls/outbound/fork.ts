@@ -83,8 +83,20 @@ class Fork {
     return this.#settled.promise
   }
 
+  /** Over TLS the connection is opened first: a certificate that is not believed is then the reason of the refusal. */
+  async #reach(attempt: Attempt): Promise<Remote | AppError> {
+    try {
+      const remote = await attempt.destination()
+      if (remote.name !== undefined) await this.#options.sip().open(remote)
+      return remote
+    } catch (error) {
+      if (error instanceof AppError) return error
+      throw error
+    }
+  }
+
   async #try(attempt: Attempt): Promise<void> {
-    const destination = await destinationOf(attempt)
+    const destination = await this.#reach(attempt)
     if (this.#isOver || this.#options.dialled.leg.hasEnded) return
     if (destination instanceof AppError) {
       this.#error ??= destination
@@ -192,15 +204,6 @@ function noteAttempt({ journal, status }: Leg, trunk: string, places: AttemptPla
   journal.add({ type: 'attempt', trunk, ...places })
   if (isFirst) status.report({ call_status: 'trying', sip_status: 100, sip_reason: reasonPhraseOf(100) })
   else journal.commit()
-}
-
-async function destinationOf(attempt: Attempt): Promise<Remote | AppError> {
-  try {
-    return await attempt.destination()
-  } catch (error) {
-    if (error instanceof AppError) return error
-    throw error
-  }
 }
 
 /** RFC 3326, so that a phone that rang in vain lists no missed call. */

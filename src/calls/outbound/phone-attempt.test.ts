@@ -49,6 +49,22 @@ describe('the INVITE to a carrier', () => {
     )
   })
 
+  it.each([
+    [{ port: 5061 }, 'sip:15550100@sbc.example;transport=tls', 'sip:sbc.example;transport=tls'],
+    [{ port: 5060 }, 'sip:15550100@sbc.example:5060;transport=tls', 'sip:sbc.example:5060;transport=tls'],
+    [{ port: 5061, use_sips_scheme: true }, 'sips:15550100@sbc.example', 'sips:sbc.example'],
+    [{ port: 5071, use_sips_scheme: true }, 'sips:15550100@sbc.example:5071', 'sips:sbc.example:5071'],
+    [
+      { port: 5060, protocol: 'tcp', use_sips_scheme: true } as const,
+      'sip:15550100@sbc.example;transport=tcp',
+      'sip:sbc.example;transport=tcp',
+    ],
+  ])('to a gateway over TLS with %o is for %s', (more, uri, hop) => {
+    const secure: OutboundGateway = { host: 'sbc.example', protocol: 'tls', ...more }
+    expect(invite({}, { gateway: secure })).toMatchObject({ uri, to: uri })
+    expect(nextHopOf(outboundCarrier('c', {}), secure)).toBe(hop)
+  })
+
   it('says who calls: the target’s word, then the order’s, then the carrier’s', () => {
     const carrier = { register_from_domain: 'pbx.example' }
     expect(invite(carrier).from).toBe('<sip:+4420@pbx.example>')

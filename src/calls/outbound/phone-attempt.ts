@@ -1,12 +1,11 @@
 // What a carrier's gateway is sent for a phone number.
 import { escapeUser, serializeHostPort } from '../../sip/message/uri.ts'
+import { transports } from '../../sip/transport/transports.ts'
 import type { OutboundCarrier, OutboundGateway } from '../ports.ts'
 import type { AttemptInvite } from './attempt.ts'
 import { callerFields } from './caller-identity.ts'
 import type { CallerFields, CallerOrder } from './caller-identity.ts'
 import type { Credentials } from '../calls.ts'
-
-const sipPort = 5060
 
 export interface PhoneAttempt {
   readonly order: CallerOrder
@@ -22,7 +21,7 @@ export function toInvite(attempt: PhoneAttempt): AttemptInvite {
   const { order, carrier, number, host } = attempt
   const caller = callerFields(order, carrier.register_from_domain ?? host)
   const place = placeOf(attempt)
-  const uri = `sip:${escapeUser(toDialled(number, carrier))}@${place};transport=${attempt.gateway.protocol}`
+  const uri = uriAt(`${escapeUser(toDialled(number, carrier))}@${place}`, attempt.gateway)
   const credentials = attempt.auth ?? credentialsOf(carrier)
   return {
     ...caller,
@@ -49,11 +48,16 @@ export function nextHopOf(
   { outbound_sip_proxy: proxy, requires_register }: OutboundCarrier,
   gateway: OutboundGateway,
 ): string {
-  const { protocol } = gateway
-  if (proxy === null || proxy === '' || requires_register)
-    return `sip:${hostPortOf(gateway)};transport=${protocol}`
-  const uri = /^sips?:/i.test(proxy) ? proxy : `sip:${proxy}`
-  return /;transport=/i.test(uri) ? uri : `${uri};transport=${protocol}`
+  if (proxy === null || proxy === '' || requires_register) return uriAt(hostPortOf(gateway), gateway)
+  if (!/^sips?:/i.test(proxy)) return uriAt(proxy, gateway)
+  return /^sips:|;transport=/i.test(proxy) ? proxy : `${proxy};transport=${gateway.protocol}`
+}
+
+/** RFC 5630 §3.1.1: with sips:, the transport goes without saying. */
+function uriAt(place: string, { protocol, use_sips_scheme = false }: OutboundGateway): string {
+  return use_sips_scheme && transports[protocol].isSecure
+    ? `sips:${place}`
+    : `sip:${place};transport=${protocol}`
 }
 
 /** A carrier that the platform registers with knows its own realm only, and the gateway is the way there. */
@@ -62,8 +66,9 @@ function placeOf({ carrier, gateway }: PhoneAttempt): string {
   return requires_register && realm !== null ? realm : hostPortOf(gateway)
 }
 
-function hostPortOf({ host, port }: OutboundGateway): string {
-  return serializeHostPort({ host, port: port === sipPort || port === null ? undefined : port })
+function hostPortOf({ host, port, protocol }: OutboundGateway): string {
+  const isUsual = port === null || port === transports[protocol].defaultPort
+  return serializeHostPort({ host, port: isUsual ? undefined : port })
 }
 
 function credentialsOf({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../lib/errors.ts'
-import type { Binding } from '../../sip/sip.ts'
+import type { Binding, Remote } from '../../sip/sip.ts'
 import type { CallRequest, PreparedCall } from '../calls.ts'
 import type { JournalEvent } from '../journal/journal.ts'
 import {
@@ -542,7 +542,7 @@ describe('a call to a SIP URI', () => {
     ['in the network of the platform', 'sip:bob@10.0.0.1', 403, 'sip_refused_address'],
     ['of a realm of the platform', 'sip:alice@example.com', 482, 'loop_detected'],
     ['without an address', 'sip:bob@nowhere.example', 480, 'sip_unreachable'],
-    ['of scheme sips', 'sips:bob@192.0.2.9', 501, 'not_served'],
+    ['of scheme sips, without a port of TLS', 'sips:bob@192.0.2.9', 480, 'sip_unreachable'],
     ['that is none', 'bob', 400, 'bad_request'],
   ])('%s is not sent at all', async (_, text, sip_status, code) => {
     const engine = platformWith([])
@@ -632,6 +632,23 @@ describe('a call to a phone', () => {
     const engine = arrange({ waysOut: [outboundCarrier('first', { gateways })] })
     await placeFrom(engine)
     expect(uris(engine)).toEqual(['sip:15550100@192.0.2.12;transport=udp'])
+  })
+
+  it('passes over a gateway whose certificate is not believed, and ends with that where there is no other', async () => {
+    const secure = (host: string) => ({ host, port: 5061, protocol: 'tls' }) as const
+    const open = async ({ name }: Remote): Promise<void> => {
+      if (name !== '192.0.2.12') throw new AppError('sip_certificate', 'the certificate has expired')
+    }
+    const gateways = [secure('192.0.2.11'), secure('192.0.2.12')]
+    const engine = arrange({ open, waysOut: [outboundCarrier('first', { gateways })] })
+    await placeFrom(engine)
+    expect(uris(engine)).toEqual(['sip:15550100@192.0.2.12;transport=tls'])
+    const alone = arrange({ open, waysOut: [outboundCarrier('first', { gateways: [secure('192.0.2.11')] })] })
+    const { call_sid } = await placeFrom(alone)
+    expect(alone.sent).toEqual([])
+    expect(alone.store.journalOf(call_sid)).toContainEqual(
+      expect.objectContaining({ type: 'refusal', code: 'sip_certificate' }),
+    )
   })
 
   it('fails with 480 when no gateway has one', async () => {

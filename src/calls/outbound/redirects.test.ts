@@ -88,7 +88,7 @@ describe('a SIP URI that redirects', () => {
     ['a SIP realm of the platform', '<sip:alice@example.com>', 'loop_detected'],
     ['the platform itself', '<sip:a@127.0.0.1:5060>', 'sip_refused_address'],
     ['a phone number', '<tel:+4930123>', 'bad_request'],
-    ['a secure URI', '<sips:a@192.0.2.30>', 'not_served'],
+    ['a secure URI, without a port of TLS', '<sips:a@192.0.2.30>', 'sip_unreachable'],
   ])('is not followed to %s', async (_what, contact, code) => {
     const { engine, refuse, decisions } = await calling(sip)
     await refuse(0, 302, contact)

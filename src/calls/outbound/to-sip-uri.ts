@@ -1,7 +1,9 @@
 // The place to try for a call to a SIP URI: guarded, since a customer wrote it.
 import { AppError } from '../../lib/errors.ts'
+import { hasSips } from '../../sip/contact.ts'
 import { serializeUri } from '../../sip/message/uri.ts'
 import type { Binding, Remote } from '../../sip/sip.ts'
+import { transports } from '../../sip/transport/transports.ts'
 import type { CallServices } from '../call-services.ts'
 import type { AccountFacts } from '../ports.ts'
 import type { Round, Search } from './attempt.ts'
@@ -35,12 +37,19 @@ export async function toSipUri(
           ...(proxy === undefined ? {} : { routes: [`<${toLooseRoute(proxy)}>`] }),
           ...(auth === undefined ? {} : { credentials: auth }),
         }),
-        destination: () => guardedPlace(proxy ?? text, order.account, services),
+        destination: async () => secured(await guardedPlace(proxy ?? text, order.account, services), text),
         // Neither the proxy nor the password is meant for another place.
         redirect: async ({ uri: next }) => (await toSipUri({ type: 'sip', sipUri: next }, search)).flat(),
       },
     ],
   ]
+}
+
+/** RFC 3261 §26.2.2: each hop on the way to a sips URI is secure, a proxy that is named with it as well. */
+function secured(remote: Remote, uri: string): Remote {
+  if (hasSips(uri) && !transports[remote.transport].isSecure)
+    throw new AppError('bad_request', 'to.proxy of a sips URI must be one that is reached over TLS')
+  return remote
 }
 
 /** RFC 3261 §16.12.1.1: a proxy that is named without lr would have the Request-URI rewritten. */
@@ -56,7 +65,8 @@ export async function guardedPlace(
   { sip, isAllowedAddress }: Pick<CallServices, 'sip' | 'isAllowedAddress'>,
 ): Promise<Remote> {
   const remote = await sip().resolve(uri)
-  const { host, port } = sip().addressFor(remote)
+  const { host } = sip().addressFor({ address: remote.address })
+  const { port } = sip().addressFor(remote)
   if (!isAllowedAddress(remote.address) || isPhoneOfAnother(sip().bindings.boundTo(remote), account))
     throw new AppError('sip_refused_address', 'the SIP URI leads to an address that may not be called')
   if (remote.port === port && [host, sip().listening.address].includes(remote.address)) throw loop()

@@ -115,11 +115,11 @@ export class RecordingSession {
     const sdp = await media.offer('sendonly')
     const place = sip.addressFor(remote)
     // RFC 7866 §6.1.1: the feature tag says who records whom.
-    this.#contact = { name: 'contact', value: `${contactAt(place, remote.transport, user)};+sip.src` }
+    this.#contact = { name: 'contact', value: `${contactAt(place, remote.transport, { user })};+sip.src` }
     return sip.invite({
       uri,
       to: uri,
-      from: contactAt(place, 'udp', user),
+      from: contactAt(place, 'udp', { user }),
       contactUser: user,
       mustLeave: true,
       destination: remote,

@@ -147,6 +147,13 @@ export const callErrors = {
     sip: 480,
     cure: 'Check the address, and that the far end listens there over that transport.',
   },
+  sip_certificate: {
+    cause:
+      'A SIP connection over TLS led to a far end whose certificate is not believed: it is not that of the name that was called, has expired, or was signed by an unknown authority.',
+    http: 480,
+    sip: 480,
+    cure: 'Name the gateway as its certificate does, have the carrier renew it, or add the authority that signed it to the file of SWITCHHOOK_TLS_AUTHORITIES.',
+  },
   sip_refused_address: {
     cause:
       'The SIP URI leads to a private or reserved address, which customers may not call through the platform, or to a phone that another account has registered.',

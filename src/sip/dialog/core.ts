@@ -6,12 +6,15 @@ import { structuralHeaders } from '../message/reserved-headers.ts'
 import { isHeaderSafe } from '../message/serialize-message.ts'
 import { allowHeader } from '../message/validate.ts'
 import type { HeaderField } from '../message/message.ts'
+import type { ContactName } from '../contact.ts'
 import { cleanHeaderValue } from '../refusal.ts'
 import type { Remote, Reply, Serves } from '../sip.ts'
 import type { Timers } from '../timers.ts'
 import type { TransactionLayer } from '../transaction/transaction.ts'
 import type { DialogTable } from './dialog-table.ts'
 import type { Seal } from '../own-tags.ts'
+
+export type { ContactName } from '../contact.ts'
 
 export interface Core {
   readonly transactions: TransactionLayer
@@ -26,7 +29,7 @@ export interface Core {
   /** Server and User-Agent. */
   readonly product: string
   /** The Contact by which `remote` reaches us. */
-  contactFor(remote: Remote, user?: string): string
+  contactFor(remote: Remote, name: ContactName): string
   /** Where a request to this URI goes: RFC 3263. Rejects with `sip_unreachable`. */
   resolve(uri: string): Promise<Remote>
   /** Whether a registered phone is reached there. */
@@ -67,9 +70,9 @@ export function supportedHeader({ supported }: Abilities): HeaderField {
 }
 
 /** What our final and early-dialog answers to INVITE say of us: RFC 3261 §13.2.1 and §13.3.1.4. */
-export function capabilityHeaders(core: Core, remote: Remote, contactUser?: string): HeaderField[] {
+export function capabilityHeaders(core: Core, remote: Remote, contact: ContactName): HeaderField[] {
   return [
-    { name: 'contact', value: core.contactFor(remote, contactUser) },
+    { name: 'contact', value: core.contactFor(remote, contact) },
     allowHeader(core.abilities.allow),
     supportedHeader(core.abilities),
     { name: 'server', value: core.product },

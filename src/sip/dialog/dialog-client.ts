@@ -6,7 +6,7 @@ import { headersOf } from '../message/message.ts'
 import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts'
 import type { Remote, Reply } from '../sip.ts'
 import { asClient, capabilityHeaders, cleanHeaders, mergeHeaders } from './core.ts'
-import type { Core } from './core.ts'
+import type { ContactName, Core } from './core.ts'
 import type { DialogRoute } from './dialog-route.ts'
 import { addressed, dialogHeaders, refreshTarget } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
@@ -23,7 +23,7 @@ export interface DialogClientOptions {
   readonly core: Core
   readonly state: DialogState
   readonly route: DialogRoute
-  readonly contactUser: string | undefined
+  readonly contact: ContactName
   readonly credentials: Credentials | undefined
   /** None before the final response of an INVITE. */
   readonly session?: SessionTimer
@@ -98,11 +98,11 @@ export class DialogClient {
     { headers = [], body }: RequestOptions,
     authorization: readonly HeaderField[],
   ): SipRequest {
-    const { core, state, contactUser, session } = this.#options
+    const { core, state, contact, session } = this.#options
     state.localSequence += 1
     const { uri } = addressed(state.remoteTarget, state.routeSet)
     const ours = isTargetRefresh(method)
-      ? [...capabilityHeaders(core, remote, contactUser).map(asClient), ...(session?.fields ?? [])]
+      ? [...capabilityHeaders(core, remote, contact).map(asClient), ...(session?.fields ?? [])]
       : [{ name: 'user-agent', value: core.product }]
     return buildRequest({
       method,

@@ -67,6 +67,12 @@ export function contactUriOf(message: SipMessage): string | undefined {
   }
 }
 
+/** The URI of the proxy that recorded itself last: the next one towards the sender. */
+export function recordedBy(message: SipMessage): string | undefined {
+  const [first] = recordedRoutes(message)
+  return first === undefined ? undefined : parseNameAddr(first).uri
+}
+
 /** A value that is no address cannot be routed to, so it is left out rather than failing every later request. */
 function recordedRoutes(message: SipMessage): string[] {
   const values = headersOf(message, 'record-route').flatMap(splitList)

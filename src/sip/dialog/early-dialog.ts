@@ -7,7 +7,7 @@ import { rackFor, rseqOf } from '../message/reliable.ts'
 import type { DialogUser, EarlyListener, OutgoingInvite, Remote, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
-import type { Core } from './core.ts'
+import type { ContactName, Core } from './core.ts'
 import { DialogClient } from './dialog-client.ts'
 import { DialogGuard } from './dialog-guard.ts'
 import { DialogRoute } from './dialog-route.ts'
@@ -25,7 +25,7 @@ export interface EarlyDialogOptions {
   readonly response: SipResponse
   /** Where the INVITE went. */
   readonly source: Remote
-  readonly contactUser: string | undefined
+  readonly contact: ContactName
   readonly keepsTransport: boolean
   readonly credentials: Credentials | undefined
   readonly mayReach: ((address: string) => boolean) | undefined
@@ -49,7 +49,7 @@ export class EarlyDialog implements DialogEntry {
   readonly #offers: EarlyOffers
 
   constructor(options: EarlyDialogOptions) {
-    const { core, invite, response, source, keepsTransport, mayReach, contactUser, credentials } = options
+    const { core, invite, response, source, keepsTransport, mayReach, contact, credentials } = options
     this.#options = options
     this.guard = options.user && new DialogGuard(options.user, response, source)
     const state = uacDialogState(invite, response)
@@ -57,7 +57,7 @@ export class EarlyDialog implements DialogEntry {
     const flow = { source, isDirect: true, isOurs: true }
     const noted = (fault: string): void => core.log.debug({ callId: state.callId, fault }, 'early dialog')
     this.#route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
-    this.#client = new DialogClient({ core, state, route: this.#route, contactUser, credentials })
+    this.#client = new DialogClient({ core, state, route: this.#route, contact, credentials })
     this.#offers = new EarlyOffers({ core, callId: state.callId, listener: () => options.listener })
     core.dialogs.set(state, this)
   }
@@ -139,7 +139,7 @@ export class EarlyDialog implements DialogEntry {
   }
 
   #complete({ request, remote }: ServerTransaction, reply: Reply): SipResponse {
-    const { core, contactUser } = this.#options
-    return responseTo(request, withHeaders(cleanReply(reply), capabilityHeaders(core, remote, contactUser)))
+    const { core, contact } = this.#options
+    return responseTo(request, withHeaders(cleanReply(reply), capabilityHeaders(core, remote, contact)))
   }
 }

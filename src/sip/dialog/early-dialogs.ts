@@ -9,7 +9,7 @@ import type { EarlyDialogOptions } from './early-dialog.ts'
 
 export interface EarlyDialogsOptions extends Pick<
   EarlyDialogOptions,
-  'core' | 'call' | 'contactUser' | 'credentials' | 'mayReach' | 'listener' | 'user'
+  'core' | 'call' | 'contact' | 'credentials' | 'mayReach' | 'listener' | 'user'
 > {
   readonly keepsTransport: () => boolean
   /** The far end has ended the last of them with BYE. */

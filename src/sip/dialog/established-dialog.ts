@@ -4,7 +4,7 @@ import type { HeaderField, SipRequest, SipResponse } from '../message/message.ts
 import type { Dialog, DialogFailure, DialogListener, OfferWish, ReferWish, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
 import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
-import type { Core } from './core.ts'
+import type { ContactName, Core } from './core.ts'
 import { noteSequence } from './dialog-state.ts'
 import { DialogClient } from './dialog-client.ts'
 import type { DialogGuard } from './dialog-guard.ts'
@@ -27,7 +27,7 @@ export interface DialogOptions {
   /** Where the peer's own packets come from. */
   readonly flow: Flow
   /** The user part of our Contact, in every request and response of the dialog. */
-  readonly contactUser?: string | undefined
+  readonly contact: ContactName
   /** Requests over UDP stay there, however large they are. */
   readonly keepsTransport?: boolean
   readonly credentials?: Credentials | undefined
@@ -47,7 +47,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   readonly guard: DialogGuard | undefined
   readonly #core: Core
   readonly #state: DialogState
-  readonly #contactUser: string | undefined
+  readonly #contact: ContactName
   readonly #route: DialogRoute
   readonly #client: DialogClient
   readonly #owner: DialogOwner
@@ -62,12 +62,12 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   #bye: Promise<void> | undefined
 
   constructor(options: DialogOptions) {
-    const { core, state, flow, contactUser, credentials, mayReach, keepsTransport = false } = options
+    const { core, state, flow, contact, credentials, mayReach, keepsTransport = false } = options
     this.#core = core
     this.guard = options.guard
     this.#owner = new DialogOwner(core.log, state.callId)
     this.#state = state
-    this.#contactUser = contactUser
+    this.#contact = contact
     this.#receivePrack = options.receivePrack
     const noted = (sentence: string): void => this.#owner.tell((listener) => listener.noted?.(sentence))
     this.#route = new DialogRoute({ core, state, flow, keepsTransport, mayReach, noted })
@@ -77,7 +77,7 @@ export class EstablishedDialog implements Dialog, DialogEntry {
       expired: () => this.#fail('session-expired'),
     })
     const [route, session] = [this.#route, this.#session]
-    this.#client = new DialogClient({ core, state, route, contactUser, credentials, session })
+    this.#client = new DialogClient({ core, state, route, contact, credentials, session })
     this.#negotiation = new Negotiation({
       core,
       state,
@@ -295,6 +295,6 @@ export class EstablishedDialog implements Dialog, DialogEntry {
   }
 
   #complete({ remote }: ServerTransaction, reply: Reply): Reply {
-    return withHeaders(cleanReply(reply), capabilityHeaders(this.#core, remote, this.#contactUser))
+    return withHeaders(cleanReply(reply), capabilityHeaders(this.#core, remote, this.#contact))
   }
 }

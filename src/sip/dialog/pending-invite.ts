@@ -7,10 +7,11 @@ import { requires } from '../message/session-expires.ts'
 import { tryParseUri, unescapeUri } from '../message/uri.ts'
 import type { Dialog, DialogUser, EarlyListener, IncomingInvite, Remote, Replaced, Reply } from '../sip.ts'
 import type { ServerTransaction } from '../transaction/transaction.ts'
+import { hasSips } from '../contact.ts'
 import { capabilityHeaders, cleanReply, withHeaders } from './core.ts'
-import type { Core } from './core.ts'
+import type { ContactName, Core } from './core.ts'
 import { DialogGuard } from './dialog-guard.ts'
-import { noteSequence, refreshTarget, uasDialogState } from './dialog-state.ts'
+import { contactUriOf, noteSequence, recordedBy, refreshTarget, uasDialogState } from './dialog-state.ts'
 import type { DialogState } from './dialog-state.ts'
 import type { DialogEntry, Standing } from './dialog-table.ts'
 import { EarlyOffers } from './early-offers.ts'
@@ -77,10 +78,12 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   }
 
   /** The user that was called: some user agents send no requests to a Contact without one. */
-  get #contactUser(): string | undefined {
+  get #contact(): ContactName {
     const uri = tryParseUri(this.request.uri)
     const user = uri?.scheme === 'tel' ? uri.number : uri?.user
-    return user === undefined || user.length > maxContactUserChars ? undefined : unescapeUri(user)
+    const isUsable = user !== undefined && user.length <= maxContactUserChars
+    const isSips = hasSips(this.request.uri, recordedBy(this.request) ?? contactUriOf(this.request))
+    return { user: isUsable ? unescapeUri(user) : undefined, isSips }
   }
 
   get callId(): string {
@@ -145,7 +148,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
       core: this.#core,
       state: this.#state,
       flow,
-      contactUser: this.#contactUser,
+      contact: this.#contact,
       mayReach: this.#mayReach,
       guard: this.#guard,
       description: reply.body ?? this.#description,
@@ -238,7 +241,7 @@ export class PendingInvite implements IncomingInvite, DialogEntry {
   #complete(reply: Reply): Reply {
     // RFC 3261 §12.1.1: the response names the proxies that want to stay on the path.
     const recorded = this.request.headers.filter(({ name }) => name === 'record-route')
-    const ours = capabilityHeaders(this.#core, this.remote, this.#contactUser)
+    const ours = capabilityHeaders(this.#core, this.remote, this.#contact)
     return withHeaders(cleanReply(reply), [...recorded, ...ours])
   }
 }

@@ -13,8 +13,9 @@ import { parseUri, serializeUri } from '../message/uri.ts'
 import type { InviteOutcome, OutgoingInvite, OutgoingInviteOptions, Remote } from '../sip.ts'
 import { transactionTimeoutMs } from '../timers.ts'
 import type { ClientTransaction } from '../transaction/transaction.ts'
+import { hasSips } from '../contact.ts'
 import { asClient, capabilityHeaders, cleanHeaders, mergeHeaders } from './core.ts'
-import type { Core } from './core.ts'
+import type { ContactName, Core } from './core.ts'
 import { DialogGuard } from './dialog-guard.ts'
 import { addressed, uacDialogState } from './dialog-state.ts'
 import { EarlyDialogs } from './early-dialogs.ts'
@@ -31,6 +32,7 @@ export class SentInvite implements OutgoingInvite {
   readonly #options: OutgoingInviteOptions
   readonly #settled = Promise.withResolvers<InviteOutcome>()
   readonly #localTag: string
+  readonly #contact: ContactName
   // Every dialog a 2xx made, by the tag of the fork.
   readonly #early: EarlyDialogs
   readonly #forks = new Map<string, EstablishedDialog>()
@@ -54,10 +56,12 @@ export class SentInvite implements OutgoingInvite {
     const isOwn = options.mustLeave === true && core.seal !== undefined
     this.#localTag = isOwn ? createOwnTag(core.seal) : randomHex(8)
     this.outcome = this.#settled.promise
+    const { uri, routes = [], contactUser } = options
+    this.#contact = { user: contactUser, isSips: hasSips(uri, addressed(uri, routes).nextHop) }
     this.#early = new EarlyDialogs({
       core,
       call: this,
-      contactUser: options.contactUser,
+      contact: this.#contact,
       credentials: options.credentials,
       mayReach: options.mayReach,
       listener: options.early,
@@ -162,7 +166,7 @@ export class SentInvite implements OutgoingInvite {
   }
 
   #build(remote: Remote | undefined, authorization: readonly HeaderField[], sequence: number): SipRequest {
-    const { from, to, routes = [], headers = [], body, contactUser, maxForwards = 70 } = this.#options
+    const { from, to, routes = [], headers = [], body, maxForwards = 70 } = this.#options
     const target = addressed(this.#options.uri, routes)
     return buildRequest({
       method: 'INVITE',
@@ -177,7 +181,9 @@ export class SentInvite implements OutgoingInvite {
         ...authorization,
         ...mergeHeaders(
           [
-            ...(remote === undefined ? [] : capabilityHeaders(this.#core, remote, contactUser)).map(asClient),
+            ...(remote === undefined ? [] : capabilityHeaders(this.#core, remote, this.#contact)).map(
+              asClient,
+            ),
             ...askFor(this.#session),
           ],
           cleanHeaders(headers),
@@ -196,7 +202,7 @@ export class SentInvite implements OutgoingInvite {
     const remoteTag = tagOf(headerOf(response, 'to')) ?? ''
     const known = this.#forks.get(remoteTag)
     if (known !== undefined) return known.acknowledge(invite)
-    const { contactUser, credentials, mayReach, user } = this.#options
+    const { credentials, mayReach, user } = this.#options
     // No answer comes before a request went out.
     const source = this.#remote
     if (source === undefined) return
@@ -205,7 +211,7 @@ export class SentInvite implements OutgoingInvite {
       core: this.#core,
       state,
       flow: { source, isDirect: true, isOurs: true },
-      contactUser,
+      contact: this.#contact,
       keepsTransport: this.#keepsTransport(),
       credentials,
       mayReach,

@@ -135,6 +135,16 @@ describe('where a phone is called once its connection is gone', () => {
     ],
     ['nowhere, behind NAT', { contact: 'sip:alice@10.0.0.5' }, undefined],
     ['nowhere, with the Contact of a browser', { contact: 'sip:x@7c3.invalid;transport=tcp' }, undefined],
+    [
+      'nowhere, over TLS',
+      { remote: { ...tcp, transport: 'tls' }, contact: 'sip:alice@203.0.113.5' },
+      undefined,
+    ],
+    [
+      'nowhere, from a WebSocket',
+      { remote: { ...tcp, transport: 'ws' }, contact: 'sip:alice@203.0.113.5' },
+      undefined,
+    ],
     ['nowhere, by a Contact that is no SIP URI', { contact: 'tel:+1' }, undefined],
     ['nowhere, by a Contact that is none', { contact: 'alice' }, undefined],
     [

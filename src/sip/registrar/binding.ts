@@ -55,6 +55,9 @@ function namesItsSource({ contact, remote, instance }: Binding): boolean {
 export function contactOf({ contact, path, remote }: Binding): string | undefined {
   const [edge] = path
   if (edge !== undefined) return parseNameAddr(edge).uri
+  // A browser opens its connections itself, and no phone has a certificate that proves its address.
+  const { isOpenedHere, isSecure } = transports[remote.transport]
+  if (!isOpenedHere || isSecure) return undefined
   const uri = sipUriOf(contact)
   if (uri === undefined || uri.host.endsWith('.invalid')) return undefined
   return isHiddenFrom(uri.host, remote.address) ? undefined : contact

@@ -130,7 +130,7 @@ describe('what an archive has kept', () => {
     kept = [
       phone('desk'),
       phone('past', { expiresAt: clock.now() }),
-      { ...phone('secure'), remote: { ...remote, transport: 'tls' } },
+      { ...phone('secure'), remote: { ...remote, transport: 'sctp' } },
       phone('hall', { remote: { ...remote, port: 41_000 } }),
       phone('other', { aor: 'bob@a.example' }),
     ]

@@ -1,4 +1,4 @@
-// UDP and TCP on one port, behind the face of transport.ts.
+// Every transport that is served, behind the face of transport.ts: UDP and TCP on one port, the others on their own.
 import type { Clock } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
 import { toListenError } from '../../network/listen-error.ts'
@@ -7,16 +7,20 @@ import type { Logger } from '../../lib/log.ts'
 import type { Remote } from '../sip.ts'
 import { connectionLimits } from '../limits.ts'
 import type { ConnectionLimits } from '../limits.ts'
-import { TcpTransport } from './tcp-transport.ts'
+import { StreamTransport } from './stream-transport.ts'
+import { Tls } from './tls.ts'
+import type { SecureTransports } from './tls.ts'
 import type { TransportLayer, TransportCounters, TransportHandlers } from './transport.ts'
 import { UdpTransport } from './udp-transport.ts'
 import { transports } from './transports.ts'
+import type { Listening, Transport } from './transports.ts'
 
 export interface TransportOptions {
   /** The address to bind. */
   readonly bind: string
   /** 0: any port that is free for both UDP and TCP. */
   readonly port: number
+  readonly secure?: SecureTransports | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly limits?: Partial<ConnectionLimits>
@@ -26,18 +30,21 @@ export interface TransportOptions {
 const portAttempts = 50
 const logIntervalMs = 1_000
 
-function sipPlace(transport: ListenPlace['transport'], address: string, port: number): ListenPlace {
-  return { setting: 'SWITCHHOOK_SIP_PORT', transport, address, port }
-}
-
 export function createTransport(options: TransportOptions): TransportLayer {
-  return new SharedPort(options)
+  return new Transports(options)
 }
 
-class SharedPort implements TransportLayer {
+interface Parts {
+  readonly udp: UdpTransport
+  readonly tcp: StreamTransport
+  readonly tls?: StreamTransport
+}
+
+class Transports implements TransportLayer {
   readonly #options: TransportOptions
   readonly #counted = { unparsable: 0, dropped: 0, refusedConnections: 0, slowConnections: 0 }
-  #transports: { readonly udp: UdpTransport; readonly tcp: TcpTransport } | undefined
+  readonly #ports: Partial<Record<Transport, number>> = {}
+  #parts: Parts | undefined
   #port: number | undefined
   #loggedAtMs = Number.NEGATIVE_INFINITY
   #unlogged = 0
@@ -46,43 +53,36 @@ class SharedPort implements TransportLayer {
     this.#options = options
   }
 
-  get listening(): { readonly address: string; readonly port: number } {
+  get listening(): Listening {
     if (this.#port === undefined) throw new Error('the transport has not been started')
-    return { address: this.#options.bind, port: this.#port }
+    return { address: this.#options.bind, port: this.#port, ports: this.#ports }
   }
 
   get counters(): TransportCounters {
-    return { ...this.#counted, connections: this.#transports?.tcp.connections ?? 0 }
-  }
-
-  async start(handlers: TransportHandlers): Promise<void> {
-    const { tcp, udp } = (this.#transports = this.#create(handlers))
-    const { bind, port } = this.#options
-    const attempts = port === 0 ? portAttempts : 1
-    for (let attempt = 1; ; attempt += 1) {
-      const candidate = await tcp.listen(bind, port).catch((error: unknown) => {
-        throw toListenError(error, sipPlace(transports.tcp.viaName, bind, port))
-      })
-      try {
-        await udp.listen(bind, candidate)
-        this.#port = candidate
-        return
-      } catch (error) {
-        await tcp.unlisten()
-        if (attempt === attempts)
-          throw toListenError(error, sipPlace(transports.udp.viaName, bind, candidate))
-      }
+    const { tcp, tls } = this.#parts ?? {}
+    return {
+      ...this.#counted,
+      connections: (tcp?.connections ?? 0) + (tls?.connections ?? 0),
+      handshakes: tls?.handshakes ?? 0,
     }
   }
 
+  async start(handlers: TransportHandlers): Promise<void> {
+    const { tcp, udp, tls } = (this.#parts = this.#create(handlers))
+    this.#port = await this.#listenAtOnePort(tcp, udp)
+    const tlsPort = this.#options.secure?.tlsPort
+    if (tls !== undefined && tlsPort !== undefined)
+      this.#ports.tls = await this.#listen(tls, 'SWITCHHOOK_SIPS_PORT', tlsPort)
+  }
+
   async stop(): Promise<void> {
-    await Promise.all([this.#transports?.udp.stop(), this.#transports?.tcp.stop()])
+    const { udp, tcp, tls } = this.#parts ?? {}
+    await Promise.all([udp?.stop(), tcp?.stop(), tls?.stop()])
   }
 
   send(bytes: Uint8Array, remote: Remote, alternative?: Remote): Promise<void> {
-    const sender: Pick<TransportLayer, 'send'> | undefined = this.#transports?.[remote.transport]
-    if (sender === undefined)
-      return Promise.reject(new AppError('sip_unreachable', 'SIP does not listen yet'))
+    const sender = this.#senderTo(remote)
+    if (sender === undefined) return Promise.reject(this.#notServed())
     if (remote.port < 1 || remote.port > 65_535) {
       return Promise.reject(new AppError('sip_unreachable', 'the port is out of range'))
     }
@@ -90,33 +90,79 @@ class SharedPort implements TransportLayer {
   }
 
   open(remote: Remote): Promise<void> {
-    const tcp = this.#transports?.tcp
-    return tcp?.open(remote) ?? Promise.reject(new AppError('sip_unreachable', 'SIP does not listen yet'))
+    return this.#streamTo(remote)?.open(remote) ?? Promise.reject(this.#notServed())
   }
 
   isOpen(remote: Remote): boolean {
-    return this.#transports?.tcp.isOpen(remote) === true
+    return this.#streamTo(remote)?.isOpen(remote) === true
   }
 
-  #create(handlers: TransportHandlers): { readonly udp: UdpTransport; readonly tcp: TcpTransport } {
-    const counting = { ...handlers, admits: (remote: Remote) => this.#admits(remote, handlers) }
-    const udp = new UdpTransport({
-      handlers: counting,
-      unparsable: (reason, remote) => this.#dropped(reason, remote),
-    })
-    const tcp = new TcpTransport({
-      limits: { ...connectionLimits, ...this.#options.limits },
-      clock: this.#options.clock,
-      handlers: counting,
-      misbehaved: (reason, kind, remote) => {
+  #senderTo(remote: Remote): Pick<TransportLayer, 'send'> | undefined {
+    return transports[remote.transport].isReliable ? this.#streamTo(remote) : this.#parts?.udp
+  }
+
+  #streamTo({ transport }: Remote): StreamTransport | undefined {
+    const { tcp, tls } = this.#parts ?? {}
+    const streams: Partial<Record<Transport, StreamTransport | undefined>> = { tcp, tls }
+    return streams[transport]
+  }
+
+  #notServed(): AppError {
+    const isEarly = this.#parts === undefined
+    return new AppError('sip_unreachable', isEarly ? 'SIP does not listen yet' : 'SIP has no such transport')
+  }
+
+  async #listenAtOnePort(tcp: StreamTransport, udp: UdpTransport): Promise<number> {
+    const { bind, port } = this.#options
+    const attempts = port === 0 ? portAttempts : 1
+    for (let attempt = 1; ; attempt += 1) {
+      const candidate = await this.#listen(tcp, 'SWITCHHOOK_SIP_PORT', port)
+      try {
+        await udp.listen(bind, candidate)
+        return candidate
+      } catch (error) {
+        await tcp.unlisten()
+        const place = { setting: 'SWITCHHOOK_SIP_PORT', address: bind, port: candidate } as const
+        if (attempt === attempts) throw toListenError(error, { ...place, transport: transports.udp.viaName })
+      }
+    }
+  }
+
+  async #listen(
+    stream: Pick<StreamTransport, 'listen'>,
+    setting: ListenPlace['setting'],
+    port: number,
+  ): Promise<number> {
+    const { bind } = this.#options
+    try {
+      return await stream.listen(bind, port)
+    } catch (error) {
+      throw toListenError(error, { setting, transport: transports.tcp.viaName, address: bind, port })
+    }
+  }
+
+  #create(handlers: TransportHandlers): Parts {
+    const { limits, clock, secure } = this.#options
+    const common = {
+      limits: { ...connectionLimits, ...limits },
+      clock,
+      handlers: { ...handlers, admits: (remote: Remote) => this.#admits(remote, handlers) },
+      misbehaved: (reason: string, kind: 'unparsable' | 'slow', remote: Remote) => {
         if (kind === 'slow') this.#counted.slowConnections += 1
         this.#dropped(reason, remote, kind)
       },
       refused: () => {
         this.#counted.refusedConnections += 1
       },
+    }
+    const udp = new UdpTransport({
+      handlers: common.handlers,
+      unparsable: (reason, remote) => this.#dropped(reason, remote),
     })
-    return { udp, tcp }
+    const tcp = new StreamTransport({ ...common, transport: transports.tcp.name })
+    if (secure?.tlsPort === undefined) return { udp, tcp }
+    const tls = new Tls(secure.identity)
+    return { udp, tcp, tls: new StreamTransport({ ...common, transport: transports.tls.name, tls }) }
   }
 
   #admits(remote: Remote, handlers: TransportHandlers): boolean {

@@ -29,7 +29,11 @@ export interface ResponseTarget {
  */
 export function responseTarget(via: Via | undefined, remote: Remote): ResponseTarget {
   if (via === undefined) return { remote }
-  const sentByPort = { ...remote, port: via.port ?? transports[remote.transport].defaultPort }
+  const { defaultPort, isOpenedHere, isSecure } = transports[remote.transport]
+  const sentByPort = { ...remote, port: via.port ?? defaultPort }
+  if (!isOpenedHere) return { remote }
+  // What listens there must prove to be what the request named: RFC 5922 §7.2.
+  if (isSecure) return { remote, alternative: { ...sentByPort, name: via.host } }
   if (isReliable(remote)) return { remote, alternative: sentByPort }
   const isBehindNat = via.host !== remote.address && isHidden(via.host)
   return { remote: via.params.has('rport') || isBehindNat ? remote : sentByPort }

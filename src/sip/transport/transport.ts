@@ -1,6 +1,7 @@
-// The face of the transports: UDP and TCP behind one `send`. `createTransport` in create-transport.ts makes it.
+// The face of the transports: each of them behind one `send`. `createTransport` in create-transport.ts makes it.
 import type { SipMessage } from '../message/message.ts'
 import type { Remote } from '../sip.ts'
+import type { Listening } from './transports.ts'
 
 export interface TransportLayer {
   /** From now on every message goes to `handlers`. */
@@ -8,11 +9,12 @@ export interface TransportLayer {
   /** Closes every socket. Idempotent. */
   stop(): Promise<void>
   /** Known after start; with port 0 in the settings, one free port that serves both UDP and TCP. */
-  readonly listening: { readonly address: string; readonly port: number }
+  readonly listening: Listening
   /**
-   * Sends to `remote`; over TCP on the connection that exists to it, or on a new one. `alternative` is where a new
+   * Sends to `remote`; over all but UDP on the connection that exists to it, or on a new one. `alternative` is where a new
    * connection goes instead when `remote` was the far end of one that is closed (RFC 3261 §18.2.2). Rejects with AppError
-   * `sip_unreachable` when the bytes cannot be handed to the network.
+   * `sip_unreachable` when the bytes cannot be handed to the network, and `sip_certificate` when the far end is not the one
+   * that it should be.
    */
   send(bytes: Uint8Array, remote: Remote, alternative?: Remote): Promise<void>
   /** Resolves once a connection to `remote` stands. Rejects with AppError `sip_unreachable`. */
@@ -29,6 +31,8 @@ export interface TransportCounters {
   /** Input of sources over their budget: dropped unread. */
   readonly dropped: number
   readonly connections: number
+  /** Of TLS, and of WebSockets, that are not over. */
+  readonly handshakes: number
   readonly refusedConnections: number
   /** Connections closed because a message was not complete in time, or too large to frame. */
   readonly slowConnections: number

@@ -1,6 +1,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { defaultTransport, isReliable, largeRequestTransport, toTransport, transports } from './transports.ts'
+import {
+  defaultTransport,
+  isReliable,
+  largeRequestTransport,
+  toTransport,
+  transportOf,
+  transports,
+} from './transports.ts'
 
 const src = new URL('../../', import.meta.url)
 const table = 'sip/transport/transports.ts'
@@ -8,12 +15,14 @@ const table = 'sip/transport/transports.ts'
 describe('the table of transports', () => {
   it('names each transport as it is looked up', () => {
     for (const [key, { name, viaName, uriParameter }] of Object.entries(transports)) {
-      expect([name, viaName.toLowerCase(), uriParameter ?? name]).toEqual([key, key, key])
+      expect([name, viaName.toLowerCase()]).toEqual([key, key])
+      // RFC 7118 §5.2.1: one parameter for both WebSockets.
+      expect(uriParameter ?? name).toBe(key === 'wss' ? 'ws' : key)
       expect(toTransport(viaName)).toBe(key)
     }
   })
 
-  it.each(['', 'sctp', 'toString', 'ud', 'tls'])('has no transport called "%s"', (name) => {
+  it.each(['', 'sctp', 'toString', 'ud', 'tls/srtp'])('has no transport called "%s"', (name) => {
     expect(toTransport(name)).toBeUndefined()
   })
 
@@ -21,6 +30,18 @@ describe('the table of transports', () => {
     expect(transports[defaultTransport].uriParameter).toBeUndefined()
     expect(isReliable({ transport: defaultTransport })).toBe(false)
     expect(isReliable({ transport: largeRequestTransport })).toBe(true)
+  })
+
+  it.each([
+    ['sip', undefined, 'udp'],
+    ['sip', 'TCP', 'tcp'],
+    ['sip', 'sctp', undefined],
+    ['sips', undefined, 'tls'],
+    ['sips', 'tcp', 'tls'],
+    ['sips', 'ws', 'wss'],
+    ['sips', 'udp', undefined],
+  ] as const)('makes of %s with transport=%s: %s', (scheme, parameter, transport) => {
+    expect(transportOf(scheme, parameter)).toBe(transport)
   })
 
   it('is the only place of the source that compares the names of transports', () => {

@@ -11,6 +11,8 @@ interface TransportTraits {
   readonly viaName: string
   /** The transport parameter of our Contact; undefined for the one that a URI means without it. */
   readonly uriParameter: string | undefined
+  /** False where the far end alone opens connections, so that one that is gone cannot be opened again (RFC 7118 §4). */
+  readonly isOpenedHere: boolean
 }
 
 export const transports = {
@@ -21,6 +23,7 @@ export const transports = {
     defaultPort: 5060,
     viaName: 'UDP',
     uriParameter: undefined,
+    isOpenedHere: true,
   },
   tcp: {
     name: 'tcp',
@@ -29,6 +32,35 @@ export const transports = {
     defaultPort: 5060,
     viaName: 'TCP',
     uriParameter: 'tcp',
+    isOpenedHere: true,
+  },
+  tls: {
+    name: 'tls',
+    isReliable: true,
+    isSecure: true,
+    defaultPort: 5061,
+    viaName: 'TLS',
+    uriParameter: 'tls',
+    isOpenedHere: true,
+  },
+  ws: {
+    name: 'ws',
+    isReliable: true,
+    isSecure: false,
+    defaultPort: 80,
+    viaName: 'WS',
+    uriParameter: 'ws',
+    isOpenedHere: false,
+  },
+  // RFC 7118 §5.2.1: a URI says `transport=ws` for both, and sips: or the socket itself says which.
+  wss: {
+    name: 'wss',
+    isReliable: true,
+    isSecure: true,
+    defaultPort: 443,
+    viaName: 'WSS',
+    uriParameter: 'ws',
+    isOpenedHere: false,
   },
 } as const satisfies Readonly<Record<string, TransportTraits>>
 
@@ -39,12 +71,46 @@ export interface Remote {
   readonly transport: Transport
   readonly address: string
   readonly port: number
+  /**
+   * The domain that the far end must prove by its certificate (RFC 5922 §7.2), of a connection that is opened from here over
+   * TLS. A connection that the far end opened has none.
+   */
+  readonly name?: string
+}
+
+/** Where the transports listen. */
+export interface Listening {
+  readonly address: string
+  /** The one of UDP and TCP. */
+  readonly port: number
+  /** What else is served has a port of its own. */
+  readonly ports?: Readonly<Partial<Record<Transport, number>>>
+}
+
+/** Where a peer of this transport reaches us; one that is not known yet, by that of UDP and TCP. */
+export function portFor({ port, ports }: Listening, transport: Transport | undefined): number {
+  return (transport === undefined ? undefined : ports?.[transport]) ?? port
 }
 
 /** What a sip URI without a transport parameter means: RFC 3263 §4.1. */
 export const defaultTransport: Transport = 'udp'
 /** Carries a request that is too large for a datagram: RFC 3261 §18.1.1. */
 export const largeRequestTransport: Transport = 'tcp'
+
+/** What a sips URI makes of the transport that it names: RFC 3261 §26.2.2, RFC 7118 §5.2.1. */
+const secureTransports: Readonly<Partial<Record<Transport, Transport>>> = {
+  tcp: 'tls',
+  tls: 'tls',
+  ws: 'wss',
+  wss: 'wss',
+}
+
+/** The transport that a URI asks for; undefined for one that is not served, or that a sips URI cannot go by. */
+export function transportOf(scheme: 'sip' | 'sips', parameter: string | undefined): Transport | undefined {
+  if (scheme === 'sip') return toTransport(parameter ?? defaultTransport)
+  const named = toTransport(parameter ?? 'tls')
+  return named && secureTransports[named]
+}
 
 export function isReliable({ transport }: { readonly transport: Transport }): boolean {
   return transports[transport].isReliable

@@ -216,6 +216,8 @@ export interface ScriptedEngine {
   readonly phones: Map<string, readonly Binding[]>
   /** Where the INVITE for a phone goes, by default where it registered from. */
   reach: (binding: Binding) => Promise<Remote>
+  /** Opens a connection over TLS. */
+  open: (remote: Remote) => Promise<void>
   /** The INVITEs that were sent. */
   readonly sent: ScriptedOutgoing[]
   /** How long a text lasts, by default 1 s; throws what a test wants thrown. */
@@ -303,6 +305,7 @@ export function createScriptedEngine(
       hasUserAt: (realm, address) => engine.knownAt === `${realm} ${address}`,
       reach: (binding) => engine.reach(binding),
       resolve: resolveLiteral,
+      open: (remote) => engine.open(remote),
       invite(inviteOptions) {
         const invite = new ScriptedOutgoing(inviteOptions)
         sent.push(invite)
@@ -376,6 +379,7 @@ export function createScriptedEngine(
     dialPlan: undefined,
     phones,
     reach: ({ remote }) => Promise.resolve(remote),
+    open: () => Promise.resolve(),
     sent,
     speak: () => 1000,
     fetch: () => 1000,
@@ -396,6 +400,8 @@ export function createScriptedEngine(
 async function resolveLiteral(uri: string): Promise<Remote> {
   const [, address, port] = /^sip:(?:[^@]*@)?(\d[\d.]+)(?::(\d+))?/.exec(uri) ?? []
   if (address === undefined) throw new AppError('sip_unreachable', 'the host of the URI has no address')
+  if (uri.endsWith(';transport=tls'))
+    return { transport: 'tls', address, port: Number(port ?? 5061), name: address }
   return { transport: 'udp', address, port: Number(port ?? 5060) }
 }
 

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../lib/clock.ts'
 import { connectionLimits } from '../limits.ts'
-import { TcpConnection } from './tcp-connection.ts'
+import { StreamConnection } from './stream-connection.ts'
 
 it.each(['127.0.0.1', '::1'])(
   'a connection is marked as signalling (DSCP CS3) at both ends, on %s',
@@ -27,7 +27,7 @@ it.each(['127.0.0.1', '::1'])(
     server.close()
 
     function open(socket: Socket, isInbound: boolean): void {
-      new TcpConnection({
+      new StreamConnection({
         socket,
         remote: { transport: 'tcp', address: host, port },
         isInbound,

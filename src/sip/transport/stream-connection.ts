@@ -1,4 +1,4 @@
-// One TCP connection, opened by either side: frames what comes in, answers pings, ends slow and idle far ends.
+// One connection over TCP or TLS, opened by either side: frames what comes in, answers pings, ends slow and idle far ends.
 import type { Socket } from 'node:net'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -7,7 +7,7 @@ import type { Remote } from '../sip.ts'
 import type { ConnectionLimits } from '../limits.ts'
 import { StreamFramer } from './stream-framer.ts'
 
-export interface TcpConnectionOptions {
+export interface StreamConnectionOptions {
   readonly socket: Socket
   readonly remote: Remote
   /** The far end opened it, and owes a message soon. */
@@ -28,16 +28,16 @@ export interface TcpConnectionOptions {
 const signallingClass = 24 << 2
 const pong = Buffer.from('\r\n')
 
-export class TcpConnection {
+export class StreamConnection {
   readonly remote: Remote
-  readonly #options: TcpConnectionOptions
+  readonly #options: StreamConnectionOptions
   readonly #socket: Socket
   readonly #framer = new StreamFramer()
   #hasSpoken = false
   #messageTimer: Timer | undefined
   #idleTimer: Timer | undefined
 
-  constructor(options: TcpConnectionOptions) {
+  constructor(options: StreamConnectionOptions) {
     this.#options = options
     this.remote = options.remote
     this.#socket = options.socket

@@ -1,0 +1,115 @@
+// The connections of one transport, found again by their far end (RFC 3261 §18): how many there are, and which gives way.
+import { networkOf } from '../../network/network-of.ts'
+import { Shares } from '../../lib/shares.ts'
+import type { ConnectionLimits } from '../limits.ts'
+import type { Remote } from '../sip.ts'
+import type { TransportHandlers } from './transport.ts'
+
+export interface Connection {
+  readonly remote: Remote
+  /** Whether it ever brought a whole message; one that did not gives way when connections run out. */
+  readonly hasSpoken: boolean
+  readonly isOpen: boolean
+  send(bytes: Uint8Array): Promise<void>
+  close(): void
+  /** Closes once everything written has gone out. */
+  closeSoon(): void
+}
+
+export interface ConnectionsOptions {
+  readonly limits: ConnectionLimits
+  readonly handlers: TransportHandlers
+  readonly misbehaved: (reason: string, kind: 'unparsable' | 'slow', remote: Remote) => void
+}
+
+// How many connections are looked at to find one that gives way.
+const maxLookedAt = 64
+
+export class Connections {
+  readonly #options: ConnectionsOptions
+  readonly #shares: Shares
+  readonly #connections = new Map<string, Connection>()
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options
+    this.#shares = new Shares(options.limits.maxConnections)
+  }
+
+  get size(): number {
+    return this.#connections.size
+  }
+
+  /** The connection to `remote` that stands. */
+  find(remote: Remote): Connection | undefined {
+    const connection = this.#connections.get(keyOf(remote))
+    return connection?.isOpen === true ? connection : undefined
+  }
+
+  /** Whether one more of this source is taken. */
+  mayEnter(remote: Remote): boolean {
+    const { handlers, limits } = this.#options
+    if (!this.makeRoom()) return false
+    const share = handlers.isProven?.(remote) === true ? limits.provenShare : limits.strangerShare
+    return this.#shares.mayTake(networkOf(remote.address), share)
+  }
+
+  /** At the bound, the oldest connection of a stranger gives way, or one that never brought a message. */
+  makeRoom(): boolean {
+    if (this.#connections.size < this.#options.limits.maxConnections) return true
+    let left = maxLookedAt
+    for (const [key, connection] of this.#connections) {
+      if (!this.#isKept(connection)) {
+        this.#options.misbehaved('gave way to a new connection', 'slow', connection.remote)
+        this.#forget(key, connection)
+        connection.close()
+        return true
+      }
+      // Behind the others: the next look is at those that this one did not come to.
+      this.#connections.delete(key)
+      this.#connections.set(key, connection)
+      left -= 1
+      if (left === 0) break
+    }
+    return false
+  }
+
+  add(connection: Connection): void {
+    const key = keyOf(connection.remote)
+    this.#forget(key, this.#connections.get(key))
+    this.#shares.take(networkOf(connection.remote.address))
+    this.#connections.set(key, connection)
+  }
+
+  /** The connection has closed. */
+  gone(connection: Connection): void {
+    const { remote } = connection
+    const key = keyOf(remote)
+    const isCurrent = this.#connections.get(key) === connection
+    this.#forget(key, connection)
+    if (isCurrent) this.#options.handlers.closed?.(remote)
+  }
+
+  closeAllSoon(): void {
+    for (const connection of this.#connections.values()) connection.closeSoon()
+  }
+
+  closeAll(): void {
+    for (const connection of this.#connections.values()) connection.close()
+  }
+
+  #isKept({ hasSpoken, remote }: Connection): boolean {
+    const { handlers } = this.#options
+    return hasSpoken && (handlers.isProven?.(remote) === true || handlers.isNeeded?.(remote) === true)
+  }
+
+  #forget(key: string, connection: Connection | undefined): void {
+    if (connection === undefined || this.#connections.get(key) !== connection) return
+    this.#connections.delete(key)
+    this.#shares.give(networkOf(connection.remote.address))
+  }
+}
+
+/** With the name: what was opened to one domain carries nothing for another, even at the same address (RFC 5923 §6). */
+export function keyOf({ address, port, name = '' }: Remote): string {
+  return `${address}|${port}|${name}`
+}

@@ -1,0 +1,163 @@
+// SIP over TCP and TLS: what connects here, and what is opened from here (RFC 3261 §18).
+import { createConnection } from 'node:net'
+import type { Socket } from 'node:net'
+import type { Clock } from '../../lib/clock.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { Remote } from '../sip.ts'
+import type { ConnectionLimits } from '../limits.ts'
+import { Connections, keyOf } from './connections.ts'
+import type { Connection } from './connections.ts'
+import { Listener } from './listener.ts'
+import { StreamConnection } from './stream-connection.ts'
+import type { Tls } from './tls.ts'
+import type { TransportHandlers } from './transport.ts'
+import type { Transport } from './transports.ts'
+
+export interface StreamTransportOptions {
+  readonly transport: Transport
+  readonly limits: ConnectionLimits
+  readonly clock: Clock
+  readonly handlers: TransportHandlers
+  /** Left out, it speaks in clear. */
+  readonly tls?: Tls | undefined
+  readonly misbehaved: (reason: string, kind: 'unparsable' | 'slow', remote: Remote) => void
+  readonly refused: () => void
+}
+
+export class StreamTransport {
+  readonly #options: StreamTransportOptions
+  readonly #connections: Connections
+  readonly #listener: Listener
+  readonly #opening = new Map<string, Promise<Connection>>()
+  #isStopped = false
+
+  constructor(options: StreamTransportOptions) {
+    this.#options = options
+    this.#connections = new Connections(options)
+    this.#listener = new Listener({
+      ...options,
+      connections: this.#connections,
+      accepted: (socket, remote) => void this.#add(socket, remote, true),
+    })
+  }
+
+  get connections(): number {
+    return this.#connections.size
+  }
+
+  get handshakes(): number {
+    return this.#listener.handshakes
+  }
+
+  /** Resolves with the port it listens on. */
+  listen(address: string, port: number): Promise<number> {
+    return this.#listener.listen(address, port)
+  }
+
+  /** Flushes and closes every connection. Idempotent. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#connections.closeAllSoon()
+    const lastChance = this.#options.clock.after(1_000, () => this.#connections.closeAll())
+    await this.#listener.stop()
+    lastChance.cancel()
+    this.#connections.closeAll()
+  }
+
+  /** Closes the listening socket again, when its port is not free for UDP. */
+  unlisten(): Promise<void> {
+    return this.#listener.unlisten()
+  }
+
+  async send(bytes: Uint8Array, remote: Remote, alternative?: Remote): Promise<void> {
+    const existing = this.#connections.find(remote)
+    if (existing !== undefined) return existing.send(bytes)
+    const connection = await this.#open(alternative ?? remote)
+    return connection.send(bytes)
+  }
+
+  async open(remote: Remote): Promise<void> {
+    await this.#open(remote)
+  }
+
+  isOpen(remote: Remote): boolean {
+    return this.#connections.find(remote) !== undefined
+  }
+
+  /** One connection per far end: requests that come while it opens wait for the same one. */
+  #open(remote: Remote): Promise<Connection> {
+    const existing = this.#connections.find(remote)
+    if (existing !== undefined) return Promise.resolve(existing)
+    const key = keyOf(remote)
+    const pending = this.#opening.get(key)
+    if (pending !== undefined) return pending
+    const opening = this.#connect(remote).finally(() => this.#opening.delete(key))
+    this.#opening.set(key, opening)
+    return opening
+  }
+
+  #connect(remote: Remote): Promise<Connection> {
+    if (this.#isStopped || !this.#connections.makeRoom())
+      return Promise.reject(new AppError('sip_unreachable', 'no connection can be opened'))
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Socket | AppError): void => {
+        timer.cancel()
+        if (outcome instanceof AppError || this.#isStopped) {
+          socket?.destroy()
+          reject(outcome instanceof AppError ? outcome : unreachable('stopped'))
+        } else resolve(this.#add(outcome, remote, false))
+      }
+      const timer = this.#options.clock.after(this.#options.limits.connectMs, () =>
+        settle(unreachable('timeout')),
+      )
+      const socket = this.#dial(remote, settle)
+    })
+  }
+
+  /** Undefined, and `done` with the reason, where nothing is to be dialled. */
+  #dial(remote: Remote, done: (outcome: Socket | AppError) => void): Socket | undefined {
+    const { address, port, name } = remote
+    const { tls } = this.#options
+    if (tls === undefined) {
+      const socket = createConnection({ host: address, port })
+      const failed = (cause: unknown): void => done(unreachable(cause))
+      socket.once('error', failed)
+      socket.once('connect', () => {
+        socket.off('error', failed)
+        done(socket)
+      })
+      // What comes after the time-out is not waited for any more.
+      socket.on('error', () => undefined)
+      return socket
+    }
+    if (name !== undefined) {
+      const socket = tls.connect({ address, port, name }, done)
+      socket.on('error', () => undefined)
+      return socket
+    }
+    queueMicrotask(() => done(new AppError('sip_unreachable', 'the connection of the far end is gone')))
+    return undefined
+  }
+
+  #add(socket: Socket, remote: Remote, isInbound: boolean): Connection {
+    const { handlers, limits, clock, misbehaved } = this.#options
+    const connection: StreamConnection = new StreamConnection({
+      socket,
+      remote,
+      isInbound,
+      limits,
+      clock,
+      message: (message, raw, from) => handlers.message(message, raw, from),
+      admits: () => handlers.admits?.(remote) !== false,
+      misbehaved: (reason, kind) => misbehaved(reason, kind, remote),
+      isNeeded: () => handlers.isNeeded?.(remote) ?? false,
+      closed: () => this.#connections.gone(connection),
+    })
+    this.#connections.add(connection)
+    return connection
+  }
+}
+
+function unreachable(cause: unknown): AppError {
+  return new AppError('sip_unreachable', 'the far end cannot be reached over TCP', { cause })
+}

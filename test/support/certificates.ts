@@ -1,0 +1,68 @@
+// Certificates for tests, made by openssl: an authority, and what it issues with any fault that a test wants.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Certificate {
+  readonly key: string
+  readonly certificates: string
+  /** The paths of both, for programs. */
+  readonly keyFile: string
+  readonly certificateFile: string
+}
+
+export interface CertificateWish {
+  /** As in a subject alternative name: `DNS:a.example,IP:127.0.0.1,URI:sip:a.example`. */
+  readonly names: string
+  /** Negative: it has expired. */
+  readonly days?: number
+  readonly isSelfSigned?: boolean
+}
+
+export interface Authority {
+  readonly certificate: string
+  readonly certificateFile: string
+  readonly folder: string
+  issue(wish: CertificateWish): Certificate
+  /** Removes the files. */
+  remove(): void
+}
+
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+
+export function createAuthority(): Authority {
+  const folder = mkdtempSync(join(tmpdir(), 'switchhook-certificates-'))
+  const at = (name: string): string => join(folder, name)
+  const openssl = (...args: readonly string[]): void => {
+    execFileSync('openssl', args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder })
+  }
+  const subject = ['-subj', '/CN=Authority of tests', '-addext', 'basicConstraints=critical,CA:TRUE']
+  openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '2', ...subject)
+  let issued = 0
+  return {
+    folder,
+    certificate: readFileSync(at('ca.pem'), 'utf8'),
+    certificateFile: at('ca.pem'),
+    issue({ names, days = 2, isSelfSigned = false }) {
+      issued += 1
+      const [key, request, certificate, extensions] = ['key', 'csr', 'pem', 'ext'].map(
+        (ending) => `${issued}.${ending}`,
+      ) as [string, string, string, string]
+      writeFileSync(at(extensions), `subjectAltName=${names}\n`)
+      openssl('req', ...newKey, '-keyout', key, '-out', request, '-subj', `/CN=test ${issued}`)
+      const signer = isSelfSigned
+        ? ['-signkey', key]
+        : ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-set_serial', String(issued)]
+      const signed = ['-days', String(days), '-extfile', extensions, '-out', certificate]
+      openssl('x509', '-req', '-in', request, ...signer, ...signed)
+      return {
+        key: readFileSync(at(key), 'utf8'),
+        certificates: readFileSync(at(certificate), 'utf8'),
+        keyFile: at(key),
+        certificateFile: at(certificate),
+      }
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
