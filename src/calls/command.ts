@@ -2,7 +2,7 @@
 import type { CallRequest } from './call-request.ts'
 import type { Leg } from './leg/leg.ts'
 import type { AccountFacts } from './ports.ts'
-import type { LegBridge, LegMember } from './leg/leg-options.ts'
+import type { LegBridge, LegMember, Whisper } from './leg/leg-options.ts'
 import type { RunningScript } from './session/running-script.ts'
 import type { OwnRequestOutcome } from './leg/leg-requests.ts'
 
@@ -18,6 +18,8 @@ export interface CommandTargets {
   readonly application: OnLeg & { readonly script: RunningScript }
   /** Audio servers hear the leg, or those that it talks with. */
   readonly stream: OnLeg
+  /** Verbs can be whispered to it: it talks with another one, or an audio server hears it by the verb listen. */
+  readonly audience: OnLeg & { readonly whisper: Whisper }
   /** The leg talks with another one. */
   readonly bridge: OnLeg & { readonly bridge: LegBridge }
   /** The leg is in a conference, or waits for one. */

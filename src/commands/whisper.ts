@@ -1,4 +1,4 @@
-// The command whisper: verbs that one side of a bridge hears alone.
+// The command whisper: verbs that one side of a bridge, or a call that an audio server hears, hears alone.
 import { defineCommand } from './define/define-command.ts'
 import { json, verbOrList } from './define/values.ts'
 
@@ -7,7 +7,7 @@ export const whisper = defineCommand({
   frame: 'whisper',
   description: 'A verb `say`, `play` or `pause`, or a list: heard by the one that the path names alone.',
   value: json<object>(verbOrList),
-  needs: 'bridge',
+  needs: 'audience',
   joins: 'any',
-  ready: (verbs, { bridge }) => ({ outcome: 'whisper', start: bridge.whisper(verbs) }),
+  ready: (verbs, { whisper: begin }) => ({ outcome: 'whisper', start: begin(verbs) }),
 })

@@ -2,8 +2,8 @@
 import { statusEventNames } from '../calls/rooms/conference-wishes.ts'
 import type { StatusEventName } from '../calls/rooms/conference-wishes.ts'
 import { maxMembersOfAny } from '../calls/rooms/conference-state.ts'
-import { causeOf } from '../calls/session/stop.ts'
 import { defineVerb } from './define/define-verb.ts'
+import { askAbout } from './define/queue-hooks.ts'
 import { streamProperties, streamUrl, toStreamOptions } from './define/stream.ts'
 import { hookFor, optional, replacingTheRest, untilServed } from './define/schemas.ts'
 import { Type } from './define/type.ts'
@@ -67,7 +67,7 @@ const schema = Type.Object({
   ),
   actionHook: Type.Optional(
     hookFor(
-      `Asked when the call has left the conference and is still up. ${replacingTheRest} Where other verbs have taken the place of the conference, the hook is sent the same and its answer is not read.`,
+      `Asked when the call has left the conference. ${replacingTheRest} Where the call has ended, or other verbs have taken the place of the conference, the hook is sent the same and its answer is not read.`,
     ),
   ),
   statusHook: Type.Optional(
@@ -146,8 +146,6 @@ export const conference = defineVerb({
       ...(statusHook === undefined ? {} : { statusHook }),
     })
     await conferring.finally(() => streams.end('conference'))
-    if (actionHook === undefined) return
-    if (causeOf(signal) === 'replaced') void hooks.tell(actionHook, {})
-    else await hooks.ask(actionHook, {}, signal)
+    if (actionHook !== undefined) await askAbout(actionHook, {}, { hooks, signal })
   },
 })

@@ -85,7 +85,7 @@ const schema = Type.Object({
   ),
   autoStreamTts: optional.flag(untilServed(tokenStreams, 'Speak texts while they come in.')),
   notifyEvents: optional.flag(
-    'Whether an application over WebSocket gets messages of type `verb:status` when a verb begins and ends.',
+    'Whether an application over WebSocket gets messages of type `verb:status`: when a verb begins and ends, and what becomes of its prompt.',
   ),
   notifySttLatency: optional.flag(untilServed(speechRecognition, 'Say how long it took.')),
   trackTtsPlayout: optional.flag(untilServed(tokenStreams, 'Say what was heard of a text.')),

@@ -266,6 +266,27 @@ describe('listen', () => {
   })
 })
 
+describe('whisper', () => {
+  const whisper = { verb: 'play', url: 'http://app.test/whisper.wav' }
+
+  it('is heard by the call that an audio server hears, and ends with the verb', async () => {
+    const running = await run([listen, { verb: 'pause', length: 60 }])
+    const { engine, stream, command, facts } = running
+    stream().emit({ type: 'opened' })
+    await command({ whisper })
+    expect(engine.media.sessions[0]?.played).toHaveLength(1)
+    expect(facts('whispered')).toHaveLength(1)
+    expect(facts('stream-ended')).toEqual([])
+    stream().end()
+    await turns()
+    expect(facts('verb-ended')).toMatchObject([
+      { verb: 'listen', outcome: 'done' },
+      { verb: 'play', outcome: 'stopped' },
+    ])
+    await expect(command({ whisper })).rejects.toMatchObject({ code: 'call_state' })
+  })
+})
+
 describe('listen_status and stream_status', () => {
   it.each(['listen_status', 'stream_status'])('%s says what the server is sent', async (name) => {
     const running = await run([listen])

@@ -116,6 +116,10 @@ function steady(seen: Record<string, unknown>): unknown {
       /"(trace_id|sip_call_id|call_id|sbc_callid)":"[0-9a-f]{32}"/g,
       '"$1":"00000000000000000000000000000001"',
     )
+    .replaceAll(
+      /"b3":"[0-9a-f]{32}-[0-9a-f]{16}-1"/g,
+      '"b3":"00000000000000000000000000000001-0000000000000001-1"',
+    )
   return JSON.parse(steadied)
 }
 

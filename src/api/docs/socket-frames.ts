@@ -59,7 +59,8 @@ export const sentFrames: readonly FrameDescription[] = [
   {
     name: 'verb:status',
     example: 'verb:status',
-    meaning: 'A verb begins (`starting`) or has ended (`finished`). Only after `config` with `notifyEvents`.',
+    meaning:
+      'What becomes of the running verb; only after `config` with `notifyEvents`. `starting` and `finished` have its `name`; all others have it as `verb`: `start-playback`, then `stop-playback` at the end of the prompt or `kill-playback` where something has ended it before; `dtmf-bargein-detected`, where that was a key; `synthesized-audio`, where a text has become sound, with its `characters` and `elapsed_ms`, and with `vendor` and `language` where they are set. `speech-bargein-detected` is never sent: speech recognition is not served yet.',
   },
   {
     name: 'jambonz:error',

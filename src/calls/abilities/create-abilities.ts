@@ -33,6 +33,8 @@ export interface AbilitiesOptions extends LegHooksOptions {
   readonly context: CallContext
   /** Runs verbs on other legs of the call. */
   readonly nested: NestedVerbs
+  /** Told what becomes of the running verb: of its prompt, of the keys that end it. */
+  readonly onVerbEvent?: (event: Readonly<Record<string, unknown>>) => void
 }
 
 export interface ScriptAbilities extends Abilities {
@@ -52,6 +54,12 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     clock,
     facts: () => factsOf(leg, context.services),
   })
+  const report = (event: string, fields: object = {}): void => {
+    const { current } = options.queue
+    if (current === undefined) return
+    const { id, name: verb } = current
+    options.onVerbEvent?.({ event, ...(id === undefined ? {} : { id }), verb, ...fields })
+  }
   const resolveUrl = (url: string): string => application.resolveUrl(url)
   const voice = new LegVoice({
     leg,
@@ -62,13 +70,19 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     notes,
     resolveUrl,
     settings: leg.session.settings,
+    report,
   })
   const refer = referralsOf({ hook: () => leg.session.settings.current.referHook, context, nested })
   const wait = new HookWait({ leg, clock, nested, voice, parseVerbs: context.services.verbs })
   return {
     signalling: new LegSignalling(leg, notes),
     voice,
-    digits: createDigits({ leg, clock, onProblem: (error) => notes.problem(error) }),
+    digits: createDigits({
+      leg,
+      clock,
+      onProblem: (error) => notes.problem(error),
+      onBargeIn: () => report('dtmf-bargein-detected'),
+    }),
     tracks: createTracks({ leg, voice, notes }),
     siprec: createSiprec({ leg, services: context.services, notes }),
     sound: createSound(leg),
@@ -91,7 +105,7 @@ export function createAbilities(options: AbilitiesOptions): ScriptAbilities {
     tags: createTags(leg.journal),
     rooms: createRooms({ leg, application, nested, context }),
     legs: createLegs({ leg, script, context, nested, voice, notes }),
-    streams: createStreaming({ leg, application, context }),
+    streams: createStreaming({ leg, application, context, nested }),
     queues: createQueueing({ leg, context, nested, voice, refer }),
     time: createTime(clock),
     notes,

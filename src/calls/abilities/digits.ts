@@ -13,6 +13,8 @@ export interface DigitsOptions {
   readonly clock: Clock
   /** The prompt could not be played. */
   readonly onProblem: (error: AppError) => void
+  /** A key has ended the prompt. */
+  readonly onBargeIn: () => void
 }
 
 export function createDigits(options: DigitsOptions): Digits {
@@ -24,13 +26,16 @@ export function createDigits(options: DigitsOptions): Digits {
 
 async function collect(
   { rules, prompt, signal }: CollectRequest,
-  { leg, clock, onProblem }: DigitsOptions,
+  { leg, clock, onProblem, onBargeIn }: DigitsOptions,
 ): Promise<Collected> {
   const speaking = new AbortController()
   const collector = new DigitCollector({
     rules,
     clock,
-    onBargeIn: () => speaking.abort(stopped('barged-in')),
+    onBargeIn() {
+      if (!speaking.signal.aborted) onBargeIn()
+      speaking.abort(stopped('barged-in'))
+    },
   })
   const stop = (): void => {
     speaking.abort(signal.reason)

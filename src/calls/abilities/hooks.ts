@@ -14,11 +14,11 @@ import { stopped } from '../session/stop.ts'
 import type { Application } from '../application/application.ts'
 import type { HookForm } from '../application/hook-form.ts'
 
-/** How hooks reach the verbs that run. `replace` leaves the running one alone, `interrupt` ends it; `currentId` is its id. */
+/** How hooks reach the verbs that run. `replace` leaves the running one alone, `interrupt` ends it; `current` is that one. */
 export interface VerbQueue {
   replace(verbs: readonly RunnableVerb[]): void
   interrupt(verbs: readonly RunnableVerb[], because: string): void
-  readonly currentId: string | undefined
+  readonly current: Pick<RunnableVerb, 'id' | 'name'> | undefined
 }
 
 export interface LegHooksOptions {
@@ -95,7 +95,7 @@ export class LegHooks implements Asking {
   async report(form: HookForm, fields: Readonly<Record<string, unknown>>): Promise<void> {
     const { leg, application, queue, facts } = this.#options
     if (!leg.hasEnded) return this.tell(form, fields)
-    const verb_id = queue.currentId
+    const verb_id = queue.current?.id
     const payload = { ...facts(), ...(verb_id === undefined ? {} : { verb_id }), ...fields }
     // One over WebSocket is gone with the call, whose end it was sent.
     await application.tell({ leg, hook: form, payload }).catch(() => undefined)
@@ -148,7 +148,7 @@ export class LegHooks implements Asking {
   async #ask({ kind, hook, fields, signal, take }: Question): Promise<void> {
     const { leg, application, queue } = this.#options
     if (leg.hasEnded || signal.aborted) return
-    const verb_id = queue.currentId
+    const verb_id = queue.current?.id
     const all = { ...(verb_id === undefined ? {} : { verb_id }), ...fields }
     try {
       const answer = await application.ask({ leg, kind, hook, fields: all, signal })

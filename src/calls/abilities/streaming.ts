@@ -3,6 +3,9 @@ import { AppError } from '../../lib/errors.ts'
 import { shownUrl } from '../../lib/shown-url.ts'
 import type { Application } from '../application/application.ts'
 import type { CallContext } from '../call-context.ts'
+import type { NestedVerbs } from '../application/nested-verbs.ts'
+import { oneOfTwo } from '../bridge/leg-story.ts'
+import { Whispers } from '../bridge/whispers.ts'
 import type { Leg } from '../leg/leg.ts'
 import { openStream } from '../leg/open-stream.ts'
 import { noteProblem } from '../leg/note-problem.ts'
@@ -12,9 +15,10 @@ export interface StreamingOptions {
   readonly leg: Leg
   readonly application: Pick<Application, 'hookOf'>
   readonly context: CallContext
+  readonly nested: Pick<NestedVerbs, 'beside'>
 }
 
-export function createStreaming({ leg, application, context }: StreamingOptions): Streaming {
+export function createStreaming({ leg, application, context, nested }: StreamingOptions): Streaming {
   const { streams, node, clock } = context.services
   return {
     plan: (options) => toPlan(options, application),
@@ -42,7 +46,17 @@ export function createStreaming({ leg, application, context }: StreamingOptions)
       const timer = maxMs === undefined ? undefined : clock.after(maxMs, stop)
       signal.addEventListener('abort', stop, { once: true })
       if (signal.aborted) stop()
+      const whispers = new Whispers(nested, () => undefined)
+      leg.streams.whisper = (verbs) => {
+        const start = whispers.whisper(leg, verbs)
+        return () => {
+          if (!leg.hasEnded) leg.journal.note({ type: 'whispered', ...oneOfTwo(leg) })
+          return start()
+        }
+      }
       const { by } = await stream.ended
+      leg.streams.whisper = undefined
+      whispers.stop()
       signal.removeEventListener('abort', stop)
       timer?.cancel()
       stopKeys()

@@ -22,6 +22,8 @@ export interface LegVoiceOptions {
   readonly settings: Pick<CallSettings, 'current'>
   /** Makes a URL of the application absolute. */
   readonly resolveUrl: (url: string) => string
+  /** Told what becomes of prompts: `start-playback`, `stop-playback` at their end, or `kill-playback`; `synthesized-audio`. */
+  readonly report: (event: string, fields?: object) => void
 }
 
 const silence = /^silence_stream:\/\/(\d{1,9})/
@@ -73,14 +75,16 @@ export class LegVoice implements Speaking {
   }
 
   async #synthesizeWith(text: string, given: Voice, signal: AbortSignal): Promise<BorrowedClip> {
-    const { speech, script, notes, settings } = this.#options
+    const { speech, script, notes, settings, clock } = this.#options
     const voice = overriding(settings.current.voice, given)
     const vendor = chosen(voice.vendor, script.speech_synthesis_vendor)
+    const language = chosen(voice.language, script.speech_synthesis_language)
+    const sinceMs = clock.monotonic()
     const clip = await speech.synthesize({
       account_sid: script.account_sid,
       text,
       vendor,
-      language: chosen(voice.language, script.speech_synthesis_language),
+      language,
       voice: chosen(voice.voice, script.speech_synthesis_voice),
       label: chosen(voice.label, script.speech_synthesis_label),
       signal,
@@ -90,6 +94,12 @@ export class LegVoice implements Speaking {
       if (clip.isVendorMissing === true) notes.goWithout(new AppError('synthesizer_unknown', sentence))
       else notes.note(sentence)
     }
+    this.#options.report('synthesized-audio', {
+      ...(vendor === null ? {} : { vendor }),
+      ...(language === null ? {} : { language }),
+      characters: text.length,
+      elapsed_ms: Math.round(clock.monotonic() - sinceMs),
+    })
     return clip
   }
 
@@ -99,11 +109,19 @@ export class LegVoice implements Speaking {
   }
 
   async #play(prompt: Prompt): Promise<PlayResult> {
-    const { clock, leg, notes } = this.#options
-    const result = await playPrompt(prompt, {
-      play: (options) => leg.media.play(options),
+    const { clock, leg, notes, report } = this.#options
+    let isHeard = false
+    const playing = playPrompt(prompt, {
+      play(options) {
+        if (!isHeard) report('start-playback')
+        isHeard = true
+        return leg.media.play(options)
+      },
       wait: (ms, signal) => sleep(ms, clock, signal),
       nowMs: () => clock.monotonic(),
+    })
+    const result = await playing.finally(() => {
+      if (isHeard) report(prompt.signal.aborted ? 'kill-playback' : 'stop-playback')
     })
     if (result.missedMs !== undefined)
       notes.note(`${result.missedMs} ms of silence stood in for audio that the disk did not bring in time`)

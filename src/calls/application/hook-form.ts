@@ -22,7 +22,7 @@ export interface HookContext {
 
 export function toHook(form: HookForm, { base, application }: HookContext): Hook {
   const given = typeof form === 'string' ? { url: form } : form
-  const url = resolveUrl(given.url, base)
+  const url = toSocketUrl(resolveUrl(given.url, base), given)
   const method = given.method?.toUpperCase() === 'GET' ? 'GET' : 'POST'
   const own = given.basicAuth ?? given
   const { username, password } = own
@@ -54,9 +54,19 @@ export type HookWay = 'http' | 'socket' | 'relative'
 
 /** What a hook says of how it is asked: nothing, where it is a path or a bare name. */
 export function wayOf(form: HookForm): HookWay {
-  const url = typeof form === 'string' ? form : form.url
+  const given = typeof form === 'string' ? { url: form } : form
+  const url = toSocketUrl(given.url, given)
   if (/^wss?:/i.test(url)) return 'socket'
   return /^[a-z][a-z0-9+.-]*:/i.test(url) ? 'http' : 'relative'
+}
+
+/** The method WS says of an address of HTTP, and of a path, that it is asked over WebSocket. */
+export function asksForSocket(form: HookForm): boolean {
+  return typeof form === 'object' && form.method?.toUpperCase() === 'WS'
+}
+
+function toSocketUrl(url: string, form: Exclude<HookForm, string>): string {
+  return asksForSocket(form) ? url.replace(/^http(s?):\/\//i, 'ws$1://') : url
 }
 
 /** The address of files beside a socket. */

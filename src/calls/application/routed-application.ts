@@ -11,8 +11,8 @@ import type { Leg } from '../leg/leg.ts'
 import { toCallHookPayload } from '../journal/hook-payloads.ts'
 import type { CallScript } from '../ports.ts'
 import type { Answerer, Application, Notice, Question, Successor, VerbsAnswer } from './application.ts'
-import { toHook, wayOf } from './hook-form.ts'
-import type { HookForm } from './hook-form.ts'
+import { asksForSocket, toHook, wayOf } from './hook-form.ts'
+import type { HookForm, HookWay } from './hook-form.ts'
 import { HttpApplication } from './http-application.ts'
 
 export interface RoutedOptions {
@@ -72,7 +72,7 @@ export class RoutedApplication implements Application {
 
   async ask(question: Question): Promise<VerbsAnswer> {
     const { hook, kind } = question
-    const way = wayOf(hook)
+    const way = this.#wayOf(hook)
     if (way === 'relative') return await this.#current.ask(question)
     if (way === 'socket') return await this.#overSocket(question)
     if (this.#channel === undefined) return await this.#current.ask(question)
@@ -82,7 +82,7 @@ export class RoutedApplication implements Application {
   }
 
   async tell(notice: Notice): Promise<void> {
-    const way = wayOf(notice.hook)
+    const way = this.#wayOf(notice.hook)
     if (way === 'relative') return await this.#current.tell(notice)
     if (way === 'http')
       return await new HttpApplication(this.script, this.#options.context.services).tell(notice)
@@ -158,7 +158,14 @@ export class RoutedApplication implements Application {
     })
   }
 
+  /** A path leads where the verbs came from, unless it is to go over a socket and they came over HTTP. */
+  #wayOf(form: HookForm): HookWay {
+    const way = wayOf(form)
+    return way === 'relative' && asksForSocket(form) && this.#channel === undefined ? 'socket' : way
+  }
+
   #absolute(form: HookForm): Hook {
+    if (wayOf(form) === 'relative') return this.#current.hookOf(form)
     return toHook(form, { base: undefined, application: this.script.call_hook })
   }
 

@@ -65,6 +65,10 @@ const states: { readonly [N in CommandNeeds]: (leg: Leg) => CommandTargets[N] | 
   unanswered: (leg) => (leg.isAnswered ? undefined : { leg }),
   application: (leg) => (leg.script === undefined ? undefined : { leg, script: leg.script }),
   stream: (leg) => (leg.streams.isOpen ? { leg } : undefined),
+  audience(leg) {
+    const whisper = leg.bridge?.whisper ?? leg.streams.whisper
+    return whisper === undefined ? undefined : { leg, whisper }
+  },
   bridge: (leg) => (leg.bridge === undefined ? undefined : { leg, bridge: leg.bridge }),
   conference: (leg) => (leg.member === undefined ? undefined : { leg, member: leg.member }),
   company(leg) {
@@ -92,6 +96,10 @@ const missing: Readonly<Record<CommandNeeds, Missing>> = {
   stream: {
     sentence: 'no audio server hears the call',
     cure: 'Send it to a call with listen, or with a dial that has it: its journal then says stream-opened.',
+  },
+  audience: {
+    sentence: 'the call neither talks with another one nor runs the verb listen',
+    cure: 'Wait until its journal says bridged, or stream-opened.',
   },
   bridge: {
     sentence: 'the call is not bridged with another one',

@@ -2,6 +2,7 @@
 import { AppError } from '../../lib/errors.ts'
 import type { LegHooksOptions } from '../abilities/hooks.ts'
 import { createAbilities } from '../abilities/create-abilities.ts'
+import type { AbilitiesOptions } from '../abilities/create-abilities.ts'
 import { parseAppJson } from './app-json.ts'
 import type { Application } from './application.ts'
 import { createNestedVerbs } from './create-nested-verbs.ts'
@@ -50,7 +51,8 @@ export async function runScript(run: Run, context: CallContext): Promise<void> {
     onChange: (event) => application.tellVerb(event),
     staysWhenIdle: () => application.staysWhenIdle,
   })
-  const abilities = abilitiesOf({ leg, application, queue }, context)
+  const onVerbEvent = (event: Readonly<Record<string, unknown>>): void => application.tellVerb(event)
+  const abilities = abilitiesOf({ leg, application, queue, onVerbEvent }, context)
   const hearer = hearFrames({ leg, application, queue, context })
   application.hear(hearer)
   const verbs = await firstVerbs(run, application, services).catch((error: unknown) => {
@@ -88,7 +90,7 @@ async function runToItsEnd(
 
 /** The abilities of the script that runs a call. */
 export function abilitiesOf(
-  options: LegHooksOptions,
+  options: LegHooksOptions & Pick<AbilitiesOptions, 'onVerbEvent'>,
   context: CallContext,
 ): ReturnType<typeof createAbilities> {
   const { application } = options

@@ -43,8 +43,8 @@ export class VerbLoop implements VerbQueue {
     this.#options = options
   }
 
-  get currentId(): string | undefined {
-    return this.#running?.verb.id
+  get current(): Pick<RunnableVerb, 'id' | 'name'> | undefined {
+    return this.#running?.verb
   }
 
   /** These come after the running verb, instead of what was to come. */

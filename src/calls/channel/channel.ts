@@ -3,7 +3,7 @@ import type { AppMessage, AppSocket, AppSocketEnd, AppSockets } from '../../cont
 import type { Hook } from '../../contracts/hook.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { AppError } from '../../lib/errors.ts'
-import { createSid } from '../../lib/ids.ts'
+import { createSid, traceIdOf } from '../../lib/ids.ts'
 import { Pace } from '../../lib/pace.ts'
 import { toAppError } from '../leg/refusals.ts'
 import type { LegOptions } from '../leg/leg-options.ts'
@@ -177,7 +177,7 @@ export class Channel {
     const greeting = this.#greeting
     if (greeting === undefined) return
     const msgid = createSid()
-    const text = JSON.stringify({ ...greeting.frame, type: 'session:reconnect', msgid })
+    const text = toText({ ...greeting.frame, type: 'session:reconnect' }, msgid)
     if (!greeting.isAcked && this.#outbox.rename(greeting.msgid, msgid, text)) {
       greeting.msgid = msgid
       return
@@ -269,7 +269,13 @@ export class Channel {
 
 function toText(frame: SentFrame, msgid: string): string {
   const { type, call_sid, hook, data } = frame
-  return JSON.stringify({ type, msgid, call_sid, ...(hook === undefined ? {} : { hook }), data })
+  const b3 = b3Of(call_sid, msgid)
+  return JSON.stringify({ type, msgid, call_sid, ...(hook === undefined ? {} : { hook }), data, b3 })
+}
+
+/** Where a message belongs in a trace: `<trace>-<span>-1`, in the form of B3. Each message is a span of the trace of its leg. */
+function b3Of(call_sid: string, msgid: string): string {
+  return `${traceIdOf(call_sid)}-${msgid.replaceAll('-', '').slice(-16)}-1`
 }
 
 function isGone(because = 'the application has no socket any more'): AppError {

@@ -5,6 +5,7 @@ import { isNestedTooDeep, maxNesting } from '../../lib/nesting.ts'
 export interface SentFrame {
   readonly type:
     | 'session:new'
+    | 'session:reconnect'
     | 'session:redirect'
     | 'session:adulting'
     | 'verb:hook'

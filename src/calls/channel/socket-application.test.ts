@@ -72,6 +72,30 @@ describe('a session', () => {
     expect(engine.store.statuses).toEqual(['trying', 'in-progress'])
   })
 
+  it('whose status hook alone is a WebSocket has its changes sent there by the outbox', async () => {
+    const call_status_hook = { ...hook, url: 'wss://board.test/status' }
+    const call_hook = { ...hook, url: 'http://app.test/call' }
+    const engine = engineOverSocket({ call_hook, call_status_hook })
+    engine.hooks.on('/call', answerAndWait)
+    engine.ring()
+    await settle()
+    const sent = engine.store.batches.flatMap(({ notifications }) => notifications)
+    expect(sent.map(({ hook: { url } }) => url)).toEqual([call_status_hook.url, call_status_hook.url])
+    expect(engine.store.statuses).toEqual(['trying', 'in-progress'])
+  })
+
+  it.each(['/more', 'http://app.test/more'])(
+    'begins where a hook over HTTP has the method WS, also for a path of its application: %s',
+    async (url) => {
+      const engine = engineOverSocket({ call_hook: { ...hook, url: 'http://app.test/call' } })
+      engine.hooks.on('/call', [{ verb: 'redirect', actionHook: { url, method: 'WS' } }])
+      engine.ring()
+      await settle()
+      expect(engine.sockets.asked).toMatchObject([{ hook: { url: 'ws://app.test/more' } }])
+      expect(engine.sockets.last.last('session:new')).toMatchObject({ data: { direction: 'inbound' } })
+    },
+  )
+
   it('stays up when its verbs have run, and goes on with those of a redirect', async () => {
     const { invite, socket, verbsRun, engine } = await called([{ verb: 'answer' }])
     engine.clock.advance(600_000)
@@ -144,5 +168,40 @@ describe('a session', () => {
       { event: 'finished', name: 'tag', id: 'mine' },
       { event: 'starting', name: 'pause' },
     ])
+  })
+
+  it('tells it what becomes of prompts: that they are spoken, heard, ended or cut by a key', async () => {
+    const prompt = (text: string) => ({ verb: 'gather', id: text, numDigits: 1, timeout: 0, say: { text } })
+    const { engine, socket } = await called([
+      { verb: 'config', notifyEvents: true },
+      { verb: 'play', url: 'http://app.test/one.wav' },
+      prompt('menu'),
+      pause,
+    ])
+    engine.clock.advance(60_000)
+    await settle()
+    engine.media.sessions[0]?.press('1')
+    await settle()
+    const events = socket.typed('verb:status').map(({ data }) => data)
+    expect(events.filter(({ event }) => event !== 'starting' && event !== 'finished')).toEqual([
+      { event: 'start-playback', verb: 'play' },
+      { event: 'stop-playback', verb: 'play' },
+      {
+        ...{ event: 'synthesized-audio', id: 'menu', verb: 'gather' },
+        language: application.speech_synthesis_language,
+        ...{ characters: 4, elapsed_ms: 0 },
+      },
+      { event: 'start-playback', id: 'menu', verb: 'gather' },
+      { event: 'dtmf-bargein-detected', id: 'menu', verb: 'gather' },
+      { event: 'kill-playback', id: 'menu', verb: 'gather' },
+    ])
+  })
+
+  it('names the trace of the call in each message, which is a span of its own there', async () => {
+    const { socket, call_sid } = await called()
+    const traced = socket.frames.map(({ b3 }) => String(b3))
+    expect(new Set(traced).size).toBe(socket.frames.length)
+    for (const b3 of traced)
+      expect(b3).toMatch(new RegExp(`^${call_sid.replaceAll('-', '')}-[0-9a-f]{16}-1$`))
   })
 })

@@ -29,7 +29,7 @@ type UnbridgedFact = { readonly type: 'unbridged'; readonly with: string; readon
 /** The far end of this leg, of the two that are bridged, is no longer heard, or is heard again. Both journals say so. */
 type MutedFact = OneOfTwo & { readonly type: 'muted' | 'unmuted' }
 
-/** The far end of this leg, of the two that are bridged, is whispered to: the other one does not hear it. Both journals say so. */
+/** The far end of this leg is whispered to, of a bridge or of the verb listen. Both journals of a bridge say so. */
 type WhisperedFact = OneOfTwo & { readonly type: 'whispered' }
 
 /** The far end of this leg, of the two that are bridged, has put the other one on hold, or hears it again. Both journals say so. */

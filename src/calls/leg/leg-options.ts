@@ -44,12 +44,14 @@ export interface HangUpOptions {
 /** What runs a leg that goes on by itself. */
 export type Successor = HookForm | readonly RunnableVerb[]
 
+/** What the verbs play is heard by the far end of the leg alone, in place of the other side. Throws hook_invalid_payload. */
+export type Whisper = (verbs: unknown) => () => Promise<void>
+
 /** The bridge that a leg is in, as a command from outside reaches it. */
 export interface LegBridge {
   /** The far end of the leg is no longer heard, or is heard again. */
   mute(isMuted: boolean): Promise<void>
-  /** What the verbs play is heard by the far end of the leg alone, in place of the other side. Throws hook_invalid_payload. */
-  whisper(verbs: unknown): () => Promise<void>
+  readonly whisper: Whisper
   readonly beside: Beside
   /**
    * The leg that was dialled becomes a call of its own, which this hook, or these verbs, run. Returns what begins it, and resolves when the two

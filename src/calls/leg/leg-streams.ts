@@ -1,4 +1,5 @@
 // The streams of one leg, by their names: each goes to one audio server, and commands reach all of them.
+import type { Whisper } from './leg-options.ts'
 import type { StreamEnd, StreamMode } from '../../contracts/audio-stream.ts'
 
 export type StreamName = 'listen' | 'background' | 'dial' | 'conference'
@@ -13,6 +14,8 @@ export interface RunningStream {
 
 export class LegStreams {
   readonly #running = new Map<StreamName, RunningStream>()
+  /** Whispers to the far end; undefined while no verb listen runs. */
+  whisper: Whisper | undefined
 
   get isOpen(): boolean {
     return this.#running.size > 0

@@ -96,10 +96,10 @@ export class StatusReporter {
     this.#tell(extra)
   }
 
-  /** At least once: they are kept with the event that they report. */
+  /** At least once: they are kept with the event that they report. Over a socket too, where no application has one open. */
   #notifications(extra: Record<string, unknown>): readonly Notification[] {
-    const { hook } = this.#target
-    if (!this.#isAnnounced || hook === null || isSocket(hook)) return []
+    const { hook, tell } = this.#target
+    if (!this.#isAnnounced || hook === null || (isSocket(hook) && tell !== undefined)) return []
     const { account_sid, call_sid } = this.#journal.facts.started
     return [{ account_sid, call_sid, hook, payload: this.#payload(extra) }]
   }

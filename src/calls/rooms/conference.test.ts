@@ -75,6 +75,17 @@ describe('conference', () => {
     expect((await enter()).story).toEqual(['room-joined 3'])
   })
 
+  it('sends its action hook also of a call that hangs up there, and reads no answer then', async () => {
+    const { engine, enter } = meeting([after])
+    engine.hooks.on('/left', [{ verb: 'say', text: 'Goodbye.' }])
+    const [a, b] = [await enter({ actionHook: '/left' }), await enter()]
+    await a.hangUp()
+    expect(engine.hooks.payloadsOf('/left')).toMatchObject([
+      { call_sid: a.call_sid, call_status: 'completed' },
+    ])
+    expect([a.session.played, b.place]).toEqual([[], talks])
+  })
+
   it('turns the one away that is too many, which goes on with its next verb', async () => {
     const { enter } = meeting([after])
     await enter({ maxParticipants: 2 })

@@ -1,4 +1,5 @@
-// How the verbs of a queue ask their action hooks: also when the call is over, since others watch what becomes of a queue.
+// How the verbs of queues, rooms and audio servers ask their action hooks: also when the call is over, since others watch what
+// becomes of those.
 import type { HookForm } from '../../calls/application/hook-form.ts'
 import type { Given } from './define-verb.ts'
 

@@ -34,7 +34,7 @@ export function hookFor(description: string) {
       Type.String(),
       Type.Object({
         url: Type.String({ description: 'An absolute URL, or a path on the application’s host.' }),
-        method: text('POST (default) or GET.'),
+        method: text('POST (default) or GET; WS asks an http address, or a path, over WebSocket.'),
         username: text('For Basic authentication.'),
         password: text('For Basic authentication.'),
         basicAuth: Type.Optional(
