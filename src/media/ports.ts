@@ -68,8 +68,13 @@ export class SocketPair {
   }
 
   listen(onRtp: (datagram: Buffer, from: Endpoint) => void, onRtcp: typeof onRtp): void {
-    this.#rtp.on('message', (datagram, from) => onRtp(datagram, this.#toPlain(from)))
-    this.#rtcp.on('message', (datagram, from) => onRtcp(datagram, this.#toPlain(from)))
+    if (!this.#isV6) {
+      this.#rtp.on('message', onRtp)
+      this.#rtcp.on('message', onRtcp)
+      return
+    }
+    this.#rtp.on('message', (datagram, from) => onRtp(datagram, toPlain(from)))
+    this.#rtcp.on('message', (datagram, from) => onRtcp(datagram, toPlain(from)))
   }
 
   /** False when the packet was dropped because the kernel is behind. */
@@ -89,13 +94,15 @@ export class SocketPair {
   #send(socket: Socket, packet: Buffer, bytes: number, to: Endpoint): boolean {
     if (socket.getSendQueueCount() >= mostQueuedPackets) return false
     const address = this.#isV6 ? toMappedAddress(to.address) : to.address
-    socket.send(packet, 0, bytes, to.port, address)
+    // As a whole, since a part would be another view of it.
+    if (bytes === packet.length) socket.send(packet, to.port, address)
+    else socket.send(packet, 0, bytes, to.port, address)
     return true
   }
+}
 
-  #toPlain(from: Endpoint): Endpoint {
-    return this.#isV6 ? { address: toPlainAddress(from.address), port: from.port } : from
-  }
+function toPlain({ address, port }: Endpoint): Endpoint {
+  return { address: toPlainAddress(address), port }
 }
 
 function closeSocket(socket: Socket): Promise<void> {

@@ -18,7 +18,7 @@ import { tickMs } from './tick-clock.ts'
 
 /** A session of this worker whose packets can be passed on. */
 export interface Relayable {
-  /** Whether it sends packets of 20 ms of this codec, to be heard as they are. */
+  /** Whether it sends packets of 20 ms of this codec, to be heard as they are. False when it is closed. */
   isRegular(encoding: Encoding): boolean
   /** What was received of it and not heard yet; undefined: not in this tick. */
   handOver(nowMs: number): readonly Speech[] | undefined
@@ -54,6 +54,8 @@ export class Sending {
   #tick = 0
   #isTalking = false
   #relay: Relay | undefined
+  /** Whose packets are passed on. */
+  #from: Relayable | undefined
 
   constructor(options: SendingOptions) {
     this.#options = options
@@ -79,7 +81,7 @@ export class Sending {
 
   /** What hears the session whose packets are passed on. */
   get passedEars(): Voice | undefined {
-    return this.#relay && this.#options.surroundings.relayable(this.#relay.source)?.ears
+    return this.#from?.ears
   }
 
   /** Playback and layers go on in time also while the far end holds us; it just does not hear them. */
@@ -110,7 +112,7 @@ export class Sending {
     const relay = this.#relay
     if (relay?.source === session) {
       // Another codec, rhythm or loudness than when the relay began: the beat takes over.
-      if (samples > 0 && !this.#isRegular(session, way)) return this.#leaveRelay(true)
+      if (samples > 0 && this.#from?.isRegular(way.agreement.encoding) !== true) return this.#leaveRelay(true)
       const payloadType = samples > 0 ? send.audio : send.event
       const outgoing = relay.pass(packet, { tick: this.#tick, payloadType, samples })
       if (outgoing === undefined) return
@@ -129,23 +131,23 @@ export class Sending {
   #isRelayed(tick: number, nowMs: number, way: Way): boolean {
     const source = this.#relaySource(way)
     const relay = this.#relay
+    const { encoding } = way.agreement
     if (relay !== undefined) {
-      if (relay.source === source && !relay.hasStopped(tick) && this.#isRegular(source, way)) return true
+      const goesOn = relay.source === source && !relay.hasStopped(tick)
+      if (goesOn && this.#from?.isRegular(encoding) === true) return true
       this.#endRelay(tick)
       return false
     }
-    if (source === undefined) return false
-    if (!this.#isRegular(source, way)) return false
-    const waiting = this.#options.surroundings.relayable(source)?.handOver(nowMs)
+    const from = source === undefined ? undefined : this.#options.surroundings.relayable(source)
+    if (source === undefined || from?.isRegular(encoding) !== true) return false
+    const waiting = from.handOver(nowMs)
     if (waiting === undefined) return false
     this.#relay = new Relay(source, this.sender, tick)
+    this.#from = from
     this.#isTalking = true
-    for (const { packet, samples } of waiting) this.pass(source, packet, samples)
+    // Another may hear them too: none of them is sent in its own memory.
+    for (const { packet, samples } of waiting) this.pass(source, { ...packet, datagram: undefined }, samples)
     return true
-  }
-
-  #isRegular(session: string, { agreement }: Way): boolean {
-    return this.#options.surroundings.relayable(session)?.isRegular(agreement.encoding) === true
   }
 
   #relaySource({ agreement, to }: Way): string | undefined {
@@ -155,14 +157,15 @@ export class Sending {
 
   /** Between two ticks. */
   #leaveRelay(isLastUnheard: boolean): void {
-    const source = this.#relay?.source ?? ''
+    const from = this.#from
     this.#endRelay(this.#tick + 1)
-    this.#options.surroundings.relayable(source)?.takeOver(this.#tick, isLastUnheard)
+    from?.takeOver(this.#tick, isLastUnheard)
   }
 
   #endRelay(tick: number): void {
     this.#relay?.end(tick)
     this.#relay = undefined
+    this.#from = undefined
   }
 
   /**

@@ -6,8 +6,8 @@ import type { Coders } from './codecs/coders.ts'
 import { DigitReceiver } from './digit-receiver.ts'
 import type { Digit } from './digit-receiver.ts'
 import { FarEndWatch } from './far-end-watch.ts'
-import type { Frame, Speaker } from './graph/frame.ts'
-import type { Graph } from './graph/graph.ts'
+import type { Frame } from './graph/frame.ts'
+import type { Graph, Member } from './graph/graph.ts'
 import { Taps } from './graph/taps.ts'
 import { silentWiring, toFactor } from './graph/wiring.ts'
 import type { WorkerWiring } from './graph/wiring.ts'
@@ -27,7 +27,7 @@ import type { Endpoint } from './rtp/source.ts'
 import { parseTelephoneEvent } from './rtp/telephone-event.ts'
 import type { Agreement } from './sdp/agreement.ts'
 import { Sending } from './sending.ts'
-import type { Relayable } from './sending.ts'
+import type { Way } from './sending.ts'
 import type { SilenceLimits } from './worker-setup.ts'
 
 export interface StreamOptions {
@@ -43,7 +43,7 @@ export interface StreamOptions {
 
 const unitsPerMs = 8
 
-export class Stream implements Speaker, Relayable {
+export class Stream implements Member {
   readonly id: string
   readonly #options: StreamOptions
   readonly #sending: Sending
@@ -60,6 +60,10 @@ export class Stream implements Speaker, Relayable {
   #voices: readonly AudioRing[] = []
   #kinds: PayloadKinds = new Uint8Array()
   #remoteRtcp: Endpoint | undefined
+  /** What the last tick had, and the next one has while nothing has changed. */
+  #way: Way | undefined
+  #isClosed = false
+  #hearers: readonly Member[] = []
 
   constructor(options: StreamOptions) {
     this.id = options.id
@@ -138,7 +142,7 @@ export class Stream implements Speaker, Relayable {
   }
 
   isRegular(encoding: Encoding): boolean {
-    return this.#voice.isRegular(encoding)
+    return !this.#isClosed && this.#voice.isRegular(encoding)
   }
 
   handOver(nowMs: number): readonly Speech[] | undefined {
@@ -153,6 +157,10 @@ export class Stream implements Speaker, Relayable {
     return this.#taps.ears
   }
 
+  heardBy(hearers: readonly Member[]): void {
+    this.#hearers = hearers
+  }
+
   /** A packet of another session that the far end may hear. */
   pass(session: string, packet: RtpPacket, samples: number): void {
     this.#sending.pass(session, packet, samples)
@@ -162,13 +170,15 @@ export class Stream implements Speaker, Relayable {
   tick(tick: number, nowMs: number): void {
     const agreement = this.#agreement
     if (agreement === undefined) return
-    this.#sending.tick(tick, nowMs, { agreement, to: this.#source.destination })
+    const to = this.#source.destination
+    if (this.#way?.agreement !== agreement || this.#way.to !== to) this.#way = { agreement, to }
+    this.#sending.tick(tick, nowMs, this.#way)
     for (const voice of this.#voices) voice.write(this.voice(tick, nowMs)?.samples())
     if (this.#taps.isOpen) this.#taps.tick(tick, nowMs, this.#sending.heard(), this.#sending.passedEars)
     const expired = this.#digits.expire(nowMs)
     if (expired !== undefined) this.#report([expired])
     this.#watch.checkSilence(agreement, nowMs)
-    if (this.#reporter.isDue()) this.#sendReport(false)
+    if (this.#reporter.isDue(nowMs)) this.#sendReport(false)
   }
 
   stats(): StreamStats {
@@ -186,6 +196,7 @@ export class Stream implements Speaker, Relayable {
 
   /** Says goodbye (RFC 3550 §6.6), ends what runs, and resolves when the ports are free. */
   async close(): Promise<StreamStats> {
+    this.#isClosed = true
     this.wire(silentWiring)
     this.#sending.close()
     if (this.#sending.sender.packets + this.#reception.packetsReceived > 0) this.#sendReport(true)
@@ -230,7 +241,14 @@ export class Stream implements Speaker, Relayable {
     const samples = encoding === undefined ? 0 : this.#voice.hear(packet, encoding, nowMs)
     if (encoding !== undefined) this.#taps.hear(packet, encoding, nowMs)
     // Comfort noise is not passed on: what is missing is silence.
-    if (isEvent || samples > 0) this.#options.graph.passOn(this.id, packet, samples)
+    if (isEvent || samples > 0) this.#passOn(packet, samples)
+  }
+
+  /** As it came, to those who hear it. */
+  #passOn(packet: RtpPacket, samples: number): void {
+    // The memory of a packet can be sent to one only: what the kernel does not take at once is sent later.
+    const passed = this.#hearers.length > 1 ? { ...packet, datagram: undefined } : packet
+    for (const hearer of this.#hearers) hearer.pass(this.id, passed, samples)
   }
 
   #onEvent(packet: RtpPacket, isLate: boolean, nowMs: number): void {

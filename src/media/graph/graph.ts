@@ -14,6 +14,8 @@ import type { MirrorWiring, SpeaksIn, WorkerWiring } from './wiring.ts'
 /** A session of this worker. */
 export interface Member extends Speaker, Relayable {
   pass(session: string, packet: RtpPacket, samples: number): void
+  /** Those who hear it, and get its packets. */
+  heardBy(hearers: readonly Member[]): void
 }
 
 export interface GraphOptions extends Pick<Surroundings, 'clips' | 'laws'> {
@@ -47,6 +49,7 @@ export class Graph implements Surroundings {
 
   add(member: Member): void {
     this.#members.set(member.id, member)
+    member.heardBy([...(this.#hearers.get(member.id) ?? [])])
   }
 
   remove(id: string): void {
@@ -86,18 +89,18 @@ export class Graph implements Surroundings {
       const hearers = this.#hearers.get(id)
       hearers?.delete(member)
       if (hearers?.size === 0) this.#hearers.delete(id)
+      this.#tell(id)
     }
     for (const id of heardBy(after)) {
       const hearers = this.#hearers.get(id) ?? new Set()
       this.#hearers.set(id, hearers.add(member))
+      this.#tell(id)
     }
   }
 
-  /** As it came, to those who hear the session. */
-  passOn(session: string, packet: RtpPacket, samples: number): void {
-    const hearers = this.#hearers.get(session)
-    if (hearers === undefined) return
-    for (const member of hearers) member.pass(session, packet, samples)
+  /** Told rather than asked, since it would be asked for each packet. */
+  #tell(id: string): void {
+    this.#members.get(id)?.heardBy([...(this.#hearers.get(id) ?? [])])
   }
 
   #seat(id: string, before: SpeaksIn | undefined, after: SpeaksIn | undefined): void {

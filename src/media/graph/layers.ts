@@ -40,6 +40,9 @@ interface Sound {
 interface Sounding {
   readonly layer: Layer
   readonly sound: Sound
+  /** As factors, which are not worked out for each frame: of the layer by itself, and while something is played. */
+  readonly alone: number
+  readonly underPlay: number
   gain: number
 }
 
@@ -63,14 +66,13 @@ export class Layers {
   wire(layers: readonly Layer[], law: Law): void {
     const former = this.#sounding
     this.#sounding = layers.map((layer): Sounding => {
+      const { gainDb = 0, gainUnderPlayDb = -Infinity } = layer
+      const factors = { alone: toFactor(gainDb), underPlay: toFactor(gainUnderPlayDb) }
       const same = former.find((one) => one.layer.id === layer.id && isSameSource(one.layer.from, layer.from))
-      if (same !== undefined) return { layer, sound: same.sound, gain: same.gain }
+      if (same !== undefined) return { layer, ...factors, sound: same.sound, gain: same.gain }
       // A file begins as it was made; who has been speaking for a while is faded in.
-      return {
-        layer,
-        sound: this.#open(layer, law),
-        gain: layer.from.kind === 'clip' ? factorOf(layer, false) : 0,
-      }
+      const gain = layer.from.kind === 'clip' ? factors.alone : 0
+      return { layer, ...factors, sound: this.#open(layer, law), gain }
     })
     const left = former.filter(({ sound }) => !this.#sounding.some((one) => one.sound === sound))
     this.#leaving = [...this.#leaving, ...left]
@@ -78,12 +80,16 @@ export class Layers {
 
   /** The one session that is heard, unchanged and with nothing else; undefined when it is any other way. */
   get onlySession(): string | undefined {
-    const [only, ...others] = this.#sounding.filter(({ sound }) => sound.isIdle !== true)
-    if (only === undefined || others.length + this.#leaving.length > 0) return undefined
-    const { from } = only.layer
-    return from.kind === 'session' && only.gain === 1 && factorOf(only.layer, false) === 1
-      ? from.id
-      : undefined
+    if (this.#leaving.length > 0) return undefined
+    let only: Sounding | undefined
+    // Asked in every tick of every bridge.
+    for (const one of this.#sounding) {
+      if (one.sound.isIdle === true) continue
+      if (only !== undefined) return undefined
+      only = one
+    }
+    const from = only?.layer.from
+    return from?.kind === 'session' && only?.gain === 1 && only.alone === 1 ? from.id : undefined
   }
 
   /** Passed over, since what is heard comes by another way in this tick. */
@@ -96,7 +102,7 @@ export class Layers {
   /** What sounds in this tick. */
   next(tick: number, nowMs: number, isUnderPlay: boolean): Part[] {
     this.#parts.length = 0
-    for (const one of this.#sounding) this.#add(one, factorOf(one.layer, isUnderPlay), tick, nowMs)
+    for (const one of this.#sounding) this.#add(one, isUnderPlay ? one.underPlay : one.alone, tick, nowMs)
     for (const one of this.#leaving) {
       this.#add(one, 0, tick, nowMs)
       one.sound.close()
@@ -170,8 +176,4 @@ export class Layers {
       close: () => void player.stop(),
     }
   }
-}
-
-function factorOf({ gainDb = 0, gainUnderPlayDb = -Infinity }: Layer, isUnderPlay: boolean): number {
-  return toFactor(isUnderPlay ? gainUnderPlayDb : gainDb)
 }

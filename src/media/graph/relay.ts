@@ -56,11 +56,19 @@ export class Relay {
       return undefined
     }
     const timestamp = (packet.timestamp + this.#timestamp) >>> 0
-    const { payload } = packet
+    const { payload, datagram } = packet
     // RFC 3551 §4.1: it tells where sound begins again.
     const marker = packet.marker || (this.#startsTalk && samples > 0)
     if (samples > 0) this.#startsTalk = false
-    return this.#sender.passed({ marker, payload, payloadType, sequence, timestamp, samples })
+    return this.#sender.passed({
+      marker,
+      payload,
+      datagram,
+      payloadType,
+      sequence,
+      timestamp,
+      samples,
+    })
   }
 
   /** The beat takes over in this tick: later by the ticks in which nothing came. */

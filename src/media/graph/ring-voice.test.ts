@@ -127,6 +127,7 @@ describe('a mirror', () => {
       takeOver: () => undefined,
       ears: undefined,
       pass: () => undefined,
+      heardBy: () => undefined,
     })
     graph.mirror('far', { voice: createRing(), listens: { room: 'r', ring: ear } })
     const here = graph.speaker('here')

@@ -11,7 +11,8 @@ function packet(payload = Buffer.from('speech')): Buffer {
 
 describe('an RTP packet', () => {
   it('is read as it was written', () => {
-    expect(parseRtp(packet())).toEqual({ ...header, payload: Buffer.from('speech') })
+    const datagram = packet()
+    expect(parseRtp(datagram)).toEqual({ ...header, payload: Buffer.from('speech'), datagram })
   })
 
   it('is read past CSRCs and a header extension, without its padding', () => {
@@ -25,7 +26,10 @@ describe('an RTP packet', () => {
       Buffer.from('speech'),
       Buffer.from([0, 0, 3]),
     ])
-    expect(parseRtp(datagram)?.payload.toString()).toBe('speech')
+    const read = parseRtp(datagram)
+    expect(read?.payload.toString()).toBe('speech')
+    // It cannot go on with a header of 12 octets in the place of its own.
+    expect(read?.datagram).toBeUndefined()
   })
 
   it.each<[string, Buffer]>([

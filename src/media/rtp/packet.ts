@@ -32,6 +32,8 @@ export interface RtpHeader {
 export interface RtpPacket extends RtpHeader {
   /** A view of the datagram, not a copy. */
   readonly payload: Buffer
+  /** All of it, where it holds nothing else than a header of 12 octets and the payload: to be sent on with another header. */
+  readonly datagram?: Buffer | undefined
 }
 
 /** Undefined for anything that is not a whole RTP packet of version 2. */
@@ -59,6 +61,7 @@ export function parseRtp(datagram: Buffer): RtpPacket | undefined {
     timestamp: datagram.readUInt32BE(4),
     ssrc: datagram.readUInt32BE(8),
     payload: datagram.subarray(start, end),
+    datagram: start === rtpHeaderBytes && end === datagram.length ? datagram : undefined,
   }
 }
 

@@ -39,8 +39,7 @@ export class Reporter {
     return this.#remote
   }
 
-  isDue(): boolean {
-    const nowMs = this.#options.now()
+  isDue(nowMs: number): boolean {
     this.#dueMs ??= nowMs + this.#spread() / 2
     return nowMs >= this.#dueMs
   }

@@ -74,7 +74,7 @@ describe('a reporter', () => {
     const reporter = new Reporter({ sender: rtp, reception, now: () => nowMs })
     const times: number[] = []
     for (; nowMs < 1_700_000_100_000; nowMs += 20) {
-      if (!reporter.isDue()) continue
+      if (!reporter.isDue(nowMs)) continue
       times.push(nowMs)
       reporter.report(0)
     }

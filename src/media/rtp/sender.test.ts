@@ -85,7 +85,7 @@ describe('the packets of a stream', () => {
 
 describe('packets that others have numbered', () => {
   const payload = Buffer.from(Array.from({ length: 160 }, (_, octet) => octet))
-  const passed = { marker: false, payloadType: 8, payload, samples: 160 }
+  const passed = { marker: false, payloadType: 8, payload, datagram: undefined, samples: 160 }
 
   it('are sent as they are, from our source, and counted', () => {
     const sender = new RtpSender()
@@ -98,6 +98,17 @@ describe('packets that others have numbered', () => {
       marker: true,
     })
     expect(packet.payload).toEqual(payload)
+    expect([sender.packets, sender.octets]).toEqual([1, 160])
+  })
+
+  it('go out in the memory in which they came, with our header in the place of theirs', () => {
+    const sender = new RtpSender()
+    const datagram = Buffer.concat([Buffer.alloc(rtpHeaderBytes, 0xff), payload])
+    const own = { payload: datagram.subarray(rtpHeaderBytes), datagram }
+    const outgoing = sender.passed({ ...passed, ...own, sequence: 77, timestamp: 4000 })
+    expect(outgoing.packet).toBe(datagram)
+    expect(read(outgoing)).toMatchObject({ ssrc: sender.ssrc, sequence: 77, timestamp: 4000, payloadType: 8 })
+    expect(read(outgoing).payload).toEqual(payload)
     expect([sender.packets, sender.octets]).toEqual([1, 160])
   })
 

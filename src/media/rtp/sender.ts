@@ -28,6 +28,8 @@ export interface PassedPacket extends EventPacket {
   readonly sequence: number
   /** That it stands for; none for an event. */
   readonly samples: number
+  /** With room for a header before the payload: it goes out as it is, and nothing is copied. */
+  readonly datagram: Buffer | undefined
 }
 
 export interface EventPacket {
@@ -88,13 +90,19 @@ export class RtpSender {
   }
 
   /** A packet whose numbers are another's, moved to follow on ours; not older than a few packets. */
-  passed({ payload, samples, sequence, timestamp, marker, payloadType }: PassedPacket): Outgoing {
+  passed(passed: PassedPacket): Outgoing {
+    const { payload, datagram, samples, sequence, timestamp, marker, payloadType } = passed
     const ahead = ((sequence - this.#sequence + 1) << 16) >> 16
     if (ahead > 0) this.#sequence = (sequence + 1) & 0xffff
     const next = (timestamp + samples) >>> 0
     if (samples > 0 && timestampDistance(this.#nextTimestamp ?? next - 1, next) > 0)
       this.#nextTimestamp = next
-    return this.#write({ marker, payloadType, sequence, timestamp, ssrc: this.ssrc }, payload)
+    const header = { marker, payloadType, sequence, timestamp, ssrc: this.ssrc }
+    if (datagram === undefined) return this.#write(header, payload)
+    writeRtpHeader(datagram, header)
+    this.#packets += 1
+    this.#octets += payload.length
+    return { packet: datagram, bytes: datagram.length }
   }
 
   /** A packet of a telephone event: RFC 4733 §2.3. */
