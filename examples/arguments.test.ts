@@ -1,7 +1,11 @@
-// What the commands for a terminal say to arguments that make no sense.
+// What the commands for a terminal say to arguments that make no sense, and to Ctrl-C before they are ready.
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { ToolProcess } from '../test/support/processes.ts'
 
 it.each([
   ['demo.ts', ['--frobnicate'], "Unknown option '--frobnicate'"],
@@ -31,4 +35,24 @@ it.each([
   expect(stderr.split('\n')[0]).toContain(sentence)
   expect(stderr).not.toContain('    at ')
   expect(status).toBe(1)
+})
+
+it('an example that is interrupted before it is set up ends without a word of what it was waiting for', async () => {
+  // A platform that takes the connection and never responds.
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const asked = once(silent, 'connection')
+  const example = new ToolProcess({
+    command: process.execPath,
+    args: [
+      join(import.meta.dirname, 'example.ts'),
+      ...['conference', '--port', '0', '--api-key', 'k', '--base-url', `http://127.0.0.1:${port}`],
+    ],
+  })
+  const [socket] = (await asked) as [{ destroy(): void }]
+  const { code } = await example.stop('SIGINT', 45_000)
+  socket.destroy()
+  silent.close()
+  expect([code, example.output]).toEqual([0, 'Ended before it was set up.\n'])
 })

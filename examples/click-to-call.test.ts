@@ -104,6 +104,6 @@ describe('npm run example -- click-to-call, asked for something that cannot be',
     await run.process.lines.next('the reason', (line) =>
       /^ {2}agnet@\S+ is not registered\. .+ \(user_not_registered\)$/.test(line),
     )
-    expect(run.process.stdout).toMatch(/call of agnet\S*: failed\n/)
+    expect(run.process.stdout).toMatch(/call to agnet\S*: failed\n/)
   })
 })

@@ -77,9 +77,14 @@ function runningPlatform(apiKey: string): Platform {
   }
 }
 
+interface Course {
+  readonly interrupted: Promise<unknown>
+  /** It is ready for calls: from then on Ctrl-C ends it in order. */
+  readonly onSetUp: () => void
+}
+
 /** Serves the example until Ctrl-C. */
-async function run(name: string, example: Example): Promise<void> {
-  const interrupted = interruption()
+async function run(name: string, example: Example, { interrupted, onSetUp }: Course): Promise<void> {
   const apiKey = values['api-key']
   const own = apiKey === '' ? await startOwnPlatform() : undefined
   const server = await startHookServer({ port: portOf(values.port, '--port', 0), print }).catch(
@@ -127,6 +132,7 @@ async function run(name: string, example: Example): Promise<void> {
         `The application listens at ${server.url}. What it answers is shown here; Ctrl-C ends it.`,
       ].join('\n'),
     )
+    onSetUp()
     await interrupted
   } finally {
     await server.close()
@@ -139,7 +145,13 @@ async function main(): Promise<void> {
   if (values.help) return print(help)
   const example = examples[name]
   if (example === undefined) throw new Error(help)
-  return run(name, example)
+  const interrupted = interruption().then(() => 'interrupted' as const)
+  const setUp = Promise.withResolvers<void>()
+  const running = run(name, example, { interrupted, onSetUp: setUp.resolve })
+  if ((await Promise.race([running, setUp.promise, interrupted])) !== 'interrupted') return running
+  // Ctrl-C reaches its platform too: what fails then is no fault. What was started ends with the process.
+  running.catch(() => undefined)
+  print('Ended before it was set up.')
 }
 
 main().then(

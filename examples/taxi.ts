@@ -1,6 +1,7 @@
 // A menu over WebSocket: the platform opens a socket for each call, and the application answers and speaks by itself. Run it with
 // `npm run example -- taxi`.
 import type { WebSocket } from 'ws'
+import { text } from './run/example.ts'
 import type { Example, Payload, Verb } from './run/example.ts'
 
 const say = (words: string): Verb => ({ verb: 'say', text: words })
@@ -36,8 +37,10 @@ interface Message {
 
 function serveCall(socket: WebSocket): void {
   const send = (message: object): void => socket.send(JSON.stringify(message))
-  socket.on('message', (text: Buffer) => {
-    const { type, msgid, data } = JSON.parse(text.toString('utf8')) as Message
+  socket.on('message', (message: Buffer) => {
+    const { type, msgid, data } = JSON.parse(message.toString('utf8')) as Message
+    if (type === 'session:new' || type === 'verb:hook')
+      console.log(`call from ${text(data['from'])}: ${type} ${text(data['digits'])}`.trimEnd())
     const ack = (...verbs: readonly Verb[]): void => send({ type: 'ack', msgid, data: verbs })
     if (type === 'session:new') return ack(menu)
     // The call has gone on without us: nothing is to be changed.

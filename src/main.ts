@@ -74,6 +74,14 @@ function cacheCode(dataDir: string): void {
   process.env['NODE_COMPILE_CACHE'] ??= directory
 }
 
+/** Who can reach what it serves: the addresses above are those of this machine alone. */
+function reachOf(bind: string): string {
+  if (bind === '0.0.0.0' || bind === '::')
+    return `every network of this machine (it listens on ${bind}); SWITCHHOOK_BIND=127.0.0.1 keeps it to this machine`
+  if (bind === '::1' || bind.startsWith('127.')) return `this machine alone (it listens on ${bind})`
+  return `the network of ${bind}`
+}
+
 function greet(app: App): void {
   const lines = [
     '',
@@ -81,6 +89,7 @@ function greet(app: App): void {
     `  API   ${app.apiUrl}`,
     `  Docs  ${app.docsUrl}`,
     `  SIP   ${app.sipUri} (UDP and TCP)`,
+    `  From  ${reachOf(config.bind)}`,
     '  Try   npm run demo, in a second terminal: a call that you can watch',
   ]
   process.stdout.write(`${lines.join('\n')}\n\n`)

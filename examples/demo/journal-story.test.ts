@@ -43,6 +43,36 @@ it('names who talks, who is muted and who is whispered to, from either side', as
   expect(storyOf(one, 'outbound')).toContain('a client of the REST API asks for mute')
 })
 
+it('says what became of a recording, and of an audio server', () => {
+  const facts = [
+    { type: 'started', direction: 'inbound', from: 'alice', to: '500' },
+    { type: 'recording-started' },
+    { type: 'recording-paused' },
+    { type: 'recording-resumed' },
+    { type: 'stream-opened', url: 'ws://a.example/audio' },
+    { type: 'stream-mode', mode: 'silent' },
+    { type: 'stream-recovered', lost_frames: 75 },
+    { type: 'stream-ended', because: 'the server closed it' },
+    { type: 'recording-gap', missing_ms: 40 },
+    { type: 'recording-ended', duration_ms: 2340, because: 'the disk is full' },
+    { type: 'recording-stored', place: 'disk' },
+  ]
+  const story = journalStory(facts.map((fact, index) => ({ at: index * 10, ...fact })))
+  expect(story.map((line) => line.replace(/^ *[\d.]+ s {2}/, ''))).toEqual([
+    'a call from alice to 500',
+    'the platform records the call',
+    'the recording pauses: it goes on in silence',
+    'the recording goes on with sound',
+    'the audio server ws://a.example/audio hears the call',
+    'the audio server gets silence',
+    'the audio server keeps up again, and has lost 1.5 s',
+    'the audio server hears the call no more: the server closed it',
+    '0.0 s of the recording are missing',
+    '2.3 s are recorded: the disk is full',
+    'the recording is stored on the disk of the platform',
+  ])
+})
+
 it('names who hung up, from either side', async () => {
   const one = await talking()
   await bye(one.called().dialog)

@@ -38,6 +38,14 @@ function theEnd({ termination_reason, because }: StoryEvent, { direction, from, 
 // The INVITE, its answer and the BYE; the rest of the SIP messages is for a ladder.
 const toldSip = /^(INVITE|200 OK|BYE|CANCEL|[4-6]\d\d .*)$/
 
+const frameMs = 20
+/** What an audio server is sent. */
+const modes: Readonly<Record<string, string>> = {
+  on: 'sound again',
+  silent: 'silence',
+  paused: 'nothing',
+}
+
 const sentences: Readonly<Record<string, Sentence>> = {
   started: ({ from, to }) => `a call from ${String(from)} to ${String(to)}`,
   sip: ({ direction, summary }) =>
@@ -82,6 +90,23 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'room-unmuted': () => 'is heard in the conference again',
   'room-held': () => 'is on hold in the conference: neither heard nor hearing',
   'room-resumed': () => 'is in the conference again, after a hold',
+  'recording-started': () => 'the platform records the call',
+  'recording-paused': () => 'the recording pauses: it goes on in silence',
+  'recording-resumed': () => 'the recording goes on with sound',
+  'recording-stopped': () => 'the recording stops',
+  'recording-gap': ({ missing_ms }) => `${seconds(missing_ms)} of the recording are missing`,
+  'recording-ended': ({ duration_ms, because }) =>
+    `${seconds(duration_ms)} are recorded${typeof because === 'string' ? `: ${because}` : ''}`,
+  'recording-stored': ({ place }) =>
+    `the recording is stored ${place === 'disk' ? 'on the disk of the platform' : 'in the bucket of the account'}`,
+  'recording-failed': ({ because }) => `the recording has failed: ${String(because)}`,
+  'stream-opened': ({ url }) => `the audio server ${String(url)} hears the call`,
+  'stream-mode': ({ mode }) => `the audio server gets ${String(modes[String(mode)] ?? mode)}`,
+  'stream-misunderstood': ({ sentence }) => `the audio server is not understood: ${String(sentence)}`,
+  'stream-stalled': () => 'the audio server is slow, and loses sound',
+  'stream-recovered': ({ lost_frames }) =>
+    `the audio server keeps up again, and has lost ${seconds(Number(lost_frames) * frameMs)}`,
+  'stream-ended': ({ because }) => `the audio server hears the call no more: ${String(because)}`,
   'siprec-started': ({ server }) => `${String(server)} records the call`,
   'siprec-paused': () => 'the recording pauses',
   'siprec-resumed': () => 'the recording goes on',

@@ -96,15 +96,22 @@ async function respond(
   }
   const payload = JSON.parse(body) as Payload
   if (hook === undefined) {
-    print(`${text(payload['direction'])} call of ${text(payload['to'])}: ${text(payload['call_status'])}`)
+    print(`${whose(payload)}: ${text(payload['call_status'])}`)
     response.writeHead(204).end()
     if (payload['call_status'] !== 'failed') return
     const why = await served.whyFailed(text(payload['call_sid']))
     return print(`  ${why ?? `${String(payload['sip_status'])} ${text(payload['sip_reason'])}`}`)
   }
   const verbs = await hook(payload)
-  print(`POST ${pathname}: answers ${verbs.map(({ verb }) => verb).join(', ') || 'nothing'}`)
+  print(
+    `${whose(payload)}: POST ${pathname}, answers ${verbs.map(({ verb }) => verb).join(', ') || 'nothing'}`,
+  )
   response.setHeader('Content-Type', 'application/json').end(JSON.stringify(verbs))
+}
+
+/** Names the call as a person does: several go on at once. */
+function whose({ direction, from, to }: Payload): string {
+  return direction === 'outbound' ? `call to ${text(to)}` : `call from ${text(from)} to ${text(to)}`
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

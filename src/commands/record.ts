@@ -56,7 +56,9 @@ export const record = defineCommand({
     'Starts, stops, pauses or resumes a recording, as `record` of the verb `config` does. A start of type `siprec` needs `siprecServerURL`.',
   value: json<Given>(schema, ({ action, type = 'siprec', siprecServerURL }) => {
     if (type === 'siprec' && action === start && siprecServerURL === undefined)
-      throw new AppError('bad_request', 'record: siprecServerURL is needed to start a recording')
+      throw new AppError('bad_request', 'record: siprecServerURL is needed to start a recording', {
+        cure: 'Name the recording server in siprecServerURL, or set type to cloud: the platform records then.',
+      })
   }),
   needs: 'answered',
   ready({ action, ...options }, { leg }) {

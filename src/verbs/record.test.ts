@@ -81,6 +81,22 @@ describe('record of type cloud', () => {
   })
 })
 
+describe('record of type siprec', () => {
+  it('without a server starts nothing, and is a problem whose cure names type cloud', async () => {
+    const { events, codes, kinds } = await run(
+      answer,
+      { verb: 'config', record: { action: 'startCallRecording' } },
+      rest,
+    )
+    expect([codes(), kinds()]).toEqual([['recording_server_missing'], []])
+    expect(events().find(({ type }) => type === 'problem')).toMatchObject({
+      sentence: 'record: siprecServerURL is needed to start a recording',
+      cure: expect.stringContaining('set type to cloud'),
+    })
+    expect(events().some(({ type }) => type === 'ended')).toBe(false)
+  })
+})
+
 describe('a recorder that refuses', () => {
   it.each([
     ['for want of room', new AppError('recording_refused', 'the disk space is used up'), 'recording_refused'],

@@ -18,7 +18,7 @@ import type { Context, GuideOptions } from './run-guide.ts'
 const folder = join(import.meta.dirname, '../../docs/guides')
 const timeoutMs = 300_000
 /** A test fetches nothing: the package is one that the platform has. */
-const ownPackages = `ln -s ${join(import.meta.dirname, '../../node_modules')} node_modules`
+const ownPackages = `ln -sfn ${join(import.meta.dirname, '../../node_modules')} node_modules`
 
 /** What a reader of another guide has from the first one: its variables, its function, its account, application and user. */
 async function firstApplication({ platform, shell, toRun }: Context): Promise<void> {
@@ -76,6 +76,57 @@ async function answered({ platform, toRun }: Context): Promise<void> {
   })
 }
 
+interface Waiting {
+  readonly name: string
+  readonly length: string
+}
+
+interface Room {
+  readonly has_started: boolean
+  readonly participants: readonly object[]
+}
+
+/** Resolves when what the path returns is as it should be. */
+async function untilListed<T>(
+  what: string,
+  { platform, toRun }: Context,
+  path: string,
+  isSo: (list: readonly T[]) => boolean,
+): Promise<void> {
+  const read = () => platform.api.must<T[]>('GET', `/Accounts/${toRun('<the account>')}${path}`)
+  await until(what, async () => isSo(await read()))
+}
+
+const inRoom = (count: number) => (context: Context) =>
+  untilListed<Room>(
+    `${count} in the room`,
+    context,
+    '/Conferences?expand=participants',
+    ([room]) => room?.participants.length === count,
+  )
+
+const callerWaits = (context: Context) =>
+  untilListed<Waiting>('a caller in the queue', context, '/Queues', ([queue]) => queue?.length === '1')
+
+/** An agent is one whose call has come to the verb that takes callers. */
+async function agentWaits({ platform, toRun }: Context): Promise<void> {
+  const account = toRun('<the account>')
+  await until('the agent to wait', async () => {
+    const [call] = await platform.api.must<{ call_sid: string }[]>('GET', `/Accounts/${account}/Calls`)
+    if (call === undefined) return false
+    const path = `/Accounts/${account}/RecentCalls/${call.call_sid}/journal`
+    const events = await platform.api.must<{ type: string }[]>('GET', path)
+    return events.some(({ type }) => type === 'awaits-caller')
+  })
+}
+
+/** The last line that the server of the guide writes. */
+async function recordingStored({ folder: place }: Context): Promise<void> {
+  await until('the message', async () =>
+    (await readFile(join(place, 'recording.log'), 'utf8')).includes('is stored'),
+  )
+}
+
 async function carrierCalls(context: Context): Promise<void> {
   const { platform, toRun } = context
   const result = await callFromCarrier(platform, { address: toRun('203.0.113.10') }, '15550100')
@@ -99,6 +150,11 @@ const actions: GuideOptions['actions'] = {
   'the call is answered': answered,
   'the carrier calls 15550100': carrierCalls,
   'systemd reads the unit': systemdReads,
+  'one waits in the room': inRoom(1),
+  'two are in the room': inRoom(2),
+  'a caller waits': callerWaits,
+  'an agent waits for a caller': agentWaits,
+  'the recording is stored': recordingStored,
   ...calledPhone,
 }
 
@@ -139,6 +195,23 @@ describe.concurrent('every command and answer of the guide', () => {
   it(
     'websocket',
     () => runGuide('websocket', { actions, words: async () => ({ 'npm install --silent ws': ownPackages }) }),
+    timeoutMs,
+  )
+
+  // One after the other in one terminal, so that they cost one platform.
+  it(
+    'conference, queue, listen and recording',
+    async () => {
+      let isSetUp = false
+      const first = async (context: Context): Promise<void> => {
+        if (!isSetUp) await firstApplication(context)
+        isSetUp = true
+      }
+      await runGuides(['conference', 'queue', 'listen', 'recording'], {
+        actions: { ...actions, 'a first application': first },
+        words: async () => ({ 'npm install --silent ws': ownPackages }),
+      })
+    },
     timeoutMs,
   )
 

@@ -112,7 +112,7 @@ type Words = readonly (readonly [string, string])[]
 async function wordsOf(platform: Platform, more: Readonly<Record<string, string>> = {}): Promise<Words> {
   const accounts = await platform.api.must<{ account_sid: string; name: string }[]>('GET', '/Accounts')
   const account = accounts.find(({ name }) => name === 'default account')
-  const own = await freePorts(6)
+  const own = await freePorts(10)
   return Object.entries({
     '<the admin API key>': adminApiKey,
     '<the account API key>': accountApiKey,
@@ -126,6 +126,10 @@ async function wordsOf(platform: Platform, more: Readonly<Record<string, string>
     '4003': String(own + 3),
     '4004': String(own + 4),
     '4005': String(own + 5),
+    '4006': String(own + 6),
+    '4007': String(own + 7),
+    '4008': String(own + 8),
+    '4009': String(own + 9),
     ...more,
   })
 }

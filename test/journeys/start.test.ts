@@ -260,6 +260,7 @@ describe('the log', () => {
       /^\d\d:\d\d:\d\d\.\d{3} info {2}http listening address=127\.0\.0\.1 port=\d+$/,
     )
     expect(child.stdout).not.toContain('{"')
+    expect(child.stdout).toContain('From  this machine alone (it listens on 127.0.0.1)')
   })
 })
 

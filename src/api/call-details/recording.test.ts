@@ -232,7 +232,10 @@ describe('GET .../RecentCalls/{call_sid}/record/{year}/{month}/{day}/{format}', 
       const path = pathOf(call, '2026/11/21/wav', api.foreign)
       expect(await api.get(path, api.foreign.accountKey)).toMatchObject({
         status: 404,
-        body: { code: 'not_found', msg: 'the account has no bucket' },
+        body: {
+          code: 'not_found',
+          msg: 'the platform has no recording of this call, and the account has no bucket',
+        },
       })
     })
   })

@@ -123,9 +123,13 @@ function demandStored({ state, reason }: StoredRecording): void {
 
 function jobOf({ account_sid, bucket_credential }: Bucket): BucketJob {
   if (bucket_credential === null)
-    throw new AppError('not_found', 'the account has no bucket', {
-      cure: 'Set bucket_credential of the account.',
-    })
+    throw new AppError(
+      'not_found',
+      'the platform has no recording of this call, and the account has no bucket',
+      {
+        cure: 'Where it went to a bucket, set bucket_credential of the account.',
+      },
+    )
   return { account_sid, credential: JSON.parse(bucket_credential) as BucketCredential }
 }
 

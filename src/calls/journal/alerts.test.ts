@@ -37,6 +37,7 @@ describe('alerts of the journal', () => {
     [problem('speech_failed'), 'tts-failure'],
     [problem('audio_not_found'), 'play-url-notfound'],
     [problem('siprec_failed'), 'recording-failure'],
+    [problem('recording_server_missing'), 'recording-failure'],
     [problem('synthesizer_unknown'), 'no-tts'],
     [problem('recognizer_unknown'), 'no-stt'],
     [

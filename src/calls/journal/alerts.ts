@@ -47,6 +47,7 @@ const alertsByCode: ReadonlyMap<string, string> = new Map([
   ['invalid_frame', 'invalid-app-payload'],
   ['audio_not_found', 'play-url-notfound'],
   ['siprec_failed', 'recording-failure'],
+  ['recording_server_missing', 'recording-failure'],
   ['recording_refused', 'recording-failure'],
   ['recording_failed', 'recording-failure'],
 ])

@@ -117,6 +117,12 @@ export const callErrors = {
     http: 502,
     cure: 'Look at the recording server: it must answer an INVITE that requires siprec (RFC 7866) and take two audio streams with PCMU or PCMA.',
   },
+  recording_server_missing: {
+    cause:
+      'A recording of type siprec, which it is when type is left out, was to start and no recording server was named.',
+    http: 400,
+    cure: 'Name the server in siprecServerURL, or set type to cloud: the platform records then.',
+  },
   media_lost: {
     cause: 'The thread that carried the audio of the call died.',
     http: 503,

@@ -49,7 +49,7 @@ export const record = Type.Object(
   },
 )
 
-/** Throws AppError hook_invalid_payload for a start without a server, or what forbids a recording here. */
+/** Throws AppError recording_server_missing for a start without a server, or what forbids a recording here. */
 export async function applyRecord(
   { action, type = 'siprec', siprecServerURL, recordingID, headers = {} }: Static<typeof record>,
   { siprec, recording }: Given<'siprec' | 'recording'>,
@@ -59,7 +59,7 @@ export async function applyRecord(
   if (action === 'pauseCallRecording') return siprec.pause()
   if (action === 'resumeCallRecording') return siprec.resume()
   if (siprecServerURL === undefined)
-    throw new AppError('hook_invalid_payload', 'record: siprecServerURL is needed to start a recording')
+    throw new AppError('recording_server_missing', 'record: siprecServerURL is needed to start a recording')
   const named = recordingID === undefined ? {} : { recordingId: recordingID }
   siprec.start({ servers: [siprecServerURL].flat(), headers, ...named })
 }
