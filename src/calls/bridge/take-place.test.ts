@@ -7,7 +7,15 @@ import {
   client,
   outboundCarrier,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import {
+  answered,
+  bye,
+  dialled,
+  hearings,
+  leftOf,
+  nothing,
+  talking as talkingOf,
+} from '../../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import type { ScriptedInvite } from '../../../test/support/scripted-engine/scripted-sip.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -25,27 +33,10 @@ async function rings({ engine }: Pick<Dialled, 'engine'>, replaces: Replaced): P
   return invite
 }
 
-function hearings({ engine }: Pick<Dialled, 'engine'>): (number | undefined)[] {
-  const { sessions } = engine.media
-  return sessions.map(({ hears, isClosed }) => {
-    const heard = sessions.findIndex(({ id }) => id === hears)
-    return isClosed || heard === -1 ? undefined : heard
-  })
-}
+const expectNothingLeft = (one: Pick<Dialled, 'engine'>, legs: number): void =>
+  expect(leftOf(one)).toEqual(nothing(legs))
 
-function expectNothingLeft({ engine }: Pick<Dialled, 'engine'>, legs: number): void {
-  expect(new Set(engine.store.records.map(({ call_sid }) => call_sid)).size).toBe(legs)
-  expect(engine.store.records).toHaveLength(legs)
-  expect(engine.calls.liveCount).toBe(0)
-  expect(engine.media.openSessions).toBe(0)
-  expect(engine.clock.pending).toBe(0)
-}
-
-async function talking(options: object = {}): Promise<Dialled> {
-  const one = await dialled(parseVerbs, options)
-  await answered(one.called())
-  return one
-}
+const talking = (options?: object): Promise<Dialled> => talkingOf(parseVerbs, options)
 
 describe('in a call that is up', () => {
   it('takes the place of the called side: the caller talks on with it, and its verbs go on afterwards', async () => {

@@ -71,15 +71,16 @@ async function answerInstead(leg: Leg, former: Leg): Promise<void> {
 }
 
 async function talkInstead(leg: Leg, former: Leg, context: CallContext): Promise<void> {
-  const source = former.script?.source
   if (talkOf(former)?.isBeingTransferred === true) return leg.decline({ status: 491 })
-  if (talkOf(former) === undefined && source === undefined)
+  if (talkOf(former) === undefined && former.script?.source === undefined)
     throw new AppError('transfer_refused', 'the call that is to be taken over has no other side')
   await leg.answer()
   if (leg.hasEnded) return
   // Much may have happened while it was answered.
   const talk = talkOf(former)
-  if (former.hasEnded || talk?.isBeingTransferred === true)
+  const source = former.script?.source
+  const isAlone = talk === undefined && source === undefined
+  if (former.hasEnded || isAlone || talk?.isBeingTransferred === true)
     return leg.hangUp({ because: 'the call that it was to take the place of is not there any more' })
   const because = `${partyOf(leg)} took the place of ${partyOf(former)}`
   if (talk !== undefined) {

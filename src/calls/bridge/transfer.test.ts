@@ -9,7 +9,15 @@ import {
   phone,
 } from '../../../test/support/scripted-engine/scripted-engine.ts'
 import type { ScriptedEngine } from '../../../test/support/scripted-engine/scripted-engine.ts'
-import { answered, bye, dialled } from '../../../test/support/scripted-engine/dialling.ts'
+import {
+  answered,
+  bye,
+  dialled,
+  hearings,
+  leftOf,
+  nothing,
+  talking as talkingOf,
+} from '../../../test/support/scripted-engine/dialling.ts'
 import type { Dialled } from '../../../test/support/scripted-engine/dialling.ts'
 import { ScriptedReferral } from '../../../test/support/scripted-engine/scripted-referral.ts'
 import type { ScriptedReferralOptions } from '../../../test/support/scripted-engine/scripted-referral.ts'
@@ -19,12 +27,8 @@ import { parseVerbs } from '../../verbs/index.ts'
 
 type Side = 'caller' | 'called'
 
-/** The caller talks with Alice, whom its application has dialled. */
-async function talking(options: object = {}, prepare?: (engine: ScriptedEngine) => void): Promise<Dialled> {
-  const one = await dialled(parseVerbs, options, prepare)
-  await answered(one.called())
-  return one
-}
+const talking = (options?: object, prepare?: (engine: ScriptedEngine) => void): Promise<Dialled> =>
+  talkingOf(parseVerbs, options, prepare)
 
 async function refer(dialog: ScriptedDialog | undefined, options: ScriptedReferralOptions = {}) {
   const referral = new ScriptedReferral(options)
@@ -40,27 +44,13 @@ async function referred(side: Side, options: ScriptedReferralOptions = {}, dial:
   return { ...one, referral }
 }
 
-/** Which legs hear which, by the order of their sessions. */
-function hearings({ engine }: Pick<Dialled, 'engine'>): (number | undefined)[] {
-  const { sessions } = engine.media
-  return sessions.map(({ hears, isClosed }) => {
-    const heard = sessions.findIndex(({ id }) => id === hears)
-    return isClosed || heard === -1 ? undefined : heard
-  })
-}
-
 function journals({ engine }: Pick<Dialled, 'engine'>): ReadonlyMap<string, readonly JournalEvent[]> {
   const sids = new Set(engine.store.batches.map(({ call_sid }) => call_sid))
   return new Map([...sids].map((sid) => [sid, engine.store.journalOf(sid)]))
 }
 
-function expectNothingLeft({ engine }: Pick<Dialled, 'engine'>, legs: number): void {
-  expect(engine.store.records).toHaveLength(legs)
-  expect(new Set(engine.store.records.map(({ call_sid }) => call_sid)).size).toBe(legs)
-  expect(engine.calls.liveCount).toBe(0)
-  expect(engine.media.openSessions).toBe(0)
-  expect(engine.clock.pending).toBe(0)
-}
+const expectNothingLeft = (one: Pick<Dialled, 'engine'>, legs: number): void =>
+  expect(leftOf(one)).toEqual(nothing(legs))
 
 describe('a blind transfer', () => {
   it('by the called side lets the caller talk with another user once that one answers, and ends the leg that asked', async () => {

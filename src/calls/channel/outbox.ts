@@ -54,7 +54,7 @@ export class Outbox {
     }
     signal?.addEventListener('abort', withdraw, { once: true })
     const message = { msgid, text, ack: { resolve, reject, timer: undefined } }
-    if (isFirst) this.#waiting.unshift(message)
+    if (isFirst) this.#keep([message, ...this.#waiting])
     else this.#put(message)
     return promise.finally(() => signal?.removeEventListener('abort', withdraw))
   }
@@ -63,8 +63,8 @@ export class Outbox {
   rename(msgid: string, next: string, text: string): boolean {
     const message = this.#waiting.find((one) => one.msgid === msgid)
     if (message?.ack === undefined) return false
-    this.#waiting = this.#waiting.filter((one) => one !== message)
-    this.#waiting.unshift({ msgid: next, text, ack: message.ack })
+    const others = this.#waiting.filter((one) => one !== message)
+    this.#keep([{ msgid: next, text, ack: message.ack }, ...others])
     return true
   }
 
@@ -85,8 +85,7 @@ export class Outbox {
   open(send: (text: string) => void): number {
     this.#send = send
     const waiting = this.#waiting
-    this.#waiting = []
-    this.#waitingBytes = 0
+    this.#keep([])
     for (const message of waiting) this.#sendNow(message)
     const dropped = this.#dropped
     this.#dropped = 0
@@ -99,15 +98,14 @@ export class Outbox {
     const unacked = [...this.#unacked.values()]
     this.#unacked.clear()
     for (const { ack } of unacked) ack?.timer?.cancel()
-    this.#waiting.unshift(...unacked)
-    this.#waitingBytes += unacked.reduce((sum, { text }) => sum + text.length, 0)
+    this.#keep([...unacked, ...this.#waiting])
   }
 
   /** There will not be another one. */
   fail(error: AppError): void {
     const messages = [...this.#unacked.values(), ...this.#waiting]
     this.#unacked.clear()
-    this.#waiting = []
+    this.#keep([])
     this.#send = undefined
     for (const { ack } of messages) {
       ack?.timer?.cancel()
@@ -149,7 +147,14 @@ export class Outbox {
   #forget(msgid: string): void {
     this.#unacked.get(msgid)?.ack?.timer?.cancel()
     this.#unacked.delete(msgid)
-    this.#waiting = this.#waiting.filter((message) => message.msgid !== msgid)
+    const kept = this.#waiting.filter((message) => message.msgid !== msgid)
+    if (kept.length < this.#waiting.length) this.#keep(kept)
+  }
+
+  /** These wait, and no others. */
+  #keep(waiting: Message[]): void {
+    this.#waiting = waiting
+    this.#waitingBytes = waiting.reduce((sum, { text }) => sum + text.length, 0)
   }
 }
 

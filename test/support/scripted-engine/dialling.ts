@@ -62,3 +62,50 @@ export async function bye(
   await settle()
   await settle()
 }
+
+/** A call that talks with the one that it has dialled. */
+export async function talking(
+  parseVerbs: ParseVerbs,
+  options: object = {},
+  prepare?: (engine: ScriptedEngine) => void,
+): Promise<Dialled> {
+  const one = await dialled(parseVerbs, options, prepare)
+  await answered(one.called())
+  return one
+}
+
+/** Which legs hear which, by the order of their sessions. */
+export function hearings({ engine }: Pick<Dialled, 'engine'>): (number | undefined)[] {
+  const { sessions } = engine.media
+  return sessions.map(({ hears, isClosed }) => {
+    const heard = sessions.findIndex(({ id }) => id === hears)
+    return isClosed || heard === -1 ? undefined : heard
+  })
+}
+
+/** What is left of legs that have ended: one record each, and nothing else. */
+export function leftOf({ engine }: Pick<Dialled, 'engine'>): object {
+  const sids = engine.store.records.map(({ call_sid }) => call_sid)
+  return {
+    records: sids.length,
+    legs: new Set(engine.store.batches.map(({ call_sid }) => call_sid)).size,
+    live: engine.calls.liveCount,
+    media: engine.media.openSessions,
+    clips: engine.lent.size,
+    timers: engine.clock.pending,
+  }
+}
+
+export const nothing = (legs: number): object => ({
+  records: legs,
+  legs,
+  live: 0,
+  media: 0,
+  clips: 0,
+  timers: 0,
+})
+
+/** Lets this many promises settle, one behind the other: less than a turn. */
+export async function steps(count: number): Promise<void> {
+  for (let step = 0; step < count; step += 1) await Promise.resolve()
+}
